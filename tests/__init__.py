@@ -1,0 +1,1 @@
+"""Mirrors the package; golden/ holds files that real TensorFlow wrote."""

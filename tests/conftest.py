@@ -1,0 +1,102 @@
+"""What a test may need beyond Python: a GPU, real TensorFlow, a browser.
+
+A test that needs one carries its marker and is skipped, with the reason, where it is
+missing. TFTEACH_REQUIRE=browser,gpu turns those skips into failures: CI says there
+what it has brought, so that nothing goes untested by accident.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+
+@cache
+def missing_gpu() -> str | None:
+    """Why there is no card to compute on; None if there is one."""
+    try:
+        import cupy
+    except ImportError as error:
+        return f"CuPy is not installed ({error}): pip install 'tfteach[gpu]'"
+    try:
+        count = cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        return f"no usable NVIDIA card: {error}"
+    return None if count else "no NVIDIA card"
+
+
+@cache
+def find_oracle() -> str | None:
+    """The Python that has TensorFlow 1.15: $TFTEACH_ORACLE, or the usual place."""
+    usual = Path.home() / ".cache" / "tfteach-oracle" / "bin" / "python"
+    python = os.environ.get("TFTEACH_ORACLE", str(usual))
+    return python if os.access(python, os.X_OK) else None
+
+
+@cache
+def find_chromium() -> str | None:
+    """Chromium's path: $TFTEACH_CHROMIUM, or what PATH offers."""
+    given = os.environ.get("TFTEACH_CHROMIUM")
+    if given:
+        return given
+    names = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+    return next(filter(None, map(shutil.which, names)), None)
+
+
+def missing_oracle() -> str | None:
+    return None if find_oracle() else "no TensorFlow 1.15: set TFTEACH_ORACLE"
+
+
+def missing_browser() -> str | None:
+    return None if find_chromium() else "no Chromium: set TFTEACH_CHROMIUM"
+
+
+NEEDS: dict[str, Callable[[], str | None]] = {
+    "gpu": missing_gpu,
+    "oracle": missing_oracle,
+    "browser": missing_browser,
+}
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    unknown = required() - NEEDS.keys()
+    if unknown:
+        raise pytest.UsageError(
+            f"TFTEACH_REQUIRE names {sorted(unknown)}; it knows {sorted(NEEDS)}"
+        )
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    for name, missing in NEEDS.items():
+        if item.get_closest_marker(name) is None:
+            continue
+        why = missing()
+        if why is not None and name in required():
+            pytest.fail(f"TFTEACH_REQUIRE asks for {name}: {why}", pytrace=False)
+        if why is not None:
+            pytest.skip(why)
+
+
+def required() -> set[str]:
+    return set(filter(None, os.environ.get("TFTEACH_REQUIRE", "").split(",")))
+
+
+@pytest.fixture(scope="session")
+def oracle() -> str:
+    """The path of the Python that has TensorFlow 1.15; for tests marked `oracle`."""
+    python = find_oracle()
+    assert python is not None, "mark the test with pytest.mark.oracle"
+    return python
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """Chromium's path; for tests marked `browser`."""
+    path = find_chromium()
+    assert path is not None, "mark the test with pytest.mark.browser"
+    return path
