@@ -1,0 +1,54 @@
+"""Fixtures: one JupyterLab and one Chromium for all browser tests, a page for each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from tests.browser.lab import CHROMIUM_FLAGS, Lab, Server
+
+
+@pytest.fixture(scope="session")
+def lab_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A JupyterLab whose root is an empty folder: put notebooks into `.root`."""
+    server = Server(
+        root=tmp_path_factory.mktemp("lab_root"),
+        home=tmp_path_factory.mktemp("lab_home"),
+    )
+    try:
+        server.wait_until_up()
+        yield server
+    finally:
+        server.stop()
+
+
+@pytest.fixture(scope="session")
+def browser(chromium: str) -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=chromium, args=CHROMIUM_FLAGS
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def lab(lab_server: Server, browser: Browser, tmp_path: Path) -> Iterator[Lab]:
+    """A page of its own; after the test, nothing may have gone wrong in it unseen.
+
+    Screenshots go to $TFTEACH_SCREENSHOTS, or to the test's tmp_path.
+    """
+    shots = Path(os.environ.get("TFTEACH_SCREENSHOTS", tmp_path))
+    shots.mkdir(parents=True, exist_ok=True)
+    context = browser.new_context(viewport={"width": 1400, "height": 1000})
+    context.set_default_timeout(60_000)  # CI's machines can be slow and busy
+    lab = Lab(context.new_page(), lab_server, shots)
+    yield lab
+    lab.close()
+    context.close()
+    assert lab.page_errors == []
+    assert lab.foreign_requests == []

@@ -1,0 +1,266 @@
+"""A real JupyterLab in headless Chromium, driven from a test.
+
+`Server` is one `jupyter lab` process that no user setting reaches; `Lab` is one browser
+page on it. Read conftest.py for the fixtures, test_lab.py for how they are used.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import nbformat
+from playwright.sync_api import ConsoleMessage, Locator, Page, Request
+
+CHROMIUM_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    # What a page asks of any other host fails at once instead of leaving the machine.
+    "--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1",
+]
+
+SETTINGS = {
+    # Without it a news pop-up covers the notebook.
+    "@jupyterlab/apputils-extension/notification": {
+        "fetchNews": "false",
+        "checkForUpdates": False,
+    },
+    # Cells out of sight must be in the page too, or no test can find them.
+    "@jupyterlab/notebook-extension/tracker": {"windowingMode": "none"},
+}
+
+PANEL = "window.jupyterapp.shell.currentWidget"
+
+READY = f"""async () => {{
+    const context = {PANEL}?.sessionContext;
+    if (!context) return false;
+    await context.ready;
+    const kernel = context.session?.kernel;
+    return kernel?.connectionStatus === 'connected' && kernel.status === 'idle';
+}}"""
+
+# A cell that waits for its turn shows "*" as well, so this is no cell's business left.
+QUIET = f"""() => {{
+    const panel = {PANEL};
+    const kernel = panel?.sessionContext?.session?.kernel;
+    const waiting = [...panel.node.querySelectorAll('.jp-InputPrompt')].some(
+        (prompt) => prompt.textContent.includes('*'));
+    return !waiting && kernel?.status === 'idle';
+}}"""
+
+
+class Server:
+    """One `jupyter lab` on a free port, serving `root`, with a home of its own."""
+
+    def __init__(self, root: Path, home: Path) -> None:
+        self.root = root
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.log = home / "jupyterlab.log"
+        environment = private_environment(home)
+        write_settings(Path(environment["JUPYTERLAB_SETTINGS_DIR"]))
+        with self.log.open("wb") as log:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "jupyterlab", *self.flags()],
+                env=environment,
+                stdout=log,
+                stderr=subprocess.STDOUT,
+            )
+
+    def flags(self) -> list[str]:
+        return [
+            "--no-browser",
+            "--allow-root",
+            "--ip=127.0.0.1",
+            f"--port={self.port}",
+            "--ServerApp.port_retries=0",
+            "--IdentityProvider.token=",
+            "--ServerApp.password=",
+            "--ServerApp.disable_check_xsrf=True",
+            f"--ServerApp.root_dir={self.root}",
+            "--LabApp.news_url=None",
+            "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
+            "--LabApp.extension_manager=readonly",
+            "--expose-app-in-browser",  # window.jupyterapp, used all over this file
+        ]
+
+    def wait_until_up(self, timeout_s: float = 90) -> None:
+        """Return once it answers; raise with its log if it ends or stays silent."""
+        deadline = time.monotonic() + timeout_s
+        while time.monotonic() < deadline and self.process.poll() is None:
+            try:
+                with urllib.request.urlopen(f"{self.url}/api/status", timeout=5):
+                    return
+            except (urllib.error.URLError, ConnectionError, TimeoutError):
+                time.sleep(0.2)
+        raise RuntimeError(f"JupyterLab did not come up:\n{self.log.read_text()}")
+
+    def stop(self) -> None:
+        """End the server, and with it the kernels."""
+        self.process.terminate()
+        try:
+            self.process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+class Lab:
+    """One page of JupyterLab with one notebook in front."""
+
+    def __init__(self, page: Page, server: Server, shots: Path) -> None:
+        self.page = page
+        self.server = server
+        self.shots = shots
+        self.page_errors: list[str] = []
+        self.console_errors: list[str] = []
+        self.foreign_requests: list[str] = []
+        page.on("pageerror", lambda error: self.page_errors.append(str(error)))
+        page.on("console", self._note_console)
+        page.on("request", self._note_request)
+
+    def _note_console(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            self.console_errors.append(message.text)
+
+    def _note_request(self, request: Request) -> None:
+        inside = (self.server.url, self.server.url.replace("http", "ws", 1))
+        if not request.url.startswith((*inside, "data:", "blob:", "about:")):
+            self.foreign_requests.append(request.url)
+
+    def open_cells(self, name: str, *cells: str) -> None:
+        """Write code cells as a new notebook and open it, its kernel ready."""
+        notebook = nbformat.v4.new_notebook(
+            cells=[nbformat.v4.new_code_cell(cell) for cell in cells],
+            metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+        )
+        nbformat.write(notebook, self.server.root / name)
+        self.open(name)
+
+    def open(self, path: str) -> None:
+        """Open a notebook that lies under the server's root, its kernel ready."""
+        self.page.goto(f"{self.server.url}/lab/tree/{path}?reset")
+        self.page.locator(".jp-NotebookPanel").wait_for()
+        self.page.wait_for_function(READY)
+
+    def run_all(self, *, wait: bool = True, timeout_s: float = 120) -> None:
+        """Run every cell; with wait=False return while they run (to see growth)."""
+        self.page.evaluate(
+            "() => { window.jupyterapp.commands.execute('notebook:run-all-cells'); }"
+        )
+        self.page.locator(".jp-InputPrompt", has_text="*").or_(
+            self.page.locator(".jp-InputPrompt", has_text="1")
+        ).first.wait_for()
+        if wait:
+            self.wait_idle(timeout_s)
+
+    def run_cell(self, index: int, *, timeout_s: float = 60) -> None:
+        """Run one cell, as Ctrl+Enter does, and wait for it."""
+        self.page.evaluate(
+            f"""async (index) => {{
+                {PANEL}.content.activeCellIndex = index;
+                await window.jupyterapp.commands.execute('notebook:run-cell');
+            }}""",
+            index,
+        )
+        self.wait_idle(timeout_s)
+
+    def wait_idle(self, timeout_s: float = 60) -> None:
+        """Return when no cell runs or waits and the kernel is idle."""
+        self.page.wait_for_function(QUIET, timeout=timeout_s * 1000)
+
+    def cell(self, index: int) -> Locator:
+        """The cell of that number, as an element."""
+        return self.page.locator(".jp-Notebook .jp-Cell").nth(index)
+
+    def output(self, index: int) -> Locator:
+        """The outputs of the cell of that number."""
+        return self.cell(index).locator(".jp-OutputArea-output")
+
+    def as_notebook(self) -> dict[str, Any]:
+        """The notebook as Lab would save it."""
+        notebook: dict[str, Any] = self.page.evaluate(
+            f"() => {PANEL}.content.model.toJSON()"
+        )
+        return notebook
+
+    def cell_errors(self) -> list[str]:
+        """The last line of every traceback that the cells show."""
+        return [
+            f"{output['ename']}: {output['evalue']}"
+            for cell in self.as_notebook()["cells"]
+            for output in cell.get("outputs", [])
+            if output["output_type"] == "error"
+        ]
+
+    def set_theme(self, theme: str) -> None:
+        """Change to "JupyterLab Light" or "JupyterLab Dark"."""
+        self.page.evaluate(
+            """async (theme) => {
+                await window.jupyterapp.commands.execute(
+                    'apputils:change-theme', {theme});
+            }""",
+            theme,
+        )
+        light = "true" if theme.endswith("Light") else "false"
+        self.page.locator(f"body[data-jp-theme-light='{light}']").wait_for()
+
+    def screenshot(self, name: str, part: Locator | None = None) -> Path:
+        """Save NAME.png, of the page or one part, where `shots` says; its path."""
+        path = self.shots / f"{name}.png"
+        (self.page if part is None else part).screenshot(path=path)
+        return path
+
+    def close(self) -> None:
+        """End the notebook's kernel and leave the page."""
+        self.page.evaluate(
+            f"async () => {{ await {PANEL}?.sessionContext?.shutdown(); }}"
+        )
+        self.page.close()
+
+
+def free_port() -> int:
+    """A port that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def private_environment(home: Path) -> dict[str, str]:
+    """This environment with every directory that Jupyter reads or writes in `home`."""
+    places = {
+        "HOME": "home",
+        "IPYTHONDIR": "ipython",
+        "JUPYTER_CONFIG_DIR": "config",
+        "JUPYTER_DATA_DIR": "data",
+        "JUPYTER_RUNTIME_DIR": "runtime",
+        "JUPYTERLAB_WORKSPACES_DIR": "workspaces",
+        "JUPYTERLAB_SETTINGS_DIR": "settings",
+    }
+    environment = dict(os.environ)
+    for name, folder in places.items():
+        (home / folder).mkdir(parents=True, exist_ok=True)
+        environment[name] = str(home / folder)
+    return environment
+
+
+def write_settings(directory: Path) -> None:
+    """Store SETTINGS as the user's settings of Lab."""
+    for plugin, values in SETTINGS.items():
+        path = directory / f"{plugin}.jupyterlab-settings"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(values))

@@ -1,0 +1,63 @@
+"""The ground the other browser tests stand on: Lab runs cells and shows widgets."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.browser.lab import Lab
+
+pytestmark = pytest.mark.browser
+
+COUNTER = '''
+import anywidget, traitlets
+
+class Counter(anywidget.AnyWidget):
+    """A button that counts its clicks, in the page and in the kernel."""
+    _esm = """
+    export default { render({ model, el }) {
+        const button = document.createElement("button");
+        button.className = "counter";
+        const show = () => { button.textContent = `clicks: ${model.get("clicks")}`; };
+        button.onclick = () => {
+            model.set("clicks", model.get("clicks") + 1);
+            model.save_changes();
+        };
+        model.on("change:clicks", show);
+        show();
+        el.append(button);
+    } };
+    """
+    clicks = traitlets.Int(0).tag(sync=True)
+
+counter = Counter()
+counter
+'''
+
+
+def test_a_widget_and_its_kernel_talk(lab: Lab) -> None:
+    lab.open_cells(
+        "counter.ipynb",
+        "import tfteach; print('tfteach', tfteach.__version__)",
+        COUNTER,
+        "print('the kernel saw', counter.clicks)",
+    )
+    lab.run_cell(0)
+    lab.run_cell(1)
+    button = lab.output(1).locator("button.counter")
+    button.click()
+    button.get_by_text("clicks: 1").wait_for()
+    lab.run_cell(2)
+
+    import tfteach
+
+    assert lab.cell_errors() == []
+    assert lab.output(0).inner_text().strip() == f"tfteach {tfteach.__version__}"
+    assert lab.output(2).inner_text().strip() == "the kernel saw 1"
+    assert lab.screenshot("counter").stat().st_size > 10_000
+
+
+def test_a_failing_cell_is_noticed(lab: Lab) -> None:
+    lab.open_cells("failing.ipynb", "x = 1", "x / 0", "print('never')")
+    lab.run_all()
+    assert lab.cell_errors() == ["ZeroDivisionError: division by zero"]
+    assert lab.output(2).count() == 0
