@@ -1,0 +1,158 @@
+"""What is no tensor becomes one: the registry behind `tf.convert_to_tensor`.
+
+Source: python/framework/ops.py (`internal_convert_to_tensor`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tfteach.framework.dtypes import DType, as_dtype
+from tfteach.framework.operation import Tensor
+
+# (value, dtype, name, as_ref) -> Tensor, or NotImplemented to pass it on.
+Converter = Callable[..., Any]
+
+_converters: list[tuple[int, int, Any, Converter]] = []
+_by_type: dict[type, list[Converter]] = {}
+
+
+def register_tensor_conversion_function(
+    base_type: type | tuple[type, ...],
+    conversion_func: Converter,
+    priority: int = 100,
+) -> None:
+    """Teach `convert_to_tensor` a type.
+
+    Args:
+      base_type: the type or types that are converted, with their subclasses.
+      conversion_func: `f(value, dtype=None, name=None, as_ref=False)`, giving a Tensor
+        or NotImplemented.
+      priority: lower numbers are asked first; 100 is the built-in converters' number.
+
+    Raises:
+      TypeError: `base_type` is no type, or the function cannot be called.
+    """
+    types = base_type if isinstance(base_type, tuple) else (base_type,)
+    if not all(isinstance(t, type) for t in types):
+        raise TypeError("base_type must be a type or a tuple of types.")
+    if not callable(conversion_func):
+        raise TypeError("conversion_func must be callable.")
+    _converters.append((priority, len(_converters), base_type, conversion_func))
+    _converters.sort(key=lambda row: row[:2])
+    _by_type.clear()
+
+
+def _converters_for(kind: type) -> list[Converter]:
+    found = _by_type.get(kind)
+    if found is None:
+        found = [row[3] for row in _converters if issubclass(kind, row[2])]
+        _by_type[kind] = found
+    return found
+
+
+def convert_to_tensor(
+    value: Any,
+    dtype: Any = None,
+    name: str | None = None,
+    preferred_dtype: Any = None,
+    dtype_hint: Any = None,
+) -> Tensor:
+    """`value` as a Tensor: itself, or a constant, or what a registered type gives.
+
+    Args:
+      value: a Tensor, a Variable, an array, numbers, strings, nested lists of them.
+      dtype: the element type that is required.
+      name: the name of the constant, if one is made.
+      preferred_dtype: a type to try first when `dtype` is None.
+      dtype_hint: newer name of `preferred_dtype`.
+
+    Returns:
+      A Tensor.
+
+    Raises:
+      TypeError: the value cannot become a tensor of that type.
+      ValueError: it is a Tensor of another type, or None, or of another graph.
+
+    Example:
+      >>> tf.convert_to_tensor([1.0, 2.0])
+      <tf.Tensor 'Const:0' shape=(2,) dtype=float32>
+    """
+    hint = dtype_hint if preferred_dtype is None else preferred_dtype
+    return convert(value, dtype, name, hint)
+
+
+def convert(
+    value: Any,
+    dtype: Any = None,
+    name: str | None = None,
+    preferred_dtype: Any = None,
+    as_ref: bool = False,
+) -> Tensor:
+    """`convert_to_tensor`, which can also ask for a variable's reference."""
+    if dtype is not None:
+        dtype = as_dtype(dtype)
+    if isinstance(value, Tensor):
+        if dtype is not None and not dtype.is_compatible_with(value.dtype):
+            raise ValueError(
+                f"Tensor conversion requested dtype {dtype.name} for Tensor with "
+                f"dtype {value.dtype.name}: {value!r}"
+            )
+        return value
+    for converter in _converters_for(type(value)):
+        result = NotImplemented
+        if dtype is None and preferred_dtype is not None:
+            try:
+                result = converter(
+                    value, dtype=as_dtype(preferred_dtype), name=name, as_ref=as_ref
+                )
+            except (TypeError, ValueError):
+                result = NotImplemented
+        if result is NotImplemented:
+            result = converter(value, dtype=dtype, name=name, as_ref=as_ref)
+        if result is NotImplemented:
+            continue
+        if not isinstance(result, Tensor):
+            raise RuntimeError(
+                f"Conversion function {converter!r} for type {type(value)} returned "
+                f"non-Tensor: {result!r}"
+            )
+        if dtype is not None and not dtype.is_compatible_with(result.dtype):
+            raise RuntimeError(
+                f"Conversion function {converter!r} for type {type(value)} returned "
+                f"incompatible dtype: requested = {dtype.base_dtype.name}, actual = "
+                f"{result.dtype.base_dtype.name}"
+            )
+        return result
+    raise TypeError(
+        f"Cannot convert {value!r} with type {type(value)} to Tensor: no conversion "
+        "function registered."
+    )
+
+
+def convert_n_to_tensor(
+    values: Sequence[Any],
+    dtype: Any = None,
+    name: str | None = None,
+    preferred_dtype: Any = None,
+    as_ref: bool = False,
+) -> list[Tensor]:
+    """Convert each of several values; the names are `name_0`, `name_1`, ..."""
+    return [
+        convert(
+            v, dtype, None if name is None else f"{name}_{i}", preferred_dtype, as_ref
+        )
+        for i, v in enumerate(values)
+    ]
+
+
+def default_dtype(values: Sequence[Any]) -> DType | None:
+    """The element type of the first tensor among `values`, if there is one."""
+    for value in values:
+        dtype = getattr(value, "dtype", None)
+        if isinstance(dtype, DType):
+            return dtype.base_dtype
+    return None
+
+

@@ -1,0 +1,320 @@
+"""Graph to GraphDef: attributes as protos, nodes as bytes.
+
+Nodes are written in protobuf's wire format, with the attribute block remembered per op
+and input types, and parsed once at the end: exporting a large graph costs a fraction of
+filling messages field by field.  `import_graph_def` is in framework/importer.py.
+Source: core/framework/{graph,node_def,attr_value,op_def}.proto, python/framework/ops.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfteach.framework.build import bind_types
+from tfteach.framework.dtypes import DType, as_dtype
+from tfteach.framework.graph import Graph, Operation
+from tfteach.framework.op import Arg, Op
+from tfteach.framework.shape import Shape, TensorShape
+from tfteach.framework.tensor_proto import make_tensor_proto
+
+PRODUCER = 134  # TF_GRAPH_DEF_VERSION of TensorFlow 1.15
+MAX_GRAPH_BYTES = 1 << 31
+
+# The attribute kinds, by how an op class annotates the field.
+KINDS = {
+    "bool": "b", "int": "i", "float": "f", "str": "s", "DType": "type",
+    "Shape": "shape", "np.ndarray[Any, Any]": "tensor", "np.ndarray": "tensor",
+    "tuple[int, ...]": "list.i", "tuple[float, ...]": "list.f",
+    "tuple[str, ...]": "list.s", "tuple[bool, ...]": "list.b",
+    "tuple[DType, ...]": "list.type", "tuple[Shape, ...]": "list.shape",
+}  # fmt: skip
+
+
+def versions() -> Any:
+    """The VersionDef of exported graphs."""
+    from tensorboard.compat.proto.versions_pb2 import VersionDef
+
+    return VersionDef(producer=PRODUCER)
+
+
+# ---- attributes
+
+
+def attributes_of(op: Operation) -> dict[str, Any]:
+    """All attributes by name: the op's fields, what the inputs give, and extras."""
+    cls = type(op.spec)
+    found: dict[str, Any] = {
+        k: v for k, v in bind_types(op.spec, op.inputs).items() if k
+    }
+    found.update((name, getattr(op.spec, name)) for name in cls.fields)
+    if op.extra_attrs:
+        found.update(op.extra_attrs)
+    return found
+
+
+def attribute(op: Operation, name: str) -> Any:
+    """The Python value of one attribute; see `Operation.get_attr`."""
+    found = attributes_of(op)
+    if name not in found:
+        raise ValueError(f"Operation '{op.name}' has no attr named '{name}'.")
+    value = found[name]
+    kind = kind_of(op.spec, name, value)
+    if kind == "s" and isinstance(value, str):
+        return value.encode()
+    if kind == "shape":
+        return TensorShape(value).as_proto()
+    if kind == "tensor":
+        return make_tensor_proto(value, getattr(op.spec, "dtype", None))
+    if kind == "list.s":
+        return [v.encode() if isinstance(v, str) else v for v in value]
+    if kind == "list.shape":
+        return [TensorShape(v).as_proto() for v in value]
+    return list(value) if kind.startswith("list.") else value
+
+
+def kind_of(op: Op, name: str, value: Any) -> str:
+    """The attribute's kind: "b", "type", "list.i" ... ("proto" for an AttrValue)."""
+    annotation = type(op).fields.get(name)
+    if annotation is not None:
+        return KINDS[annotation]
+    if hasattr(value, "WhichOneof"):
+        return "proto"
+    if isinstance(value, DType):
+        return "type"
+    if isinstance(value, bool):
+        return "b"
+    if isinstance(value, int):
+        return "i"
+    if isinstance(value, float):
+        return "f"
+    if isinstance(value, str | bytes):
+        return "s"
+    if isinstance(value, TensorShape):
+        return "shape"
+    items = list(value)
+    return "list." + (kind_of(op, "", items[0]) if items else "type")
+
+
+def attr_value(kind: str, value: Any, dtype: DType | None = None) -> Any:
+    """A Python value as an AttrValue proto."""
+    from tensorboard.compat.proto.attr_value_pb2 import AttrValue
+
+    if kind == "proto":
+        return value
+    if kind.startswith("list."):
+        proto = AttrValue()
+        proto.list.SetInParent()
+        getattr(proto.list, kind[5:]).extend(_plain(kind[5:], v) for v in value)
+        return proto
+    if kind == "tensor":
+        return AttrValue(tensor=make_tensor_proto(value, dtype))
+    return AttrValue(**{kind: _plain(kind, value)})
+
+
+def _plain(kind: str, value: Any) -> Any:
+    if kind == "type":
+        return value.as_datatype_enum
+    if kind == "shape":
+        return TensorShape(value).as_proto()
+    if kind == "s":
+        return value.encode() if isinstance(value, str) else value
+    return value
+
+
+def python_value(kind: str, proto: Any) -> Any:
+    """The value of an AttrValue proto, as an op's field keeps it."""
+    from tfteach.framework.tensor_proto import make_ndarray
+
+    if kind.startswith("list."):
+        return tuple(_field(kind[5:], v) for v in getattr(proto.list, kind[5:]))
+    if kind == "tensor":
+        return make_ndarray(proto.tensor)
+    return _field(kind, getattr(proto, kind))
+
+
+def _field(kind: str, value: Any) -> Any:
+    if kind == "type":
+        return as_dtype(value)
+    if kind == "shape":
+        return TensorShape(value).dims_or_none
+    if kind == "s":
+        return value.decode("utf-8", "surrogateescape")
+    return value
+
+
+def set_attribute(op: Operation, name: str, value: Any) -> None:
+    """Set an attribute of a node; a field of its op gets a changed op."""
+    annotation = type(op.spec).fields.get(name)
+    if annotation is not None:
+        kind = KINDS[annotation]
+        plain = python_value(kind, value) if hasattr(value, "WhichOneof") else value
+        op.spec = op.spec.replace(**{name: plain})
+    else:
+        if hasattr(value, "WhichOneof") and value.WhichOneof("value") is not None:
+            which = value.WhichOneof("value")
+            if which == "list" and value.list.s:
+                value = list(value.list.s)
+            elif which in ("b", "i", "f", "s"):
+                value = getattr(value, which)
+            elif which == "type":
+                value = as_dtype(value.type)
+        op.extra_attrs = {**(op.extra_attrs or {}), name: value}
+    op.graph.note_mutation()
+
+
+# ---- the wire format
+
+
+def _varint(number: int) -> bytes:
+    out = bytearray()
+    while number > 127:
+        out.append(number & 127 | 128)
+        number >>= 7
+    out.append(number)
+    return bytes(out)
+
+
+def _chunk(tag: bytes, payload: bytes) -> bytes:
+    size = len(payload)
+    return tag + (bytes((size,)) if size < 128 else _varint(size)) + payload
+
+
+def _attr_block(op: Operation, add_shapes: bool) -> bytes:
+    """The attr entries of a NodeDef, in the order of their names."""
+    spec = op.spec
+    dtype = getattr(spec, "dtype", None)
+    found = attributes_of(op)
+    if add_shapes:
+        found["_output_shapes"] = tuple(TensorShape(t._shape) for t in op.outputs)
+    entries = []
+    for name in sorted(found):
+        value = found[name]
+        if name == "_output_shapes":
+            kind = "list.shape"
+        else:
+            kind = kind_of(spec, name, value)
+        proto = attr_value(kind, value, dtype if isinstance(dtype, DType) else None)
+        data = _chunk(b"\x0a", name.encode()) + _chunk(b"\x12", proto.SerializeToString())
+        entries.append(_chunk(b"\x2a", data))
+    return b"".join(entries)
+
+
+def _node_bytes(op: Operation, attrs: bytes) -> bytes:
+    parts = [_chunk(b"\x0a", op.name.encode()), _chunk(b"\x12", op.type.encode())]
+    for tensor in op.inputs:
+        source = tensor.op.name
+        if tensor.value_index:
+            source = f"{source}:{tensor.value_index}"
+        parts.append(_chunk(b"\x1a", source.encode()))
+    for control in sorted(c.name for c in op.control_inputs):
+        parts.append(_chunk(b"\x1a", b"^" + control.encode()))
+    if op.device:
+        parts.append(_chunk(b"\x22", op.device.encode()))
+    parts.append(attrs)
+    return b"".join(parts)
+
+
+def node_def(op: Operation) -> Any:
+    """One operation as a NodeDef proto."""
+    from tensorboard.compat.proto.node_def_pb2 import NodeDef
+
+    return NodeDef.FromString(_node_bytes(op, _attr_block(op, False)))
+
+
+def graph_bytes(
+    graph: Graph, from_version: int | None = None, add_shapes: bool = False
+) -> bytes:
+    """The serialized GraphDef of a graph; see `Graph.as_graph_def`.
+
+    Raises:
+      ValueError: the GraphDef would be larger than protobuf's 2 GB.
+    """
+    known: dict[Any, bytes] = {}
+    parts: list[bytes] = []
+    for op in graph.operations[from_version or 0 :]:
+        if op.type == "Const" or add_shapes or op.extra_attrs:
+            attrs = _attr_block(op, add_shapes)
+        else:
+            key = (id(op.spec), tuple([t.dtype.as_datatype_enum for t in op.inputs]))
+            found = known.get(key)
+            if found is None:
+                found = known[key] = _attr_block(op, False)
+            attrs = found
+        parts.append(_chunk(b"\x0a", _node_bytes(op, attrs)))
+    parts.append(_chunk(b"\x22", b"\x08" + _varint(PRODUCER)))
+    if sum(map(len, parts)) >= MAX_GRAPH_BYTES:
+        raise ValueError("GraphDef cannot be larger than 2GB.")
+    return b"".join(parts)
+
+
+def as_graph_def(
+    graph: Graph, from_version: int | None = None, add_shapes: bool = False
+) -> Any:
+    """See `Graph.as_graph_def`."""
+    from tensorboard.compat.proto.graph_pb2 import GraphDef
+
+    return GraphDef.FromString(graph_bytes(graph, from_version, add_shapes))
+
+
+# ---- op definitions
+
+
+def op_def(cls: type[Op]) -> Any:
+    """The OpDef proto of an op class, from its signature and fields."""
+    from tensorboard.compat.proto.op_def_pb2 import OpDef
+
+    proto = OpDef(name=cls.op_type, is_stateful=cls.is_stateful)
+    derived: dict[str, str] = {}
+    for arg in (*cls.inputs, *cls.outputs):
+        if arg.number_attr:
+            derived.setdefault(arg.number_attr, "int")
+        if arg.type_attr:
+            derived.setdefault(arg.type_attr, "list(type)" if arg.is_list else "type")
+    for args, target in ((cls.inputs, proto.input_arg), (cls.outputs, proto.output_arg)):
+        for arg in args:
+            target.append(_arg_def(arg))
+    for name, kind in derived.items():
+        if name not in cls.fields:
+            default = getattr(cls, name + "_default", None)
+            _add_attr(proto, name, kind, "type", default, getattr(cls, name, None))
+    for name, annotation in cls.fields.items():
+        kind = KINDS[annotation]
+        _add_attr(proto, name, KIND_NAMES[kind], kind, cls.defaults.get(name),
+                  getattr(cls, name, None) if name in derived else None)
+    return proto
+
+
+KIND_NAMES = {
+    "b": "bool", "i": "int", "f": "float", "s": "string", "type": "type",
+    "shape": "shape", "tensor": "tensor", "list.i": "list(int)",
+    "list.f": "list(float)", "list.s": "list(string)", "list.b": "list(bool)",
+    "list.type": "list(type)", "list.shape": "list(shape)",
+}  # fmt: skip
+
+
+def _arg_def(arg: Arg) -> Any:
+    from tensorboard.compat.proto.op_def_pb2 import OpDef
+
+    proto = OpDef.ArgDef(name=arg.name, is_ref=arg.is_ref, number_attr=arg.number_attr)
+    if arg.dtype is not None:
+        proto.type = arg.dtype.as_datatype_enum
+    elif arg.is_list:
+        proto.type_list_attr = arg.type_attr
+    else:
+        proto.type_attr = arg.type_attr
+    return proto
+
+
+def _add_attr(
+    proto: Any, name: str, type_name: str, kind: str, default: Any, allowed: Any
+) -> None:
+    attr = proto.attr.add(name=name, type=type_name)
+    if default is not None:
+        attr.default_value.CopyFrom(attr_value(kind, default))
+    if isinstance(allowed, tuple) and allowed and isinstance(allowed[0], DType):
+        attr.allowed_values.list.type.extend(d.as_datatype_enum for d in allowed)
+
+
+def shape_attr(shape: Any) -> Shape:
+    """A user's shape as an op's field keeps it."""
+    return TensorShape(shape).dims_or_none

@@ -1,0 +1,281 @@
+"""`Op`: what one operation type is, in one class; and the registry of them all.
+
+A subclass states its signature, its attributes (the class's annotated fields) and four
+rules: `infer_shape`, `compute`, `gradient` and, for the code generator, `expression`.
+Instances are immutable and interned, so two equal ops are one object, and everything
+that depends only on an op and its input types is remembered on it.
+
+    class MatMul(Op):
+        signature = "a: T, b: T -> product: T"
+        T = dtypes_of("float32 float64")
+        transpose_a: bool = False
+        ...
+
+    MatMul(transpose_a=True)(x, y, name="xy")     # adds a node to the graph
+
+A signature lists inputs and outputs as `name: type`, where a type is a TF type name
+("int32"), a type attribute ("T"), `N*T` (N tensors of one type), `*Ts` (a list of any
+types), and may have `ref ` before it.  Type attributes get their allowed types from a
+class attribute of the same name, `T = dtypes_of(...)`, and a default type from
+`T_default`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, dataclass_transform
+
+from tfteach.framework import dtypes
+from tfteach.framework.dtypes import DType
+
+if TYPE_CHECKING:
+    from tfteach.framework.graph import Operation, Tensor
+
+OPS: dict[str, type[Op]] = {}
+
+
+class Arg(NamedTuple):
+    """One input or output of a signature."""
+
+    name: str
+    dtype: DType | None = None  # a fixed type,
+    type_attr: str = ""  # or the attribute that names the type (or the type list)
+    number_attr: str = ""  # the attribute that counts, for `N*T`
+    is_list: bool = False  # `*Ts`
+    is_ref: bool = False
+
+    @property
+    def is_sequence(self) -> bool:
+        """Whether this argument stands for several tensors."""
+        return self.is_list or bool(self.number_attr)
+
+
+def parse_args(text: str) -> tuple[Arg, ...]:
+    """The arguments of one side of a signature."""
+    args = []
+    for part in filter(None, (p.strip() for p in text.split(","))):
+        name, kind = (p.strip() for p in part.split(":"))
+        is_ref = kind.startswith("ref ")
+        kind = kind.removeprefix("ref ").strip()
+        if kind.startswith("*"):
+            args.append(Arg(name, type_attr=kind[1:], is_list=True, is_ref=is_ref))
+            continue
+        number, star, kind_name = kind.rpartition("*")
+        try:
+            dtype, type_attr = dtypes.as_dtype(kind_name), ""
+        except TypeError:
+            dtype, type_attr = None, kind_name
+        args.append(Arg(name, dtype, type_attr, number if star else "", False, is_ref))
+    return tuple(args)
+
+
+@dataclass_transform(frozen_default=True)
+class Op:
+    """Base of all operation types; see the module's text."""
+
+    signature: ClassVar[str] = "->"
+    op_type: ClassVar[str]
+    inputs: ClassVar[tuple[Arg, ...]] = ()
+    outputs: ClassVar[tuple[Arg, ...]] = ()
+    fields: ClassVar[dict[str, str]] = {}  # attribute -> its annotation
+    defaults: ClassVar[dict[str, Any]] = {}
+    doc: ClassVar[str] = ""
+
+    is_stateful: ClassVar[bool] = False
+    # Whether an output may share memory with an input or with the session's state.
+    aliases: ClassVar[bool] = False
+    # Inputs that `infer_shape` gets by constant value (an array, or None if unknown)
+    # and those it gets as a partly known shape, instead of by their static shape.
+    by_value: ClassVar[tuple[str, ...]] = ()
+    by_shape: ClassVar[tuple[str, ...]] = ()
+    # Inputs that a GPU kernel wants in host memory (shapes, axes).
+    host_inputs: ClassVar[tuple[str, ...]] = ()
+    # Whether a GPU has this kernel.
+    on_gpu: ClassVar[bool] = True
+    # Whether the kernel may be skipped in favour of its inputs' constants.
+    is_foldable: ClassVar[bool] = True
+
+    _interned: ClassVar[dict[Any, Op]] = {}
+    _inferred: dict[Any, Any]
+
+    def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        own = {
+            name: annotation
+            for name, annotation in cls.__dict__.get("__annotations__", {}).items()
+            if not name.startswith("_") and "ClassVar" not in str(annotation)
+        }
+        cls.fields = {**cls.fields, **{k: str(v) for k, v in own.items()}}
+        cls.defaults = {
+            **cls.defaults,
+            **{name: cls.__dict__[name] for name in own if name in cls.__dict__},
+        }
+        if "signature" in cls.__dict__:
+            left, _, right = cls.signature.partition("->")
+            cls.inputs, cls.outputs = parse_args(left), parse_args(right)
+            cls._by_shape_only = not (cls.by_value or cls.by_shape)
+        cls._interned = {}
+        if not abstract:
+            cls.op_type = cls.__dict__.get("op_type", cls.__name__)
+            OPS[cls.op_type] = cls
+
+    _by_shape_only: ClassVar[bool] = True
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        key = (args, tuple(kwargs.items())) if kwargs else args
+        try:
+            return cls._interned[key]  # type: ignore[return-value]
+        except KeyError:
+            op = cls._make(args, kwargs)
+            op = cls._interned.setdefault(op.attributes, op)  # type: ignore[assignment]
+            return cls._interned.setdefault(key, op)  # type: ignore[return-value]
+        except TypeError:  # an unhashable attribute: an op of its own
+            return cls._make(args, kwargs)
+
+    @classmethod
+    def _make(cls, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Self:
+        if len(args) > len(cls.fields):
+            raise TypeError(f"{cls.op_type} has {len(cls.fields)} attributes")
+        values = {**cls.defaults, **dict(zip(cls.fields, args, strict=False)), **kwargs}
+        if values.keys() != cls.fields.keys():
+            unknown = sorted(values.keys() - cls.fields.keys())
+            missing = sorted(cls.fields.keys() - values.keys())
+            raise TypeError(
+                f"{cls.op_type}: unknown attributes {unknown}, missing {missing}"
+            )
+        op = object.__new__(cls)
+        for name in cls.fields:
+            object.__setattr__(op, name, values[name])
+        object.__setattr__(op, "_inferred", {})
+        op.validate()
+        return op
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"{self.op_type} is immutable: use replace({name}=...)")
+
+    @property
+    def attributes(self) -> tuple[Any, ...]:
+        """The attribute values, in the order of the fields."""
+        return tuple(getattr(self, name) for name in type(self).fields)
+
+    def replace(self, **changes: Any) -> Self:
+        """This op with some attributes changed."""
+        values = dict(zip(self.fields, self.attributes, strict=True))
+        return type(self)(**{**values, **changes})
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if type(self) is not type(other):
+            return NotImplemented
+        return bool(self.attributes == other.attributes)  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash((self.op_type, self.attributes))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self.attributes
+
+    def __repr__(self) -> str:
+        pairs = zip(self.fields, self.attributes, strict=True)
+        return f"{self.op_type}({', '.join(f'{k}={v!r}' for k, v in pairs)})"
+
+    # ---- the rules of an op, for subclasses
+
+    def validate(self) -> None:
+        """Check the attributes; raise ValueError with what is allowed."""
+
+    def infer_shape(self, *inputs: Any, **_: Any) -> Any:
+        """The output's static shape (a list of them for several outputs).
+
+        Gets one argument per input: its shape (a tuple or None), or what `by_value`
+        and `by_shape` say; for `N*T` and `*Ts` a list of those.  Raises ValueError
+        when the inputs can never fit.
+        """
+        outputs = type(self).outputs
+        return None if len(outputs) == 1 else [None] * len(outputs)
+
+    def compute(self, *inputs: Any, **_: Any) -> Any:
+        """The output array (a tuple for several), from `xp` and the input arrays.
+
+        A stateful op gets a context instead of `xp`; for `N*T` and `*Ts` the tensors
+        arrive one after the other as separate arguments.
+        """
+        raise NotImplementedError(f"{self.op_type} has no kernel")
+
+    def gradient(self, *inputs: Any, **_: Any) -> Any:
+        """Tensors: d loss / d input for each input (None where there is none).
+
+        Gets the `Operation` and the gradient with respect to each output.
+        """
+        raise LookupError(
+            f"No gradient defined for operation of type {self.op_type}"
+        )
+
+    def expression(self, *inputs: str) -> str | None:
+        """Python source that computes the output from these names, if there is any."""
+        return None
+
+    def output_dtypes(self, bound: dict[str, Any]) -> list[DType]:
+        """The output types, given what the inputs bind and this op's attributes."""
+        found: list[DType] = []
+        for arg in type(self).outputs:
+            kind: Any = arg.dtype
+            if kind is None:
+                kind = bound.get(arg.type_attr, getattr(self, arg.type_attr, None))
+            if arg.is_list:
+                kinds = list(kind)
+            elif arg.number_attr:
+                number = bound.get(arg.number_attr)
+                number = getattr(self, arg.number_attr) if number is None else number
+                kinds = [kind] * number
+            else:
+                kinds = [kind]
+            found += [k.as_ref for k in kinds] if arg.is_ref else kinds
+        return found
+
+    def __call__(self, *values: Any, name: str | None = None) -> Any:
+        """Add a node of this type to the graph of the inputs, or the default graph.
+
+        Args:
+          *values: one per input of the signature; what is no Tensor is converted.
+          name: the node's name (made unique); the op type if None.
+
+        Returns:
+          The output Tensor; a list of them if the signature has several or a
+          sequence; the `Operation` if it has none.
+        """
+        return build(self, values, name)
+
+
+# The way from an op and its inputs to a node is `framework/build.py`; it registers
+# itself here because the graph classes in turn need `Op`.
+def build(op: Op, values: tuple[Any, ...], name: str | None) -> Any:
+    raise RuntimeError("tfteach.framework.build is not loaded")
+
+
+class StatefulOp(Op, abstract=True):
+    """An op whose result depends on more than its inputs, or that has side effects.
+
+    `compute` gets a context (`xp`, resources, random streams) instead of `xp`.
+    """
+
+    is_stateful: ClassVar[bool] = True
+    is_foldable: ClassVar[bool] = False
+
+
+def split_args(
+    args: Iterable[Arg], tensors: Iterable[Tensor], op: Operation
+) -> list[Any]:
+    """Group a node's flat inputs or outputs by the signature's arguments."""
+    flat = iter(tensors)
+    groups: list[Any] = []
+    for arg in args:
+        if arg.is_sequence:
+            key = arg.number_attr or arg.type_attr
+            size = op.get_attr(key)
+            count = size if isinstance(size, int) else len(size)
+            groups.append([next(flat) for _ in range(count)])
+        else:
+            groups.append(next(flat))
+    return groups

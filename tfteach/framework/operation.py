@@ -1,0 +1,402 @@
+"""`Operation` and `Tensor`: the nodes of a graph and the values on its edges.
+
+Source: python/framework/ops.py (API and messages).
+"""
+
+from __future__ import annotations
+
+import linecache
+from collections.abc import Callable, Iterator
+from types import CodeType
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+from tfteach.framework import shape as shapes
+from tfteach.framework.device import DeviceSpec, canonical
+from tfteach.framework.dtypes import DType
+from tfteach.framework.op import Op, split_args
+from tfteach.framework.shape import Shape, TensorShape
+
+if TYPE_CHECKING:
+    from tfteach.framework.graph import Graph
+
+
+class SourceLine(NamedTuple):
+    """The user's line that built an op."""
+
+    file: str
+    line: int
+    function: str
+
+    @property
+    def text(self) -> str:
+        """The line itself, or "" where the source cannot be read."""
+        return linecache.getline(self.file, self.line).strip()
+
+
+def decode_source(code: CodeType, lasti: int) -> SourceLine:
+    """The line of the instruction at offset `lasti` of `code`."""
+    line = code.co_firstlineno
+    for start, end, number in code.co_lines():
+        if start <= lasti < end and number is not None:
+            line = number
+            break
+    return SourceLine(code.co_filename, line, code.co_name)
+
+
+class OperatorNotAllowedInGraphError(TypeError):
+    """A graph tensor was used where Python needs its value."""
+
+
+class Tensor:
+    """A value that an operation will give when the graph runs.
+
+    Attributes:
+      op: the `Operation` that gives it.
+      value_index: which of its outputs this is.
+      dtype: the element type, a reference type for a variable's buffer.
+    """
+
+    __slots__ = ("__dict__", "__weakref__", "_shape", "dtype", "op", "value_index")
+
+    op: Operation
+    value_index: int
+    dtype: DType
+    _shape: Shape
+
+    # NumPy must leave `array + tensor` to `Tensor.__radd__`.
+    __array_priority__ = 100
+
+    def __init__(
+        self, op: Operation, value_index: int, dtype: DType, shape: Shape = None
+    ) -> None:
+        self.op = op
+        self.value_index = value_index
+        self.dtype = dtype
+        self._shape = shape
+
+    @property
+    def name(self) -> str:
+        """The op's name and the output's number, such as "add:0"."""
+        return f"{self.op.name}:{self.value_index}"
+
+    @property
+    def graph(self) -> Graph:
+        return self.op.graph
+
+    @property
+    def device(self) -> str:
+        """The device asked for, "" if none."""
+        return self.op.device
+
+    @property
+    def shape(self) -> TensorShape:
+        """The static shape, as far as it is known."""
+        return TensorShape(self._shape)
+
+    def get_shape(self) -> TensorShape:
+        """The static shape, as far as it is known."""
+        return TensorShape(self._shape)
+
+    @property
+    def static_shape(self) -> Shape:
+        """The static shape as a plain tuple, or None if the rank is unknown."""
+        return self._shape
+
+    def set_shape(self, shape: Any) -> None:
+        """Add what is known about the static shape.
+
+        Raises:
+          ValueError: it contradicts what is known already.
+        """
+        self._shape = shapes.merge(self._shape, shapes.as_shape(shape))
+
+    def consumers(self) -> list[Operation]:
+        """The operations that take this tensor as an input."""
+        return self.op.graph.consumers_of(self)
+
+    def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
+        """The tensor's value in `session`, or in the default session.
+
+        Raises:
+          ValueError: there is no default session, or it has another graph.
+        """
+        return evaluate(self, feed_dict, session)
+
+    def __iter__(self) -> Iterator[Tensor]:
+        self._refuse("iterating over `tf.Tensor`")
+
+    def __bool__(self) -> bool:
+        self._refuse("using a `tf.Tensor` as a Python `bool`")
+
+    def _refuse(self, what: str) -> NoReturn:
+        raise OperatorNotAllowedInGraphError(
+            f"{what} is not allowed in Graph execution. Use Eager execution or "
+            "decorate this function with @tf.function.\n"
+            f"'{self.name}' has no value until a session runs it: use tf.cond, "
+            "tf.while_loop, tf.unstack or `session.run`."
+        )
+
+    def __len__(self) -> int:
+        raise TypeError(
+            f"len is not well defined for symbolic Tensors. ({self.op.name}) Please "
+            "call `x.shape` rather than `len(x)` for shape information."
+        )
+
+    def __array__(self, *_: Any, **__: Any) -> NoReturn:
+        raise NotImplementedError(
+            f"Cannot convert a symbolic Tensor ({self.name}) to a numpy array."
+        )
+
+    def __copy__(self) -> Tensor:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Tensor:
+        return self
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __str__(self) -> str:
+        shape = "" if self._shape is None else f", shape={self.shape}"
+        device = f", device={self.op.device}" if self.op.device else ""
+        return f'Tensor("{self.name}"{shape}, dtype={self.dtype.name}{device})'
+
+    def __repr__(self) -> str:
+        return f"<tf.Tensor '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
+
+    @classmethod
+    def overload(cls, operator: str, function: Callable[..., Any]) -> None:
+        """Give tensors a Python operator, as the op families do: `"__add__"`."""
+        setattr(cls, operator, function)
+
+    if TYPE_CHECKING:  # what the op families overload
+
+        def __getitem__(self, key: Any) -> Tensor: ...
+        def __add__(self, other: Any) -> Tensor: ...
+        def __radd__(self, other: Any) -> Tensor: ...
+        def __sub__(self, other: Any) -> Tensor: ...
+        def __rsub__(self, other: Any) -> Tensor: ...
+        def __mul__(self, other: Any) -> Tensor: ...
+        def __rmul__(self, other: Any) -> Tensor: ...
+        def __truediv__(self, other: Any) -> Tensor: ...
+        def __rtruediv__(self, other: Any) -> Tensor: ...
+        def __floordiv__(self, other: Any) -> Tensor: ...
+        def __rfloordiv__(self, other: Any) -> Tensor: ...
+        def __mod__(self, other: Any) -> Tensor: ...
+        def __rmod__(self, other: Any) -> Tensor: ...
+        def __pow__(self, other: Any) -> Tensor: ...
+        def __rpow__(self, other: Any) -> Tensor: ...
+        def __matmul__(self, other: Any) -> Tensor: ...
+        def __rmatmul__(self, other: Any) -> Tensor: ...
+        def __and__(self, other: Any) -> Tensor: ...
+        def __rand__(self, other: Any) -> Tensor: ...
+        def __or__(self, other: Any) -> Tensor: ...
+        def __ror__(self, other: Any) -> Tensor: ...
+        def __xor__(self, other: Any) -> Tensor: ...
+        def __rxor__(self, other: Any) -> Tensor: ...
+        def __lt__(self, other: Any) -> Tensor: ...
+        def __le__(self, other: Any) -> Tensor: ...
+        def __gt__(self, other: Any) -> Tensor: ...
+        def __ge__(self, other: Any) -> Tensor: ...
+        def __neg__(self) -> Tensor: ...
+        def __abs__(self) -> Tensor: ...
+        def __invert__(self) -> Tensor: ...
+
+
+class Operation:
+    """A node of a graph.  `Op.__call__` makes them.
+
+    Attributes:
+      graph, name: where it lives and how it is called there.
+      spec: its `Op`: the type with the attribute values.
+      inputs: the tensors it takes.
+      outputs: the tensors it gives.
+      control_inputs: the operations that must run before it.
+      device: the device asked for, in TF's canonical form, "" if none.
+      node_id: its number in the graph, from 1 in the order of making.
+    """
+
+    __slots__ = (
+        "__dict__",
+        "__weakref__",
+        "_origin",
+        "control_flow_context",
+        "control_inputs",
+        "device",
+        "extra_attrs",
+        "graph",
+        "inputs",
+        "name",
+        "node_id",
+        "outputs",
+        "spec",
+    )
+
+    graph: Graph
+    name: str
+    spec: Op
+    inputs: tuple[Tensor, ...]
+    outputs: list[Tensor]
+    control_inputs: list[Operation]
+    device: str
+    node_id: int
+    # Attributes outside the op's definition, such as _class; None if there are none.
+    extra_attrs: dict[str, Any] | None
+    control_flow_context: Any
+    _origin: tuple[CodeType, int] | None
+
+    @property
+    def type(self) -> str:
+        """TF's op type, such as "MatMul"."""
+        return self.spec.op_type
+
+    @property
+    def source(self) -> SourceLine | None:
+        """The first line outside tfteach that led to this node."""
+        return None if self._origin is None else decode_source(*self._origin)
+
+    @property
+    def traceback(self) -> list[tuple[str, int, str, str]]:
+        """(file, line, function, text): the user's line; deeper frames are not kept."""
+        source = self.source
+        return [] if source is None else [(*source, source.text)]
+
+    @property
+    def control_outputs(self) -> list[Operation]:
+        """The operations that have this one among their control inputs."""
+        return self.graph.control_outputs_of(self)
+
+    @property
+    def _id(self) -> int:
+        return self.node_id
+
+    @property
+    def node_def(self) -> Any:
+        """This node as a NodeDef proto."""
+        from tfteach.framework.graphdef import node_def
+
+        return node_def(self)
+
+    @property
+    def op_def(self) -> Any:
+        """The OpDef proto of this node's type."""
+        from tfteach.framework.graphdef import op_def
+
+        return op_def(type(self.spec))
+
+    def values(self) -> tuple[Tensor, ...]:
+        """The outputs as a tuple."""
+        return tuple(self.outputs)
+
+    def get_attr(self, name: str) -> Any:
+        """An attribute's value: bytes for strings, DType for types.
+
+        Raises:
+          ValueError: there is no such attribute.
+        """
+        from tfteach.framework.graphdef import attribute
+
+        return attribute(self, name)
+
+    def grouped_inputs(self) -> list[Any]:
+        """The inputs, one entry per argument of the signature."""
+        return split_args(type(self.spec).inputs, self.inputs, self)
+
+    def colocation_groups(self) -> list[bytes]:
+        """The groups of ops that this one shares a device with."""
+        groups = (self.extra_attrs or {}).get("_class")
+        own = b"loc:@" + self.name.encode()
+        if not groups:
+            return [own]
+        return [g for g in groups if g.startswith(b"loc:@")] or [own]
+
+    def run(self, feed_dict: Any = None, session: Any = None) -> None:
+        """Run this operation in `session`, or in the default session."""
+        evaluate(self, feed_dict, session)
+
+    def _set_attr(self, name: str, value: Any) -> None:
+        """Set an attribute to a Python value or an AttrValue proto."""
+        from tfteach.framework.graphdef import set_attribute
+
+        set_attribute(self, name, value)
+
+    def _set_device(self, device: str | DeviceSpec | None) -> None:
+        self.device = canonical(device)
+        self.graph.note_mutation()
+
+    def _add_control_inputs(self, ops: list[Operation]) -> None:
+        for op in ops:
+            if op.graph is not self.graph:
+                raise ValueError(f"{op!r} must be from the same graph as {self!r}.")
+        new = [op for op in ops if op not in self.control_inputs]
+        self.control_inputs = [*self.control_inputs, *new]
+        self.graph.note_mutation()
+
+    def _add_control_input(self, op: Operation) -> None:
+        self._add_control_inputs([op])
+
+    def _remove_all_control_inputs(self) -> None:
+        self.control_inputs = []
+        self.graph.note_mutation()
+
+    def _update_input(self, index: int, tensor: Tensor) -> None:
+        """Replace one input, as the builders of loops must."""
+        if tensor.graph is not self.graph:
+            raise ValueError(f"{tensor!r} must be from the same graph as {self!r}.")
+        inputs = list(self.inputs)
+        inputs[index] = tensor
+        self.inputs = tuple(inputs)
+        self.graph.note_mutation()
+
+    def _get_control_flow_context(self) -> Any:
+        return self.control_flow_context
+
+    def _set_control_flow_context(self, context: Any) -> None:
+        self.control_flow_context = context
+
+    def __copy__(self) -> Operation:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Operation:
+        return self
+
+    def __str__(self) -> str:
+        return str(self.node_def)
+
+    def __repr__(self) -> str:
+        return f"<tf.Operation '{self.name}' type={self.type}>"
+
+
+def evaluate(target: Any, feed_dict: Any, session: Any) -> Any:
+    """Run `target` in the given or the default session."""
+    from tfteach.framework.stacks import get_default_session
+
+    what, call, graph = (
+        ("evaluate tensor", "eval()", target.graph)
+        if isinstance(target, Tensor)
+        else ("execute operation", "run()", target.graph)
+    )
+    if session is None:
+        session = get_default_session()
+        if session is None:
+            method = call.removesuffix("()")
+            raise ValueError(
+                f"Cannot {what} using `{call}`: No default session is registered. "
+                f"Use `with sess.as_default()` or pass an explicit session to "
+                f"`{method}(session=sess)`"
+            )
+        if session.graph is not graph:
+            raise ValueError(
+                f"Cannot use the default session to {what}: the "
+                f"{what.split()[1]}'s graph is different from the session's graph. "
+                f"Pass an explicit session to `{call.removesuffix(')')}session=sess)`."
+            )
+    elif session.graph is not graph:
+        raise ValueError(
+            f"Cannot use the given session to {what}: the {what.split()[1]}'s graph "
+            "is different from the session's graph."
+        )
+    return session.run(target, feed_dict)

@@ -1,0 +1,489 @@
+"""Static shapes: plain tuples inside, `TensorShape` and `Dimension` at the surface.
+
+Inside the library a shape is a tuple whose unknown sizes are None, and None stands for
+an unknown rank; the functions below work on those.  `TensorShape` is TF's public class.
+
+Source: python/framework/tensor_shape.py (API and messages).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+Shape = tuple[int | None, ...] | None
+
+
+def is_full(shape: Shape) -> bool:
+    """Whether the rank and every size is known."""
+    return shape is not None and None not in shape
+
+
+def merge(a: Shape, b: Shape) -> Shape:
+    """What both shapes tell together.
+
+    Raises:
+      ValueError: they contradict each other.
+    """
+    if a is None or a == b:
+        return b
+    if b is None:
+        return a
+    if len(a) != len(b):
+        raise ValueError(f"Shapes {text(a)} and {text(b)} are not compatible")
+    sizes = []
+    for m, n in zip(a, b, strict=True):
+        if m is not None and n is not None and m != n:
+            raise ValueError(f"Shapes {text(a)} and {text(b)} are not compatible")
+        sizes.append(n if m is None else m)
+    return tuple(sizes)
+
+
+def compatible(a: Shape, b: Shape) -> bool:
+    """Whether some fully known shape fits both."""
+    if a is None or b is None:
+        return True
+    return len(a) == len(b) and all(
+        m is None or n is None or m == n for m, n in zip(a, b, strict=True)
+    )
+
+
+def broadcast(a: Shape, b: Shape) -> Shape:
+    """The shape of an element-wise operation on `a` and `b` (NumPy's rules).
+
+    An unknown size against 1 stays unknown; against n > 1 it must become n.
+
+    Raises:
+      ValueError: two known sizes differ and neither is 1.
+    """
+    if a == b and is_full(a):
+        return a
+    if a is None or b is None:
+        return None
+    rank = max(len(a), len(b))
+    wide_a = (1,) * (rank - len(a)) + a
+    wide_b = (1,) * (rank - len(b)) + b
+    sizes: list[int | None] = []
+    for m, n in zip(wide_a, wide_b, strict=True):
+        if m == n or n == 1:
+            sizes.append(m)
+        elif m == 1:
+            sizes.append(n)
+        elif m is None or n is None:
+            sizes.append(n if m is None else m)
+        else:
+            raise ValueError(
+                "Dimensions must be equal, but are "
+                f"{m} and {n}: shapes {text(a)} and {text(b)} do not broadcast"
+            )
+    return tuple(sizes)
+
+
+def with_rank(shape: Shape, rank: int) -> tuple[int | None, ...]:
+    """`shape` as one of the given rank.
+
+    Raises:
+      ValueError: its rank is known to be another.
+    """
+    if shape is None:
+        return (None,) * rank
+    if len(shape) != rank:
+        raise ValueError(
+            f"Shape must be rank {rank} but is rank {len(shape)}: {text(shape)}"
+        )
+    return shape
+
+
+def with_rank_at_least(shape: Shape, rank: int) -> Shape:
+    """`shape`, or ValueError when its rank is known to be below `rank`."""
+    if shape is not None and len(shape) < rank:
+        raise ValueError(
+            f"Shape must be at least rank {rank} but is rank {len(shape)}"
+        )
+    return shape
+
+
+def size_of(shape: Shape) -> int | None:
+    """The number of elements, or None if unknown."""
+    if shape is None or None in shape:
+        return None
+    return math.prod(size for size in shape if size is not None)
+
+
+def text(shape: Shape) -> str:
+    """TF's notation with blanks: `[?,784]` for messages of the shape functions."""
+    if shape is None:
+        return "?"
+    return "[" + ",".join("?" if n is None else str(n) for n in shape) + "]"
+
+
+def as_shape(value: Any) -> Shape:
+    """Any form in which a user writes a shape, as a tuple or None."""
+    if value is None:
+        return None
+    if isinstance(value, TensorShape):
+        return value.dims_or_none
+    if isinstance(value, tuple) and all(type(n) is int and n >= 0 for n in value):
+        return value
+    return TensorShape(value).dims_or_none
+
+
+class Dimension:
+    """One size of a `TensorShape`: a whole number, or unknown.
+
+    Arithmetic with an unknown size gives an unknown size; comparison gives None.
+
+    Args:
+      value: a whole number >= 0, None, or a Dimension.
+
+    Raises:
+      ValueError: the number is negative or ambiguous.
+      TypeError: `value` is no whole number.
+    """
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: Any) -> None:
+        if isinstance(value, Dimension):
+            self._value: int | None = value._value
+        elif value is None:
+            self._value = None
+        else:
+            if isinstance(value, str | bytes):
+                self._value = int(value)
+            elif hasattr(value, "as_datatype_enum"):
+                raise TypeError(f"Cannot convert {value!r} to Dimension")
+            else:
+                try:
+                    self._value = value.__index__()
+                except AttributeError:
+                    self._value = int(value)
+                    if self._value != value:
+                        raise ValueError(f"Ambiguous dimension: {value}") from None
+            if self._value is not None and self._value < 0:
+                raise ValueError(f"Dimension {self._value} must be >= 0")
+
+    @property
+    def value(self) -> int | None:
+        """The size, or None if unknown."""
+        return self._value
+
+    def is_compatible_with(self, other: Any) -> bool:
+        other = as_dimension(other)
+        return self._value is None or other._value in (None, self._value)
+
+    def assert_is_compatible_with(self, other: Any) -> None:
+        if not self.is_compatible_with(other):
+            raise ValueError(f"Dimensions {self} and {other} are not compatible")
+
+    def merge_with(self, other: Any) -> Dimension:
+        """What both sizes tell together; ValueError if they differ."""
+        other = as_dimension(other)
+        self.assert_is_compatible_with(other)
+        return Dimension(other._value if self._value is None else self._value)
+
+    def __repr__(self) -> str:
+        return f"Dimension({self._value!r})"
+
+    def __str__(self) -> str:
+        return "?" if self._value is None else str(self._value)
+
+    def __hash__(self) -> int:
+        return hash(self._value)
+
+    def __int__(self) -> int:
+        return self._value  # type: ignore[return-value]  # unknown: TypeError
+
+    def __index__(self) -> int:
+        return self._value  # type: ignore[return-value]
+
+    def __bool__(self) -> bool:
+        return bool(self._value)
+
+    def _both(self, other: Any) -> tuple[int, int] | None:
+        """Both numbers, or None if one is unknown."""
+        m, n = self._value, as_dimension(other)._value
+        return None if m is None or n is None else (m, n)
+
+    def __eq__(self, other: object) -> bool | None:  # type: ignore[override]
+        try:
+            pair = self._both(other)
+        except (TypeError, ValueError):
+            return NotImplemented
+        return None if pair is None else pair[0] == pair[1]
+
+    def __ne__(self, other: object) -> bool | None:  # type: ignore[override]
+        try:
+            pair = self._both(other)
+        except (TypeError, ValueError):
+            return NotImplemented
+        return None if pair is None else pair[0] != pair[1]
+
+    def __lt__(self, other: Any) -> bool | None:
+        pair = self._both(other)
+        return None if pair is None else pair[0] < pair[1]
+
+    def __le__(self, other: Any) -> bool | None:
+        pair = self._both(other)
+        return None if pair is None else pair[0] <= pair[1]
+
+    def __gt__(self, other: Any) -> bool | None:
+        pair = self._both(other)
+        return None if pair is None else pair[0] > pair[1]
+
+    def __ge__(self, other: Any) -> bool | None:
+        pair = self._both(other)
+        return None if pair is None else pair[0] >= pair[1]
+
+    def __add__(self, other: Any) -> Dimension:
+        pair = self._both(other)
+        return Dimension(None if pair is None else pair[0] + pair[1])
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Dimension:
+        pair = self._both(other)
+        return Dimension(None if pair is None else pair[0] - pair[1])
+
+    def __rsub__(self, other: Any) -> Dimension:
+        return as_dimension(other) - self
+
+    def __mul__(self, other: Any) -> Dimension:
+        pair = self._both(other)
+        return Dimension(None if pair is None else pair[0] * pair[1])
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, other: Any) -> Dimension:
+        pair = self._both(other)
+        return Dimension(None if pair is None else pair[0] // pair[1])
+
+    def __rfloordiv__(self, other: Any) -> Dimension:
+        return as_dimension(other) // self
+
+    # TF 1.15 divides sizes by "/" as by "//".
+    __truediv__ = __div__ = __floordiv__
+
+    def __mod__(self, other: Any) -> Dimension:
+        pair = self._both(other)
+        return Dimension(None if pair is None else pair[0] % pair[1])
+
+    def __rmod__(self, other: Any) -> Dimension:
+        return as_dimension(other) % self
+
+
+def as_dimension(value: Any) -> Dimension:
+    """`value` as a `Dimension`."""
+    return value if isinstance(value, Dimension) else Dimension(value)
+
+
+def dimension_value(dimension: Any) -> int | None:
+    """The number in a `Dimension` or a plain number (tf.compat.dimension_value)."""
+    return dimension.value if isinstance(dimension, Dimension) else dimension
+
+
+class TensorShape:
+    """The static shape of a tensor: of unknown rank, or a list of `Dimension`.
+
+    Args:
+      dims: None, a whole number, a TensorShape, a TensorShapeProto, or a sequence of
+        whole numbers, `Dimension`s and None.
+
+    Example:
+      >>> tf.TensorShape([None, 784]).as_list()
+      [None, 784]
+    """
+
+    __slots__ = ("dims_or_none",)
+
+    dims_or_none: Shape
+
+    def __init__(self, dims: Any) -> None:
+        if dims is None or isinstance(dims, TensorShape):
+            self.dims_or_none = None if dims is None else dims.dims_or_none
+        elif hasattr(dims, "unknown_rank"):  # TensorShapeProto
+            self.dims_or_none = None if dims.unknown_rank else tuple(
+                None if d.size == -1 else d.size for d in dims.dim
+            )
+        elif isinstance(dims, str | bytes):
+            raise TypeError("A string has ambiguous TensorShape, please wrap in a list")
+        else:
+            try:
+                sizes = list(dims)
+            except TypeError:  # one number or Dimension
+                sizes = [dims]
+            self.dims_or_none = tuple(Dimension(size).value for size in sizes)
+
+    @property
+    def dims(self) -> list[Dimension] | None:
+        """The list of `Dimension`, or None if the rank is unknown."""
+        if self.dims_or_none is None:
+            return None
+        return [Dimension(size) for size in self.dims_or_none]
+
+    @property
+    def ndims(self) -> int | None:
+        return None if self.dims_or_none is None else len(self.dims_or_none)
+
+    @property
+    def rank(self) -> int | None:
+        """The number of dimensions, or None if unknown."""
+        return self.ndims
+
+    def _known(self) -> tuple[int | None, ...]:
+        if self.dims_or_none is None:
+            raise ValueError("Cannot take the length of Shape with unknown rank.")
+        return self.dims_or_none
+
+    def __len__(self) -> int:
+        return len(self._known())
+
+    def __bool__(self) -> bool:
+        return self.dims_or_none is not None
+
+    def __iter__(self) -> Iterator[Dimension]:
+        if self.dims_or_none is None:
+            raise ValueError("Cannot iterate over a shape with unknown rank.")
+        return (Dimension(size) for size in self.dims_or_none)
+
+    def __getitem__(self, key: Any) -> Any:
+        """A `Dimension`, or for a slice a `TensorShape`."""
+        if self.dims_or_none is not None:
+            if isinstance(key, slice):
+                return TensorShape(self.dims_or_none[key])
+            return Dimension(self.dims_or_none[key])
+        if not isinstance(key, slice):
+            return Dimension(None)
+        start, stop = key.start or 0, key.stop
+        if key.step is not None:
+            raise ValueError("Steps are not yet handled")
+        if stop is None or start < 0 or stop < 0:
+            return TensorShape(None)
+        return TensorShape([None] * max(0, stop - start))
+
+    def num_elements(self) -> int | None:
+        """The number of elements, or None if not fully known."""
+        return size_of(self.dims_or_none)
+
+    def merge_with(self, other: Any) -> TensorShape:
+        """What both shapes tell together; ValueError if they contradict."""
+        return TensorShape(merge(self.dims_or_none, as_shape(other)))
+
+    def concatenate(self, other: Any) -> TensorShape:
+        """This shape followed by `other`; unknown if either rank is."""
+        tail = as_shape(other)
+        if self.dims_or_none is None or tail is None:
+            return TensorShape(None)
+        return TensorShape(self.dims_or_none + tail)
+
+    def __add__(self, other: Any) -> TensorShape:
+        return self.concatenate(other)
+
+    def __radd__(self, other: Any) -> TensorShape:
+        return TensorShape(other).concatenate(self)
+
+    def assert_same_rank(self, other: Any) -> None:
+        tail = TensorShape(other)
+        if self.ndims is not None and tail.ndims not in (None, self.ndims):
+            raise ValueError(f"Shapes {self} and {tail} must have the same rank")
+
+    def assert_has_rank(self, rank: int) -> None:
+        if self.ndims not in (None, rank):
+            raise ValueError(f"Shape {self} must have rank {rank}")
+
+    def with_rank(self, rank: int) -> TensorShape:
+        """This shape with the given rank; ValueError if it has another."""
+        try:
+            return self.merge_with(TensorShape([None] * rank))
+        except ValueError:
+            raise ValueError(f"Shape {self} must have rank {rank}") from None
+
+    def with_rank_at_least(self, rank: int) -> TensorShape:
+        if self.ndims is not None and self.ndims < rank:
+            raise ValueError(f"Shape {self} must have rank at least {rank}")
+        return self
+
+    def with_rank_at_most(self, rank: int) -> TensorShape:
+        if self.ndims is not None and self.ndims > rank:
+            raise ValueError(f"Shape {self} must have rank at most {rank}")
+        return self
+
+    def is_compatible_with(self, other: Any) -> bool:
+        """Whether some fully known shape fits both."""
+        return compatible(self.dims_or_none, as_shape(other))
+
+    def assert_is_compatible_with(self, other: Any) -> None:
+        if not self.is_compatible_with(other):
+            raise ValueError(f"Shapes {self} and {other} are incompatible")
+
+    def most_specific_compatible_shape(self, other: Any) -> TensorShape:
+        """The narrowest shape that both this and `other` are cases of."""
+        a, b = self.dims_or_none, as_shape(other)
+        if a is None or b is None or len(a) != len(b):
+            return TensorShape(None)
+        pairs = zip(a, b, strict=True)
+        return TensorShape([m if m == n else None for m, n in pairs])
+
+    def is_fully_defined(self) -> bool:
+        """Whether the rank and every size is known."""
+        return is_full(self.dims_or_none)
+
+    def assert_is_fully_defined(self) -> None:
+        if not self.is_fully_defined():
+            raise ValueError(f"Shape {self} is not fully defined")
+
+    def as_list(self) -> list[int | None]:
+        """The sizes as a list; ValueError if the rank is unknown."""
+        if self.dims_or_none is None:
+            raise ValueError("as_list() is not defined on an unknown TensorShape.")
+        return list(self.dims_or_none)
+
+    def as_proto(self) -> Any:
+        """The TensorShapeProto; an unknown size is -1."""
+        from tensorboard.compat.proto.tensor_shape_pb2 import TensorShapeProto
+
+        if self.dims_or_none is None:
+            return TensorShapeProto(unknown_rank=True)
+        dim = TensorShapeProto.Dim
+        return TensorShapeProto(
+            dim=[dim(size=-1 if n is None else n) for n in self.dims_or_none]
+        )
+
+    def __eq__(self, other: object) -> bool:
+        try:
+            return self.dims_or_none == as_shape(other)
+        except (TypeError, ValueError):
+            return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.dims_or_none)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TensorShape, (self.dims_or_none,)
+
+    def __str__(self) -> str:
+        if self.dims_or_none is None:
+            return "<unknown>"
+        sizes = ["?" if n is None else str(n) for n in self.dims_or_none]
+        return f"({sizes[0]},)" if len(sizes) == 1 else f"({', '.join(sizes)})"
+
+    def __repr__(self) -> str:
+        if self.dims_or_none is None:
+            return "TensorShape(None)"
+        return f"TensorShape({self.dims!r})"
+
+
+def as_tensor_shape(value: Any) -> TensorShape:
+    """`value` as a `TensorShape`."""
+    return value if isinstance(value, TensorShape) else TensorShape(value)
+
+
+def unknown_shape(rank: int | None = None) -> TensorShape:
+    """A shape of which at most the rank is known."""
+    return TensorShape(None if rank is None else [None] * rank)
+
+
+def sizes_of(values: Sequence[Any]) -> tuple[int | None, ...]:
+    """Sizes from a shape vector's numbers, where -1 stands for unknown."""
+    return tuple(None if int(n) < 0 else int(n) for n in values)

@@ -1,0 +1,84 @@
+"""Thread-local stacks of what is the default: the graph and the session."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tfteach.framework.graph import Graph
+
+
+class _Stacks(threading.local):
+    def __init__(self) -> None:
+        self.graphs: list[Graph] = []
+        self.sessions: list[Any] = []
+
+
+_STACKS = _Stacks()
+_global_graph: Graph | None = None
+
+
+def get_default_graph() -> Graph:
+    """The innermost graph made the default in this thread, else the global one."""
+    graphs = _STACKS.graphs
+    return graphs[-1] if graphs else _global_default()
+
+
+def _global_default() -> Graph:
+    global _global_graph
+    if _global_graph is None:
+        from tfteach.framework.graph import Graph
+
+        _global_graph = Graph()
+    return _global_graph
+
+
+def reset_default_graph() -> None:
+    """Replace the global default graph by an empty one.
+
+    Raises:
+      AssertionError: inside a `with graph.as_default()` block.
+    """
+    global _global_graph
+    if _STACKS.graphs:
+        raise AssertionError(
+            "Do not use tf.reset_default_graph() to clear nested graphs. If you need "
+            "a cleared graph, exit the nesting and create a new graph."
+        )
+    _global_graph = None
+
+
+@contextmanager
+def default_graph(graph: Graph) -> Iterator[Graph]:
+    """Make `graph` the default inside the block."""
+    with _pushed(_STACKS.graphs, graph):
+        yield graph
+
+
+def get_default_session() -> Any:
+    """The innermost session made the default in this thread, or None."""
+    return _STACKS.sessions[-1] if _STACKS.sessions else None
+
+
+@contextmanager
+def default_session(session: Any) -> Iterator[Any]:
+    """Make `session` the default inside the block."""
+    with _pushed(_STACKS.sessions, session):
+        yield session
+
+
+@contextmanager
+def _pushed(stack: list[Any], item: Any) -> Iterator[None]:
+    stack.append(item)
+    try:
+        yield
+    finally:
+        if stack[-1] is not item:
+            raise AssertionError(
+                f"Nesting violated: {item!r} is not the innermost default; leave the "
+                "blocks in the reverse order of entering them."
+            )
+        stack.pop()

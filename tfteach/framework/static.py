@@ -1,0 +1,133 @@
+"""What is known of values before any run: constants and partly known shape vectors.
+
+`tf.reshape(x, tf.stack([tf.shape(x)[0], 10]))` has the static shape (?, 10) because
+these functions look through the ops that compute shapes.
+Source: python/framework/tensor_util.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tfteach.framework.operation import Tensor
+from tfteach.framework.shape import Shape, is_full, sizes_of
+
+# Ops through which a constant is computed while the graph is built (TF's choice).
+_FOLDED = frozenset(
+    "Cast Concat ConcatV2 Pack Fill Equal NotEqual Range Sub Add AddV2 Mul "
+    "StridedSlice Squeeze ExpandDims Identity Prod Maximum Minimum Neg".split()
+)
+_MAX_FOLDED_SIZE = 1 << 16
+
+
+def constant_value(tensor: Tensor) -> Any:
+    """The tensor's value as an array, if the graph alone determines it; else None."""
+    op = tensor.op
+    kind = op.type
+    if kind == "Const":
+        return op.spec.value  # type: ignore[attr-defined]
+    if kind == "Shape" and is_full(op.inputs[0]._shape):
+        return np.array(op.inputs[0]._shape, tensor.dtype.numpy_dtype)
+    if kind == "Size" and is_full(op.inputs[0]._shape):
+        return np.array(np.prod(op.inputs[0]._shape), tensor.dtype.numpy_dtype)  # type: ignore[arg-type]
+    if kind == "Rank" and op.inputs[0]._shape is not None:
+        return np.array(len(op.inputs[0]._shape), np.int32)
+    if kind not in _FOLDED:
+        return None
+    values = []
+    for source in op.inputs:
+        value = constant_value(source)
+        if value is None:
+            return None
+        values.append(value)
+    size = 1 if not is_full(tensor._shape) else np.prod(tensor._shape)  # type: ignore[arg-type]
+    if size > _MAX_FOLDED_SIZE:
+        return None
+    return op.spec.compute(np, *values)
+
+
+ShapeRule = Callable[[Any], Shape]
+
+
+def constant_shape(tensor: Tensor) -> Shape:
+    """The shape that a vector of sizes stands for, as far as it is known.
+
+    Args:
+      tensor: an int Tensor [rank] (or a scalar -1 for an unknown shape).
+
+    Returns:
+      A tuple with None for unknown sizes, or None for an unknown rank.
+    """
+    if tensor._shape == ():
+        value = constant_value(tensor)
+        if value is None or int(value) == -1:
+            return None
+        raise ValueError(
+            f"A scalar shape must be -1 (unknown), got {int(value)}"
+        )
+    op = tensor.op
+    rule = _SHAPE_RULES.get(op.type)
+    if rule is not None:
+        found = rule(op)
+        if found is not NotImplemented:
+            return found
+    value = constant_value(tensor)
+    if value is not None:
+        return sizes_of(np.asarray(value).reshape(-1))
+    length = None if tensor._shape is None else tensor._shape[0]
+    return None if length is None else (None,) * length
+
+
+def _size(tensor: Tensor) -> int | None:
+    """One size from a scalar tensor, None if unknown."""
+    if tensor.op.type == "StridedSlice" and constant_value(tensor) is None:
+        op = tensor.op
+        begin = constant_value(op.inputs[1])
+        whole = constant_shape(op.inputs[0])
+        if begin is None or whole is None or getattr(op.spec, "shrink_axis_mask", 0) != 1:
+            return None
+        return whole[int(begin[0])]
+    value = constant_value(tensor)
+    return None if value is None or int(value) < 0 else int(value)
+
+
+def _pack(op: Any) -> Shape:
+    return tuple(_size(t) for t in op.inputs)
+
+
+def _concat(op: Any) -> Shape:
+    whole: tuple[int | None, ...] = ()
+    for part in op.inputs[:-1]:
+        sizes = constant_shape(part)
+        if sizes is None:
+            return None
+        whole += sizes
+    return whole
+
+
+def _slice(op: Any) -> Any:
+    begin, end, strides = (constant_value(t) for t in op.inputs[1:])
+    spec = op.spec
+    if begin is None or end is None or strides is None:
+        return NotImplemented
+    if spec.ellipsis_mask or spec.new_axis_mask or spec.shrink_axis_mask:
+        return NotImplemented
+    whole = constant_shape(op.inputs[0])
+    if whole is None:
+        return NotImplemented
+    start = None if spec.begin_mask & 1 else int(begin[0])
+    stop = None if spec.end_mask & 1 else int(end[0])
+    return whole[start : stop : int(strides[0])]
+
+
+_SHAPE_RULES: dict[str, Callable[[Any], Any]] = {
+    "Shape": lambda op: op.inputs[0]._shape,
+    "Pack": _pack,
+    "ConcatV2": _concat,
+    "StridedSlice": _slice,
+    "Cast": lambda op: constant_shape(op.inputs[0]),
+    "Identity": lambda op: constant_shape(op.inputs[0]),
+}

@@ -1,0 +1,107 @@
+"""Arrays to TensorProto and back, with TF's choice between `tensor_content` and lists.
+
+Source: python/framework/tensor_util.py, core/framework/tensor.proto.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tfteach.framework.dtypes import DType, as_dtype, bfloat16, string
+
+# Which repeated field holds the values of a type.
+_FIELDS = {
+    "float32": "float_val", "float64": "double_val", "int32": "int_val",
+    "uint8": "int_val", "int16": "int_val", "int8": "int_val", "uint16": "int_val",
+    "string": "string_val", "complex64": "scomplex_val", "int64": "int64_val",
+    "bool": "bool_val", "complex128": "dcomplex_val", "float16": "half_val",
+    "bfloat16": "half_val", "uint32": "uint32_val", "uint64": "uint64_val",
+    "qint8": "int_val", "quint8": "int_val", "qint32": "int_val",
+    "qint16": "int_val", "quint16": "int_val",
+}  # fmt: skip
+
+
+def make_tensor_proto(value: Any, dtype: DType | None = None) -> Any:
+    """An array as a TensorProto.
+
+    A constant that repeats one value (an array of zero strides) is stored as that one
+    value, arrays of several elements as their bytes, single ones in the typed field.
+    """
+    from tensorboard.compat.proto.tensor_pb2 import TensorProto
+
+    array = value if isinstance(value, np.ndarray) else np.asarray(value)
+    dtype = as_dtype(array.dtype) if dtype is None else dtype
+    proto = TensorProto(dtype=dtype.as_datatype_enum)
+    proto.tensor_shape.SetInParent()
+    for size in array.shape:
+        proto.tensor_shape.dim.add(size=size)
+    is_fill = array.size > 1 and not any(array.strides)
+    if array.size > 1 and not is_fill and dtype is not string:
+        little = array.astype(array.dtype.newbyteorder("<"), copy=False)
+        proto.tensor_content = little.tobytes()
+        return proto
+    flat = array.reshape(-1)[:1] if is_fill else array.reshape(-1)
+    field = getattr(proto, _FIELDS[dtype.name])
+    if dtype is string:
+        field.extend(v if isinstance(v, bytes) else str(v).encode() for v in flat)
+    elif dtype.is_complex:
+        field.extend(part for v in flat for part in (float(v.real), float(v.imag)))
+    elif dtype.name in ("float16", "bfloat16"):
+        field.extend(flat.view(np.uint16).tolist())
+    elif dtype.is_quantized:
+        field.extend(v[0] for v in flat.tolist())
+    else:
+        field.extend(flat.tolist())
+    return proto
+
+
+def make_ndarray(proto: Any) -> np.ndarray[Any, Any]:
+    """The array that a TensorProto holds (strings as an object array of bytes).
+
+    Raises:
+      ValueError: the bytes or values do not fit the shape.
+      TypeError: the type cannot be an array.
+    """
+    dtype = as_dtype(proto.dtype)
+    shape = tuple(d.size for d in proto.tensor_shape.dim)
+    size = int(np.prod(shape, dtype=np.int64))
+    if dtype.base_dtype.name not in _FIELDS:
+        raise TypeError(f"Unsupported tensor type: {dtype.name}")
+    if proto.tensor_content:
+        kind = dtype.numpy_dtype.newbyteorder("<")
+        if len(proto.tensor_content) != size * kind.itemsize:
+            raise ValueError(
+                f"TensorProto of type {dtype.name} and shape {list(shape)} needs "
+                f"{size * kind.itemsize} bytes, got {len(proto.tensor_content)}"
+            )
+        array = np.frombuffer(proto.tensor_content, kind).astype(dtype.numpy_dtype)
+        return array.reshape(shape)
+    values = list(getattr(proto, _FIELDS[dtype.name]))
+    flat: np.ndarray[Any, Any]
+    if dtype is string:
+        flat = np.empty(len(values), object)
+        flat[:] = values
+    elif dtype.is_complex:
+        pairs = np.array(values, dtype.real_dtype.numpy_dtype).reshape(-1, 2)
+        flat = (pairs[:, 0] + 1j * pairs[:, 1]).astype(dtype.numpy_dtype)
+    elif dtype.name == "float16" or dtype is bfloat16:
+        flat = np.array(values, np.uint16).view(dtype.numpy_dtype)
+    elif dtype.is_quantized:
+        flat = np.array([(v,) for v in values], dtype.numpy_dtype)
+    else:
+        flat = np.array(values).astype(dtype.numpy_dtype)
+    if len(flat) == size:
+        return flat.reshape(shape)
+    if len(flat) > size:
+        raise ValueError(
+            f"TensorProto has {len(flat)} values for the shape {list(shape)}"
+        )
+    if len(flat) == 0:  # an empty list of values stands for zeros
+        fill: Any = b"" if dtype is string else 0
+        flat = np.full(1, fill, dtype.numpy_dtype)
+    if len(flat) == 1:
+        return np.broadcast_to(flat.reshape(()), shape)
+    # The last value stands for all that follow it.
+    return np.concatenate([flat, np.repeat(flat[-1:], size - len(flat))]).reshape(shape)
