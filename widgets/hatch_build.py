@@ -1,8 +1,8 @@
 """Builds the front end with the Node that a PyPI wheel brings; no system Node.
 
 hatchling loads this file as its build hook (`pip install`, `python -m build`).
-By hand, `python widgets/hatch_build.py run typecheck` is npm with those words,
-in this folder, on the same Node.
+By hand, `python widgets/hatch_build.py build` builds always, and any other words are
+npm's, said in this folder on the same Node: `python widgets/hatch_build.py run check`.
 """
 
 from __future__ import annotations
@@ -97,7 +97,10 @@ def find_node() -> tuple[Path, Path]:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["build"]:
-        build()
-    else:
-        npm(*sys.argv[1:])
+    try:
+        if sys.argv[1:] == ["build"]:
+            build()
+        else:
+            npm(*sys.argv[1:])
+    except subprocess.CalledProcessError as error:  # npm has said what is wrong
+        sys.exit(error.returncode)
