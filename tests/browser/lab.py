@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -19,6 +20,8 @@ from typing import Any
 
 import nbformat
 from playwright.sync_api import ConsoleMessage, Locator, Page, Request
+
+LESSONS = Path(__file__).resolve().parents[2] / "notebooks"
 
 CHROMIUM_FLAGS = [
     "--no-sandbox",
@@ -148,6 +151,11 @@ class Lab:
             metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
         )
         nbformat.write(notebook, self.server.root / name)
+        self.open(name)
+
+    def open_lesson(self, name: str) -> None:
+        """Open a copy of notebooks/NAME, so that running it changes no lesson."""
+        shutil.copy(LESSONS / name, self.server.root / name)
         self.open(name)
 
     def open(self, path: str) -> None:

@@ -61,3 +61,21 @@ def test_a_failing_cell_is_noticed(lab: Lab) -> None:
     lab.run_all()
     assert lab.cell_errors() == ["ZeroDivisionError: division by zero"]
     assert lab.output(2).count() == 0
+
+
+def test_both_themes_can_be_looked_at(lab: Lab) -> None:
+    lab.open_cells("themes.ipynb", "print('text')")
+    lab.run_all()
+    pictures = []
+    for theme in ("JupyterLab Dark", "JupyterLab Light"):
+        lab.set_theme(theme)
+        pictures.append(lab.screenshot(theme.replace(" ", "_"), lab.cell(0)))
+    dark, light = (path.read_bytes() for path in pictures)
+    assert dark != light
+
+
+def test_a_request_that_leaves_the_machine_is_noticed(lab: Lab) -> None:
+    lab.open_cells("leaving.ipynb", "1")
+    lab.page.evaluate("() => fetch('https://example.org/').catch(() => null)")
+    assert lab.foreign_requests == ["https://example.org/"]
+    lab.foreign_requests.clear()
