@@ -1,0 +1,149 @@
+"""`IndexedSlices`: some rows of a tensor, as the gradient of a look-up is.
+
+Source: python/framework/ops.py (IndexedSlices and its conversion).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tfteach.framework.convert import convert, register_tensor_conversion_function
+from tfteach.framework.dtypes import DType
+from tfteach.framework.export import export
+from tfteach.framework.graph import Graph, Operation, Tensor
+from tfteach.framework.op import OPS
+
+
+@export("IndexedSlices")
+class IndexedSlices:
+    """Rows `values[i]` that stand at `indices[i]` of a larger, mostly zero tensor.
+
+    `dense[indices[i], ...] += values[i, ...]`; an index may occur several times.
+
+    Args:
+      values: Tensor [n, ...].
+      indices: int32 or int64 Tensor [n].
+      dense_shape: integer Tensor [rank], the shape of the whole; None if unknown.
+
+    Example:
+      >>> slices = tf.IndexedSlices(tf.ones([2, 3]), tf.constant([4, 0]))
+    """
+
+    __slots__ = ("_dense_shape", "_indices", "_values")
+
+    def __init__(self, values: Any, indices: Any, dense_shape: Any = None) -> None:
+        self._values = values
+        self._indices = indices
+        self._dense_shape = dense_shape
+
+    @property
+    def values(self) -> Any:
+        """The rows, a Tensor [n, ...]."""
+        return self._values
+
+    @property
+    def indices(self) -> Any:
+        """Where the rows stand, a Tensor [n]."""
+        return self._indices
+
+    @property
+    def dense_shape(self) -> Any:
+        """The shape of the whole, a Tensor [rank] or None."""
+        return self._dense_shape
+
+    @property
+    def name(self) -> str:
+        return str(self._values.name)
+
+    @property
+    def device(self) -> str:
+        return str(self._values.device)
+
+    @property
+    def op(self) -> Operation:
+        return self._values.op  # type: ignore[no-any-return]
+
+    @property
+    def dtype(self) -> DType:
+        return self._values.dtype  # type: ignore[no-any-return]
+
+    @property
+    def graph(self) -> Graph:
+        return self._values.graph  # type: ignore[no-any-return]
+
+    def __neg__(self) -> IndexedSlices:
+        return IndexedSlices(-self._values, self._indices, self._dense_shape)
+
+    def __str__(self) -> str:
+        shape = "" if self._dense_shape is None else (
+            f", dense_shape={self._dense_shape}"
+        )
+        return f"IndexedSlices(indices={self._indices}, values={self._values}{shape})"
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+@export("convert_to_tensor_or_indexed_slices")
+def convert_to_tensor_or_indexed_slices(
+    value: Any, dtype: Any = None, name: str | None = None
+) -> Any:
+    """`value` itself if it is an IndexedSlices, else as a Tensor.
+
+    Args:
+      value: an IndexedSlices, or what converts to a Tensor.
+      dtype: the required element type, or None.
+      name: the name of a constant, if one is made.
+
+    Returns:
+      A Tensor or IndexedSlices.
+
+    Raises:
+      ValueError: `value` has another type than `dtype`.
+    """
+    if not isinstance(value, IndexedSlices):
+        return convert(value, dtype, name)
+    _check_dtype(value, dtype)
+    return value
+
+
+def convert_n(values: Sequence[Any], name: str, as_ref: bool = False) -> list[Any]:
+    """Each value as a Tensor, IndexedSlices or None, named `name_0`, `name_1`, ..."""
+    return [
+        v if v is None or isinstance(v, IndexedSlices | Tensor)
+        else convert(v, None, f"{name}_{i}", as_ref=as_ref)
+        for i, v in enumerate(values)
+    ]
+
+
+def _check_dtype(value: IndexedSlices, dtype: Any) -> None:
+    if dtype is not None and not dtype.is_compatible_with(value.dtype):
+        raise ValueError(
+            f"Tensor conversion requested dtype {dtype.name} for IndexedSlices with "
+            f"dtype {value.dtype.name}"
+        )
+
+
+def _densify(
+    value: IndexedSlices,
+    dtype: Any = None,
+    name: str | None = None,
+    as_ref: bool = False,
+) -> Tensor:
+    """The whole tensor: rows of the same index are summed."""
+    _check_dtype(value, dtype)
+    if value.dense_shape is None:
+        raise ValueError(
+            "Tensor conversion requested for IndexedSlices without dense_shape: "
+            f"{value}"
+        )
+    # An op of a later family, hence by name.
+    segment_sum = OPS["UnsortedSegmentSum"]()
+    rows = value.dense_shape[0]
+    return segment_sum(  # type: ignore[no-any-return]
+        value.values, value.indices, rows, name=name or "UnsortedSegmentSum"
+    )
+
+
+register_tensor_conversion_function(IndexedSlices, _densify, 100)
