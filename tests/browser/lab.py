@@ -224,7 +224,8 @@ class Lab:
             theme,
         )
         light = "true" if theme.endswith("Light") else "false"
-        self.page.locator(f"body[data-jp-theme-light='{light}']").wait_for()
+        body = self.page.locator(f"body[data-jp-theme-light='{light}']")
+        body.wait_for(state="attached")
 
     def screenshot(self, name: str, part: Locator | None = None) -> Path:
         """Save NAME.png, of the page or one part, where `shots` says; its path."""
