@@ -1,0 +1,218 @@
+"""Nested structures: lists, tuples, named tuples, dicts and attrs classes of things.
+
+Dicts are walked in the order of their sorted keys.
+Source: python/util/nest.py (semantics and messages).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+
+def is_sequence(structure: Any) -> bool:
+    """Whether `structure` is one of the containers that are walked into."""
+    return is_nested(structure)
+
+
+def is_nested(structure: Any) -> bool:
+    """Whether `structure` is a container: list, tuple, mapping or attrs instance."""
+    return (
+        isinstance(structure, Sequence | Mapping)
+        and not isinstance(structure, str | bytes)
+    ) or hasattr(type(structure), "__attrs_attrs__")
+
+
+def _is_composite(value: Any) -> bool:
+    return hasattr(value, "indices") and hasattr(value, "values") and hasattr(
+        value, "dense_shape"
+    )
+
+
+def _children(structure: Any) -> Iterator[Any]:
+    if isinstance(structure, Mapping):
+        try:
+            keys = sorted(structure)
+        except TypeError:
+            raise TypeError("nest only supports dicts with sortable keys.") from None
+        for key in keys:
+            yield structure[key]
+    elif hasattr(type(structure), "__attrs_attrs__"):
+        for attribute in type(structure).__attrs_attrs__:
+            yield getattr(structure, attribute.name)
+    else:
+        yield from structure
+
+
+def _parts(value: Any) -> list[Any]:
+    """The tensors of IndexedSlices or a SparseTensor."""
+    parts = [value.values, value.indices]
+    if type(value).__name__ == "SparseTensor":
+        parts.reverse()
+    return parts if value.dense_shape is None else [*parts, value.dense_shape]
+
+
+def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
+    """The leaves of `structure`, in order; `[structure]` if it is a leaf itself.
+
+    Args:
+      structure: any nested structure.
+      expand_composites: replace IndexedSlices and SparseTensors by their parts.
+    """
+    found: list[Any] = []
+    _flatten_into(structure, expand_composites, found)
+    return found
+
+
+def _flatten_into(structure: Any, expand: bool, found: list[Any]) -> None:
+    if is_nested(structure):
+        for child in _children(structure):
+            _flatten_into(child, expand, found)
+    elif expand and _is_composite(structure):
+        found += _parts(structure)
+    else:
+        found.append(structure)
+
+
+def rebuild(like: Any, children: Sequence[Any]) -> Any:
+    """A container of the kind of `like` with these children."""
+    kind: Any = type(like)
+    if isinstance(like, Mapping):
+        by_key = dict(zip(sorted(like), children, strict=True))
+        pairs = [(key, by_key[key]) for key in like]
+        if hasattr(like, "default_factory"):
+            return kind(like.default_factory, pairs)
+        return kind(pairs)
+    if hasattr(type(like), "__attrs_attrs__"):
+        names = [a.name for a in kind.__attrs_attrs__]
+        return kind(**dict(zip(names, children, strict=True)))
+    return kind(*children) if hasattr(like, "_fields") else kind(children)
+
+
+def pack_sequence_as(
+    structure: Any, flat_sequence: Sequence[Any], expand_composites: bool = False
+) -> Any:
+    """`flat_sequence` in the form of `structure`; the inverse of `flatten`.
+
+    Raises:
+      ValueError: the numbers of leaves differ.
+    """
+    flat = list(flat_sequence)
+    wanted = len(flatten(structure, expand_composites))
+    if not is_nested(structure) and not (
+        expand_composites and _is_composite(structure)
+    ):
+        if len(flat) != 1:
+            raise ValueError(
+                f"Structure is a scalar but len(flat_sequence) == {len(flat)} > 1"
+            )
+        return flat[0]
+    if wanted != len(flat):
+        raise ValueError(
+            "Could not pack sequence. Structure had "
+            f"{wanted} elements, but flat_sequence had {len(flat)} elements.  "
+            f"Structure: {structure}, flat_sequence: {flat}."
+        )
+    return _pack(structure, iter(flat), expand_composites)
+
+
+def _pack(structure: Any, flat: Iterator[Any], expand: bool) -> Any:
+    if is_nested(structure):
+        children = [_pack(c, flat, expand) for c in _children(structure)]
+        return rebuild(structure, children)
+    if expand and _is_composite(structure):
+        parts = [next(flat) for _ in _parts(structure)]
+        if structure.dense_shape is None:
+            parts.append(None)
+        return type(structure)(*parts)
+    return next(flat)
+
+
+def assert_same_structure(
+    nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False
+) -> None:
+    """Check that two structures are nested in the same way.
+
+    Raises:
+      ValueError: the structures differ.
+      TypeError: under `check_types`, containers are of different types.
+    """
+    try:
+        _check_same(nest1, nest2, check_types)
+    except (ValueError, TypeError) as error:
+        raise type(error)(
+            "The two structures don't have the same nested structure.\n\n"
+            f"First structure: type={type(nest1).__name__} str={nest1}\n\n"
+            f"Second structure: type={type(nest2).__name__} str={nest2}\n\n"
+            f"More specifically: {error}"
+        ) from None
+
+
+def _check_same(one: Any, two: Any, check_types: bool) -> None:
+    if is_nested(one) != is_nested(two):
+        inner, outer = (one, two) if is_nested(one) else (two, one)
+        raise ValueError(
+            f"Substructure \"type={type(inner).__name__} str={inner}\" is a sequence, "
+            f"while substructure \"type={type(outer).__name__} str={outer}\" is not"
+        )
+    if not is_nested(one):
+        return
+    if check_types and type(one) is not type(two) and not _same_named_tuple(one, two):
+        raise TypeError(
+            "The two namedtuples don't have the same sequence type. "
+            f"First has type {type(one).__name__}, second has {type(two).__name__}"
+            if hasattr(one, "_fields")
+            else "The two structures don't have the same sequence type. "
+            f"First has type {type(one)}, while second has type {type(two)}"
+        )
+    if isinstance(one, Mapping) and set(one) != set(two):
+        raise ValueError(
+            "The two dictionaries don't have the same set of keys. First structure "
+            f"has keys {list(one)}, while second structure has keys {list(two)}"
+        )
+    left, right = list(_children(one)), list(_children(two))
+    if len(left) != len(right):
+        raise ValueError(
+            "The two structures don't have the same number of elements: "
+            f"{len(left)} and {len(right)}"
+        )
+    for a, b in zip(left, right, strict=True):
+        _check_same(a, b, check_types)
+
+
+def _same_named_tuple(one: Any, two: Any) -> bool:
+    return (
+        hasattr(one, "_fields")
+        and getattr(two, "_fields", None) == one._fields
+        and type(one).__name__ == type(two).__name__
+    )
+
+
+def map_structure(
+    func: Callable[..., Any], *structures: Any, **options: Any
+) -> Any:
+    """`func` applied to the leaves of like-nested structures, in their form.
+
+    Args:
+      func: takes one leaf of each structure.
+      *structures: at least one.
+      **options: `check_types` (True), `expand_composites` (False).
+
+    Raises:
+      ValueError, TypeError: the structures differ; see `assert_same_structure`.
+    """
+    check_types = options.pop("check_types", True)
+    expand = options.pop("expand_composites", False)
+    if options:
+        raise ValueError(
+            "Only valid keyword arguments are `check_types` and `expand_composites`, "
+            f"not: `{'`, `'.join(options)}`"
+        )
+    if not structures:
+        raise ValueError("Must provide at least one structure")
+    for other in structures[1:]:
+        assert_same_structure(structures[0], other, check_types, expand)
+    leaves = [flatten(s, expand) for s in structures]
+    return pack_sequence_as(
+        structures[0], [func(*row) for row in zip(*leaves, strict=True)], expand
+    )
