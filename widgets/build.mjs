@@ -1,0 +1,34 @@
+// Bundles every view (src/*.ts) to an ES module of its own, and its style beside it, into the Python package.
+// Usage: node build.mjs [--outdir DIR] [--watch]
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import * as esbuild from "esbuild";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const args = process.argv.slice(2);
+const at = args.indexOf("--outdir");
+const outdir = at >= 0 ? args[at + 1] : join(here, "..", "tfteach", "jupyter", "static");
+const LIMIT_BYTES = 150_000;
+
+const views = readdirSync(join(here, "src")).filter((f) => f.endsWith(".ts")).map((f) => f.slice(0, -3));
+const options = {
+  entryPoints: views.flatMap((v) =>
+    [`${v}.ts`, `${v}.css`].map((f) => join(here, "src", f)).filter((f) => existsSync(f))),
+  bundle: true,
+  format: "esm",
+  target: "es2022",
+  minify: true,
+  legalComments: "eof",
+  outdir,
+};
+if (args.includes("--watch")) {
+  await (await esbuild.context(options)).watch();
+} else {
+  await esbuild.build(options);
+  for (const view of views) {
+    const size = statSync(join(outdir, `${view}.js`)).size;
+    console.log(`${view}.js ${(size / 1000).toFixed(1)} kB`);
+    if (size > LIMIT_BYTES) throw new Error(`${view}.js is ${size} bytes; a view may have ${LIMIT_BYTES}`);
+  }
+}

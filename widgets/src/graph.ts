@@ -1,0 +1,10 @@
+// The graph view as an anywidget module.
+import { View } from "./shared/view";
+import type { WidgetModel } from "./shared/wire";
+
+function render({ model, el }: { model: WidgetModel; el: HTMLElement }): () => void {
+  const view = new View(model, el);
+  return () => view.destroy();
+}
+
+export default { render };

@@ -1,0 +1,378 @@
+// Draws a scene as SVG and moves from one scene to the next; knows pan, zoom and nothing of what the boxes mean.
+import type { Point } from "./layout";
+import { SUBTITLE_PX, TITLE_PX } from "./look";
+import type { Measure } from "./look";
+import { CONST_PILL_H, cornerPath, glyphPaths, headPath, linePath, resample } from "./path";
+import type { Scene, SceneArea, SceneEdge, SceneNode } from "./scene";
+
+const SVG = "http://www.w3.org/2000/svg";
+const MOVE_MS = 380;
+const ANIMATE_UP_TO = 450; // boxes; above, a move would stutter
+
+export interface Marks {
+  /** CSS classes for a box, and its badges ("fetch", "feed"). */
+  node: (node: SceneNode) => {
+    classes: string[];
+    badges: string[];
+    label: string;
+    /** Stands in for the second line, while a run is shown. */
+    note?: string | undefined;
+  };
+  edge: (edge: SceneEdge) => string[];
+}
+
+interface Rect {
+  x: number;
+  y: number;
+  w: number;
+  h: number;
+}
+
+interface DrawnNode {
+  el: SVGGElement;
+  shape: SVGPathElement;
+  mark: SVGPathElement;
+  title: SVGTextElement;
+  subtitle: SVGTextElement;
+  extra: SVGGElement;
+  now: Rect;
+  from: Rect;
+  item: SceneNode;
+}
+
+interface DrawnEdge {
+  el: SVGGElement;
+  hit: SVGPathElement;
+  line: SVGPathElement;
+  head: SVGPathElement;
+  label: SVGTextElement;
+  now: Point[];
+  from: Point[];
+  item: SceneEdge;
+}
+
+export function svg<K extends keyof SVGElementTagNameMap>(
+  tag: K, parent: Element | null, attrs: Record<string, string> = {},
+): SVGElementTagNameMap[K] {
+  const el = document.createElementNS(SVG, tag);
+  for (const [key, value] of Object.entries(attrs)) el.setAttribute(key, value);
+  parent?.appendChild(el);
+  return el;
+}
+
+export class Canvas {
+  readonly el: SVGSVGElement;
+  readonly nodes = new Map<string, DrawnNode>();
+  private readonly edges = new Map<string, DrawnEdge>();
+  private readonly world: SVGGElement;
+  private readonly overlay: SVGGElement;
+  private readonly layers: { areas: SVGGElement; edges: SVGGElement; nodes: SVGGElement; labels: SVGGElement }[] = [];
+  private scene: Scene | null = null;
+  private frame = 0;
+  view = { x: 0, y: 0, k: 1 };
+  onView: () => void = () => undefined;
+
+  constructor(parent: Element, private readonly measure: Measure, private readonly calm: () => boolean) {
+    this.el = svg("svg", parent, { class: "tft-canvas", role: "application", "aria-roledescription": "graph", tabindex: "0" });
+    this.world = svg("g", this.el);
+    this.overlay = svg("g", this.el, { class: "tft-overlay" });
+  }
+
+  draw(scene: Scene, marks: Marks, animate: boolean): void {
+    const before = this.scene;
+    this.scene = scene;
+    const move = animate && !this.calm() && scene.nodes.length <= ANIMATE_UP_TO;
+    this.drawAreas(scene);
+    this.drawNodes(scene, before, move);
+    this.drawEdges(scene, move);
+    this.mark(marks);
+    if (move) this.start();
+    else this.step(1);
+  }
+
+  /** Sets classes, badges and labels anew, without any layout. */
+  mark(marks: Marks): void {
+    for (const drawn of this.nodes.values()) {
+      const { item } = drawn;
+      const { classes, badges, label, note } = marks.node(item);
+      drawn.subtitle.textContent = item.open ? "" : (note ?? item.look.subtitle);
+      const born = drawn.el.classList.contains("tft-born") ? ["tft-born"] : [];
+      const base = ["tft-node", `tft-${item.look.glyph}`, `tft-lane-${item.lane}`, ...(item.open ? ["tft-open"] : []), ...born];
+      drawn.el.setAttribute("class", [...base, ...classes].join(" "));
+      drawn.el.setAttribute("aria-label", label);
+      this.drawExtras(drawn, badges);
+    }
+    for (const drawn of this.edges.values()) {
+      drawn.el.setAttribute("class", ["tft-edge", `tft-${drawn.item.kind}`, ...marks.edge(drawn.item)].join(" "));
+    }
+  }
+
+  /** Lines over the picture, for edges that the picture leaves out. */
+  drawOverlay(lines: { from: SceneNode; to: SceneNode; kind: string }[]): void {
+    this.overlay.replaceChildren();
+    const g = svg("g", this.overlay, { transform: this.world.getAttribute("transform") ?? "" });
+    for (const { from, to, kind } of lines) {
+      const right = to.x >= from.x;
+      const a: Point = [from.x + (from.w / 2) * (right ? 1 : -1), from.y];
+      const b: Point = [to.x + (to.w / 2) * (right ? -1 : 1), to.y];
+      const bend = Math.max(40, Math.abs(b[0] - a[0]) / 2) * (right ? 1 : -1);
+      svg("path", g, {
+        class: `tft-over tft-${kind}`,
+        d: `M${a[0]},${a[1]}C${a[0] + bend},${a[1]} ${b[0] - bend},${b[1]} ${b[0]},${b[1]}`,
+      });
+      svg("path", g, { class: "tft-over-head", d: `${headPath(b, [b[0] - bend, b[1]], 8)}Z` });
+    }
+  }
+
+  setView(x: number, y: number, k: number): void {
+    this.view = { x, y, k };
+    const transform = `translate(${x.toFixed(1)},${y.toFixed(1)}) scale(${k.toFixed(4)})`;
+    this.world.setAttribute("transform", transform);
+    this.overlay.firstElementChild?.setAttribute("transform", transform);
+    this.el.classList.toggle("tft-far", k < 0.45);
+    this.onView();
+  }
+
+  /** Zooms by a factor around a point of the canvas. */
+  zoom(factor: number, cx: number, cy: number): void {
+    const k = Math.min(3, Math.max(0.04, this.view.k * factor));
+    const real = k / this.view.k;
+    this.setView(cx - (cx - this.view.x) * real, cy - (cy - this.view.y) * real, k);
+  }
+
+  /** Shows the whole picture, never larger than life. */
+  fit(): void {
+    if (this.scene === null) return;
+    const { width, height } = this.el.getBoundingClientRect();
+    if (width === 0 || height === 0) return;
+    const margin = 22;
+    const { w, h } = this.scene;
+    const k = Math.min(1.15, (width - 2 * margin) / Math.max(1, w), (height - 2 * margin) / Math.max(1, h));
+    this.setView((width - w * k) / 2, (height - h * k) / 2, Math.max(0.04, k));
+  }
+
+  /** Moves the picture so that a box can be seen. */
+  reveal(id: string, centre = false): void {
+    const n = this.scene?.byId.get(id);
+    if (n === undefined) return;
+    const { width, height } = this.el.getBoundingClientRect();
+    const { x, y, k } = this.view;
+    const [sx, sy] = [n.x * k + x, n.y * k + y];
+    const outside = sx - (n.w * k) / 2 < 0 || sx + (n.w * k) / 2 > width || sy - (n.h * k) / 2 < 0 || sy + (n.h * k) / 2 > height;
+    if (!outside && !centre) return;
+    const scale = centre ? Math.max(k, 0.7) : k;
+    const top = n.open ? Math.min(n.y, n.y - n.h / 2 + height / 2 / scale - 12) : n.y;
+    this.setView(width / 2 - n.x * scale, height / 2 - top * scale, scale);
+  }
+
+  private layer(depth: number): (typeof this.layers)[number] {
+    while (this.layers.length <= depth) {
+      const g = svg("g", this.world);
+      const [areas, edges, nodes, labels] = [svg("g", g), svg("g", g), svg("g", g), svg("g", g)];
+      this.layers.push({ areas, edges, nodes, labels });
+    }
+    return this.layers[depth]!;
+  }
+
+  private drawAreas(scene: Scene): void {
+    for (const layer of this.layers) layer.areas.replaceChildren();
+    for (const area of scene.areas) this.drawArea(area);
+  }
+
+  private drawArea(area: SceneArea): void {
+    const g = svg("g", this.layer(area.depth).areas, { class: `tft-area tft-area-${area.lane}` });
+    svg("rect", g, { x: `${area.x}`, y: `${area.y}`, width: `${area.w}`, height: `${area.h}`, rx: "12" });
+    svg("text", g, { x: `${area.x + 12}`, y: `${area.y + 17}` }).textContent =
+      area.lane === "training" ? "TRAINING" : "SET ASIDE";
+    svg("title", g).textContent = area.lane === "training"
+      ? "Gradients and optimizers stand apart from the model; select a box to see its edges."
+      : "Joined to nearly everything, so drawn apart; select a box to see its edges.";
+  }
+
+  private drawNodes(scene: Scene, before: Scene | null, move: boolean): void {
+    const fresh: SceneNode[] = [];
+    for (const [id, drawn] of this.nodes) {
+      if (!scene.byId.has(id)) {
+        drawn.el.remove();
+        this.nodes.delete(id);
+      }
+    }
+    for (const item of scene.nodes) {
+      const drawn = this.nodes.get(item.id);
+      if (drawn === undefined) fresh.push(item);
+      else {
+        drawn.from = { ...drawn.now };
+        drawn.item = item;
+        const layer = this.layer(item.depth).nodes;
+        if (drawn.el.parentNode !== layer) layer.appendChild(drawn.el);
+        this.fill(drawn);
+      }
+    }
+    for (const item of fresh) this.nodes.set(item.id, this.create(item, scene, before, move));
+  }
+
+  private create(item: SceneNode, scene: Scene, before: Scene | null, move: boolean): DrawnNode {
+    const el = svg("g", this.layer(item.depth).nodes, { role: "button", tabindex: "-1" });
+    el.dataset["id"] = item.id;
+    const drawn: DrawnNode = {
+      el, shape: svg("path", el, { class: "tft-shape" }), mark: svg("path", el, { class: "tft-mark" }),
+      title: svg("text", el, { class: "tft-title" }), subtitle: svg("text", el, { class: "tft-subtitle" }),
+      extra: svg("g", el, { class: "tft-extra" }), now: { ...item }, from: { ...item }, item,
+    };
+    if (move && before !== null) {
+      // What was inside a closed box comes out of it; what is new to the graph appears in place.
+      const home = [...before.boxOf].find(([index]) => index === item.node.members[0])?.[1];
+      const opened = home !== undefined && scene.byId.get(home.id)?.open === true;
+      if (opened) drawn.from = drawn.now = { x: home.x, y: home.y, w: item.w, h: item.h };
+      else el.classList.add("tft-born");
+    }
+    this.fill(drawn);
+    return drawn;
+  }
+
+  private fill(drawn: DrawnNode): void {
+    const { look } = drawn.item;
+    drawn.title.textContent = look.title;
+    drawn.subtitle.textContent = drawn.item.open ? "" : look.subtitle;
+    drawn.el.setAttribute("aria-expanded", `${drawn.item.open}`);
+    if (drawn.item.node.kind === "op") drawn.el.removeAttribute("aria-expanded");
+  }
+
+  private drawExtras(drawn: DrawnNode, badges: string[]): void {
+    const { item, extra } = drawn;
+    const key = `${badges.join()}|${item.open}|${item.w}|${item.h}|${item.look.glyph}`;
+    if (extra.dataset["key"] === key) return;
+    extra.dataset["key"] = key;
+    extra.replaceChildren();
+    if (item.node.kind !== "op") this.drawToggle(extra, item);
+    let x = item.w / 2 + 4;
+    for (const badge of badges) {
+      const w = this.measure(badge, 9.5, true) + 12;
+      x -= w;
+      const y = item.open ? -item.h / 2 - 8 : item.h / 2 - 6;
+      const g = svg("g", extra, { class: `tft-badge tft-badge-${badge}`, transform: `translate(${x},${y})` });
+      svg("rect", g, { width: `${w}`, height: "15", rx: "7.5" });
+      svg("text", g, { x: `${w / 2}`, y: "10.8" }).textContent = badge;
+      x -= 3;
+    }
+    if (item.node.kind === "op") {
+      const g = svg("g", extra, { class: "tft-fetcher", transform: `translate(${item.w / 2 - 2},${-item.h / 2 + 2})` });
+      svg("circle", g, { r: "8" });
+      svg("path", g, { d: "M0,-4v7M-3,0.4l3,3.2l3,-3.2" });
+      svg("title", g).textContent = "Fetch this in a run (f)";
+    }
+  }
+
+  private drawToggle(extra: SVGGElement, item: SceneNode): void {
+    const at = item.look.glyph === "variable" && !item.open
+      ? `translate(${item.w / 2 - 11},${item.h / 2 - 14})`
+      : `translate(${item.w / 2 - 14},${-item.h / 2 + 14})`;
+    const g = svg("g", extra, { class: "tft-toggle", transform: at });
+    svg("circle", g, { r: "6.5" });
+    svg("path", g, { d: item.open ? "M-3,0h6" : "M-3,0h6M0,-3v6" });
+  }
+
+  private drawEdges(scene: Scene, move: boolean): void {
+    const ids = new Set(scene.edges.map((e) => e.id));
+    for (const [id, drawn] of this.edges) {
+      if (!ids.has(id)) {
+        drawn.el.remove();
+        drawn.label.remove();
+        this.edges.delete(id);
+      }
+    }
+    for (const item of scene.edges) {
+      let drawn = this.edges.get(item.id);
+      if (drawn === undefined) {
+        const layer = this.layer(item.depth);
+        const el = svg("g", layer.edges);
+        drawn = {
+          el, hit: svg("path", el, { class: "tft-hit" }), line: svg("path", el, { class: "tft-line" }),
+          head: svg("path", el, { class: "tft-head" }), label: svg("text", layer.labels, { class: "tft-label" }),
+          now: item.points, from: item.points, item,
+        };
+        el.dataset["edge"] = item.id;
+        if (move) {
+          el.animate([{ opacity: 0 }, { opacity: 0, offset: 0.5 }, { opacity: 1 }], { duration: MOVE_MS * 1.3 });
+          drawn.label.animate([{ opacity: 0 }, { opacity: 1 }], { duration: MOVE_MS * 1.5 });
+        }
+        this.edges.set(item.id, drawn);
+      } else {
+        drawn.from = resample(drawn.now, item.points.length);
+        drawn.item = item;
+      }
+      drawn.label.textContent = item.label;
+      if (item.labelAt !== null) {
+        drawn.label.setAttribute("x", item.labelAt[0].toFixed(1));
+        drawn.label.setAttribute("y", (item.labelAt[1] + 3.2).toFixed(1));
+      }
+    }
+  }
+
+  private start(): void {
+    cancelAnimationFrame(this.frame);
+    const began = performance.now();
+    const tick = (now: number): void => {
+      const t = Math.min(1, (now - began) / MOVE_MS);
+      this.step(t < 0.5 ? 4 * t ** 3 : 1 - (-2 * t + 2) ** 3 / 2);
+      if (t < 1) this.frame = requestAnimationFrame(tick);
+    };
+    this.step(0);
+    this.frame = requestAnimationFrame(tick);
+  }
+
+  private step(t: number): void {
+    const mix = (a: number, b: number): number => a + (b - a) * t;
+    for (const drawn of this.nodes.values()) {
+      const { from, item } = drawn;
+      const now = { x: mix(from.x, item.x), y: mix(from.y, item.y), w: mix(from.w, item.w), h: mix(from.h, item.h) };
+      drawn.now = now;
+      drawn.el.setAttribute("transform", `translate(${now.x.toFixed(1)},${now.y.toFixed(1)})`);
+      this.shape(drawn, now);
+    }
+    for (const drawn of this.edges.values()) {
+      const { from, item } = drawn;
+      const points = t >= 1 ? item.points : item.points.map(([x, y], i): Point => [mix(from[i]![0], x), mix(from[i]![1], y)]);
+      drawn.now = points;
+      this.shapeEdge(drawn, points);
+    }
+  }
+
+  private shape(drawn: DrawnNode, { w, h }: Rect): void {
+    const { item } = drawn;
+    const key = `${w.toFixed(1)},${h.toFixed(1)},${item.open},${item.look.glyph},${item.look.title},${item.look.subtitle}`;
+    if (drawn.el.dataset["shape"] === key) return;
+    drawn.el.dataset["shape"] = key;
+    const { glyph, subtitle } = item.look;
+    const paths = glyphPaths(glyph, w, h, item.open, this.measure(subtitle, SUBTITLE_PX, false));
+    drawn.shape.setAttribute("d", paths.shape);
+    drawn.mark.setAttribute("d", paths.mark);
+    const at = (el: SVGTextElement, x: number, y: number): void => {
+      el.setAttribute("x", x.toFixed(1));
+      el.setAttribute("y", y.toFixed(1));
+    };
+    if (item.open) at(drawn.title, -w / 2 + 14, -h / 2 + 20);
+    else if (glyph === "const") {
+      at(drawn.title, 0, -h / 2 + 10.5);
+      at(drawn.subtitle, 0, h / 2 - CONST_PILL_H / 2 + SUBTITLE_PX * 0.35);
+    } else {
+      const drum = glyph === "variable" ? 4 : 0;
+      at(drawn.title, 0, subtitle === "" ? TITLE_PX * 0.35 : -2 + drum);
+      at(drawn.subtitle, 0, 12.5 + drum);
+    }
+  }
+
+  private shapeEdge(drawn: DrawnEdge, points: Point[]): void {
+    const { item } = drawn;
+    const tip = points.at(-1)!;
+    const first = points[0]!;
+    const before: Point = item.back ? points.at(-2)! : [tip[0], tip[1] + (tip[1] >= first[1] ? -10 : 10)];
+    const end: Point = item.arrow ? [tip[0], tip[1] + Math.sign(before[1] - tip[1]) * (item.kind === "control" ? 1 : 4)] : tip;
+    const d = item.back ? cornerPath(points) : linePath([...points.slice(0, -1), end]);
+    drawn.line.setAttribute("d", d);
+    drawn.hit.setAttribute("d", d);
+    const head = item.arrow ? headPath(tip, before) + (item.kind === "control" ? "" : "Z") : "";
+    const ring = item.kind === "reference" && item.starts ? `M${first[0] - 3},${first[1] + 3}a3,3 0 1 0 6,0a3,3 0 1 0 -6,0z` : "";
+    drawn.head.setAttribute("d", head + ring);
+  }
+}

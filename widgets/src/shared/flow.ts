@@ -1,0 +1,261 @@
+// One lane of one scope as a layered drawing: dagre finds ranks and order, this file what the lines do at the boxes.
+import dagre from "@dagrejs/dagre";
+import { siblingPort } from "./bundle";
+import type { Bundle, Frame, Lane } from "./bundle";
+import type { Look, Measure } from "./look";
+import type { Node } from "./model";
+
+export type Point = [number, number];
+
+export interface PlacedBox {
+  node: Node;
+  look: Look;
+  lane: Lane;
+  /** Centre and size, in the scope's own coordinates. */
+  x: number;
+  y: number;
+  w: number;
+  h: number;
+  inner: ScopeLayout | null;
+}
+
+export interface PlacedEdge {
+  bundle: Bundle;
+  points: Point[];
+  label: string;
+  labelAt: Point | null;
+  /** Ends in an arrow: false where the line goes on inside a box. */
+  arrow: boolean;
+}
+
+/** A lane's drawing, from 0,0. */
+export interface Block {
+  w: number;
+  h: number;
+  boxes: PlacedBox[];
+  edges: PlacedEdge[];
+}
+
+export interface LaneArea {
+  lane: Lane;
+  x: number;
+  y: number;
+  w: number;
+  h: number;
+}
+
+export interface ScopeLayout {
+  frame: Frame;
+  w: number;
+  h: number;
+  boxes: PlacedBox[];
+  edges: PlacedEdge[];
+  areas: LaneArea[];
+  /** Where lines cross the border: x of each port on the upper and on the lower side. */
+  inPorts: Map<string, number>;
+  outPorts: Map<string, number>;
+}
+
+interface DagreResult {
+  at: Map<string, Point>;
+  edges: Map<string, { points: Point[]; label: Point | null }>;
+}
+
+/** What earlier layouts leave for later ones: a scope that did not change keeps its places. */
+export type LayoutCache = Map<string, { signature: string; result: DagreResult }>;
+
+export const LABEL_PX = 9.5;
+const LABEL_H = 13;
+const PORT_ROOM = 30; // between the border and the first rank, where lines fan out
+
+/** A port stands for the box at the other end of a line that crosses the scope's border. */
+const isPort = (id: string): boolean => id.includes("\u0002");
+
+export function layFlow(
+  name: string, frame: Frame, flow: PlacedBox[], bundles: Bundle[], texts: Map<string, string>, measure: Measure,
+  cache: LayoutCache,
+): Block {
+  const block: Block = { w: 0, h: 0, boxes: flow, edges: [] };
+  if (flow.length === 0) return block;
+  const forward = bundles.filter((b) => !b.back);
+  const result = runDagre(name, flow, forward, texts, measure, cache);
+  const byId = new Map(flow.map((b) => [b.node.id, b]));
+  for (const box of flow) [box.x, box.y] = result.at.get(box.node.id)!;
+  for (const bundle of forward) block.edges.push(placeEdge(frame, bundle, byId, texts.get(bundle.key)!, result));
+  attach(frame, block.edges, byId);
+  routeBack(block, byId, bundles.filter((b) => b.back && !isPort(b.from) && !isPort(b.to)));
+  fit(block, forward.some((b) => isPort(b.from)), forward.some((b) => isPort(b.to)), measure);
+  return block;
+}
+
+function runDagre(
+  name: string, flow: PlacedBox[], bundles: Bundle[], texts: Map<string, string>, measure: Measure,
+  cache: LayoutCache,
+): DagreResult {
+  const sizes = flow.map((b) => `${b.node.id}:${Math.round(b.w)}x${Math.round(b.h)}`).join("\n");
+  const signature = `${sizes}\n\n${bundles.map((b) => `${b.key}:${texts.get(b.key)}:${b.kind}`).join("\n")}`;
+  const known = cache.get(name);
+  if (known?.signature === signature) return known.result;
+  const g = new dagre.graphlib.Graph({ directed: true, multigraph: false, compound: false });
+  g.setGraph({ rankdir: "TB", nodesep: 26, edgesep: 16, ranksep: 40, ...(flow.length > 120 ? { ranker: "tight-tree" } : {}) });
+  for (const box of flow) g.setNode(box.node.id, { width: box.w, height: box.h });
+  const into = new Set(bundles.map((b) => b.to));
+  const outOf = new Set(bundles.map((b) => b.from));
+  pin(g, "top", bundles.map((b) => b.from).filter(isPort), flow.filter((b) => !into.has(b.node.id)));
+  pin(g, "bottom", bundles.map((b) => b.to).filter(isPort), flow.filter((b) => !outOf.has(b.node.id)));
+  for (const { from, to, key, kind } of bundles) {
+    const text = texts.get(key)!;
+    const label = text === "" ? {} : { width: measure(text, LABEL_PX, false) + 8, height: LABEL_H, labelpos: "c" };
+    g.setEdge(portId(from, from), portId(to, from), { ...label, weight: kind === "control" ? 1 : 3, key });
+  }
+  dagre.layout(g);
+  const result: DagreResult = { at: new Map(), edges: new Map() };
+  for (const id of g.nodes()) {
+    const { x, y } = g.node(id) as { x: number; y: number };
+    result.at.set(id, [x, y]);
+  }
+  for (const e of g.edges()) {
+    const edge = g.edge(e) as { key?: string; points: { x: number; y: number }[]; x?: number; y?: number };
+    if (edge.key === undefined) continue;
+    const label: Point | null = edge.x === undefined || edge.y === undefined ? null : [edge.x, edge.y];
+    result.edges.set(edge.key, { points: edge.points.map((p): Point => [p.x, p.y]), label });
+  }
+  cache.set(name, { signature, result });
+  return result;
+}
+
+/** Ports get ids of their own: the same neighbour may both enter and leave. */
+function portId(end: string, from: string): string {
+  if (!isPort(end)) return end;
+  return end === from ? `in\u0003${end}` : `out\u0003${end}`;
+}
+
+type DagreGraph = InstanceType<typeof dagre.graphlib.Graph>;
+
+/** Holds the ports of one side in one rank beyond everything else. */
+function pin(g: DagreGraph, side: "top" | "bottom", ports: string[], ends: PlacedBox[]): void {
+  if (ports.length === 0) return;
+  const anchor = `\u0004${side}`;
+  g.setNode(anchor, { width: 1, height: 1 });
+  const join = (id: string, weight: number, minlen: number): void => {
+    if (side === "top") g.setEdge(anchor, id, { weight, minlen });
+    else g.setEdge(id, anchor, { weight, minlen });
+  };
+  for (const port of new Set(ports)) {
+    const id = side === "top" ? `in\u0003${port}` : `out\u0003${port}`;
+    g.setNode(id, { width: 10, height: 1 });
+    join(id, 60, 1);
+  }
+  for (const box of ends) join(box.node.id, 0, 2);
+}
+
+function placeEdge(
+  frame: Frame, bundle: Bundle, byId: Map<string, PlacedBox>, label: string, result: DagreResult,
+): PlacedEdge {
+  const edge = result.edges.get(bundle.key)!;
+  const points = [...edge.points];
+  if (isPort(bundle.from)) points[0] = result.at.get(portId(bundle.from, bundle.from))!;
+  if (isPort(bundle.to)) points[points.length - 1] = result.at.get(portId(bundle.to, bundle.from))!;
+  const target = byId.get(bundle.to);
+  const goesOn = target?.inner?.inPorts.has(innerPort(frame, bundle.from)) ?? false;
+  return { bundle, points, label, labelAt: edge.label, arrow: target !== undefined && !goesOn };
+}
+
+/** Under which key a box's inside knows the other end of a line. */
+const innerPort = (frame: Frame, other: string): string => (isPort(other) ? other : siblingPort(frame, other));
+
+interface End {
+  edge: PlacedEdge;
+  first: boolean;
+  towards: number;
+  group: string;
+}
+
+/** Spreads the line ends along the upper and lower side of each box, in the order in which they arrive. */
+function attach(frame: Frame, edges: PlacedEdge[], byId: Map<string, PlacedBox>): void {
+  const sides = new Map<string, End[]>();
+  for (const edge of edges) {
+    const { from, to } = edge.bundle;
+    const source = byId.get(from);
+    const target = byId.get(to);
+    const down = (source?.y ?? -Infinity) <= (target?.y ?? Infinity);
+    const inner = edge.points.slice(1, -1);
+    const note = (box: PlacedBox, side: string, end: End): void => {
+      const key = `${box.node.id}\u0001${side}`;
+      const known = sides.get(key);
+      if (known === undefined) sides.set(key, [end]);
+      else known.push(end);
+    };
+    const near = (at: number): number => (inner.length > 0 ? inner.at(at)![0] : 0);
+    // One tensor leaves an op at one place, whoever reads it.
+    const ports = new Set(edge.bundle.base.map((b) => `${b.from}:${b.port}`));
+    const group = source?.inner === null && source.node.kind === "op" ? [...ports].join() : edge.bundle.key;
+    if (source !== undefined) note(source, down ? "bottom" : "top", { edge, first: true, towards: near(0), group });
+    if (target !== undefined) note(target, down ? "top" : "bottom", { edge, first: false, towards: near(-1), group: edge.bundle.key });
+  }
+  for (const [key, ends] of sides) {
+    const [id, side] = key.split("\u0001") as [string, string];
+    spread(frame, byId.get(id)!, side, ends);
+  }
+}
+
+function spread(frame: Frame, box: PlacedBox, side: string, ends: End[]): void {
+  const y = side === "top" ? box.y - box.h / 2 : box.y + box.h / 2;
+  const groups = [...new Map(ends.sort((a, b) => a.towards - b.towards).map((e) => [e.group, e])).keys()];
+  const step = Math.min(18, (flatWidth(box) * 0.8) / Math.max(1, groups.length));
+  for (const end of ends) {
+    const { bundle } = end.edge;
+    const other = end.first ? bundle.to : bundle.from;
+    const port = (end.first ? box.inner?.outPorts : box.inner?.inPorts)?.get(innerPort(frame, other));
+    const slot = (groups.indexOf(end.group) - (groups.length - 1) / 2) * step;
+    const x = port === undefined ? box.x + slot : box.x - box.inner!.w / 2 + port;
+    end.edge.points[end.first ? 0 : end.edge.points.length - 1] = [x, y];
+  }
+}
+
+/** How much of a box's upper side is straight enough to end a line on. */
+function flatWidth(box: PlacedBox): number {
+  if (box.look.glyph === "const") return 10;
+  return Math.max(10, box.w - (box.look.glyph === "scope" || box.inner !== null ? 24 : Math.min(box.h, 36)));
+}
+
+/** A loop's way back runs beside the boxes, from the last to the first. */
+function routeBack(block: Block, byId: Map<string, PlacedBox>, backs: Bundle[]): void {
+  let right = Math.max(...block.boxes.map((b) => b.x + b.w / 2));
+  for (const edge of block.edges) for (const [x] of edge.points) right = Math.max(right, x);
+  for (const bundle of backs) {
+    const source = byId.get(bundle.from)!;
+    const target = byId.get(bundle.to)!;
+    right += 22;
+    const points: Point[] = [
+      [source.x + source.w / 2, source.y], [right, source.y], [right, target.y], [target.x + target.w / 2, target.y],
+    ];
+    block.edges.push({ bundle, points, label: "", labelAt: null, arrow: true });
+  }
+}
+
+/** Moves everything so that the block begins at 0,0. */
+function fit(block: Block, entering: boolean, leaving: boolean, measure: Measure): void {
+  let [left, right, top, bottom] = [Infinity, -Infinity, Infinity, -Infinity];
+  const cover = (x: number, y: number, w: number, h: number): void => {
+    left = Math.min(left, x - w / 2);
+    right = Math.max(right, x + w / 2);
+    top = Math.min(top, y - h / 2);
+    bottom = Math.max(bottom, y + h / 2);
+  };
+  for (const b of block.boxes) cover(b.x, b.y, b.w, b.h);
+  for (const e of block.edges) {
+    for (const [x, y] of e.points) if (y > top && y < bottom) cover(x, y, 6, 0);
+    if (e.labelAt !== null && e.label !== "") cover(...e.labelAt, measure(e.label, LABEL_PX, false) + 8, 0);
+  }
+  top -= entering ? PORT_ROOM : 0;
+  bottom += leaving ? PORT_ROOM : 0;
+  const move = ([x, y]: Point): Point => [x - left, y - top];
+  for (const b of block.boxes) [b.x, b.y] = move([b.x, b.y]);
+  for (const e of block.edges) {
+    e.points = e.points.map(move);
+    if (e.labelAt !== null) e.labelAt = move(e.labelAt);
+  }
+  block.w = right - left;
+  block.h = bottom - top;
+}

@@ -1,0 +1,100 @@
+// What a box looks like and how large it is: glyph, lines of text, size. No DOM: the text measure comes from outside.
+import { shapeText } from "./model";
+import type { GraphModel, Node, Op } from "./model";
+
+export type Glyph = "op" | "const" | "placeholder" | "variable" | "flow" | "group" | "scope" | "series";
+
+export interface Look {
+  glyph: Glyph;
+  title: string;
+  subtitle: string;
+  w: number;
+  h: number;
+}
+
+export type Measure = (text: string, fontPx: number, bold: boolean) => number;
+
+/** Good enough where there is no canvas (tests, first paint). */
+export const guess: Measure = (text, fontPx, bold) => text.length * fontPx * (bold ? 0.6 : 0.56);
+
+export const TITLE_PX = 12.5;
+export const SUBTITLE_PX = 10.5;
+const LONGEST = 26;
+
+const FLOW = /^(Ref)?(Switch|Merge|Enter|Exit|NextIteration|LoopCond)$/;
+const VARIABLE = /^(Variable|VariableV2|VarHandleOp)$/;
+const PLACEHOLDER = /^Placeholder/;
+
+export const isVariable = (op: Op | undefined): boolean => op !== undefined && VARIABLE.test(op.type);
+
+/** Keeps both ends: names differ at their ends. */
+export function shorten(text: string, longest = LONGEST): string {
+  if (text.length <= longest) return text;
+  const tail = Math.floor(longest * 0.45);
+  return `${text.slice(0, longest - tail - 1)}…${text.slice(-tail)}`;
+}
+
+export function glyphOf(model: GraphModel, node: Node): Glyph {
+  if (node.kind === "series") return "series";
+  const op = model.opOf(node);
+  if (node.kind === "scope") return isVariable(op) ? "variable" : "scope";
+  if (op === undefined) return "op";
+  if (op.type === "Const") return "const";
+  if (PLACEHOLDER.test(op.type)) return "placeholder";
+  if (isVariable(op)) return "variable";
+  if (FLOW.test(op.type)) return "flow";
+  return op.type === "NoOp" ? "group" : "op";
+}
+
+const count = (n: number, word: string): string => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
+
+function tensorText(op: Op): string {
+  const out = op.outputs[0];
+  if (out === undefined) return "";
+  return `${out[0].replace(/_ref$/, "")} ${shapeText(out[1] ?? null)}`;
+}
+
+/** A variable's type is that of its value; a resource handle says it in its attributes. */
+function variableText(op: Op): string {
+  if (op.type !== "VarHandleOp") return tensorText(op);
+  return `${op.attrs?.["dtype"] ?? ""} ${op.attrs?.["shape"] ?? ""}`.trim();
+}
+
+function subtitleOf(model: GraphModel, node: Node, glyph: Glyph): string {
+  const op = model.opOf(node);
+  if (glyph === "series") return `×${(node.children?.length ?? 0).toLocaleString("en")} · ${count(node.members.length, "op")}`;
+  if (glyph === "variable" && op !== undefined) return variableText(op);
+  if (node.kind === "scope") return count(node.members.length, "op");
+  if (op === undefined) return "";
+  if (glyph === "const") return op.value ?? shapeText(op.outputs[0]?.[1] ?? null);
+  if (glyph === "placeholder") return tensorText(op);
+  // "add_1" says its type; "loss" does not.
+  const plain = node.label.replace(/^\((.*)\)$/, "$1").replace(/_\d+$/, "").replaceAll("_", "").toLowerCase();
+  return plain === op.type.replace(/V\d$/, "").toLowerCase() ? "" : op.type;
+}
+
+export function lookOf(model: GraphModel, node: Node, measure: Measure): Look {
+  const glyph = glyphOf(model, node);
+  const title = shorten(node.label);
+  const subtitle = shorten(subtitleOf(model, node, glyph), glyph === "const" ? 14 : 30);
+  const titleW = measure(title, TITLE_PX, glyph === "scope" || glyph === "series");
+  const subtitleW = measure(subtitle, SUBTITLE_PX, false);
+  const text = Math.max(titleW, subtitleW);
+  const two = subtitle !== "";
+  const round = (w: number, h: number): Look => ({ glyph, title, subtitle, w: Math.ceil(w), h });
+  switch (glyph) {
+    case "const": // the name stands above a small pill with the value
+      return round(Math.max(titleW, subtitleW + 16, 26), 34);
+    case "placeholder":
+      return round(text + 40, 40);
+    case "variable":
+      return round(text + 32, 48);
+    case "flow":
+      return round(text + 40, two ? 40 : 30);
+    case "scope":
+    case "series":
+      return round(Math.max(text + 36, 84), 46);
+    default:
+      return round(Math.max(text + 30, 58), two ? 40 : 30);
+  }
+}

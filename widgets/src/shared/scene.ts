@@ -1,0 +1,116 @@
+// The open scopes' layouts as one flat picture with absolute places: what the canvas draws.
+import type { Base, EdgeKind, Lane } from "./bundle";
+import { HEADER, layoutScope } from "./layout";
+import type { LayoutCache, LayoutOptions, Point, ScopeLayout } from "./layout";
+import type { Look } from "./look";
+import type { GraphModel, Node } from "./model";
+
+export interface SceneNode {
+  id: string;
+  node: Node;
+  look: Look;
+  lane: Lane;
+  depth: number;
+  open: boolean;
+  x: number;
+  y: number;
+  w: number;
+  h: number;
+}
+
+export interface SceneEdge {
+  id: string;
+  depth: number;
+  kind: EdgeKind;
+  back: boolean;
+  points: Point[];
+  label: string;
+  labelAt: Point | null;
+  arrow: boolean;
+  base: Base[];
+  /** Where it starts: on a box, or on a border as the continuation of another line. */
+  starts: boolean;
+}
+
+export interface SceneArea {
+  id: string;
+  lane: Lane;
+  depth: number;
+  x: number;
+  y: number;
+  w: number;
+  h: number;
+}
+
+export interface Scene {
+  w: number;
+  h: number;
+  nodes: SceneNode[];
+  edges: SceneEdge[];
+  areas: SceneArea[];
+  /** Edges that the picture leaves out, between lanes. */
+  cut: Base[];
+  /** The box that shows an op. */
+  boxOf: Map<number, SceneNode>;
+  byId: Map<string, SceneNode>;
+}
+
+export function makeScene(model: GraphModel, options: LayoutOptions, cache: LayoutCache): Scene {
+  const layout = layoutScope(model, model.root, null, options, cache);
+  const scene: Scene = {
+    w: layout.w, h: layout.h, nodes: [], edges: [], areas: [], cut: [], boxOf: new Map(), byId: new Map(),
+  };
+  flatten(scene, layout, 0, 0, 0);
+  for (const n of scene.nodes) {
+    scene.byId.set(n.id, n);
+    if (!n.open) for (const index of n.node.members) scene.boxOf.set(index, n);
+  }
+  return scene;
+}
+
+function flatten(scene: Scene, layout: ScopeLayout, dx: number, dy: number, depth: number): void {
+  const scope = layout.frame.scope.id;
+  const at = ([x, y]: Point): Point => [x + dx, y + dy];
+  for (const area of layout.areas) {
+    scene.areas.push({ ...area, id: `${scope}|${area.lane}`, depth, x: area.x + dx, y: area.y + dy });
+  }
+  for (const bundle of layout.frame.cut) scene.cut.push(...bundle.base);
+  scene.cut.push(...layout.frame.hidden);
+  for (const e of layout.edges) {
+    scene.edges.push({
+      id: `${scope}|${e.bundle.key}`,
+      depth,
+      kind: e.bundle.kind,
+      back: e.bundle.back,
+      points: e.points.map(at),
+      label: e.label,
+      labelAt: e.labelAt === null ? null : at(e.labelAt),
+      arrow: e.arrow,
+      base: e.bundle.base,
+      starts: !e.bundle.from.includes("\u0002"),
+    });
+  }
+  for (const box of layout.boxes) {
+    const { node, look, lane, w, h, inner } = box;
+    const [x, y] = at([box.x, box.y]);
+    scene.nodes.push({ id: node.id, node, look, lane, depth, open: inner !== null, x, y, w, h });
+    if (inner !== null) flatten(scene, inner, x - inner.w / 2, y - h / 2 + HEADER, depth + 1);
+  }
+}
+
+const LARGEST_FIRST_VIEW = 150; // boxes
+
+/** Scopes to open at first: those down to `depth`, but not variables, nor what trains or is set aside, and never so many
+ * that the picture can't be read. */
+export function openToDepth(model: GraphModel, options: Omit<LayoutOptions, "expanded">, depth: number): Set<string> {
+  const expanded = new Set<string>();
+  for (let level = 1; level < depth; level++) {
+    const scene = makeScene(model, { ...options, expanded }, new Map());
+    const more = scene.nodes.filter(
+      (n) => n.depth === level - 1 && !n.open && n.node.kind === "scope" && n.look.glyph !== "variable" && n.lane === "main");
+    const boxes = more.reduce((sum, n) => sum + (n.node.children?.length ?? 0), scene.nodes.length);
+    if (more.length === 0 || boxes > LARGEST_FIRST_VIEW) break;
+    for (const n of more) expanded.add(n.id);
+  }
+  return expanded;
+}

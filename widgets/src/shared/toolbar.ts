@@ -1,0 +1,143 @@
+// The frame around the canvas: search, buttons, panels, the line that counts what runs.
+import { button, h } from "./dom";
+import type { GraphModel } from "./model";
+
+export interface Frame {
+  root: HTMLElement;
+  search: HTMLInputElement;
+  results: HTMLElement;
+  outline: HTMLElement;
+  stage: HTMLElement;
+  details: HTMLElement;
+  legend: HTMLElement;
+  status: HTMLElement;
+  live: HTMLElement;
+  outlineButton: HTMLButtonElement;
+}
+
+export interface FrameActions {
+  fit: () => void;
+  zoom: (factor: number) => void;
+  expandAll: () => void;
+  collapseAll: () => void;
+  outline: () => void;
+}
+
+export function buildFrame(parent: HTMLElement, actions: FrameActions): Frame {
+  const search = h("input", {
+    type: "search", class: "tft-search", placeholder: "Search name or op type  ( / )", "aria-label": "Search name or op type",
+    role: "combobox", "aria-expanded": "false", "aria-autocomplete": "list", spellcheck: "false",
+  });
+  const results = h("ul", { class: "tft-results", role: "listbox", "aria-label": "Search results" });
+  const legend = makeLegend();
+  const outlineButton = button("Outline", "Outline: the graph as a list", actions.outline);
+  const legendButton = button("Legend", "What the signs mean", () => {
+    legend.hidden = !legend.hidden;
+    legendButton.setAttribute("aria-pressed", `${!legend.hidden}`);
+  });
+  const bar = h("div", { class: "tft-bar", role: "toolbar", "aria-label": "Graph view" },
+    h("div", { class: "tft-search-box" }, search, results),
+    h("span", { class: "tft-space" }),
+    outlineButton, legendButton,
+    h("span", { class: "tft-rule" }),
+    button("Expand", "Expand one level more", actions.expandAll), button("Collapse", "Collapse everything", actions.collapseAll),
+    h("span", { class: "tft-rule" }),
+    button("−", "Zoom out (-)", () => actions.zoom(0.8)), button("+", "Zoom in (+)", () => actions.zoom(1.25)),
+    button("Fit", "Show the whole graph (0)", actions.fit));
+  const outline = h("div", { class: "tft-outline" });
+  outline.hidden = true;
+  const details = h("aside", { class: "tft-details", "aria-label": "Details" });
+  details.hidden = true;
+  const stage = h("div", { class: "tft-stage" }, legend);
+  const status = h("div", { class: "tft-status" });
+  const live = h("div", { class: "tft-sr", "aria-live": "polite" });
+  const root = h("div", { class: "tfteach-graph", "data-lm-suppress-shortcuts": "true" },
+    bar, h("div", { class: "tft-body" }, outline, stage, details), status, live);
+  parent.append(root);
+  return { root, search, results, outline, stage, details, legend, status, live, outlineButton };
+}
+
+function makeLegend(): HTMLElement {
+  const rows: [string, string][] = [
+    ["op", "op: computes when a run needs it"], ["const", "constant, with its value"],
+    ["placeholder", "placeholder: to be fed"], ["variable", "variable: keeps its value between runs"],
+    ["flow", "control flow"], ["scope", "name scope: double-click or Enter opens it"],
+    ["data", "tensor, with its shape"], ["control", "control edge: only an order"],
+    ["reference", "reference: may change the variable"],
+  ];
+  const legend = h("div", { class: "tft-legend" },
+    h("ul", {}, ...rows.map(([sign, text]) => h("li", {}, h("span", { class: `tft-sign tft-sign-${sign}`, "aria-hidden": "true" }), text))),
+    h("p", {}, "Shift-click or f fetches, d feeds. Boxes with the same letter (≅A) are built alike. ",
+      "Drag to pan; Ctrl and wheel to zoom."));
+  legend.hidden = true;
+  return legend;
+}
+
+export interface StatusActions {
+  dropFetch: (name: string) => void;
+  dropFeed: (name: string) => void;
+}
+
+export interface Counts {
+  ops: number;
+  scopes: number;
+  needed: number | null;
+  runs: number;
+  since: number;
+  fetches: readonly string[];
+  feeds: readonly string[];
+  unknown: readonly string[];
+}
+
+export function showStatus(el: HTMLElement, counts: Counts, actions: StatusActions): void {
+  const plural = (n: number, word: string): string => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
+  const parts: HTMLElement[] = [];
+  if (counts.needed === null) {
+    parts.push(h("span", { class: "tft-count" }, `${plural(counts.ops, "op")}${counts.scopes > 0 ? ` in ${plural(counts.scopes, "scope")}` : ""}`));
+  } else {
+    parts.push(h("span", { class: "tft-count" }, h("strong", {}, `${counts.needed.toLocaleString("en")} of ${plural(counts.ops, "op")} run`)));
+  }
+  const chips = (names: readonly string[], word: "fetch" | "feed", drop: (name: string) => void): void => {
+    for (const name of names) {
+      const missing = counts.unknown.includes(name);
+      const chip = h("span", { class: `tft-chip tft-chip-${word}${missing ? " tft-missing" : ""}` },
+        h("b", {}, word), ` ${name}${missing ? " (not in this graph)" : ""} `,
+        button("✕", `Stop ${word === "fetch" ? "fetching" : "feeding"} ${name}`, () => drop(name), "tft-x"));
+      parts.push(chip);
+    }
+  };
+  chips(counts.fetches, "fetch", actions.dropFetch);
+  chips(counts.feeds, "feed", actions.dropFeed);
+  if (counts.runs > 0) {
+    parts.push(h("span", { class: "tft-runs" }, `${plural(counts.runs, "run")}`
+      + (counts.since > 0 ? ` · +${plural(counts.since, "op")} since the first` : "")));
+  }
+  el.replaceChildren(...parts);
+}
+
+export interface Hit {
+  index: number;
+  name: string;
+  type: string;
+}
+
+const MOST_HITS = 50;
+
+/** Ops whose name or type holds the text; whole type and name ends first. */
+export function find(model: GraphModel, text: string): { hits: Hit[]; all: Set<number> } {
+  const want = text.trim().toLowerCase();
+  const all = new Set<number>();
+  if (want === "") return { hits: [], all };
+  const ranked: [number, Hit][] = [];
+  for (const op of model.ops) {
+    const name = op.name.toLowerCase();
+    const type = op.type.toLowerCase();
+    const rank = name === want ? 0 : type === want ? 1 : name.endsWith(`/${want}`) ? 2 : type.startsWith(want) ? 3
+      : name.includes(want) ? 4 : type.includes(want) ? 5 : -1;
+    if (rank < 0) continue;
+    all.add(op.index);
+    ranked.push([rank, { index: op.index, name: op.name, type: op.type }]);
+  }
+  ranked.sort((a, b) => a[0] - b[0] || a[1].index - b[1].index);
+  return { hits: ranked.slice(0, MOST_HITS).map(([, hit]) => hit), all };
+}

@@ -1,0 +1,474 @@
+// The graph view: holds what is open, selected and fetched, and keeps page and kernel in step.
+import { Canvas } from "./canvas";
+import { showDetails } from "./details";
+import { h } from "./dom";
+import { listen } from "./input";
+import type { LayoutCache, LayoutOptions } from "./layout";
+import { guess } from "./look";
+import type { Measure } from "./look";
+import { highlight, likeness, makeMarks, missingLines } from "./marks";
+import type { Highlight } from "./marks";
+import { GraphModel } from "./model";
+import type { Node as GraphNode, Op } from "./model";
+import { showOutline } from "./outline";
+import { fetchName, splitName } from "./prune";
+import { makeScene, openToDepth } from "./scene";
+import type { Scene, SceneNode } from "./scene";
+import { grouped } from "./series";
+import { buildFrame, find, showStatus } from "./toolbar";
+import type { Frame, Hit } from "./toolbar";
+import { decode } from "./wire";
+import type { WidgetModel } from "./wire";
+
+export class View {
+  private readonly model: GraphModel;
+  private readonly frame: Frame;
+  private readonly canvas: Canvas;
+  private readonly cache: LayoutCache = new Map();
+  private readonly likenessKnown = new Map<string, number>();
+  private readonly measure: Measure = makeMeasure();
+  private readonly undo: (() => void)[] = [];
+  private expanded = new Set<string>();
+  /** Whether somebody chose what is open; until then a growing graph opens to its depth. */
+  private chosen = false;
+  private batches = 0;
+  private runs = 0;
+  private opsAtFirstRun = 0;
+  private scene!: Scene;
+  private light!: Highlight;
+  private colours = new Map<string, number>();
+  private hovered: string | null = null;
+  private matches = new Set<number>();
+  private hits: Hit[] = [];
+  private hit = 0;
+  private userMoved = false;
+  private timer = 0;
+  private lastDrawMs = 0;
+
+  constructor(private readonly state: WidgetModel, parent: HTMLElement) {
+    this.frame = buildFrame(parent, {
+      fit: () => this.fit(),
+      zoom: (factor) => this.zoom(factor),
+      expandAll: () => this.expandLevel(),
+      collapseAll: () => this.setExpanded(new Set()),
+      outline: () => this.toggleOutline(),
+    });
+    const still = window.matchMedia("(prefers-reduced-motion: reduce)");
+    this.canvas = new Canvas(this.frame.stage, this.measure, () => still.matches);
+    this.canvas.el.setAttribute("aria-label", "Graph. Arrow keys move between boxes, Enter opens one, f fetches, slash searches.");
+    this.model = new GraphModel(state.get("_ops").map(decode));
+    this.runs = state.get("_runs");
+    this.opsAtFirstRun = this.model.ops.length;
+    this.takeBatches();
+    const known = state.get("expanded");
+    if (known !== null) [this.expanded, this.chosen] = [new Set(known), true];
+    this.connect();
+    this.redraw(false);
+  }
+
+  destroy(): void {
+    clearTimeout(this.timer);
+    for (const undo of this.undo) undo();
+    this.frame.root.remove();
+  }
+
+  // --- the kernel's side ---
+
+  private connect(): void {
+    const on = (event: string, act: () => void): void => {
+      this.state.on(event, act);
+      this.undo.push(() => this.state.off(event, act));
+    };
+    on("change:_batches", () => this.grow());
+    on("change:fetches", () => this.remark());
+    on("change:feeds", () => this.remark());
+    on("change:expanded", () => {
+      const ids = this.state.get("expanded");
+      const same = ids !== null && ids.length === this.expanded.size && ids.every((id) => this.expanded.has(id));
+      if (same) return;
+      [this.expanded, this.chosen] = [new Set(ids ?? []), ids !== null];
+      this.redraw(true);
+    });
+    on("change:selected", () => this.showSelected());
+    on("change:depth", () => {
+      this.chosen = false;
+      this.redraw(true);
+    });
+    for (const name of ["aside", "inline", "labels", "group_above"]) on(`change:${name}`, () => this.redraw(true));
+    this.undo.push(listen(this.canvas, {
+      select: (id) => this.select(id ?? ""),
+      toggleOpen: (id) => this.toggleOpen(id),
+      toggleFetch: (id) => this.toggle("fetches", this.opAt(id), id),
+      toggleFeed: (id) => this.toggle("feeds", this.opAt(id), id),
+      hover: (id) => this.hover(id),
+      search: () => this.frame.search.focus(),
+      escape: () => this.escape(),
+      moved: () => (this.userMoved = true),
+      fit: () => this.fit(),
+      selected: () => this.state.get("selected"),
+      visible: () => this.scene.nodes,
+    }));
+    this.listenToSearch();
+    const observer = new ResizeObserver(() => {
+      if (!this.userMoved) this.canvas.fit();
+    });
+    observer.observe(this.frame.stage);
+    this.undo.push(() => observer.disconnect());
+  }
+
+  /** Takes in what came since the state was sent; true if the graph changed. */
+  private takeBatches(): boolean {
+    const before = this.model.version;
+    for (; this.batches < this.state.get("_batches"); this.batches++) {
+      const batch = this.state.get(`_batch_${this.batches}`);
+      if (batch === undefined) continue; // it is in _ops already
+      const known = this.model.ops.length - batch.from;
+      if (known < batch.rows.length) this.model.add(batch.rows.slice(Math.max(0, known)).map(decode));
+      for (const [index, row] of batch.patches ?? []) this.model.patch(index, decode(row));
+      if (batch.runs !== undefined && batch.runs !== this.runs) {
+        if (this.runs === 0) this.opsAtFirstRun = this.model.ops.length;
+        this.runs = batch.runs;
+      }
+    }
+    return this.model.version !== before;
+  }
+
+  private grow(): void {
+    if (this.timer !== 0) return;
+    // A large picture takes its time; growth then comes in larger steps instead of freezing the page.
+    this.timer = window.setTimeout(() => {
+      this.timer = 0;
+      const before = this.model.ops.length;
+      if (this.takeBatches()) this.redraw(true);
+      else this.showCounts();
+      const more = this.model.ops.length - before;
+      if (more > 0) this.say(`${more} ops added, ${this.model.ops.length} in all`);
+    }, Math.max(30, this.lastDrawMs * 3));
+  }
+
+  private save<K extends "fetches" | "feeds">(key: K, names: string[]): void {
+    this.state.set(key, names);
+    this.state.save_changes();
+    this.remark();
+  }
+
+  // --- drawing ---
+
+  private options(): LayoutOptions {
+    return {
+      expanded: this.expanded,
+      measure: this.measure,
+      groupAbove: this.state.get("group_above"),
+      rules: { aside: new Set(this.state.get("aside")), inline: new Set(this.state.get("inline")) },
+      labels: this.state.get("labels"),
+    };
+  }
+
+  private redraw(animate: boolean): void {
+    const began = performance.now();
+    const options = this.options();
+    if (!this.chosen) this.expanded = openToDepth(this.model, options, this.state.get("depth"));
+    this.scene = makeScene(this.model, { ...options, expanded: this.expanded }, this.cache);
+    this.colours = likeness(this.model, this.scene.nodes, this.likenessKnown);
+    this.light = highlight(this.model, this.state.get("fetches"), this.state.get("feeds"));
+    this.setHeight();
+    this.canvas.draw(this.scene, this.marks(), animate);
+    if (!this.userMoved) this.canvas.fit();
+    this.afterMarks();
+    this.lastDrawMs = performance.now() - began;
+  }
+
+  private remark(): void {
+    this.light = highlight(this.model, this.state.get("fetches"), this.state.get("feeds"));
+    this.canvas.mark(this.marks());
+    this.afterMarks();
+    if (this.light.active) this.say(`${this.light.needed.size} of ${this.model.ops.length} ops run`);
+  }
+
+  private afterMarks(): void {
+    this.showCounts();
+    this.drawFocus();
+    if (!this.frame.outline.hidden) this.fillOutline();
+    if (!this.frame.details.hidden) this.fillDetails();
+  }
+
+  private marks(): ReturnType<typeof makeMarks> {
+    return makeMarks(this.model, this.light, this.focus(), this.state.get("selected"), this.matches, this.colours);
+  }
+
+  /** As tall as the picture asks for, within what a notebook can bear; it grows but never shrinks under the reader. */
+  private setHeight(): void {
+    const fixed = this.state.get("height");
+    const now = parseFloat(this.frame.stage.style.height) || 0;
+    const wanted = fixed > 0 ? fixed : Math.max(now, Math.min(640, Math.max(260, this.scene.h + 44)));
+    this.frame.stage.style.height = `${wanted}px`;
+  }
+
+  private showCounts(): void {
+    const fetches = this.state.get("fetches");
+    const feeds = this.state.get("feeds");
+    showStatus(this.frame.status, {
+      ops: this.model.ops.length, scopes: this.model.scopes.size - 1, runs: this.runs,
+      needed: this.light.active ? this.light.needed.size : null,
+      since: this.runs > 0 ? this.model.ops.length - this.opsAtFirstRun : 0,
+      fetches, feeds, unknown: this.light.unknown.concat(feeds.filter((f) => !this.model.byName.has(splitName(f)[0]))),
+    }, {
+      dropFetch: (name) => this.save("fetches", fetches.filter((n) => n !== name)),
+      dropFeed: (name) => this.save("feeds", feeds.filter((n) => n !== name)),
+    });
+  }
+
+  private say(text: string): void {
+    this.frame.live.textContent = text;
+  }
+
+  // --- what is looked at ---
+
+  private focus(): Set<number> | null {
+    const id = this.hovered ?? this.state.get("selected");
+    const node = this.scene.byId.get(id);
+    // An open box is everything inside: lighting all of that says nothing.
+    return node === undefined || node.open ? null : new Set(node.node.members);
+  }
+
+  private drawFocus(): void {
+    const focus = this.focus();
+    this.canvas.drawOverlay(focus === null ? [] : missingLines(this.scene.cut, focus, this.scene.boxOf, this.scene.byId));
+  }
+
+  private hover(id: string | null): void {
+    if (id === this.hovered) return;
+    this.hovered = id;
+    this.canvas.mark(this.marks());
+    this.drawFocus();
+  }
+
+  private select(id: string): void {
+    this.state.set("selected", id);
+    this.state.save_changes();
+    this.showSelected();
+  }
+
+  private showSelected(): void {
+    const id = this.state.get("selected");
+    const found = this.nodeOf(id);
+    this.frame.details.hidden = found === undefined;
+    this.canvas.mark(this.marks());
+    this.drawFocus();
+    if (found === undefined) return;
+    this.fillDetails();
+    const drawn = this.canvas.nodes.get(id);
+    // Screen readers follow the focus, not a class.
+    if (this.canvas.el.contains(document.activeElement)) drawn?.el.focus({ preventScroll: true });
+  }
+
+  /** The box of an id, also of a plain name that Python sets. */
+  private nodeOf(id: string): GraphNode | undefined {
+    if (id === "") return undefined;
+    const index = this.model.byName.get(splitName(id)[0]);
+    return this.scene.byId.get(id)?.node ?? this.model.scopes.get(id) ?? (index === undefined ? undefined : this.model.ops[index]!.node);
+  }
+
+  private opAt(id: string): Op | undefined {
+    const node = this.nodeOf(id);
+    return node === undefined ? undefined : this.model.opOf(node);
+  }
+
+  private fillDetails(): void {
+    const node = this.nodeOf(this.state.get("selected"));
+    if (node === undefined) return;
+    showDetails(this.frame.details, this.model, node, {
+      go: (index) => this.goTo(index),
+      close: () => this.select(""),
+      toggleFetch: (name) => this.toggleName("fetches", name),
+      toggleFeed: (name) => this.toggleName("feeds", name),
+      toggleOpen: (id) => this.toggleOpen(id),
+      fetched: (op) => this.light.fetched.has(op.index),
+      fed: (op) => this.light.fed.has(op.index),
+      isOpen: (id) => this.expanded.has(id),
+    });
+  }
+
+  private toggle(key: "fetches" | "feeds", op: Op | undefined, id: string): void {
+    if (op === undefined) this.say(`${id.replace(/\/$/, "")} is no op: open it and choose one inside`);
+    else if (key === "fetches") this.toggleName(key, fetchName(op));
+    else if (op.outputs.length > 0) this.toggleName(key, `${op.name}:0`);
+    else this.say(`${op.name} has no output to feed`);
+  }
+
+  private toggleName(key: "fetches" | "feeds", name: string): void {
+    const names = this.state.get(key);
+    const [op] = splitName(name);
+    const others = names.filter((n) => splitName(n)[0] !== op);
+    this.save(key, others.length < names.length ? others : [...names, name]);
+  }
+
+  // --- opening and closing ---
+
+  private toggleOpen(id: string): void {
+    const node = this.nodeOf(id);
+    if (node === undefined) return;
+    if (node.kind === "op") {
+      this.select(id);
+      return;
+    }
+    const next = new Set(this.expanded);
+    if (!next.delete(id)) next.add(id);
+    this.setExpanded(next);
+    if (this.userMoved) this.canvas.reveal(id);
+  }
+
+  private setExpanded(ids: Set<string>): void {
+    this.expanded = ids;
+    this.chosen = true;
+    this.state.set("expanded", [...ids]);
+    this.state.save_changes();
+    this.redraw(true);
+  }
+
+  private expandLevel(): void {
+    const closed = this.scene.nodes.filter((n) => n.node.kind !== "op" && !n.open);
+    const top = Math.min(...closed.map((n) => n.depth));
+    const next = new Set(this.expanded);
+    for (const n of closed) if (n.depth === top) next.add(n.id);
+    this.setExpanded(next);
+  }
+
+  /** Opens what hides an op, selects it and brings it into view. */
+  private goTo(index: number): void {
+    const next = new Set(this.expanded);
+    const above = this.state.get("group_above");
+    let scope = this.model.root;
+    let box: GraphNode | undefined;
+    for (;;) {
+      box = grouped(this.model, scope, above).find((n) => n.members.includes(index));
+      if (box === undefined || box.kind === "op") break;
+      next.add(box.id);
+      scope = box;
+    }
+    if (next.size !== this.expanded.size) this.setExpanded(next);
+    if (box === undefined) return;
+    this.userMoved = true;
+    this.canvas.reveal(box.id, true);
+    this.select(box.id);
+  }
+
+  // --- the frame ---
+
+  private fit(): void {
+    this.userMoved = false;
+    this.canvas.fit();
+  }
+
+  private zoom(factor: number): void {
+    const { width, height } = this.canvas.el.getBoundingClientRect();
+    this.userMoved = true;
+    this.canvas.zoom(factor, width / 2, height / 2);
+  }
+
+  private escape(): void {
+    if (!this.frame.legend.hidden) this.frame.legend.hidden = true;
+    else this.select("");
+  }
+
+  private toggleOutline(): void {
+    const { outline, outlineButton } = this.frame;
+    outline.hidden = !outline.hidden;
+    outlineButton.setAttribute("aria-pressed", `${!outline.hidden}`);
+    if (!outline.hidden) this.fillOutline();
+  }
+
+  private fillOutline(): void {
+    showOutline(this.frame.outline, this.model, this.state.get("group_above"), {
+      open: (id) => this.expanded.has(id),
+      toggle: (id) => this.toggleOpen(id),
+      select: (node) => {
+        if (node.kind === "op") this.goTo(node.members[0]!);
+        else {
+          this.select(node.id);
+          this.canvas.reveal(node.id);
+        }
+      },
+      selected: () => this.state.get("selected"),
+      state: (node) => {
+        if (!this.light.active) return "";
+        const n = node.members.filter((i) => this.light.needed.has(i)).length;
+        return node.kind === "op" ? (n > 0 ? ", runs" : ", does not run") : `, ${n} run`;
+      },
+    });
+  }
+
+  private listenToSearch(): void {
+    const { search, results } = this.frame;
+    search.addEventListener("input", () => {
+      const found = find(this.model, search.value);
+      [this.hits, this.matches, this.hit] = [found.hits, found.all, 0];
+      this.showHits(found.all.size);
+      this.canvas.mark(this.marks());
+    });
+    search.addEventListener("keydown", (event) => {
+      event.stopPropagation();
+      if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+        event.preventDefault();
+        const by = event.key === "ArrowDown" ? 1 : -1;
+        this.hit = (this.hit + by + this.hits.length) % Math.max(1, this.hits.length);
+        this.showHits(this.matches.size);
+      } else if (event.key === "Enter") this.takeHit(this.hit);
+      else if (event.key === "Escape") this.closeSearch(true);
+    });
+    search.addEventListener("blur", () => setTimeout(() => (results.hidden = true), 150));
+    results.hidden = true;
+  }
+
+  private showHits(total: number): void {
+    const { search, results } = this.frame;
+    const items = this.hits.map(({ name, type }, i) => {
+      const item = h("li", { role: "option", "aria-selected": `${i === this.hit}` }, h("span", {}, name), h("span", { class: "tft-muted" }, ` ${type}`));
+      item.addEventListener("pointerdown", (event) => {
+        event.preventDefault();
+        this.takeHit(i);
+      });
+      return item;
+    });
+    const summary = total === 0 ? "nothing found" : total > items.length ? `${total} found, the first ${items.length} shown` : "";
+    if (summary !== "") items.push(h("li", { class: "tft-muted", role: "presentation" }, summary));
+    results.replaceChildren(...items);
+    results.hidden = search.value.trim() === "";
+    search.setAttribute("aria-expanded", `${!results.hidden}`);
+    results.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
+  }
+
+  private takeHit(i: number): void {
+    const hit = this.hits[i];
+    if (hit === undefined) return;
+    this.frame.results.hidden = true;
+    this.goTo(hit.index);
+  }
+
+  private closeSearch(back: boolean): void {
+    this.frame.search.value = "";
+    this.frame.results.hidden = true;
+    [this.hits, this.matches] = [[], new Set()];
+    this.canvas.mark(this.marks());
+    if (back) this.canvas.el.focus({ preventScroll: true });
+  }
+}
+
+export type { SceneNode };
+
+/** Text widths from the page's own font. */
+function makeMeasure(): Measure {
+  const context = document.createElement("canvas").getContext("2d");
+  if (context === null) return guess;
+  const known = new Map<string, number>();
+  return (text, fontPx, bold) => {
+    const key = `${bold ? "b" : ""}${fontPx}|${text}`;
+    let width = known.get(key);
+    if (width === undefined) {
+      context.font = `${bold ? "600 " : ""}${fontPx}px system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif`;
+      width = context.measureText(text).width;
+      known.set(key, width);
+    }
+    return width;
+  };
+}
