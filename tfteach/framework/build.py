@@ -20,7 +20,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import graph_of, is_valid_name
 from tfteach.framework.shape import Shape
 from tfteach.framework.stacks import default_graph, get_default_graph
-from tfteach.framework.static import constant_shape, constant_value
+from tfteach.framework.static import constant_shape, constant_value, handle_shape
 
 _MAX_REMEMBERED = 512
 _OWN_FILES: dict[str, bool] = {}
@@ -208,7 +208,10 @@ def create(
         _apply_attr_scopes(node)
     fixed = scopes.fixed_device if device is None else device
     node.device = scopes.device_of(node) if fixed is None else fixed
-    if scopes.colocation:
+    refs = type(op)._ref_inputs
+    if refs and device is None:
+        _colocate_with_refs(node, refs)
+    elif scopes.colocation:
         _colocate(node)
     context = graph.control_flow_context
     if context is not None and device is None:
@@ -236,6 +239,22 @@ def _colocate(node: Operation) -> None:
         if other.device:
             node.device = other.device
     node.extra_attrs = {**(node.extra_attrs or {}), "_class": sorted(groups)}
+
+
+def _colocate_with_refs(node: Operation, refs: tuple[int, ...]) -> None:
+    """An op that takes a reference runs where the variable is."""
+    scopes = node.graph.scopes
+    saved = scopes.colocation
+    args = type(node.spec).inputs
+    variables = [t.op for t in node.inputs] if any(
+        args[i].is_sequence for i in refs
+    ) else [node.inputs[i].op for i in refs]
+    scopes.colocation = [*reversed(variables), *saved]
+    node.device = ""
+    try:
+        _colocate(node)
+    finally:
+        scopes.colocation = saved
 
 
 def _user_frame() -> Any:
@@ -397,6 +416,8 @@ def _view(op: Op, arg: Arg, tensor: Tensor) -> Any:
         return constant_value(tensor)
     if arg.name in op.by_shape:
         return constant_shape(tensor)
+    if arg.name in op.by_handle:
+        return handle_shape(tensor)
     return tensor._shape
 
 

@@ -88,6 +88,8 @@ class Op:
     # and those it gets as a partly known shape, instead of by their static shape.
     by_value: ClassVar[tuple[str, ...]] = ()
     by_shape: ClassVar[tuple[str, ...]] = ()
+    # Resource inputs that it gets as the static shape of the variable behind them.
+    by_handle: ClassVar[tuple[str, ...]] = ()
     # Inputs that a GPU kernel wants in host memory (shapes, axes).
     host_inputs: ClassVar[tuple[str, ...]] = ()
     # Whether a GPU has this kernel.
@@ -113,13 +115,17 @@ class Op:
         if "signature" in cls.__dict__:
             left, _, right = cls.signature.partition("->")
             cls.inputs, cls.outputs = parse_args(left), parse_args(right)
-            cls._by_shape_only = not (cls.by_value or cls.by_shape)
+            cls._by_shape_only = not (cls.by_value or cls.by_shape or cls.by_handle)
+            cls._ref_inputs = tuple(
+                i for i, arg in enumerate(cls.inputs) if arg.is_ref
+            )
         cls._interned = {}
         if not abstract:
             cls.op_type = cls.__dict__.get("op_type", cls.__name__)
             OPS[cls.op_type] = cls
 
     _by_shape_only: ClassVar[bool] = True
+    _ref_inputs: ClassVar[tuple[int, ...]] = ()  # positions of the `ref` arguments
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         key = (args, tuple(kwargs.items())) if kwargs else args

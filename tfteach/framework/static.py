@@ -131,3 +131,16 @@ _SHAPE_RULES: dict[str, Callable[[Any], Any]] = {
     "Cast": lambda op: constant_shape(op.inputs[0]),
     "Identity": lambda op: constant_shape(op.inputs[0]),
 }
+
+
+_HANDLE_PASSES = frozenset(("Identity", "Switch", "Enter"))
+
+
+def handle_shape(handle: Tensor) -> Shape:
+    """The declared shape of the variable that a resource handle stands for."""
+    op = handle.op
+    while op.type in _HANDLE_PASSES:
+        op = op.inputs[0].op
+    if op.type != "VarHandleOp":
+        return None
+    return op.spec.shape  # type: ignore[attr-defined,no-any-return]
