@@ -223,9 +223,10 @@ class Lab:
             }""",
             theme,
         )
-        light = "true" if theme.endswith("Light") else "false"
-        body = self.page.locator(f"body[data-jp-theme-light='{light}']")
-        body.wait_for(state="attached")
+        # Lab fails if the next change comes while the curtain of this one still fades.
+        sheet = f"link[href*='{theme.lower().replace('jupyterlab ', '/theme-')}']"
+        self.page.locator(sheet).wait_for(state="attached")
+        self.page.locator("#jupyterlab-splash").wait_for(state="detached")
 
     def screenshot(self, name: str, part: Locator | None = None) -> Path:
         """Save NAME.png, of the page or one part, where `shots` says; its path."""
