@@ -11,6 +11,8 @@ import threading
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
+from tfteach.framework.export import export_value
+
 from tfteach.framework.operation import Operation, SourceLine, Tensor
 from tfteach.framework.scope import ControlScope, DeviceLike, Scopes
 from tfteach.framework.stacks import default_graph, get_default_graph
@@ -363,7 +365,7 @@ class Graph:
                 "True"
             )
         if op is not None:
-            element = self.as_graph_element(op)
+            element = self.as_graph_element(getattr(op, "_control_element", op))
             op = element.op if isinstance(element, Tensor) else element
         return self.scopes.colocate_with(op, ignore_existing)
 
@@ -506,3 +508,7 @@ class GraphKeys:
     _SUMMARY_COLLECTION = "_SUMMARY_V2"
 
 
+export_value(
+    __name__, Graph="Graph", GraphKeys="GraphKeys", Operation="Operation",
+    Tensor="Tensor",
+)  # fmt: skip

@@ -65,6 +65,11 @@ class IndexedSlices:
         return self._values.op  # type: ignore[no-any-return]
 
     @property
+    def _control_element(self) -> Operation:
+        # What control dependencies and colocation take instead of it.
+        return self.op
+
+    @property
     def dtype(self) -> DType:
         return self._values.dtype  # type: ignore[no-any-return]
 

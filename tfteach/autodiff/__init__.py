@@ -1,0 +1,17 @@
+"""`tf.gradients`: new nodes that compute derivatives, added to the graph itself.
+
+1. Which ops lie between: the ancestors of `ys` that `xs` reach by differentiable edges.
+2. Walk back from `ys`.  An op is ready once all of its consumers in between are done;
+   the gradients they sent are summed, and the op's own rule (`Op.gradient`, or one
+   registered by the user) turns them into gradients of its inputs.
+3. What arrived at `xs` is the answer.
+
+Names and order of the nodes are TF's, so that GraphDefs compare equal.
+Source: python/ops/gradients_util.py.
+"""
+
+from tfteach.autodiff.gradients import AggregationMethod as AggregationMethod
+from tfteach.autodiff.gradients import UnconnectedGradients as UnconnectedGradients
+from tfteach.autodiff.gradients import gradients as gradients
+from tfteach.autodiff.rules import NotDifferentiable as NotDifferentiable
+from tfteach.autodiff.rules import RegisterGradient as RegisterGradient

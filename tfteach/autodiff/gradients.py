@@ -1,0 +1,118 @@
+"""`tf.gradients` and the choices it takes.  Source: python/ops/gradients_impl.py."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any
+
+from tfteach.autodiff.pieces import Gradient
+from tfteach.autodiff.walk import BackwardWalk
+from tfteach.framework.export import export
+from tfteach.framework.graph import get_default_graph
+from tfteach.framework.indexed_slices import convert_n
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.scope import name_scope
+
+
+@export("UnconnectedGradients")
+class UnconnectedGradients(Enum):
+    """What `tf.gradients` gives for an x that y does not depend on.
+
+    NONE: None.  ZERO: a tensor of zeros like x.
+    """
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+@export("AggregationMethod")
+class AggregationMethod:
+    """How gradients that meet at one tensor are summed.
+
+    ADD_N (DEFAULT): one AddN of all.  EXPERIMENTAL_TREE and EXPERIMENTAL_ACCUMULATE_N:
+    pair by pair, so that each may be freed early.
+    """
+
+    ADD_N = 0
+    DEFAULT = ADD_N
+    EXPERIMENTAL_TREE = 1
+    EXPERIMENTAL_ACCUMULATE_N = 2
+
+
+@export("gradients")
+def gradients(
+    ys: Any,
+    xs: Any,
+    grad_ys: Any = None,
+    name: str = "gradients",
+    colocate_gradients_with_ops: bool = False,
+    gate_gradients: bool = False,
+    aggregation_method: int | None = None,
+    stop_gradients: Any = None,
+    unconnected_gradients: Any = UnconnectedGradients.NONE,
+) -> list[Gradient]:
+    """The derivatives of the sum of `ys` with respect to each of `xs`.
+
+    `d (sum of all elements of all ys, each weighted by grad_ys) / d x`
+
+    Args:
+      ys: a Tensor or a list of them.
+      xs: a Tensor or variable, or a list of them.
+      grad_ys: the weights, one Tensor of y's shape per y (None: ones).
+      name: the name scope of the new ops.
+      colocate_gradients_with_ops: put each op's gradient on the op's device.
+      gate_gradients: use none of an op's input gradients before all are there.
+      aggregation_method: one of `tf.AggregationMethod`.
+      stop_gradients: tensors to treat as constants.
+      unconnected_gradients: one of `tf.UnconnectedGradients`.
+
+    Returns:
+      A list as long as `xs`: Tensors of x's shape, IndexedSlices where only some rows
+      matter, None where no y depends on x.
+
+    Raises:
+      LookupError: an op in between has no gradient.
+      ValueError: the arguments do not fit each other.
+      NotImplementedError: a while loop lies in between.
+
+    Example:
+      >>> x = tf.constant(3.0)
+      >>> dy_dx, = tf.gradients(x * x, [x])
+
+    Source: python/ops/gradients_impl.py.
+    """
+    try:
+        unconnected = UnconnectedGradients(unconnected_gradients)
+    except ValueError:
+        raise ValueError(
+            f"Unknown value for unconnected_gradients: {unconnected_gradients!r}"
+        ) from None
+    ys, xs, stops = _as_list(ys), _as_list(xs), _as_list(stop_gradients)
+    weights = [None] * len(ys) if grad_ys is None else _as_list(grad_ys)
+    with name_scope(name, "gradients", [*ys, *xs, *stops, *weights]):
+        graph = get_default_graph()
+        graph.unique_name("uid")  # TF takes this name, so it must not be free
+        ys = convert_n(ys, "y")
+        xs = convert_n([_handle_or_self(x) for x in xs], "x", as_ref=True)
+        walk = BackwardWalk(
+            graph, colocate_gradients_with_ops, gate_gradients, aggregation_method
+        )
+        walk.seed(ys, walk.initial_gradients(ys, weights))
+        walk.run([y.op for y in ys], [x.op for x in xs], [_op_of(s) for s in stops])
+        return [walk.result(x, unconnected is UnconnectedGradients.ZERO) for x in xs]
+
+
+def _as_list(value: Any) -> list[Any]:
+    if value is None:
+        return []
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def _handle_or_self(x: Any) -> Any:
+    """A resource variable's handle stands for it; other variables stay."""
+    handle = None if isinstance(x, Tensor) else getattr(x, "handle", None)
+    return x if handle is None else handle
+
+
+def _op_of(value: Any) -> Operation:
+    return value.op  # type: ignore[no-any-return]

@@ -1,0 +1,103 @@
+"""Which function differentiates an op: its own rule, or one that a user registered.
+
+Source: python/framework/ops.py (RegisterGradient, get_gradient_function).
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from tfteach.framework.export import export
+from tfteach.framework.op import OPS, Op
+from tfteach.framework.operation import Operation
+
+_registered: dict[str, tuple[Callable[..., Any] | None, str]] = {}
+
+
+def _register(name: str, rule: Callable[..., Any] | None, depth: int) -> None:
+    built_in = name in OPS and OPS[name].gradient is not Op.gradient
+    if built_in or name in _registered:
+        where = "tfteach" if built_in else _registered[name][1]
+        raise KeyError(
+            f"Registering two gradient with name '{name}'! (Previous registration was "
+            f"in {where})"
+        )
+    frame = sys._getframe(depth)
+    _registered[name] = rule, f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+@export("RegisterGradient")
+class RegisterGradient:
+    """Decorator: the function is the gradient of an op type.
+
+    Args:
+      op_type: an op type without a gradient, or any new name, for use with
+        `Graph.gradient_override_map`.
+
+    Raises:
+      KeyError: (on decorating) the name has a gradient already.
+
+    Example:
+      >>> @tf.RegisterGradient("Clipped")
+      ... def clipped(op, grad):
+      ...     return tf.clip_by_value(grad, -1.0, 1.0)
+      >>> with tf.get_default_graph().gradient_override_map({"Identity": "Clipped"}):
+      ...     y = tf.identity(x)
+
+    Source: python/framework/ops.py.
+    """
+
+    def __init__(self, op_type: str) -> None:
+        if not isinstance(op_type, str):
+            raise TypeError("op_type must be a string")
+        self._op_type = op_type
+
+    def __call__(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        _register(self._op_type, f, 2)
+        return f
+
+
+@export("NotDifferentiable", "NoGradient", "no_gradient")
+def NotDifferentiable(op_type: str) -> None:
+    """Say that an op type has no gradient, so that `tf.gradients` gives None there.
+
+    Args:
+      op_type: the op type.
+
+    Raises:
+      TypeError: `op_type` is no string.
+      KeyError: it has a gradient already.
+
+    Example:
+      >>> tf.NotDifferentiable("MyCounter")
+    """
+    if not isinstance(op_type, str):
+        raise TypeError("op_type must be a string")
+    _register(op_type, None, 2)
+
+
+def gradient_rule(op: Operation) -> Callable[..., Any] | None:
+    """The function (op, *grads) -> gradients of the inputs; None: not differentiable.
+
+    Raises:
+      LookupError: the op's type has no rule.
+    """
+    if not op.inputs:
+        return None
+    kind = op.type
+    if op.extra_attrs:
+        override = op.extra_attrs.get("_gradient_op_type")
+        if override is not None:
+            kind = override.decode() if isinstance(override, bytes) else override
+    if kind in _registered:
+        return _registered[kind][0]
+    if kind == op.type and type(op.spec).gradient is not Op.gradient:
+        return op.spec.gradient
+    if kind in OPS and OPS[kind].gradient is not Op.gradient:
+        # Overridden by another op type's rule, which sees this op's attributes.
+        return lambda node, *grads: OPS[kind].gradient(node.spec, node, *grads)
+    raise LookupError(
+        f"No gradient defined for operation '{op.name}' (op type: {kind})"
+    )
