@@ -1,3 +1,45 @@
-"""TensorFlow 1's graphs and sessions on NumPy and CuPy, made to be seen."""
+"""TensorFlow 1's graphs and sessions on NumPy and CuPy, made to be seen.
+
+    import tfteach as tf
+
+The names below are TensorFlow 1.15's; `api/` lists them.  This module adds what is
+tfteach's own: `install_as_tensorflow`, `simulate_gpus` and the notebook extension.
+"""
+
+from typing import Any as _Any
+
+from tfteach.api import *  # noqa: F403
 
 __version__ = "0.1.0"
+VERSION = "1.15.5"  # the TensorFlow whose API this is
+
+
+def install_as_tensorflow() -> None:
+    """Make `import tensorflow` give this package, in this process.
+
+    Example:
+      >>> tfteach.install_as_tensorflow()
+      >>> import tensorflow as tf
+    """
+    from tfteach.compat import install
+
+    install()
+
+
+def load_ipython_extension(shell: _Any) -> None:
+    """Register the notebook magics: `%load_ext tfteach`."""
+    from tfteach.jupyter import load_ipython_extension as load
+
+    load(shell)
+
+
+def __getattr__(name: str) -> _Any:
+    # Protos are loaded when first asked for: they cost more than the rest together.
+    if not name.startswith("_"):
+        from tfteach import protos
+
+        found = protos.find(name)
+        if found is not None:
+            globals()[name] = found
+            return found
+    raise AttributeError(f"module 'tfteach' has no attribute {name!r}")

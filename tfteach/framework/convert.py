@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tfteach.framework.dtypes import DType, as_dtype
+from tfteach.framework.export import export_value
 from tfteach.framework.operation import Tensor
 
 # (value, dtype, name, as_ref) -> Tensor, or NotImplemented to pass it on.
@@ -156,3 +157,7 @@ def default_dtype(values: Sequence[Any]) -> DType | None:
     return None
 
 
+export_value(
+    __name__, convert_to_tensor="convert_to_tensor",
+    register_tensor_conversion_function="register_tensor_conversion_function",
+)  # fmt: skip

@@ -9,6 +9,8 @@ import functools
 import re
 from typing import Any, NamedTuple
 
+from tfteach.framework.export import export_value
+
 _PARTS = {
     "job": re.compile(r"job:([^/:]+)\Z"),
     "replica": re.compile(r"replica:(\d+|\*)\Z"),
@@ -127,3 +129,6 @@ def canonical(spec: str | DeviceSpec | None) -> str:
 def merge_names(inner: str, outer: str) -> str:
     """The canonical name of `inner` with its open parts filled from `outer`."""
     return _parse(inner).merged_over(_parse(outer)).to_string()
+
+
+export_value(__name__, DeviceSpec="DeviceSpec")

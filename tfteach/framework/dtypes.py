@@ -10,6 +10,8 @@ from typing import Any, Final
 import ml_dtypes
 import numpy as np
 
+from tfteach.framework.export import export_value
+
 REF_OFFSET: Final = 100  # DT_X_REF = DT_X + 100 in types.proto
 
 
@@ -264,3 +266,13 @@ def as_dtype(value: Any) -> DType:
 def dtypes_of(names: str) -> tuple[DType, ...]:
     """The types named in a blank-separated list: `dtypes_of("half float int32")`."""
     return tuple(_BY_KEY[name] for name in names.split())
+
+
+_PUBLIC = """float16 float32 float64 bfloat16 half double int8 int16 int32 int64 uint8
+uint16 uint32 uint64 string complex64 complex128 qint8 quint8 qint16 quint16 qint32
+resource variant""".split()
+export_value(__name__, **{name: f"{name} dtypes.{name}" for name in _PUBLIC})
+export_value(
+    __name__, bool_="bool dtypes.bool", DType="DType dtypes.DType",
+    as_dtype="as_dtype dtypes.as_dtype",
+)  # fmt: skip

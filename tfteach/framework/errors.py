@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tfteach.framework.export import export_value
+
 if TYPE_CHECKING:
     from tfteach.framework.graph import Operation
 
@@ -217,3 +219,15 @@ def error_code_from_exception_type(cls: type[OpError]) -> int:
 def invalid_argument(message: str) -> InvalidArgumentError:
     """For kernels: an InvalidArgumentError whose op the executor fills in."""
     return InvalidArgumentError(None, None, message)
+
+
+_CODES = [name for name in list(globals()) if name.isupper() and name[0] != "_"]
+_CODES.remove("TYPE_CHECKING")
+_NAMES = [*_CODES, "OpError", *(cls.__name__ for cls in _BY_CODE.values())]
+export_value(__name__, **{name: f"errors.{name}" for name in _NAMES})
+export_value(
+    __name__,
+    OpError="OpError errors.OpError",
+    exception_type_from_error_code="errors.exception_type_from_error_code",
+    error_code_from_exception_type="errors.error_code_from_exception_type",
+)

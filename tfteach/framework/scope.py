@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from tfteach.framework.device import DeviceSpec, canonical, merge_names
+from tfteach.framework.export import export_value
 from tfteach.framework.stacks import get_default_graph
 
 if TYPE_CHECKING:
@@ -313,3 +314,13 @@ def get_collection_ref(key: str) -> list[Any]:
 def set_random_seed(seed: int | None) -> None:
     """Set the default graph's seed, which each op's own seed is combined with."""
     get_default_graph().seed = seed
+
+
+export_value(
+    __name__, name_scope="name_scope", device="device",
+    control_dependencies="control_dependencies", colocate_with="colocate_with",
+    container="container", add_to_collection="add_to_collection",
+    add_to_collections="add_to_collections", get_collection="get_collection",
+    get_collection_ref="get_collection_ref",
+    set_random_seed="set_random_seed random.set_random_seed",
+)  # fmt: skip

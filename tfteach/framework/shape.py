@@ -12,6 +12,8 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from tfteach.framework.export import export_value
+
 Shape = tuple[int | None, ...] | None
 
 
@@ -487,3 +489,9 @@ def unknown_shape(rank: int | None = None) -> TensorShape:
 def sizes_of(values: Sequence[Any]) -> tuple[int | None, ...]:
     """Sizes from a shape vector's numbers, where -1 stands for unknown."""
     return tuple(None if int(n) < 0 else int(n) for n in values)
+
+
+export_value(
+    __name__, TensorShape="TensorShape", Dimension="Dimension",
+    dimension_value="dimension_value compat.dimension_value",
+)  # fmt: skip

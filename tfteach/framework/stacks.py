@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from tfteach.framework.export import export_value
+
 if TYPE_CHECKING:
     from tfteach.framework.graph import Graph
 
@@ -82,3 +84,25 @@ def _pushed(stack: list[Any], item: Any) -> Iterator[None]:
                 "blocks in the reverse order of entering them."
             )
         stack.pop()
+
+
+def push_session(session: Any, graph: Graph | None) -> None:
+    """Make a session (and its own graph, if given) the default until it is removed."""
+    _STACKS.sessions.append(session)
+    if graph is not None:
+        _STACKS.graphs.append(graph)
+
+
+def remove_session(session: Any, graph: Graph | None) -> None:
+    """Undo `push_session`, wherever in the stacks they stand by now."""
+    if session in _STACKS.sessions:
+        _STACKS.sessions.remove(session)
+    if graph is not None and graph in _STACKS.graphs:
+        _STACKS.graphs.remove(graph)
+
+
+export_value(
+    __name__,
+    get_default_graph="get_default_graph",
+    reset_default_graph="reset_default_graph",
+)

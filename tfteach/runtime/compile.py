@@ -1,0 +1,206 @@
+"""A step as a flat list of instructions on numbered registers.
+
+Nodes whose result is the same in every run (constants, the handles of variables) are
+evaluated here and become pre-set registers; every other node is one instruction.  A
+reference edge that ends at an ordinary input gets a `read` instruction, so that a
+variable is read exactly when its reader's turn comes.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tfteach.framework.shape import size_of
+from tfteach.framework.resource import Cell
+from tfteach.runtime.context import Context, Resources
+from tfteach.runtime.step import Edge, Node, Step
+from tfteach.runtime.xp import to_device, to_host
+
+read_cell = operator.attrgetter("value")
+
+
+class Instruction(NamedTuple):
+    """`registers[outputs] = function(*registers[inputs])`, then forget `frees`."""
+
+    function: Callable[..., Any]
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    frees: tuple[int, ...]
+    node: Node
+    expression: str | None = None  # Python source with {0}, {1} ... for the inputs
+
+    @property
+    def is_read(self) -> bool:
+        return self.function is read_cell
+
+
+class Compiled(NamedTuple):
+    """What execution needs of a step.
+
+    Attributes:
+      registers: the initial registers; those of constants and handles are set.
+      feeds: the registers that take the fed values, in the order of the feeds.
+      instructions: in the order of running.
+      fetches: for each fetch its register and what makes it the caller's own value.
+      effective: how many of the step's nodes became instructions.
+    """
+
+    registers: list[Any]
+    feeds: tuple[int, ...]
+    instructions: list[Instruction]
+    fetches: tuple[tuple[int, Callable[[Any], Any]], ...]
+
+
+def compile_step(step: Step, resources: Resources, session: Any = None) -> Compiled:
+    """Turn a placed step into instructions."""
+    return _Compiler(step, resources, session).compile()
+
+
+class _Compiler:
+    def __init__(self, step: Step, resources: Resources, session: Any) -> None:
+        self.step = step
+        self.resources = resources
+        self.session = session
+        self.registers: list[Any] = []
+        self.slots: dict[Edge, int] = {}
+        self.preset: set[int] = set()
+        self.scalars: set[int] = set()
+        self.cells: set[Edge] = set()
+        self.code: list[Instruction] = []
+
+    def compile(self) -> Compiled:
+        step = self.step
+        feeds = tuple(self.slot(Edge(node, 0)) for node in step.feeds.values())
+        for node in step.nodes:
+            if node.value is not None:
+                self.preset_value(Edge(node, 0), _normal(to_device(node.value, node.device.xp)))
+            elif getattr(node.spec, "gives_handle", False):
+                context = Context(node.op, node.device, self.resources, self.session)
+                self.preset_value(Edge(node, 0), node.spec.compute(context))
+            else:
+                self.emit(node)
+        fetched = [self.fetch(edge) for edge in step.fetches]
+        self.mark_frees(keep={slot for slot, _ in fetched})
+        return Compiled(self.registers, feeds, self.code, tuple(fetched))
+
+    def slot(self, edge: Edge) -> int:
+        found = self.slots.get(edge)
+        if found is None:
+            found = self.slots[edge] = len(self.registers)
+            self.registers.append(None)
+        return found
+
+    def preset_value(self, edge: Edge, value: Any) -> None:
+        slot = self.slot(edge)
+        self.registers[slot] = value
+        self.preset.add(slot)
+
+    def emit(self, node: Node) -> None:
+        spec = node.spec
+        inputs = tuple(self.argument(node, i) for i in range(len(node.inputs)))
+        if spec.is_stateful:
+            context = Context(node.op, node.device, self.resources, self.session)
+            function = functools.partial(spec.compute, context)
+        else:
+            function = functools.partial(spec.compute, node.device.xp)
+        count = len(node.op.outputs)
+        outputs = tuple(self.slot(Edge(node, i)) for i in range(count))
+        for i, tensor in enumerate(node.op.outputs):
+            if size_of(tensor._shape) == 1:
+                self.scalars.add(outputs[i])
+        names = [f"{{{i}}}" for i in range(len(inputs))]
+        expression = spec.expression(*names) if count == 1 else None
+        self.code.append(Instruction(function, inputs, outputs, (), node, expression))
+
+    def argument(self, node: Node, index: int) -> int:
+        """The register of one input, read from its variable if need be."""
+        edge = node.inputs[index]
+        slot = self.slot(edge)
+        if not carries_cell(edge) or _takes_cell(node, index):
+            return slot
+        value = len(self.registers)
+        self.registers.append(None)
+        self.code.append(Instruction(read_cell, (slot,), (value,), (), node))
+        return value
+
+    def fetch(self, edge: Edge) -> tuple[int, Callable[[Any], Any]]:
+        slot = self.slot(edge)
+        if carries_cell(edge):
+            return slot, _fetch_cell
+        node = edge.node
+        if node.is_feed or slot in self.preset or node.spec.aliases or (
+            node.spec.is_stateful
+        ):
+            return slot, own_copy
+        return slot, own_value
+
+    def mark_frees(self, keep: set[int]) -> None:
+        """Note, at the last use of each register, that it can be forgotten."""
+        last: dict[int, int] = {}
+        for i, instruction in enumerate(self.code):
+            for slot in (*instruction.outputs, *instruction.inputs):
+                last[slot] = i
+        frees: list[list[int]] = [[] for _ in self.code]
+        for slot, i in last.items():
+            if slot not in keep and slot not in self.preset and slot not in self.scalars:
+                frees[i].append(slot)
+        self.code = [
+            instruction._replace(frees=tuple(frees[i]))
+            for i, instruction in enumerate(self.code)
+        ]
+
+
+def carries_cell(edge: Edge) -> bool:
+    """Whether a reference, not an array, flows along the edge."""
+    node, index = edge
+    return not node.is_feed and node.op.outputs[index].dtype.is_ref
+
+
+def _takes_cell(node: Node, index: int) -> bool:
+    """Whether the node wants the reference itself at this input."""
+    args = type(node.spec).inputs
+    if index < len(args) and not any(arg.is_sequence for arg in args):
+        return args[index].is_ref
+    for arg, group in zip(args, node.op.grouped_inputs(), strict=True):
+        size = len(group) if arg.is_sequence else 1
+        if index < size:
+            return arg.is_ref
+        index -= size
+    raise IndexError(index)
+
+
+# ---- what a fetch hands out
+
+
+def _normal(value: Any) -> Any:
+    """Scalars as NumPy scalars, which compute faster than arrays of rank 0."""
+    if isinstance(value, np.ndarray) and value.ndim == 0 and not value.dtype.hasobject:
+        return value[()]
+    return value
+
+
+def own_value(value: Any) -> Any:
+    """The caller's form of a value that nothing else holds."""
+    if isinstance(value, np.ndarray):
+        if value.base is not None:
+            value = value.copy()
+        return value if value.ndim else value[()]
+    return to_host(value)
+
+
+def own_copy(value: Any) -> Any:
+    """The caller's form of a value that may be somebody's buffer."""
+    if isinstance(value, Cell):  # a resource handle, fetched for its identity
+        return value
+    if isinstance(value, np.ndarray):
+        return value.copy() if value.ndim else value[()]
+    return to_host(value)
+
+
+def _fetch_cell(cell: Any) -> Any:
+    return own_copy(cell.value)

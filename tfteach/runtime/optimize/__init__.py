@@ -1,0 +1,25 @@
+"""Passes that make a step smaller; each is `step -> None` and logs what it changed.
+
+`optimize(step)` runs them in order.  They keep what can be observed: fetched values,
+effects and errors of stateful ops, and the order of reads and writes.
+"""
+
+from __future__ import annotations
+
+from tfteach.runtime.optimize.fold_constants import fold_constants
+from tfteach.runtime.optimize.merge_duplicates import merge_duplicates
+from tfteach.runtime.optimize.remove_dead import remove_dead
+from tfteach.runtime.optimize.remove_identities import remove_identities
+from tfteach.runtime.step import Step
+
+
+def optimize(step: Step, fold: bool = True, merge: bool = True) -> None:
+    """Fold constants, merge duplicates, and drop what is then not needed."""
+    if step.has_control_flow:
+        return
+    remove_identities(step)
+    if fold:
+        fold_constants(step)
+    if merge:
+        merge_duplicates(step)
+    remove_dead(step)

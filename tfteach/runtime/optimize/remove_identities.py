@@ -1,0 +1,30 @@
+"""Let the users of an Identity take its input.
+
+The order of a step is fixed, so an Identity that only waits has done its work.  One
+that reads a variable is the read itself and stays.
+"""
+
+from __future__ import annotations
+
+from tfteach.runtime.step import Change, Edge, Step
+
+FORWARDING = frozenset(("Identity", "StopGradient", "PreventGradient"))
+
+
+def remove_identities(step: Step) -> None:
+    """Bypass nodes that hand on their input unchanged."""
+    changed: dict[Edge, Edge] = {}
+    for node in step.nodes:
+        if node.op.type not in FORWARDING:
+            continue
+        edge = changed.get(node.inputs[0], node.inputs[0])
+        source, index = edge
+        if not source.is_feed and source.op.outputs[index].dtype.is_ref:
+            continue
+        if source.device is not node.device:
+            continue
+        changed[Edge(node, 0)] = edge
+        step.log.append(
+            Change("remove_identities", node.name, f"hands on {source.name} unchanged")
+        )
+    step.replace_edges(changed)

@@ -1,0 +1,64 @@
+"""Which operations a run needs: backward from the fetches, stopping at the feeds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from tfteach.framework.operation import Operation, Tensor
+
+
+class Pruned(NamedTuple):
+    """The part of a graph that a run needs.
+
+    Attributes:
+      needed: the operations to run (a dict for its order: as they were reached).
+      cut: the fed tensors that some needed operation, or a fetch, takes.
+    """
+
+    needed: dict[Operation, None]
+    cut: dict[Tensor, None]
+
+
+def prune(
+    fetches: Iterable[Operation | Tensor], feeds: Iterable[Tensor] = ()
+) -> Pruned:
+    """Find the operations that `fetches` need when `feeds` are given.
+
+    Args:
+      fetches: tensors and operations to run.
+      feeds: tensors whose values come from outside; their ops are not needed for them.
+
+    Returns:
+      A `Pruned`.
+
+    Example:
+      >>> a = tf.constant(1.0); b = a + 1.0; c = b * 2.0
+      >>> sorted(op.name for op in prune([c], feeds=[b]).needed)
+      ['mul', 'mul/y']
+    """
+    fed = set(feeds)
+    needed: dict[Operation, None] = {}
+    cut: dict[Tensor, None] = {}
+    stack: list[Operation] = []
+    for fetch in fetches:
+        if isinstance(fetch, Operation):
+            stack.append(fetch)
+        elif fetch in fed:
+            cut[fetch] = None
+        else:
+            stack.append(fetch.op)
+    while stack:
+        op = stack.pop()
+        if op in needed:
+            continue
+        needed[op] = None
+        for tensor in op.inputs:
+            if tensor in fed:
+                cut[tensor] = None
+            else:
+                source = tensor.op
+                if source not in needed:
+                    stack.append(source)
+        stack += op.control_inputs
+    return Pruned(needed, cut)

@@ -1,0 +1,203 @@
+"""The graph of one step: what the passes between pruning and compiling work on.
+
+A `Step` belongs to one combination of fetches and feeds.  Its nodes point back to the
+user's operations but can be folded, merged, moved and copied without touching them.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tfteach.framework.op import Op
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.runtime.prune import Pruned
+
+if TYPE_CHECKING:
+    from tfteach.runtime.devices import Device
+
+CONTROL_FLOW = frozenset(
+    "Switch RefSwitch Merge RefMerge Enter RefEnter Exit RefExit NextIteration "
+    "RefNextIteration LoopCond".split()
+)
+
+
+class Node:
+    """One operation of a step.
+
+    Attributes:
+      op: the user's operation it stands for (of a copy: the one copied from).
+      spec: what to compute; a pass may change it.
+      inputs: the edges it takes, `Edge(node, index)`.
+      control: nodes that must run before it.
+      device: where it runs, once placed.
+      value: for a constant or a feed: the array, or None.
+    """
+
+    __slots__ = ("control", "device", "inputs", "name", "op", "spec", "value")
+
+    def __init__(
+        self, op: Operation, spec: Op | None, inputs: list[Edge], name: str
+    ) -> None:
+        self.op = op
+        self.spec: Op = spec  # type: ignore[assignment]  # None only for feeds
+        self.inputs = inputs
+        self.control: list[Node] = []
+        self.name = name
+        self.device: Device = None  # type: ignore[assignment]  # before placing
+        self.value: Any = None
+
+    @property
+    def is_feed(self) -> bool:
+        return self.spec is None
+
+    def __repr__(self) -> str:
+        return f"<Node {self.name}>"
+
+
+class Edge(NamedTuple):
+    """An output of a node."""
+
+    node: Node
+    index: int
+
+
+class Change(NamedTuple):
+    """One thing an optimization pass did, and why."""
+
+    pass_name: str
+    node: str
+    reason: str
+
+
+class Step:
+    """The nodes of one step in an order in which they can run.
+
+    Attributes:
+      nodes: in topological order (for loops: apart from the back edges).
+      feeds: fed tensor -> its node.
+      fetches: the edges whose values are returned.
+      targets: nodes that are run for their effect.
+      log: what the passes changed.
+      placements: where each op went and why (runtime/place.py).
+    """
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self.feeds: dict[Tensor, Node] = {}
+        self.fetches: list[Edge] = []
+        self.targets: list[Node] = []
+        self.log: list[Change] = []
+        self.placements: list[Any] = []
+        self.has_control_flow = False
+
+    def replace_edges(self, changed: dict[Edge, Edge]) -> None:
+        """Redirect every use of the edges that are keys."""
+        if not changed:
+            return
+        for node in self.nodes:
+            if any(edge in changed for edge in node.inputs):
+                node.inputs = [changed.get(edge, edge) for edge in node.inputs]
+        self.fetches = [changed.get(edge, edge) for edge in self.fetches]
+
+
+def build_step(
+    pruned: Pruned, fetches: Iterable[Operation | Tensor], feeds: Iterable[Tensor]
+) -> Step:
+    """The step for some fetches and feeds, in an order in which it can run."""
+    step = Step()
+    for tensor in feeds:
+        step.feeds[tensor] = Node(tensor.op, None, [], tensor.name)
+    nodes: dict[Operation, Node] = {}
+    ordered = sorted(pruned.needed, key=lambda op: op.node_id)
+    for op in ordered:
+        nodes[op] = Node(op, op.spec, [], op.name)
+
+    def edge(tensor: Tensor) -> Edge:
+        feed = step.feeds.get(tensor)
+        if feed is not None:
+            return Edge(feed, 0)
+        return Edge(nodes[tensor.op], tensor.value_index)
+
+    in_order = True
+    for op, node in nodes.items():
+        node.inputs = [edge(tensor) for tensor in op.inputs]
+        node.control = [nodes[other] for other in op.control_inputs]
+        if op.type in CONTROL_FLOW:
+            step.has_control_flow = True
+        for source, _ in node.inputs:
+            in_order = in_order and source.op.node_id < op.node_id
+        for other in op.control_inputs:
+            in_order = in_order and other.node_id < op.node_id
+    step.nodes = list(nodes.values())
+    for fetch in fetches:
+        if isinstance(fetch, Tensor):
+            step.fetches.append(edge(fetch))
+        else:
+            step.targets.append(nodes[fetch])
+    if not in_order or _reads_after_writes(step):
+        step.nodes = sort_nodes(step.nodes)
+    return step
+
+
+def _writes(node: Node) -> bool:
+    """Whether the node changes a variable: it takes a reference, or a handle."""
+    if node.is_feed or not node.spec.is_stateful:
+        return any(arg.is_ref for arg in type(node.spec).inputs) if node.spec else False
+    kinds = type(node.spec).inputs
+    return any(a.is_ref for a in kinds) or (
+        bool(kinds) and kinds[0].dtype is not None and kinds[0].dtype.name == "resource"
+        and not type(node.spec).outputs
+    )
+
+
+def _reads_after_writes(step: Step) -> bool:
+    """Whether some read of a variable stands behind a write to it."""
+    written: set[Node] = set()
+    for node in step.nodes:
+        sources = [source for source, _ in node.inputs]
+        if _writes(node):
+            written.update(sources[:1])
+        elif written and any(source in written for source in sources):
+            return True
+    return False
+
+
+def sort_nodes(nodes: list[Node]) -> list[Node]:
+    """A topological order, in which reads come before writes where both are legal.
+
+    Back edges into Merge nodes do not count.  Within a rank, the order of building
+    decides, so that the result does not depend on chance.
+    """
+    inside = set(nodes)
+    waiting: dict[Node, int] = {}
+    users: dict[Node, list[Node]] = {}
+    for node in nodes:
+        sources = {source for source, _ in node.inputs} | set(node.control)
+        if node.op.type in ("Merge", "RefMerge"):
+            sources = {s for s in sources if not s.op.type.endswith("NextIteration")}
+        sources = {s for s in sources if s in inside}
+        waiting[node] = len(sources)
+        for source in sources:
+            users.setdefault(source, []).append(node)
+    position = {node: i for i, node in enumerate(nodes)}
+    ready = [(_writes(n), position[n], n) for n in nodes if waiting[n] == 0]
+    heapq.heapify(ready)
+    order: list[Node] = []
+    while ready:
+        node = heapq.heappop(ready)[-1]
+        order.append(node)
+        for user in users.get(node, ()):
+            waiting[user] -= 1
+            if waiting[user] == 0:
+                heapq.heappush(ready, (_writes(user), position[user], user))
+    if len(order) != len(nodes):
+        stuck = [node.name for node in nodes if waiting[node] > 0]
+        from tfteach.framework.errors import invalid_argument
+
+        raise invalid_argument(
+            "Graph had at least one cycle: these nodes wait for one another: "
+            f"{', '.join(stuck[:10])}. Remove the control dependency that closes it."
+        )
+    return order

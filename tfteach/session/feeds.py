@@ -1,0 +1,153 @@
+"""Feeds: keys to tensors, values to arrays of the tensor's type and shape.
+
+Source: python/client/session.py (rules and messages).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from tfteach.framework import shape as shapes
+from tfteach.framework.dtypes import string
+from tfteach.framework.graph import Graph
+from tfteach.framework.operation import Tensor
+from tfteach.framework.resource import Cell
+from tfteach.session.fetches import expansion_of
+
+Converter = Callable[[Any], Any]
+
+
+def flatten_feeds(graph: Graph, feed_dict: Mapping[Any, Any]) -> dict[Tensor, Any]:
+    """The fed tensors with their values, composite keys taken apart.
+
+    Raises:
+      TypeError: a key stands for no tensor of the graph.
+      ValueError: a tensor may not be fed.
+    """
+    if not isinstance(feed_dict, Mapping):
+        raise TypeError(
+            "feed_dict must be a dictionary mapping tensors to values, got "
+            f"{type(feed_dict).__name__}"
+        )
+    fed: dict[Tensor, Any] = {}
+    for key, value in feed_dict.items():
+        expansion = expansion_of(key)
+        if expansion is not None and expansion.feed is not None:
+            pairs = expansion.feed(key, value)
+        elif isinstance(key, tuple):  # nested keys with like nested values
+            pairs = _zip_nested(key, value)
+        else:
+            pairs = [(key, value)]
+        for part, part_value in pairs:
+            fed[resolve_feed(graph, part)] = part_value
+    return fed
+
+
+def _zip_nested(key: Any, value: Any) -> list[tuple[Any, Any]]:
+    if not isinstance(key, tuple | list):
+        return [(key, value)]
+    if len(key) != len(value):
+        raise ValueError(
+            f"The feed key has {len(key)} parts, its value {len(value)}: they must "
+            "have the same structure."
+        )
+    return [
+        pair
+        for k, v in zip(key, value, strict=True)
+        for pair in _zip_nested(k, v)
+    ]
+
+
+def resolve_feed(graph: Graph, key: Any) -> Tensor:
+    """The tensor that a key of a feed dict stands for."""
+    try:
+        tensor = graph.as_graph_element(key, allow_operation=False)
+    except (TypeError, ValueError, KeyError) as error:
+        raise TypeError(
+            f"Cannot interpret feed_dict key as Tensor: {error.args[0]}"
+        ) from None
+    if not graph.is_feedable(tensor):  # type: ignore[arg-type]
+        raise ValueError(f"Tensor {tensor} may not be fed.")
+    return tensor  # type: ignore[return-value]
+
+
+def converter_for(tensor: Tensor) -> Converter:
+    """A function from a fed value to an array that fits `tensor`."""
+    dtype = tensor.dtype.base_dtype
+    numpy_dtype = dtype.numpy_dtype
+    shape = tensor.static_shape
+    full = shapes.is_full(shape)
+    scalar_ok = shape is None or shape == ()
+    is_float = dtype.is_floating and numpy_dtype.kind == "f"
+    scalar_type = numpy_dtype.type
+
+    def convert(value: Any) -> Any:
+        kind = type(value)
+        if kind is np.ndarray and value.dtype == numpy_dtype:
+            array = value
+        elif kind is float and is_float and scalar_ok:
+            return scalar_type(value)
+        elif kind is scalar_type and scalar_ok and kind is not np.object_:
+            return value
+        else:
+            array = _to_array(tensor, value)
+        actual = array.shape
+        if actual != shape and (full or not shapes.compatible(shape, actual)):
+            raise ValueError(
+                f"Cannot feed value of shape {actual!r} for Tensor {tensor.name!r}, "
+                f"which has shape {str(tensor.shape)!r}"
+            )
+        if array.ndim == 0 and dtype is not string:
+            return array[()]
+        return array
+
+    return convert
+
+
+def _to_array(tensor: Tensor, value: Any) -> Any:
+    dtype = tensor.dtype.base_dtype
+    if isinstance(value, Tensor):
+        raise TypeError(
+            "The value of a feed cannot be a tf.Tensor object. Acceptable feed values "
+            "include Python scalars, strings, lists, numpy ndarrays, or TensorHandles. "
+            f"For reference, the tensor object was {value} which was passed to the "
+            f"feed with key {tensor}."
+        )
+    if isinstance(value, Cell):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool):
+        _check_fits(value, dtype)
+    elif isinstance(value, float) and dtype.is_integer and not value.is_integer():
+        _refuse(value, dtype)
+    if dtype is string:
+        return _bytes_array(value)
+    try:
+        return np.asarray(value, dtype.numpy_dtype)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise type(error)(
+            f"Cannot feed {tensor.name!r}, which has dtype {dtype.name}: {error}"
+        ) from None
+
+
+def _check_fits(value: int, dtype: Any) -> None:
+    if dtype.is_integer and not dtype.min <= value <= dtype.max:
+        _refuse(value, dtype)
+
+
+def _refuse(value: Any, dtype: Any) -> None:
+    raise TypeError(
+        f"Type of feed value {value} with type {type(value)} is not compatible with "
+        f"Tensor type {dtype.as_numpy_dtype}. Try explicitly setting the type of the "
+        "feed tensor to a larger type (e.g. int64)."
+    )
+
+
+def _bytes_array(value: Any) -> Any:
+    boxed = np.asarray(value, object)
+    flat = [v.encode() if isinstance(v, str) else v for v in boxed.reshape(-1).tolist()]
+    array = np.empty(len(flat), object)
+    array[:] = flat
+    return array.reshape(boxed.shape)

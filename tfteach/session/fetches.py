@@ -1,0 +1,128 @@
+"""Fetches: from any nested structure to a flat list, and the results back into it.
+
+Source: python/client/session.py (`_FetchMapper`: structures, messages).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from tfteach.framework.graph import Graph
+from tfteach.framework.operation import Operation, Tensor
+
+Element = Operation | Tensor
+# Takes the iterator over flat results; gives the value of one part of the structure.
+Rebuild = Callable[[dict[Element, Any]], Any]
+
+
+class Expansion(NamedTuple):
+    """How a composite type is fetched and fed."""
+
+    fetch: Callable[[Any], tuple[list[Any], Callable[[list[Any]], Any]]]
+    feed: Callable[[Any, Any], list[tuple[Any, Any]]] | None
+    feed_keys: Callable[[Any], list[Any]] | None
+
+
+_expansions: list[tuple[type, Expansion]] = []
+
+
+def register_session_run_conversion_functions(
+    tensor_type: type,
+    fetch_function: Callable[[Any], Any],
+    feed_function: Callable[[Any, Any], Any] | None = None,
+    feed_function_for_partial_run: Callable[[Any], Any] | None = None,
+) -> None:
+    """Teach sessions to fetch and feed a composite type.
+
+    Args:
+      tensor_type: the type.
+      fetch_function: value -> (list of tensors, function from their values to a value).
+      feed_function: (key, value) -> list of (tensor, value).
+      feed_function_for_partial_run: key -> list of tensors.
+
+    Raises:
+      ValueError: the type is registered already.
+    """
+    for known, _ in _expansions:
+        if issubclass(tensor_type, known):
+            raise ValueError(f"{tensor_type} has already been registered so ignore it.")
+    _expansions.insert(
+        0,
+        (
+            tensor_type,
+            Expansion(fetch_function, feed_function, feed_function_for_partial_run),
+        ),
+    )
+
+
+def expansion_of(value: Any) -> Expansion | None:
+    """How to fetch and feed `value`, if its type is a composite one."""
+    for kind, expansion in _expansions:
+        if isinstance(value, kind):
+            return expansion
+    return None
+
+
+class Fetches:
+    """A structure of fetches, resolved against a graph.
+
+    Attributes:
+      elements: the unique tensors and operations in it.
+      rebuild: element values -> the structure with values in place of elements
+        (None for operations).
+    """
+
+    def __init__(self, graph: Graph, structure: Any) -> None:
+        self._graph = graph
+        self._found: dict[Element, None] = {}
+        self.rebuild = self._visit(structure)
+        self.elements = list(self._found)
+        for element in self.elements:
+            if not graph.is_fetchable(element):
+                op = element.op if isinstance(element, Tensor) else element
+                raise ValueError(f"Operation {op.name!r} has been marked as not fetchable.")
+        self.tensors = [e for e in self.elements if isinstance(e, Tensor)]
+
+    def _visit(self, part: Any) -> Rebuild:
+        if part is None:
+            raise TypeError(f"Fetch argument {part!r} has invalid type {type(part)!r}")
+        if isinstance(part, list | tuple):
+            parts = [self._visit(item) for item in part]
+            kind = type(part)
+            if hasattr(part, "_fields"):
+                return lambda values: kind(*[p(values) for p in parts])
+            return lambda values: kind([p(values) for p in parts])
+        if isinstance(part, Mapping):
+            pairs = [(key, self._visit(item)) for key, item in part.items()]
+            made: Any = type(part)
+            return lambda values: made([(key, p(values)) for key, p in pairs])
+        if hasattr(type(part), "__attrs_attrs__"):
+            names = [a.name for a in type(part).__attrs_attrs__]
+            fields = [self._visit(getattr(part, name)) for name in names]
+            kind = type(part)
+            return lambda values: kind(*[p(values) for p in fields])
+        expansion = expansion_of(part)
+        if expansion is not None:
+            items, contract = expansion.fetch(part)
+            inner = [self._visit(item) for item in items]
+            return lambda values: contract([p(values) for p in inner])
+        element = self._resolve(part)
+        self._found[element] = None
+        return lambda values: values.get(element)
+
+    def _resolve(self, part: Any) -> Element:
+        if isinstance(part, Tensor | Operation) and part.graph is self._graph:
+            return part
+        try:
+            return self._graph.as_graph_element(part)
+        except TypeError as error:
+            raise TypeError(
+                f"Fetch argument {part!r} has invalid type {type(part)!r}, must be a "
+                f"string or Tensor. ({error})"
+            ) from None
+        except (ValueError, KeyError) as error:
+            raise ValueError(
+                f"Fetch argument {part!r} cannot be interpreted as a Tensor. "
+                f"({error.args[0]})"
+            ) from None

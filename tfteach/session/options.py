@@ -1,0 +1,76 @@
+"""What a ConfigProto asks of a session."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from tfteach.framework import errors
+
+
+class DeviceAttributes(NamedTuple):
+    """One device, as `Session.list_devices` tells of it."""
+
+    name: str
+    device_type: str
+    memory_limit_bytes: int
+    incarnation: int = 0
+
+    def __repr__(self) -> str:
+        return (
+            f"_DeviceAttributes({self.name}, {self.device_type}, "
+            f"{self.memory_limit_bytes}, {self.incarnation})"
+        )
+
+
+class Options(NamedTuple):
+    """The fields of ConfigProto that change what a session does."""
+
+    allow_soft_placement: bool = False
+    log_device_placement: bool = False
+    fold_constants: bool = True
+    merge_duplicates: bool = True
+
+    @classmethod
+    def of(cls, config: Any) -> Options:
+        """Read a ConfigProto (defaults for None).
+
+        The thread counts are hints that NumPy does not take; they have no effect.
+
+        Raises:
+          NotImplementedError: the proto asks for something that is not built.
+        """
+        if config is None:
+            return cls()
+        if config.HasField("rpc_options") or config.HasField("cluster_def"):
+            raise NotImplementedError(
+                "ConfigProto.cluster_def and rpc_options: sessions on other machines"
+            )
+        optimizer = config.graph_options.optimizer_options
+        # L0 (-1) switches optimization off, except for what the flags ask for.
+        is_on = optimizer.opt_level >= 0
+        return cls(
+            config.allow_soft_placement,
+            config.log_device_placement,
+            is_on or optimizer.do_constant_folding,
+            is_on or optimizer.do_common_subexpression_elimination,
+        )
+
+
+def check_config(target: Any, config: Any) -> None:
+    """Refuse what is no target or no ConfigProto, with TF's words."""
+    if target is None:
+        target = ""
+    if not isinstance(target, str | bytes):
+        raise TypeError(f"target must be a string, but got {target!r}")
+    name = target.decode() if isinstance(target, bytes) else target
+    if name.startswith("grpc"):
+        raise NotImplementedError(f"tf.Session({name!r}): sessions on other machines")
+    if name not in ("", "local"):
+        raise errors.NotFoundError(
+            None,
+            None,
+            "No session factory registered for the given session options: {target: "
+            f'"{name}" config: }}. Use target "" for this process.',
+        )
+    if config is not None and not hasattr(config, "device_count"):
+        raise TypeError(f"config must be a tf.ConfigProto, but got {config}")

@@ -1,0 +1,456 @@
+"""`Session`: runs parts of a graph, and keeps the state of its variables.
+
+The way of a run: fetches and feeds -> (cached) program -> values.  A program is made
+once per combination of fetches and fed tensors: prune, place, optimize, partition,
+compile (runtime/).  It stays valid while the graph only grows.
+Source: python/client/session.py (API and messages).
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from tfteach.framework import stacks
+from tfteach.framework.export import export
+from tfteach.framework.graph import Graph, SessionRun
+from tfteach.framework.operation import Tensor
+from tfteach.runtime.compile import compile_step
+from tfteach.runtime.context import Resources
+from tfteach.runtime.devices import local_devices
+from tfteach.runtime.execute import Program
+from tfteach.runtime.optimize import optimize
+from tfteach.runtime.place import Placement, place
+from tfteach.runtime.prune import prune
+from tfteach.runtime.step import Step, build_step
+from tfteach.session.feeds import Converter, converter_for, flatten_feeds
+from tfteach.session.fetches import Element, Fetches
+from tfteach.session.options import Options, check_config
+
+_open_sessions: weakref.WeakSet[BaseSession] = weakref.WeakSet()
+
+
+class Plan(NamedTuple):
+    """How one combination of fetches and feeds is run, once it has been resolved."""
+
+    program: Program
+    converters: tuple[Converter, ...]
+    tensors: tuple[Tensor, ...]
+    rebuild: Callable[[dict[Element, Any]], Any]
+    is_single: bool  # the fetch is one tensor: its value is the result
+    mutations: int
+
+
+class BaseSession:
+    """What `Session` and `InteractiveSession` share."""
+
+    def __init__(self, target: Any = "", graph: Any = None, config: Any = None) -> None:
+        if graph is not None and not isinstance(graph, Graph):
+            raise TypeError(f"graph must be a tf.Graph, but got {type(graph)}")
+        check_config(target, config)
+        self._graph = stacks.get_default_graph() if graph is None else graph
+        self._config = config
+        self._options = Options.of(config)
+        self.devices = local_devices(config)
+        self.resources = Resources()
+        self.placements: dict[str, Placement] = {}
+        self.steps: list[Step] = []
+        self._closed = False
+        self._lock = threading.RLock()
+        # (fetches, fed keys) as the caller wrote them -> plan, for hashable ones
+        self._ready: dict[Any, Plan] = {}
+        self._programs: dict[Any, tuple[Program, int]] = {}
+        _open_sessions.add(self)
+
+    # ---- properties
+
+    @property
+    def graph(self) -> Graph:
+        """The graph that this session runs."""
+        return self._graph
+
+    @property
+    def graph_def(self) -> Any:
+        """The GraphDef of the graph."""
+        return self._graph.as_graph_def()
+
+    @property
+    def sess_str(self) -> str:
+        """The target that the session was made with."""
+        return ""
+
+    def list_devices(self) -> list[Any]:
+        """The devices this session can use, as `DeviceAttributes`.
+
+        Raises:
+          RuntimeError: the session is closed.
+        """
+        from tfteach.session.options import DeviceAttributes
+
+        self._check_open()
+        return [
+            DeviceAttributes(d.name, d.device_type, d.memory_limit_bytes)
+            for d in self.devices
+        ]
+
+    # ---- running
+
+    def run(
+        self,
+        fetches: Any,
+        feed_dict: Any = None,
+        options: Any = None,
+        run_metadata: Any = None,
+    ) -> Any:
+        """Run what `fetches` need and return their values.
+
+        Args:
+          fetches: a Tensor, Operation, Variable or name; or any nesting of lists,
+            tuples, namedtuples and dicts of them.
+          feed_dict: values that stand in for tensors of the graph: tensor or name ->
+            array, number, string or nested list.
+          options: a RunOptions proto, or None.
+          run_metadata: a RunMetadata proto that is filled in, or None.
+
+        Returns:
+          The structure of `fetches`, with arrays (NumPy scalars for rank 0, bytes for
+          strings) in place of tensors and None in place of operations.
+
+        Raises:
+          RuntimeError: the session is closed, or the graph is empty.
+          TypeError: a fetch or a feed key is of a wrong kind.
+          ValueError: a fetch or feed is not of this graph, or a fed value does not fit.
+          OpError: an op failed; the session can still be used.
+
+        Example:
+          >>> with tf.Session() as sess:
+          ...     sess.run(tf.add(2, 3))
+          5
+
+        Source: python/client/session.py, Session.run.
+        """
+        if self._closed or options is not None or run_metadata is not None:
+            return self._run_checked(fetches, feed_dict, options, run_metadata)
+        try:
+            if feed_dict is None:
+                plan = self._ready.get((fetches, ()))
+            else:
+                plan = self._ready.get((fetches, tuple(feed_dict)))
+        except TypeError:  # an unhashable structure
+            return self._run_checked(fetches, feed_dict, options, run_metadata)
+        graph = self._graph
+        if plan is None or plan.mutations != graph.mutations or graph.observers:
+            return self._run_checked(fetches, feed_dict, options, run_metadata)
+        if feed_dict:
+            values = plan.program.run(
+                [c(v) for c, v in zip(plan.converters, feed_dict.values(), strict=True)]
+            )
+        else:
+            values = plan.program.run(())
+        if plan.is_single:
+            return values[0]
+        return plan.rebuild(dict(zip(plan.tensors, values, strict=True)))
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise RuntimeError("Attempted to use a closed Session.")
+
+    def _run_checked(
+        self, fetches: Any, feed_dict: Any, options: Any, run_metadata: Any
+    ) -> Any:
+        """`run` with everything looked at; remembers the plan for the next time."""
+        self._check_open()
+        if self._graph.version == 0:
+            raise RuntimeError(
+                "The Session graph is empty.  Add operations to the graph before "
+                "calling run()."
+            )
+        resolved = Fetches(self._graph, fetches)
+        fed = flatten_feeds(self._graph, feed_dict) if feed_dict else {}
+        converters = tuple(converter_for(tensor) for tensor in fed)
+        arrays = [c(v) for c, v in zip(converters, fed.values(), strict=True)]
+        for observer in self._graph.observers:
+            observer(SessionRun(self, tuple(resolved.elements), tuple(fed)))
+        program, mutations = self._program(resolved.elements, tuple(fed))
+        self._remember(fetches, feed_dict, fed, resolved, program, mutations)
+        if options is None and run_metadata is None:
+            values = program.run(arrays)
+        else:
+            from tfteach.session.tracing import run_with_options
+
+            values = run_with_options(program, arrays, options, run_metadata)
+        return resolved.rebuild(dict(zip(resolved.tensors, values, strict=True)))
+
+    def _remember(
+        self,
+        fetches: Any,
+        feed_dict: Any,
+        fed: dict[Tensor, Any],
+        resolved: Fetches,
+        program: Program,
+        mutations: int,
+    ) -> None:
+        if feed_dict and len(fed) != len(feed_dict):
+            return  # composite keys are taken apart anew each time
+        if feed_dict and any(
+            key is not tensor and not isinstance(key, str)
+            for key, tensor in zip(feed_dict, fed, strict=True)
+        ):
+            return
+        plan = Plan(
+            program,
+            tuple(converter_for(tensor) for tensor in fed),
+            tuple(resolved.tensors),
+            resolved.rebuild,
+            isinstance(fetches, Tensor | str) and len(resolved.tensors) == 1,
+            mutations,
+        )
+        try:
+            self._ready[fetches, tuple(feed_dict or ())] = plan
+        except TypeError:
+            return
+
+    def _program(
+        self, elements: Iterable[Element], fed: tuple[Tensor, ...]
+    ) -> tuple[Program, int]:
+        """The compiled program for these fetches and fed tensors."""
+        elements = tuple(elements)
+        key = elements, fed
+        with self._lock:
+            mutations = self._graph.mutations
+            found = self._programs.get(key)
+            if found is not None and found[1] == mutations:
+                return found
+            step = self.plan_step(elements, fed)
+            program = Program(compile_step(step, self.resources, self))
+            self._programs[key] = program, mutations
+            return program, mutations
+
+    def plan_step(
+        self, elements: Iterable[Element], fed: tuple[Tensor, ...]
+    ) -> Step:
+        """Prune, place and optimize: the step, ready to compile."""
+        elements = tuple(elements)
+        step = build_step(prune(elements, fed), elements, fed)
+        step.placements = place(step, self.devices, self._options.allow_soft_placement)
+        self._log_placements(step)
+        optimize(step, self._options.fold_constants, self._options.merge_duplicates)
+        return step
+
+    def _log_placements(self, step: Step) -> None:
+        import sys
+
+        for placement in step.placements:
+            if placement.name in self.placements:
+                continue
+            self.placements[placement.name] = placement
+            if self._options.log_device_placement:
+                print(
+                    f"{placement.name}: ({placement.op_type}): {placement.assigned}",
+                    file=sys.stderr,
+                )
+
+    def make_callable(
+        self, fetches: Any, feed_list: Any = None, accept_options: bool = False
+    ) -> Callable[..., Any]:
+        """A function that runs `fetches`; faster than `run` for repeated calls.
+
+        Args:
+          fetches: as in `run`.
+          feed_list: the tensors that the function's arguments feed, in order.
+          accept_options: the function also takes `options` and `run_metadata`.
+
+        Returns:
+          `f(*values)`, or `f(*values, options=None, run_metadata=None)`.
+
+        Raises:
+          TypeError: `feed_list` is no list or tuple.
+        """
+        self._check_open()
+        if feed_list is not None and not isinstance(feed_list, list | tuple):
+            raise TypeError("`feed_list` must be a list or tuple.")
+        resolved = Fetches(self._graph, fetches)
+        fed = tuple(flatten_feeds(self._graph, dict.fromkeys(feed_list or ())))
+        converters = [converter_for(tensor) for tensor in fed]
+        is_single = isinstance(fetches, Tensor | str) and len(resolved.tensors) == 1
+        tensors, rebuild = resolved.tensors, resolved.rebuild
+        self._program(resolved.elements, fed)
+
+        def call(*values: Any, **keywords: Any) -> Any:
+            if keywords and not accept_options:
+                raise TypeError(
+                    f"unexpected arguments {sorted(keywords)}: make_callable was "
+                    "called with accept_options=False"
+                )
+            if len(values) != len(converters):
+                raise TypeError(
+                    f"This callable takes {len(converters)} values, one for each of "
+                    f"its feeds, got {len(values)}"
+                )
+            self._check_open()
+            program, _ = self._program(resolved.elements, fed)
+            arrays = [c(v) for c, v in zip(converters, values, strict=True)]
+            if keywords:
+                from tfteach.session.tracing import run_with_options
+
+                results = run_with_options(
+                    program, arrays, keywords.get("options"), keywords.get("run_metadata")
+                )
+            else:
+                results = program.run(arrays)
+            if is_single:
+                return results[0]
+            return rebuild(dict(zip(tensors, results, strict=True)))
+
+        return call
+
+    def partial_run_setup(self, fetches: Any, feeds: Any = None) -> Any:
+        """Begin a run whose feeds and fetches come in several parts.
+
+        Args:
+          fetches: all that will be fetched, as in `run`.
+          feeds: all tensors that will be fed.
+
+        Returns:
+          A handle for `partial_run`.
+        """
+        from tfteach.session.partial import PartialRun
+
+        self._check_open()
+        return PartialRun(self, fetches, feeds)
+
+    def partial_run(self, handle: Any, fetches: Any, feed_dict: Any = None) -> Any:
+        """Continue a partial run: feed more, fetch more; no op runs twice.
+
+        Args:
+          handle: from `partial_run_setup`.
+          fetches: some of those set up.
+          feed_dict: values for some of the feeds set up.
+
+        Raises:
+          InvalidArgumentError: a fetch needs a feed not given yet, or was fetched
+            before, or was not set up.
+        """
+        self._check_open()
+        return handle.run(fetches, feed_dict)
+
+    # ---- life
+
+    def close(self) -> None:
+        """Give the session's resources free; running it raises RuntimeError."""
+        self._closed = True
+        self._ready.clear()
+        self._programs.clear()
+        self.resources.clear()
+
+    def __del__(self) -> None:
+        if getattr(self, "resources", None) is not None and not self._closed:
+            self.close()
+
+    @contextmanager
+    def as_default(self) -> Iterator[BaseSession]:
+        """Make this the default session in the block, without closing it after."""
+        with stacks.default_session(self):
+            yield self
+
+
+@export("Session")
+class Session(BaseSession):
+    """Runs operations of a graph on this process's devices.
+
+    Args:
+      target: "" for this process.
+      graph: the graph to run; the default graph if None.
+      config: a ConfigProto.
+
+    Example:
+      >>> with tf.Session() as sess:
+      ...     print(sess.run(tf.constant(3.0) * 2.0))
+      6.0
+
+    Source: python/client/session.py, Session.
+    """
+
+    def __init__(self, target: Any = "", graph: Any = None, config: Any = None) -> None:
+        super().__init__(target, graph, config)
+        self._entered: list[Any] = []
+
+    def __enter__(self) -> Session:
+        for manager in (self._graph.as_default(), self.as_default()):
+            manager.__enter__()
+            self._entered.append(manager)
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        while self._entered:
+            self._entered.pop().__exit__(*error)
+        self.close()
+
+    @staticmethod
+    def reset(target: str, containers: Any = None, config: Any = None) -> None:
+        """Clear the variables of this process's open sessions.
+
+        Args:
+          target: "" for this process.
+          containers: names of resource containers; all if None or empty.
+          config: a ConfigProto, or None.
+
+        Raises:
+          TypeError: `containers` is a single string.
+        """
+        check_config(target, config)
+        if isinstance(containers, str):
+            raise TypeError("containers must be a list of container names")
+        for session in list(_open_sessions):
+            session.resources.clear(list(containers or []))
+            session._ready.clear()
+            session._programs.clear()
+
+
+@export("InteractiveSession")
+class InteractiveSession(BaseSession):
+    """A session that makes itself the default, for notebooks and shells.
+
+    Args: as for `Session`.
+
+    Example:
+      >>> sess = tf.InteractiveSession()
+      >>> tf.add(2, 3).eval()
+      5
+      >>> sess.close()
+    """
+
+    _active = 0
+
+    def __init__(self, target: Any = "", graph: Any = None, config: Any = None) -> None:
+        super().__init__(target, graph, config)
+        if InteractiveSession._active > 0:
+            warnings.warn(
+                "An interactive session is already active. This can cause "
+                "out-of-memory errors in some cases. You must explicitly call "
+                "`InteractiveSession.close()` to release resources held by the other "
+                "session(s).",
+                stacklevel=2,
+            )
+        InteractiveSession._active += 1
+        self._explicit_graph = graph
+        stacks.push_session(self, graph)
+
+    def close(self) -> None:
+        """Close the session; it is no longer the default."""
+        if not self._closed:
+            InteractiveSession._active -= 1
+            stacks.remove_session(self, self._explicit_graph)
+        super().close()
+
+
+@export("get_default_session")
+def get_default_session() -> Any:
+    """The innermost default session of this thread, or None."""
+    return stacks.get_default_session()
+
+
