@@ -121,7 +121,7 @@ class _Compiler:
         """The register of one input, read from its variable if need be."""
         edge = node.inputs[index]
         slot = self.slot(edge)
-        if not carries_cell(edge) or _takes_cell(node, index):
+        if not carries_cell(edge) or takes_cell(node, index):
             return slot
         value = len(self.registers)
         self.registers.append(None)
@@ -161,7 +161,7 @@ def carries_cell(edge: Edge) -> bool:
     return not node.is_feed and node.op.outputs[index].dtype.is_ref
 
 
-def _takes_cell(node: Node, index: int) -> bool:
+def takes_cell(node: Node, index: int) -> bool:
     """Whether the node wants the reference itself at this input."""
     args = type(node.spec).inputs
     if index < len(args) and not any(arg.is_sequence for arg in args):

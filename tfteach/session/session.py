@@ -21,6 +21,7 @@ from tfteach.framework.graph import Graph, SessionRun
 from tfteach.framework.operation import Tensor
 from tfteach.runtime.compile import compile_step
 from tfteach.runtime.context import Resources
+from tfteach.runtime.dataflow import DataflowProgram
 from tfteach.runtime.devices import local_devices
 from tfteach.runtime.execute import Program
 from tfteach.runtime.optimize import optimize
@@ -37,7 +38,7 @@ _open_sessions: weakref.WeakSet[BaseSession] = weakref.WeakSet()
 class Plan(NamedTuple):
     """How one combination of fetches and feeds is run, once it has been resolved."""
 
-    program: Program
+    program: Program | DataflowProgram
     converters: tuple[Converter, ...]
     tensors: tuple[Tensor, ...]
     rebuild: Callable[[dict[Element, Any]], Any]
@@ -63,7 +64,7 @@ class BaseSession:
         self._lock = threading.RLock()
         # (fetches, fed keys) as the caller wrote them -> plan, for hashable ones
         self._ready: dict[Any, Plan] = {}
-        self._programs: dict[Any, tuple[Program, int]] = {}
+        self._programs: dict[Any, tuple[Program | DataflowProgram, int]] = {}
         _open_sessions.add(self)
 
     # ---- properties
@@ -191,7 +192,7 @@ class BaseSession:
         feed_dict: Any,
         fed: dict[Tensor, Any],
         resolved: Fetches,
-        program: Program,
+        program: Program | DataflowProgram,
         mutations: int,
     ) -> None:
         if feed_dict and len(fed) != len(feed_dict):
@@ -216,7 +217,7 @@ class BaseSession:
 
     def _program(
         self, elements: Iterable[Element], fed: tuple[Tensor, ...]
-    ) -> tuple[Program, int]:
+    ) -> tuple[Program | DataflowProgram, int]:
         """The compiled program for these fetches and fed tensors."""
         elements = tuple(elements)
         key = elements, fed
@@ -226,7 +227,7 @@ class BaseSession:
             if found is not None and found[1] == mutations:
                 return found
             step = self.plan_step(elements, fed)
-            program = Program(compile_step(step, self.resources, self))
+            program = self.compile_step(step)
             self._programs[key] = program, mutations
             return program, mutations
 
@@ -240,6 +241,12 @@ class BaseSession:
         self._log_placements(step)
         optimize(step, self._options.fold_constants, self._options.merge_duplicates)
         return step
+
+    def compile_step(self, step: Step) -> Program | DataflowProgram:
+        """The runnable program of a planned step."""
+        if step.has_control_flow:
+            return DataflowProgram(step, self.resources, self)
+        return Program(compile_step(step, self.resources, self))
 
     def _log_placements(self, step: Step) -> None:
         import sys

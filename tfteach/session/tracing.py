@@ -12,6 +12,7 @@ from typing import Any
 
 from tfteach.framework import errors
 from tfteach.runtime.compile import Instruction
+from tfteach.runtime.dataflow import DataflowProgram
 from tfteach.runtime.execute import Program, StepObserver
 
 FULL_TRACE = 3  # RunOptions.TraceLevel
@@ -86,7 +87,7 @@ class Tracer:
 
 
 def run_with_options(
-    program: Program, fed: Sequence[Any], options: Any, run_metadata: Any
+    program: Program | DataflowProgram, fed: Sequence[Any], options: Any, run_metadata: Any
 ) -> Any:
     """Run a program as RunOptions say, and fill RunMetadata.
 

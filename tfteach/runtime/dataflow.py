@@ -1,0 +1,315 @@
+"""Running a step that has branches or loops: values flow, and a node runs when it can.
+
+Each execution of a node belongs to a frame (a run of a loop) and an iteration of it.  A
+branch that is not taken sends dead values, which pass through every node without
+running it and end at a Merge that another branch reaches.  Enter opens a frame, Exit
+leaves it, NextIteration goes on to the next iteration.
+Source: core/common_runtime/executor.cc (semantics); Yu et al., Dynamic Control Flow in
+Large-Scale Machine Learning, 2018.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tfteach.framework import errors
+from tfteach.runtime.compile import (
+    Instruction,
+    carries_cell,
+    own_copy,
+    takes_cell,
+)
+from tfteach.runtime.context import Context, Resources
+from tfteach.runtime.execute import StepObserver, raise_blaming
+from tfteach.runtime.step import Edge, Node, Step
+
+
+class _Dead:
+    """The value of an edge in a branch that was not taken."""
+
+    def __repr__(self) -> str:
+        return "<dead>"
+
+
+DEAD = _Dead()
+
+
+class Frame:
+    """One run of a loop; the outermost frame is the step itself.
+
+    Attributes:
+      parent, parent_iteration: where the loop was entered.
+      waiting: iteration -> node -> what has arrived for it.
+      invariants: the constants of the loop: they arrive in every iteration.
+    """
+
+    __slots__ = ("children", "invariants", "last", "parent", "parent_iteration", "waiting")
+
+    def __init__(self, parent: Frame | None, parent_iteration: int) -> None:
+        self.parent = parent
+        self.parent_iteration = parent_iteration
+        self.waiting: dict[int, dict[_Cell, _Arrived]] = {0: {}}
+        self.invariants: list[tuple[_Cell, Any]] = []
+        self.children: dict[tuple[int, str], Frame] = {}
+        self.last = 0
+
+
+class _Arrived:
+    """The inputs of one execution of a node, as they come in."""
+
+    __slots__ = ("is_dead", "missing", "values")
+
+    def __init__(self, cell: _Cell) -> None:
+        self.missing = cell.missing
+        self.values: list[Any] = [None] * cell.inputs
+        self.is_dead = False
+
+
+class _Cell:
+    """A node with its edges forward, ready for running."""
+
+    __slots__ = (
+        "control_users", "frame_name", "inputs", "instruction", "is_invariant", "kind",
+        "missing", "node", "reads", "users",
+    )  # fmt: skip
+
+    def __init__(self, node: Node, instruction: Instruction | None) -> None:
+        self.node = node
+        self.instruction = instruction
+        kind = "Feed" if node.is_feed else node.op.type.removeprefix("Ref")
+        self.kind = kind if kind in _KINDS else "Plain"
+        self.inputs = len(node.inputs)
+        self.missing = len(node.inputs) + len(node.control)
+        if self.kind == "Merge":
+            self.missing = 1 + len(node.control)
+        self.frame_name: str = getattr(node.spec, "frame_name", "")
+        self.is_invariant: bool = getattr(node.spec, "is_constant", False)
+        self.reads = tuple(
+            i for i, edge in enumerate(node.inputs)
+            if carries_cell(edge) and not takes_cell(node, i)
+        )
+        self.users: list[list[tuple[_Cell, int]]] = [[] for _ in node.op.outputs]
+        self.control_users: list[_Cell] = []
+
+
+_KINDS = frozenset(("Switch", "Merge", "Enter", "Exit", "NextIteration", "Feed"))
+
+
+class DataflowProgram:
+    """A runnable step with control flow; the same interface as `execute.Program`."""
+
+    def __init__(self, step: Step, resources: Resources, session: Any = None) -> None:
+        self.step = step
+        cells: dict[Node, _Cell] = {}
+        for node in (*step.feeds.values(), *step.nodes):
+            instruction = None
+            if not node.is_feed:
+                first: Any = node.device.xp
+                if node.spec.is_stateful:
+                    first = Context(node.op, node.device, resources, session)
+                function = functools.partial(node.spec.compute, first)
+                slots = tuple(range(len(node.op.outputs)))
+                instruction = Instruction(function, (), slots, (), node)
+            cells[node] = _Cell(node, instruction)
+        for node, cell in cells.items():
+            for i, (source, index) in enumerate(node.inputs):
+                users = cells[source].users
+                users[0 if source.is_feed else index].append((cell, i))
+            for other in node.control:
+                cells[other].control_users.append(cell)
+        self._cells = cells
+        self._sources = [cell for cell in cells.values() if cell.missing == 0 and (
+            cell.kind != "Feed"
+        )]
+
+    def run(self, fed: Sequence[Any], observers: Sequence[StepObserver] = ()) -> Any:
+        """Run once; see `Program.run`."""
+        with np.errstate(all="ignore"):
+            return _Run(self, fed, observers).finish()
+
+    @property
+    def cells(self) -> dict[Node, _Cell]:
+        return self._cells
+
+    @property
+    def sources(self) -> list[_Cell]:
+        return self._sources
+
+
+class _Run:
+    """One run of a program: the frames, the queue of what can run, the results."""
+
+    def __init__(
+        self,
+        program: DataflowProgram,
+        fed: Sequence[Any],
+        observers: Sequence[StepObserver],
+    ) -> None:
+        self.program = program
+        self.observers = observers
+        self.queue: deque[tuple[_Cell, Frame, int, list[Any], bool]] = deque()
+        self.root = Frame(None, 0)
+        self.wanted = set(program.step.fetches)
+        self.results: dict[Edge, Any] = {}
+        for node, value in zip(program.step.feeds.values(), fed, strict=True):
+            self._send(program.cells[node], [value], False, self.root, 0)
+        for cell in program.sources:
+            self.queue.append((cell, self.root, 0, [], False))
+
+    def finish(self) -> list[Any]:
+        """Run until nothing can run any more, and hand out the fetches."""
+        queue = self.queue
+        while queue:
+            self._execute(*queue.popleft())
+        values = []
+        for edge in self.program.step.fetches:
+            value = self.results.get(edge, DEAD)
+            if value is DEAD:
+                index = self.program.step.fetches.index(edge)
+                raise errors.InvalidArgumentError(
+                    None,
+                    None,
+                    f"Retval[{index}] does not have value: {edge.node.name}:"
+                    f"{edge.index} is in a branch that was not taken. Fetch what the "
+                    "tf.cond or tf.while_loop returns instead.",
+                ).at(edge.node.op)
+            values.append(own_copy(value.value if carries_cell(edge) else value))
+        return values
+
+    def _execute(
+        self, cell: _Cell, frame: Frame, iteration: int, values: list[Any], dead: bool
+    ) -> None:
+        kind = cell.kind
+        if dead and kind != "Merge":
+            if kind in ("Exit", "NextIteration"):
+                return  # the loop's end is told by the values that leave it
+            results: list[Any] = [DEAD] * len(cell.users)
+        elif kind == "Plain":
+            results = self._compute(cell, values)
+        elif kind == "Switch":
+            taken = bool(self._read(cell, values)[1])
+            data = values[0]
+            results = [DEAD if taken else data, data if taken else DEAD]
+        elif kind == "Merge":
+            live = [i for i, v in enumerate(values) if v is not None and v is not DEAD]
+            if dead or not live:
+                results = [DEAD, DEAD]
+            else:
+                results = [values[live[0]], np.int32(live[0])]
+        else:  # Enter, Exit, NextIteration hand on their input
+            results = [values[0]]
+        if kind == "Enter":
+            self._enter(cell, results, frame, iteration)
+        elif kind == "Exit":
+            assert frame.parent is not None
+            self._send(cell, results, False, frame.parent, frame.parent_iteration)
+        elif kind == "NextIteration":
+            self._begin(frame, iteration + 1)
+            self._send(cell, results, False, frame, iteration + 1)
+        else:
+            is_dead = dead or (kind == "Merge" and results[0] is DEAD)
+            self._send(cell, results, is_dead, frame, iteration)
+
+    def _enter(
+        self, cell: _Cell, results: list[Any], frame: Frame, iteration: int
+    ) -> None:
+        key = iteration, cell.frame_name
+        child = frame.children.get(key)
+        if child is None:
+            child = frame.children[key] = Frame(frame, iteration)
+        if cell.is_invariant:
+            child.invariants.append((cell, results[0]))
+            for i in range(child.last + 1):
+                self._send(cell, results, results[0] is DEAD, child, i)
+        else:
+            self._send(cell, results, results[0] is DEAD, child, 0)
+
+    def _begin(self, frame: Frame, iteration: int) -> None:
+        """Open an iteration: the loop's constants arrive there too."""
+        if iteration <= frame.last:
+            return
+        frame.last = iteration
+        frame.waiting[iteration] = {}
+        for cell, value in frame.invariants:
+            self._send(cell, [value], value is DEAD, frame, iteration)
+
+    def _read(self, cell: _Cell, values: list[Any]) -> list[Any]:
+        """The values, with variables read where the node wants their value."""
+        for i in cell.reads:
+            if hasattr(values[i], "is_initialized"):
+                values[i] = values[i].value
+        return values
+
+    def _compute(self, cell: _Cell, values: list[Any]) -> list[Any]:
+        instruction = cell.instruction
+        assert instruction is not None
+        try:
+            for observer in self.observers:
+                observer.before(instruction)
+            result = instruction.function(*self._read(cell, values))
+            count = len(cell.users)
+            results = [result] if count == 1 else list(result or ())
+            for observer in self.observers:
+                observer.after(instruction, results)
+                observer.release(instruction)
+        except Exception as error:
+            raise_blaming(error, instruction)
+        return results
+
+    def _send(
+        self, cell: _Cell, results: list[Any], dead: bool, frame: Frame, iteration: int
+    ) -> None:
+        """Hand results to the users, and queue those that now have all they need."""
+        waiting = frame.waiting.setdefault(iteration, {})
+        for index, users in enumerate(cell.users):
+            value = results[index]
+            if frame is self.root:
+                edge = Edge(cell.node, index)
+                if edge in self.wanted:
+                    self.results[edge] = value
+            for user, position in users:
+                self._arrive(user, position, value, frame, iteration, waiting)
+        for user in cell.control_users:
+            arrived = waiting.get(user)
+            if arrived is None:
+                arrived = waiting[user] = _Arrived(user)
+            arrived.missing -= 1
+            arrived.is_dead = arrived.is_dead or (dead and user.kind != "Merge")
+            if arrived.missing == 0:
+                self._queue(user, frame, iteration, waiting)
+
+    def _arrive(
+        self,
+        user: _Cell,
+        position: int,
+        value: Any,
+        frame: Frame,
+        iteration: int,
+        waiting: dict[_Cell, _Arrived],
+    ) -> None:
+        arrived = waiting.get(user)
+        if arrived is None:
+            arrived = waiting[user] = _Arrived(user)
+        arrived.values[position] = value
+        if user.kind == "Merge":
+            # The first live input fires it; dead ones only when all are dead.
+            if value is DEAD and any(v is not DEAD for v in arrived.values):
+                return
+        elif value is DEAD:
+            arrived.is_dead = True
+        arrived.missing -= 1
+        if arrived.missing == 0:
+            self._queue(user, frame, iteration, waiting)
+
+    def _queue(
+        self, user: _Cell, frame: Frame, iteration: int, waiting: dict[_Cell, _Arrived]
+    ) -> None:
+        arrived = waiting.pop(user)
+        if not waiting and iteration < frame.last:
+            del frame.waiting[iteration]
+        self.queue.append((user, frame, iteration, arrived.values, arrived.is_dead))
