@@ -263,7 +263,9 @@ def op_def(cls: type[Op]) -> Any:
     """The OpDef proto of an op class, from its signature and fields."""
     from tensorboard.compat.proto.op_def_pb2 import OpDef
 
-    proto = OpDef(name=cls.op_type, is_stateful=cls.is_stateful)
+    # TF calls what changes a variable through a reference stateless.
+    stateful = cls.is_stateful and not cls._ref_inputs
+    proto = OpDef(name=cls.op_type, is_stateful=stateful)
     derived: dict[str, str] = {}
     for arg in (*cls.inputs, *cls.outputs):
         if arg.number_attr:
@@ -275,15 +277,17 @@ def op_def(cls: type[Op]) -> Any:
             target.append(_arg_def(arg))
     for name, kind in derived.items():
         if name not in cls.fields:
-            default = getattr(cls, name + "_default", None)
+            default = getattr(cls, name + "_default", _NO_DEFAULT)
             _add_attr(proto, name, kind, "type", default, getattr(cls, name, None))
     for name, annotation in cls.fields.items():
         kind = KINDS[annotation]
-        _add_attr(proto, name, KIND_NAMES[kind], kind, cls.defaults.get(name),
-                  getattr(cls, name, None) if name in derived else None)
+        default = cls.defaults.get(name, _NO_DEFAULT)
+        allowed = getattr(cls, name, None) if name in derived else None
+        _add_attr(proto, name, KIND_NAMES[kind], kind, default, allowed)
     return proto
 
 
+_NO_DEFAULT = object()  # None is the default of a shape: unknown
 KIND_NAMES = {
     "b": "bool", "i": "int", "f": "float", "s": "string", "type": "type",
     "shape": "shape", "tensor": "tensor", "list.i": "list(int)",
@@ -309,7 +313,7 @@ def _add_attr(
     proto: Any, name: str, type_name: str, kind: str, default: Any, allowed: Any
 ) -> None:
     attr = proto.attr.add(name=name, type=type_name)
-    if default is not None:
+    if default is not _NO_DEFAULT:
         attr.default_value.CopyFrom(attr_value(kind, default))
     if isinstance(allowed, tuple) and allowed and isinstance(allowed[0], DType):
         attr.allowed_values.list.type.extend(d.as_datatype_enum for d in allowed)

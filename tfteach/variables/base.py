@@ -1,0 +1,411 @@
+"""`Variable`: the public class, and who decides which kind of variable a call makes.
+
+Source: python/ops/variables.py (API and messages).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import Enum
+from typing import Any
+
+from tfteach.framework.dtypes import DType
+from tfteach.framework.export import export
+from tfteach.framework.graph import Graph, GraphKeys, get_default_graph
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.shape import TensorShape
+from tfteach.framework.stacks import get_default_session
+from tfteach.ops import state
+
+OPERATORS = (
+    "__add__ __radd__ __sub__ __rsub__ __mul__ __rmul__ __div__ __rdiv__ __truediv__ "
+    "__rtruediv__ __floordiv__ __rfloordiv__ __mod__ __rmod__ __lt__ __le__ __gt__ "
+    "__ge__ __and__ __rand__ __or__ __ror__ __xor__ __rxor__ __pow__ __rpow__ "
+    "__invert__ __neg__ __abs__ __matmul__ __rmatmul__"
+).split()
+
+
+@export("VariableSynchronization")
+class VariableSynchronization(Enum):
+    """When copies of a variable on several devices are brought together."""
+
+    AUTO = 0
+    NONE = 1
+    ON_WRITE = 2
+    ON_READ = 3
+
+
+@export("VariableAggregation")
+class VariableAggregation(Enum):
+    """How copies of a variable on several devices are brought together."""
+
+    NONE = 0
+    SUM = 1
+    MEAN = 2
+    ONLY_FIRST_REPLICA = 3
+    ONLY_FIRST_TOWER = 3
+
+
+Creator = Callable[..., Any]
+
+
+def creators(graph: Graph) -> list[Creator]:
+    """The functions that take part in making variables, innermost last."""
+    stack: list[Creator] = graph.__dict__.setdefault("_variable_creators", [])
+    return stack
+
+
+@export("variable_creator_scope")
+@contextmanager
+def variable_creator_scope(variable_creator: Creator) -> Iterator[None]:
+    """In the block, `variable_creator` decides how variables are made.
+
+    Args:
+      variable_creator: `f(next_creator, **kwargs)` giving a variable; `kwargs` are the
+        arguments of `tf.Variable`.
+
+    Example:
+      >>> def in_float64(make, **kwargs):
+      ...     return make(**{**kwargs, "dtype": tf.float64})
+      >>> with tf.variable_creator_scope(in_float64):
+      ...     v = tf.Variable(1.0)
+    """
+    stack = creators(get_default_graph())
+    stack.append(variable_creator)
+    try:
+        yield
+    finally:
+        stack.remove(variable_creator)
+
+
+class Kinds:
+    """What `tf.Variable(...)` makes, and who is asked about `use_resource`."""
+
+    ref: Callable[..., Any]
+    resource: Callable[..., Any]
+    use_resource_of_scope: Callable[[], bool | None] = staticmethod(lambda: None)
+    use_resource_by_default = False
+
+
+@export("enable_resource_variables")
+def enable_resource_variables() -> None:
+    """Make resource variables wherever `use_resource` is not given."""
+    Kinds.use_resource_by_default = True
+
+
+@export("disable_resource_variables")
+def disable_resource_variables() -> None:
+    """Make reference variables (TF 1's default) wherever `use_resource` is not given."""
+    Kinds.use_resource_by_default = False
+
+
+@export("resource_variables_enabled")
+def resource_variables_enabled() -> bool:
+    """Whether `tf.enable_resource_variables` is in force."""
+    return Kinds.use_resource_by_default
+
+
+def default_creator(use_resource: bool | None = None, **kwargs: Any) -> Any:
+    """Make a variable of the kind that is asked for."""
+    if use_resource is None:
+        use_resource = Kinds.use_resource_of_scope()
+    if use_resource is None:
+        use_resource = Kinds.use_resource_by_default
+    if not use_resource:
+        return Kinds.ref(**kwargs)
+    kwargs.pop("expected_shape")
+    return Kinds.resource(**kwargs)
+
+
+class _VariableMeta(type):
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        if cls is not Variable:
+            return super().__call__(*args, **kwargs)
+        return cls._make(*args, **kwargs)  # type: ignore[attr-defined]
+
+
+@export("Variable")
+class Variable(metaclass=_VariableMeta):
+    """A tensor that keeps its value between the runs of a session.
+
+    Args:
+      initial_value: what the initializer assigns: a Tensor, an array or numbers, or a
+        function without arguments that gives one.
+      trainable: whether optimizers change it (default True).
+      collections: the keys of the collections to add it to (default
+        `[tf.GraphKeys.GLOBAL_VARIABLES]`).
+      validate_shape: False allows values of any shape.
+      caching_device: a device to read from instead of the variable's own.
+      name: the name of its op (default "Variable").
+      variable_def: a VariableDef to make it from; the nodes exist already.
+      dtype: the element type; that of `initial_value` if None.
+      expected_shape: not used, as in TF.
+      import_scope: a name scope to look for the nodes of `variable_def` in.
+      constraint: a function of the value that optimizers apply after an update.
+      use_resource: make a ResourceVariable, whose reads and writes are ordered.
+      synchronization, aggregation: for distribution strategies; only kept.
+      shape: the static shape; that of `initial_value` if None.
+
+    Raises:
+      ValueError: no initial value, or one of unknown shape while `validate_shape`.
+
+    Example:
+      >>> w = tf.Variable([[1.0, 2.0]], name="w")
+      >>> with tf.Session() as sess:
+      ...     _ = sess.run(tf.global_variables_initializer())
+      ...     print(sess.run(w * 2))
+      [[2. 4.]]
+
+    Source: VariableV2 and Assign in core/ops/state_ops.cc.
+    """
+
+    __array_priority__ = 100
+    _initial_value: Tensor | None
+    _initializer_op: Operation
+    _save_slice_info: Any = None
+    _trainable: bool
+    _synchronization: VariableSynchronization
+    _aggregation: VariableAggregation
+    _constraint: Callable[[Any], Any] | None
+
+    @classmethod
+    def _make(
+        cls,
+        initial_value: Any = None,
+        trainable: bool | None = None,
+        collections: Any = None,
+        validate_shape: bool = True,
+        caching_device: Any = None,
+        name: str | None = None,
+        variable_def: Any = None,
+        dtype: Any = None,
+        expected_shape: Any = None,
+        import_scope: str | None = None,
+        constraint: Any = None,
+        use_resource: bool | None = None,
+        synchronization: Any = VariableSynchronization.AUTO,
+        aggregation: Any = VariableAggregation.NONE,
+        shape: Any = None,
+    ) -> Any:
+        kwargs = {k: v for k, v in locals().items() if k != "cls"}
+        make: Creator = default_creator
+        for creator in creators(get_default_graph()):
+            make = _before(creator, make)
+        return make(**kwargs)
+
+    # What differs between the kinds: value, read_value, assign*, _ref, name, op ...
+
+    def value(self) -> Tensor:
+        """The Tensor that ops use when they are given this variable."""
+        raise NotImplementedError
+
+    def read_value(self) -> Tensor:
+        """A new Tensor that reads the variable where it is built."""
+        raise NotImplementedError
+
+    @property
+    def dtype(self) -> DType:
+        raise NotImplementedError
+
+    @property
+    def op(self) -> Operation:
+        raise NotImplementedError
+
+    @property
+    def name(self) -> str:
+        raise NotImplementedError
+
+    @property
+    def shape(self) -> TensorShape:
+        raise NotImplementedError
+
+    def get_shape(self) -> TensorShape:
+        """The static shape."""
+        return self.shape
+
+    @property
+    def _shared_name(self) -> str:
+        return self.name.partition(":")[0]
+
+    @property
+    def graph(self) -> Graph:
+        """The graph it belongs to."""
+        return self.op.graph
+
+    @property
+    def device(self) -> str:
+        """The device asked for, "" if none."""
+        return self.op.device
+
+    @property
+    def initializer(self) -> Operation:
+        """The Operation that assigns the initial value."""
+        return self._initializer_op
+
+    @property
+    def initial_value(self) -> Tensor | None:
+        """The Tensor that the initializer assigns."""
+        return self._initial_value
+
+    @property
+    def trainable(self) -> bool:
+        return self._trainable
+
+    @property
+    def synchronization(self) -> VariableSynchronization:
+        return self._synchronization
+
+    @property
+    def aggregation(self) -> VariableAggregation:
+        return self._aggregation
+
+    @property
+    def constraint(self) -> Callable[[Any], Any] | None:
+        return self._constraint
+
+    def initialized_value(self) -> Tensor:
+        """The value if there is one, else the initial value, without assigning it."""
+        from tfteach.control import cond
+
+        with self.graph.control_dependencies(None):
+            return cond(  # type: ignore[no-any-return]
+                state.is_variable_initialized(self),
+                self.read_value,
+                lambda: self.initial_value,
+            )
+
+    def load(self, value: Any, session: Any = None) -> None:
+        """Set the variable to `value` in `session`, or in the default session."""
+        session = get_default_session() if session is None else session
+        if session is None:
+            raise ValueError(
+                "Either session argument should be provided or default session should "
+                "be established"
+            )
+        session.run(self.initializer, {self.initializer.inputs[1]: value})
+
+    def _set_save_slice_info(self, info: Any) -> None:
+        self._save_slice_info = info
+
+    def _get_save_slice_info(self) -> Any:
+        return self._save_slice_info
+
+    @staticmethod
+    def from_proto(variable_def: Any, import_scope: str | None = None) -> Any:
+        """The Variable that a VariableDef describes; its nodes exist already."""
+        if variable_def.is_resource:
+            return Kinds.resource(variable_def=variable_def, import_scope=import_scope)
+        return Kinds.ref(variable_def=variable_def, import_scope=import_scope)
+
+    def __iter__(self) -> Any:
+        raise TypeError("'Variable' object is not iterable.")
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __repr__(self) -> str:
+        return (
+            f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
+        )
+
+    def __getitem__(self, key: Any) -> Tensor:
+        """A slice of the value, whose `assign(value)` sets that part of the variable."""
+        part = self.value()[key]
+        if part.op.type == "StridedSlice":
+            vars(part)["assign"] = _SliceAssign(self, part)
+        return part
+
+    def _assign_slice(self, spec: Any, inputs: Any, value: Any, name: str) -> Any:
+        raise NotImplementedError
+
+
+def _before(creator: Creator, make: Creator) -> Creator:
+    return lambda **kwargs: creator(make, **kwargs)
+
+
+def _operator(name: str) -> Any:
+    def operate(self: Variable, *others: Any) -> Any:
+        return getattr(Tensor, name)(self.value(), *others)
+
+    operate.__name__ = name
+    return operate
+
+
+for _name in OPERATORS:
+    setattr(Variable, _name, _operator(_name))
+
+
+class _SliceAssign:
+    """The `assign` of a slice of a variable."""
+
+    def __init__(self, variable: Variable, part: Tensor) -> None:
+        self._variable, self._part = variable, part
+        scope = variable.graph.get_name_scope()
+        own = part.op.name
+        self._scope = own[len(scope) + 1 :] if scope else own
+
+    def __call__(self, value: Any, name: str | None = None) -> Any:
+        op = self._part.op
+        name = f"{self._scope}/_assign" if name is None else name
+        return self._variable._assign_slice(op.spec, op.inputs[1:], value, name)
+
+
+def check_arguments(
+    initial_value: Any, collections: Any, constraint: Any, trainable: bool
+) -> list[Any]:
+    """The collections of a new variable; raise ValueError for what cannot be."""
+    if initial_value is None:
+        raise ValueError("initial_value must be specified.")
+    if collections is None:
+        collections = [GraphKeys.GLOBAL_VARIABLES]
+    if not isinstance(collections, list | tuple | set):
+        raise ValueError(
+            "collections argument to Variable constructor must be a list, tuple, or "
+            f"set. Got {collections} of type {type(collections)}"
+        )
+    if constraint is not None and not callable(constraint):
+        raise ValueError("The `constraint` argument must be a callable.")
+    found = list(collections)
+    if trainable and GraphKeys.TRAINABLE_VARIABLES not in found:
+        found.append(GraphKeys.TRAINABLE_VARIABLES)
+    return found
+
+
+def check_modes(
+    synchronization: Any, aggregation: Any, trainable: bool | None, name: str | None
+) -> tuple[VariableSynchronization, VariableAggregation, bool]:
+    """The three arguments with their defaults filled in."""
+    aggregation = VariableAggregation.NONE if aggregation is None else aggregation
+    if not isinstance(aggregation, VariableAggregation):
+        try:
+            aggregation = VariableAggregation(aggregation)
+        except ValueError:
+            raise ValueError(
+                f"Invalid variable aggregation mode: {aggregation} for variable: {name}"
+            ) from None
+    if synchronization is None:
+        synchronization = VariableSynchronization.AUTO
+    try:
+        synchronization = VariableSynchronization(synchronization)
+    except ValueError:
+        raise ValueError(
+            f"Invalid variable synchronization mode: {synchronization} for variable: "
+            f"{name}"
+        ) from None
+    if trainable is None:
+        trainable = synchronization is not VariableSynchronization.ON_READ
+    return synchronization, aggregation, trainable
+
+
+def refuse_control_flow(value: Tensor, name: str) -> None:
+    """An initial value must not be from inside a loop or branch."""
+    if value.op.control_flow_context is not None:
+        raise ValueError(
+            f"Initializer for variable {name} is from inside a control-flow construct, "
+            "such as a loop or conditional. When creating a variable inside a loop or "
+            "conditional, use a lambda as the initializer."
+        )

@@ -1,0 +1,281 @@
+"""Reference variables: VariableV2, its initializer Assign, and the snapshot `read`.
+
+Source: python/ops/variables.py (node names and messages).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfteach.framework.build import create
+from tfteach.framework.convert import convert, register_tensor_conversion_function
+from tfteach.framework.dtypes import DType
+from tfteach.framework.graph import GraphKeys, get_default_graph
+from tfteach.framework.op import OPS
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.scope import name_scope
+from tfteach.framework.shape import TensorShape, as_shape, is_full
+from tfteach.ops import state
+from tfteach.variables.base import (
+    Kinds,
+    Variable,
+    check_arguments,
+    check_modes,
+    refuse_control_flow,
+)
+
+
+def identity(tensor: Any, name: str | None = None) -> Tensor:
+    """A new Tensor with the same value."""
+    return OPS["Identity"]()(tensor, name=name)  # type: ignore[no-any-return]
+
+
+class RefVariable(Variable):
+    """A variable whose op gives a reference to its buffer; see `Variable`."""
+
+    def __init__(
+        self,
+        initial_value: Any = None,
+        trainable: bool | None = None,
+        collections: Any = None,
+        validate_shape: bool = True,
+        caching_device: Any = None,
+        name: str | None = None,
+        variable_def: Any = None,
+        dtype: Any = None,
+        expected_shape: Any = None,
+        import_scope: str | None = None,
+        constraint: Any = None,
+        synchronization: Any = None,
+        aggregation: Any = None,
+        shape: Any = None,
+    ) -> None:
+        if variable_def is not None:
+            if initial_value is not None:
+                raise ValueError(
+                    "variable_def and initial_value are mutually exclusive."
+                )
+            from tfteach.variables.protos import init_ref_from_proto
+
+            init_ref_from_proto(self, variable_def, import_scope)
+            return
+        self._synchronization, self._aggregation, self._trainable = check_modes(
+            synchronization, aggregation, trainable, name
+        )
+        collections = check_arguments(
+            initial_value, collections, constraint, self._trainable
+        )
+        self._constraint = constraint
+        values = [] if callable(initial_value) else [initial_value]
+        graph = get_default_graph()
+        with (
+            graph.control_dependencies(None),
+            name_scope(name, "Variable", values) as scope,
+        ):
+            self._build(initial_value, scope, dtype, validate_shape, shape)
+            if caching_device is not None:
+                with get_default_graph().device(caching_device):
+                    self._snapshot = identity(self._variable, "read")
+            else:
+                with get_default_graph().colocate_with(self._variable.op):
+                    self._snapshot = identity(self._variable, "read")
+        self.graph.add_to_collections(collections, self)
+
+    def _build(
+        self, value: Any, scope: str, dtype: Any, validate_shape: bool, shape: Any
+    ) -> None:
+        graph = get_default_graph()
+        if callable(value):
+            # Its own name stands in for the variable, which does not exist yet.
+            own = {"_class": [b"loc:@" + scope[:-1].encode()]}
+            with graph._attr_scope(own):
+                with graph.name_scope("Initializer"), graph.device(None):
+                    initial = convert(value(), dtype, "initial_value")
+                self._variable = _variable_op(initial, validate_shape, shape, scope)
+        else:
+            initial = convert(value, dtype, "initial_value")
+            refuse_control_flow(initial, scope)
+            self._variable = _variable_op(initial, validate_shape, shape, scope)
+        if validate_shape and not is_full(initial._shape):
+            raise ValueError(f"initial_value must have a shape specified: {initial}")
+        self._initial_value = initial
+        self._initializer_op = state.assign(
+            self._variable, guarded(scope, initial), validate_shape
+        ).op
+
+    def _as_graph_element(self) -> Tensor:
+        return self._variable
+
+    def _ref(self) -> Tensor:
+        return self._variable
+
+    def value(self) -> Tensor:
+        """The Tensor that ops use when they are given this variable."""
+        return self._snapshot
+
+    def read_value(self) -> Tensor:
+        """A new Tensor that reads the variable where it is built."""
+        return identity(self._variable, "read")
+
+    @property
+    def name(self) -> str:
+        """The name of its reference, such as "w:0"."""
+        return self._variable.name
+
+    @property
+    def op(self) -> Operation:
+        """The Operation that holds the buffer."""
+        return self._variable.op
+
+    @property
+    def dtype(self) -> DType:
+        """The element type, a reference type such as `tf.float32_ref`."""
+        return self._variable.dtype
+
+    @property
+    def shape(self) -> TensorShape:
+        """The static shape."""
+        return self._variable.shape
+
+    def set_shape(self, shape: Any) -> None:
+        """Add what is known about the static shape."""
+        self._variable.set_shape(shape)
+        self._snapshot.set_shape(shape)
+
+    def eval(self, session: Any = None) -> Any:
+        """The value in `session`, or in the default session."""
+        return self._variable.eval(session=session)
+
+    def assign(
+        self,
+        value: Any,
+        use_locking: bool = False,
+        name: str | None = None,
+        read_value: bool = True,
+    ) -> Any:
+        """Set the variable; a Tensor of the new value (the op, if not `read_value`)."""
+        new = state.assign(self._variable, value, use_locking=use_locking, name=name)
+        return new if read_value else new.op
+
+    def assign_add(
+        self,
+        delta: Any,
+        use_locking: bool = False,
+        name: str | None = None,
+        read_value: bool = True,
+    ) -> Any:
+        """Add `delta`; a Tensor of the new value (the op, if not `read_value`)."""
+        new = state.assign_add(self._variable, delta, use_locking, name)
+        return new if read_value else new.op
+
+    def assign_sub(
+        self,
+        delta: Any,
+        use_locking: bool = False,
+        name: str | None = None,
+        read_value: bool = True,
+    ) -> Any:
+        """Subtract `delta`; a Tensor of the new value (the op, if not `read_value`)."""
+        new = state.assign_sub(self._variable, delta, use_locking, name)
+        return new if read_value else new.op
+
+    def count_up_to(self, limit: int) -> Tensor:
+        """Increase a counter; see `tf.count_up_to`."""
+        return state.count_up_to(self._variable, limit)  # type: ignore[no-any-return]
+
+    def to_proto(self, export_scope: str | None = None) -> Any:
+        """This variable as a VariableDef; None if it is not in `export_scope`."""
+        from tfteach.variables.protos import variable_proto
+
+        return variable_proto(self, self._variable.name, self._snapshot, export_scope)
+
+
+def _variable_op(value: Tensor, validate: bool, shape: Any, scope: str) -> Tensor:
+    known = as_shape(shape) if shape is not None else value._shape if validate else None
+    op = state.VariableV2(known, value.dtype.base_dtype)
+    return op(name=scope)  # type: ignore[no-any-return]
+
+
+# ---- initial values that use other variables
+
+_VARIABLE_OPS = frozenset(("Variable", "VariableV2", "VarHandleOp"))
+_GUARDED = frozenset(("IsVariableInitialized", "VarIsInitializedOp", "ReadVariableOp", "If"))
+
+
+def guarded(scope: str, value: Tensor) -> Tensor:
+    """`value` computed from initialized values of the variables it depends on.
+
+    So one run may initialize all variables, in any order: the ops between a variable
+    and `value` are copied, with the variable replaced by its `initialized_value()`.
+    """
+    if not _uses_variables(value.op):
+        return value
+    return _rebuilt(scope, value, {})
+
+
+def _uses_variables(op: Operation) -> bool:
+    """Whether a variable is among the ancestors of `op`, which have no cycle."""
+    seen: set[Operation] = set()
+    stack = [op]
+    found = False
+    while stack:
+        op = stack.pop()
+        if op in seen:
+            continue
+        seen.add(op)
+        if op.type == "NextIteration":
+            return False  # a loop: TF leaves these as they are
+        found = found or op.type in _VARIABLE_OPS
+        stack += [tensor.op for tensor in op.inputs]
+        stack += op.control_inputs
+    return found
+
+
+def _rebuilt(scope: str, value: Tensor, done: dict[Operation, Operation]) -> Tensor:
+    op = value.op
+    if op not in done:
+        done[op] = _rebuilt_op(scope, op, done)
+    return done[op].outputs[value.value_index]
+
+
+def _rebuilt_op(scope: str, op: Operation, done: dict[Operation, Operation]) -> Operation:
+    if op.type in _GUARDED:
+        return op
+    if op.type in _VARIABLE_OPS:
+        variable = _variable_of(op)
+        return op if variable is None else variable.initialized_value().op
+    inputs = tuple(_rebuilt(scope, tensor, done) for tensor in op.inputs)
+    if inputs == op.inputs:
+        return op
+    spec = OPS["Switch"]() if op.type == "RefSwitch" else op.spec
+    new = create(op.graph, spec, inputs, f"{op.name}_{scope[:-1]}")
+    if op.extra_attrs:
+        new.extra_attrs = {**(new.extra_attrs or {}), **op.extra_attrs}
+    return new
+
+
+def _variable_of(op: Operation) -> Variable | None:
+    names = (op.name, op.name + ":0")
+    for key in (GraphKeys.GLOBAL_VARIABLES, GraphKeys.LOCAL_VARIABLES):
+        for variable in op.graph.get_collection(key):
+            if isinstance(variable, Variable) and variable.name in names:
+                return variable
+    return None
+
+
+# ---- conversion
+
+
+def _to_tensor(
+    variable: RefVariable, dtype: Any = None, name: str | None = None, as_ref: bool = False
+) -> Tensor:
+    if dtype is not None and not dtype.is_compatible_with(variable.dtype):
+        raise ValueError(
+            f"Incompatible type conversion requested to type '{dtype.name}' for "
+            f"variable of type '{variable.dtype.name}'"
+        )
+    return variable._variable if as_ref else variable._snapshot
+
+
+Kinds.ref = RefVariable
+register_tensor_conversion_function(RefVariable, _to_tensor)
