@@ -3,7 +3,7 @@
 Nodes are written in protobuf's wire format, with the attribute block remembered per op
 and input types, and parsed once at the end: exporting a large graph costs a fraction of
 filling messages field by field.  `import_graph_def` is in framework/importer.py.
-Source: core/framework/{graph,node_def,attr_value,op_def}.proto, python/framework/ops.py.
+Source: core/framework/{graph,node_def,attr_value,op_def}.proto, framework/ops.py.
 """
 
 from __future__ import annotations
@@ -189,13 +189,11 @@ def _attr_block(op: Operation, add_shapes: bool) -> bytes:
     entries = []
     for name in sorted(found):
         value = found[name]
-        if name == "_output_shapes":
-            kind = "list.shape"
-        else:
-            kind = kind_of(spec, name, value)
+        is_shapes = name == "_output_shapes"
+        kind = "list.shape" if is_shapes else kind_of(spec, name, value)
         proto = attr_value(kind, value, dtype if isinstance(dtype, DType) else None)
-        data = _chunk(b"\x0a", name.encode()) + _chunk(b"\x12", proto.SerializeToString())
-        entries.append(_chunk(b"\x2a", data))
+        value = _chunk(b"\x12", proto.SerializeToString())
+        entries.append(_chunk(b"\x2a", _chunk(b"\x0a", name.encode()) + value))
     return b"".join(entries)
 
 

@@ -1,0 +1,291 @@
+"""One NodeDef to an `Op` with checked attributes and inputs.
+
+What attributes mean for a node is remembered per op type and attribute bytes: large
+graphs repeat a few combinations.
+Source: core/framework/node_def_util.cc, op_def_util.cc (checks and messages).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from tfteach.framework.dtypes import DType
+from tfteach.framework.errors import NotFoundError
+from tfteach.framework.graphdef import KIND_NAMES, KINDS, op_def, python_value
+from tfteach.framework.op import OPS, Arg, Op
+from tfteach.framework.operation import Tensor
+from tfteach.framework.shape import Shape, TensorShape
+
+_C_NAMES = {"float16": "half", "float32": "float", "float64": "double"}
+_VALUE_KINDS = {
+    "s": "string", "i": "int", "f": "float", "b": "bool", "type": "type",
+    "shape": "shape", "tensor": "tensor", "func": "func",
+}  # fmt: skip
+
+
+class UnknownOpError(NotFoundError, ValueError):
+    """A GraphDef has an op type that is not defined here."""
+
+
+class ReadNode(NamedTuple):
+    """What a NodeDef says, apart from its name and edges."""
+
+    spec: Op
+    inputs: tuple[tuple[DType, bool], ...]  # type, and whether a reference is needed
+    extra: dict[str, Any]
+    shapes: list[Shape] | None
+
+
+def c_name(dtype: DType) -> str:
+    """A type's name in TF's C++ messages: "float", "double_ref"."""
+    base = dtype.base_dtype.name
+    return _C_NAMES.get(base, base) + ("_ref" if dtype.is_ref else "")
+
+
+class NodeReader:
+    """Reads the nodes of one GraphDef."""
+
+    def __init__(self, scope: str, producer_op_list: Any = None) -> None:
+        self.scope = scope
+        self._known: dict[Any, ReadNode] = {}
+        self._producer = {
+            d.name: d for d in (producer_op_list.op if producer_op_list else ())
+        }
+
+    def read(self, node: Any) -> ReadNode:
+        """The node's op and the inputs it needs.
+
+        Raises:
+          UnknownOpError: the op type is unknown.
+          ValueError: attributes are missing, unknown, or of the wrong kind.
+        """
+        attr = node.attr
+        key: Any = None
+        if node.op != "Const":
+            key = (
+                node.op, *[(name, attr[name].SerializeToString()) for name in attr]
+            )
+            found = self._known.get(key)
+            if found is not None:
+                return found
+        read = self._read(node)
+        if key is not None:
+            self._known[key] = read
+        return read
+
+    def _read(self, node: Any) -> ReadNode:
+        cls = OPS.get(node.op)
+        if cls is None:
+            raise UnknownOpError(
+                None, None,
+                f"Op type not registered '{node.op}' in tfteach: No op named "
+                f"{node.op} in defined operations. Node '{node.name}' needs it. Remove "
+                "the node from the GraphDef, or give its output by input_map.",
+            )
+        values: dict[str, Any] = {}
+        derived: dict[str, Any] = {}
+        extra: dict[str, Any] = {}
+        shapes = None
+        derived_kinds = derived_attrs(cls)
+        for name in node.attr:
+            proto = node.attr[name]
+            annotation = cls.fields.get(name)
+            if annotation is not None:
+                values[name] = self._value(node, cls, name, KINDS[annotation], proto)
+            elif name in derived_kinds:
+                kind = derived_kinds[name]
+                derived[name] = self._value(node, cls, name, kind, proto)
+            elif name == "_output_shapes":
+                shapes = [TensorShape(s).dims_or_none for s in proto.list.shape]
+            elif name.startswith("_"):
+                extra[name] = _extra_value(proto)
+            elif not self._is_dropped(node.op, name, proto):
+                raise ValueError(
+                    f"NodeDef mentions attr '{name}' not in {summary(cls)}; NodeDef: "
+                    f"{self._node(node)}. (Check whether your GraphDef-interpreting "
+                    "binary is up to date with your GraphDef-generating binary.)."
+                )
+        self._check_complete(node, cls, values, derived, derived_kinds)
+        try:
+            spec = cls(**values)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{error}; NodeDef: {self._node(node)}") from None
+        known = {**values, **derived}
+        return ReadNode(spec, tuple(_needed(cls, spec, known)), extra, shapes)
+
+    def _node(self, node: Any) -> str:
+        return f"{{{{node {self.scope}{node.name}}}}}"
+
+    def _value(
+        self, node: Any, cls: type[Op], name: str, kind: str, proto: Any
+    ) -> Any:
+        which = proto.WhichOneof("value")
+        if which != kind.partition(".")[0]:
+            got = "list" if which == "list" else _VALUE_KINDS.get(which, "nothing")
+            raise ValueError(
+                f"AttrValue had value with type '{got}' when "
+                f"'{KIND_NAMES[kind]}' expected\n\t for attr '{name}'\n\t; NodeDef: "
+                f"{self._node(node)}; {summary(cls)}"
+            )
+        try:
+            value = python_value(kind, proto)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"{error}\n\t for attr '{name}'\n\t; NodeDef: {self._node(node)}; "
+                f"{summary(cls)}"
+            ) from None
+        allowed = getattr(cls, name, None)
+        if isinstance(value, DType) and isinstance(allowed, tuple) and (
+            value not in allowed
+        ):
+            names = ", ".join(c_name(d) for d in allowed)
+            raise ValueError(
+                f"Value for attr '{name}' of {c_name(value)} is not in the list of "
+                f"allowed values: {names}\n\t; NodeDef: {self._node(node)}; "
+                f"{summary(cls)}"
+            )
+        return value
+
+    def _check_complete(
+        self,
+        node: Any,
+        cls: type[Op],
+        values: dict[str, Any],
+        derived: dict[str, Any],
+        derived_kinds: dict[str, str],
+    ) -> None:
+        for name in derived_kinds:
+            default = getattr(cls, name + "_default", None)
+            if name not in derived and default is not None:
+                derived[name] = default
+        missing = [n for n in derived_kinds if n not in derived]
+        missing += [n for n in cls.fields if n not in values and n not in cls.defaults]
+        if len(missing) == 1:
+            raise ValueError(
+                f"NodeDef missing attr '{missing[0]}' from {summary(cls)}; NodeDef: "
+                f"{self._node(node)}"
+            )
+        if missing:
+            names = ", ".join(f"'{n}'" for n in missing)
+            raise ValueError(
+                f"NodeDef missing attrs {names} from {summary(cls)}; NodeDef: "
+                f"{self._node(node)}"
+            )
+
+    def _is_dropped(self, op_type: str, name: str, proto: Any) -> bool:
+        """Whether a newer program's attribute has the value that changes nothing."""
+        known = self._producer.get(op_type)
+        return known is not None and any(
+            a.name == name
+            and a.default_value.SerializeToString() == proto.SerializeToString()
+            for a in known.attr
+        )
+
+    def check_inputs(self, read: ReadNode, inputs: Sequence[Tensor], name: str) -> None:
+        """Check number and types of a node's inputs.
+
+        Raises:
+          ValueError: they are not what the attributes say.
+        """
+        needed = read.inputs
+        if len(needed) != len(inputs):
+            expected = ", ".join(
+                c_name(t.as_ref if ref else t) for t, ref in needed
+            )
+            raise ValueError(
+                f"NodeDef expected inputs '{expected}' do not match {len(inputs)} "
+                f"inputs specified; {summary(type(read.spec))}; NodeDef: "
+                f"{{{{node {name}}}}}"
+            )
+        for i, (tensor, (dtype, ref)) in enumerate(zip(inputs, needed, strict=True)):
+            got = tensor.dtype
+            if got is not dtype or ref:
+                if got.base_dtype is dtype and (got.is_ref or not ref):
+                    continue
+                raise ValueError(
+                    f"Input {i} of node {name} was passed {c_name(got)} from "
+                    f"{tensor.name} incompatible with expected "
+                    f"{c_name(dtype.as_ref if ref else dtype)}."
+                )
+
+
+def derived_attrs(cls: type[Op]) -> dict[str, str]:
+    """Attributes that inputs and outputs give, with their kinds."""
+    found: dict[str, str] = {}
+    for arg in (*cls.inputs, *cls.outputs):
+        if arg.number_attr and arg.number_attr not in cls.fields:
+            found.setdefault(arg.number_attr, "i")
+        if arg.type_attr and arg.type_attr not in cls.fields:
+            found.setdefault(arg.type_attr, "list.type" if arg.is_list else "type")
+    return found
+
+
+def _needed(cls: type[Op], spec: Op, known: dict[str, Any]) -> Any:
+    def value(name: str) -> Any:
+        return known[name] if name in known else getattr(spec, name)
+
+    for arg in cls.inputs:
+        dtype = arg.dtype or value(arg.type_attr)
+        if arg.is_list:
+            yield from ((t, arg.is_ref) for t in dtype)
+        else:
+            count = value(arg.number_attr) if arg.number_attr else 1
+            yield from [(dtype, arg.is_ref)] * count
+
+
+def _extra_value(proto: Any) -> Any:
+    """A foreign attribute: plain where that is lossless, else the proto."""
+    which = proto.WhichOneof("value")
+    if which == "list" and len(proto.list.s):
+        return list(proto.list.s)
+    return getattr(proto, which) if which in ("s", "i", "f", "b") else proto
+
+
+# ---- the text of an op's definition in messages
+
+
+def summary(cls: type[Op]) -> str:
+    """An op's definition as TF's messages show it."""
+    proto = op_def(cls)
+    ins = ", ".join(_arg_text(a) for a in cls.inputs)
+    outs = ", ".join(_arg_text(a) for a in cls.outputs)
+    parts = [f"Op<name={cls.op_type}; signature={ins} -> {outs}"]
+    for attr in sorted(proto.attr, key=lambda a: a.name):
+        text = f"attr={attr.name}:{attr.type}"
+        if attr.HasField("default_value"):
+            text += f",default={_value_text(attr.default_value)}"
+        if attr.allowed_values.list.type:
+            types = ", ".join(
+                "DT_" + c_name(d).upper() for d in getattr(cls, attr.name)
+            )
+            text += f",allowed=[{types}]"
+        parts.append(text)
+    if cls.is_stateful and not cls._ref_inputs:
+        parts.append("is_stateful=true")
+    return "; ".join(parts) + ">"
+
+
+def _arg_text(arg: Arg) -> str:
+    kind = c_name(arg.dtype) if arg.dtype is not None else arg.type_attr
+    kind = f"{arg.number_attr}*{kind}" if arg.number_attr else kind
+    return f"{arg.name}:Ref({kind})" if arg.is_ref else f"{arg.name}:{kind}"
+
+
+def _value_text(proto: Any) -> str:
+    which = proto.WhichOneof("value")
+    if which == "b":
+        return str(proto.b).lower()
+    if which == "s":
+        return '"' + proto.s.decode("utf-8", "replace") + '"'
+    if which == "type":
+        from tfteach.framework.dtypes import as_dtype
+
+        return "DT_" + c_name(as_dtype(proto.type)).upper()
+    if which == "shape":
+        shape = TensorShape(proto.shape)
+        return "<unknown>" if shape.dims_or_none is None else str(shape)
+    if which == "list":
+        values = [str(v) for _, field in proto.list.ListFields() for v in field]
+        return f"[{', '.join(values)}]"
+    return str(getattr(proto, which)) if which else ""
