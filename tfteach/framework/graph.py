@@ -220,7 +220,8 @@ class Graph:
         """
         convert = getattr(obj, "_as_graph_element", None)
         if convert is not None:
-            obj = convert() or obj
+            element = convert()
+            obj = obj if element is None else element
         if isinstance(obj, str):
             return self._element_by_name(obj, allow_tensor, allow_operation)
         if isinstance(obj, Tensor) and allow_tensor:
