@@ -36,9 +36,10 @@ def load_ipython_extension(shell: _Any) -> None:
 def __getattr__(name: str) -> _Any:
     # Protos are loaded when first asked for: they cost more than the rest together.
     if not name.startswith("_"):
-        from tfteach import protos
+        # Not `from tfteach import protos`: that asks for an attribute, and comes back.
+        from tfteach.protos import find
 
-        found = protos.find(name)
+        found = find(name)
         if found is not None:
             globals()[name] = found
             return found
