@@ -55,7 +55,7 @@ export interface LaneRules {
 export const NO_RULES: LaneRules = { aside: new Set(), inline: new Set() };
 
 const APPLY = /^(Resource)?(Sparse)?Apply[A-Z]/;
-const GRADIENTS = /^gradients(_\d+)?$/;
+const TRAINERS = /^(gradients|GradientDescent|Momentum|Adagrad(DA)?|Adadelta|Adam|RMSProp|Ftrl|Proximal\w+)(_\d+)?$/;
 const HOUSEKEEPING = /^(init|init_\d+|save|save_\d+|report_uninitialized_.*|init_all_tables.*)$/;
 const HUB_NEIGHBOURS = 8;
 
@@ -217,9 +217,9 @@ function laneOf(
   const base = name.slice(name.lastIndexOf("/") + 1);
   if (HOUSEKEEPING.test(base) && (op === undefined || op.type === "NoOp")) return "aside";
   if (op?.type === "MergeSummary" || /^Merge(_\d+)?$/.test(base) && holds(model, box, /^MergeSummary$/)) return "aside";
-  if (degree >= Math.max(HUB_NEIGHBOURS, siblings * 0.4)) return "aside";
-  if (!inTraining && box.kind === "scope" && (GRADIENTS.test(base) || holds(model, box, APPLY))) return "training";
+  if (!inTraining && box.kind === "scope" && (TRAINERS.test(base) || holds(model, box, APPLY))) return "training";
   if (!inTraining && op !== undefined && APPLY.test(op.type)) return "training";
+  if (degree >= Math.max(HUB_NEIGHBOURS, siblings * 0.4)) return "aside";
   return "main";
 }
 

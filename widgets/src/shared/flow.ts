@@ -4,6 +4,7 @@ import { siblingPort } from "./bundle";
 import type { Bundle, Frame, Lane } from "./bundle";
 import type { Look, Measure } from "./look";
 import type { Node } from "./model";
+import { orderInputs } from "./order";
 
 export type Point = [number, number];
 
@@ -66,7 +67,7 @@ export type LayoutCache = Map<string, { signature: string; result: DagreResult }
 
 export const LABEL_PX = 9.5;
 const LABEL_H = 13;
-const PORT_ROOM = 30; // between the border and the first rank, where lines fan out
+const PORT_ROOM = 24; // between the border and the first rank, where lines fan out
 
 /** A port stands for the box at the other end of a line that crosses the scope's border. */
 const isPort = (id: string): boolean => id.includes("\u0002");
@@ -97,18 +98,28 @@ function runDagre(
   const known = cache.get(name);
   if (known?.signature === signature) return known.result;
   const g = new dagre.graphlib.Graph({ directed: true, multigraph: false, compound: false });
-  g.setGraph({ rankdir: "TB", nodesep: 26, edgesep: 16, ranksep: 40, ...(flow.length > 120 ? { ranker: "tight-tree" } : {}) });
+  g.setGraph({ rankdir: "TB", rankalign: "top", nodesep: 26, edgesep: 16, ranksep: 36, ...(flow.length > 120 ? { ranker: "tight-tree" } : {}) });
   for (const box of flow) g.setNode(box.node.id, { width: box.w, height: box.h });
-  const into = new Set(bundles.map((b) => b.to));
-  const outOf = new Set(bundles.map((b) => b.from));
-  pin(g, "top", bundles.map((b) => b.from).filter(isPort), flow.filter((b) => !into.has(b.node.id)));
-  pin(g, "bottom", bundles.map((b) => b.to).filter(isPort), flow.filter((b) => !outOf.has(b.node.id)));
+  const above = ranksBeyond(flow, bundles, true);
+  const below = ranksBeyond(flow, bundles, false);
+  for (const { from, to } of bundles) {
+    for (const end of [from, to]) if (isPort(end)) g.setNode(portId(end, from), { width: 10, height: 1 });
+  }
   for (const { from, to, key, kind } of bundles) {
     const text = texts.get(key)!;
     const label = text === "" ? {} : { width: measure(text, LABEL_PX, false) + 8, height: LABEL_H, labelpos: "c" };
-    g.setEdge(portId(from, from), portId(to, from), { ...label, weight: kind === "control" ? 1 : 3, key });
+    g.setEdge(portId(from, from), portId(to, from), {
+      ...label, weight: kind === "control" ? 1 : 3, key,
+      minlen: isPort(from) ? above.get(to)! + 1 : isPort(to) ? below.get(from)! + 1 : 1,
+    });
   }
-  dagre.layout(g);
+  const places = new Map(bundles.map((b, i) => [`${portId(b.from, b.from)}\u0001${portId(b.to, b.from)}`, i]));
+  dagre.layout(g, {
+    customOrder: (graph, order) => {
+      (order as (g: unknown) => void)(graph);
+      orderInputs(graph, places);
+    },
+  });
   const result: DagreResult = { at: new Map(), edges: new Map() };
   for (const id of g.nodes()) {
     const { x, y } = g.node(id) as { x: number; y: number };
@@ -130,23 +141,21 @@ function portId(end: string, from: string): string {
   return end === from ? `in\u0003${end}` : `out\u0003${end}`;
 }
 
-type DagreGraph = InstanceType<typeof dagre.graphlib.Graph>;
-
-/** Holds the ports of one side in one rank beyond everything else. */
-function pin(g: DagreGraph, side: "top" | "bottom", ports: string[], ends: PlacedBox[]): void {
-  if (ports.length === 0) return;
-  const anchor = `\u0004${side}`;
-  g.setNode(anchor, { width: 1, height: 1 });
-  const join = (id: string, weight: number, minlen: number): void => {
-    if (side === "top") g.setEdge(anchor, id, { weight, minlen });
-    else g.setEdge(id, anchor, { weight, minlen });
+/** How many ranks lie above (or below) each box: ports must stand beyond them all. */
+function ranksBeyond(flow: PlacedBox[], bundles: Bundle[], up: boolean): Map<string, number> {
+  const next = new Map<string, string[]>(flow.map((b) => [b.node.id, []]));
+  for (const { from, to } of bundles) if (!isPort(from) && !isPort(to)) next.get(up ? to : from)!.push(up ? from : to);
+  const beyond = new Map<string, number>();
+  const visit = (id: string): number => {
+    const known = beyond.get(id);
+    if (known !== undefined) return known;
+    beyond.set(id, 0); // a cycle ends here
+    const found = next.get(id)!.reduce((most, other) => Math.max(most, visit(other) + 1), 0);
+    beyond.set(id, found);
+    return found;
   };
-  for (const port of new Set(ports)) {
-    const id = side === "top" ? `in\u0003${port}` : `out\u0003${port}`;
-    g.setNode(id, { width: 10, height: 1 });
-    join(id, 60, 1);
-  }
-  for (const box of ends) join(box.node.id, 0, 2);
+  for (const b of flow) visit(b.node.id);
+  return beyond;
 }
 
 function placeEdge(
@@ -196,6 +205,24 @@ function attach(frame: Frame, edges: PlacedEdge[], byId: Map<string, PlacedBox>)
   for (const [key, ends] of sides) {
     const [id, side] = key.split("\u0001") as [string, string];
     spread(frame, byId.get(id)!, side, ends);
+  }
+  passNeighbours(edges, byId);
+}
+
+/** A line leaves a short box straight down until it is past the taller boxes beside it. */
+function passNeighbours(edges: PlacedEdge[], byId: Map<string, PlacedBox>): void {
+  const bottoms = new Map<number, number>();
+  const top = (b: PlacedBox): number => Math.round(b.y - b.h / 2);
+  for (const b of byId.values()) bottoms.set(top(b), Math.max(bottoms.get(top(b)) ?? -Infinity, b.y + b.h / 2));
+  for (const { bundle, points } of edges) {
+    for (const [id, first] of [[bundle.from, true], [bundle.to, false]] as const) {
+      const box = byId.get(id);
+      const at = first ? 0 : points.length - 1;
+      const [x, y] = points[at]!;
+      const bottom = box === undefined ? y : bottoms.get(top(box))!;
+      if (box === undefined || y <= box.y || bottom < y + 24) continue;
+      points.splice(first ? 1 : at, 0, [x, bottom]);
+    }
   }
 }
 
@@ -250,6 +277,10 @@ function fit(block: Block, entering: boolean, leaving: boolean, measure: Measure
   }
   top -= entering ? PORT_ROOM : 0;
   bottom += leaving ? PORT_ROOM : 0;
+  for (const { bundle, points } of block.edges) {
+    if (isPort(bundle.from)) points[0] = [points[0]![0], top - 4];
+    if (isPort(bundle.to)) points[points.length - 1] = [points.at(-1)![0], bottom + 2];
+  }
   const move = ([x, y]: Point): Point => [x - left, y - top];
   for (const b of block.boxes) [b.x, b.y] = move([b.x, b.y]);
   for (const e of block.edges) {

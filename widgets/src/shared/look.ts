@@ -88,12 +88,12 @@ export function lookOf(model: GraphModel, node: Node, measure: Measure): Look {
     case "placeholder":
       return round(text + 40, 40);
     case "variable":
-      return round(text + 32, 48);
+      return round(text + (node.kind === "scope" ? 50 : 32), 48);
     case "flow":
       return round(text + 40, two ? 40 : 30);
     case "scope":
     case "series":
-      return round(Math.max(text + 36, 84), 46);
+      return round(Math.max(text + 50, 84), 46);
     default:
       return round(Math.max(text + 30, 58), two ? 40 : 30);
   }

@@ -166,11 +166,12 @@ export class GraphModel {
   }
 }
 
-/** "32×?" for a shape; "scalar" for rank 0, "?" for an unknown rank. */
+/** "32×?" for a shape; "[10]" for rank 1, "scalar" for rank 0, "?" for an unknown rank. */
 export function shapeText(shape: number[] | null): string {
   if (shape === null) return "?";
   if (shape.length === 0) return "scalar";
-  return shape.map((d) => (d < 0 ? "?" : String(d))).join("×");
+  const sizes = shape.map((d) => (d < 0 ? "?" : String(d))).join("×");
+  return shape.length === 1 ? `[${sizes}]` : sizes;
 }
 
 export const isReference = (dtype: string): boolean => dtype.endsWith("_ref");

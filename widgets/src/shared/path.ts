@@ -24,6 +24,21 @@ export function linePath(points: readonly Point[]): string {
   return d + `L${f(last[0])},${f(last[1])}`;
 }
 
+/** Where the smooth line runs near the inner point that was meant for its label. */
+export function labelPoint(points: readonly Point[], want: Point): Point {
+  let best = -1;
+  let least = Infinity;
+  for (let i = 1; i < points.length - 1; i++) {
+    const far = Math.hypot(points[i]![0] - want[0], points[i]![1] - want[1]);
+    if (far < least) [least, best] = [far, i];
+  }
+  if (best < 0) return want;
+  const [a, b, c] = [points[best - 1]!, points[best]!, points[best + 1]!];
+  const weigh = (i: 0 | 1): number => (a[i] + 4 * b[i] + c[i]) / 6;
+  // Beside a box's side the line has already turned towards it (see linePath).
+  return points.length === 3 ? [weigh(0) * 0.6 + b[0] * 0.4, b[1]] : [weigh(0), weigh(1)];
+}
+
 /** Straight runs with rounded corners. */
 export function cornerPath(points: readonly Point[], radius = 10): string {
   let d = `M${f(points[0]![0])},${f(points[0]![1])}`;

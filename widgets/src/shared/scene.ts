@@ -4,6 +4,7 @@ import { HEADER, layoutScope } from "./layout";
 import type { LayoutCache, LayoutOptions, Point, ScopeLayout } from "./layout";
 import type { Look } from "./look";
 import type { GraphModel, Node } from "./model";
+import { labelPoint } from "./path";
 
 export interface SceneNode {
   id: string;
@@ -84,7 +85,7 @@ function flatten(scene: Scene, layout: ScopeLayout, dx: number, dy: number, dept
       back: e.bundle.back,
       points: e.points.map(at),
       label: e.label,
-      labelAt: e.labelAt === null ? null : at(e.labelAt),
+      labelAt: e.labelAt === null ? null : at(labelPoint(e.points, e.labelAt)),
       arrow: e.arrow,
       base: e.bundle.base,
       starts: !e.bundle.from.includes("\u0002"),

@@ -199,8 +199,9 @@ export class View {
   /** As tall as the picture asks for, within what a notebook can bear; it grows but never shrinks under the reader. */
   private setHeight(): void {
     const fixed = this.state.get("height");
+    const scale = Math.min(1, (this.frame.stage.clientWidth || 900) / (this.scene.w + 44));
     const now = parseFloat(this.frame.stage.style.height) || 0;
-    const wanted = fixed > 0 ? fixed : Math.max(now, Math.min(640, Math.max(260, this.scene.h + 44)));
+    const wanted = fixed > 0 ? fixed : Math.max(now, Math.min(640, Math.max(240, this.scene.h * scale + 44)));
     this.frame.stage.style.height = `${wanted}px`;
   }
 
