@@ -82,6 +82,8 @@ class Graph:
         self._unfetchable: set[Operation] = set()
         self._consumers: dict[Tensor, list[Operation]] = {}
         self._control_outputs: dict[Operation, list[Operation]] = {}
+        # Node bytes of earlier exports, and the mutations they stand for.
+        self.encoded: tuple[int, list[bytes]] = (0, [])
         self._indexed = (0, 0)  # operations, mutations seen by the reverse edges
 
     # ---- defaults and state

@@ -200,12 +200,13 @@ def _attr_block(op: Operation, add_shapes: bool) -> bytes:
 def _node_bytes(op: Operation, attrs: bytes) -> bytes:
     parts = [_chunk(b"\x0a", op.name.encode()), _chunk(b"\x12", op.type.encode())]
     for tensor in op.inputs:
-        source = tensor.op.name
+        source = tensor.op.name.encode()
         if tensor.value_index:
-            source = f"{source}:{tensor.value_index}"
-        parts.append(_chunk(b"\x1a", source.encode()))
-    for control in sorted(c.name for c in op.control_inputs):
-        parts.append(_chunk(b"\x1a", b"^" + control.encode()))
+            source += b":%d" % tensor.value_index
+        parts.append(_chunk(b"\x1a", source))
+    if op.control_inputs:
+        for control in sorted(c.name for c in op.control_inputs):
+            parts.append(_chunk(b"\x1a", b"^" + control.encode()))
     if op.device:
         parts.append(_chunk(b"\x22", op.device.encode()))
     parts.append(attrs)
@@ -227,22 +228,38 @@ def graph_bytes(
     Raises:
       ValueError: the GraphDef would be larger than protobuf's 2 GB.
     """
-    known: dict[Any, bytes] = {}
-    parts: list[bytes] = []
-    for op in graph.operations[from_version or 0 :]:
-        if op.type == "Const" or add_shapes or op.extra_attrs:
+    nodes = _encode(graph.operations, True) if add_shapes else _encoded(graph)
+    parts = [*nodes[from_version or 0 :], _chunk(b"\x22", b"\x08" + _varint(PRODUCER))]
+    if sum(map(len, parts)) >= MAX_GRAPH_BYTES:
+        raise ValueError("GraphDef cannot be larger than 2GB.")
+    return b"".join(parts)
+
+
+def _encoded(graph: Graph) -> list[bytes]:
+    """The graph's nodes as bytes; those of earlier calls are kept on the graph."""
+    with graph.lock:
+        mutations, nodes = graph.encoded
+        if mutations != graph.mutations:
+            nodes = []
+        nodes = nodes + _encode(graph.operations[len(nodes) :], False)
+        graph.encoded = graph.mutations, nodes
+        return nodes
+
+
+def _encode(operations: list[Operation], add_shapes: bool) -> list[bytes]:
+    known: dict[Any, bytes] = {}  # attribute blocks, by op and input types
+    nodes = []
+    for op in operations:
+        if op.extra_attrs or add_shapes or op.type == "Const":
             attrs = _attr_block(op, add_shapes)
         else:
-            key = (id(op.spec), tuple([t.dtype.as_datatype_enum for t in op.inputs]))
+            key = (id(op.spec), *[t.dtype.as_datatype_enum for t in op.inputs])
             found = known.get(key)
             if found is None:
                 found = known[key] = _attr_block(op, False)
             attrs = found
-        parts.append(_chunk(b"\x0a", _node_bytes(op, attrs)))
-    parts.append(_chunk(b"\x22", b"\x08" + _varint(PRODUCER)))
-    if sum(map(len, parts)) >= MAX_GRAPH_BYTES:
-        raise ValueError("GraphDef cannot be larger than 2GB.")
-    return b"".join(parts)
+        nodes.append(_chunk(b"\x0a", _node_bytes(op, attrs)))
+    return nodes
 
 
 def as_graph_def(

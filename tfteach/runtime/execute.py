@@ -123,29 +123,44 @@ class Program:
     # ---- generated source
 
     def source(self) -> str:
-        """The step as one straight-line Python function, a line per instruction."""
+        """The step as one straight-line Python function, a line per instruction.
+
+        A variable whose value is used up lends its name to the next result, so that
+        memory is given back as early as in the loop.
+        """
         compiled = self.compiled
-        names = {slot: f"v{slot}" for slot in range(len(compiled.registers))}
-        for slot, value in enumerate(compiled.registers):
-            if value is not None:
-                names[slot] = f"c{slot}"
-        fed = ", ".join(names[slot] for slot in compiled.feeds)
-        lines = [f"def step({fed}):"]
+        keep = {slot for slot, _ in compiled.fetches}
+        last_use = _last_uses(compiled)
+        names = {
+            slot: f"c{slot}"
+            for slot, value in enumerate(compiled.registers)
+            if value is not None
+        }
+        names.update((slot, f"a{i}") for i, slot in enumerate(compiled.feeds))
+        lines = [f"def step({', '.join(names[slot] for slot in compiled.feeds)}):"]
+        free: list[str] = []
+        made = itertools.count()
         for number, instruction in enumerate(compiled.instructions):
             inputs = [names[i] for i in instruction.inputs]
-            if instruction.is_read:
-                value = f"{inputs[0]}.value"
-            elif instruction.expression is not None:
-                value = instruction.expression.format(*inputs)
-            else:
-                value = f"f{number}({', '.join(inputs)})"
-            outputs = ", ".join(names[o] for o in instruction.outputs)
-            line = f" {outputs} = {value}" if outputs else f" {value}"
-            if len(instruction.outputs) == 1 or not outputs:
-                frees = [names[s] for s in instruction.frees]
-                if frees:
-                    line += f"; {' = '.join(frees)} = None"
-            lines.append(line)
+            ending = [
+                names[slot]
+                for slot in dict.fromkeys(instruction.inputs)
+                if last_use[slot] == number and slot not in keep
+                and not names[slot].startswith("c")
+            ]
+            free += ending
+            for slot in instruction.outputs:
+                names[slot] = free.pop() if free else f"v{next(made)}"
+            lines.append(" " + _statement(instruction, number, inputs, names))
+            taken = {names[slot] for slot in instruction.outputs}
+            unused = [
+                names[slot] for slot in instruction.outputs
+                if slot not in last_use and slot not in keep
+            ]
+            stale = [n for n in ending if n not in taken and instruction.frees]
+            if stale or unused:
+                lines[-1] += f"; {' = '.join([*stale, *unused])} = None"
+            free += unused
         fetched = [
             f"own{i}({names[slot]})" for i, (slot, _) in enumerate(compiled.fetches)
         ]
@@ -177,6 +192,27 @@ class Program:
                 raise_blaming(error, code[number] if 0 <= number < len(code) else None)
             trace = trace.tb_next
         raise error
+
+
+def _last_uses(compiled: Compiled) -> dict[int, int]:
+    """For each register that is read: the number of the last instruction to do so."""
+    last: dict[int, int] = {}
+    for number, instruction in enumerate(compiled.instructions):
+        last.update(dict.fromkeys(instruction.inputs, number))
+    return last
+
+
+def _statement(
+    instruction: Instruction, number: int, inputs: list[str], names: dict[int, str]
+) -> str:
+    if instruction.is_read:
+        value = f"{inputs[0]}.value"
+    elif instruction.expression is not None:
+        value = instruction.expression.format(*inputs)
+    else:
+        value = f"f{number}({', '.join(inputs)})"
+    outputs = ", ".join(names[slot] for slot in instruction.outputs)
+    return f"{outputs} = {value}" if outputs else value
 
 
 def raise_blaming(error: Exception, instruction: Instruction | None) -> None:
