@@ -61,7 +61,9 @@ def _build_converting(op: Op, values: tuple[Any, ...], name: str | None) -> Any:
         )
     flat: list[Any] = []
     for value, arg in zip(values, cls.inputs, strict=True):
-        flat += value if arg.is_sequence and isinstance(value, list | tuple) else [value]
+        flat += (
+            value if arg.is_sequence and isinstance(value, list | tuple) else [value]
+        )
     graph = graph_of(flat)
     with default_graph(graph), graph.name_scope(name or cls.op_type) as scope:
         inputs = tuple(_convert_inputs(op, values))
@@ -246,9 +248,11 @@ def _colocate_with_refs(node: Operation, refs: tuple[int, ...]) -> None:
     scopes = node.graph.scopes
     saved = scopes.colocation
     args = type(node.spec).inputs
-    variables = [t.op for t in node.inputs] if any(
-        args[i].is_sequence for i in refs
-    ) else [node.inputs[i].op for i in refs]
+    variables = (
+        [t.op for t in node.inputs]
+        if any(args[i].is_sequence for i in refs)
+        else [node.inputs[i].op for i in refs]
+    )
     scopes.colocation = [*reversed(variables), *saved]
     node.device = ""
     try:
@@ -294,7 +298,7 @@ def infer(
         if len(op._inferred) >= _MAX_REMEMBERED:
             op._inferred.clear()
         op._inferred[key] = known
-    return known  # type: ignore[no-any-return]
+    return known
 
 
 def bind_types(op: Op, inputs: tuple[Tensor, ...]) -> dict[str, Any]:
@@ -321,8 +325,10 @@ def _check_types(
         for tensor in group:
             dtype = tensor.dtype.base_dtype
             expected = arg.dtype or bound.get(
-                arg.type_attr, getattr(op, arg.type_attr, None)
-                if arg.type_attr in cls.fields else None
+                arg.type_attr,
+                getattr(op, arg.type_attr, None)
+                if arg.type_attr in cls.fields
+                else None,
             )
             if expected is None:
                 _check_allowed(cls, arg, dtype)
@@ -335,9 +341,7 @@ def _check_types(
                     "tensor (e.g.: a tf.Variable)"
                 )
     if position != len(inputs):
-        raise ValueError(
-            f"{cls.op_type} takes {position} inputs, got {len(inputs)}"
-        )
+        raise ValueError(f"{cls.op_type} takes {position} inputs, got {len(inputs)}")
     for field in cls.fields:
         if field in _type_attrs(cls):
             _check_allowed(cls, Arg(field, type_attr=field), getattr(op, field))
@@ -413,7 +417,9 @@ def _infer_shapes(
 def _view(op: Op, arg: Arg, tensor: Tensor) -> Any:
     """What `infer_shape` gets for one input tensor."""
     if arg.name in op.by_value:
-        return constant_value(tensor)
+        value = constant_value(tensor)
+        if value is not None or arg.name not in op.by_shape:
+            return value
     if arg.name in op.by_shape:
         return constant_shape(tensor)
     if arg.name in op.by_handle:

@@ -102,19 +102,20 @@ def convert(
             )
         return value
     for converter in _converters_for(type(value)):
-        result = NotImplemented
+        result: Any = NotImplemented
         if dtype is None and preferred_dtype is not None:
             try:
                 result = converter(
                     value, dtype=as_dtype(preferred_dtype), name=name, as_ref=as_ref
                 )
             except (TypeError, ValueError):
-                result = NotImplemented
+                result: Any = NotImplemented
         if result is NotImplemented:
             result = converter(value, dtype=dtype, name=name, as_ref=as_ref)
         if result is NotImplemented:
             continue
-        if not isinstance(result, Tensor):
+        found: Any = result
+        if not isinstance(found, Tensor):
             raise RuntimeError(
                 f"Conversion function {converter!r} for type {type(value)} returned "
                 f"non-Tensor: {result!r}"
@@ -125,7 +126,7 @@ def convert(
                 f"incompatible dtype: requested = {dtype.base_dtype.name}, actual = "
                 f"{result.dtype.base_dtype.name}"
             )
-        return result
+        return found
     raise TypeError(
         f"Cannot convert {value!r} with type {type(value)} to Tensor: no conversion "
         "function registered."

@@ -64,8 +64,8 @@ class DeviceSpec(NamedTuple):
         """
         if self.device_type is None:
             device_type = outer.device_type
-            index = outer.device_index if self.device_index is None else (
-                self.device_index
+            index = (
+                outer.device_index if self.device_index is None else (self.device_index)
             )
         else:
             device_type, index = self.device_type, self.device_index
@@ -87,6 +87,17 @@ class DeviceSpec(NamedTuple):
         )
 
 
+def _match_part(part: str, spec: str) -> tuple[str, re.Match[str]]:
+    for kind, pattern in _PARTS.items():
+        match = pattern.match(part)
+        if match is not None:
+            return kind, match
+    raise ValueError(
+        f"Unknown attribute: '{part.split(':')[0]}' in device name '{spec}'. "
+        "Write it like '/job:worker/task:0/device:GPU:1', '/gpu:0' or '/cpu:0'."
+    )
+
+
 @functools.cache
 def _parse(spec: str) -> DeviceSpec:
     parts: dict[str, Any] = {}
@@ -97,15 +108,7 @@ def _parse(spec: str) -> DeviceSpec:
         parts[key] = value
 
     for part in filter(None, spec.split("/")):
-        for kind, pattern in _PARTS.items():
-            match = pattern.match(part)
-            if match is not None:
-                break
-        else:
-            raise ValueError(
-                f"Unknown attribute: '{part.split(':')[0]}' in device name '{spec}'. "
-                "Write it like '/job:worker/task:0/device:GPU:1', '/gpu:0' or '/cpu:0'."
-            )
+        kind, match = _match_part(part, spec)
         if kind in ("device", "short", "type"):
             put("device_type", match[1].upper())
             index = match[2] if kind != "type" else None

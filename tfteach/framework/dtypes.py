@@ -1,6 +1,6 @@
 """Element types: `DType`, its reference variants, and the map to NumPy's types.
 
-Source: tensorflow/core/framework/types.proto (numbers), python/framework/dtypes.py (API).
+Source: core/framework/types.proto (numbers), python/framework/dtypes.py (API).
 """
 
 from __future__ import annotations
@@ -67,8 +67,12 @@ class DType:
         """The NumPy scalar type (`object` for strings and resources)."""
         if self.base_dtype in _HANDLES:
             return object  # type: ignore[return-value]
-        return self.numpy_dtype.type if self.numpy_dtype.names is None else (
-            self.numpy_dtype  # type: ignore[return-value]
+        return (
+            self.numpy_dtype.type
+            if self.numpy_dtype.names is None
+            else (
+                self.numpy_dtype  # type: ignore[return-value]
+            )
         )
 
     @property
@@ -127,7 +131,8 @@ class DType:
     def _limit(self, which: str) -> Any:
         base = self.base_dtype
         if base in _FLOATS:
-            return getattr(ml_dtypes.finfo(self.numpy_dtype), which)
+            limits: Any = ml_dtypes.finfo  # NumPy's, and bfloat16's
+            return getattr(limits(self.numpy_dtype), which)
         if base in _INTEGERS:
             return getattr(np.iinfo(self.numpy_dtype), which)
         raise TypeError(f"Cannot find {which}imum value of {self}.")

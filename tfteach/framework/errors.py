@@ -75,9 +75,11 @@ class OpError(Exception):
         """Blame `op`, unless an op is already blamed; returns self."""
         if self._op is None:
             self._op = op
-            where = f" (defined at {op.source.file}:{op.source.line})" if (
-                op.source is not None
-            ) else ""
+            where = (
+                f" (defined at {op.source.file}:{op.source.line})"
+                if (op.source is not None)
+                else ""
+            )
             self._message += f"\n\t [[node {op.name}{where} ]]"
         return self
 

@@ -12,13 +12,21 @@ from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 from tfteach.framework.export import export_value
-
 from tfteach.framework.operation import Operation, SourceLine, Tensor
 from tfteach.framework.scope import ControlScope, DeviceLike, Scopes
 from tfteach.framework.stacks import default_graph, get_default_graph
 
-__all__ = ["Graph", "GraphKeys", "OpAdded", "Operation", "SessionRun", "SourceLine",
-           "Subscription", "Tensor", "get_default_graph"]
+__all__ = [
+    "Graph",
+    "GraphKeys",
+    "OpAdded",
+    "Operation",
+    "SessionRun",
+    "SourceLine",
+    "Subscription",
+    "Tensor",
+    "get_default_graph",
+]
 
 
 class OpAdded(NamedTuple):
@@ -385,7 +393,9 @@ class Graph:
         if not isinstance(op_type_map, dict) or not all(
             isinstance(k, str) and isinstance(v, str) for k, v in op_type_map.items()
         ):
-            raise TypeError("op_type_map must be a dictionary mapping strings to strings")
+            raise TypeError(
+                "op_type_map must be a dictionary mapping strings to strings"
+            )
         return self.scopes.overriding_gradients(op_type_map)
 
     def _attr_scope(self, attr_map: dict[str, Any]) -> Any:
@@ -429,8 +439,7 @@ class Graph:
             return list(found)
         pattern = re.compile(scope)
         return [
-            item for item in found
-            if hasattr(item, "name") and pattern.match(item.name)
+            item for item in found if hasattr(item, "name") and pattern.match(item.name)
         ]
 
     def clear_collection(self, name: Any) -> None:

@@ -287,7 +287,10 @@ def op_def(cls: type[Op]) -> Any:
             derived.setdefault(arg.number_attr, "int")
         if arg.type_attr:
             derived.setdefault(arg.type_attr, "list(type)" if arg.is_list else "type")
-    for args, target in ((cls.inputs, proto.input_arg), (cls.outputs, proto.output_arg)):
+    for args, target in (
+        (cls.inputs, proto.input_arg),
+        (cls.outputs, proto.output_arg),
+    ):
         for arg in args:
             target.append(_arg_def(arg))
     for name, kind in derived.items():

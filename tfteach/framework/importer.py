@@ -84,9 +84,14 @@ def import_graph_def(
             reader = NodeReader(scope, producer_op_list)
             work = _Import(graph, graph_def, scope, mapped, reader)
             work.run()
-            found = None if wanted is None else [
-                work.element(w.decode() if isinstance(w, bytes) else w) for w in wanted
-            ]
+            found = (
+                None
+                if wanted is None
+                else [
+                    work.element(w.decode() if isinstance(w, bytes) else w)
+                    for w in wanted
+                ]
+            )
             work.commit()
     return found
 
@@ -94,9 +99,11 @@ def import_graph_def(
 def _as_graph_def(graph_def: Any) -> Any:
     descriptor = getattr(graph_def, "DESCRIPTOR", None)
     if getattr(descriptor, "name", "") != "GraphDef":
-        advice = " Parse bytes with tf.GraphDef.FromString(data)." if isinstance(
-            graph_def, bytes
-        ) else ""
+        advice = (
+            " Parse bytes with tf.GraphDef.FromString(data)."
+            if isinstance(graph_def, bytes)
+            else ""
+        )
         raise TypeError(
             f"graph_def must be a GraphDef proto.{advice} (got "
             f"{type(graph_def).__name__})"
@@ -191,8 +198,7 @@ class _Import:
             source = key.lstrip("^").partition(":")[0]
             if key not in self.used and source not in self.index:
                 raise ValueError(
-                    "Attempted to map inputs that were not found in graph_def: "
-                    f"[{key}]"
+                    f"Attempted to map inputs that were not found in graph_def: [{key}]"
                 )
 
     def _edges_of(self, node: Any) -> _Edges:
@@ -225,8 +231,10 @@ class _Import:
         for name in self.index:
             full = self.scope + name
             count = 0
-            while full in existing or full in scopes or (
-                count and full[len(self.scope) :] in self.index
+            while (
+                full in existing
+                or full in scopes
+                or (count and full[len(self.scope) :] in self.index)
             ):
                 count += 1
                 full = f"{self.scope}{name}_{count}"
@@ -293,8 +301,11 @@ class _Import:
         node, edges = self.nodes[i], self.edges[i]
         read = self.reader.read(node)
         name = self.renamed[node.name]
-        back = [n for n, k in edges.data
-                if n not in self.made and f"{n}:{k}" not in self.mapped]
+        back = [
+            n
+            for n, k in edges.data
+            if n not in self.made and f"{n}:{k}" not in self.mapped
+        ]
         sources = [s for s in edges.data if s[0] not in back] if back else edges.data
         inputs = [self._input(name, *source) for source in sources]
         if back:

@@ -81,8 +81,8 @@ class IndexedSlices:
         return IndexedSlices(-self._values, self._indices, self._dense_shape)
 
     def __str__(self) -> str:
-        shape = "" if self._dense_shape is None else (
-            f", dense_shape={self._dense_shape}"
+        shape = (
+            "" if self._dense_shape is None else (f", dense_shape={self._dense_shape}")
         )
         return f"IndexedSlices(indices={self._indices}, values={self._values}{shape})"
 
@@ -116,7 +116,8 @@ def convert_to_tensor_or_indexed_slices(
 def convert_n(values: Sequence[Any], name: str, as_ref: bool = False) -> list[Any]:
     """Each value as a Tensor, IndexedSlices or None, named `name_0`, `name_1`, ..."""
     return [
-        v if v is None or isinstance(v, IndexedSlices | Tensor)
+        v
+        if v is None or isinstance(v, IndexedSlices | Tensor)
         else convert(v, None, f"{name}_{i}", as_ref=as_ref)
         for i, v in enumerate(values)
     ]

@@ -24,8 +24,10 @@ def is_nested(structure: Any) -> bool:
 
 
 def _is_composite(value: Any) -> bool:
-    return hasattr(value, "indices") and hasattr(value, "values") and hasattr(
-        value, "dense_shape"
+    return (
+        hasattr(value, "indices")
+        and hasattr(value, "values")
+        and hasattr(value, "dense_shape")
     )
 
 
@@ -152,8 +154,8 @@ def _check_same(one: Any, two: Any, check_types: bool) -> None:
     if is_nested(one) != is_nested(two):
         inner, outer = (one, two) if is_nested(one) else (two, one)
         raise ValueError(
-            f"Substructure \"type={type(inner).__name__} str={inner}\" is a sequence, "
-            f"while substructure \"type={type(outer).__name__} str={outer}\" is not"
+            f'Substructure "type={type(inner).__name__} str={inner}" is a sequence, '
+            f'while substructure "type={type(outer).__name__} str={outer}" is not'
         )
     if not is_nested(one):
         return
@@ -188,9 +190,7 @@ def _same_named_tuple(one: Any, two: Any) -> bool:
     )
 
 
-def map_structure(
-    func: Callable[..., Any], *structures: Any, **options: Any
-) -> Any:
+def map_structure(func: Callable[..., Any], *structures: Any, **options: Any) -> Any:
     """`func` applied to the leaves of like-nested structures, in their form.
 
     Args:

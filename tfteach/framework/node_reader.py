@@ -63,9 +63,7 @@ class NodeReader:
         attr = node.attr
         key: Any = None
         if node.op != "Const":
-            key = (
-                node.op, *[(name, attr[name].SerializeToString()) for name in attr]
-            )
+            key = (node.op, *[(name, attr[name].SerializeToString()) for name in attr])
             found = self._known.get(key)
             if found is not None:
                 return found
@@ -78,7 +76,8 @@ class NodeReader:
         cls = OPS.get(node.op)
         if cls is None:
             raise UnknownOpError(
-                None, None,
+                None,
+                None,
                 f"Op type not registered '{node.op}' in tfteach: No op named "
                 f"{node.op} in defined operations. Node '{node.name}' needs it. Remove "
                 "the node from the GraphDef, or give its output by input_map.",
@@ -117,9 +116,7 @@ class NodeReader:
     def _node(self, node: Any) -> str:
         return f"{{{{node {self.scope}{node.name}}}}}"
 
-    def _value(
-        self, node: Any, cls: type[Op], name: str, kind: str, proto: Any
-    ) -> Any:
+    def _value(self, node: Any, cls: type[Op], name: str, kind: str, proto: Any) -> Any:
         which = proto.WhichOneof("value")
         if which != kind.partition(".")[0]:
             got = "list" if which == "list" else _VALUE_KINDS.get(which, "nothing")
@@ -136,8 +133,10 @@ class NodeReader:
                 f"{summary(cls)}"
             ) from None
         allowed = getattr(cls, name, None)
-        if isinstance(value, DType) and isinstance(allowed, tuple) and (
-            value not in allowed
+        if (
+            isinstance(value, DType)
+            and isinstance(allowed, tuple)
+            and (value not in allowed)
         ):
             names = ", ".join(c_name(d) for d in allowed)
             raise ValueError(
@@ -190,9 +189,7 @@ class NodeReader:
         """
         needed = read.inputs
         if len(needed) != len(inputs):
-            expected = ", ".join(
-                c_name(t.as_ref if ref else t) for t, ref in needed
-            )
+            expected = ", ".join(c_name(t.as_ref if ref else t) for t, ref in needed)
             raise ValueError(
                 f"NodeDef expected inputs '{expected}' do not match {len(inputs)} "
                 f"inputs specified; {summary(type(read.spec))}; NodeDef: "

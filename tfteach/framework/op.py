@@ -22,6 +22,7 @@ class attribute of the same name, `T = dtypes_of(...)`, and a default type from
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, dataclass_transform
 
@@ -104,7 +105,7 @@ class Op:
         super().__init_subclass__(**kwargs)
         own = {
             name: annotation
-            for name, annotation in cls.__dict__.get("__annotations__", {}).items()
+            for name, annotation in inspect.get_annotations(cls).items()
             if not name.startswith("_") and "ClassVar" not in str(annotation)
         }
         cls.fields = {**cls.fields, **{k: str(v) for k, v in own.items()}}
@@ -116,9 +117,7 @@ class Op:
             left, _, right = cls.signature.partition("->")
             cls.inputs, cls.outputs = parse_args(left), parse_args(right)
             cls._by_shape_only = not (cls.by_value or cls.by_shape or cls.by_handle)
-            cls._ref_inputs = tuple(
-                i for i, arg in enumerate(cls.inputs) if arg.is_ref
-            )
+            cls._ref_inputs = tuple(i for i, arg in enumerate(cls.inputs) if arg.is_ref)
         cls._interned = {}
         if not abstract:
             cls.op_type = cls.__dict__.get("op_type", cls.__name__)
@@ -174,7 +173,7 @@ class Op:
             return True
         if type(self) is not type(other):
             return NotImplemented
-        return bool(self.attributes == other.attributes)  # type: ignore[attr-defined]
+        return bool(self.attributes == other.attributes)
 
     def __hash__(self) -> int:
         return hash((self.op_type, self.attributes))
@@ -214,9 +213,7 @@ class Op:
 
         Gets the `Operation` and the gradient with respect to each output.
         """
-        raise LookupError(
-            f"No gradient defined for operation of type {self.op_type}"
-        )
+        raise LookupError(f"No gradient defined for operation of type {self.op_type}")
 
     def expression(self, *inputs: str) -> str | None:
         """Python source that computes the output from these names, if there is any."""

@@ -93,6 +93,7 @@ def _count_own_references() -> int:
 
     class Holder:
         __slots__ = ("value",)
+        value: Any
 
     holder = Holder()
     holder.value = object()

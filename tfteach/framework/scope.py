@@ -198,7 +198,7 @@ class Scopes:
             self.gradient_overrides = saved
 
 
-class name_scope:  # noqa: N801 - TF's public name
+class name_scope:
     """Open a name scope in the graph of `values`, or the default graph.
 
     Args:
@@ -223,6 +223,7 @@ class name_scope:  # noqa: N801 - TF's public name
                 f"name for name_scope must be a string, got {type(name).__name__}"
             )
         self._name = default_name if name is None else name
+        self._scope: Any = None
         if self._name is None and values is not None:
             raise ValueError(
                 "At least one of name (None) and default_name (None) must be provided."
@@ -240,7 +241,8 @@ class name_scope:  # noqa: N801 - TF's public name
             self._default.__enter__()
         try:
             self._scope = graph.name_scope(self._name)
-            return self._scope.__enter__()
+            prefix: str = self._scope.__enter__()
+            return prefix
         except BaseException:
             if self._default is not None:
                 self._default.__exit__(None, None, None)

@@ -100,9 +100,7 @@ def with_rank(shape: Shape, rank: int) -> tuple[int | None, ...]:
 def with_rank_at_least(shape: Shape, rank: int) -> Shape:
     """`shape`, or ValueError when its rank is known to be below `rank`."""
     if shape is not None and len(shape) < rank:
-        raise ValueError(
-            f"Shape must be at least rank {rank} but is rank {len(shape)}"
-        )
+        raise ValueError(f"Shape must be at least rank {rank} but is rank {len(shape)}")
     return shape
 
 
@@ -305,8 +303,10 @@ class TensorShape:
         if dims is None or isinstance(dims, TensorShape):
             self.dims_or_none = None if dims is None else dims.dims_or_none
         elif hasattr(dims, "unknown_rank"):  # TensorShapeProto
-            self.dims_or_none = None if dims.unknown_rank else tuple(
-                None if d.size == -1 else d.size for d in dims.dim
+            self.dims_or_none = (
+                None
+                if dims.unknown_rank
+                else tuple(None if d.size == -1 else d.size for d in dims.dim)
             )
         elif isinstance(dims, str | bytes):
             raise TypeError("A string has ambiguous TensorShape, please wrap in a list")

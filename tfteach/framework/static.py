@@ -65,18 +65,16 @@ def constant_shape(tensor: Tensor) -> Shape:
         value = constant_value(tensor)
         if value is None or int(value) == -1:
             return None
-        raise ValueError(
-            f"A scalar shape must be -1 (unknown), got {int(value)}"
-        )
+        raise ValueError(f"A scalar shape must be -1 (unknown), got {int(value)}")
     op = tensor.op
     rule = _SHAPE_RULES.get(op.type)
     if rule is not None:
         found = rule(op)
         if found is not NotImplemented:
-            return found
+            return found  # type: ignore[no-any-return]
     value = constant_value(tensor)
     if value is not None:
-        return sizes_of(np.asarray(value).reshape(-1))
+        return sizes_of(np.asarray(value).reshape(-1).tolist())
     length = None if tensor._shape is None else tensor._shape[0]
     return None if length is None else (None,) * length
 
@@ -87,7 +85,11 @@ def _size(tensor: Tensor) -> int | None:
         op = tensor.op
         begin = constant_value(op.inputs[1])
         whole = constant_shape(op.inputs[0])
-        if begin is None or whole is None or getattr(op.spec, "shrink_axis_mask", 0) != 1:
+        if (
+            begin is None
+            or whole is None
+            or getattr(op.spec, "shrink_axis_mask", 0) != 1
+        ):
             return None
         return whole[int(begin[0])]
     value = constant_value(tensor)

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tfteach.framework.shape import size_of
 from tfteach.framework.resource import Cell
+from tfteach.framework.shape import size_of
 from tfteach.runtime.context import Context, Resources
 from tfteach.runtime.step import Edge, Node, Step
 from tfteach.runtime.xp import to_device, to_host
@@ -78,7 +78,9 @@ class _Compiler:
         feeds = tuple(self.slot(Edge(node, 0)) for node in step.feeds.values())
         for node in step.nodes:
             if node.value is not None:
-                self.preset_value(Edge(node, 0), _normal(to_device(node.value, node.device.xp)))
+                self.preset_value(
+                    Edge(node, 0), _normal(to_device(node.value, node.device.xp))
+                )
             elif getattr(node.spec, "gives_handle", False):
                 context = Context(node.op, node.device, self.resources, self.session)
                 self.preset_value(Edge(node, 0), node.spec.compute(context))
@@ -133,8 +135,11 @@ class _Compiler:
         if carries_cell(edge):
             return slot, _fetch_cell
         node = edge.node
-        if node.is_feed or slot in self.preset or node.spec.aliases or (
-            node.spec.is_stateful
+        if (
+            node.is_feed
+            or slot in self.preset
+            or node.spec.aliases
+            or (node.spec.is_stateful)
         ):
             return slot, own_copy
         return slot, own_value
@@ -147,7 +152,11 @@ class _Compiler:
                 last[slot] = i
         frees: list[list[int]] = [[] for _ in self.code]
         for slot, i in last.items():
-            if slot not in keep and slot not in self.preset and slot not in self.scalars:
+            if (
+                slot not in keep
+                and slot not in self.preset
+                and slot not in self.scalars
+            ):
                 frees[i].append(slot)
         self.code = [
             instruction._replace(frees=tuple(frees[i]))

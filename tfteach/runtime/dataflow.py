@@ -48,7 +48,14 @@ class Frame:
       invariants: the constants of the loop: they arrive in every iteration.
     """
 
-    __slots__ = ("children", "invariants", "last", "parent", "parent_iteration", "waiting")
+    __slots__ = (
+        "children",
+        "invariants",
+        "last",
+        "parent",
+        "parent_iteration",
+        "waiting",
+    )
 
     def __init__(self, parent: Frame | None, parent_iteration: int) -> None:
         self.parent = parent
@@ -90,7 +97,8 @@ class _Cell:
         self.frame_name: str = getattr(node.spec, "frame_name", "")
         self.is_invariant: bool = getattr(node.spec, "is_constant", False)
         self.reads = tuple(
-            i for i, edge in enumerate(node.inputs)
+            i
+            for i, edge in enumerate(node.inputs)
             if carries_cell(edge) and not takes_cell(node, i)
         )
         self.users: list[list[tuple[_Cell, int]]] = [[] for _ in node.op.outputs]
@@ -123,9 +131,11 @@ class DataflowProgram:
             for other in node.control:
                 cells[other].control_users.append(cell)
         self._cells = cells
-        self._sources = [cell for cell in cells.values() if cell.missing == 0 and (
-            cell.kind != "Feed"
-        )]
+        self._sources = [
+            cell
+            for cell in cells.values()
+            if cell.missing == 0 and (cell.kind != "Feed")
+        ]
 
     def run(self, fed: Sequence[Any], observers: Sequence[StepObserver] = ()) -> Any:
         """Run once; see `Program.run`."""

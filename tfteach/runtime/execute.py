@@ -105,7 +105,9 @@ class Program:
             for instruction in compiled.instructions:
                 for observer in observers:
                     observer.before(instruction)
-                result = instruction.function(*[registers[i] for i in instruction.inputs])
+                result = instruction.function(
+                    *[registers[i] for i in instruction.inputs]
+                )
                 outputs = instruction.outputs
                 results = (result,) if len(outputs) == 1 else tuple(result or ())
                 for slot, value in zip(outputs, results, strict=True):
@@ -145,7 +147,8 @@ class Program:
             ending = [
                 names[slot]
                 for slot in dict.fromkeys(instruction.inputs)
-                if last_use[slot] == number and slot not in keep
+                if last_use[slot] == number
+                and slot not in keep
                 and not names[slot].startswith("c")
             ]
             free += ending
@@ -154,7 +157,8 @@ class Program:
             lines.append(" " + _statement(instruction, number, inputs, names))
             taken = {names[slot] for slot in instruction.outputs}
             unused = [
-                names[slot] for slot in instruction.outputs
+                names[slot]
+                for slot in instruction.outputs
                 if slot not in last_use and slot not in keep
             ]
             stale = [n for n in ending if n not in taken and instruction.frees]

@@ -60,7 +60,7 @@ class Edge(NamedTuple):
     """An output of a node."""
 
     node: Node
-    index: int
+    index: int  # type: ignore[assignment]  # hides tuple.index
 
 
 class Change(NamedTuple):
@@ -147,7 +147,9 @@ def _writes(node: Node) -> bool:
         return any(arg.is_ref for arg in type(node.spec).inputs) if node.spec else False
     kinds = type(node.spec).inputs
     return any(a.is_ref for a in kinds) or (
-        bool(kinds) and kinds[0].dtype is not None and kinds[0].dtype.name == "resource"
+        bool(kinds)
+        and kinds[0].dtype is not None
+        and kinds[0].dtype.name == "resource"
         and not type(node.spec).outputs
     )
 

@@ -54,11 +54,7 @@ def _zip_nested(key: Any, value: Any) -> list[tuple[Any, Any]]:
             f"The feed key has {len(key)} parts, its value {len(value)}: they must "
             "have the same structure."
         )
-    return [
-        pair
-        for k, v in zip(key, value, strict=True)
-        for pair in _zip_nested(k, v)
-    ]
+    return [pair for k, v in zip(key, value, strict=True) for pair in _zip_nested(k, v)]
 
 
 def resolve_feed(graph: Graph, key: Any) -> Tensor:

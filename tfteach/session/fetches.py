@@ -81,7 +81,9 @@ class Fetches:
         for element in self.elements:
             if not graph.is_fetchable(element):
                 op = element.op if isinstance(element, Tensor) else element
-                raise ValueError(f"Operation {op.name!r} has been marked as not fetchable.")
+                raise ValueError(
+                    f"Operation {op.name!r} has been marked as not fetchable."
+                )
         self.tensors = [e for e in self.elements if isinstance(e, Tensor)]
 
     def _visit(self, part: Any) -> Rebuild:

@@ -47,9 +47,7 @@ class PartialRun:
             self._values[tensor] = converter_for(tensor)(value)
         self._compute(resolved.elements)
         self._fetched.update(resolved.elements)
-        return resolved.rebuild(
-            {t: self._values[t] for t in resolved.tensors}
-        )
+        return resolved.rebuild({t: self._values[t] for t in resolved.tensors})
 
     def _check(self, elements: list[Any], fed: dict[Tensor, Any]) -> None:
         def refuse(message: str) -> None:
@@ -57,12 +55,16 @@ class PartialRun:
 
         for tensor in fed:
             if tensor not in self._feeds:
-                refuse(f"The feed {tensor.name} was not specified in partial_run_setup.")
+                refuse(
+                    f"The feed {tensor.name} was not specified in partial_run_setup."
+                )
             if tensor in self._values:
                 refuse(f"The feed {tensor.name} has already been fed.")
         for element in elements:
             if element not in self._fetches:
-                refuse(f"The fetch {element.name} was not specified in partial_run_setup.")
+                refuse(
+                    f"The fetch {element.name} was not specified in partial_run_setup."
+                )
             if element in self._fetched:
                 refuse(f"The fetch {element.name} has already been fetched.")
         missing = self._feeds - self._values.keys() - fed.keys()
@@ -99,7 +101,9 @@ class PartialRun:
         self._done.update(op for op in live if not _only_references(op))
 
 
-def _closed(needed: dict[Operation, None], done: set[Operation]) -> dict[Operation, None]:
+def _closed(
+    needed: dict[Operation, None], done: set[Operation]
+) -> dict[Operation, None]:
     """`needed` with the done operations that it waits for, so that edges resolve."""
     whole = dict(needed)
     for op in needed:

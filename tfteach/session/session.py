@@ -231,9 +231,7 @@ class BaseSession:
             self._programs[key] = program, mutations
             return program, mutations
 
-    def plan_step(
-        self, elements: Iterable[Element], fed: tuple[Tensor, ...]
-    ) -> Step:
+    def plan_step(self, elements: Iterable[Element], fed: tuple[Tensor, ...]) -> Step:
         """Prune, place and optimize: the step, ready to compile."""
         elements = tuple(elements)
         step = build_step(prune(elements, fed), elements, fed)
@@ -305,7 +303,10 @@ class BaseSession:
                 from tfteach.session.tracing import run_with_options
 
                 results = run_with_options(
-                    program, arrays, keywords.get("options"), keywords.get("run_metadata")
+                    program,
+                    arrays,
+                    keywords.get("options"),
+                    keywords.get("run_metadata"),
                 )
             else:
                 results = program.run(arrays)
@@ -459,5 +460,3 @@ class InteractiveSession(BaseSession):
 def get_default_session() -> Any:
     """The innermost default session of this thread, or None."""
     return stacks.get_default_session()
-
-

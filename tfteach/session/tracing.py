@@ -87,7 +87,10 @@ class Tracer:
 
 
 def run_with_options(
-    program: Program | DataflowProgram, fed: Sequence[Any], options: Any, run_metadata: Any
+    program: Program | DataflowProgram,
+    fed: Sequence[Any],
+    options: Any,
+    run_metadata: Any,
 ) -> Any:
     """Run a program as RunOptions say, and fill RunMetadata.
 

@@ -34,7 +34,9 @@ def merge_duplicates(step: Step) -> None:
             for i in range(len(node.op.outputs)):
                 changed[Edge(node, i)] = Edge(other, i)
             step.log.append(
-                Change("merge_duplicates", node.name, f"computes the same as {other.name}")
+                Change(
+                    "merge_duplicates", node.name, f"computes the same as {other.name}"
+                )
             )
     step.replace_edges(changed)
 
