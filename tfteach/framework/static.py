@@ -15,10 +15,12 @@ import numpy as np
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import Shape, is_full, sizes_of
 
-# Ops through which a constant is computed while the graph is built (TF's choice).
+# Ops through which a constant is computed while the graph is built: TF's choice in
+# Python, and those that its C++ shape functions also see through and gradients use.
 _FOLDED = frozenset(
     "Cast Concat ConcatV2 Pack Fill Equal NotEqual Range Sub Add AddV2 Mul "
-    "StridedSlice Squeeze ExpandDims Identity Prod Maximum Minimum Neg".split()
+    "StridedSlice Squeeze ExpandDims Identity Prod Maximum Minimum Neg "
+    "FloorMod GatherV2 InvertPermutation Reshape Slice".split()
 )
 _MAX_FOLDED_SIZE = 1 << 16
 

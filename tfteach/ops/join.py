@@ -1,0 +1,570 @@
+"""Several arrays into one and back: pack, concatenate, unpack, split.
+
+Source: core/ops/array_ops.cc, python/ops/array_ops.py, python/ops/array_grad.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tfteach.framework import shape as shapes
+from tfteach.framework.convert import convert, register_tensor_conversion_function
+from tfteach.framework.dtypes import DType, int32, int64
+from tfteach.framework.errors import invalid_argument
+from tfteach.framework.export import export
+from tfteach.framework.op import OPS, Op
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.scope import name_scope
+from tfteach.framework.shape import Dimension, Shape
+from tfteach.ops.array import INDICES, identity
+from tfteach.ops.concat_grad import concat_gradient
+from tfteach.ops.constant import constant
+
+
+def merge_all(parts: list[Shape]) -> Shape:
+    """What shapes that must be equal tell together.
+
+    Raises:
+      ValueError: two of them contradict each other.
+    """
+    merged: Shape = None
+    for i, part in enumerate(reversed(parts)):
+        try:
+            merged = shapes.merge(part, merged)
+        except ValueError:
+            _refuse_merge(part, merged, len(parts) - 1 - i)
+    return merged
+
+
+def _refuse_merge(a: Shape, b: Shape, position: int) -> None:
+    assert a is not None and b is not None
+    text_a, text_b = shapes.text(a), shapes.text(b)
+    end = f"\n\tFrom merging shape {position} with other shapes."
+    if len(a) != len(b):
+        raise ValueError(
+            f"Shapes must be equal rank, but are {len(a)} and {len(b)}{end}"
+        )
+    for i, (m, n) in enumerate(zip(a, b, strict=True)):
+        if m is not None and n is not None and m != n:
+            raise ValueError(
+                f"Dimension {i} in both shapes must be equal, but are {m} and {n}. "
+                f"Shapes are {text_a} and {text_b}.{end}"
+            )
+
+
+class Pack(Op):
+    """Arrays of one shape, stacked along a new axis.  Source: array_ops.cc, Pack."""
+
+    signature = "values: N*T -> output: T"
+    axis: int = 0
+
+    def infer_shape(self, values: list[Shape]) -> Shape:
+        part = merge_all(values)
+        if part is None:
+            return None
+        rank = len(part) + 1
+        if not -rank <= self.axis < rank:
+            raise ValueError(f"Invalid axis: {self.axis}; must be in [{-rank},{rank})")
+        axis = self.axis % rank
+        return (*part[:axis], len(values), *part[axis:])
+
+    def compute(self, xp: Any, *values: Any) -> Any:
+        first = values[0]
+        for i, value in enumerate(values):
+            if value.shape != first.shape:
+                raise invalid_argument(
+                    f"Shapes of all inputs must match: values[0].shape = "
+                    f"{list(first.shape)} != values[{i}].shape = {list(value.shape)}"
+                )
+        if not first.shape:
+            # Sizes and indices, mostly: this is quicker than stack.
+            return np.array(values, first.dtype) if xp is np else xp.stack(values)
+        return xp.stack(values, self.axis)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return unstack(grad, len(op.inputs), self.axis)
+
+
+class Unpack(Op):
+    """The slices along one axis.  Source: core/ops/array_ops.cc, Unpack."""
+
+    signature = "value: T -> output: num*T"
+    num: int
+    axis: int = 0
+    aliases: ClassVar[bool] = True
+
+    def infer_shape(self, value: Shape) -> list[Shape]:
+        if value is None:
+            return [None] * self.num
+        rank = len(value)
+        if not -rank <= self.axis < rank:
+            raise ValueError(f"Invalid axis: {self.axis}; must be in [{-rank},{rank})")
+        axis = self.axis % rank
+        if value[axis] not in (None, self.num):
+            raise ValueError(
+                f"Dimension must be {self.num} but is {value[axis]}"
+            )
+        return [value[:axis] + value[axis + 1 :]] * self.num
+
+    def compute(self, xp: Any, value: Any) -> Any:
+        if value.shape[self.axis] != self.num:
+            raise invalid_argument(
+                f"Input shape axis {self.axis} must equal {self.num}, got shape "
+                f"{_text(value)}"
+            )
+        return tuple(xp.moveaxis(value, self.axis, 0))
+
+    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
+        return [stack(list(grads), axis=self.axis)]
+
+
+def _text(array: Any) -> str:
+    return "[" + ",".join(map(str, array.shape)) + "]"
+
+
+def _concat_shape(values: list[Shape], axis: Any) -> Shape:
+    ranks = [len(v) for v in values if v is not None]
+    if ranks and min(ranks) == 0:
+        raise ValueError("Can't concatenate scalars (use tf.stack instead)")
+    if not ranks:
+        return None
+    if axis is None:
+        if max(ranks) != min(ranks):
+            _refuse_merge((None,) * max(ranks), (None,) * min(ranks), 0)
+        return (None,) * ranks[0]
+    axis = int(np.reshape(axis, ()))
+    needed = axis + 1 if axis >= 0 else -axis
+    parts = [shapes.with_rank_at_least(v, needed) for v in values]
+    total: int | None = 0
+    before: Shape = None
+    after: Shape = None
+    for part in parts:
+        if part is None:
+            total = None
+            continue
+        at = axis % len(part)
+        before = _merge_side(before, part[:at])
+        after = _merge_side(after, part[at + 1 :])
+        total = None if total is None or part[at] is None else total + part[at]  # type: ignore[operator]
+    if None in values and axis < 0:
+        return None if before is None or after is None else (*before, None, *after)
+    assert before is not None and after is not None
+    return (*before, total, *after)
+
+
+def _merge_side(a: Shape, b: Shape) -> Shape:
+    try:
+        return shapes.merge(a, b)
+    except ValueError:
+        pass
+    assert a is not None and b is not None
+    if len(a) != len(b):
+        raise ValueError(
+            f"Shapes must be equal rank, but are {len(a)} and {len(b)}"
+        )
+    i = next(i for i, (m, n) in enumerate(zip(a, b, strict=True))
+             if None not in (m, n) and m != n)
+    raise ValueError(
+        f"Dimension {i} in both shapes must be equal, but are {a[i]} and {b[i]}. "
+        f"Shapes are {shapes.text(a)} and {shapes.text(b)}."
+    )
+
+
+def _concatenate(xp: Any, values: tuple[Any, ...], axis: Any) -> Any:
+    at, rank = int(axis.reshape(())), values[0].ndim
+    if not -rank <= at < rank:
+        raise invalid_argument(
+            "ConcatOp : Expected concatenating dimensions in the range "
+            f"[{-rank}, {rank}), but got {at}"
+        )
+    try:
+        return xp.concatenate(values, at)
+    except ValueError:
+        pass
+    at %= rank
+    first = values[0].shape
+    for i, value in enumerate(values):
+        if value.ndim != rank:
+            raise invalid_argument(
+                "ConcatOp : Ranks of all input tensors should match: shape[0] = "
+                f"{_text(values[0])} vs. shape[{i}] = {_text(value)}"
+            )
+        if value.shape[:at] + value.shape[at + 1 :] != first[:at] + first[at + 1 :]:
+            raise invalid_argument(
+                "ConcatOp : Dimensions of inputs should match: shape[0] = "
+                f"{_text(values[0])} vs. shape[{i}] = {_text(value)}"
+            )
+    raise invalid_argument("ConcatOp : the inputs do not fit")
+
+
+class ConcatV2(Op):
+    """Arrays one after the other along an axis.  Source: array_ops.cc, ConcatV2."""
+
+    signature = "values: N*T, axis: Tidx -> output: T"
+    Tidx = INDICES
+    Tidx_default = int32
+    by_value: ClassVar[tuple[str, ...]] = ("axis",)
+    host_inputs: ClassVar[tuple[str, ...]] = ("axis",)
+
+    def infer_shape(self, values: list[Shape], axis: Any) -> Shape:
+        return _concat_shape(values, axis)
+
+    def compute(self, xp: Any, *arrays: Any) -> Any:
+        return _concatenate(xp, arrays[:-1], arrays[-1])
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        if len(op.inputs) == 2:
+            return [grad, None]
+        return [*concat_gradient(op.inputs[:-1], op.inputs[-1], grad), None]
+
+
+class Concat(Op):
+    """The older form of ConcatV2, axis first.  Source: array_ops.cc, Concat."""
+
+    signature = "concat_dim: int32, values: N*T -> output: T"
+    by_value: ClassVar[tuple[str, ...]] = ("concat_dim",)
+    host_inputs: ClassVar[tuple[str, ...]] = ("concat_dim",)
+
+    def infer_shape(self, concat_dim: Any, values: list[Shape]) -> Shape:
+        return _concat_shape(values, concat_dim)
+
+    def compute(self, xp: Any, concat_dim: Any, *values: Any) -> Any:
+        return _concatenate(xp, values, concat_dim)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        if len(op.inputs) == 2:
+            return [None, grad]
+        return [None, *concat_gradient(op.inputs[1:], op.inputs[0], grad)]
+
+
+class ConcatOffset(Op):
+    """Where each part of a concatenation begins.  Source: ConcatOffset."""
+
+    signature = "concat_dim: int32, shape: N*int32 -> offset: N*int32"
+    host_inputs: ClassVar[tuple[str, ...]] = ("concat_dim", "shape")
+
+    def infer_shape(self, concat_dim: Shape, shape: list[Shape]) -> list[Shape]:
+        return list(shape)
+
+    def compute(self, xp: Any, concat_dim: Any, *shape: Any) -> Any:
+        axis = int(concat_dim)
+        offsets = np.zeros((len(shape), len(shape[0])), np.int32)
+        lengths = [s[axis] for s in shape]
+        offsets[1:, axis] = np.cumsum(lengths[:-1])
+        return tuple(offsets)
+
+    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
+        return [None] * len(op.inputs)
+
+
+class Split(Op):
+    """Equal parts along an axis.  Source: core/ops/array_ops.cc, Split."""
+
+    signature = "split_dim: int32, value: T -> output: num_split*T"
+    num_split: int
+    aliases: ClassVar[bool] = True
+    by_value: ClassVar[tuple[str, ...]] = ("split_dim",)
+    host_inputs: ClassVar[tuple[str, ...]] = ("split_dim",)
+
+    def infer_shape(self, split_dim: Any, value: Shape) -> list[Shape]:
+        if value is None:
+            return [None] * self.num_split
+        if split_dim is None:
+            return [(None,) * len(value)] * self.num_split
+        axis = _axis_within(int(split_dim), len(value))
+        whole = value[axis]
+        if whole is not None and whole % self.num_split:
+            raise ValueError(
+                f"Dimension size must be evenly divisible by {self.num_split} but is "
+                f"{whole}\n\tNumber of ways to split should evenly divide the split "
+                "dimension"
+            )
+        part = None if whole is None else whole // self.num_split
+        return [(*value[:axis], part, *value[axis + 1 :])] * self.num_split
+
+    def compute(self, xp: Any, split_dim: Any, value: Any) -> Any:
+        axis = int(split_dim)
+        if not -value.ndim <= axis < value.ndim:
+            raise invalid_argument(
+                f"-input rank(-{value.ndim}) <= split_dim < input rank "
+                f"({value.ndim}), but got {axis}"
+            )
+        if value.shape[axis] % self.num_split:
+            raise invalid_argument(
+                "Number of ways to split should evenly divide the split dimension, "
+                f"but got split_dim {axis % value.ndim} (size = {value.shape[axis]}) "
+                f"and num_split {self.num_split}"
+            )
+        return tuple(xp.split(value, self.num_split, axis))
+
+    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
+        return [None, concat(list(grads), op.inputs[0])]
+
+
+def _axis_within(axis: int, rank: int) -> int:
+    if not -rank <= axis < rank:
+        raise ValueError(
+            f"Dimension {axis} must be in the range [{-rank}, {rank})"
+        )
+    return axis % rank
+
+
+class SplitV(Op):
+    """Parts of given lengths along an axis.  Source: array_ops.cc, SplitV."""
+
+    signature = "value: T, size_splits: Tlen, split_dim: int32 -> output: num_split*T"
+    num_split: int
+    Tlen = INDICES
+    Tlen_default = int64
+    aliases: ClassVar[bool] = True
+    by_value: ClassVar[tuple[str, ...]] = ("size_splits", "split_dim")
+    host_inputs: ClassVar[tuple[str, ...]] = ("size_splits", "split_dim")
+
+    def infer_shape(self, value: Shape, size_splits: Any, split_dim: Any) -> Any:
+        if value is None:
+            return [None] * self.num_split
+        if split_dim is None:
+            return [(None,) * len(value)] * self.num_split
+        axis = _axis_within(int(split_dim), len(value))
+        lengths: list[int | None] = [None] * self.num_split
+        if size_splits is not None:
+            lengths = [None if n < 0 else int(n) for n in size_splits]
+            known = sum(n for n in lengths if n is not None)
+            rest = None if value[axis] is None else value[axis] - known  # type: ignore[operator]
+            if rest is not None and (rest < 0 or (rest and None not in lengths)):
+                raise ValueError(
+                    f"can't split axis of size {value[axis]} into pieces of size "
+                    f"[{','.join(str(n) for n in size_splits)}]"
+                )
+            lengths = [rest if n is None else n for n in lengths]
+        return [(*value[:axis], n, *value[axis + 1 :]) for n in lengths]
+
+    def compute(self, xp: Any, value: Any, size_splits: Any, split_dim: Any) -> Any:
+        axis, lengths = int(split_dim), size_splits.tolist()
+        whole = value.shape[axis]
+        if lengths.count(-1) == 1:
+            rest = whole - sum(lengths) - 1
+            lengths[lengths.index(-1)] = rest
+        if sum(lengths) != whole or min(lengths) < 0:
+            raise invalid_argument(
+                "Determined shape must either match input shape along split_dim "
+                "exactly if fully specified, or be less than the size of the input "
+                f"along split_dim if not fully specified.  Got: {sum(lengths)}"
+            )
+        return tuple(xp.split(value, np.cumsum(lengths[:-1]).tolist(), axis))
+
+    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
+        return [concat(list(grads), op.inputs[2]), None, None]
+
+
+# ---- public functions
+
+
+@export("stack")
+def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
+    """Tensors of one shape and type, stacked along a new axis.
+
+    Args:
+      values: a list of Tensors of one shape.
+      axis: where the new dimension comes, from -(rank + 1) to rank.
+      name: the op's name.
+
+    Returns:
+      A Tensor with one dimension more than each value.
+
+    Raises:
+      ValueError: `axis` is out of range, or the shapes differ.
+
+    Example:
+      >>> tf.stack([[1, 2], [3, 4]], axis=1)  # [[1, 3], [2, 4]]
+
+    Source: Pack in core/ops/array_ops.cc.
+    """
+    if axis == 0:
+        try:
+            return convert(values, name=name)
+        except (TypeError, ValueError):
+            pass  # Pack says it with the op's name
+    part = convert(values[0], name=name).static_shape
+    if part is not None:
+        rank = len(part) + 1
+        if not -rank <= axis < rank:
+            raise ValueError(f"axis = {axis} not in [{-rank}, {rank})")
+    return Pack(axis)(values, name=name)  # type: ignore[no-any-return]
+
+
+@export("unstack")
+def unstack(
+    value: Any, num: int | None = None, axis: int = 0, name: str = "unstack"
+) -> list[Tensor]:
+    """The slices of a tensor along one axis.
+
+    Args:
+      value: a Tensor of rank at least 1.
+      num: how many slices there are; taken from the static shape if None.
+      axis: the axis that goes away.
+      name: the op's name.
+
+    Returns:
+      A list of Tensors with one dimension less.
+
+    Raises:
+      ValueError: `axis` is out of range, or `num` is neither given nor known.
+
+    Source: Unpack in core/ops/array_ops.cc.
+    """
+    if num is None:
+        value = convert(value)
+        known = value.static_shape
+        if known is not None:
+            rank = len(known)
+            if not -rank <= axis < rank:
+                raise ValueError(f"axis = {axis} not in [{-rank}, {rank})")
+            num = known[axis]
+        if num is None:
+            raise ValueError(f"Cannot infer num from shape {value.shape}")
+    return Unpack(num, axis)(value, name=name)  # type: ignore[no-any-return]
+
+
+@export("concat")
+def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
+    """Tensors one after the other along an axis.
+
+    Args:
+      values: a list of Tensors that differ in size along `axis` only, or one Tensor.
+      axis: scalar int Tensor, from -rank to rank - 1.
+      name: the op's name.
+
+    Returns:
+      A Tensor.
+
+    Raises:
+      ValueError: the static shapes do not fit.
+      InvalidArgumentError: the run-time shapes do not.
+
+    Example:
+      >>> tf.concat([[[1, 2]], [[3, 4]]], axis=0)  # [[1, 2], [3, 4]]
+
+    Source: ConcatV2 in core/ops/array_ops.cc.
+    """
+    if not isinstance(values, list | tuple):
+        values = [values]
+    if len(values) == 1:
+        with name_scope(name):
+            at = convert(axis, int32, "concat_dim")
+            shapes.with_rank(at.static_shape, 0)
+            return identity(values[0], name=name)
+    return ConcatV2()(values, axis, name=name)  # type: ignore[no-any-return]
+
+
+@export("split")
+def split(
+    value: Any,
+    num_or_size_splits: Any,
+    axis: Any = 0,
+    num: int | None = None,
+    name: str = "split",
+) -> list[Tensor]:
+    """The parts of a tensor along an axis.
+
+    Args:
+      value: a Tensor.
+      num_or_size_splits: how many equal parts (an int), or the parts' lengths (an int
+        Tensor [num], in which one may be -1 for the rest).
+      axis: the axis along which to cut.
+      num: how many lengths there are, where the static shape cannot tell.
+      name: the op's name.
+
+    Returns:
+      A list of Tensors.
+
+    Raises:
+      ValueError: the parts do not make up the whole, or `num` is not known.
+
+    Source: Split and SplitV in core/ops/array_ops.cc.
+    """
+    lengths = convert(num_or_size_splits)
+    if isinstance(num_or_size_splits, int | np.integer | Dimension):
+        return Split(int(num_or_size_splits))(axis, value, name=name)  # type: ignore[no-any-return]
+    if lengths.static_shape == ():
+        raise ValueError(
+            "Rank-0 tensors are not supported as the num_or_size_splits argument to "
+            f"split. Argument provided: {num_or_size_splits}"
+        )
+    if num is None:
+        num = lengths.static_shape[0] if lengths.static_shape else None
+        if num is None:
+            raise ValueError(f"Cannot infer num from shape {num_or_size_splits}")
+    return SplitV(num)(value, lengths, axis, name=name)  # type: ignore[no-any-return]
+
+
+# ---- lists that hold tensors
+
+
+def _is_tensor(value: Any) -> bool:
+    return isinstance(value, Tensor) or getattr(value, "_is_dense_tensor_like", False)
+
+
+def _first_dtype(values: Any) -> DType | None:
+    for value in values:
+        if _is_tensor(value):
+            return value.dtype.base_dtype  # type: ignore[no-any-return]
+        if isinstance(value, list | tuple):
+            found = _first_dtype(value)
+            if found is not None:
+                return found
+    return None
+
+
+def _cast_all(values: Any, dtype: DType) -> list[Any]:
+    cast: list[Any] = []
+    for value in values:
+        if isinstance(value, list | tuple):
+            cast.append(_cast_all(value, dtype))
+        elif _is_tensor(value) and value.dtype.base_dtype is not dtype:
+            cast.append(OPS["Cast"](DstT=dtype)(value))
+        else:
+            cast.append(value)
+    return cast
+
+
+def _pack_nested(values: Any, dtype: DType, name: str) -> Any:
+    """The list as a tensor if there is one in it, at any depth; else as it is."""
+    must_pack = False
+    parts: list[Any] = []
+    with name_scope(name) as scope:
+        for i, value in enumerate(values):
+            if isinstance(value, list | tuple):
+                value = _pack_nested(value, dtype, str(i))
+            elif _is_tensor(value) and value.dtype.base_dtype is not dtype:
+                raise TypeError(
+                    f"Cannot convert a list containing a tensor of dtype "
+                    f"{value.dtype!r} to {dtype!r} (Tensor is: {value!r})"
+                )
+            must_pack = must_pack or _is_tensor(value)
+            parts.append(value)
+        if not must_pack:
+            return parts
+        tensors = [
+            part if _is_tensor(part) else constant(part, dtype, name=str(i))
+            for i, part in enumerate(parts)
+        ]
+        return Pack()(tensors, name=scope)
+
+
+def _convert_list(
+    value: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False
+) -> Any:
+    if as_ref:
+        return NotImplemented
+    found = _first_dtype(value)
+    if found is None:
+        return NotImplemented
+    if dtype is not None and dtype.base_dtype is not found:
+        value, found = _cast_all(value, dtype.base_dtype), dtype.base_dtype
+    return _pack_nested(value, found, name or "packed")
+
+
+register_tensor_conversion_function((list, tuple), _convert_list, 99)
