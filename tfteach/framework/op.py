@@ -91,6 +91,9 @@ class Op:
     by_shape: ClassVar[tuple[str, ...]] = ()
     # Resource inputs that it gets as the static shape of the variable behind them.
     by_handle: ClassVar[tuple[str, ...]] = ()
+    # Whether the kernel only looks up a resource of the session (a variable's buffer):
+    # it then runs once, when a step is compiled.
+    gives_handle: ClassVar[bool] = False
     # Inputs that a GPU kernel wants in host memory (shapes, axes).
     host_inputs: ClassVar[tuple[str, ...]] = ()
     # Whether a GPU has this kernel.

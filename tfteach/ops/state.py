@@ -38,6 +38,7 @@ class VariableV2(StatefulOp):
     container: str = ""
     shared_name: str = ""
 
+    gives_handle: ClassVar[bool] = True
     aliases: ClassVar[bool] = True
 
     def infer_shape(self) -> Shape:
@@ -62,6 +63,7 @@ class Variable(StatefulOp):
     container: str = ""
     shared_name: str = ""
 
+    gives_handle: ClassVar[bool] = True
     aliases: ClassVar[bool] = True
 
     def infer_shape(self) -> Shape:

@@ -45,13 +45,14 @@ class Compiled(NamedTuple):
     Attributes:
       registers: the initial registers; those of constants and handles are set.
       feeds: the registers that take the fed values, in the order of the feeds.
+      kept_feeds: which of the feeds may outlive the run, so that they must be copied.
       instructions: in the order of running.
       fetches: for each fetch its register and what makes it the caller's own value.
-      effective: how many of the step's nodes became instructions.
     """
 
     registers: list[Any]
     feeds: tuple[int, ...]
+    kept_feeds: tuple[int, ...]
     instructions: list[Instruction]
     fetches: tuple[tuple[int, Callable[[Any], Any]], ...]
 
@@ -81,14 +82,15 @@ class _Compiler:
                 self.preset_value(
                     Edge(node, 0), _normal(to_device(node.value, node.device.xp))
                 )
-            elif getattr(node.spec, "gives_handle", False):
+            elif node.spec.gives_handle:
                 context = Context(node.op, node.device, self.resources, self.session)
                 self.preset_value(Edge(node, 0), node.spec.compute(context))
             else:
                 self.emit(node)
         fetched = [self.fetch(edge) for edge in step.fetches]
         self.mark_frees(keep={slot for slot, _ in fetched})
-        return Compiled(self.registers, feeds, self.code, tuple(fetched))
+        kept = kept_feeds(step)
+        return Compiled(self.registers, feeds, kept, self.code, tuple(fetched))
 
     def slot(self, edge: Edge) -> int:
         found = self.slots.get(edge)
@@ -162,6 +164,27 @@ class _Compiler:
             instruction._replace(frees=tuple(frees[i]))
             for i, instruction in enumerate(self.code)
         ]
+
+
+def kept_feeds(step: Step) -> tuple[int, ...]:
+    """The numbers of the feeds that an op could keep, such as a variable's new value.
+
+    The caller may change a fed array after the run, so what is kept must be a copy.
+    """
+    origins: dict[Edge, set[int]] = {
+        Edge(node, 0): {i} for i, node in enumerate(step.feeds.values())
+    }
+    kept: set[int] = set()
+    for node in step.nodes:
+        reaching = set().union(*(origins.get(edge, ()) for edge in node.inputs))
+        if not reaching:
+            continue
+        if node.spec.is_stateful:
+            kept |= reaching
+        elif node.spec.aliases:
+            for i in range(len(node.op.outputs)):
+                origins[Edge(node, i)] = reaching
+    return tuple(sorted(kept))
 
 
 def carries_cell(edge: Edge) -> bool:

@@ -167,7 +167,7 @@ class _Run:
         self.wanted = set(program.step.fetches)
         self.results: dict[Edge, Any] = {}
         for node, value in zip(program.step.feeds.values(), fed, strict=True):
-            self._send(program.cells[node], [value], False, self.root, 0)
+            self._send(program.cells[node], [value.copy()], False, self.root, 0)
         for cell in program.sources:
             self.queue.append((cell, self.root, 0, [], False))
 

@@ -52,6 +52,10 @@ class Program:
           OpError: a kernel failed; the error names the op and the user's line.
         """
         hot = self._hot
+        if self.compiled.kept_feeds:
+            fed = list(fed)
+            for i in self.compiled.kept_feeds:
+                fed[i] = fed[i].copy()
         with np.errstate(all="ignore"):
             if observers:
                 return self._run_observed(fed, observers)
