@@ -1,0 +1,147 @@
+"""What gradient rules share: broadcasting undone, and functions of later families.
+
+The rules build the nodes that TF's build, in the same order, because GraphDefs are
+compared; that is why some shapes become constants and others `Shape` nodes.
+Source: python/ops/math_grad.py (SmartBroadcastGradientArgs).
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from tfteach.framework import shape as shapes
+from tfteach.framework.dtypes import dtypes_of, int32
+from tfteach.framework.errors import invalid_argument
+from tfteach.framework.export import EXPORTS
+from tfteach.framework.graph import Graph, get_default_graph
+from tfteach.framework.op import OPS, Op
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.shape import Shape
+
+
+def upward(name: str) -> Any:
+    """The public function `tf.<name>` of a family that comes after the caller's."""
+    module, attribute = EXPORTS[name]
+    return getattr(sys.modules[module], attribute)
+
+
+def after(grad: Any) -> Any:
+    """A context manager: what is built inside waits for the gradient."""
+    return get_default_graph().control_dependencies([grad])
+
+
+def reduction_axes(
+    x: tuple[int, ...], y: tuple[int, ...]
+) -> tuple[list[int], list[int]]:
+    """The axes over which the gradients of a broadcasting op must be summed.
+
+    Args:
+      x, y: the shapes of the op's inputs.
+
+    Returns:
+      The axes of the output along which `x` and `y` were repeated.
+
+    Raises:
+      InvalidArgumentError: the shapes do not broadcast.
+    """
+    if x == y:
+        return [], []
+    rank = max(len(x), len(y))
+    wide_x = (1,) * (rank - len(x)) + x
+    wide_y = (1,) * (rank - len(y)) + y
+    over_x, over_y = [], []
+    for axis, (m, n) in enumerate(zip(wide_x, wide_y, strict=True)):
+        if m != n and 1 not in (m, n):
+            raise invalid_argument(
+                f"Incompatible shapes: {shapes.text(x)} vs. {shapes.text(y)}"
+            )
+        if m == 1:
+            over_x.append(axis)
+        if n == 1:
+            over_y.append(axis)
+    return over_x, over_y
+
+
+class BroadcastGradientArgs(Op):
+    """The axes to sum a broadcasting op's gradients over.
+
+    Source: core/ops/array_ops.cc, BroadcastGradientArgs; core/util/bcast.h.
+    """
+
+    signature = "s0: T, s1: T -> r0: T, r1: T"
+    T = dtypes_of("int32 int64")
+    T_default = int32
+    host_inputs: ClassVar[tuple[str, ...]] = ("s0", "s1")
+
+    def infer_shape(self, s0: Shape, s1: Shape) -> list[Shape]:
+        shapes.with_rank(s0, 1)
+        shapes.with_rank(s1, 1)
+        return [(None,), (None,)]
+
+    def compute(self, xp: Any, s0: Any, s1: Any) -> Any:
+        x, y = tuple(map(int, s0)), tuple(map(int, s1))
+        return tuple(np.array(axes, s0.dtype) for axes in reduction_axes(x, y))
+
+    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
+        return [None, None]
+
+
+def all_shapes_known_and_equal(x: Tensor, y: Tensor, grad: Tensor) -> bool:
+    """Whether nothing was broadcast, as far as the graph alone tells."""
+    return x._shape == y._shape == grad._shape and shapes.is_full(x._shape)
+
+
+# Per graph: pairs of shapes whose axes were worked out already.  TF leaves the nodes of
+# the first time in the graph, so the cache shows in GraphDefs.
+_axes_of: WeakKeyDictionary[Graph, dict[Any, Any]] = WeakKeyDictionary()
+
+
+def static_sums(x: Tensor, y: Tensor, grad: Tensor) -> tuple[Any, Any]:
+    """For each input a function from a full gradient to the input's own.
+
+    Args:
+      x, y: the inputs of the broadcasting op.
+      grad: the gradient with respect to its output.
+
+    Returns:
+      A pair of functions (Tensor -> Tensor); the identity where shapes agree.
+    """
+    sx, sy = x._shape, y._shape
+    if not (shapes.is_full(sx) and shapes.is_full(sy)):
+        shape = OPS["Shape"]()
+        return _sums(shape(x, name="Shape"), shape(y, name="Shape"))
+    known = _axes_of.setdefault(get_default_graph(), {})
+    axes = known.get((sx, sy))
+    if axes is None:
+        BroadcastGradientArgs()(sx, sy)
+        axes = known[sx, sy] = reduction_axes(sx, sy)  # type: ignore[arg-type]
+    return (
+        _keep if sx == grad._shape else _summing(tuple(axes[0]), sx),
+        _keep if sy == grad._shape else _summing(tuple(axes[1]), sy),
+    )
+
+
+def dynamic_sums(x: Tensor, y: Tensor) -> tuple[Any, Any]:
+    """`static_sums` for the rules that never shorten: Shape, Sum, Reshape."""
+    shape = upward("shape")
+    return _sums(shape(x), shape(y))
+
+
+def _sums(sx: Any, sy: Any) -> tuple[Any, Any]:
+    rx, ry = BroadcastGradientArgs()(sx, sy)
+    return _summing(rx, sx), _summing(ry, sy)
+
+
+def _keep(full: Tensor) -> Tensor:
+    return full
+
+
+def _summing(axes: Any, shape: Any) -> Any:
+    def own(full: Tensor) -> Any:
+        return OPS["Reshape"]()(OPS["Sum"]()(full, axes), shape)
+
+    return own

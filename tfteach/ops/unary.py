@@ -1,0 +1,569 @@
+"""Element-wise functions of one tensor: signs, powers, exponentials, rounding.
+
+Source: core/ops/math_ops.cc, core/kernels/cwise_ops.h, python/ops/math_grad.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfteach.framework.dtypes import dtypes_of
+from tfteach.framework.export import export
+from tfteach.framework.op import Op
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.shape import Shape
+from tfteach.ops.adjoint import after, upward
+from tfteach.ops.constant import constant
+
+REAL = dtypes_of("bfloat16 half float double")
+FIELD = dtypes_of("bfloat16 half float double complex64 complex128")
+NUMBER = dtypes_of("bfloat16 half float double int32 int64 complex64 complex128")
+
+
+class Unary(Op, abstract=True):
+    """An element-wise op of one tensor that keeps its type."""
+
+    signature = "x: T -> y: T"
+
+    def infer_shape(self, x: Shape) -> Shape:
+        return x
+
+
+class Adjoint(Op, abstract=True):
+    """An op of a function's output `y` and the gradient `dy` with respect to it."""
+
+    signature = "y: T, dy: T -> z: T"
+    T = FIELD
+
+    def infer_shape(self, y: Shape, dy: Shape) -> Shape:
+        return y
+
+
+def number(array: Any, value: float) -> Any:
+    """A Python number in the array's type (bfloat16 would be widened by a float)."""
+    return array.dtype.type(value)
+
+
+def conj(x: Tensor) -> Tensor:
+    """The conjugate in a gradient rule: no node for real tensors."""
+    return upward("conj")(x)  # type: ignore[no-any-return]
+
+
+class Neg(Unary):
+    """-x.  Source: math_ops.cc, Neg."""
+
+    T = NUMBER
+
+    def compute(self, xp: Any, x: Any) -> Any:
+        return xp.negative(x)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return [-grad]
+
+    def expression(self, x: str) -> str:
+        return f"-{x}"
+
+
+@export("math.negative", "negative")
+def negative(x: Any, name: str | None = None) -> Tensor:
+    """Element-wise negation.
+
+    y = -x
+
+    Args:
+      x: float, int or complex Tensor of any shape.
+      name: the op's name.
+
+    Returns:
+      A Tensor of the same shape and type.
+
+    Example:
+      >>> tf.Session().run(tf.negative([1.0, -2.0]))
+      array([-1.,  2.], dtype=float32)
+
+    Source: Neg in core/ops/math_ops.cc.
+    """
+    return Neg()(x, name=name)  # type: ignore[no-any-return]
+
+
+class Abs(Unary):
+    """|x| of real numbers.  Source: math_ops.cc, Abs."""
+
+    T = dtypes_of("bfloat16 half float double int8 int16 int32 int64")
+
+    def compute(self, xp: Any, x: Any) -> Any:
+        return xp.abs(x)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return [grad * sign(op.inputs[0])]
+
+
+class Sign(Unary):
+    """-1, 0 or 1; x / |x| for complex numbers.  Source: math_ops.cc, Sign."""
+
+    T = NUMBER
+
+    def compute(self, xp: Any, x: Any) -> Any:
+        if x.dtype.kind == "c":
+            size = xp.abs(x)
+            return xp.where(size == 0, x, x / xp.where(size == 0, 1, size)).astype(
+                x.dtype
+            )
+        return xp.sign(x)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        x = op.inputs[0]
+        return [upward("zeros")(upward("shape")(x), x.dtype)]
+
+
+@export("math.sign", "sign")
+def sign(x: Any, name: str | None = None) -> Tensor:
+    """The sign of each element.
+
+    y = -1 if x < 0, 0 if x = 0, 1 if x > 0; x / |x| for complex x
+
+    Args:
+      x: float, int or complex Tensor of any shape.
+      name: the op's name.
+
+    Returns:
+      A Tensor of the same shape and type.
+
+    Example:
+      >>> tf.Session().run(tf.sign([3.0, 0.0, -2.0]))
+      array([ 1.,  0., -1.], dtype=float32)
+
+    Source: Sign in core/ops/math_ops.cc.
+    """
+    return Sign()(x, name=name)  # type: ignore[no-any-return]
+
+
+class Square(Unary):
+    """x * x.  Source: math_ops.cc, Square."""
+
+    T = NUMBER
+
+    def compute(self, xp: Any, x: Any) -> Any:
+        return xp.multiply(x, x)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        with after(grad):
+            x = conj(op.inputs[0])
+            y = constant(2.0, dtype=x.dtype)
+            return [upward("multiply")(grad, upward("multiply")(x, y))]
+
+    def expression(self, x: str) -> str:
+        return f"{x} * {x}"
+
+
+@export("math.square", "square")
+def square(x: Any, name: str | None = None) -> Tensor:
+    """Element-wise square.
+
+    y = x²
+
+    Args:
+      x: float, int or complex Tensor of any shape.
+      name: the op's name.
+
+    Returns:
+      A Tensor of the same shape and type.
+
+    Example:
+      >>> tf.Session().run(tf.square([2.0, -3.0]))
+      array([4., 9.], dtype=float32)
+
+    Source: Square in core/ops/math_ops.cc.
+    """
+    return Square()(x, name=name)  # type: ignore[no-any-return]
+
+
+class Sqrt(Unary):
+    """The square root.  Source: math_ops.cc, Sqrt."""
+
+    T = FIELD
+
+    def compute(self, xp: Any, x: Any) -> Any:
+        return xp.sqrt(x)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return [SqrtGrad()(op.outputs[0], grad)]
+
+
+@export("math.sqrt", "sqrt")
+def sqrt(x: Any, name: str | None = None) -> Tensor:
+    """Element-wise square root.
+
+    y = √x, nan for negative real x
+
+    Args:
+      x: float or complex Tensor of any shape.
+      name: the op's name.
+
+    Returns:
+      A Tensor of the same shape and type.
+
+    Example:
+      >>> tf.Session().run(tf.sqrt([4.0, 9.0]))
+      array([2., 3.], dtype=float32)
+
+    Source: Sqrt in core/ops/math_ops.cc.
+    """
+    return Sqrt()(x, name=name)  # type: ignore[no-any-return]
+
+
+class SqrtGrad(Adjoint):
+    """dy / 2y.  Source: math_ops.cc, SqrtGrad."""
+
+    def compute(self, xp: Any, y: Any, dy: Any) -> Any:
+        return number(y, 0.5) * dy / xp.conj(y)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        a, y = op.inputs[0], op.outputs[0]
+        with after(grad):
+            ga = grad / a
+            return [-conj(ga) * y, 0.5 * ga]
+
+
+class Rsqrt(Unary):
+    """1 / √x.  Source: math_ops.cc, Rsqrt."""
+
+    T = FIELD
+
+    def compute(self, xp: Any, x: Any) -> Any:
+        return number(x, 1) / xp.sqrt(x)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return [RsqrtGrad()(op.outputs[0], grad)]
+
+
+@export("math.rsqrt", "rsqrt")
+def rsqrt(x: Any, name: str | None = None) -> Tensor:
+    """Element-wise reciprocal of the square root.
+
+    y = 1 / √x
+
+    Args:
+      x: float or complex Tensor of any shape.
+      name: the op's name.
+
+    Returns:
+      A Tensor of the same shape and type.
+
+    Example:
+      >>> tf.Session().run(tf.rsqrt([4.0, 0.25]))
+      array([0.5, 2. ], dtype=float32)
+
+    Source: Rsqrt in core/ops/math_ops.cc.
+    """
+    return Rsqrt()(x, name=name)  # type: ignore[no-any-return]
+
+
+class RsqrtGrad(Adjoint):
+    """-dy * y³ / 2.  Source: math_ops.cc, RsqrtGrad."""
+
+    def compute(self, xp: Any, y: Any, dy: Any) -> Any:
+        y = xp.conj(y)
+        return number(y, -0.5) * dy * y * (y * y)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        a, b = op.inputs
+        with after(grad):
+            ca, cg = conj(a), conj(grad)
+            grad_a = -1.5 * cg * b * square(ca)
+            return [grad_a, RsqrtGrad()(ca, grad)]
+
+
+class Reciprocal(Unary):
+    """1 / x.  Source: math_ops.cc, Reciprocal."""
+
+    T = NUMBER
+
+    def compute(self, xp: Any, x: Any) -> Any:
+        return xp.reciprocal(x) if x.dtype.kind in "iu" else number(x, 1) / x
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return [ReciprocalGrad()(op.outputs[0], grad)]
+
+
+@export("math.reciprocal", "reciprocal")
+def reciprocal(x: Any, name: str | None = None) -> Tensor:
+    """Element-wise reciprocal.
+
+    y = 1 / x
+
+    Args:
+      x: float or complex Tensor of any shape.
+      name: the op's name.
+
+    Returns:
+      A Tensor of the same shape and type.
+
+    Example:
+      >>> tf.Session().run(tf.reciprocal([2.0, -4.0]))
+      array([ 0.5 , -0.25], dtype=float32)
+
+    Source: Reciprocal in core/ops/math_ops.cc.
+    """
+    return Reciprocal()(x, name=name)  # type: ignore[no-any-return]
+
+
+class Inv(Reciprocal):
+    """The older name of Reciprocal.  Source: math_ops.cc, Inv."""
+
+
+class ReciprocalGrad(Adjoint):
+    """-dy * y².  Source: math_ops.cc, ReciprocalGrad."""
+
+    def compute(self, xp: Any, y: Any, dy: Any) -> Any:
+        y = xp.conj(y)
+        return -y * dy * y
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        b = op.inputs[1]
+        with after(grad):
+            ca, cg = conj(op.inputs[0]), conj(grad)
+            return [cg * -2.0 * b * ca, ReciprocalGrad()(ca, grad)]
+
+
+class InvGrad(ReciprocalGrad):
+    """The older name of ReciprocalGrad.  Source: math_ops.cc, InvGrad."""
+
+
+class Exp(Unary):
+    """e to the power x.  Source: math_ops.cc, Exp."""
+
+    T = FIELD
+
+    def compute(self, xp: Any, x: Any) -> Any:
+        return xp.exp(x)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        with after(grad):
+            return [grad * conj(op.outputs[0])]
+
+
+@export("math.exp", "exp")
+def exp(x: Any, name: str | None = None) -> Tensor:
+    """Element-wise exponential.
+
+    y = eˣ
+
+    Args:
+      x: float or complex Tensor of any shape.
+      name: the op's name.
+
+    Returns:
+      A Tensor of the same shape and type.
+
+    Example:
+      >>> tf.Session().run(tf.exp([0.0, 1.0]))
+      array([1.      , 2.718282], dtype=float32)
+
+    Source: Exp in core/ops/math_ops.cc.
+    """
+    return Exp()(x, name=name)  # type: ignore[no-any-return]
+
+
+class Expm1(Unary):
+    """eˣ - 1, exact near 0.  Source: math_ops.cc, Expm1."""
+
+    T = FIELD
+
+    def compute(self, xp: Any, x: Any) -> Any:
+        return xp.expm1(x)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        with after(grad):
+            return [grad * exp(conj(op.inputs[0]))]
+
+
+@export("math.expm1", "expm1")
+def expm1(x: Any, name: str | None = None) -> Tensor:
+    """Exponential minus one, exact for small x.
+
+    y = eˣ - 1
+
+    Args:
+      x: float or complex Tensor of any shape.
+      name: the op's name.
+
+    Returns:
+      A Tensor of the same shape and type.
+
+    Example:
+      >>> tf.Session().run(tf.expm1([0.0, 1.0]))
+      array([0.       , 1.7182819], dtype=float32)
+
+    Source: Expm1 in core/ops/math_ops.cc.
+    """
+    return Expm1()(x, name=name)  # type: ignore[no-any-return]
+
+
+class Log(Unary):
+    """The natural logarithm.  Source: math_ops.cc, Log."""
+
+    T = FIELD
+
+    def compute(self, xp: Any, x: Any) -> Any:
+        return xp.log(x)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        with after(grad):
+            return [grad * reciprocal(conj(op.inputs[0]))]
+
+
+@export("math.log", "log")
+def log(x: Any, name: str | None = None) -> Tensor:
+    """Element-wise natural logarithm.
+
+    y = ln x; -inf at 0, nan below
+
+    Args:
+      x: float or complex Tensor of any shape.
+      name: the op's name.
+
+    Returns:
+      A Tensor of the same shape and type.
+
+    Example:
+      >>> tf.Session().run(tf.log([1.0, 2.0]))
+      array([0.       , 0.6931472], dtype=float32)
+
+    Source: Log in core/ops/math_ops.cc.
+    """
+    return Log()(x, name=name)  # type: ignore[no-any-return]
+
+
+class Log1p(Unary):
+    """ln(1 + x), exact near 0.  Source: math_ops.cc, Log1p."""
+
+    T = FIELD
+
+    def compute(self, xp: Any, x: Any) -> Any:
+        return xp.log1p(x)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        with after(grad):
+            x = conj(op.inputs[0])
+            return [grad * reciprocal(1 + x)]
+
+
+@export("math.log1p", "log1p")
+def log1p(x: Any, name: str | None = None) -> Tensor:
+    """Logarithm of one plus x, exact for small x.
+
+    y = ln(1 + x)
+
+    Args:
+      x: float or complex Tensor of any shape.
+      name: the op's name.
+
+    Returns:
+      A Tensor of the same shape and type.
+
+    Example:
+      >>> tf.Session().run(tf.log1p([0.0, 1.0]))
+      array([0.       , 0.6931472], dtype=float32)
+
+    Source: Log1p in core/ops/math_ops.cc.
+    """
+    return Log1p()(x, name=name)  # type: ignore[no-any-return]
+
+
+class Sigmoid(Unary):
+    """1 / (1 + e⁻ˣ).  Source: math_ops.cc, Sigmoid."""
+
+    T = FIELD
+
+    def compute(self, xp: Any, x: Any) -> Any:
+        one = number(x, 1)
+        return one / (one + xp.exp(-x))
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        with after(grad):
+            return [SigmoidGrad()(conj(op.outputs[0]), grad)]
+
+
+class SigmoidGrad(Adjoint):
+    """dy * y * (1 - y).  Source: math_ops.cc, SigmoidGrad."""
+
+    def compute(self, xp: Any, y: Any, dy: Any) -> Any:
+        y = xp.conj(y)
+        return dy * y * (number(y, 1) - y)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        with after(grad):
+            a, b = conj(op.inputs[0]), conj(op.inputs[1])
+            gb = grad * b
+            return [gb - 2.0 * gb * a, SigmoidGrad()(a, grad)]
+
+
+@export("math.sigmoid", "nn.sigmoid", "sigmoid")
+def sigmoid(x: Any, name: str | None = None) -> Tensor:
+    """The logistic function of each element.
+
+    y = 1 / (1 + e⁻ˣ)
+
+    Args:
+      x: float or complex Tensor of any shape.
+      name: the op's name.
+
+    Returns:
+      A Tensor of the same shape and type.
+
+    Example:
+      >>> tf.Session().run(tf.sigmoid([0.0, 2.0]))
+      array([0.5     , 0.880797], dtype=float32)
+
+    Source: Sigmoid in core/ops/math_ops.cc.
+    """
+    return Sigmoid()(x, name=name)  # type: ignore[no-any-return]
+
+
+class Tanh(Unary):
+    """The hyperbolic tangent.  Source: math_ops.cc, Tanh."""
+
+    T = FIELD
+
+    def compute(self, xp: Any, x: Any) -> Any:
+        return xp.tanh(x)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        with after(grad):
+            return [TanhGrad()(conj(op.outputs[0]), grad)]
+
+
+class TanhGrad(Adjoint):
+    """dy * (1 - y²).  Source: math_ops.cc, TanhGrad."""
+
+    def compute(self, xp: Any, y: Any, dy: Any) -> Any:
+        y = xp.conj(y)
+        return dy * (number(y, 1) - y * y)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        with after(grad):
+            a, b = conj(op.inputs[0]), conj(op.inputs[1])
+            return [grad * -2.0 * b * a, TanhGrad()(a, grad)]
+
+
+@export("math.tanh", "nn.tanh", "tanh")
+def tanh(x: Any, name: str | None = None) -> Tensor:
+    """Element-wise hyperbolic tangent.
+
+    y = (eˣ - e⁻ˣ) / (eˣ + e⁻ˣ)
+
+    Args:
+      x: float or complex Tensor of any shape.
+      name: the op's name.
+
+    Returns:
+      A Tensor of the same shape and type.
+
+    Example:
+      >>> tf.Session().run(tf.tanh([0.0, 1.0]))
+      array([0.       , 0.7615942], dtype=float32)
+
+    Source: Tanh in core/ops/math_ops.cc.
+    """
+    return Tanh()(x, name=name)  # type: ignore[no-any-return]
