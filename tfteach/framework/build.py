@@ -12,6 +12,7 @@ from typing import Any
 
 from tfteach.framework import op as op_module
 from tfteach.framework import shape as shapes
+from tfteach.framework.contexts import check_inputs
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import DType
 from tfteach.framework.graph import Graph
@@ -48,7 +49,7 @@ def _result(op: Op, node: Operation) -> Any:
     outputs = node.outputs
     if len(outputs) == 1 and not type(op).outputs[0].is_sequence:
         return outputs[0]
-    return list(outputs) if type(op).outputs else node
+    return list(outputs) if outputs else node
 
 
 def _build_converting(op: Op, values: tuple[Any, ...], name: str | None) -> Any:
@@ -215,11 +216,27 @@ def create(
         _colocate_with_refs(node, refs)
     elif scopes.colocation:
         _colocate(node)
-    context = graph.control_flow_context
-    if context is not None and device is None:
-        context.add_op(node)
-    graph.append(node)
+    if graph.has_control_flow:
+        _append_in_context(graph, node)
+    else:
+        graph.append(node)
     return node
+
+
+def _append_in_context(graph: Graph, node: Operation) -> None:
+    """Append a node that may be part of a branch or a loop, or use their values."""
+    context = graph.control_flow_context
+    node.control_flow_context = context
+    check_inputs(node)
+    if context is None:
+        graph.append(node)
+        return
+    # The ops that carry values in come after the node, in its name scope, as in TF;
+    # observers hear of the node when its inputs are final.
+    graph.append(node, announce=False)
+    with graph.name_scope(node.name + "/"):
+        context.add_op(node)
+    graph.announce(node)
 
 
 def _apply_attr_scopes(node: Operation) -> None:

@@ -79,6 +79,7 @@ class Graph:
         self.operations: list[Operation] = []
         self.scopes = Scopes(self)
         self.control_flow_context: Any = None
+        self.has_control_flow = False  # whether there was ever a context
         self.observers: tuple[Observer, ...] = ()
         self.mutations = 0
         self.finalized = False
@@ -171,7 +172,7 @@ class Graph:
 
     # ---- adding operations
 
-    def append(self, op: Operation) -> None:
+    def append(self, op: Operation, announce: bool = True) -> None:
         """Enter a new operation; only `framework/build.py` calls this."""
         by_name = self._by_name
         if op.name in by_name:
@@ -179,6 +180,11 @@ class Graph:
         by_name[op.name] = op
         self.operations.append(op)
         op.node_id = len(self.operations)
+        if announce and self.observers:
+            self.announce(op)
+
+    def announce(self, op: Operation) -> None:
+        """Tell the observers of a new operation."""
         for observer in self.observers:
             observer(OpAdded(op))
 

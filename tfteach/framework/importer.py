@@ -393,10 +393,14 @@ class _Import:
                 held = scopes.control_inputs_for({t.op for t in op.inputs})
                 new = [c for c in held if c not in op.control_inputs]
                 op.control_inputs = [*op.control_inputs, *new]
-            if graph.control_flow_context is not None:
-                graph.control_flow_context.add_op(op)
             graph._names_in_use.setdefault(op.name.lower(), 1)
-            graph.append(op)
+            graph.append(op, announce=False)
+        for op in self.order:
+            if graph.control_flow_context is not None:
+                op.control_flow_context = graph.control_flow_context
+                with graph.name_scope(op.name + "/"):
+                    graph.control_flow_context.add_op(op)
+            graph.announce(op)
 
     def _rename_groups(self, op: Operation) -> None:
         extra = op.extra_attrs

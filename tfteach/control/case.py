@@ -1,0 +1,162 @@
+"""`Assert`, which needs a branch, and `case`, a chain of branches.
+
+Source: python/ops/control_flow_ops.py.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from tfteach.control.branch import Branch, cond
+from tfteach.framework import dtypes
+from tfteach.framework.convert import convert
+from tfteach.framework.export import export
+from tfteach.framework.graph import get_default_graph
+from tfteach.framework.op import OPS
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.scope import name_scope
+from tfteach.ops.constant import constant
+from tfteach.ops.debug import Assert as AssertOp
+from tfteach.ops.flow import no_op
+
+
+@export("Assert", "debugging.Assert")
+def Assert(
+    condition: Any, data: Sequence[Any], summarize: int | None = None,
+    name: str | None = None,
+) -> Operation:
+    """An operation that fails the run unless `condition` is true.
+
+    It runs only if something depends on it: `with tf.control_dependencies([...])`.
+
+    Args:
+      condition: a bool scalar Tensor.
+      data: the tensors to show if it is false.
+      summarize: how many elements of each to show (3; -1 for all).
+      name: the name scope of the new operations.
+
+    Returns:
+      The Operation.
+
+    Raises:
+      InvalidArgumentError: in the run, if `condition` is false.
+
+    Example:
+      >>> x = tf.placeholder(tf.float32)
+      >>> with tf.control_dependencies([tf.Assert(tf.reduce_all(x > 0), [x])]):
+      ...     y = tf.log(x)
+
+    Source: python/ops/control_flow_ops.py, Assert; core/ops/logging_ops.cc, Assert.
+    """
+    op = AssertOp(summarize=3 if summarize is None else summarize)
+    with name_scope(name, "Assert", [condition, *data]):
+        tensors = [convert(value) for value in data]
+        if all(t.dtype in (dtypes.string, dtypes.int32) for t in tensors):
+            return op(condition, list(data), name="Assert")  # type: ignore[no-any-return]
+        condition = convert(condition, name="Condition")
+
+        def check() -> Operation:
+            return op(condition, list(data), name="Assert")  # type: ignore[no-any-return]
+
+        return cond(condition, no_op, check, name="AssertGuard").op  # type: ignore[no-any-return]
+
+
+# ---- case
+
+
+@export("case")
+def case(
+    pred_fn_pairs: Any,
+    default: Branch | None = None,
+    exclusive: bool = False,
+    strict: bool = False,
+    name: str = "case",
+) -> Any:
+    """The results of the first function whose condition is true in the run.
+
+    Args:
+      pred_fn_pairs: a list of pairs (bool scalar Tensor, function), or a dict.
+      default: the function for when none is true; without it that is an error.
+      exclusive: fail the run if several conditions are true.
+      strict: keep lists of one element.
+      name: the name scope of the new operations.
+
+    Returns:
+      Tensors in the structure that the functions return.
+
+    Raises:
+      TypeError: the pairs are no pairs of a bool Tensor and a function.
+
+    Source: python/ops/control_flow_ops.py, case.
+    """
+    predicates, actions = _checked_pairs(pred_fn_pairs)
+    with name_scope(name, "case", predicates):
+        if default is None:
+            default = _last_or_fail(predicates, actions)
+            predicates, actions = predicates[:-1], actions[:-1]
+        function: Branch = default
+        for predicate, action in zip(reversed(predicates), reversed(actions),
+                                     strict=True):
+            function = partial(
+                cond, predicate, true_fn=action, false_fn=function, strict=strict
+            )
+        if not exclusive:
+            return function()
+        check = _assert_at_most(predicates, 1, "Input error: exclusive=True")
+        with get_default_graph().control_dependencies([check]):
+            return function()
+
+
+def _checked_pairs(pairs: Any) -> tuple[list[Tensor], list[Branch]]:
+    if not isinstance(pairs, list | tuple | dict):
+        raise TypeError("fns must be a list, tuple, or dict")
+    if isinstance(pairs, OrderedDict):
+        pairs = list(pairs.items())
+    elif isinstance(pairs, dict):
+        pairs = sorted(pairs.items(), key=lambda item: item[0].name)
+    for pair in pairs:
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise TypeError("Each entry in pred_fn_pairs must be a 2-tuple")
+        pred, function = pair
+        if not isinstance(pred, Tensor):
+            raise TypeError(f"pred must be a Tensor, got: {pred}")
+        if pred.dtype is not dtypes.bool_:
+            raise TypeError(f"pred must be Tensor of type bool: {pred.name}")
+        if not callable(function):
+            raise TypeError(f"fn for pred {pred.name} must be callable.")
+    return [p for p, _ in pairs], [f for _, f in pairs]
+
+
+def _last_or_fail(predicates: list[Tensor], actions: list[Branch]) -> Branch:
+    """The last action, for when no other condition is true; fails if its own isn't."""
+    others, last = predicates[:-1], len(predicates) - 1
+
+    def default() -> Any:
+        stacked = OPS["Pack"](axis=0)(predicates, name="preds_c")
+        only = _assert_at_most(
+            others, 0,
+            f"Implementation error: selected default action #{last} was called, but "
+            "some of other predicates are True: ",
+        )
+        message = "Input error: None of conditions evaluated as True:"
+        mine = Assert(predicates[-1], [message, stacked])
+        with get_default_graph().control_dependencies([only, mine]):
+            return actions[-1]()
+
+    return default
+
+
+def _assert_at_most(predicates: list[Tensor], n: int, message: str) -> Operation:
+    from tfteach.ops.math import cast
+    from tfteach.ops.reduce import reduce_sum
+
+    stacked = OPS["Pack"](axis=0)(predicates, name="preds_c")
+    count = reduce_sum(cast(stacked, dtypes.int32), name="num_true_conds")
+    limit = constant(n, name="n_true_conds")
+    names = ", ".join(p.name for p in predicates)
+    text = f"{message}: more than {n} conditions ({names}) evaluated as True:"
+    few = OPS["LessEqual"]()(count, limit)
+    return Assert(few, [text, stacked], summarize=len(predicates))

@@ -1,0 +1,374 @@
+"""Loops: `while_loop`.
+
+A loop is a cycle of Merge, Switch and NextIteration for each loop variable, entered by
+Enter and left by Exit; one LoopCond drives all its Switch ops.
+Source: python/ops/control_flow_ops.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tfteach.control.branch import carry_in, merge, switch_colocated
+from tfteach.framework import nest
+from tfteach.framework.contexts import (
+    ControlFlowContext,
+    is_constant_enter,
+    is_loop_exit,
+    output_context,
+)
+from tfteach.framework.convert import convert
+from tfteach.framework.export import export
+from tfteach.framework.graph import GraphKeys
+from tfteach.framework.op import OPS
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.scope import name_scope
+from tfteach.framework.shape import Shape, TensorShape
+from tfteach.ops.constant import constant
+from tfteach.ops.flow import LoopCond, forward, is_slices
+
+
+class WhileContext(ControlFlowContext):
+    """A loop.
+
+    Attributes:
+      maximum_iterations: a Tensor, or None.
+      parallel_iterations, back_prop, swap_memory: as given to `tf.while_loop`.
+      pivot: whether the loop goes on, the output of its LoopCond.
+      loop_enters, loop_exits: the tensors that lead into the loop and out of it.
+    """
+
+    def __init__(
+        self,
+        maximum_iterations: Tensor | None = None,
+        parallel_iterations: int = 10,
+        back_prop: bool = True,
+        swap_memory: bool = False,
+        name: str = "while_context",
+    ) -> None:
+        super().__init__(name)
+        self.maximum_iterations = maximum_iterations
+        self.parallel_iterations = parallel_iterations
+        self.back_prop = back_prop
+        self.swap_memory = swap_memory
+        self.pivot: Tensor | None = None
+        self.pivot_for_pred: Tensor | None = None
+        self.pivot_for_body: Tensor | None = None
+        self.loop_enters: list[Tensor] = []
+        self.loop_exits: list[Tensor] = []
+
+    @property
+    def control_pivot(self) -> Tensor | None:
+        return self.pivot_for_pred if self.pivot_for_body is None else (
+            self.pivot_for_body
+        )
+
+    @property
+    def while_context(self) -> ControlFlowContext:
+        return self
+
+    @property
+    def is_while(self) -> bool:
+        return True
+
+    def add_value(self, value: Tensor) -> Tensor:
+        if value in self.values or value.op.control_flow_context is self:
+            return self.external_values.get(value, value)
+        self.values.add(value)
+        result = value
+        if self.outer_context is not None:
+            result = self.outer_context.add_value(value)
+        with self.graph.control_dependencies(None):
+            enter = self._enter(result, is_constant=True)
+        self._take_over([enter])
+        self.values.add(enter)
+        self.external_values[value] = enter
+        return enter
+
+    def _enter(
+        self, value: Tensor, is_constant: bool, keep_shape: bool = True
+    ) -> Tensor:
+        enter: Tensor = forward(
+            "Enter", value, frame_name=self.name, is_constant=is_constant,
+            parallel_iterations=self.parallel_iterations,
+        )
+        if keep_shape:
+            enter.set_shape(value.shape)
+        self.graph.prevent_feeding(enter)
+        if self.outer_context is not None:
+            self.outer_context.add_inner_op(enter.op)
+        return enter
+
+    def add_op(self, op: Operation) -> None:
+        if op.inputs:
+            carry_in(self, op)
+            dropped = self.keep_inner_control_inputs(op)
+            free = not op.control_inputs and all(
+                is_constant_enter(t.op) for t in op.inputs
+            )
+        else:
+            dropped = self.keep_inner_control_inputs(op)
+            free = not op.control_inputs
+        if free and self.control_pivot is not None:
+            op._add_control_input(self.control_pivot.op)
+        self.values.update(op.outputs)
+        if dropped:
+            self._wait_inside(op, dropped)
+        if self.outer_context is not None or not is_loop_exit(op):
+            self.graph.prevent_fetching(op)
+            for tensor in op.outputs:
+                self.graph.prevent_feeding(tensor)
+        if self.outer_context is not None:
+            self.outer_context.add_inner_op(op)
+
+    def _wait_inside(self, op: Operation, outside: list[Operation]) -> None:
+        """Wait for ops outside the loop through values carried into it."""
+        with self.graph.control_dependencies(None), self:
+            carried = [
+                forward("Identity", other.outputs[0]).op
+                for other in outside
+                if other.outputs
+            ]
+        op._add_control_inputs(carried)
+
+    def _take_over(self, enters: list[Tensor]) -> None:
+        """Make Enter ops part of the loop, with the control inputs around it."""
+        scopes = self.graph.scopes
+        loop = None if self.outer_context is None else self.outer_context.while_context
+        for enter in enters:
+            kept = []
+            for op in scopes.control_inputs_for({enter.op.inputs[0].op}):
+                theirs, mine = output_context(op), self.outer_context
+                while mine is not theirs and mine is not None and mine is not loop:
+                    mine = mine.outer_context
+                if mine is theirs:
+                    kept.append(op)
+            enter.op.control_flow_context = self
+            if kept:
+                enter.op._add_control_inputs(kept)
+            for scope in scopes.control:
+                scope.add(enter.op)
+
+
+    # ---- building
+
+    def build(
+        self, cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Any,
+        invariants: Any,
+    ) -> tuple[Any, list[Tensor]]:
+        """Make the loop's nodes: what `body` returned, and the Exit tensors."""
+        values = [
+            v if is_slices(v) else convert(v) for v in nest.flatten(loop_vars)
+        ]
+        tensors = nest.flatten(values, expand_composites=True)
+        with self:
+            return self._build(cond, body, loop_vars, tensors, invariants)
+
+    def _build(
+        self, cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Any,
+        tensors: list[Tensor], invariants: list[Shape] | None,
+    ) -> tuple[Any, list[Tensor]]:
+        merges = self._begin(tensors, invariants)
+
+        def packed(flat: list[Tensor]) -> Any:
+            return nest.pack_sequence_as(loop_vars, flat, expand_composites=True)
+
+        self.pivot = LoopCond()(convert(cond(*packed(merges))), name="LoopCond")
+        switches = [switch_colocated(m, self.pivot) for m in merges]
+        inside = [forward("Identity", s[1]) for s in switches]
+        self.pivot_for_body = inside[0]
+        result = body(*packed(inside))
+        if not nest.is_nested(result) and not is_slices(result):
+            result = [result]
+        nest.assert_same_structure(
+            list(packed(inside)), list(result), expand_composites=True
+        )
+        nexts = [convert(v) for v in nest.flatten(result, expand_composites=True)]
+        if len(merges) != len(nexts):
+            raise ValueError(
+                "Number of inputs and outputs of body must match loop_vars: "
+                f"{len(merges)}, {len(nexts)}"
+            )
+        for merged, value in zip(merges, nexts, strict=True):
+            _close(merged, forward("NextIteration", value))
+        self.loop_exits = [forward("Exit", s[0]) for s in switches]
+        self.exit_result(self.loop_exits)
+        return result, self.loop_exits
+
+    def _begin(
+        self, tensors: list[Tensor], invariants: list[Shape] | None
+    ) -> list[Tensor]:
+        """The Enter and Merge ops of the loop variables."""
+        self.values = set(tensors)
+        outer = self.outer_context
+        if outer is not None:
+            tensors = [outer.add_value(t) for t in tensors]
+        with self.graph.control_dependencies(None):
+            enters = [self._enter(t, False, invariants is None) for t in tensors]
+        pivot = None
+        while outer is not None and pivot is None:
+            pivot, outer = outer.control_pivot, outer.outer_context
+        for enter in enters:
+            if pivot is not None and is_constant_enter(enter.op.inputs[0].op):
+                enter.op._add_control_input(pivot.op)
+        if invariants is not None:
+            for tensor, enter, shape in zip(tensors, enters, invariants, strict=True):
+                _set_invariant(tensor, enter, shape)
+        self._take_over(enters)
+        self.values = set(enters)
+        self.loop_enters = enters
+        merges = [merge([e, e])[0] for e in enters]
+        self.pivot_for_pred = merges[0]
+        return merges
+
+
+def _fits(shape: Shape, invariant: Shape) -> bool:
+    if invariant is None:
+        return True
+    return shape is not None and len(shape) == len(invariant) and all(
+        b is None or a == b for a, b in zip(shape, invariant, strict=True)
+    )
+
+
+def _set_invariant(tensor: Tensor, enter: Tensor, shape: Shape) -> None:
+    if not _fits(tensor._shape, shape):
+        raise ValueError(
+            f"The shape invariant specified for {tensor.name} is not compatible with "
+            "the initial shape of the loop variable. It enters the loop with shape "
+            f"{tensor.shape}, but the specified shape invariant is "
+            f"{TensorShape(shape)}."
+        )
+    enter.set_shape(shape)
+
+
+def _close(merged: Tensor, after: Tensor) -> None:
+    """Lead the value for the next turn back to the loop's beginning."""
+    if not _fits(after._shape, merged._shape):
+        start = merged.op.inputs[0].op.inputs[0]
+        raise ValueError(
+            f"Input tensor '{start.name}' enters the loop with shape {start.shape}, "
+            f"but has shape {after.shape} after one iteration. To allow the shape to "
+            "vary across iterations, use the `shape_invariants` argument of "
+            "tf.while_loop to specify a less-specific shape."
+        )
+    if after.dtype.base_dtype is not merged.dtype.base_dtype:
+        raise ValueError(
+            f"Input 1 of node {merged.op.name} was passed {after.dtype.name} from "
+            f"{after.name} incompatible with expected {merged.dtype.name}. A loop "
+            "variable keeps its type: cast the value that the body returns."
+        )
+    merged.op._update_input(1, after)
+
+
+@export("while_loop")
+def while_loop(
+    cond: Callable[..., Any],
+    body: Callable[..., Any],
+    loop_vars: Any,
+    shape_invariants: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    name: str | None = None,
+    maximum_iterations: Any = None,
+    return_same_structure: bool = False,
+) -> Any:
+    """Run `body` again and again while `cond` is true, all within one session run.
+
+    Args:
+      cond: takes the loop variables, returns a bool scalar Tensor.
+      body: takes the loop variables, returns their next values in the same structure.
+      loop_vars: a list or tuple of tensors, or of nested structures of them.
+      shape_invariants: like `loop_vars`, the shapes that hold in every turn; None keeps
+        each variable's first shape.
+      parallel_iterations: how many turns may overlap (has no effect on the values).
+      back_prop: whether gradients through the loop will be asked for.
+      swap_memory: whether values kept for the gradient may move to host memory.
+      name: the name scope of the new operations.
+      maximum_iterations: an int scalar, the most turns to take.
+      return_same_structure: keep a list of one variable a list.
+
+    Returns:
+      The loop variables after the last turn; a single one without its list.
+
+    Raises:
+      TypeError: `cond` or `body` cannot be called, or `body` changes the structure.
+      ValueError: there are no loop variables, or `body` changes a shape or a type.
+
+    Example:
+      >>> i = tf.while_loop(lambda i: i < 10, lambda i: i + 1, [tf.constant(0)])
+
+    Source: python/ops/control_flow_ops.py, while_loop.
+    """
+    if not callable(cond):
+        raise TypeError("cond must be callable.")
+    if not callable(body):
+        raise TypeError("body must be callable.")
+    if parallel_iterations < 1:
+        raise TypeError("parallel_iterations must be a positive integer.")
+    with name_scope(name, "while", nest.flatten(loop_vars)):
+        if not loop_vars:
+            raise ValueError("No loop variables provided")
+        single = len(loop_vars) == 1 and not return_same_structure
+        limit = None
+        if maximum_iterations is not None:
+            cond, body, loop_vars, limit = _limited(
+                cond, body, loop_vars, maximum_iterations, single
+            )
+            if shape_invariants is not None:
+                inner = shape_invariants[0] if single else shape_invariants
+                shape_invariants = (TensorShape([]), inner)
+        invariants = _invariants(loop_vars, shape_invariants)
+        context = WhileContext(limit, parallel_iterations, back_prop, swap_memory)
+        if context.outer_context is None:
+            context.graph.add_to_collection(GraphKeys.WHILE_CONTEXT, context)
+        result, exits = context.build(cond, body, loop_vars, invariants)
+        packed = nest.pack_sequence_as(result, exits, expand_composites=True)
+        if limit is not None:
+            return packed[1]
+        return packed[0] if len(exits) == 1 and not return_same_structure else packed
+
+
+def _limited(
+    cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Any,
+    maximum_iterations: Any, single: bool,
+) -> tuple[Any, Any, Any, Tensor]:
+    """The loop with a counter as its first variable."""
+    limit = convert(maximum_iterations, name="maximum_iterations")
+    if limit._shape != ():
+        raise ValueError(
+            f"maximum_iterations must be a scalar, saw shape: {limit.shape}"
+        )
+    counter = constant(0, dtype=limit.dtype, name="iteration_counter")
+
+    def limited_cond(i: Tensor, values: Any) -> Tensor:
+        wanted = cond(values) if single else cond(*values)
+        return OPS["LogicalAnd"]()(i < limit, wanted)  # type: ignore[no-any-return]
+
+    def limited_body(i: Tensor, values: Any) -> tuple[Tensor, Any]:
+        return i + 1, body(values) if single else body(*values)
+
+    return limited_cond, limited_body, (
+        counter, loop_vars[0] if single else loop_vars
+    ), limit
+
+
+def _invariants(loop_vars: Any, invariants: Any) -> list[Shape] | None:
+    """The shapes to hold on to, one per tensor; None to take those at the start."""
+    if invariants is None:
+        return None
+    flat = nest.flatten(invariants)
+    if not all(isinstance(s, TensorShape) for s in flat):
+        raise ValueError("`shapes` must be a (possibly nested) list of shapes.")
+    nest.assert_same_structure(loop_vars, invariants)
+    found: list[Shape] = []
+    for value, shape in zip(nest.flatten(loop_vars), flat, strict=True):
+        sizes = shape.dims_or_none
+        if is_slices(value):
+            raise NotImplementedError(
+                "shape_invariants for IndexedSlices or SparseTensors are not "
+                "implemented: carry their parts as separate loop variables"
+            )
+        found.append(sizes)
+    return found

@@ -1,0 +1,214 @@
+"""Python functions as ops: py_func and numpy_function.
+
+A graph keeps its functions alive; nodes name them by a token, as in TF, so that a graph
+with such a node can be exported but runs only in this process.
+Source: core/ops/script_ops.cc, python/ops/script_ops.py.
+"""
+
+from __future__ import annotations
+
+import itertools
+import traceback
+import weakref
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tfteach.framework import errors
+from tfteach.framework.dtypes import DType, as_dtype, string
+from tfteach.framework.export import export
+from tfteach.framework.graph import get_default_graph
+from tfteach.framework.op import Op, StatefulOp
+from tfteach.framework.shape import Shape
+
+
+class _Function:
+    """A registered function; weakly referable, unlike some callables."""
+
+    __slots__ = ("__weakref__", "call")
+
+    def __init__(self, call: Callable[..., Any]) -> None:
+        self.call = call
+
+
+_functions: weakref.WeakValueDictionary[str, _Function] = weakref.WeakValueDictionary()
+_numbers = itertools.count()
+
+# Which error a Python exception becomes (TF's choice).
+_CLASSES: tuple[tuple[tuple[type[Exception], ...], type[errors.OpError]], ...] = (
+    ((ValueError, TypeError), errors.InvalidArgumentError),
+    ((StopIteration,), errors.OutOfRangeError),
+    ((MemoryError,), errors.ResourceExhaustedError),
+    ((NotImplementedError,), errors.UnimplementedError),
+    ((Exception,), errors.UnknownError),
+)
+_C_NAMES = {"float16": "half", "float32": "float", "float64": "double"}
+
+
+def call_function(
+    token: str, types: tuple[DType, ...], inputs: Sequence[Any]
+) -> tuple[Any, ...]:
+    """Call the function of that token: its results as arrays of the given types."""
+    function = _functions.get(token)
+    if function is None:
+        raise errors.InternalError(
+            None, None,
+            f"callback {token} is not found: a py_func lives only in the process and "
+            "as long as the graph that made it",
+        )
+    try:
+        result = function.call(*[_for_python(i) for i in inputs])
+    except Exception as error:
+        kind = next(k for classes, k in _CLASSES if isinstance(error, classes))
+        frames = traceback.format_tb(error.__traceback__)[1:]
+        raise kind(
+            None, None,
+            f"{type(error).__name__}: {error}\nTraceback (most recent call last):\n"
+            f"{''.join(frames)}{type(error).__name__}: {error}\n",
+        ) from error
+    values = list(result) if isinstance(result, list | tuple) else (
+        [] if result is None else [result]
+    )
+    if len(values) != len(types):
+        raise errors.invalid_argument(
+            f"{token} returns {len(values)} values, but expects to see {len(types)} "
+            "values."
+        )
+    return tuple(
+        _from_python(token, i, value, dtype)
+        for i, (value, dtype) in enumerate(zip(values, types, strict=True))
+    )
+
+
+def _for_python(value: Any) -> Any:
+    """An array the function may keep or change; scalars of NumPy's types, or bytes."""
+    array = np.asarray(value)
+    return array[()] if array.ndim == 0 else array.copy()
+
+
+def _from_python(token: str, index: int, value: Any, dtype: DType) -> Any:
+    array = np.asarray(value, order="C")
+    if array.dtype.kind in "SU":
+        flat = [v.encode() if isinstance(v, str) else v for v in array.ravel().tolist()]
+        if isinstance(value, bytes):
+            flat = [value]  # NumPy drops zero bytes at the end
+        boxed = np.empty(len(flat), object)
+        boxed[:] = flat
+        array = boxed.reshape(array.shape)
+    try:
+        got = string if array.dtype == object else as_dtype(array.dtype)
+    except TypeError:
+        raise errors.UnimplementedError(
+            None, None, f"Unsupported numpy type {array.dtype} returned by {token}"
+        ) from None
+    if got is not dtype:
+        names = [_C_NAMES.get(t.name, t.name) for t in (got, dtype)]
+        raise errors.invalid_argument(
+            f"{index}-th value returned by {token} is {names[0]}, but expects "
+            f"{names[1]}"
+        )
+    return array
+
+
+class PyFunc(StatefulOp):
+    """The results of a Python function.  Source: core/ops/script_ops.cc, PyFunc."""
+
+    signature = "input: *Tin -> output: *Tout"
+    token: str
+    Tout: tuple[DType, ...]
+    on_gpu: ClassVar[bool] = False
+
+    def infer_shape(self, input: list[Shape]) -> list[Shape]:
+        return [None] * len(self.Tout)
+
+    def compute(self, ctx: Any, *inputs: Any) -> tuple[Any, ...]:
+        return call_function(self.token, self.Tout, inputs)
+
+    def gradient(self, op: Any, *grads: Any) -> list[Any]:
+        return [None] * len(op.inputs)
+
+
+class PyFuncStateless(Op):
+    """A Python function without side effects.  Source: script_ops.cc."""
+
+    signature = "input: *Tin -> output: *Tout"
+    token: str
+    Tout: tuple[DType, ...]
+    on_gpu: ClassVar[bool] = False
+    is_foldable: ClassVar[bool] = False
+
+    def infer_shape(self, input: list[Shape]) -> list[Shape]:
+        return [None] * len(self.Tout)
+
+    def compute(self, xp: Any, *inputs: Any) -> tuple[Any, ...]:
+        return call_function(self.token, self.Tout, inputs)
+
+    def gradient(self, op: Any, *grads: Any) -> list[Any]:
+        return [None] * len(op.inputs)
+
+
+@export("py_func")
+def py_func(
+    func: Callable[..., Any], inp: Sequence[Any], Tout: Any,
+    stateful: bool = True, name: str | None = None,
+) -> Any:
+    """A Python function of arrays as an op.
+
+    Args:
+      func: gets one NumPy array (or scalar; bytes for strings) per input, returns an
+        array, or a list with one per type of `Tout`.
+      inp: the input tensors.
+      Tout: the type of the result, or a list of types.
+      stateful: False if equal inputs always give equal results.
+      name: the op's name.
+
+    Returns:
+      A Tensor of unknown shape; a list of them if `Tout` is a list (an Operation
+      behind an empty list).
+
+    Raises:
+      ValueError: `func` cannot be called.
+      OpError: in the run, if `func` raises: the class follows the exception's.
+
+    Example:
+      >>> y = tf.py_func(lambda a: np.sinh(a), [x], tf.float32)
+
+    Source: PyFunc in core/ops/script_ops.cc.
+    """
+    if not callable(func):
+        raise ValueError(
+            f"Expected func to be callable, got func of type {type(func)}"
+        )
+    is_list = isinstance(Tout, list | tuple)
+    types = tuple(as_dtype(t) for t in (Tout if is_list else [Tout]))
+    function, token = _Function(func), f"pyfunc_{next(_numbers)}"
+    _functions[token] = function
+    kept = vars(get_default_graph()).setdefault("_py_funcs_used_in_graph", [])
+    kept.append(function)
+    op = PyFunc(token, types) if stateful else PyFuncStateless(token, types)
+    result = op(list(inp), name=name)
+    if not types:
+        return result
+    return result if is_list else result[0]
+
+
+@export("numpy_function")
+def numpy_function(
+    func: Callable[..., Any], inp: Sequence[Any], Tout: Any,
+    name: str | None = None,
+) -> Any:
+    """A Python function of arrays as an op; `tf.py_func` with `stateful=True`.
+
+    Args:
+      func: see `tf.py_func`.
+      inp: the input tensors.
+      Tout: the type of the result, or a list of types.
+      name: the op's name.
+
+    Returns:
+      See `tf.py_func`.
+
+    Source: PyFunc in core/ops/script_ops.cc.
+    """
+    return py_func(func, inp, Tout, stateful=True, name=name)
