@@ -134,7 +134,7 @@ def _strided(array: np.ndarray[Any, Any]) -> Any:
 
 
 def _fortran(array: np.ndarray[Any, Any]) -> Any:
-    return np.asfortranarray(array)
+    return np.asfortranarray(array) if array.ndim else array  # NumPy adds an axis
 
 
 def _scalar(array: np.ndarray[Any, Any]) -> Any:

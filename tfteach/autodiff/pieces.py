@@ -92,7 +92,7 @@ def zeros_like(tensor: Tensor) -> Tensor:
             "use tf.zeros_like(variable)"
         )
     if shapes.is_full(tensor._shape):
-        from tfteach.ops.array import zeros
+        from tfteach.ops.fill import zeros
 
         return zeros(tensor._shape, tensor.dtype.base_dtype, name="zeros_like")  # type: ignore[no-any-return]
     return OPS["ZerosLike"]()(tensor, name="zeros_like")  # type: ignore[no-any-return]
