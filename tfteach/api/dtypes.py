@@ -27,3 +27,6 @@ from tfteach.framework.dtypes import uint32 as uint32
 from tfteach.framework.dtypes import uint64 as uint64
 from tfteach.framework.dtypes import uint8 as uint8
 from tfteach.framework.dtypes import variant as variant
+from tfteach.ops.cast import cast as cast
+from tfteach.ops.cast import saturate_cast as saturate_cast
+from tfteach.ops.complex import complex as complex

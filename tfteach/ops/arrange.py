@@ -11,15 +11,16 @@ import numpy as np
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.convert import convert
-from tfteach.framework.dtypes import dtypes_of, int32, int64
+from tfteach.framework.dtypes import int32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import OPS, Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
-from tfteach.ops.array import INDICES, Rank, either, rank
+from tfteach.ops.array import INDICES
 from tfteach.ops.join import concat
+from tfteach.ops.shapes import Rank, rank
 
 
 class InvertPermutation(Op):

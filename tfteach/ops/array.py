@@ -11,33 +11,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tfteach.framework import dtypes
 from tfteach.framework import shape as shapes
-from tfteach.framework.convert import convert
-from tfteach.framework.dtypes import DType, as_dtype, dtypes_of, int32
+from tfteach.framework.dtypes import dtypes_of, int32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export, export_value
-from tfteach.framework.op import OPS, Op, StatefulOp
+from tfteach.framework.op import Op, StatefulOp
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.framework.scope import name_scope
-from tfteach.framework.shape import Shape, TensorShape
-from tfteach.ops.constant import constant
-from tfteach.ops.sparse import SparseTensor, SparseTensorValue
+from tfteach.framework.shape import Shape
+from tfteach.ops.shapes import shape
 
 INDICES = dtypes_of("int32 int64")
 
 newaxis = None
 export_value(__name__, newaxis="newaxis")
-
-
-def sizes(vector: Any) -> tuple[int, ...]:
-    """A run-time vector of sizes as a tuple of ints."""
-    return tuple(vector.tolist())
-
-
-def filler(dtype: np.dtype[Any]) -> Any:
-    """TF's zero of a type: the empty string for strings."""
-    return b"" if dtype.hasobject else dtype.type(0)
 
 
 class _Same(Op, abstract=True):
@@ -112,81 +98,6 @@ class IdentityN(Op):
         return list(grads)
 
 
-# ---- what is known of a tensor's shape
-
-
-class Shape_(Op):  # noqa: N801 - the name `Shape` is the type of static shapes
-    """The sizes of the input.  Source: array_ops.cc, Shape."""
-
-    op_type: ClassVar[str] = "Shape"
-    signature = "input: T -> output: out_type"
-    out_type: DType = int32
-
-    def infer_shape(self, input: Shape) -> Shape:
-        return (None,) if input is None else (len(input),)
-
-    def compute(self, xp: Any, input: Any) -> Any:
-        return np.array(input.shape, self.out_type.numpy_dtype)
-
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
-        return [None]
-
-
-class ShapeN(Op):
-    """The sizes of several inputs.  Source: array_ops.cc, ShapeN."""
-
-    signature = "input: N*T -> output: N*out_type"
-    out_type: DType = int32
-
-    def infer_shape(self, input: list[Shape]) -> list[Shape]:
-        return [(None,) if x is None else (len(x),) for x in input]
-
-    def compute(self, xp: Any, *input: Any) -> Any:
-        return tuple(np.array(x.shape, self.out_type.numpy_dtype) for x in input)
-
-    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
-        return [None] * len(op.inputs)
-
-
-class Size(Op):
-    """The number of elements.  Source: array_ops.cc, Size."""
-
-    signature = "input: T -> output: out_type"
-    out_type: DType = int32
-
-    def infer_shape(self, input: Shape) -> Shape:
-        return ()
-
-    def compute(self, xp: Any, input: Any) -> Any:
-        return np.array(input.size, self.out_type.numpy_dtype)
-
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
-        return [None]
-
-
-class Rank(Op):
-    """The number of dimensions.  Source: array_ops.cc, Rank."""
-
-    signature = "input: T -> output: int32"
-
-    def infer_shape(self, input: Shape) -> Shape:
-        return ()
-
-    def compute(self, xp: Any, input: Any) -> Any:
-        return np.array(input.ndim, np.int32)
-
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
-        return [None]
-
-
-def all_axes(tensor: Tensor) -> Tensor:
-    """0, 1, ..., rank - 1: what a full reduction reduces over."""
-    known = tensor.static_shape
-    if known is None:
-        return OPS["Range"]()(0, rank(tensor), 1)  # type: ignore[no-any-return]
-    return constant(np.arange(len(known), dtype=np.int32))
-
-
 # ---- the same elements in another shape
 
 
@@ -238,9 +149,8 @@ class Reshape(Op):
 
 def _cannot_reshape(tensor: Any, wanted: Any) -> Exception:
     if wanted.ndim != 1:
-        return invalid_argument(
-            f"shape must be a vector, got shape {list(wanted.shape)}"
-        )
+        text = ",".join(map(str, wanted.shape))
+        return invalid_argument(f"sizes input must be 1-D, not [{text}]")
     unknown = [i for i, n in enumerate(wanted.tolist()) if n == -1]
     for i, n in enumerate(wanted.tolist()):
         if n < -1:
@@ -341,69 +251,6 @@ class Squeeze(Op):
         return [reshape_to_input(op, grad)]
 
 
-# ---- arrays of one value
-
-
-class Fill(Op):
-    """An array full of one value.  Source: array_ops.cc, Fill."""
-
-    signature = "dims: index_type, value: T -> output: T"
-    index_type = INDICES
-    index_type_default = int32
-    by_shape: ClassVar[tuple[str, ...]] = ("dims",)
-    host_inputs: ClassVar[tuple[str, ...]] = ("dims",)
-
-    def infer_shape(self, dims: Shape, value: Shape) -> Shape:
-        shapes.with_rank(value, 0)
-        return dims
-
-    def compute(self, xp: Any, dims: Any, value: Any) -> Any:
-        wanted = sizes(dims)
-        if any(n < 0 for n in wanted):
-            raise invalid_argument(f"Fill: dims must be non-negative, got {wanted}")
-        return xp.full(wanted, value, dtype=value.dtype)
-
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
-        grad = convert(grad)
-        return [None, OPS["Sum"]()(grad, all_axes(grad))]
-
-
-class ZerosLike(Op):
-    """Zeros in the input's shape.  Source: array_ops.cc, ZerosLike."""
-
-    signature = "x: T -> y: T"
-
-    def infer_shape(self, x: Shape) -> Shape:
-        return x
-
-    def compute(self, xp: Any, x: Any) -> Any:
-        if x.dtype.hasobject:
-            return np.full(x.shape, b"", object)
-        return xp.zeros(x.shape, x.dtype)
-
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
-        return [None]
-
-
-class OnesLike(Op):
-    """Ones in the input's shape.  Source: array_ops.cc, OnesLike."""
-
-    signature = "x: T -> y: T"
-    T = dtypes_of(
-        "bfloat16 float16 float32 float64 int8 uint8 int16 uint16 int32 int64 "
-        "complex64 complex128 bool"
-    )
-
-    def infer_shape(self, x: Shape) -> Shape:
-        return x
-
-    def compute(self, xp: Any, x: Any) -> Any:
-        return xp.ones(x.shape, x.dtype)
-
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
-        return [None]
-
-
 # ---- public functions
 
 
@@ -477,114 +324,6 @@ def guarantee_const(input: Any, name: str | None = None) -> Tensor:
     Source: GuaranteeConst in core/ops/array_ops.cc.
     """
     return GuaranteeConst()(input, name=name)  # type: ignore[no-any-return]
-
-
-def _is_sparse(value: Any) -> bool:
-    return isinstance(value, SparseTensor | SparseTensorValue)
-
-
-@export("shape")
-def shape(input: Any, name: str | None = None, out_type: Any = int32) -> Tensor:
-    """The sizes of a tensor, as a tensor.
-
-    Args:
-      input: a Tensor or SparseTensor.
-      name: the op's name.
-      out_type: int32 or int64.
-
-    Returns:
-      A Tensor [rank]; a constant where the static shape is fully known.
-
-    Example:
-      >>> tf.shape(tf.zeros([2, 3]))  # [2, 3]
-
-    Source: Shape in core/ops/array_ops.cc.
-    """
-    return shape_internal(input, name, True, out_type)
-
-
-def shape_internal(
-    input: Any, name: str | None = None, optimize: bool = True, out_type: Any = int32
-) -> Tensor:
-    """`shape`, which can also leave the constant to the run."""
-    out_type = as_dtype(out_type)
-    with name_scope(name, "Shape", [input]) as scope:
-        if _is_sparse(input):
-            return _cast(input.dense_shape, out_type)
-        input = convert(input)
-        if optimize and shapes.is_full(input.static_shape):
-            return constant(list(input.static_shape), out_type, name=scope)
-        return Shape_(out_type)(input, name=scope)  # type: ignore[no-any-return]
-
-
-def _cast(value: Any, dtype: DType) -> Tensor:
-    return OPS["Cast"](DstT=dtype)(value)  # type: ignore[no-any-return]
-
-
-@export("shape_n")
-def shape_n(input: Any, out_type: Any = int32, name: str | None = None) -> list[Tensor]:
-    """The sizes of several tensors of one type.
-
-    Args:
-      input: a list of Tensors.
-      out_type: int32 or int64.
-      name: the op's name.
-
-    Returns:
-      A list of Tensors [rank].
-
-    Source: ShapeN in core/ops/array_ops.cc.
-    """
-    return ShapeN(as_dtype(out_type))(input, name=name)  # type: ignore[no-any-return]
-
-
-@export("size")
-def size(input: Any, name: str | None = None, out_type: Any = int32) -> Tensor:
-    """The number of elements of a tensor, as a tensor.
-
-    Args:
-      input: a Tensor or SparseTensor.
-      name: the op's name.
-      out_type: int32 or int64.
-
-    Returns:
-      A scalar Tensor; a constant where the static shape tells.
-
-    Source: Size in core/ops/array_ops.cc.
-    """
-    out_type = as_dtype(out_type)
-    with name_scope(name, "Size", [input]) as scope:
-        if _is_sparse(input):
-            return OPS["Prod"]()(_cast(input.dense_shape, out_type), 0, name=scope)  # type: ignore[no-any-return]
-        input = convert(input)
-        known = input.static_shape
-        if shapes.is_full(known):
-            return constant(shapes.size_of(known), out_type, name=scope)
-        if known is not None and 0 in known:
-            return constant(0, out_type, name=scope)
-        return Size(out_type)(input, name=scope)  # type: ignore[no-any-return]
-
-
-@export("rank")
-def rank(input: Any, name: str | None = None) -> Tensor:
-    """The number of dimensions of a tensor, as a tensor.
-
-    Args:
-      input: a Tensor or SparseTensor.
-      name: the op's name.
-
-    Returns:
-      A scalar int32 Tensor; a constant where the static rank is known.
-
-    Source: Rank in core/ops/array_ops.cc.
-    """
-    with name_scope(name, "Rank", [input]) as scope:
-        if _is_sparse(input):
-            return Size()(input.dense_shape, name=scope)  # type: ignore[no-any-return]
-        input = convert(input)
-        if input.static_shape is not None:
-            return constant(len(input.static_shape), int32, name=scope)
-        return Rank()(input, name=scope)  # type: ignore[no-any-return]
 
 
 @export("reshape", "manip.reshape")
@@ -677,147 +416,3 @@ def squeeze(
     elif np.isscalar(axis):
         axis = (axis,)
     return Squeeze(tuple(int(a) for a in axis))(input, name=name)  # type: ignore[no-any-return]
-
-
-@export("fill")
-def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
-    """An array full of one value.
-
-    Args:
-      dims: int Tensor [rank], the sizes.
-      value: a scalar Tensor.
-      name: the op's name.
-
-    Returns:
-      A Tensor of `value`'s type and of shape `dims`.
-
-    Example:
-      >>> tf.fill([2, 3], 9)
-
-    Source: Fill in core/ops/array_ops.cc.
-    """
-    return Fill()(dims, value, name=name)  # type: ignore[no-any-return]
-
-
-def _is_small(shape: Any) -> bool:
-    """Whether an array of this shape becomes a constant instead of a Fill."""
-    if isinstance(shape, list | tuple) and any(isinstance(n, Tensor) for n in shape):
-        # TF multiplies the sizes, tensors or not, and finds that it cannot tell; the
-        # nodes of that attempt stay in its graphs, hence in ours.
-        return bool(functools.reduce(operator.mul, shape) < 1000)
-    if isinstance(shape, TensorShape):
-        shape = shape.as_list()
-    if not hasattr(shape, "__len__"):
-        return False  # a single size, which TF makes a vector on the way to Fill
-    return bool(np.prod(shape) < 1000)
-
-
-def _filled(value: Any, shape: Any, dtype: Any, name: str | None, kind: str) -> Tensor:
-    dtype = as_dtype(dtype).base_dtype
-    if dtype.is_bool:
-        value = bool(value)
-    elif dtype is dtypes.string and not value:
-        value = ""
-    with name_scope(name, kind, [shape]) as scope:
-        if not isinstance(shape, Tensor):
-            try:
-                if _is_small(shape):
-                    return constant(value, dtype, shape, name=scope)
-            except TypeError:
-                pass
-            try:
-                shape = convert(TensorShape(shape))
-            except (TypeError, ValueError):
-                shape = convert(shape, int32)
-        if not shape.static_shape:
-            shape = reshape(shape, [-1])
-        return fill(shape, constant(value, dtype), name=scope)
-
-
-@export("zeros")
-def zeros(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
-    """An array of zeros.
-
-    Args:
-      shape: the sizes: a list, a TensorShape or an int Tensor [rank].
-      dtype: the element type.
-      name: the op's name.
-
-    Returns:
-      A Tensor: a constant if it is small and its shape is known, else a Fill.
-
-    Source: python/ops/array_ops.py.
-    """
-    return _filled(0, shape, dtype, name, "zeros")
-
-
-@export("ones")
-def ones(shape: Any, dtype: Any = dtypes.float32, name: str | None = None) -> Tensor:
-    """An array of ones.
-
-    Args:
-      shape: the sizes: a list, a TensorShape or an int Tensor [rank].
-      dtype: the element type.
-      name: the op's name.
-
-    Returns:
-      A Tensor: a constant if it is small and its shape is known, else a Fill.
-
-    Source: python/ops/array_ops.py.
-    """
-    return _filled(1, shape, dtype, name, "ones")
-
-
-@export("zeros_like")
-def zeros_like(
-    tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True
-) -> Tensor:
-    """Zeros in the shape of a tensor.
-
-    Args:
-      tensor: a Tensor.
-      dtype: the element type; `tensor`'s if None.
-      name: the op's name.
-      optimize: make a constant where the static shape is known.
-
-    Returns:
-      A Tensor of `tensor`'s shape.
-
-    Source: ZerosLike in core/ops/array_ops.cc.
-    """
-    with name_scope(name, "zeros_like", [tensor]) as scope:
-        tensor = convert(tensor, None, "tensor")
-        dtype = None if dtype is None else as_dtype(dtype)
-        same = dtype is None or dtype == tensor.dtype
-        if tensor.dtype == dtypes.variant or dtype == dtypes.variant:
-            return ZerosLike()(tensor, name=scope)  # type: ignore[no-any-return]
-        if optimize and shapes.is_full(tensor.static_shape):
-            return zeros(tensor.shape, dtype or tensor.dtype, name=scope)
-        if same:
-            return ZerosLike()(tensor, name=scope)  # type: ignore[no-any-return]
-        return zeros(shape_internal(tensor, optimize=optimize), dtype, name=scope)
-
-
-@export("ones_like")
-def ones_like(
-    tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True
-) -> Tensor:
-    """Ones in the shape of a tensor.
-
-    Args:
-      tensor: a Tensor.
-      dtype: the element type; `tensor`'s if None.
-      name: the op's name.
-      optimize: use the static shape where it is known.
-
-    Returns:
-      A Tensor of `tensor`'s shape.
-
-    Source: python/ops/array_ops.py.
-    """
-    with name_scope(name, "ones_like", [tensor]) as scope:
-        tensor = convert(tensor, None, "tensor")
-        sizes = shape_internal(tensor, optimize=optimize)
-        result = ones(sizes, dtype or tensor.dtype, name=scope)
-        result.set_shape(tensor.static_shape)
-        return result

@@ -13,8 +13,8 @@ from tfteach.framework.indexed_slices import IndexedSlices
 from tfteach.framework.op import OPS
 from tfteach.framework.operation import Tensor
 from tfteach.framework.static import constant_value
-from tfteach.ops.array import ShapeN, rank, shape
 from tfteach.ops.constant import constant
+from tfteach.ops.shapes import ShapeN, rank, shape
 
 # From this many parts on, TF splits instead of slicing.
 _MOST_SLICES = 16

@@ -170,9 +170,9 @@ def as_array(value: Any, dtype: DType | None = None) -> np.ndarray[Any, Any]:
                     f"({low} to {high})."
                 )
         return array.astype(dtype.numpy_dtype)
-    if array.dtype == np.float64 and not _holds_numpy(value):
+    if array.dtype == np.float64:
         return array.astype(np.float32)
-    if array.dtype == np.int64 and not _holds_numpy(value):
+    if array.dtype == np.int64:
         if array.size == 0:
             return array.astype(np.int32)
         bounds = np.iinfo(np.int32)
@@ -224,10 +224,6 @@ def _leaves(value: Any) -> Any:
 
 def _is_text(value: Any) -> bool:
     return isinstance(_first_leaf(value), str | bytes)
-
-
-def _holds_numpy(value: Any) -> bool:
-    return any(isinstance(leaf, np.ndarray | np.generic) for leaf in _leaves(value))
 
 
 def _ragged(value: Any) -> Exception:

@@ -19,9 +19,13 @@ from tfteach.framework.op import OPS, Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Dimension, Shape
-from tfteach.ops.array import INDICES, ones_like, rank, reshape, shape
+from tfteach.ops.array import INDICES, reshape
 from tfteach.ops.constant import constant
-from tfteach.ops.join import concat, stack
+from tfteach.ops.fill import ones_like
+from tfteach.ops.index import boolean_mask
+from tfteach.ops.join import concat
+from tfteach.ops.pack import stack
+from tfteach.ops.shapes import rank, shape
 
 _INDEX_TYPES = (int32, int64)
 
@@ -364,8 +368,6 @@ def _is_mask(key: Any) -> bool:
 def slice_helper(tensor: Any, slice_spec: Any, var: Any = None) -> Tensor:
     """`tensor[slice_spec]`, as the graph's StridedSlice or boolean mask."""
     if _is_mask(slice_spec):
-        from tfteach.ops.index import boolean_mask
-
         return boolean_mask(tensor, slice_spec)
     if not isinstance(slice_spec, list | tuple):
         slice_spec = [slice_spec]

@@ -1,0 +1,237 @@
+"""Values to given positions: the adjoint of `gather_nd`, and updated copies.
+
+Source: core/ops/array_ops.cc (ScatterNd, TensorScatter...).
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from tfteach.framework import shape as shapes
+from tfteach.framework.errors import invalid_argument
+from tfteach.framework.export import export
+from tfteach.framework.op import Op
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.shape import Shape
+from tfteach.ops.array import INDICES, identity
+from tfteach.ops.choose import merge_by_size
+from tfteach.ops.fill import zeros_like
+from tfteach.ops.index import GatherNd, check_points
+from tfteach.ops.segment_kernels import segment_sum as sum_rows
+
+
+def _check_static(indices: Shape, updates: Shape, whole: Shape) -> None:
+    if indices is None or updates is None or indices[-1:] == (None,):
+        return
+    outer = len(indices) - 1
+    parts: list[tuple[str, str, Shape, Shape]] = [
+        ("outer", "indices", indices[:-1], updates[:outer])
+    ]
+    if whole is not None:
+        parts.append(("inner", "output", whole[indices[-1] :], updates[outer:]))
+    for side, what, a, b in parts:
+        try:
+            merge_by_size(a, b)
+        except ValueError as error:
+            count = len(a or ())
+            text = shapes.text(indices if what == "indices" else whole)
+            raise ValueError(
+                f"The {side} {count} dimensions of {what}.shape={text} must match the "
+                f"{side} {count} dimensions of updates.shape={shapes.text(updates)}: "
+                f"{error}"
+            ) from None
+
+
+def _rows(
+    xp: Any, indices: Any, updates: Any, whole: tuple[int, ...]
+) -> tuple[Any, Any, int]:
+    """The flat row numbers, the updates as rows, and how many rows there are."""
+    depth, outer = indices.shape[-1], indices.ndim - 1
+    text = ",".join(map(str, whole))
+    given = ",".join(map(str, updates.shape))
+    if updates.shape[:outer] != indices.shape[:-1]:
+        at = ",".join(map(str, indices.shape))
+        raise invalid_argument(
+            f"The outer {outer} dimensions of indices.shape=[{at}] must match the "
+            f"outer {outer} dimensions of updates.shape=[{given}]"
+        )
+    if updates.shape[outer:] != whole[depth:]:
+        count = len(whole) - depth
+        raise invalid_argument(
+            f"The inner {count} dimensions of output.shape=[{text}] must match the "
+            f"inner {count} dimensions of updates.shape=[{given}]"
+        )
+    check_points(xp, indices, whole, "shape")
+    rows, numbers = 1, xp.zeros(indices.shape[:-1], "int64")
+    for i in range(depth):
+        numbers = numbers * whole[i] + indices[..., i]
+        rows *= whole[i]
+    width = 1
+    for n in whole[depth:]:
+        width *= n
+    count = numbers.size
+    return numbers.reshape(-1), updates.reshape((count, width)), rows
+
+
+class ScatterNd(Op):
+    """Zeros in a shape, with updates added at positions.  Source: ScatterNd."""
+
+    signature = "indices: Tindices, updates: T, shape: Tindices -> output: T"
+    Tindices = INDICES
+    by_shape: ClassVar[tuple[str, ...]] = ("shape",)
+    host_inputs: ClassVar[tuple[str, ...]] = ("shape",)
+
+    def infer_shape(self, indices: Shape, updates: Shape, shape: Shape) -> Shape:
+        _check_static(indices, updates, shape)
+        return shape
+
+    def compute(self, xp: Any, indices: Any, updates: Any, shape: Any) -> Any:
+        whole = tuple(shape.tolist())
+        numbers, rows, count = _rows(xp, indices, updates, whole)
+        return sum_rows(xp, rows, numbers, count).reshape(whole)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return [None, GatherNd()(grad, op.inputs[0]), None]
+
+
+class _TensorScatter(Op, abstract=True):
+    """A copy of a tensor, changed at some positions."""
+
+    Tindices = INDICES
+
+    def infer_shape(self, tensor: Shape, indices: Shape, updates: Shape) -> Shape:
+        _check_static(indices, updates, tensor)
+        return tensor
+
+
+class TensorScatterUpdate(_TensorScatter):
+    """A copy with values replaced.  Source: TensorScatterUpdate."""
+
+    signature = "tensor: T, indices: Tindices, updates: T -> output: T"
+
+    def compute(self, xp: Any, tensor: Any, indices: Any, updates: Any) -> Any:
+        numbers, rows, count = _rows(xp, indices, updates, tensor.shape)
+        result = xp.array(tensor, order="C")
+        result.reshape((count, rows.shape[1]))[numbers] = rows
+        return result
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        _, indices, updates = op.inputs
+        updates_grad = GatherNd()(grad, indices)
+        nothing = zeros_like(updates, dtype=grad.dtype)
+        kept = TensorScatterUpdate()(identity(grad), indices, nothing)
+        return [kept, None, updates_grad]
+
+
+class TensorScatterAdd(_TensorScatter):
+    """A copy with values added.  Source: TensorScatterAdd."""
+
+    signature = "tensor: T, indices: Tindices, updates: T -> output: T"
+
+    def compute(self, xp: Any, tensor: Any, indices: Any, updates: Any) -> Any:
+        numbers, rows, count = _rows(xp, indices, updates, tensor.shape)
+        return tensor + sum_rows(xp, rows, numbers, count).reshape(tensor.shape)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        updates_grad = GatherNd()(grad, op.inputs[1])
+        return [identity(grad), None, updates_grad]
+
+
+class TensorScatterSub(_TensorScatter):
+    """A copy with values subtracted.  Source: TensorScatterSub."""
+
+    signature = "tensor: T, indices: Tindices, updates: T -> output: T"
+
+    def compute(self, xp: Any, tensor: Any, indices: Any, updates: Any) -> Any:
+        numbers, rows, count = _rows(xp, indices, updates, tensor.shape)
+        return tensor - sum_rows(xp, rows, numbers, count).reshape(tensor.shape)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        updates_grad = GatherNd()(grad, op.inputs[1])
+        kept = identity(grad)
+        return [kept, None, -updates_grad]
+
+
+@export("scatter_nd", "manip.scatter_nd")
+def scatter_nd(
+    indices: Any, updates: Any, shape: Any, name: str | None = None
+) -> Tensor:
+    """Zeros in a given shape, with updates added at given positions.
+
+    `result[tuple(indices[i]), ...] += updates[i, ...]`
+
+    Args:
+      indices: int Tensor [..., depth].
+      updates: Tensor of shape indices.shape[:-1] + shape[depth:].
+      shape: int Tensor [rank].
+      name: the op's name.
+
+    Returns:
+      A Tensor of shape `shape`.
+
+    Raises:
+      InvalidArgumentError: a position lies outside `shape`.
+
+    Source: ScatterNd in core/ops/array_ops.cc.
+    """
+    return ScatterNd()(indices, updates, shape, name=name)  # type: ignore[no-any-return]
+
+
+@export("tensor_scatter_update", "tensor_scatter_nd_update")
+def tensor_scatter_update(
+    tensor: Any, indices: Any, updates: Any, name: str | None = None
+) -> Tensor:
+    """A copy of a tensor with the values at some positions replaced.
+
+    Args:
+      tensor: a Tensor.
+      indices: int Tensor [..., depth].
+      updates: Tensor of shape indices.shape[:-1] + tensor.shape[depth:].
+      name: the op's name.
+
+    Returns:
+      A Tensor like `tensor`.
+
+    Source: TensorScatterUpdate in core/ops/array_ops.cc.
+    """
+    return TensorScatterUpdate()(tensor, indices, updates, name=name)  # type: ignore[no-any-return]
+
+
+@export("tensor_scatter_add", "tensor_scatter_nd_add")
+def tensor_scatter_add(
+    tensor: Any, indices: Any, updates: Any, name: str | None = None
+) -> Tensor:
+    """A copy of a tensor with values added at some positions.
+
+    Args:
+      tensor: a Tensor.
+      indices: int Tensor [..., depth].
+      updates: Tensor of shape indices.shape[:-1] + tensor.shape[depth:].
+      name: the op's name.
+
+    Returns:
+      A Tensor like `tensor`.
+
+    Source: TensorScatterAdd in core/ops/array_ops.cc.
+    """
+    return TensorScatterAdd()(tensor, indices, updates, name=name)  # type: ignore[no-any-return]
+
+
+@export("tensor_scatter_sub", "tensor_scatter_nd_sub")
+def tensor_scatter_sub(
+    tensor: Any, indices: Any, updates: Any, name: str | None = None
+) -> Tensor:
+    """A copy of a tensor with values subtracted at some positions.
+
+    Args:
+      tensor: a Tensor.
+      indices: int Tensor [..., depth].
+      updates: Tensor of shape indices.shape[:-1] + tensor.shape[depth:].
+      name: the op's name.
+
+    Returns:
+      A Tensor like `tensor`.
+
+    Source: TensorScatterSub in core/ops/array_ops.cc.
+    """
+    return TensorScatterSub()(tensor, indices, updates, name=name)  # type: ignore[no-any-return]
