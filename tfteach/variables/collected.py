@@ -175,7 +175,7 @@ def report_uninitialized_variables(
         with get_default_graph().device(device):
             if not var_list:
                 return constant([], dtype="string")
-            from tfteach.ops.array import boolean_mask
+            from tfteach.ops.index import boolean_mask
 
             missing = OPS["LogicalNot"]()(OPS["Pack"]()(flags, name="stack"))
             names = constant([v.op.name for v in var_list])
