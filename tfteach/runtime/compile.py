@@ -19,7 +19,7 @@ from tfteach.framework.resource import Cell
 from tfteach.framework.shape import size_of
 from tfteach.runtime.context import Context, Resources
 from tfteach.runtime.step import Edge, Node, Step
-from tfteach.runtime.xp import to_device, to_host
+from tfteach.runtime.xp import to_host
 
 read_cell = operator.attrgetter("value")
 
@@ -79,9 +79,7 @@ class _Compiler:
         feeds = tuple(self.slot(Edge(node, 0)) for node in step.feeds.values())
         for node in step.nodes:
             if node.value is not None:
-                self.preset_value(
-                    Edge(node, 0), _normal(to_device(node.value, node.device.xp))
-                )
+                self.preset_value(Edge(node, 0), _normal(node.device.put(node.value)))
             elif node.spec.gives_handle:
                 context = Context(node.op, node.device, self.resources, self.session)
                 self.preset_value(Edge(node, 0), node.spec.compute(context))
@@ -112,14 +110,16 @@ class _Compiler:
             function = functools.partial(spec.compute, context)
         else:
             function = functools.partial(spec.compute, node.device.xp)
+        bound = node.device.bind(function)
         count = len(node.op.outputs)
         outputs = tuple(self.slot(Edge(node, i)) for i in range(count))
         for i, tensor in enumerate(node.op.outputs):
             if size_of(tensor._shape) == 1:
                 self.scalars.add(outputs[i])
         names = [f"{{{i}}}" for i in range(len(inputs))]
-        expression = spec.expression(*names) if count == 1 else None
-        self.code.append(Instruction(function, inputs, outputs, (), node, expression))
+        is_plain = count == 1 and bound is function  # else the device wants to know
+        expression = spec.expression(*names) if is_plain else None
+        self.code.append(Instruction(bound, inputs, outputs, (), node, expression))
 
     def argument(self, node: Node, index: int) -> int:
         """The register of one input, read from its variable if need be."""

@@ -14,11 +14,13 @@ class DeviceAttributes(NamedTuple):
     device_type: str
     memory_limit_bytes: int
     incarnation: int = 0
+    physical_device_desc: str = ""
 
     def __repr__(self) -> str:
+        simulated = ", simulated" if "simulated" in self.physical_device_desc else ""
         return (
             f"_DeviceAttributes({self.name}, {self.device_type}, "
-            f"{self.memory_limit_bytes}, {self.incarnation})"
+            f"{self.memory_limit_bytes}, {self.incarnation}{simulated})"
         )
 
 

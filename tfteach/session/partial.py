@@ -11,7 +11,6 @@ from tfteach.framework import errors
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.runtime.compile import compile_step
 from tfteach.runtime.execute import Program
-from tfteach.runtime.place import place
 from tfteach.runtime.prune import prune
 from tfteach.runtime.step import build_step
 from tfteach.session.feeds import converter_for, flatten_feeds, resolve_feed
@@ -94,7 +93,8 @@ class PartialRun:
             known,
         )
         step.nodes = [node for node in step.nodes if node.op in live]
-        place(step, session.devices, session._options.allow_soft_placement)
+        session.place_step(step)
+        session.partition_step(step)
         program = Program(compile_step(step, session.resources, session))
         values = program.run([self._values[t] for t in known])
         self._values.update(zip(outputs, values, strict=True))

@@ -8,6 +8,7 @@ Source: python/client/session.py (API and messages).
 
 from __future__ import annotations
 
+import sys
 import threading
 import warnings
 import weakref
@@ -25,7 +26,8 @@ from tfteach.runtime.dataflow import DataflowProgram
 from tfteach.runtime.devices import local_devices
 from tfteach.runtime.execute import Program
 from tfteach.runtime.optimize import optimize
-from tfteach.runtime.place import Placement, place
+from tfteach.runtime.partition import Transfers, partition
+from tfteach.runtime.place import Placement, Placer
 from tfteach.runtime.prune import prune
 from tfteach.runtime.step import Step, build_step
 from tfteach.session.feeds import Converter, converter_for, flatten_feeds
@@ -59,7 +61,11 @@ class BaseSession:
         self.devices = local_devices(config)
         self.resources = Resources()
         self.placements: dict[str, Placement] = {}
+        self.transfers = Transfers()
+        self._placer = Placer(self.devices, self._options.allow_soft_placement)
         self.steps: list[Step] = []
+        if self._options.log_device_placement:
+            self._log_devices()
         self._closed = False
         self._lock = threading.RLock()
         # (fetches, fed keys) as the caller wrote them -> plan, for hashable ones
@@ -94,7 +100,13 @@ class BaseSession:
 
         self._check_open()
         return [
-            DeviceAttributes(d.name, d.device_type, d.memory_limit_bytes)
+            DeviceAttributes(
+                d.name,
+                d.device_type,
+                d.memory_limit_bytes,
+                d.incarnation,
+                d.physical_device_desc,
+            )
             for d in self.devices
         ]
 
@@ -235,10 +247,20 @@ class BaseSession:
         """Prune, place and optimize: the step, ready to compile."""
         elements = tuple(elements)
         step = build_step(prune(elements, fed), elements, fed)
-        step.placements = place(step, self.devices, self._options.allow_soft_placement)
-        self._log_placements(step)
+        self.place_step(step)
         optimize(step, self._options.fold_constants, self._options.merge_duplicates)
+        self.partition_step(step)
         return step
+
+    def place_step(self, step: Step) -> None:
+        """Give the step's nodes their devices; keep the reasons, and log if asked."""
+        step.placements = self._placer.place(step)
+        self._log_placements(step)
+
+    def partition_step(self, step: Step) -> None:
+        """Put copies into the edges that cross devices."""
+        if len(self.devices) > 1:
+            partition(step, self.devices[0], self.transfers)
 
     def compile_step(self, step: Step) -> Program | DataflowProgram:
         """The runnable program of a planned step."""
@@ -247,17 +269,27 @@ class BaseSession:
         return Program(compile_step(step, self.resources, self))
 
     def _log_placements(self, step: Step) -> None:
-        import sys
-
+        lines = []
         for placement in step.placements:
-            if placement.name in self.placements:
+            if self.placements.get(placement.name) == placement:
                 continue
             self.placements[placement.name] = placement
-            if self._options.log_device_placement:
-                print(
-                    f"{placement.name}: ({placement.op_type}): {placement.assigned}",
-                    file=sys.stderr,
-                )
+            lines.append(
+                f"{placement.name}: ({placement.op_type}): {placement.assigned}\n"
+            )
+        if lines and self._options.log_device_placement:
+            sys.stderr.write("".join(lines))
+            sys.stderr.flush()
+
+    def _log_devices(self) -> None:
+        """The header of a log of placements: what stands behind each device."""
+        described = [d for d in self.devices if d.physical_device_desc]
+        if not described:
+            print("Device mapping: no known devices.", file=sys.stderr)
+            return
+        print("Device mapping:", file=sys.stderr)
+        for device in described:
+            print(f"{device.name} -> {device.physical_device_desc}", file=sys.stderr)
 
     def make_callable(
         self, fetches: Any, feed_list: Any = None, accept_options: bool = False

@@ -1,0 +1,155 @@
+"""The memory of a simulated device: how much is taken, reserved, and was at most.
+
+An array counts from the moment a kernel gives it until nothing holds it any more: a
+buffer that an op hands on without copying counts once, and a variable's buffer as long
+as the variable keeps it.  Scalars are not counted, nor what a kernel needs while it
+computes.
+Source: core/common_runtime/bfc_allocator.cc (sizes, growth, the error's words).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import weakref
+from typing import Any
+
+import numpy as np
+
+from tfteach.framework.dtypes import as_dtype
+from tfteach.framework.errors import ResourceExhaustedError
+from tfteach.framework.resource import Cell
+from tfteach.framework.shape import text
+
+GRANULE_BYTES = 256  # the allocator hands out multiples of this
+FIRST_REGION_BYTES = 1 << 20  # what an allocator that may grow begins with
+_KERNEL_NAMES = {"float32": "float", "float64": "double", "float16": "half"}
+
+
+class MemoryLedger:
+    """Counts the bytes that arrays take on one device of one session.
+
+    Attributes:
+      limit_bytes: how much there is.
+      allow_growth: whether the device's memory is reserved as it is needed, rather
+        than all at once.
+      current_bytes: what is taken now.
+      peak_bytes: the most that was ever taken.
+      reserved_bytes: what the process holds of the card, used or not.
+      allocations: how many arrays were allocated in all.
+    """
+
+    def __init__(
+        self, device_name: str, limit_bytes: int, allow_growth: bool = False
+    ) -> None:
+        self.device_name = device_name
+        self.limit_bytes = limit_bytes
+        self.allow_growth = allow_growth
+        self.current_bytes = 0
+        self.peak_bytes = 0
+        self.allocations = 0
+        self.reserved_bytes = 0 if allow_growth else limit_bytes
+        self._region_bytes = FIRST_REGION_BYTES
+        # The arrays that count, by identity.  Their weak references must be kept, or
+        # nobody would hear of their end.
+        self._live: dict[int, tuple[weakref.ref[Any], int]] = {}
+        # Reentrant: an array can end while this very thread holds the lock.
+        self._lock = threading.RLock()
+
+    @property
+    def free_bytes(self) -> int:
+        return self.limit_bytes - self.current_bytes
+
+    def track(self, value: Any) -> None:
+        """Count an array (or a variable's) for as long as it lives.
+
+        Raises:
+          ResourceExhaustedError: there is no room for it.
+        """
+        if isinstance(value, Cell):
+            value = value.value if value.is_initialized else None
+        if not isinstance(value, np.ndarray) or not value.nbytes:
+            return
+        owner = value
+        while isinstance(owner.base, np.ndarray):
+            owner = owner.base
+        key = id(owner)
+        with self._lock:
+            if key in self._live:
+                return
+            size_bytes = -(-owner.nbytes // GRANULE_BYTES) * GRANULE_BYTES
+            self._take(size_bytes, value)
+            def release(_: Any) -> None:
+                self._release(key)
+
+            self._live[key] = weakref.ref(owner, release), size_bytes
+
+    def _take(self, size_bytes: int, value: Any) -> None:
+        if size_bytes > self.free_bytes:
+            raise ResourceExhaustedError(None, None, self._complaint(value))
+        self.current_bytes += size_bytes
+        self.allocations += 1
+        self.peak_bytes = max(self.peak_bytes, self.current_bytes)
+        while self.reserved_bytes < self.current_bytes:  # regions double, as they grow
+            missing = self.current_bytes - self.reserved_bytes
+            region = max(self._region_bytes, missing)
+            self.reserved_bytes = min(self.reserved_bytes + region, self.limit_bytes)
+            self._region_bytes *= 2
+
+    def _release(self, key: int) -> None:
+        with self._lock:
+            _, size_bytes = self._live.pop(key)
+            self.current_bytes -= size_bytes
+
+    def _complaint(self, value: Any) -> str:
+        kind = as_dtype(value.dtype).name
+        _, _, index = self.device_name.rpartition(":")
+        return (
+            f"OOM when allocating tensor with shape{text(value.shape)} and type "
+            f"{_KERNEL_NAMES.get(kind, kind)} on {self.device_name} by allocator "
+            f"GPU_{index}_bfc\n"
+            f"It needs {show_bytes(value.nbytes)}; this simulated GPU has "
+            f"{show_bytes(self.limit_bytes)}, of which "
+            f"{show_bytes(self.current_bytes)} are taken. Use smaller batches, or "
+            "tfteach.simulate_gpus(n, memory=...) with more."
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"<MemoryLedger {self.device_name}: {show_bytes(self.current_bytes)} of "
+            f"{show_bytes(self.limit_bytes)}, peak {show_bytes(self.peak_bytes)}, "
+            f"reserved {show_bytes(self.reserved_bytes)}>"
+        )
+
+
+def show_bytes(size_bytes: float) -> str:
+    """A size for people: "512 B", "1.50 MiB"."""
+    if abs(size_bytes) < 1024:
+        return f"{size_bytes:.0f} B"
+    for unit in ("KiB", "MiB", "GiB"):
+        size_bytes /= 1024
+        if abs(size_bytes) < 1024:
+            return f"{size_bytes:.2f} {unit}"
+    return f"{size_bytes / 1024:.2f} TiB"
+
+
+_UNITS = {"": 1, "B": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
+def parse_bytes(size: int | str) -> int:
+    """Bytes from a number or a text such as "8GiB", "512 MB" (1024-based) or "4096".
+
+    Raises:
+      ValueError: it is no positive size.
+    """
+    found = -1.0
+    if isinstance(size, str):
+        body = size.strip().upper().removesuffix("B").removesuffix("I").strip()
+        unit = body[-1:] if body[-1:] in _UNITS else ""
+        with contextlib.suppress(ValueError):
+            found = float(body.removesuffix(unit)) * _UNITS[unit]
+    elif not isinstance(size, bool):
+        found = size
+    if found < 1:
+        raise ValueError(f'a size like "8GiB" or a number of bytes, not {size!r}')
+    return int(found)
