@@ -47,6 +47,59 @@ class VariableAggregation(Enum):
     ONLY_FIRST_TOWER = 3
 
 
+class SaveSliceInfo:
+    """Which part of a larger variable a part is, as checkpoints note it.
+
+    Args:
+      full_name: the whole variable's name.
+      full_shape: its shape.
+      var_offset: where the part begins, per axis.
+      var_shape: the part's shape.
+      save_slice_info_def: a SaveSliceInfoDef to take all of these from.
+      import_scope: a name scope to put in front of its name.
+    """
+
+    def __init__(
+        self,
+        full_name: str | None = None,
+        full_shape: Any = None,
+        var_offset: Any = None,
+        var_shape: Any = None,
+        save_slice_info_def: Any = None,
+        import_scope: str | None = None,
+    ) -> None:
+        if save_slice_info_def is not None:
+            proto = save_slice_info_def
+            full_name = proto.full_name
+            if import_scope:
+                full_name = f"{import_scope}/{full_name}"
+            full_shape, var_offset = list(proto.full_shape), list(proto.var_offset)
+            var_shape = list(proto.var_shape)
+        self.full_name, self.full_shape = full_name, full_shape
+        self.var_offset, self.var_shape = var_offset, var_shape
+
+    @property
+    def spec(self) -> str:
+        """The part in checkpoint notation: "10 3 0,5:0,3"."""
+        sizes = "".join(f"{n} " for n in self.full_shape)
+        pairs = zip(self.var_offset, self.var_shape, strict=True)
+        return sizes + ":".join(f"{offset},{size}" for offset, size in pairs)
+
+    def to_proto(self, export_scope: str | None = None) -> Any:
+        """A SaveSliceInfoDef; None if the variable is not inside `export_scope`."""
+        from tensorboard.compat.proto.variable_pb2 import SaveSliceInfoDef
+
+        name = str(self.full_name)
+        if export_scope is not None and not name.startswith(export_scope):
+            return None
+        return SaveSliceInfoDef(
+            full_name=name.removeprefix(export_scope + "/") if export_scope else name,
+            full_shape=self.full_shape,
+            var_offset=self.var_offset,
+            var_shape=self.var_shape,
+        )
+
+
 Creator = Callable[..., Any]
 
 
@@ -161,6 +214,7 @@ class Variable(metaclass=_VariableMeta):
     """
 
     __array_priority__ = 100
+    SaveSliceInfo = SaveSliceInfo
     _initial_value: Tensor | None
     _initializer_op: Operation
     _save_slice_info: Any = None

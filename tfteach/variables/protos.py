@@ -1,0 +1,78 @@
+"""Variables as VariableDef protos and back, for MetaGraphs.
+
+Source: core/framework/variable.proto, python/ops/variables.py (to_proto, from_proto).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfteach.framework.graph import get_default_graph
+from tfteach.framework.operation import Tensor
+
+
+def variable_proto(
+    variable: Any, name: str, snapshot: Tensor, export_scope: str | None
+) -> Any:
+    """The VariableDef of a variable; None if it is not inside `export_scope`."""
+    from tensorboard.compat.proto.variable_pb2 import VariableDef
+
+    if export_scope is not None and not name.startswith(export_scope):
+        return None
+    proto = VariableDef(
+        variable_name=stripped(name, export_scope),
+        initializer_name=stripped(variable.initializer.name, export_scope),
+        snapshot_name=stripped(snapshot.name, export_scope),
+        trainable=variable.trainable,
+        synchronization=variable.synchronization.value,
+        aggregation=variable.aggregation.value,
+    )
+    if variable.initial_value is not None:
+        proto.initial_value_name = stripped(variable.initial_value.name, export_scope)
+    info = variable._get_save_slice_info()
+    if info is not None:
+        proto.save_slice_info_def.MergeFrom(info.to_proto(export_scope))
+    return proto
+
+
+def element(name: str, import_scope: str | None) -> Any:
+    """The node or tensor that a field of a VariableDef names, or None for ""."""
+    if not name:
+        return None
+    return get_default_graph().as_graph_element(prepended(name, import_scope))
+
+
+def restore_common(variable: Any, proto: Any, import_scope: str | None) -> None:
+    """What both kinds of variables take from a VariableDef."""
+    from tfteach.variables.base import SaveSliceInfo, check_modes
+
+    variable._synchronization, variable._aggregation, variable._trainable = check_modes(
+        proto.synchronization, proto.aggregation, proto.trainable, proto.variable_name
+    )
+    variable._initializer_op = element(proto.initializer_name, import_scope)
+    variable._initial_value = element(proto.initial_value_name, import_scope)
+    variable._constraint = None
+    if proto.HasField("save_slice_info_def"):
+        variable._save_slice_info = SaveSliceInfo(
+            save_slice_info_def=proto.save_slice_info_def, import_scope=import_scope
+        )
+
+
+def init_ref_from_proto(variable: Any, proto: Any, import_scope: str | None) -> None:
+    """Fill a new RefVariable from its VariableDef."""
+    restore_common(variable, proto, import_scope)
+    variable._variable = element(proto.variable_name, import_scope)
+    variable._snapshot = element(proto.snapshot_name, import_scope)
+
+
+def stripped(name: str, scope: str | None) -> str:
+    """`name` without the scope in front."""
+    if not scope:
+        return name
+    scope = scope.removesuffix("/") + "/"
+    return name.removeprefix(scope)
+
+
+def prepended(name: str, scope: str | None) -> str:
+    """`name` inside the scope."""
+    return f"{scope.removesuffix('/')}/{name}" if scope else name
