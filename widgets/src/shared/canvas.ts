@@ -255,8 +255,9 @@ export class Canvas {
       svg("text", g, { x: `${w / 2}`, y: "10.8" }).textContent = badge;
       x -= 3;
     }
-    if (item.node.kind === "op") {
-      const g = svg("g", extra, { class: "tft-fetcher", transform: `translate(${item.w / 2 - 2},${-item.h / 2 + 2})` });
+    if (item.fetchable) {
+      const side = item.node.kind === "op" ? 1 : -1; // a scope has its sign at the right
+      const g = svg("g", extra, { class: "tft-fetcher", transform: `translate(${side * (item.w / 2 - 2)},${-item.h / 2 + 2})` });
       svg("circle", g, { r: "8" });
       svg("path", g, { d: "M0,-4v7M-3,0.4l3,3.2l3,-3.2" });
       svg("title", g).textContent = "Fetch this in a run (f)";
@@ -266,7 +267,9 @@ export class Canvas {
   private drawToggle(extra: SVGGElement, item: SceneNode): void {
     const at = item.look.glyph === "variable" && !item.open
       ? `translate(${item.w / 2 - 11},${item.h / 2 - 14})`
-      : `translate(${item.w / 2 - 14},${-item.h / 2 + 14})`;
+      : item.look.glyph === "op" && !item.open
+        ? `translate(${item.w / 2 - 15},0)`
+        : `translate(${item.w / 2 - 14},${-item.h / 2 + 14})`;
     const g = svg("g", extra, { class: "tft-toggle", transform: at });
     svg("circle", g, { r: "6.5" });
     svg("path", g, { d: item.open ? "M-3,0h6" : "M-3,0h6M0,-3v6" });

@@ -37,13 +37,23 @@ export function shorten(text: string, longest = LONGEST): string {
 export function glyphOf(model: GraphModel, node: Node): Glyph {
   if (node.kind === "series") return "series";
   const op = model.opOf(node);
-  if (node.kind === "scope") return isVariable(op) ? "variable" : "scope";
+  if (node.kind === "scope" && isVariable(op)) return "variable";
+  if (node.kind === "scope" && ownConstants(model, node) === null) return "scope";
   if (op === undefined) return "op";
   if (op.type === "Const") return "const";
   if (PLACEHOLDER.test(op.type)) return "placeholder";
   if (isVariable(op)) return "variable";
   if (FLOW.test(op.type)) return "flow";
   return op.type === "NoOp" ? "group" : "op";
+}
+
+/** The constants that came with an op: `x + 1.0` makes "add" and "add/y", one thing to a reader. Null for other scopes. */
+function ownConstants(model: GraphModel, node: Node): Op[] | null {
+  const op = model.opOf(node);
+  if (op === undefined || node.members.length > 4) return null;
+  const others = node.members.filter((i) => i !== op.index).map((i) => model.ops[i]!);
+  const inside = others.every((o) => o.type === "Const" && o.node.parent === node);
+  return inside && others.length > 0 ? others : null;
 }
 
 const count = (n: number, word: string): string => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
@@ -64,13 +74,16 @@ function subtitleOf(model: GraphModel, node: Node, glyph: Glyph): string {
   const op = model.opOf(node);
   if (glyph === "series") return `×${(node.children?.length ?? 0).toLocaleString("en")} · ${count(node.members.length, "op")}`;
   if (glyph === "variable" && op !== undefined) return variableText(op);
-  if (node.kind === "scope") return count(node.members.length, "op");
+  const constants = node.kind === "scope" ? ownConstants(model, node) : null;
+  if (node.kind === "scope" && constants === null) return count(node.members.length, "op");
   if (op === undefined) return "";
   if (glyph === "const") return op.value ?? shapeText(op.outputs[0]?.[1] ?? null);
   if (glyph === "placeholder") return tensorText(op);
   // "add_1" says its type; "loss" does not.
   const plain = node.label.replace(/^\((.*)\)$/, "$1").replace(/_\d+$/, "").replaceAll("_", "").toLowerCase();
-  return plain === op.type.replace(/V\d$/, "").toLowerCase() ? "" : op.type;
+  const type = plain === op.type.replace(/V\d$/, "").toLowerCase() ? [] : [op.type];
+  const given = (constants ?? []).map((c) => `${c.node.label} = ${c.value ?? "?"}`);
+  return [...type, ...given].join(" · ");
 }
 
 export function lookOf(model: GraphModel, node: Node, measure: Measure): Look {
@@ -95,6 +108,6 @@ export function lookOf(model: GraphModel, node: Node, measure: Measure): Look {
     case "series":
       return round(Math.max(text + 50, 84), 46);
     default:
-      return round(Math.max(text + 30, 58), two ? 40 : 30);
+      return round(Math.max(text + (node.kind === "scope" ? 56 : 30), 58), two ? 40 : 30);
   }
 }

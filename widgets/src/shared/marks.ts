@@ -51,7 +51,7 @@ export function makeMarks(
       if (!node.open && fed > 0) badges.push("feed");
       if (!node.open && some(node, light.fetched) > 0) badges.push("fetch");
       if (colour !== undefined) badges.unshift(`≅${String.fromCharCode(65 + colour)}`);
-      const note = light.active && node.node.kind !== "op" ? `${needed} of ${node.node.members.length} run` : undefined;
+      const note = light.active && node.node.kind !== "op" && node.look.glyph !== "op" ? `${needed} of ${node.node.members.length} run` : undefined;
       return { classes, badges, label: sayNode(model, node, light, needed, badges), note };
     },
     edge: (edge) => {

@@ -13,6 +13,8 @@ export interface SceneNode {
   lane: Lane;
   depth: number;
   open: boolean;
+  /** Stands for an op that a run can fetch. */
+  fetchable: boolean;
   x: number;
   y: number;
   w: number;
@@ -61,7 +63,7 @@ export function makeScene(model: GraphModel, options: LayoutOptions, cache: Layo
   const scene: Scene = {
     w: layout.w, h: layout.h, nodes: [], edges: [], areas: [], cut: [], boxOf: new Map(), byId: new Map(),
   };
-  flatten(scene, layout, 0, 0, 0);
+  flatten(model, scene, layout, 0, 0, 0);
   for (const n of scene.nodes) {
     scene.byId.set(n.id, n);
     if (!n.open) for (const index of n.node.members) scene.boxOf.set(index, n);
@@ -69,7 +71,9 @@ export function makeScene(model: GraphModel, options: LayoutOptions, cache: Layo
   return scene;
 }
 
-function flatten(scene: Scene, layout: ScopeLayout, dx: number, dy: number, depth: number): void {
+function flatten(
+  model: GraphModel, scene: Scene, layout: ScopeLayout, dx: number, dy: number, depth: number,
+): void {
   const scope = layout.frame.scope.id;
   const at = ([x, y]: Point): Point => [x + dx, y + dy];
   for (const area of layout.areas) {
@@ -94,8 +98,8 @@ function flatten(scene: Scene, layout: ScopeLayout, dx: number, dy: number, dept
   for (const box of layout.boxes) {
     const { node, look, lane, w, h, inner } = box;
     const [x, y] = at([box.x, box.y]);
-    scene.nodes.push({ id: node.id, node, look, lane, depth, open: inner !== null, x, y, w, h });
-    if (inner !== null) flatten(scene, inner, x - inner.w / 2, y - h / 2 + HEADER, depth + 1);
+    scene.nodes.push({ id: node.id, node, look, lane, depth, open: inner !== null, fetchable: model.opOf(node) !== undefined, x, y, w, h });
+    if (inner !== null) flatten(model, scene, inner, x - inner.w / 2, y - h / 2 + HEADER, depth + 1);
   }
 }
 

@@ -1,0 +1,157 @@
+"""The graph view in a real JupyterLab."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Locator
+
+from tests.browser.lab import Lab
+
+pytestmark = pytest.mark.browser
+
+SETUP = "%load_ext tfteach\nimport tfteach as tf\nimport time"
+
+MODEL = """\
+from tfteach.jupyter import GraphView
+with tf.Graph().as_default() as graph:
+    x = tf.placeholder(tf.float32, [None, 3], name="x")
+    with tf.name_scope("layer"):
+        w = tf.constant([1.0, 2.0, 3.0], name="w")
+        y = tf.add(x, w, name="y")
+    spare = tf.add(1.0, 2.0, name="spare")
+    out = tf.add(y, 1.0, name="out")
+view = GraphView(graph)
+view
+"""
+
+
+def node(part: Locator, name: str) -> Locator:
+    """The box of that id ("layer/" for a scope)."""
+    return part.locator(f'.tft-node[data-id="{name}"]')
+
+
+def view_of(lab: Lab, cell: int) -> Locator:
+    view = lab.cell(cell).locator(".tfteach-graph")
+    view.wait_for()
+    return view
+
+
+def test_look_open_fetch_search(lab: Lab) -> None:
+    lab.open_cells(
+        "view.ipynb",
+        SETUP,
+        MODEL,
+        "print(view.fetches, view.expanded, view.selected)",
+    )
+    lab.run_cell(0)
+    lab.run_cell(1)
+    view = view_of(lab, 1)
+    layer = node(view, "layer/")
+    layer.dblclick()
+    node(view, "layer/y").wait_for()
+    # a click on the sign beside the box fetches it, and what it does not need dims
+    node(view, "layer/y").hover()
+    node(view, "layer/y").locator(".tft-fetcher").click()
+    view.locator(".tft-status", has_text="3 of 8 ops run").wait_for()
+    assert "tft-dim" in (node(view, "out/").get_attribute("class") or "")
+    assert "tft-needed" in (node(view, "x").get_attribute("class") or "")
+    lab.screenshot("graph_view_fetch", view)
+    # search, by keyboard
+    view.locator(".tft-canvas").press("/")
+    view.locator(".tft-search").fill("spare")
+    view.locator(".tft-search").press("Enter")
+    view.locator(".tft-details h3", has_text="spare").wait_for()
+    lab.run_cell(2)
+    assert lab.cell_errors() == []
+    printed = lab.output(2).inner_text()
+    assert "['layer/y:0']" in printed
+    assert "layer/" in printed
+    assert "spare" in printed
+
+
+def test_live_view_hides_its_still_picture(lab: Lab) -> None:
+    lab.open_cells("still.ipynb", SETUP, MODEL)
+    lab.run_all()
+    view_of(lab, 1)
+    static = lab.cell(1).locator(".tfteach-static")
+    assert static.count() == 1
+    assert not static.is_visible()
+
+
+def test_saved_notebook_shows_the_picture_without_a_kernel(lab: Lab) -> None:
+    lab.open_cells("saved.ipynb", SETUP, MODEL)
+    lab.run_all()
+    view_of(lab, 1)
+    lab.page.evaluate(
+        """async () => {
+            await window.jupyterapp.commands.execute('docmanager:save');
+            await window.jupyterapp.shell.currentWidget.sessionContext.shutdown();
+        }"""
+    )
+    lab.open("saved.ipynb")  # trusted, with a kernel that knows no widget
+    lab.cell(1).locator(".tfteach-static img").wait_for()
+    assert not lab.cell(1).get_by_text("model not found").is_visible()
+    lab.screenshot("graph_view_saved")
+
+
+def test_growth_shows_while_the_cell_runs(lab: Lab) -> None:
+    lab.open_cells(
+        "growth.ipynb",
+        SETUP,
+        "%%graph\n"
+        "a = tf.constant(1.0, name='a')\n"
+        "for i in range(40):\n"
+        "    a = tf.add(a, 1.0, name=f'step{i}')\n"
+        "    time.sleep(0.1)\n",
+    )
+    lab.run_cell(0)
+    lab.run_all(wait=False)
+    view = view_of(lab, 1)
+    node(view, "step1/").or_(node(view, "step1")).wait_for()
+    # the cell still runs: the kernel could not answer, yet the view has grown
+    assert lab.cell(1).locator(".jp-InputPrompt").inner_text().strip() == "[*]:"
+    early = len(view.locator(".tft-node").all())
+    lab.screenshot("graph_view_growing", view)
+    lab.wait_idle()
+    view.locator(".tft-status", has_text="81 ops").wait_for()
+    assert len(view.locator(".tft-node").all()) > early
+    assert lab.cell_errors() == []
+
+
+def test_names_are_never_html(lab: Lab) -> None:
+    lab.open_cells(
+        "hostile.ipynb",
+        "from tensorboard.compat.proto.graph_pb2 import GraphDef\n"
+        "from tfteach.jupyter import GraphView\n"
+        "bad = '<img src=x onerror=\"window.hacked=1\">'\n"
+        "g = GraphDef()\n"
+        "n = g.node.add(name=bad, op='<script>window.hacked=2</script>')\n"
+        "n.attr[bad].s = bad.encode()\n"
+        "n.device = bad\n"
+        "GraphView(g, fetches=[bad])",
+    )
+    lab.run_all()
+    view = view_of(lab, 0)
+    view.locator(".tft-node").first.click()
+    view.locator(".tft-details h3").wait_for()
+    view.get_by_role("button", name="Outline: the graph as a list").click()
+    assert view.locator("img, script").count() == 0
+    assert lab.page.evaluate("() => window.hacked") is None
+    assert lab.cell_errors() == []
+
+
+def test_dark_theme(lab: Lab) -> None:
+    lab.open_cells("dark.ipynb", SETUP, MODEL)
+    lab.run_all()
+    view = view_of(lab, 1)
+    lab.set_theme("JupyterLab Dark")
+    ink = view.locator(".tft-title").first.evaluate("e => getComputedStyle(e).fill")
+    ground = view.evaluate("e => getComputedStyle(e).backgroundColor")
+    assert brightness(ink) > 180 > 80 > brightness(ground)
+    lab.screenshot("graph_view_dark", view)
+    lab.set_theme("JupyterLab Light")
+
+
+def brightness(colour: str) -> float:
+    numbers = colour[colour.index("(") + 1 : -1].split(",")
+    return sum(float(number) for number in numbers[:3]) / 3

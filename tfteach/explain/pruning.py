@@ -1,0 +1,152 @@
+"""Why a run needs an op, or leaves it out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from tfteach.framework.graph import Graph, Operation, Tensor
+from tfteach.runtime.prune import prune
+
+Fetch = Operation | Tensor | str
+
+
+class Reason(NamedTuple):
+    """What a run does with one op.
+
+    Attributes:
+      op: the operation.
+      needed: whether the run executes it.
+      text: why, in words.
+      via: the needed op that asks for it; None for a fetch, and for what is left out.
+    """
+
+    op: Operation
+    needed: bool
+    text: str
+    via: Operation | None
+
+
+class RunNeeds(NamedTuple):
+    """What one run needs of a graph.
+
+    Attributes:
+      reasons: one for every op of the graph, in its order.
+      fetches, feeds: what was asked.
+    """
+
+    reasons: list[Reason]
+    fetches: tuple[Operation | Tensor, ...]
+    feeds: tuple[Tensor, ...]
+
+    @property
+    def needed(self) -> list[Operation]:
+        return [reason.op for reason in self.reasons if reason.needed]
+
+    @property
+    def pruned(self) -> list[Operation]:
+        return [reason.op for reason in self.reasons if not reason.needed]
+
+    def __str__(self) -> str:
+        lines = [f"{len(self.needed)} of {len(self.reasons)} ops run"]
+        width = max((len(r.op.name) for r in self.reasons), default=0)
+        for reason in self.reasons:
+            mark = "runs " if reason.needed else "  -  "
+            lines.append(f"{mark} {reason.op.name:<{width}}  {reason.text}")
+        return "\n".join(lines)
+
+
+def explain_run(
+    graph: Graph, fetches: Fetch | Iterable[Fetch], feeds: Iterable[Tensor | str] = ()
+) -> RunNeeds:
+    """Tell for every op whether a run executes it, and why.
+
+    Args:
+      graph: the graph.
+      fetches: one or several tensors, operations or their names.
+      feeds: the tensors (or names) that the run would be fed.
+
+    Returns:
+      A `RunNeeds`; `print` it for a table.
+
+    Raises:
+      KeyError: a name is not in the graph.
+
+    Example:
+      >>> a = tf.constant(1.0, name="a"); b = tf.square(a, name="b")
+      >>> explain_run(tf.get_default_graph(), a).pruned
+      [<tf.Operation 'b' type=Square>]
+    """
+    if isinstance(fetches, Operation | Tensor | str):
+        fetches = [fetches]
+    wanted = tuple(graph.as_graph_element(f) for f in fetches)
+    fed = tuple(_tensor(graph, f) for f in feeds)
+    found = prune(wanted, fed)
+    asks = _who_asks(wanted, fed, found.needed)
+    consumers = _readers(graph)
+    reasons = []
+    for op in graph.get_operations():
+        if op in found.needed:
+            via = asks[op]
+            text = "fetched" if via is None else f"{via.name} needs it"
+            reasons.append(Reason(op, True, text, via))
+        else:
+            text = _why_not(op, found.cut, consumers, found.needed)
+            reasons.append(Reason(op, False, text, None))
+    return RunNeeds(reasons, wanted, fed)
+
+
+def _tensor(graph: Graph, feed: Tensor | str) -> Tensor:
+    if isinstance(feed, str) and ":" not in feed:
+        feed += ":0"
+    found = graph.as_graph_element(feed, allow_operation=False)
+    assert isinstance(found, Tensor)
+    return found
+
+
+def _who_asks(
+    wanted: tuple[Operation | Tensor, ...],
+    fed: tuple[Tensor, ...],
+    needed: dict[Operation, None],
+) -> dict[Operation, Operation | None]:
+    """For each needed op the one through which it was reached first."""
+    asks: dict[Operation, Operation | None] = {}
+    for fetch in wanted:
+        op = fetch if isinstance(fetch, Operation) else fetch.op
+        if op in needed and fetch not in fed:
+            asks[op] = None
+    queue = list(asks)
+    for op in queue:
+        sources = [t.op for t in op.inputs if t not in fed]
+        for source in (*sources, *op.control_inputs):
+            if source not in asks:
+                asks[source] = op
+                queue.append(source)
+    return asks
+
+
+def _readers(graph: Graph) -> dict[Operation, list[Operation]]:
+    readers: dict[Operation, list[Operation]] = {}
+    for op in graph.get_operations():
+        for tensor in op.inputs:
+            readers.setdefault(tensor.op, []).append(op)
+        for control in op.control_inputs:
+            readers.setdefault(control, []).append(op)
+    return readers
+
+
+def _why_not(
+    op: Operation,
+    cut: dict[Tensor, None],
+    readers: dict[Operation, list[Operation]],
+    needed: dict[Operation, None],
+) -> str:
+    for tensor in op.outputs:
+        if tensor in cut:
+            return f"{tensor.name} is fed instead"
+    reading = readers.get(op, [])
+    if not reading:
+        return "nothing reads it, and it is not fetched"
+    if any(tensor in cut for reader in reading for tensor in reader.outputs):
+        return "only a fed tensor would have needed it"
+    return f"no fetch depends on it (read by {reading[0].name})"

@@ -1,0 +1,52 @@
+"""What a cell shows: the live view, and the still picture that outlives the kernel.
+
+They are two outputs. A saved widget without its kernel is an error message in JupyterLab,
+whatever else its output holds, so the picture needs an output of its own; while the live
+view is mounted the picture hides (see STYLE in picture.py).
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from tfteach.explain.outline import plain_source
+from tfteach.framework.graph import SourceLine
+
+if TYPE_CHECKING:
+    from tfteach.jupyter.widgets.graph import GraphView
+
+
+def show(view: GraphView) -> None:
+    """Display the live view and its still picture."""
+    show_live(view)
+    show_still(view)
+
+
+def show_live(view: GraphView) -> None:
+    publish(view.live_bundle())
+
+
+def show_still(view: GraphView) -> None:
+    publish(view.static_bundle())
+
+
+def publish(bundle: dict[str, Any]) -> None:
+    from IPython.display import display
+
+    display(bundle, raw=True)
+
+
+def where(source: SourceLine) -> tuple[str, int, str, str]:
+    """A source line as a notebook's reader knows it: "In [3]", 2, function, text."""
+    file, line, function, text = plain_source(source)
+    cell = cell_number(source.file)
+    return (file if cell is None else f"In [{cell}]"), line, function, text
+
+
+def cell_number(file: str) -> int | None:
+    """The number of the cell that a pseudo file stands for, None for real files."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    names = getattr(getattr(shell, "compile", None), "_filename_map", None)
+    return None if names is None else names.get(file)

@@ -1,0 +1,173 @@
+"""`%graph` and `%%graph`: build a graph in a cell and watch it grow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.core.magic import Magics, line_cell_magic, magics_class
+from IPython.core.magic_arguments import (
+    argument,
+    magic_arguments,
+    parse_argstring,
+)
+
+from tfteach.framework.graph import Graph
+from tfteach.framework.stacks import get_default_graph
+
+
+@magics_class
+class GraphMagics(Magics):
+    """The magics, with the graphs that `--keep` names."""
+
+    def __init__(self, shell: Any) -> None:
+        super().__init__(shell)
+        self.kept: dict[str, Graph] = {}
+
+    @magic_arguments()
+    @argument(
+        "graph",
+        nargs="*",
+        help="%%%%graph: a Python name for the new graph. %%graph: what to show, an "
+        "expression such as sess.graph; the default graph without it.",
+    )
+    @argument(
+        "--fetch", action="append", default=[], metavar="NAME",
+        help="highlight what a run of this op or tensor needs; may be repeated.",
+    )
+    @argument(
+        "--feed", action="append", default=[], metavar="NAME",
+        help="... when this tensor is fed; may be repeated.",
+    )
+    @argument("--depth", type=int, default=1, help="how many levels of scopes to open.")
+    @argument(
+        "--static", action="store_true", help="show a still picture, no live view."
+    )
+    @argument(
+        "--keep", metavar="NAME",
+        help="use the graph kept under this name in earlier cells, or begin it.",
+    )
+    @argument(
+        "--default", action="store_true",
+        help="add to the default graph instead of a fresh one.",
+    )
+    @line_cell_magic
+    def graph(self, line: str, cell: str | None = None) -> None:  # fmt: skip
+        """Show a graph; as `%%graph` run the cell in a fresh tf.Graph and watch it grow.
+
+        The cell runs in your own namespace, as any cell does: what it assigns stays.
+        Only the default graph is another one while it runs. After an error the view
+        shows the part of the graph that was built.
+
+        Examples:
+
+            %%graph --fetch total --depth 2
+            a = tf.constant(2.0, name="a")
+            total = tf.add(a, 3.0, name="total")
+
+            %%graph g
+            x = tf.placeholder(tf.float32)     # afterwards `g` is the tf.Graph
+
+            %graph sess.graph
+        """
+        args = parse_argstring(self.graph, line)
+        if args.depth < 1:
+            raise UsageError(f"--depth counts levels from 1, got {args.depth}")
+        if cell is None:
+            self._show(args)
+        else:
+            self._run(args, cell)
+
+    def _show(self, args: Any) -> None:
+        if args.keep or args.default:
+            raise UsageError("--keep and --default belong to %%graph, not to %graph")
+        expression = " ".join(args.graph)
+        try:
+            graph = self.shell.ev(expression) if expression else get_default_graph()
+        except NameError as error:
+            raise UsageError(f"%graph {expression}: {error}") from None
+        graph = getattr(graph, "graph", graph)  # a session or tensor stands for its own
+        if isinstance(graph, str):
+            raise UsageError(f"%graph shows a graph, not the string {graph!r}")
+        self._display(graph, args)
+
+    def _display(self, graph: Any, args: Any) -> None:
+        from tfteach.jupyter import display
+
+        view = self._view(graph, args)
+        if args.static:
+            display.show_still(view)
+            view.close()
+        else:
+            display.show(view)
+
+    def _run(self, args: Any, cell: str) -> None:
+        from tfteach.jupyter import display
+
+        name = self._name(args)
+        graph = self._graph(args)
+        if name is not None:
+            self.shell.user_ns[name] = graph
+        view = self._view(graph, args)
+        if not args.static:
+            display.show_live(view)  # before the cell runs: growth is live
+        try:
+            with graph.as_default():
+                self._run_user_cell(cell)
+        finally:
+            view.refresh()
+            display.show_still(view)
+            if args.static:
+                view.close()
+
+    def _run_user_cell(self, cell: str) -> None:
+        """Run a cell as the shell would; its error comes out with the user's traceback.
+
+        The shell would print the error at once, and a second one for this magic.
+        """
+        shell = self.shell
+        shown: list[list[str]] = []
+        shell._showtraceback = lambda etype, evalue, lines: shown.append(lines)
+        count = shell.execution_count
+        # The shell counts on when a cell begins; this is still the cell that it began.
+        shell.execution_count = max(1, len(shell.user_ns["In"]) - 1)
+        try:
+            # The comment stands for the magic's own line: numbers are as the user sees.
+            result = shell.run_cell(f"# %%graph\n{cell}", store_history=False)
+        finally:
+            del shell._showtraceback
+            shell.execution_count = count
+        error = result.error_before_exec or result.error_in_exec
+        if error is None:
+            return
+        if shown:
+            error._render_traceback_ = lambda: shown[-1]
+        raise error
+
+    def _name(self, args: Any) -> str | None:
+        if not args.graph:
+            return None
+        name = args.graph[0]
+        if len(args.graph) > 1 or not name.isidentifier():
+            raise UsageError(
+                f"%%graph {' '.join(args.graph)}: expected one Python name for the graph"
+            )
+        return str(name)
+
+    def _graph(self, args: Any) -> Graph:
+        if args.keep and args.default:
+            raise UsageError("--keep and --default exclude each other")
+        if args.default:
+            return get_default_graph()
+        if args.keep:
+            return self.kept.setdefault(args.keep, Graph())
+        return Graph()
+
+    def _view(self, graph: Any, args: Any) -> Any:
+        from tfteach.jupyter.widgets.graph import GraphView
+
+        try:
+            return GraphView(graph, args.fetch, args.feed, args.depth)
+        except TypeError as error:
+            raise UsageError(str(error)) from None
+

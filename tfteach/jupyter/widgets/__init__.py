@@ -1,0 +1,1 @@
+"""One module per view; each has its TypeScript twin in widgets/src/."""

@@ -1,0 +1,242 @@
+"""`GraphView`: a graph as nested boxes, live in the notebook."""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Iterable
+from typing import Any
+
+import anywidget
+import traitlets
+
+from tfteach.explain.outline import Row, rows_of_graph, rows_of_graph_def
+from tfteach.framework.graph import Graph, Operation, Tensor
+from tfteach.framework.stacks import get_default_graph
+from tfteach.jupyter import display
+from tfteach.jupyter.growing import GrowingRows
+from tfteach.jupyter.picture import Still, bundle_of, plural, svg_of, text_of
+
+STATIC = pathlib.Path(__file__).parent.parent / "static"
+Names = str | Operation | Tensor | Iterable[str | Operation | Tensor]
+
+
+class GraphView(anywidget.AnyWidget):
+    """A live view of a graph: expand scopes, search, see what a run needs.
+
+    Ops that are added while a cell runs appear at once. Click a box for its details;
+    Shift-click (or `f`) fetches, `d` feeds; Enter or a double click opens a scope.
+
+    Args:
+      graph: a `tf.Graph` or a GraphDef; the default graph if None.
+      fetches: tensors, operations or names: what they do not need is drawn faint. Names
+        may be of ops still to come.
+      feeds: tensors or names that the run would be fed.
+      depth: how many levels of scopes to open; variables, gradients, optimizers and
+        what is set aside stay closed.
+      expanded: the scopes to open ("layer1/"), instead of `depth`.
+      aside, inline: names of scopes or ops to draw apart, or to keep in the main flow.
+      height: in pixels; 0 fits the graph.
+      group_above: a scope with more children shows series of like ones.
+      labels: shapes on the edges.
+
+    Raises:
+      TypeError: `graph` is neither a Graph nor a GraphDef.
+      ValueError: a GraphDef whose nodes read nodes that are not there.
+
+    Example:
+      >>> view = GraphView(fetches=[loss])
+      >>> view.fetches
+      ['loss:0']
+    """
+
+    _esm = STATIC / "graph.js"
+    _css = STATIC / "graph.css"
+
+    _ops = traitlets.List().tag(sync=True)
+    _runs = traitlets.Int(0).tag(sync=True)
+    _batches = traitlets.Int(0).tag(sync=True)
+    fetches = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    feeds = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    expanded = traitlets.List(
+        traitlets.Unicode(), default_value=None, allow_none=True
+    ).tag(sync=True)
+    selected = traitlets.Unicode("").tag(sync=True)
+    depth = traitlets.Int(1, min=1).tag(sync=True)
+    height = traitlets.Int(0, min=0).tag(sync=True)
+    group_above = traitlets.Int(300, min=10).tag(sync=True)
+    aside = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    inline = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    labels = traitlets.Bool(True).tag(sync=True)
+
+    def __init__(
+        self,
+        graph: Any = None,
+        fetches: Names = (),
+        feeds: Names = (),
+        depth: int = 1,
+        *,
+        expanded: Iterable[str] | None = None,
+        aside: Iterable[str] = (),
+        inline: Iterable[str] = (),
+        height: int = 0,
+        group_above: int = 300,
+        labels: bool = True,
+    ) -> None:
+        self.graph = get_default_graph() if graph is None else graph
+        self._growing: GrowingRows | None = None
+        if isinstance(self.graph, Graph):
+            self._growing = GrowingRows(self.graph, self._send_batch, display.where)
+            rows = self._growing.rows
+        elif hasattr(self.graph, "node") and hasattr(self.graph, "library"):
+            rows = rows_with_shapes(self.graph)
+        else:
+            raise TypeError(
+                "GraphView shows a tf.Graph or a GraphDef, not "
+                f"{type(self.graph).__name__}. Pass the graph itself, such as "
+                "session.graph or tensor.graph."
+            )
+        self._rows = rows
+        super().__init__(
+            fetches=names_of(fetches),
+            feeds=[f if ":" in f else f"{f}:0" for f in names_of(feeds)],
+            depth=depth,
+            expanded=None if expanded is None else [scope_id(e) for e in expanded],
+            aside=[name.removesuffix("/") for name in aside],
+            inline=[name.removesuffix("/") for name in inline],
+            height=height,
+            group_above=group_above,
+            labels=labels,
+            _ops=rows,
+        )
+        # Traits copy a list; the page that asks again must get the one that grows.
+        self._trait_values["_ops"] = rows
+        self.observe(self._on_selected, "selected")
+
+    @traitlets.validate("fetches", "feeds")
+    def _to_names(self, proposal: Any) -> list[str]:
+        return names_of(proposal["value"])
+
+    def __repr__(self) -> str:
+        parts = [plural(len(self._rows), "op")]
+        for word in ("fetches", "feeds"):
+            if names := getattr(self, word):
+                parts.append(f"{word}={list(names)}")
+        return f"GraphView({', '.join(parts)})"
+
+    def close(self) -> None:
+        """Stop following the graph and remove the view."""
+        if self._growing is not None:
+            self._growing.close()
+        super().close()
+
+    # ---- growth
+
+    @property
+    def runs(self) -> int:
+        """How many session runs of the graph this view has seen."""
+        return 0 if self._growing is None else self._growing.runs
+
+    def refresh(self) -> None:
+        """Send at once what the graph gained, and changes of shapes."""
+        if self._growing is not None:
+            self._growing.flush(check=len(self._rows) < 3000)
+
+    def _send_batch(self, batch: dict[str, Any]) -> None:
+        if self.comm is None:  # closed, or no front end
+            return
+        # Each batch is an attribute of its own: the page's model keeps all of them, also
+        # those that come before a view is there to listen.
+        number = self._batches
+        self._trait_values["_batches"] = number + 1
+        self._trait_values["_runs"] = batch.get("runs", self._runs)
+        state = {f"_batch_{number}": batch, "_batches": number + 1}
+        self._send({"method": "update", "state": state, "buffer_paths": []})
+
+    def _on_selected(self, change: Any) -> None:
+        if self._growing is not None and change["new"]:
+            self._growing.give_attributes(change["new"].removesuffix("/"))
+
+    # ---- still pictures
+
+    def still(self) -> Still:
+        """The graph as it is now, as one picture."""
+        self.refresh()
+        return Still(
+            self._rows, self.depth, self.expanded, self.fetches, self.feeds,
+            self.aside, self.inline,
+        )  # fmt: skip
+
+    def to_svg(self) -> str:
+        """The picture as SVG, scopes open as in the view.
+
+        Raises:
+          RuntimeError: there is no Graphviz, or the graph is too large for it.
+        """
+        svg = svg_of(self.still())
+        if svg is None:
+            raise RuntimeError(
+                "No SVG: Graphviz is not installed (pip install graphviz pygraphviz), or "
+                "too many boxes are open. Lower `depth`, or use to_text()."
+            )
+        return svg
+
+    def to_text(self) -> str:
+        """The graph in words, a line for each box."""
+        return text_of(self.still())
+
+    def static_bundle(self) -> dict[str, str]:
+        """The still picture by MIME type: SVG, HTML and text."""
+        return bundle_of(self.still())
+
+    def live_bundle(self) -> dict[str, Any]:
+        """The live view's MIME type alone."""
+        view = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}
+        return {"application/vnd.jupyter.widget-view+json": view}
+
+    def _ipython_display_(self, **_: Any) -> None:
+        display.show(self)
+
+    def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        return {**self.static_bundle(), **self.live_bundle()}, {}
+
+
+def names_of(things: Names) -> list[str]:
+    """Tensors, operations or names, one or several, as names.
+
+    Raises:
+      TypeError: something has no name.
+    """
+    if isinstance(things, str | Operation | Tensor) or hasattr(things, "_as_graph_element"):
+        things = [things]  # type: ignore[list-item]
+    found = []
+    for thing in things:
+        convert = getattr(thing, "_as_graph_element", None)
+        element = thing if convert is None else convert()
+        name = element if isinstance(element, str) else getattr(element, "name", None)
+        if not isinstance(name, str):
+            raise TypeError(
+                f"{thing!r} is no tensor, operation or name; a view can fetch and feed "
+                "only those."
+            )
+        found.append(name)
+    return found
+
+
+def scope_id(name: str) -> str:
+    return name if name.endswith("/") else f"{name}/"
+
+
+def rows_with_shapes(graph_def: Any) -> list[Row]:
+    """The rows of a GraphDef, with inferred shapes where all its ops are known here."""
+    from tfteach.framework.importer import import_graph_def
+
+    graph = Graph()
+    try:
+        with graph.as_default():
+            import_graph_def(graph_def, name="")
+    except Exception:  # any graph can be looked at, also one that cannot run here
+        return rows_of_graph_def(graph_def)
+    rows = rows_of_graph(graph)
+    for row in rows:
+        row.more.pop("source", None)  # the line of this import says nothing
+    return rows
