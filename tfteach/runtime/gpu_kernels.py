@@ -75,9 +75,11 @@ def missing_kernel(op: Operation) -> str:
     kind = main_type(op)
     if kind is dtypes.int32 and op.type not in INT32_ON_HOST | INT32_ON_GPU:
         return f"no GPU kernel for int32 {op.type}"
-    return f"no GPU kernel for {kind.name}" if (
-        kind is not None and kind.name in NEVER_ON_GPU
-    ) else ""
+    return (
+        f"no GPU kernel for {kind.name}"
+        if (kind is not None and kind.name in NEVER_ON_GPU)
+        else ""
+    )
 
 
 def computes_on_host(op: Operation) -> bool:

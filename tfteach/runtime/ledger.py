@@ -79,6 +79,7 @@ class MemoryLedger:
                 return
             size_bytes = -(-owner.nbytes // GRANULE_BYTES) * GRANULE_BYTES
             self._take(size_bytes, value)
+
             def release(_: Any) -> None:
                 self._release(key)
 

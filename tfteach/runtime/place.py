@@ -143,9 +143,13 @@ class Placer:
                 continue
             device, reason = self._device_for(group, op)
             for member in group.members:
-                self._chosen[member] = device, (
-                    reason if member is group.members[0] else
-                    _beside(group, member, device)
+                self._chosen[member] = (
+                    device,
+                    (
+                        reason
+                        if member is group.members[0]
+                        else _beside(group, member, device)
+                    ),
                 )
         for op in generators:
             self._chosen[op] = self._generator(groups[op], op)

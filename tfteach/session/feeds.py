@@ -29,7 +29,7 @@ def flatten_feeds(graph: Graph, feed_dict: Mapping[Any, Any]) -> dict[Tensor, An
     """
     if not isinstance(feed_dict, Mapping):
         raise TypeError(
-            "feed_dict must be a dictionary mapping tensors to values, got "
+            "input must be a dictionary: feed_dict maps tensors to values, and is a "
             f"{type(feed_dict).__name__}"
         )
     fed: dict[Tensor, Any] = {}
@@ -114,10 +114,8 @@ def _to_array(tensor: Tensor, value: Any) -> Any:
         )
     if isinstance(value, Cell):
         return value
-    if isinstance(value, int) and not isinstance(value, bool):
+    if isinstance(value, int):
         _check_fits(value, dtype)
-    elif isinstance(value, float) and dtype.is_integer and not value.is_integer():
-        _refuse(value, dtype)
     if dtype is string:
         return _bytes_array(value)
     try:
@@ -129,11 +127,12 @@ def _to_array(tensor: Tensor, value: Any) -> Any:
 
 
 def _check_fits(value: int, dtype: Any) -> None:
-    if dtype.is_integer and not dtype.min <= value <= dtype.max:
-        _refuse(value, dtype)
-
-
-def _refuse(value: Any, dtype: Any) -> None:
+    """Refuse an int that the type cannot hold; TF checks no other kind of value."""
+    try:
+        if dtype.numpy_dtype.type(value) == value:
+            return
+    except OverflowError:
+        pass
     raise TypeError(
         f"Type of feed value {value} with type {type(value)} is not compatible with "
         f"Tensor type {dtype.as_numpy_dtype}. Try explicitly setting the type of the "

@@ -82,7 +82,10 @@ class Fetches:
             if not graph.is_fetchable(element):
                 op = element.op if isinstance(element, Tensor) else element
                 raise ValueError(
-                    f"Operation {op.name!r} has been marked as not fetchable."
+                    f"Operation {op.name!r} has been marked as not fetchable. "
+                    "Typically this happens when it is defined in another function or "
+                    "code block: return its tensor from there, or keep it in a "
+                    "collection."
                 )
         self.tensors = [e for e in self.elements if isinstance(e, Tensor)]
 
@@ -125,6 +128,5 @@ class Fetches:
             ) from None
         except (ValueError, KeyError) as error:
             raise ValueError(
-                f"Fetch argument {part!r} cannot be interpreted as a Tensor. "
-                f"({error.args[0]})"
+                f"Fetch argument {part!r} cannot be interpreted as a Tensor. ({error})"
             ) from None

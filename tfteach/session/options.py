@@ -7,28 +7,12 @@ from typing import Any, NamedTuple
 from tfteach.framework import errors
 
 
-class DeviceAttributes(NamedTuple):
-    """One device, as `Session.list_devices` tells of it."""
-
-    name: str
-    device_type: str
-    memory_limit_bytes: int
-    incarnation: int = 0
-    physical_device_desc: str = ""
-
-    def __repr__(self) -> str:
-        simulated = ", simulated" if "simulated" in self.physical_device_desc else ""
-        return (
-            f"_DeviceAttributes({self.name}, {self.device_type}, "
-            f"{self.memory_limit_bytes}, {self.incarnation}{simulated})"
-        )
-
-
 class Options(NamedTuple):
     """The fields of ConfigProto that change what a session does."""
 
     allow_soft_placement: bool = False
     log_device_placement: bool = False
+    timeout_ms: int = 0
     fold_constants: bool = True
     merge_duplicates: bool = True
 
@@ -53,6 +37,7 @@ class Options(NamedTuple):
         return cls(
             config.allow_soft_placement,
             config.log_device_placement,
+            config.operation_timeout_in_ms,
             is_on or optimizer.do_constant_folding,
             is_on or optimizer.do_common_subexpression_elimination,
         )
@@ -63,7 +48,7 @@ def check_config(target: Any, config: Any) -> None:
     if target is None:
         target = ""
     if not isinstance(target, str | bytes):
-        raise TypeError(f"target must be a string, but got {target!r}")
+        raise TypeError(f"target must be a string, but got {type(target)}")
     name = target.decode() if isinstance(target, bytes) else target
     if name.startswith("grpc"):
         raise NotImplementedError(f"tf.Session({name!r}): sessions on other machines")
@@ -72,7 +57,8 @@ def check_config(target: Any, config: Any) -> None:
             None,
             None,
             "No session factory registered for the given session options: {target: "
-            f'"{name}" config: }}. Use target "" for this process.',
+            f'"{name}" config: }} Registered factories are {{DIRECT_SESSION}}. Use '
+            'target "" for this process.',
         )
     if config is not None and not hasattr(config, "device_count"):
-        raise TypeError(f"config must be a tf.ConfigProto, but got {config}")
+        raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")

@@ -19,6 +19,8 @@ from tfteach.session.fetches import Fetches
 if TYPE_CHECKING:
     from tfteach.session.session import BaseSession
 
+SET_UP_FIRST = "Must run 'setup' before performing partial runs!"
+
 
 class PartialRun:
     """The state of a run between its parts.
@@ -35,6 +37,10 @@ class PartialRun:
         self._values: dict[Tensor, Any] = {}
         self._done: set[Operation] = set()
         self._fetched: set[Operation | Tensor] = set()
+        if not self._fetches:
+            raise errors.InvalidArgumentError(
+                None, None, "Must specify at least one target to fetch or execute."
+            )
 
     def run(self, fetches: Any, feed_dict: Any) -> Any:
         """Take more feeds, give more fetches."""
@@ -52,6 +58,8 @@ class PartialRun:
         def refuse(message: str) -> None:
             raise errors.InvalidArgumentError(None, None, message)
 
+        if self._fetches <= self._fetched and self._feeds <= self._values.keys():
+            refuse(SET_UP_FIRST)
         for tensor in fed:
             if tensor not in self._feeds:
                 refuse(
@@ -71,7 +79,8 @@ class PartialRun:
         for tensor in missing:
             if tensor.op in needed and tensor.op not in self._done:
                 refuse(
-                    f"{tensor.name} must be fed before the fetches that need it: "
+                    f"Fetch {tensor.name} can't be computed from the feeds that have "
+                    "been fed so far. Feed it first: it is needed for "
                     f"{', '.join(e.name for e in elements)}."
                 )
 

@@ -8,7 +8,6 @@ Source: python/client/session.py (API and messages).
 
 from __future__ import annotations
 
-import sys
 import threading
 import warnings
 import weakref
@@ -16,10 +15,12 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+from tfteach import protos
 from tfteach.framework import stacks
+from tfteach.framework.errors import CancelledError, InvalidArgumentError
 from tfteach.framework.export import export
 from tfteach.framework.graph import Graph, SessionRun
-from tfteach.framework.operation import Tensor
+from tfteach.framework.operation import Operation, Tensor
 from tfteach.runtime.compile import compile_step
 from tfteach.runtime.context import Resources
 from tfteach.runtime.dataflow import DataflowProgram
@@ -30,6 +31,7 @@ from tfteach.runtime.partition import Transfers, partition
 from tfteach.runtime.place import Placement, Placer
 from tfteach.runtime.prune import prune
 from tfteach.runtime.step import Step, build_step
+from tfteach.session.devices import attributes_of, log_devices, log_placements
 from tfteach.session.feeds import Converter, converter_for, flatten_feeds
 from tfteach.session.fetches import Element, Fetches
 from tfteach.session.options import Options, check_config
@@ -65,8 +67,9 @@ class BaseSession:
         self._placer = Placer(self.devices, self._options.allow_soft_placement)
         self.steps: list[Step] = []
         if self._options.log_device_placement:
-            self._log_devices()
+            log_devices(self.devices)
         self._closed = False
+        self._was_reset = False
         self._lock = threading.RLock()
         # (fetches, fed keys) as the caller wrote them -> plan, for hashable ones
         self._ready: dict[Any, Plan] = {}
@@ -94,21 +97,10 @@ class BaseSession:
         """The devices this session can use, as `DeviceAttributes`.
 
         Raises:
-          RuntimeError: the session is closed.
+          CancelledError: the session is closed.
         """
-        from tfteach.session.options import DeviceAttributes
-
-        self._check_open()
-        return [
-            DeviceAttributes(
-                d.name,
-                d.device_type,
-                d.memory_limit_bytes,
-                d.incarnation,
-                d.physical_device_desc,
-            )
-            for d in self.devices
-        ]
+        self._check_running()
+        return [attributes_of(device) for device in self.devices]
 
     # ---- running
 
@@ -148,11 +140,13 @@ class BaseSession:
         """
         if self._closed or options is not None or run_metadata is not None:
             return self._run_checked(fetches, feed_dict, options, run_metadata)
+        kind = type(fetches)
+        key = (kind, tuple(fetches)) if kind is list or kind is tuple else fetches
         try:
             if feed_dict is None:
-                plan = self._ready.get((fetches, ()))
+                plan = self._ready.get((key, ()))
             else:
-                plan = self._ready.get((fetches, tuple(feed_dict)))
+                plan = self._ready.get((key, tuple(feed_dict)))
         except TypeError:  # an unhashable structure
             return self._run_checked(fetches, feed_dict, options, run_metadata)
         graph = self._graph
@@ -169,8 +163,14 @@ class BaseSession:
         return plan.rebuild(dict(zip(plan.tensors, values, strict=True)))
 
     def _check_open(self) -> None:
+        if self._was_reset:
+            self._check_running()
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
+
+    def _check_running(self) -> None:
+        if self._closed:
+            raise CancelledError(None, None, "Session has been closed.")
 
     def _run_checked(
         self, fetches: Any, feed_dict: Any, options: Any, run_metadata: Any
@@ -190,6 +190,8 @@ class BaseSession:
             observer(SessionRun(self, tuple(resolved.elements), tuple(fed)))
         program, mutations = self._program(resolved.elements, tuple(fed))
         self._remember(fetches, feed_dict, fed, resolved, program, mutations)
+        if self._options.timeout_ms and options is None:
+            options = protos.RunOptions(timeout_in_ms=self._options.timeout_ms)
         if options is None and run_metadata is None:
             values = program.run(arrays)
         else:
@@ -214,6 +216,15 @@ class BaseSession:
             for key, tensor in zip(feed_dict, fed, strict=True)
         ):
             return
+        if self._options.timeout_ms:
+            return
+        key = fetches
+        if isinstance(fetches, list | tuple):
+            # Only flat ones: a namedtuple equals a tuple, but has another result.
+            flat = all(isinstance(f, Tensor | Operation | str) for f in fetches)
+            if type(fetches) not in (list, tuple) or not flat:
+                return
+            key = type(fetches), tuple(fetches)
         plan = Plan(
             program,
             tuple(converter_for(tensor) for tensor in fed),
@@ -223,7 +234,7 @@ class BaseSession:
             mutations,
         )
         try:
-            self._ready[fetches, tuple(feed_dict or ())] = plan
+            self._ready[key, tuple(feed_dict or ())] = plan
         except TypeError:
             return
 
@@ -255,7 +266,11 @@ class BaseSession:
     def place_step(self, step: Step) -> None:
         """Give the step's nodes their devices; keep the reasons, and log if asked."""
         step.placements = self._placer.place(step)
-        self._log_placements(step)
+        known = self.placements
+        new = [p for p in step.placements if known.get(p.name) != p]
+        known.update((p.name, p) for p in new)
+        if new and self._options.log_device_placement:
+            log_placements(new)
 
     def partition_step(self, step: Step) -> None:
         """Put copies into the edges that cross devices."""
@@ -267,29 +282,6 @@ class BaseSession:
         if step.has_control_flow:
             return DataflowProgram(step, self.resources, self)
         return Program(compile_step(step, self.resources, self))
-
-    def _log_placements(self, step: Step) -> None:
-        lines = []
-        for placement in step.placements:
-            if self.placements.get(placement.name) == placement:
-                continue
-            self.placements[placement.name] = placement
-            lines.append(
-                f"{placement.name}: ({placement.op_type}): {placement.assigned}\n"
-            )
-        if lines and self._options.log_device_placement:
-            sys.stderr.write("".join(lines))
-            sys.stderr.flush()
-
-    def _log_devices(self) -> None:
-        """The header of a log of placements: what stands behind each device."""
-        described = [d for d in self.devices if d.physical_device_desc]
-        if not described:
-            print("Device mapping: no known devices.", file=sys.stderr)
-            return
-        print("Device mapping:", file=sys.stderr)
-        for device in described:
-            print(f"{device.name} -> {device.physical_device_desc}", file=sys.stderr)
 
     def make_callable(
         self, fetches: Any, feed_list: Any = None, accept_options: bool = False
@@ -306,8 +298,9 @@ class BaseSession:
 
         Raises:
           TypeError: `feed_list` is no list or tuple.
+          CancelledError: the session is closed.
         """
-        self._check_open()
+        self._check_running()
         if feed_list is not None and not isinstance(feed_list, list | tuple):
             raise TypeError("`feed_list` must be a list or tuple.")
         resolved = Fetches(self._graph, fetches)
@@ -375,7 +368,11 @@ class BaseSession:
           InvalidArgumentError: a fetch needs a feed not given yet, or was fetched
             before, or was not set up.
         """
+        from tfteach.session.partial import SET_UP_FIRST, PartialRun
+
         self._check_open()
+        if not isinstance(handle, PartialRun):
+            raise InvalidArgumentError(None, None, SET_UP_FIRST)
         return handle.run(fetches, feed_dict)
 
     # ---- life
@@ -388,7 +385,7 @@ class BaseSession:
         self.resources.clear()
 
     def __del__(self) -> None:
-        if getattr(self, "resources", None) is not None and not self._closed:
+        if not getattr(self, "_closed", True):  # made as far as that
             self.close()
 
     @contextmanager
@@ -420,6 +417,11 @@ class Session(BaseSession):
         self._entered: list[Any] = []
 
     def __enter__(self) -> Session:
+        if self._entered:
+            raise RuntimeError(
+                "Session context managers are not re-entrant. Use "
+                "`Session.as_default()` if you want to enter a session multiple times."
+            )
         for manager in (self._graph.as_default(), self.as_default()):
             manager.__enter__()
             self._entered.append(manager)
@@ -432,7 +434,7 @@ class Session(BaseSession):
 
     @staticmethod
     def reset(target: str, containers: Any = None, config: Any = None) -> None:
-        """Clear the variables of this process's open sessions.
+        """Clear the variables of this process's open sessions, and close them.
 
         Args:
           target: "" for this process.
@@ -447,8 +449,8 @@ class Session(BaseSession):
             raise TypeError("containers must be a list of container names")
         for session in list(_open_sessions):
             session.resources.clear(list(containers or []))
-            session._ready.clear()
-            session._programs.clear()
+            session._was_reset = True
+            session.close()
 
 
 @export("InteractiveSession")
