@@ -1,0 +1,78 @@
+"""Slots: variables that an optimizer keeps for each variable of the model.
+
+A slot of `w` made by Adam is named `w/Adam`, and stays where `w` is.
+Source: python/training/slot_creator.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfteach.framework.graph import get_default_graph
+from tfteach.initializers import Zeros
+from tfteach.ops import array
+from tfteach.ops.fill import zeros
+from tfteach.variable_scope import get_variable, get_variable_scope, variable_scope
+from tfteach.variables.ref import RefVariable
+
+
+def create_slot(primary: Any, val: Any, name: str) -> Any:
+    """A slot of `primary` that starts as the Tensor `val`."""
+    validate = val.shape.is_fully_defined()
+    with variable_scope(None, f"{primary.op.name}/{name}"), _beside(primary):
+        return _slot(primary, val, None, None, validate)
+
+
+def create_slot_with_initializer(
+    primary: Any, initializer: Any, shape: Any, dtype: Any, name: str
+) -> Any:
+    """A slot of `primary` of the given shape and type.
+
+    Args:
+      primary: the variable.
+      initializer: an initializer such as `tf.zeros_initializer()`, or a Tensor.
+      shape: the slot's TensorShape.
+      dtype: its element type.
+      name: what to call it below `primary`'s name.
+    """
+    validate = shape.is_fully_defined()
+    with variable_scope(None, f"{primary.op.name}/{name}"), _beside(primary):
+        return _slot(primary, initializer, shape, dtype, validate)
+
+
+def create_zeros_slot(primary: Any, name: str, dtype: Any = None) -> Any:
+    """A slot of `primary` that starts as zeros."""
+    dtype = primary.dtype.base_dtype if dtype is None else dtype
+    shape = primary.get_shape()
+    if shape.is_fully_defined():
+        return create_slot_with_initializer(primary, Zeros(), shape, dtype, name)
+    sizes = array.shape(primary.initialized_value())
+    return create_slot(primary, zeros(sizes, dtype=dtype), name)
+
+
+def _beside(primary: Any) -> Any:
+    return get_default_graph().colocate_with(primary)
+
+
+def _slot(primary: Any, val: Any, shape: Any, dtype: Any, validate: bool) -> Any:
+    scope = get_variable_scope()
+    partitioner = scope.partitioner
+    scope.set_partitioner(None)
+    use_resource = None
+    if primary.op.type == "VarHandleOp":
+        use_resource = True
+    elif isinstance(primary, RefVariable):
+        use_resource = False
+    try:
+        slot = get_variable(
+            "",
+            initializer=val,
+            trainable=False,
+            use_resource=use_resource,
+            shape=shape if callable(val) else None,
+            dtype=dtype,
+            validate_shape=validate,
+        )
+    finally:
+        scope.set_partitioner(partitioner)
+    return slot
