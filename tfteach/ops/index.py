@@ -37,7 +37,7 @@ def position(indices: Any, bad: Any) -> str:
     return "[" + ",".join(str(i) for i in first) + "]"
 
 
-def _check_indices(xp: Any, indices: Any, limit: int) -> None:
+def check_indices(xp: Any, indices: Any, limit: int) -> None:
     if not indices.size:
         return
     if int(indices.min()) >= 0 and int(indices.max()) < limit:
@@ -49,7 +49,7 @@ def _check_indices(xp: Any, indices: Any, limit: int) -> None:
 
 
 def _take(xp: Any, params: Any, indices: Any, axis: int) -> Any:
-    _check_indices(xp, indices, params.shape[axis])
+    check_indices(xp, indices, params.shape[axis])
     if xp is np:
         # The indices are checked, and clipping takes no second copy as raising does.
         return np.take(params, indices, axis, mode="clip") if params.size else (
@@ -142,7 +142,7 @@ class GatherV2(Op):
                 f"params.shape[:{batch}] = {list(params.shape[:batch])} must equal "
                 f"indices.shape[:{batch}] = {list(indices.shape[:batch])}"
             )
-        _check_indices(xp, indices, params.shape[at])
+        check_indices(xp, indices, params.shape[at])
         rows = xp.moveaxis(params, at, batch)
         inner = indices.ndim - batch
         lead = tuple(
