@@ -135,10 +135,13 @@ class Op:
             return cls._interned[key]  # type: ignore[return-value]
         except KeyError:
             op = cls._make(args, kwargs)
-            op = cls._interned.setdefault(op.attributes, op)  # type: ignore[assignment]
-            return cls._interned.setdefault(key, op)  # type: ignore[return-value]
         except TypeError:  # an unhashable attribute: an op of its own
             return cls._make(args, kwargs)
+        try:
+            op = cls._interned.setdefault(op.attributes, op)  # type: ignore[assignment]
+            return cls._interned.setdefault(key, op)  # type: ignore[return-value]
+        except TypeError:  # an unhashable default
+            return op
 
     @classmethod
     def _make(cls, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Self:

@@ -1,0 +1,98 @@
+"""What summaries hold: TensorBoard's histogram buckets, PNG pictures, WAV sounds.
+
+Source: core/lib/histogram/histogram.cc, core/kernels/summary_image_op.cc,
+core/lib/wav/wav_io.cc; the PNG and RIFF WAVE formats.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+
+@cache
+def bucket_limits() -> np.ndarray[Any, Any]:
+    """The upper ends of TensorBoard's histogram buckets, each 10% wider."""
+    limits = []
+    limit = 1e-12
+    while limit < 1e20:
+        limits.append(limit)
+        limit *= 1.1
+    limits.append(np.finfo(np.float64).max)
+    positive = np.array(limits)
+    return np.concatenate([-positive[::-1], [0.0], positive])
+
+
+def fill_histogram(proto: Any, flat: np.ndarray[Any, Any]) -> None:
+    """Put float64 values into a HistogramProto; runs of empty buckets become one."""
+    limits = bucket_limits()
+    largest = limits[-1]
+    proto.num = flat.size
+    proto.min, proto.max = largest, -largest
+    if flat.size:
+        # Added one after the other, as TF does: another order rounds otherwise.
+        proto.sum = float(np.add.accumulate(flat)[-1])
+        proto.sum_squares = float(np.add.accumulate(flat * flat)[-1])
+        proto.min, proto.max = float(flat.min()), float(flat.max())
+    places = np.minimum(np.searchsorted(limits, flat, side="right"), len(limits) - 1)
+    counts = np.bincount(places, minlength=len(limits))
+    filled = counts > 0
+    # A bucket is written if it has values, or is the last of a run of empty ones.
+    kept = filled | np.append(filled[1:], True)
+    proto.bucket_limit.extend(limits[kept].tolist())
+    proto.bucket.extend(counts[kept].tolist())
+
+
+def pixels_of(image: np.ndarray[Any, Any], bad_color: Any) -> np.ndarray[Any, Any]:
+    """Floats [height, width, depth] as uint8.
+
+    Without negative values the largest becomes 255; else 0 becomes 128 and the largest
+    magnitude 127 away from it.  Pixels with NaN or infinity get `bad_color`.
+    """
+    values, kind = image, image.dtype.type  # halves are scaled as halves
+    finite = np.isfinite(values).all(axis=2)
+    low = float(values[finite].min()) if finite.any() else 0.0
+    high = float(values[finite].max()) if finite.any() else 0.0
+    largest = max(abs(low), abs(high)) if low < 0 else high
+    span, offset = (127, 128) if low < 0 else (255, 0)
+    scale = kind(0) if largest < 1e-6 else kind(span) / kind(largest)
+    pixels = np.empty(image.shape, np.uint8)
+    pixels[finite] = (values[finite] * scale + kind(offset)).astype(np.uint8)
+    pixels[~finite] = bad_color
+    return pixels
+
+
+def png(image: np.ndarray[Any, Any]) -> bytes:
+    """A uint8 image [height, width, 1, 3 or 4] as a PNG file."""
+    height, width, depth = image.shape
+
+    def chunk(kind: bytes, data: bytes) -> bytes:
+        check = zlib.crc32(kind + data)
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", check)
+
+    color = {1: 0, 3: 2, 4: 6}[depth]  # grey, RGB, RGBA
+    rows = np.zeros((height, 1 + width * depth), np.uint8)  # filter type 0 first
+    rows[:, 1:] = image.reshape(height, width * depth)
+    return b"".join([
+        b"\x89PNG\r\n\x1a\n",
+        chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, color, 0, 0, 0)),
+        chunk(b"IDAT", zlib.compress(rows.tobytes())),
+        chunk(b"IEND", b""),
+    ])
+
+
+def wav(sound: np.ndarray[Any, Any], rate: int) -> bytes:
+    """Samples [frames, channels] between -1 and 1 as a WAV file of 16-bit integers."""
+    scaled = sound.astype(np.float64) * (1 << 15)
+    rounded = np.trunc(scaled + np.copysign(0.5, scaled))  # halves away from zero
+    data = np.clip(rounded, -32768, 32767).astype("<i2").tobytes()
+    channels = sound.shape[1]
+    head: bytes = struct.pack(
+        "<4sI4s4sIHHIIHH4sI", b"RIFF", 36 + len(data), b"WAVE", b"fmt ", 16, 1,
+        channels, rate, rate * channels * 2, channels * 2, 16, b"data", len(data),
+    )
+    return head + data
