@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 from tfteach.framework.operation import Operation, Tensor
 
+PLACEHOLDERS = ("Placeholder", "PlaceholderV2")
+
 
 class Pruned(NamedTuple):
     """The part of a graph that a run needs.
@@ -38,6 +40,8 @@ def prune(
       ['mul', 'mul/y']
     """
     fed = set(feeds)
+    # Feeding a placeholder also does for those that only wait for it.
+    done = {t.op for t in fed if t.op.type in PLACEHOLDERS}
     needed: dict[Operation, None] = {}
     cut: dict[Tensor, None] = {}
     stack: list[Operation] = []
@@ -60,5 +64,9 @@ def prune(
                 source = tensor.op
                 if source not in needed:
                     stack.append(source)
-        stack += op.control_inputs
+        stack += (
+            [c for c in op.control_inputs if c not in done]
+            if done
+            else (op.control_inputs)
+        )
     return Pruned(needed, cut)

@@ -93,10 +93,13 @@ class Step:
         self.has_control_flow = False
 
     def replace_edges(self, changed: dict[Edge, Edge]) -> None:
-        """Redirect every use of the edges that are keys."""
+        """Redirect every use of the edges that are keys, and who waits for them."""
         if not changed:
             return
+        instead = {old.node: new.node for old, new in changed.items()}
         for node in self.nodes:
+            if node.control:
+                node.control = [instead.get(other, other) for other in node.control]
             if any(edge in changed for edge in node.inputs):
                 node.inputs = [changed.get(edge, edge) for edge in node.inputs]
         self.fetches = [changed.get(edge, edge) for edge in self.fetches]
@@ -123,7 +126,7 @@ def build_step(
     in_order = True
     for op, node in nodes.items():
         node.inputs = [edge(tensor) for tensor in op.inputs]
-        node.control = [nodes[other] for other in op.control_inputs]
+        node.control = [nodes[c] for c in op.control_inputs if c in nodes]
         if op.type in CONTROL_FLOW:
             step.has_control_flow = True
         for source, _ in node.inputs:

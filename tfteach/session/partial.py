@@ -14,7 +14,7 @@ from tfteach.runtime.execute import Program
 from tfteach.runtime.prune import prune
 from tfteach.runtime.step import build_step
 from tfteach.session.feeds import converter_for, flatten_feeds, resolve_feed
-from tfteach.session.fetches import Fetches
+from tfteach.session.fetches import Fetches, expansion_of
 
 if TYPE_CHECKING:
     from tfteach.session.session import BaseSession
@@ -33,7 +33,9 @@ class PartialRun:
         graph = session.graph
         self._session = session
         self._fetches = set(Fetches(graph, fetches).elements)
-        self._feeds = {resolve_feed(graph, key) for key in feeds or ()}
+        self._feeds = {
+            resolve_feed(graph, part) for key in feeds or () for part in _parts(key)
+        }
         self._values: dict[Tensor, Any] = {}
         self._done: set[Operation] = set()
         self._fetched: set[Operation | Tensor] = set()
@@ -119,6 +121,14 @@ def _closed(
         whole.update((c, None) for c in op.control_inputs if c in done)
         whole.update((t.op, None) for t in op.inputs if t.op in done)
     return whole
+
+
+def _parts(key: Any) -> list[Any]:
+    """The tensors that a key of a feed stands for."""
+    expansion = expansion_of(key)
+    if expansion is None or expansion.feed_keys is None:
+        return [key]
+    return expansion.feed_keys(key)
 
 
 def _only_references(op: Operation) -> bool:

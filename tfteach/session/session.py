@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+import tfteach.session.composites  # noqa: F401 - registers them
 from tfteach import protos
 from tfteach.framework import stacks
 from tfteach.framework.errors import CancelledError, InvalidArgumentError

@@ -25,11 +25,12 @@ def merge_duplicates(step: Step) -> None:
             value = np.asarray(node.value)
             if value.nbytes > MAX_COMPARED_BYTES or value.dtype.hasobject:
                 continue
-            key: Any = (value.dtype.str, value.shape, value.tobytes(), node.device)
+            key: Any = (value.dtype.str, value.shape, value.tobytes())
         else:
             node.inputs = [changed.get(edge, edge) for edge in node.inputs]
-            key = (spec, tuple(node.inputs), node.device)
-        other = first.setdefault(key, node)
+            key = (spec, tuple(node.inputs))
+        # Who takes the value relies on its device, and on what it waited for.
+        other = first.setdefault((key, node.device, frozenset(node.control)), node)
         if other is not node:
             for i in range(len(node.op.outputs)):
                 changed[Edge(node, i)] = Edge(other, i)

@@ -1,7 +1,7 @@
 """Let the users of an Identity take its input.
 
-The order of a step is fixed, so an Identity that only waits has done its work.  One
-that reads a variable is the read itself and stays.
+One that reads a variable is the read itself and stays; so does one that waits for
+other nodes, because whoever takes its value relies on their having run.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ def remove_identities(step: Step) -> None:
     """Bypass nodes that hand on their input unchanged."""
     changed: dict[Edge, Edge] = {}
     for node in step.nodes:
-        if node.op.type not in FORWARDING:
+        if node.op.type not in FORWARDING or node.control:
             continue
         edge = changed.get(node.inputs[0], node.inputs[0])
         source, index = edge
