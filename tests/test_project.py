@@ -95,6 +95,25 @@ def test_readme_gives_each_command_once(name: str) -> None:
     assert len(re.findall(f"<!-- command: {name} -->\n```bash\n.+\n```\n", text)) == 1
 
 
+def test_readme_example_prints_what_it_says() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    example = re.search("```python\n(import tfteach.+?)```", text, re.DOTALL)
+    assert example is not None
+    promised = re.findall(r"print\(.+\)  # (.+)", example[1])
+    assert promised
+    assert run_python("-W", "error", "-c", example[1]).splitlines() == promised
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
+def test_documents_name_files_that_exist(name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    paths = re.findall(r"\b(?:tfteach|notebooks|widgets|tests)/[\w./-]*\b/?", text)
+    built = "tfteach/jupyter/static"
+    assert [
+        p for p in paths if not p.startswith(built) and not (ROOT / p).exists()
+    ] == []
+
+
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     """A copy of the tree with one view that counts as built from its sources."""
