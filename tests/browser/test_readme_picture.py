@@ -1,7 +1,6 @@
 """The picture at the top of the README, from a real page.
 
-TFTEACH_SCREENSHOTS=notebooks/images python -m pytest tests/browser/test_readme_picture.py
-takes it anew.
+Taken anew by TFTEACH_SCREENSHOTS=notebooks/images python -m pytest on this file.
 """
 
 from __future__ import annotations
