@@ -235,7 +235,7 @@ def _bound(
 def _regularize(variable: Any, name: str, regularizer: Any) -> None:
     graph = get_default_graph()
     with (
-        graph.colocate_with(convert(variable, as_ref=True)),
+        graph.colocate_with(variable.op),
         name_scope(name + "/Regularizer/"),
         graph.control_dependencies(None),
     ):

@@ -7,7 +7,9 @@ initializers), `protos.py` (VariableDef).
 """
 
 from tfteach.variables import collected as collected
+from tfteach.variables import partitioners as partitioners
 from tfteach.variables import ref as ref
 from tfteach.variables.base import Variable as Variable
 from tfteach.variables.partitioned import PartitionedVariable as PartitionedVariable
 from tfteach.variables.ref import RefVariable as RefVariable
+from tfteach.variables.resource import ResourceVariable as ResourceVariable

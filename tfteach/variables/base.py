@@ -17,6 +17,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import TensorShape
 from tfteach.framework.stacks import get_default_session
 from tfteach.ops import state
+from tfteach.variables.updates import PartUpdates
 
 OPERATORS = (
     "__add__ __radd__ __sub__ __rsub__ __mul__ __rmul__ __div__ __rdiv__ __truediv__ "
@@ -179,7 +180,7 @@ class _VariableMeta(type):
 
 
 @export("Variable")
-class Variable(metaclass=_VariableMeta):
+class Variable(PartUpdates, metaclass=_VariableMeta):
     """A tensor that keeps its value between the runs of a session.
 
     Args:
@@ -373,7 +374,9 @@ class Variable(metaclass=_VariableMeta):
             vars(part)["assign"] = _SliceAssign(self, part)
         return part
 
-    def _assign_slice(self, spec: Any, inputs: Any, value: Any, name: str) -> Any:
+    def _strided_slice_assign(
+        self, begin: Any, end: Any, strides: Any, value: Any, name: str, **masks: int
+    ) -> Any:
         raise NotImplementedError
 
 
@@ -398,14 +401,16 @@ class _SliceAssign:
 
     def __init__(self, variable: Variable, part: Tensor) -> None:
         self._variable, self._part = variable, part
-        scope = variable.graph.get_name_scope()
-        own = part.op.name
-        self._scope = own[len(scope) + 1 :] if scope else own
 
     def __call__(self, value: Any, name: str | None = None) -> Any:
         op = self._part.op
-        name = f"{self._scope}/_assign" if name is None else name
-        return self._variable._assign_slice(op.spec, op.inputs[1:], value, name)
+        begin, end, strides = op.inputs[1:]
+        masks = dict(zip(op.spec.fields, op.spec.attributes, strict=True))
+        # The whole name, below the open scope, as TF has it.
+        name = f"{op.name}/_assign" if name is None else name
+        return self._variable._strided_slice_assign(
+            begin=begin, end=end, strides=strides, value=value, name=name, **masks
+        )
 
 
 def check_arguments(

@@ -16,6 +16,8 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape, as_shape, is_full
 from tfteach.ops import state
+from tfteach.ops.array import identity
+from tfteach.ops.state_parts import StridedSliceAssign
 from tfteach.variables.base import (
     Kinds,
     Variable,
@@ -23,11 +25,6 @@ from tfteach.variables.base import (
     check_modes,
     refuse_control_flow,
 )
-
-
-def identity(tensor: Any, name: str | None = None) -> Tensor:
-    """A new Tensor with the same value."""
-    return OPS["Identity"]()(tensor, name=name)  # type: ignore[no-any-return]
 
 
 class RefVariable(Variable):
@@ -182,6 +179,12 @@ class RefVariable(Variable):
     def count_up_to(self, limit: int) -> Tensor:
         """Increase a counter; see `tf.count_up_to`."""
         return state.count_up_to(self._variable, limit)  # type: ignore[no-any-return]
+
+    def _strided_slice_assign(
+        self, begin: Any, end: Any, strides: Any, value: Any, name: str, **masks: int
+    ) -> Any:
+        kind = StridedSliceAssign(**masks)
+        return kind(self._variable, begin, end, strides, value, name=name)
 
     def to_proto(self, export_scope: str | None = None) -> Any:
         """This variable as a VariableDef; None if it is not in `export_scope`."""

@@ -1,0 +1,455 @@
+"""Updates of parts of a variable: rows by number, points, slices; and gathers from it.
+
+Source: core/ops/state_ops.cc, resource_variable_ops.cc; core/kernels/scatter_op.cc.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tfteach.framework import shape as shapes
+from tfteach.framework.dtypes import dtypes_of
+from tfteach.framework.errors import invalid_argument
+from tfteach.framework.op import StatefulOp
+from tfteach.framework.resource import Cell
+from tfteach.framework.shape import Shape
+from tfteach.ops.array import INDICES
+from tfteach.ops.index import check_indices, check_points
+from tfteach.ops.resource import NUMBERS, require_value
+from tfteach.ops.slicing import StridedSlice
+
+ORDERED = dtypes_of("half bfloat16 float32 float64 int32 int64")
+
+
+# ---- kernels
+
+
+def _combined(xp: Any, ufunc: str, ids: Any, rows: Any) -> tuple[Any, Any]:
+    """Each id once, with the rows of equal ids reduced to one."""
+    if ids.size < 2:
+        return ids, rows
+    order = xp.argsort(ids, kind="stable")
+    ordered = ids[order]
+    is_first = xp.concatenate([xp.ones(1, bool), ordered[1:] != ordered[:-1]])
+    if bool(is_first.all()):
+        return ids, rows
+    firsts = xp.flatnonzero(is_first)
+    if xp is not np:
+        whole = rows[order][firsts]
+        later = xp.flatnonzero(~is_first)
+        groups = xp.cumsum(is_first)[later] - 1
+        getattr(xp, ufunc).at(whole, groups, rows[order][later])
+        return ordered[firsts], whole
+    reduced = getattr(np, ufunc).reduceat(rows[order], firsts, axis=0, dtype=rows.dtype)
+    return ordered[firsts], reduced
+
+
+def _divide(xp: Any, target: Any, ids: Any, rows: Any) -> None:
+    is_whole = target.dtype.kind in "iu"
+    for i, row in zip(ids.tolist(), rows, strict=True):
+        if is_whole:
+            if bool((row == 0).any()):
+                raise invalid_argument("Integer division by zero")
+            quotient = xp.abs(target[i]) // xp.abs(row)  # towards zero, as in C++
+            target[i] = xp.where((target[i] < 0) != (row < 0), -quotient, quotient)
+        else:
+            target[i] = target[i] / row
+
+
+def update_rows(xp: Any, how: str, target: Any, ids: Any, rows: Any) -> None:
+    """Update `target[ids[i]]` by `rows[i]`, for all i, in place.
+
+    Args:
+      how: "set", "add", "subtract", "multiply", "divide", "minimum" or "maximum".
+      target: array [n, ...].
+      ids: int array [m], each in [0, n).
+      rows: array [m, ...].
+    """
+    if how == "set":
+        target[ids] = rows  # the last of equal ids wins
+    elif how == "divide":
+        _divide(xp, target, ids, rows)
+    else:
+        reduce = "add" if how == "subtract" else how
+        ids, rows = _combined(xp, reduce, ids, rows)
+        target[ids] = getattr(xp, how)(target[ids], rows)
+
+
+def _writable(xp: Any, cell: Cell) -> Any:
+    target = cell.writable(xp)
+    if not target.flags.c_contiguous:  # rows are taken by reshaping
+        target = xp.ascontiguousarray(target)
+        cell.value = target
+    return target
+
+
+def scatter(xp: Any, how: str, cell: Cell, indices: Any, updates: Any) -> None:
+    """Update the rows `indices` of a variable."""
+    with cell.lock:
+        shape = cell.value.shape
+        text = shapes.text
+        if not shape:
+            raise invalid_argument(f"params must be at least 1-D, got shape {text(shape)}")
+        wanted = (*indices.shape, *shape[1:])
+        if updates.shape not in ((), wanted):
+            raise invalid_argument(
+                "Must have updates.shape = indices.shape + params.shape[1:] or "
+                f"updates.shape = [], got updates.shape {text(updates.shape)}, "
+                f"indices.shape {text(indices.shape)}, params.shape {text(shape)}"
+            )
+        check_indices(xp, indices, shape[0])
+        ids = indices.reshape(-1)
+        rows = xp.broadcast_to(updates, wanted).reshape((ids.size, *shape[1:]))
+        update_rows(xp, how, _writable(xp, cell), ids, rows)
+
+
+def scatter_points(xp: Any, how: str, cell: Cell, indices: Any, updates: Any) -> None:
+    """Update the points (or slices) of a variable that the rows of `indices` name."""
+    with cell.lock:
+        shape = cell.value.shape
+        depth = indices.shape[-1] if indices.ndim else 1
+        wanted = (*indices.shape[:-1], *shape[depth:])
+        if not indices.ndim or depth > len(shape) or updates.shape != wanted:
+            raise invalid_argument(
+                f"Must have updates.shape = indices.shape[:-1] + params_shape[{depth}:],"
+                f" got updates.shape: {shapes.text(updates.shape)}, indices.shape: "
+                f"{shapes.text(indices.shape)}, params_shape: {shapes.text(shape)}"
+            )
+        check_points(xp, indices, shape, "shape")
+        ids = xp.zeros(indices.shape[:-1], "int64")
+        for i in range(depth):
+            ids = ids * shape[i] + indices[..., i]
+        rows = updates.reshape((ids.size, *shape[depth:]))
+        target = _writable(xp, cell)
+        count = int(np.prod(shape[:depth], dtype=np.int64))
+        flat = target.reshape((count, *shape[depth:]))
+        update_rows(xp, how, flat, ids.reshape(-1), rows)
+
+
+# ---- what the ops share
+
+
+class _Scatter(StatefulOp, abstract=True):
+    """Rows of a reference variable."""
+
+    aliases: ClassVar[bool] = True
+    how: ClassVar[str]
+
+    def infer_shape(self, ref: Shape, indices: Shape, updates: Shape) -> Any:
+        if ref is not None and indices is not None and updates != ():
+            shapes.merge(updates, indices + shapes.with_rank_at_least(ref, 1)[1:])  # type: ignore[index]
+        return ref
+
+    def compute(self, ctx: Any, ref: Cell, indices: Any, updates: Any) -> Any:
+        scatter(ctx.xp, self.how, ref, indices, updates)
+        return ref
+
+
+class _ResourceScatter(StatefulOp, abstract=True):
+    """Rows of a resource variable."""
+
+    by_handle: ClassVar[tuple[str, ...]] = ("resource",)
+    how: ClassVar[str]
+
+    def infer_shape(self, resource: Shape, indices: Shape, updates: Shape) -> Any:
+        if resource is not None and indices is not None and updates != ():
+            shapes.merge(updates, indices + resource[1:])
+        return []
+
+    def compute(self, ctx: Any, resource: Cell, indices: Any, updates: Any) -> Any:
+        require_value(resource)
+        scatter(ctx.xp, self.how, resource, indices, updates)
+        return ()
+
+
+class _ScatterNd(StatefulOp, abstract=True):
+    """Points of a reference variable."""
+
+    aliases: ClassVar[bool] = True
+    how: ClassVar[str]
+
+    def infer_shape(self, ref: Shape, indices: Shape, updates: Shape) -> Any:
+        _check_points_shape(ref, indices, updates)
+        return ref
+
+    def compute(self, ctx: Any, ref: Cell, indices: Any, updates: Any) -> Any:
+        scatter_points(ctx.xp, self.how, ref, indices, updates)
+        return ref
+
+
+class _ResourceScatterNd(StatefulOp, abstract=True):
+    """Points of a resource variable."""
+
+    by_handle: ClassVar[tuple[str, ...]] = ("ref",)
+    how: ClassVar[str]
+
+    def infer_shape(self, ref: Shape, indices: Shape, updates: Shape) -> Any:
+        _check_points_shape(ref, indices, updates)
+        return []
+
+    def compute(self, ctx: Any, ref: Cell, indices: Any, updates: Any) -> Any:
+        require_value(ref)
+        scatter_points(ctx.xp, self.how, ref, indices, updates)
+        return ()
+
+
+def _check_points_shape(whole: Shape, indices: Shape, updates: Shape) -> None:
+    if whole is None or not indices or indices[-1] is None:
+        return
+    if indices[-1] > len(whole):
+        raise ValueError(
+            f"indices.shape[-1] must be <= params.rank, but saw indices shape: "
+            f"{shapes.text(indices)} and params shape: {shapes.text(whole)}"
+        )
+    shapes.merge(updates, indices[:-1] + whole[indices[-1] :])
+
+
+# ---- rows
+
+
+class ScatterUpdate(_Scatter):
+    """Rows set to `updates`.  Source: state_ops.cc, ScatterUpdate."""
+
+    signature = "ref: ref T, indices: Tindices, updates: T -> output_ref: ref T"
+    Tindices = INDICES
+    use_locking: bool = True
+    how: ClassVar[str] = "set"
+
+
+class ScatterAdd(_Scatter):
+    """Rows increased by `updates`.  Source: state_ops.cc, ScatterAdd."""
+
+    signature = "ref: ref T, indices: Tindices, updates: T -> output_ref: ref T"
+    T = NUMBERS
+    Tindices = INDICES
+    use_locking: bool = False
+    how: ClassVar[str] = "add"
+
+
+class ScatterSub(_Scatter):
+    """Rows decreased by `updates`.  Source: state_ops.cc, ScatterSub."""
+
+    signature = "ref: ref T, indices: Tindices, updates: T -> output_ref: ref T"
+    T = NUMBERS
+    Tindices = INDICES
+    use_locking: bool = False
+    how: ClassVar[str] = "subtract"
+
+
+class ScatterMul(_Scatter):
+    """Rows multiplied by `updates`.  Source: state_ops.cc, ScatterMul."""
+
+    signature = "ref: ref T, indices: Tindices, updates: T -> output_ref: ref T"
+    T = NUMBERS
+    Tindices = INDICES
+    use_locking: bool = False
+    how: ClassVar[str] = "multiply"
+
+
+class ScatterDiv(_Scatter):
+    """Rows divided by `updates`.  Source: state_ops.cc, ScatterDiv."""
+
+    signature = "ref: ref T, indices: Tindices, updates: T -> output_ref: ref T"
+    T = NUMBERS
+    Tindices = INDICES
+    use_locking: bool = False
+    how: ClassVar[str] = "divide"
+
+
+class ScatterMin(_Scatter):
+    """Rows lowered to at most `updates`.  Source: state_ops.cc, ScatterMin."""
+
+    signature = "ref: ref T, indices: Tindices, updates: T -> output_ref: ref T"
+    T = ORDERED
+    Tindices = INDICES
+    use_locking: bool = False
+    how: ClassVar[str] = "minimum"
+
+
+class ScatterMax(_Scatter):
+    """Rows raised to at least `updates`.  Source: state_ops.cc, ScatterMax."""
+
+    signature = "ref: ref T, indices: Tindices, updates: T -> output_ref: ref T"
+    T = ORDERED
+    Tindices = INDICES
+    use_locking: bool = False
+    how: ClassVar[str] = "maximum"
+
+
+class ResourceScatterUpdate(_ResourceScatter):
+    """Rows set to `updates`.  Source: resource_variable_ops.cc."""
+
+    signature = "resource: resource, indices: Tindices, updates: dtype ->"
+    Tindices = INDICES
+    how: ClassVar[str] = "set"
+
+
+class ResourceScatterAdd(_ResourceScatter):
+    """Rows increased by `updates`.  Source: resource_variable_ops.cc."""
+
+    signature = "resource: resource, indices: Tindices, updates: dtype ->"
+    dtype = NUMBERS
+    Tindices = INDICES
+    how: ClassVar[str] = "add"
+
+
+class ResourceScatterSub(_ResourceScatter):
+    """Rows decreased by `updates`.  Source: resource_variable_ops.cc."""
+
+    signature = "resource: resource, indices: Tindices, updates: dtype ->"
+    dtype = NUMBERS
+    Tindices = INDICES
+    how: ClassVar[str] = "subtract"
+
+
+class ResourceScatterMul(_ResourceScatter):
+    """Rows multiplied by `updates`.  Source: resource_variable_ops.cc."""
+
+    signature = "resource: resource, indices: Tindices, updates: dtype ->"
+    dtype = NUMBERS
+    Tindices = INDICES
+    how: ClassVar[str] = "multiply"
+
+
+class ResourceScatterDiv(_ResourceScatter):
+    """Rows divided by `updates`.  Source: resource_variable_ops.cc."""
+
+    signature = "resource: resource, indices: Tindices, updates: dtype ->"
+    dtype = NUMBERS
+    Tindices = INDICES
+    how: ClassVar[str] = "divide"
+
+
+class ResourceScatterMin(_ResourceScatter):
+    """Rows lowered to at most `updates`.  Source: resource_variable_ops.cc."""
+
+    signature = "resource: resource, indices: Tindices, updates: dtype ->"
+    dtype = NUMBERS
+    Tindices = INDICES
+    how: ClassVar[str] = "minimum"
+
+
+class ResourceScatterMax(_ResourceScatter):
+    """Rows raised to at least `updates`.  Source: resource_variable_ops.cc."""
+
+    signature = "resource: resource, indices: Tindices, updates: dtype ->"
+    dtype = NUMBERS
+    Tindices = INDICES
+    how: ClassVar[str] = "maximum"
+
+
+# ---- points
+
+
+class ScatterNdUpdate(_ScatterNd):
+    """Points set to `updates`.  Source: state_ops.cc, ScatterNdUpdate."""
+
+    signature = "ref: ref T, indices: Tindices, updates: T -> output_ref: ref T"
+    Tindices = INDICES
+    use_locking: bool = True
+    how: ClassVar[str] = "set"
+
+
+class ResourceScatterNdUpdate(_ResourceScatterNd):
+    """Points set to `updates`.  Source: state_ops.cc."""
+
+    signature = "ref: resource, indices: Tindices, updates: T ->"
+    Tindices = INDICES
+    use_locking: bool = True
+    how: ClassVar[str] = "set"
+
+
+class ScatterNdAdd(_ScatterNd):
+    """Points increased by `updates`.  Source: state_ops.cc, ScatterNdAdd."""
+
+    signature = "ref: ref T, indices: Tindices, updates: T -> output_ref: ref T"
+    T = NUMBERS
+    Tindices = INDICES
+    use_locking: bool = False
+    how: ClassVar[str] = "add"
+
+
+class ResourceScatterNdAdd(_ResourceScatterNd):
+    """Points increased by `updates`.  Source: state_ops.cc."""
+
+    signature = "ref: resource, indices: Tindices, updates: T ->"
+    Tindices = INDICES
+    use_locking: bool = True
+    how: ClassVar[str] = "add"
+
+
+class ScatterNdSub(_ScatterNd):
+    """Points decreased by `updates`.  Source: state_ops.cc, ScatterNdSub."""
+
+    signature = "ref: ref T, indices: Tindices, updates: T -> output_ref: ref T"
+    T = NUMBERS
+    Tindices = INDICES
+    use_locking: bool = False
+    how: ClassVar[str] = "subtract"
+
+
+class ResourceScatterNdSub(_ResourceScatterNd):
+    """Points decreased by `updates`.  Source: state_ops.cc."""
+
+    signature = "ref: resource, indices: Tindices, updates: T ->"
+    Tindices = INDICES
+    use_locking: bool = True
+    how: ClassVar[str] = "subtract"
+
+
+# ---- slices
+
+
+class _SliceAssign(StatefulOp, abstract=True):
+    host_inputs: ClassVar[tuple[str, ...]] = ("begin", "end", "strides")
+    begin_mask: int = 0
+    end_mask: int = 0
+    ellipsis_mask: int = 0
+    new_axis_mask: int = 0
+    shrink_axis_mask: int = 0
+
+    def _set(self, xp: Any, cell: Cell, vectors: Any, value: Any) -> None:
+        with cell.lock:
+            index = StridedSlice(*self.attributes).index(cell.value.shape, *vectors)
+            target = cell.writable(xp)
+            if target[index].shape != value.shape:
+                raise invalid_argument(
+                    f"the slice has shape {shapes.text(target[index].shape)}, the value "
+                    f"assigned to it {shapes.text(value.shape)}"
+                )
+            target[index] = value
+
+
+class StridedSliceAssign(_SliceAssign):
+    """`ref[begin:end:strides] = value`.  Source: array_ops.cc, StridedSliceAssign."""
+
+    signature = (
+        "ref: ref T, begin: Index, end: Index, strides: Index, value: T -> "
+        "output_ref: ref T"
+    )
+    Index = INDICES
+    aliases: ClassVar[bool] = True
+
+    def infer_shape(self, ref: Shape, *_: Any) -> Any:
+        return ref
+
+    def compute(self, ctx: Any, ref: Cell, *rest: Any) -> Any:
+        self._set(ctx.xp, ref, rest[:3], rest[3])
+        return ref
+
+
+class ResourceStridedSliceAssign(_SliceAssign):
+    """StridedSliceAssign for a resource variable.  Source: array_ops.cc."""
+
+    signature = "ref: resource, begin: Index, end: Index, strides: Index, value: T ->"
+    Index = INDICES
+
+    def infer_shape(self, ref: Shape, *_: Any) -> Any:
+        return []
+
+    def compute(self, ctx: Any, ref: Cell, *rest: Any) -> Any:
+        require_value(ref)
+        self._set(ctx.xp, ref, rest[:3], rest[3])
+        return ()

@@ -1,0 +1,398 @@
+"""Resource variables: a handle, and a read wherever the value is used.
+
+Unlike a reference, each read is an op of its own, ordered by control dependencies like
+any other: what a run sees is what was assigned before that read.
+Source: python/ops/resource_variable_ops.py (node names and messages).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+from tfteach.framework.convert import convert, register_tensor_conversion_function
+from tfteach.framework.dtypes import DType
+from tfteach.framework.graph import get_default_graph
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.scope import name_scope
+from tfteach.framework.shape import TensorShape, as_shape, as_tensor_shape, is_full
+from tfteach.ops import resource as ops
+from tfteach.ops.array import identity
+from tfteach.ops.resource_gather import ResourceGather, ResourceGatherNd
+from tfteach.ops.state_parts import ResourceStridedSliceAssign
+from tfteach.variables.base import (
+    Kinds,
+    Variable,
+    check_arguments,
+    check_modes,
+    refuse_control_flow,
+)
+from tfteach.variables.ref import guarded
+
+
+@contextmanager
+def _alone_on(device: Any) -> Iterator[None]:
+    """Without the open colocations, on a device."""
+    graph = get_default_graph()
+    with graph.colocate_with(None, ignore_existing=True), graph.device(device):
+        yield
+
+
+class BaseResourceVariable(Variable):
+    """What a resource variable and the result of assigning to it have in common."""
+
+    _handle: Tensor
+    _dtype: DType
+    _shape: TensorShape
+    _graph_element: Tensor
+    _cached_value: Tensor | None = None
+
+    def _as_graph_element(self) -> Tensor:
+        return self._graph_element
+
+    @property
+    def _control_element(self) -> Operation:
+        # To wait for the variable is to wait for its handle, or for the assignment.
+        return self.op
+
+    @property
+    def handle(self) -> Tensor:
+        """The resource Tensor that stands for the variable."""
+        return self._handle
+
+    @property
+    def name(self) -> str:
+        """The name of its handle, such as "w:0"."""
+        return self._handle.name
+
+    @property
+    def op(self) -> Operation:
+        """The Operation that makes the handle."""
+        return self._handle.op
+
+    @property
+    def graph(self) -> Any:
+        """The graph it belongs to."""
+        return self._handle.graph
+
+    @property
+    def device(self) -> str:
+        """The device asked for, "" if none."""
+        return self._handle.device
+
+    @property
+    def dtype(self) -> DType:
+        """The element type."""
+        return self._dtype
+
+    @property
+    def shape(self) -> TensorShape:
+        """The static shape."""
+        return self._shape
+
+    @property
+    def create(self) -> Operation:
+        """The Operation that assigns the initial value."""
+        return self._initializer_op
+
+    def set_shape(self, shape: Any) -> NoReturn:
+        raise NotImplementedError("ResourceVariable does not implement set_shape()")
+
+    def eval(self, session: Any = None) -> Any:
+        """The value in `session`, or in the default session."""
+        return self._graph_element.eval(session=session)
+
+    def numpy(self) -> NoReturn:
+        raise NotImplementedError(
+            "numpy() is only available when eager execution is enabled."
+        )
+
+    # ---- reading
+
+    def _read(self) -> Tensor:
+        return ops.ReadVariableOp(self._dtype)(self._handle)  # type: ignore[no-any-return]
+
+    def value(self) -> Tensor:
+        """A Tensor that reads the variable here (or its cached copy)."""
+        if self._cached_value is not None:
+            return self._cached_value
+        with _alone_on(self._handle.device):
+            return self._read()
+
+    def read_value(self) -> Tensor:
+        """A new Tensor that reads the variable where it is built."""
+        graph = get_default_graph()
+        with graph.name_scope("Read"), graph.device(self._handle.device):
+            value = self._read()
+        return identity(value)
+
+    def sparse_read(self, indices: Any, name: str | None = None) -> Tensor:
+        """The rows `indices`, without reading the whole variable."""
+        with name_scope("Gather" if name is None else name) as scope:
+            gather = ResourceGather(dtype=self._dtype)
+            value = gather(self._handle, indices, name=scope)
+        return identity(value)
+
+    def gather_nd(self, indices: Any, name: str | None = None) -> Tensor:
+        """The points `indices`, without reading the whole variable."""
+        with name_scope("GatherNd" if name is None else name) as scope:
+            gather = ResourceGatherNd(dtype=self._dtype)
+            value = gather(self._handle, indices, name=scope)
+        return identity(value)
+
+    def is_initialized(self, name: str | None = None) -> Tensor:
+        """A bool Tensor: whether the variable has a value."""
+        return ops.VarIsInitializedOp()(self._handle, name=name)  # type: ignore[no-any-return]
+
+    # ---- writing
+
+    @contextmanager
+    def _after_cached_read(self) -> Iterator[None]:
+        if self._cached_value is None:
+            yield
+        else:
+            with get_default_graph().control_dependencies([self._cached_value]):
+                yield
+
+    def _lazy_read(self, op: Operation) -> UnreadVariable:
+        return UnreadVariable(self, op)
+
+    def _updated(self, kind: Any, value: Any, name: str | None, read: bool) -> Any:
+        with self._after_cached_read():
+            op = kind()(self._handle, convert(value, self._dtype), name=name)
+        return self._lazy_read(op) if read else op
+
+    def assign(
+        self,
+        value: Any,
+        use_locking: bool | None = None,
+        name: str | None = None,
+        read_value: bool = True,
+    ) -> Any:
+        """Set the variable; what reads the new value (the op, if not `read_value`)."""
+        tensor = convert(value, self._dtype)
+        self._shape.assert_is_compatible_with(tensor.shape)
+        op = ops.AssignVariableOp()(self._handle, tensor, name=name)
+        return self._lazy_read(op) if read_value else op
+
+    def assign_add(
+        self,
+        delta: Any,
+        use_locking: bool | None = None,
+        name: str | None = None,
+        read_value: bool = True,
+    ) -> Any:
+        """Add `delta`; what reads the new value (the op, if not `read_value`)."""
+        return self._updated(ops.AssignAddVariableOp, delta, name, read_value)
+
+    def assign_sub(
+        self,
+        delta: Any,
+        use_locking: bool | None = None,
+        name: str | None = None,
+        read_value: bool = True,
+    ) -> Any:
+        """Subtract `delta`; what reads the new value (the op, if not `read_value`)."""
+        return self._updated(ops.AssignSubVariableOp, delta, name, read_value)
+
+    def _strided_slice_assign(
+        self, begin: Any, end: Any, strides: Any, value: Any, name: str, **masks: int
+    ) -> Any:
+        with self._after_cached_read():
+            op = ResourceStridedSliceAssign(**masks)(
+                self._handle, begin, end, strides, convert(value, self._dtype), name=name
+            )
+        return self._lazy_read(op)
+
+    def count_up_to(self, limit: int) -> Tensor:
+        """Increase a counter; see `tf.count_up_to`."""
+        return ops.ResourceCountUpTo(limit, self._dtype)(self._handle)  # type: ignore[no-any-return]
+
+    def to_proto(self, export_scope: str | None = None) -> Any:
+        """This variable as a VariableDef; None if it is not in `export_scope`."""
+        from tfteach.variables.protos import variable_proto
+
+        snapshot = self._graph_element if self._cached_value is None else (
+            self._cached_value
+        )
+        proto = variable_proto(self, self._handle.name, snapshot, export_scope)
+        if proto is not None:
+            proto.is_resource = True
+        return proto
+
+
+def _no_in_place(sign: str, advice: str) -> Any:
+    def refuse(self: Any, other: Any) -> NoReturn:
+        raise RuntimeError(f"Variable {sign}= value not supported. Use {advice}")
+
+    return refuse
+
+
+for _name, _sign, _method in (("add", "+", "assign_add"), ("sub", "-", "assign_sub")):
+    setattr(BaseResourceVariable, f"__i{_name}__", _no_in_place(
+        _sign,
+        f"variable.{_method}(value) to modify the variable value and variable = "
+        f"variable {_sign} value to get a new Tensor object.",
+    ))  # fmt: skip
+for _name, _sign in (("mul", "*"), ("div", "/"), ("truediv", "/"), ("pow", "**")):
+    setattr(BaseResourceVariable, f"__i{_name}__", _no_in_place(
+        _sign,
+        f"`var.assign(var {_sign} value)` to modify the variable or `var = var {_sign} "
+        "value` to get a new Tensor object.",
+    ))  # fmt: skip
+
+
+class ResourceVariable(BaseResourceVariable):
+    """A variable behind a handle (`use_resource=True`); see `tf.Variable`."""
+
+    def __init__(
+        self,
+        initial_value: Any = None,
+        trainable: bool | None = None,
+        collections: Any = None,
+        validate_shape: bool = True,
+        caching_device: Any = None,
+        name: str | None = None,
+        dtype: Any = None,
+        variable_def: Any = None,
+        import_scope: str | None = None,
+        constraint: Any = None,
+        synchronization: Any = None,
+        aggregation: Any = None,
+        shape: Any = None,
+    ) -> None:
+        if variable_def is not None:
+            if initial_value is not None:
+                raise ValueError(
+                    "variable_def and initial_value are mutually exclusive."
+                )
+            self._init_from_proto(variable_def, import_scope)
+            return
+        modes = check_modes(synchronization, aggregation, trainable, name)
+        self._synchronization, self._aggregation, self._trainable = modes
+        collections = check_arguments(
+            initial_value, collections, constraint, self._trainable
+        )
+        self._constraint = constraint
+        values = [] if callable(initial_value) else [initial_value]
+        graph = get_default_graph()
+        with (
+            graph.control_dependencies(None),
+            name_scope(name, "Variable", values) as scope,
+        ):
+            self._build(initial_value, scope, dtype, shape)
+            self._build_access(scope, caching_device)
+        self.graph.add_to_collections(collections, self)
+
+    def _build(self, value: Any, scope: str, dtype: Any, shape: Any) -> None:
+        graph = get_default_graph()
+        own = scope[:-1]
+        with graph._attr_scope({"_class": [b"loc:@" + own.encode()]}):
+            with graph.name_scope("Initializer"), graph.device(None):
+                given = value() if callable(value) else value
+                initial = convert(given, dtype, "initial_value")
+            known = initial._shape
+            if shape is not None:
+                if not initial.shape.is_compatible_with(shape):
+                    raise ValueError(
+                        f"The initial value's shape ({initial.shape}) is not compatible "
+                        f"with the explicitly supplied `shape` argument ({shape})."
+                    )
+                known = as_shape(shape)
+            self._dtype = initial.dtype.base_dtype
+            self._shape = as_tensor_shape(known)
+            handle = ops.VarHandleOp("", own, self._dtype, known)
+            self._handle = handle(name=scope)
+        refuse_control_flow(initial, scope)
+        self._initial_value = initial
+
+    def _build_access(self, scope: str, caching_device: Any) -> None:
+        """The ops that every resource variable has beside its handle."""
+        graph = get_default_graph()
+        device = self._handle.device
+        with graph.name_scope("IsInitialized"):
+            self.is_initialized()
+        assert self._initial_value is not None
+        with graph.name_scope("Assign") as inner, _alone_on(device):
+            value = guarded(scope, self._initial_value)
+            self._initializer_op = ops.AssignVariableOp()(
+                self._handle, value, name=inner
+            )
+        with graph.name_scope("Read"):
+            with graph.device(device):
+                self._graph_element = self._read()
+            if caching_device is not None:
+                with _alone_on(caching_device):
+                    self._cached_value = identity(self._graph_element)
+
+    def _init_from_proto(self, proto: Any, import_scope: str | None) -> None:
+        from tfteach.variables.protos import element, restore_common
+
+        if not proto.is_resource:
+            raise ValueError("Trying to restore Variable as ResourceVariable.")
+        restore_common(self, proto, import_scope)
+        self._handle = element(proto.variable_name, import_scope)
+        kind: Any = self._handle.op.spec
+        self._dtype, self._shape = kind.dtype, as_tensor_shape(kind.shape)
+        snapshot = element(proto.snapshot_name, import_scope)
+        if snapshot is None:
+            read = f"{self._handle.op.name}/Read/ReadVariableOp:0"
+            snapshot = self.graph.get_tensor_by_name(read)
+        elif snapshot.op.type != "ReadVariableOp":
+            self._cached_value = snapshot
+        while snapshot.op.type != "ReadVariableOp":
+            snapshot = snapshot.op.inputs[0]
+        self._graph_element = snapshot
+
+
+class UnreadVariable(BaseResourceVariable):
+    """What assigning gives: the variable, read after that assignment."""
+
+    def __init__(self, variable: BaseResourceVariable, parent: Operation) -> None:
+        self._handle, self._dtype = variable._handle, variable._dtype
+        self._shape, self._parent = variable._shape, parent
+        modes = variable._synchronization, variable._aggregation, variable._trainable
+        self._synchronization, self._aggregation, self._trainable = modes
+        self._constraint = self._initial_value = None
+        self._graph_element = self._read()
+
+    @property
+    def name(self) -> str:
+        """The assignment's name."""
+        return self._parent.name
+
+    @property
+    def op(self) -> Operation:
+        """The assignment."""
+        return self._parent
+
+    def _read(self) -> Tensor:
+        with get_default_graph().control_dependencies([self._parent]):
+            return super()._read()
+
+    def value(self) -> Tensor:
+        """A Tensor that reads the variable after the assignment."""
+        return self._read()
+
+    def read_value(self) -> Tensor:
+        """A Tensor that reads the variable after the assignment."""
+        return self._read()
+
+
+def _to_tensor(
+    variable: BaseResourceVariable, dtype: Any = None, name: str | None = None,
+    as_ref: bool = False,
+) -> Tensor:  # fmt: skip
+    if dtype is not None and not dtype.is_compatible_with(variable.dtype):
+        raise ValueError(
+            f"Incompatible type conversion requested to type {dtype.name!r} for variable "
+            f"of type {variable.dtype.name!r}"
+        )
+    if as_ref:
+        return variable.read_value().op.inputs[0]
+    return variable.value()
+
+
+Kinds.resource = ResourceVariable
+register_tensor_conversion_function(BaseResourceVariable, _to_tensor)
