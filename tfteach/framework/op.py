@@ -221,7 +221,7 @@ class Op:
         """
         raise LookupError(f"No gradient defined for operation of type {self.op_type}")
 
-    def expression(self, *inputs: str) -> str | None:
+    def expression(self, *inputs: Any, **_: Any) -> str | None:
         """Python source that computes the output from these names, if there is any."""
         return None
 
