@@ -180,9 +180,7 @@ class VariableScope:
         values["constraint"] = given.get("constraint")
         return VariableScope(reuse, name, name_scope=name_scope, **values)
 
-    def get_variable(
-        self, var_store: VariableStore, name: str, **kwargs: Any
-    ) -> Any:
+    def get_variable(self, var_store: VariableStore, name: str, **kwargs: Any) -> Any:
         """`tf.get_variable` in this scope, from the given store."""
         for key in "regularizer caching_device partitioner custom_getter".split():
             if kwargs.get(key) is None:
@@ -265,14 +263,14 @@ def _open_of(graph: Graph) -> _Open:
     found = graph.get_collection_ref(("__varscope",))
     if not found:
         found.append(_Open())
-    return found[0]  # type: ignore[no-any-return]
+    return found[0]
 
 
 def _store_of(graph: Graph) -> VariableStore:
     found = graph.get_collection_ref(("__variable_store",))
     if not found:
         found.append(VariableStore())
-    return found[0]  # type: ignore[no-any-return]
+    return found[0]
 
 
 @export("get_variable_scope")
@@ -359,7 +357,7 @@ def get_local_variable(
 
 
 @export("variable_scope")
-class variable_scope:  # noqa: N801 - TF's public name
+class variable_scope:
     """Open a variable scope and the name scope of the same name.
 
     Args:

@@ -48,11 +48,16 @@ def test_prefixes(graph):
         import_graph_def(parse(A), name="")
     import_graph_def(parse(A + B), name="")
     assert nodes(graph) == [
-        ("import/a", "Const", []), ("import/b", "Identity", ["import/a:0"]),
-        ("import_1/a", "Const", []), ("import_1/b", "Identity", ["import_1/a:0"]),
-        ("p/a", "Const", []), ("p/b", "Identity", ["p/a:0"]),
-        ("s/q/a", "Const", []), ("a", "Const", []),
-        ("a_1", "Const", []), ("b", "Identity", ["a_1:0"]),
+        ("import/a", "Const", []),
+        ("import/b", "Identity", ["import/a:0"]),
+        ("import_1/a", "Const", []),
+        ("import_1/b", "Identity", ["import_1/a:0"]),
+        ("p/a", "Const", []),
+        ("p/b", "Identity", ["p/a:0"]),
+        ("s/q/a", "Const", []),
+        ("a", "Const", []),
+        ("a_1", "Const", []),
+        ("b", "Identity", ["a_1:0"]),
     ]
     assert constant(1.0, name="b").name == "b_1:0"
 
@@ -122,7 +127,8 @@ REFUSED = {
     "unknown op": ('node{name:"x" op:"Foo"}', "No op named Foo in defined operations"),
     "unknown input": (B, "Node 'b': Unknown input node 'a'"),
     "unknown control": (
-        'node{name:"x" op:"NoOp" input:"^q"}', "Node 'x': Unknown input node '^q'"
+        'node{name:"x" op:"NoOp" input:"^q"}',
+        "Node 'x': Unknown input node '^q'",
     ),
     "invalid output": (
         A + B.replace('"a"', '"a:3"'),
@@ -133,9 +139,12 @@ REFUSED = {
         "Input 0 of node import/b was passed float from import/a:0 incompatible with "
         "expected int32.",
     ),
-    "missing attr": (A + B.replace(FLOAT, ""), "NodeDef missing attr 'T' from Op<name="
-                     "Identity; signature=input:T -> output:T; attr=T:type>; NodeDef: "
-                     "{{node import/b}}"),
+    "missing attr": (
+        A + B.replace(FLOAT, ""),
+        "NodeDef missing attr 'T' from Op<name="
+        "Identity; signature=input:T -> output:T; attr=T:type>; NodeDef: "
+        "{{node import/b}}",
+    ),
     "unknown attr": (
         A + B.replace(FLOAT, FLOAT + 'attr{key:"foo" value{i:1}}'),
         "NodeDef mentions attr 'foo' not in Op<name=Identity;",
@@ -145,8 +154,10 @@ REFUSED = {
         "AttrValue had value with type 'int' when 'type' expected",
     ),
     "twice": (A + A, "Node 'a' is not unique"),
-    "cycle": (B + B.replace('"a"', '"b"').replace('name:"b"', 'name:"a"'),
-              "2 nodes in a cycle"),
+    "cycle": (
+        B + B.replace('"a"', '"b"').replace('name:"b"', 'name:"a"'),
+        "2 nodes in a cycle",
+    ),
     "too many inputs": (
         A + B.replace('"a"', '"a" input:"a"'),
         "NodeDef expected inputs 'float' do not match 2 inputs specified;",
@@ -164,7 +175,8 @@ REFUSED = {
     ),
     "version": (A + "versions{min_consumer:9999}", "min consumer version 9999 above"),
     "short tensor": (
-        A.replace("float_val:1", 'tensor_content:"abc"'), "needs 4 bytes, got 3"
+        A.replace("float_val:1", 'tensor_content:"abc"'),
+        "needs 4 bytes, got 3",
     ),
 }
 

@@ -86,9 +86,11 @@ def test_value_dtype_and_static_shape(case: Case) -> None:
 
 @every_case
 def test_shape_of_partly_known_inputs(case: Case) -> None:
-    actual = [np.shape(v) for v in compute(case.op, case.flat)] if not isinstance(
-        case.op, StatefulOp
-    ) else [np.shape(v) for v in case.expected]
+    actual = (
+        [np.shape(v) for v in compute(case.op, case.flat)]
+        if not isinstance(case.op, StatefulOp)
+        else [np.shape(v) for v in case.expected]
+    )
     plain = [a.shape for a in case.flat]
     hidden = [(None,) * len(s) for s in plain]
     tails = [(None, *s[1:]) if s else s for s in plain]
@@ -177,9 +179,10 @@ def test_node_def_gives_the_op_again(case: Case) -> None:
     assert proto.op == case.op.op_type
     for name in type(case.op).fields:
         assert name in proto.attr
-    again = Op.__new__(type(case.op), **{
-        name: getattr(node.spec, name) for name in type(case.op).fields
-    })
+    again = Op.__new__(
+        type(case.op),
+        **{name: getattr(node.spec, name) for name in type(case.op).fields},
+    )
     assert again == case.op
     assert hash(again) == hash(case.op)
 
@@ -224,8 +227,7 @@ def test_gradient_against_differences(case: Case) -> None:
         # Integer outputs have no gradient to pass on.
         seeds = [_direction(rng, v) for v in outputs]
         grads = [
-            constant_node(np.asarray(s), dtype_of(np.asarray(s)), "grad")
-            for s in seeds
+            constant_node(np.asarray(s), dtype_of(np.asarray(s)), "grad") for s in seeds
         ]
         found = node.spec.gradient(node, *grads)
     found = list(found) if isinstance(found, list | tuple) else [found]

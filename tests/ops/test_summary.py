@@ -90,9 +90,7 @@ REFUSED = {
         lambda: tf.summary.merge([tf.summary.scalar("h", 1.0)] * 2),
         "Duplicate tag h found in summary inputs",
     ),
-    "no summary": (
-        lambda: tf.summary.merge([tf.constant("\xff")]), "Could not parse"
-    ),
+    "no summary": (lambda: tf.summary.merge([tf.constant("\xff")]), "Could not parse"),
 }
 
 
@@ -127,8 +125,14 @@ def test_names_and_collections():
         part = tf.summary.merge_all(scope="sc/a_1", name="m n")
         again = tf.summary.merge([a], collections=["mine"])
         names = [t.op.name for t in (a, b, c, merged, part, again)]
-        assert names == ["sc/a", "sc/a_1", "sc/f/a", "Merge/MergeSummary", "m_n/m_n",
-                         "Merge_1/MergeSummary"]
+        assert names == [
+            "sc/a",
+            "sc/a_1",
+            "sc/f/a",
+            "Merge/MergeSummary",
+            "m_n/m_n",
+            "Merge_1/MergeSummary",
+        ]
         assert [t.op.name for t in graph.get_collection("mine")] == ["a_b_c", names[5]]
         tags = [v.tag for v in Summary.FromString(session.run(merged)).value]
         assert tags == ["sc/a", "sc/a_1", "f/sc/f/a"]

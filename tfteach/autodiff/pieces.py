@@ -16,8 +16,9 @@ from tfteach.ops.constant import constant
 
 Gradient = Any  # Tensor | IndexedSlices | None
 
+
 def tensor_of(value: Any) -> Tensor:
-    return value.values if isinstance(value, IndexedSlices) else value  # type: ignore[no-any-return]
+    return value.values if isinstance(value, IndexedSlices) else value
 
 
 def ones_like(y: Any, number: int) -> Tensor:
@@ -32,14 +33,14 @@ def ones_like(y: Any, number: int) -> Tensor:
         )
     sizes = _shape_of(y)
     one = constant(1, dtype=y.dtype.base_dtype, name=f"grad_ys_{number}")
-    return OPS["Fill"]()(sizes, one)  # type: ignore[no-any-return]
+    return OPS["Fill"]()(sizes, one)
 
 
 def _shape_of(tensor: Tensor) -> Tensor:
     """The shape, a constant if it is known, as `tf.shape` makes it."""
     if shapes.is_full(tensor._shape):
         return constant(tensor._shape, dtype=dtypes.int32, name="Shape")
-    return OPS["Shape"](dtypes.int32)(tensor, name="Shape")  # type: ignore[no-any-return]
+    return OPS["Shape"](dtypes.int32)(tensor, name="Shape")
 
 
 def check_weight(y: Any, weight: Any) -> None:
@@ -94,8 +95,8 @@ def zeros_like(tensor: Tensor) -> Tensor:
     if shapes.is_full(tensor._shape):
         from tfteach.ops.fill import zeros
 
-        return zeros(tensor._shape, tensor.dtype.base_dtype, name="zeros_like")  # type: ignore[no-any-return]
-    return OPS["ZerosLike"]()(tensor, name="zeros_like")  # type: ignore[no-any-return]
+        return zeros(tensor._shape, tensor.dtype.base_dtype, name="zeros_like")
+    return OPS["ZerosLike"]()(tensor, name="zeros_like")
 
 
 def zeros_outside_loop(op: Operation, index: int) -> Gradient:
@@ -124,9 +125,9 @@ def sum_slices(grads: list[Gradient]) -> Gradient:
         grads = [
             IndexedSlices(
                 g.values,
-                g.indices if g.indices.dtype.base_dtype is dtypes.int64 else (
-                    OPS["Cast"](DstT=dtypes.int64)(g.indices, name="Cast")
-                ),
+                g.indices
+                if g.indices.dtype.base_dtype is dtypes.int64
+                else (OPS["Cast"](DstT=dtypes.int64)(g.indices, name="Cast")),
                 g.dense_shape,
             )
             for g in grads

@@ -31,8 +31,13 @@ from tfteach.framework.scope import colocate_with, device, name_scope
 from tfteach.ops import flow
 
 TRAINABLE = (
-    dtypes.float16, dtypes.float32, dtypes.float64, dtypes.complex64,
-    dtypes.complex128, dtypes.resource, dtypes.variant,
+    dtypes.float16,
+    dtypes.float32,
+    dtypes.float64,
+    dtypes.complex64,
+    dtypes.complex128,
+    dtypes.resource,
+    dtypes.variant,
 )
 # By number, with the reference types: the walk asks this of every edge.
 _DIFFERENTIABLE = frozenset(
@@ -71,9 +76,7 @@ def ops_between(
     return sorted(between, key=_node_id)
 
 
-def _reached(
-    ordered: list[Operation], from_ops: Sequence[Operation]
-) -> set[Operation]:
+def _reached(ordered: list[Operation], from_ops: Sequence[Operation]) -> set[Operation]:
     reached = set(from_ops)
     while True:
         before, in_order = len(reached), True
@@ -125,9 +128,7 @@ class BackwardWalk:
 
     # -- where it begins
 
-    def initial_gradients(
-        self, ys: list[Any], weights: list[Any]
-    ) -> list[Gradient]:
+    def initial_gradients(self, ys: list[Any], weights: list[Any]) -> list[Gradient]:
         """The gradients of `ys`: the given weights, or ones."""
         if len(weights) != len(ys):
             raise ValueError(f"Passed {len(weights)} grad_ys for {len(ys)} ys")
@@ -175,9 +176,7 @@ class BackwardWalk:
         for op in from_ops:
             if not any(pending.get(t.op, 0) > 0 for t in op.inputs):
                 stops.add(op)
-        queue = deque(
-            op for op in dict.fromkeys(to_ops) if pending.get(op) == 0
-        )
+        queue = deque(op for op in dict.fromkeys(to_ops) if pending.get(op) == 0)
         while queue:
             op = queue.popleft()
             self._visit(op, stops)
@@ -253,8 +252,10 @@ class BackwardWalk:
         if slots is None:
             return [None] * len(op.outputs)
         for i, grads in enumerate(slots):
-            slots[i] = self._sum(op, grads) if len(grads) > 1 else (
-                grads[0] if grads else None
+            slots[i] = (
+                self._sum(op, grads)
+                if len(grads) > 1
+                else (grads[0] if grads else None)
             )
         return list(slots)
 
@@ -294,6 +295,8 @@ class BackwardWalk:
         if slots is None:
             return zeros_like(tensor) if zero else None
         found = slots[tensor.value_index]
-        return found if not isinstance(found, list) else (
-            self._sum_arrived(tensor.op)[tensor.value_index]
+        return (
+            found
+            if not isinstance(found, list)
+            else (self._sum_arrived(tensor.op)[tensor.value_index])
         )

@@ -113,7 +113,7 @@ class CondContext(ControlFlowContext):
 
     def _output(self, value: Any) -> Tensor:
         if isinstance(value, Operation):
-            return with_dependencies([value], self.pivot)  # type: ignore[no-any-return]
+            return with_dependencies([value], self.pivot)
         tensor = convert(value)
         if tensor in self.values:
             return self.external_values.get(tensor, tensor)
@@ -143,7 +143,7 @@ def switch_colocated(data: Any, pred: Tensor) -> list[Tensor]:
     tensor = convert(data, name="data")
     op = RefSwitch() if tensor.dtype.is_ref else Switch()
     with tensor.graph.colocate_with(tensor, ignore_existing=True):
-        return op(tensor, pred, name="Switch")  # type: ignore[no-any-return]
+        return op(tensor, pred, name="Switch")
 
 
 def switch(data: Any, pred: Any, name: str | None = None) -> Any:

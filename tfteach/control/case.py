@@ -25,7 +25,9 @@ from tfteach.ops.flow import no_op
 
 @export("Assert", "debugging.Assert")
 def Assert(
-    condition: Any, data: Sequence[Any], summarize: int | None = None,
+    condition: Any,
+    data: Sequence[Any],
+    summarize: int | None = None,
     name: str | None = None,
 ) -> Operation:
     """An operation that fails the run unless `condition` is true.
@@ -55,13 +57,13 @@ def Assert(
     with name_scope(name, "Assert", [condition, *data]):
         tensors = [convert(value) for value in data]
         if all(t.dtype in (dtypes.string, dtypes.int32) for t in tensors):
-            return op(condition, list(data), name="Assert")  # type: ignore[no-any-return]
+            return op(condition, list(data), name="Assert")
         condition = convert(condition, name="Condition")
 
         def check() -> Operation:
-            return op(condition, list(data), name="Assert")  # type: ignore[no-any-return]
+            return op(condition, list(data), name="Assert")
 
-        return cond(condition, no_op, check, name="AssertGuard").op  # type: ignore[no-any-return]
+        return cond(condition, no_op, check, name="AssertGuard").op
 
 
 # ---- case
@@ -98,8 +100,9 @@ def case(
             default = _last_or_fail(predicates, actions)
             predicates, actions = predicates[:-1], actions[:-1]
         function: Branch = default
-        for predicate, action in zip(reversed(predicates), reversed(actions),
-                                     strict=True):
+        for predicate, action in zip(
+            reversed(predicates), reversed(actions), strict=True
+        ):
             function = partial(
                 cond, predicate, true_fn=action, false_fn=function, strict=strict
             )
@@ -137,7 +140,8 @@ def _last_or_fail(predicates: list[Tensor], actions: list[Branch]) -> Branch:
     def default() -> Any:
         stacked = OPS["Pack"](axis=0)(predicates, name="preds_c")
         only = _assert_at_most(
-            others, 0,
+            others,
+            0,
             f"Implementation error: selected default action #{last} was called, but "
             "some of other predicates are True: ",
         )

@@ -60,8 +60,10 @@ class WhileContext(ControlFlowContext):
 
     @property
     def control_pivot(self) -> Tensor | None:
-        return self.pivot_for_pred if self.pivot_for_body is None else (
-            self.pivot_for_body
+        return (
+            self.pivot_for_pred
+            if self.pivot_for_body is None
+            else (self.pivot_for_body)
         )
 
     @property
@@ -90,7 +92,10 @@ class WhileContext(ControlFlowContext):
         self, value: Tensor, is_constant: bool, keep_shape: bool = True
     ) -> Tensor:
         enter: Tensor = forward(
-            "Enter", value, frame_name=self.name, is_constant=is_constant,
+            "Enter",
+            value,
+            frame_name=self.name,
+            is_constant=is_constant,
             parallel_iterations=self.parallel_iterations,
         )
         if keep_shape:
@@ -150,24 +155,28 @@ class WhileContext(ControlFlowContext):
             for scope in scopes.control:
                 scope.add(enter.op)
 
-
     # ---- building
 
     def build(
-        self, cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Any,
+        self,
+        cond: Callable[..., Any],
+        body: Callable[..., Any],
+        loop_vars: Any,
         invariants: Any,
     ) -> tuple[Any, list[Tensor]]:
         """Make the loop's nodes: what `body` returned, and the Exit tensors."""
-        values = [
-            v if is_slices(v) else convert(v) for v in nest.flatten(loop_vars)
-        ]
+        values = [v if is_slices(v) else convert(v) for v in nest.flatten(loop_vars)]
         tensors = nest.flatten(values, expand_composites=True)
         with self:
             return self._build(cond, body, loop_vars, tensors, invariants)
 
     def _build(
-        self, cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Any,
-        tensors: list[Tensor], invariants: list[Shape] | None,
+        self,
+        cond: Callable[..., Any],
+        body: Callable[..., Any],
+        loop_vars: Any,
+        tensors: list[Tensor],
+        invariants: list[Shape] | None,
     ) -> tuple[Any, list[Tensor]]:
         merges = self._begin(tensors, invariants)
 
@@ -226,8 +235,10 @@ class WhileContext(ControlFlowContext):
 def _fits(shape: Shape, invariant: Shape) -> bool:
     if invariant is None:
         return True
-    return shape is not None and len(shape) == len(invariant) and all(
-        b is None or a == b for a, b in zip(shape, invariant, strict=True)
+    return (
+        shape is not None
+        and len(shape) == len(invariant)
+        and all(b is None or a == b for a, b in zip(shape, invariant, strict=True))
     )
 
 
@@ -331,8 +342,11 @@ def while_loop(
 
 
 def _limited(
-    cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Any,
-    maximum_iterations: Any, single: bool,
+    cond: Callable[..., Any],
+    body: Callable[..., Any],
+    loop_vars: Any,
+    maximum_iterations: Any,
+    single: bool,
 ) -> tuple[Any, Any, Any, Tensor]:
     """The loop with a counter as its first variable."""
     limit = convert(maximum_iterations, name="maximum_iterations")
@@ -344,14 +358,17 @@ def _limited(
 
     def limited_cond(i: Tensor, values: Any) -> Tensor:
         wanted = cond(values) if single else cond(*values)
-        return OPS["LogicalAnd"]()(i < limit, wanted)  # type: ignore[no-any-return]
+        return OPS["LogicalAnd"]()(i < limit, wanted)
 
     def limited_body(i: Tensor, values: Any) -> tuple[Tensor, Any]:
         return i + 1, body(values) if single else body(*values)
 
-    return limited_cond, limited_body, (
-        counter, loop_vars[0] if single else loop_vars
-    ), limit
+    return (
+        limited_cond,
+        limited_body,
+        (counter, loop_vars[0] if single else loop_vars),
+        limit,
+    )
 
 
 def _invariants(loop_vars: Any, invariants: Any) -> list[Shape] | None:

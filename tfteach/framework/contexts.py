@@ -118,7 +118,7 @@ def is_loop_exit(op: Operation) -> bool:
 
 def is_constant_enter(op: Operation) -> bool:
     """Whether `op` carries a value into a loop that no turn changes."""
-    return is_loop_enter(op) and op.spec.is_constant  # type: ignore[attr-defined, no-any-return]
+    return is_loop_enter(op) and op.spec.is_constant
 
 
 def output_context(op: Operation) -> ControlFlowContext | None:
@@ -159,8 +159,10 @@ def check_inputs(op: Operation) -> None:
             continue
         if mine is not None and mine.grad_state is not None:
             continue  # the builder of a gradient loop answers for its inputs itself
-        why = f"'{tensor.op.name}' is in a while loop" if mine is None else (
-            "they are in different while loops"
+        why = (
+            f"'{tensor.op.name}' is in a while loop"
+            if mine is None
+            else ("they are in different while loops")
         )
         raise ValueError(
             f"Cannot use '{tensor.op.name}' as input to '{op.name}' because {why}. "

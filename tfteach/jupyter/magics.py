@@ -32,11 +32,17 @@ class GraphMagics(Magics):
         "expression such as sess.graph; the default graph without it.",
     )
     @argument(
-        "--fetch", action="append", default=[], metavar="NAME",
+        "--fetch",
+        action="append",
+        default=[],
+        metavar="NAME",
         help="highlight what a run of this op or tensor needs; may be repeated.",
     )
     @argument(
-        "--feed", action="append", default=[], metavar="NAME",
+        "--feed",
+        action="append",
+        default=[],
+        metavar="NAME",
         help="... when this tensor is fed; may be repeated.",
     )
     @argument("--depth", type=int, default=1, help="how many levels of scopes to open.")
@@ -44,11 +50,13 @@ class GraphMagics(Magics):
         "--static", action="store_true", help="show a still picture, no live view."
     )
     @argument(
-        "--keep", metavar="NAME",
+        "--keep",
+        metavar="NAME",
         help="use the graph kept under this name in earlier cells, or begin it.",
     )
     @argument(
-        "--default", action="store_true",
+        "--default",
+        action="store_true",
         help="add to the default graph instead of a fresh one.",
     )
     @line_cell_magic
@@ -170,4 +178,3 @@ class GraphMagics(Magics):
             return GraphView(graph, args.fetch, args.feed, args.depth)
         except TypeError as error:
             raise UsageError(str(error)) from None
-

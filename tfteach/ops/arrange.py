@@ -128,7 +128,7 @@ def invert_permutation(x: Any, name: str | None = None) -> Tensor:
 
     Source: InvertPermutation in core/ops/array_ops.cc.
     """
-    return InvertPermutation()(x, name=name)  # type: ignore[no-any-return]
+    return InvertPermutation()(x, name=name)
 
 
 @export("transpose")
@@ -154,7 +154,7 @@ def transpose(
     with name_scope(name, "transpose", [a]) as scope:
         op = ConjugateTranspose() if conjugate and a.dtype.is_complex else Transpose()
         if perm is not None:
-            return op(a, perm, name=scope)  # type: ignore[no-any-return]
+            return op(a, perm, name=scope)
         a = convert(a, None, "a")
         known = a.static_shape
         if known:

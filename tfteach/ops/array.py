@@ -267,7 +267,7 @@ def identity(input: Any, name: str | None = None) -> Tensor:
 
     Source: Identity in core/ops/array_ops.cc.
     """
-    return Identity()(input, name=name)  # type: ignore[no-any-return]
+    return Identity()(input, name=name)
 
 
 @export("identity_n")
@@ -283,7 +283,7 @@ def identity_n(input: Any, name: str | None = None) -> list[Tensor]:
 
     Source: IdentityN in core/ops/array_ops.cc.
     """
-    return IdentityN()(input, name=name)  # type: ignore[no-any-return]
+    return IdentityN()(input, name=name)
 
 
 @export("stop_gradient")
@@ -302,12 +302,12 @@ def stop_gradient(input: Any, name: str | None = None) -> Tensor:
 
     Source: StopGradient in core/ops/array_ops.cc.
     """
-    return StopGradient()(input, name=name)  # type: ignore[no-any-return]
+    return StopGradient()(input, name=name)
 
 
 def prevent_gradient(input: Any, message: str = "", name: str | None = None) -> Tensor:
     """The input, whose gradient is an error that says `message`."""
-    return PreventGradient(message)(input, name=name)  # type: ignore[no-any-return]
+    return PreventGradient(message)(input, name=name)
 
 
 @export("guarantee_const")
@@ -323,7 +323,7 @@ def guarantee_const(input: Any, name: str | None = None) -> Tensor:
 
     Source: GuaranteeConst in core/ops/array_ops.cc.
     """
-    return GuaranteeConst()(input, name=name)  # type: ignore[no-any-return]
+    return GuaranteeConst()(input, name=name)
 
 
 @export("reshape", "manip.reshape")
@@ -348,7 +348,7 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
 
     Source: Reshape in core/ops/array_ops.cc.
     """
-    return Reshape()(tensor, shape, name=name)  # type: ignore[no-any-return]
+    return Reshape()(tensor, shape, name=name)
 
 
 @export("expand_dims")
@@ -374,7 +374,7 @@ def expand_dims(
     axis = either("axis", axis, "dim", dim)
     if axis is None:
         raise ValueError("Must specify an axis argument to tf.expand_dims()")
-    return ExpandDims()(input, axis, name=name)  # type: ignore[no-any-return]
+    return ExpandDims()(input, axis, name=name)
 
 
 def either(new_name: str, new: Any, old_name: str, old: Any) -> Any:
@@ -415,4 +415,4 @@ def squeeze(
         axis = ()
     elif np.isscalar(axis):
         axis = (axis,)
-    return Squeeze(tuple(int(a) for a in axis))(input, name=name)  # type: ignore[no-any-return]
+    return Squeeze(tuple(int(a) for a in axis))(input, name=name)

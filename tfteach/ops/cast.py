@@ -116,7 +116,7 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
         if source.max > dtype.max:
             high = convert(_bound(dtype.max, source), source, name="max")
             value = Minimum()(value, high)
-        return cast(value, dtype, name=scope)  # type: ignore[no-any-return]
+        return cast(value, dtype, name=scope)
 
 
 def _bound(limit: Any, dtype: DType) -> Any:

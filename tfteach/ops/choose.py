@@ -34,8 +34,11 @@ def merge_by_size(a: Shape, b: Shape) -> Shape:
     assert a is not None and b is not None
     if len(a) != len(b):
         raise ValueError(f"Shapes must be equal rank, but are {len(a)} and {len(b)}")
-    i = next(i for i, (m, n) in enumerate(zip(a, b, strict=True))
-             if None not in (m, n) and m != n)
+    i = next(
+        i
+        for i, (m, n) in enumerate(zip(a, b, strict=True))
+        if None not in (m, n) and m != n
+    )
     raise ValueError(
         f"Dimension {i} in both shapes must be equal, but are {a[i]} and {b[i]}. "
         f"Shapes are {shapes.text(a)} and {shapes.text(b)}."
@@ -107,9 +110,7 @@ class Select(Op):
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         condition, t, _ = op.inputs
         nothing = zeros_like(t)
-        return [
-            None, where(condition, grad, nothing), where(condition, nothing, grad)
-        ]
+        return [None, where(condition, grad, nothing), where(condition, nothing, grad)]
 
 
 class SelectV2(Op):
@@ -168,10 +169,10 @@ def where(
     if x is None and y is None:
         with name_scope(name, "Where", [condition]) as scope:
             condition = convert(condition, None, "condition", dtypes.as_dtype("bool"))
-            return Where()(condition, name=scope)  # type: ignore[no-any-return]
+            return Where()(condition, name=scope)
     if x is None or y is None:
         raise ValueError("x and y must both be non-None or both be None.")
-    return Select()(condition, x, y, name=name)  # type: ignore[no-any-return]
+    return Select()(condition, x, y, name=name)
 
 
 @export("where_v2")
@@ -195,4 +196,4 @@ def where_v2(
     """
     if x is None or y is None:
         return where(condition, x, y, name)
-    return SelectV2()(condition, x, y, name=name)  # type: ignore[no-any-return]
+    return SelectV2()(condition, x, y, name=name)

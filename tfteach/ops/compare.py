@@ -66,7 +66,7 @@ def less(x: Any, y: Any, name: str | None = None) -> Tensor:
 
     Source: Less in core/ops/math_ops.cc.
     """
-    return Less()(x, y, name=name)  # type: ignore[no-any-return]
+    return Less()(x, y, name=name)
 
 
 class LessEqual(_Compare):
@@ -99,7 +99,7 @@ def less_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
 
     Source: LessEqual in core/ops/math_ops.cc.
     """
-    return LessEqual()(x, y, name=name)  # type: ignore[no-any-return]
+    return LessEqual()(x, y, name=name)
 
 
 class Greater(_Compare):
@@ -132,7 +132,7 @@ def greater(x: Any, y: Any, name: str | None = None) -> Tensor:
 
     Source: Greater in core/ops/math_ops.cc.
     """
-    return Greater()(x, y, name=name)  # type: ignore[no-any-return]
+    return Greater()(x, y, name=name)
 
 
 class GreaterEqual(_Compare):
@@ -165,7 +165,7 @@ def greater_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
 
     Source: GreaterEqual in core/ops/math_ops.cc.
     """
-    return GreaterEqual()(x, y, name=name)  # type: ignore[no-any-return]
+    return GreaterEqual()(x, y, name=name)
 
 
 class Equal(_Compare):
@@ -219,7 +219,7 @@ def equal(x: Any, y: Any, name: str | None = None) -> Tensor:
 
     Source: Equal in core/ops/math_ops.cc.
     """
-    return Equal()(x, y, name=name)  # type: ignore[no-any-return]
+    return Equal()(x, y, name=name)
 
 
 class NotEqual(_Compare):
@@ -257,7 +257,7 @@ def not_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
 
     Source: NotEqual in core/ops/math_ops.cc.
     """
-    return NotEqual()(x, y, name=name)  # type: ignore[no-any-return]
+    return NotEqual()(x, y, name=name)
 
 
 class ApproximateEqual(_Compare):
@@ -313,7 +313,7 @@ def logical_and(x: Any, y: Any, name: str | None = None) -> Tensor:
 
     Source: LogicalAnd in core/ops/math_ops.cc.
     """
-    return LogicalAnd()(x, y, name=name)  # type: ignore[no-any-return]
+    return LogicalAnd()(x, y, name=name)
 
 
 class LogicalOr(_Logical):
@@ -351,7 +351,7 @@ def logical_or(x: Any, y: Any, name: str | None = None) -> Tensor:
 
     Source: LogicalOr in core/ops/math_ops.cc.
     """
-    return LogicalOr()(x, y, name=name)  # type: ignore[no-any-return]
+    return LogicalOr()(x, y, name=name)
 
 
 class LogicalNot(_Logical):
@@ -385,7 +385,7 @@ def logical_not(x: Any, name: str | None = None) -> Tensor:
 
     Source: LogicalNot in core/ops/math_ops.cc.
     """
-    return LogicalNot()(x, name=name)  # type: ignore[no-any-return]
+    return LogicalNot()(x, name=name)
 
 
 @export("math.logical_xor", "logical_xor")

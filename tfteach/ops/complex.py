@@ -79,7 +79,7 @@ def _part(cls: Any, input: Any, name: str | None) -> Tensor:
     with name_scope(name, cls.op_type, [input]) as scope:
         input = convert(input, name="input")
         if input.dtype.is_complex:
-            return cls(input.dtype.real_dtype.base_dtype)(input, name=scope)  # type: ignore[no-any-return]
+            return cls(input.dtype.real_dtype.base_dtype)(input, name=scope)
         return input if cls is Real else upward("zeros_like")(input)
 
 
@@ -197,8 +197,8 @@ def abs(x: Any, name: str | None = None) -> Tensor:
     with name_scope(name, "Abs", [x]) as scope:
         x = convert(x, name="x")
         if x.dtype.is_complex:
-            return ComplexAbs(x.dtype.real_dtype.base_dtype)(x, name=scope)  # type: ignore[no-any-return]
-        return Abs()(x, name=scope)  # type: ignore[no-any-return]
+            return ComplexAbs(x.dtype.real_dtype.base_dtype)(x, name=scope)
+        return Abs()(x, name=scope)
 
 
 class Conj(Op):
@@ -245,9 +245,9 @@ def conj(x: Any, name: str | None = None) -> Tensor:
     with name_scope(name, "Conj", [x]) as scope:
         x = convert(x, name="x")
         if x.dtype.is_complex or x.dtype.base_dtype is variant:
-            return Conj()(x, name=scope)  # type: ignore[no-any-return]
+            return Conj()(x, name=scope)
         if x.dtype.is_floating or x.dtype.is_integer:
-            return x  # type: ignore[no-any-return]
+            return x
         raise TypeError(f"Expected numeric or variant tensor, got dtype {x.dtype!r}")
 
 
@@ -306,4 +306,4 @@ def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
                 f"real and imag have incorrect types: {real.dtype.name} "
                 f"{imag.dtype.name}"
             )
-        return Complex(kind)(real, imag, name=scope)  # type: ignore[no-any-return]
+        return Complex(kind)(real, imag, name=scope)

@@ -20,9 +20,7 @@ from tfteach.ops.shapes import ShapeN, rank, shape
 _MOST_SLICES = 16
 
 
-def concat_gradient(
-    inputs: Sequence[Tensor], axis: Tensor, grad: Any
-) -> list[Any]:
+def concat_gradient(inputs: Sequence[Tensor], axis: Tensor, grad: Any) -> list[Any]:
     """The gradient of each of the concatenated inputs."""
     if isinstance(grad, IndexedSlices):
         return _sparse(inputs, axis, grad)
@@ -40,7 +38,7 @@ def concat_gradient(
     table = OPS["Pack"](axis=1)(sizes, name="stack")
     row = OPS["Slice"]()(table, [at, 0], [1, -1])
     lengths = OPS["Squeeze"]()(row)
-    return OPS["SplitV"](num_split=len(sizes))(grad, lengths, at, name="split")  # type: ignore[no-any-return]
+    return OPS["SplitV"](num_split=len(sizes))(grad, lengths, at, name="split")
 
 
 def _sizes(inputs: Sequence[Tensor]) -> list[Tensor]:
@@ -49,14 +47,12 @@ def _sizes(inputs: Sequence[Tensor]) -> list[Tensor]:
     for tensor in inputs:
         size = shape(tensor)
         if size.op.type != "Const":
-            return ShapeN()(list(inputs))  # type: ignore[no-any-return]
+            return ShapeN()(list(inputs))
         sizes.append(size)
     return sizes
 
 
-def _sparse(
-    inputs: Sequence[Tensor], axis: Tensor, grad: IndexedSlices
-) -> list[Any]:
+def _sparse(inputs: Sequence[Tensor], axis: Tensor, grad: IndexedSlices) -> list[Any]:
     at = axis % rank(inputs[0])
     known = constant_value(axis)
     if known is None:
@@ -79,15 +75,14 @@ def _sparse(
     return _sparse_rows(sizes, at, grad)
 
 
-def _sparse_inner(
-    sizes: list[Tensor], at: Tensor, grad: IndexedSlices
-) -> list[Any]:
+def _sparse_inner(sizes: list[Tensor], at: Tensor, grad: IndexedSlices) -> list[Any]:
     """Not along the rows: every input gets all indices and its columns."""
     concat, cut, fill = OPS["ConcatV2"](), OPS["Slice"](), OPS["Fill"]()
     ranks = shape(sizes[0])
     mask = concat(
         [fill(OPS["ExpandDims"]()(at, 0), 0), [1], fill(ranks - at - 1, 0)],
-        0, name="concat",
+        0,
+        name="concat",
     )
     begin = fill(ranks, 0)
     result = []
@@ -99,9 +94,7 @@ def _sparse_inner(
     return result
 
 
-def _sparse_rows(
-    sizes: list[Tensor], at: Tensor, grad: IndexedSlices
-) -> list[Any]:
+def _sparse_rows(sizes: list[Tensor], at: Tensor, grad: IndexedSlices) -> list[Any]:
     """Along the rows: every input gets the rows that fall into it."""
     gather = OPS["GatherV2"]()
     indices = grad.indices

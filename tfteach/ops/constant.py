@@ -45,8 +45,10 @@ class Const(Op):
         """A short name for the array's type, shape and bytes."""
         if self._digest is None:
             value = self.value
-            body = repr(value.tolist()).encode() if value.dtype.hasobject else (
-                np.ascontiguousarray(value).tobytes()
+            body = (
+                repr(value.tolist()).encode()
+                if value.dtype.hasobject
+                else (np.ascontiguousarray(value).tobytes())
             )
             head = f"{self.dtype.name}{value.shape}".encode()
             digest = hashlib.blake2b(head + body, digest_size=16).digest()
@@ -186,8 +188,8 @@ def _from_numpy(array: np.ndarray[Any, Any], dtype: DType | None) -> Any:
     if dtype is None:
         dtype = as_dtype(array.dtype)
     if dtype is string:
-        return _strings(array.tolist()) if array.dtype.kind in "US" else (
-            _strings(array)
+        return (
+            _strings(array.tolist()) if array.dtype.kind in "US" else (_strings(array))
         )
     if array.dtype.kind in "USO":
         raise TypeError(
@@ -254,8 +256,10 @@ def _check_elements(value: Any, dtype: DType) -> None:
             continue
         is_bool = isinstance(leaf, bool | np.bool_)
         if not isinstance(leaf, accepted) or (is_bool and not dtype.is_bool):
-            kind = "containing Tensors" if isinstance(leaf, Tensor) else (
-                f"'{type(leaf).__name__}'"
+            kind = (
+                "containing Tensors"
+                if isinstance(leaf, Tensor)
+                else (f"'{type(leaf).__name__}'")
             )
             raise TypeError(
                 f"Expected {dtype.name}, got {leaf!r} of type {kind} instead."
@@ -346,9 +350,7 @@ def _fill_up(array: Any, shape: Shape, verify_shape: bool) -> Any:
             f"constant needs a fully known shape, got {TensorShape(shape)}"
         )
     if verify_shape and array.shape != shape:
-        raise TypeError(
-            f"Expected Tensor's shape: {shape}, got {array.shape}."
-        )
+        raise TypeError(f"Expected Tensor's shape: {shape}, got {array.shape}.")
     size = shapes.size_of(shape) or 0
     if array.size > size:
         raise ValueError(
@@ -381,13 +383,11 @@ def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tenso
 
     Source: Placeholder in core/ops/array_ops.cc.
     """
-    return Placeholder(as_dtype(dtype), as_shape(shape))(name=name)  # type: ignore[no-any-return]
+    return Placeholder(as_dtype(dtype), as_shape(shape))(name=name)
 
 
 @export("placeholder_with_default")
-def placeholder_with_default(
-    input: Any, shape: Any, name: str | None = None
-) -> Tensor:
+def placeholder_with_default(input: Any, shape: Any, name: str | None = None) -> Tensor:
     """A tensor that is `input` unless it is fed.
 
     Args:
@@ -400,7 +400,7 @@ def placeholder_with_default(
 
     Source: PlaceholderWithDefault in core/ops/array_ops.cc.
     """
-    return PlaceholderWithDefault(as_shape(shape))(input, name=name)  # type: ignore[no-any-return]
+    return PlaceholderWithDefault(as_shape(shape))(input, name=name)
 
 
 # ---- conversions

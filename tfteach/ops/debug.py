@@ -45,8 +45,10 @@ def element_text(value: Any, quote: bool = False) -> str:
             value = np.float32(value)
         short, exact = (15, 17) if value.dtype == np.float64 else (6, 9)
         text = f"{float(value):.{short}g}"
-        return text if type(value)(text) == value or value != value else (
-            f"{float(value):.{exact}g}"
+        return (
+            text
+            if type(value)(text) == value or value != value
+            else (f"{float(value):.{exact}g}")
         )
     return str(value)
 
@@ -255,8 +257,12 @@ class CheckNumerics(StatefulOp):
 
 @export("Print")
 def Print_(
-    input_: Any, data: Sequence[Any], message: str | None = None,
-    first_n: int | None = None, summarize: int | None = None, name: str | None = None,
+    input_: Any,
+    data: Sequence[Any],
+    message: str | None = None,
+    first_n: int | None = None,
+    summarize: int | None = None,
+    name: str | None = None,
 ) -> Tensor:
     """`input_`, printing `data` to stderr whenever a run computes it.
 
@@ -276,9 +282,12 @@ def Print_(
 
     Source: Print in core/ops/logging_ops.cc.
     """
-    op = Print(message or "", -1 if first_n is None else first_n,
-               3 if summarize is None else summarize)
-    return op(input_, list(data), name=name)  # type: ignore[no-any-return]
+    op = Print(
+        message or "",
+        -1 if first_n is None else first_n,
+        3 if summarize is None else summarize,
+    )
+    return op(input_, list(data), name=name)
 
 
 @export("print")
@@ -312,15 +321,17 @@ def print_(*inputs: Any, **kwargs: Any) -> Operation:
         raise ValueError(f"Unrecognized keyword arguments for tf.print: {kwargs}")
     op = PrintV2(_stream_name(stream), end)
     first = inputs[0] if len(inputs) == 1 else None
-    if isinstance(first, Tensor) and first._shape == () and (
-        first.dtype.base_dtype is dtypes.string
+    if (
+        isinstance(first, Tensor)
+        and first._shape == ()
+        and (first.dtype.base_dtype is dtypes.string)
     ):
-        return op(first, name=name)  # type: ignore[no-any-return]
+        return op(first, name=name)
     template, tensors, placeholder = _template(inputs, sep)
     text = string_format(
         template, tensors, placeholder, summarize, f"{name}_format" if name else None
     )
-    return op(text, name=name)  # type: ignore[no-any-return]
+    return op(text, name=name)
 
 
 def _stream_name(stream: Any) -> str:
@@ -330,9 +341,17 @@ def _stream_name(stream: Any) -> str:
         if stream is known:
             return text
     levels = {logging.INFO: "info", logging.WARNING: "warning", logging.ERROR: "error"}
-    level = levels.get(stream) if isinstance(stream, int) else (
-        {"info": "info", "warn": "warning", "warning": "warning", "error": "error"}
-        .get(getattr(stream, "__name__", ""))
+    level = (
+        levels.get(stream)
+        if isinstance(stream, int)
+        else (
+            {
+                "info": "info",
+                "warn": "warning",
+                "warning": "warning",
+                "error": "error",
+            }.get(getattr(stream, "__name__", ""))
+        )
     )
     if level is None:
         raise ValueError(
@@ -374,7 +393,10 @@ def _template(inputs: Sequence[Any], sep: str) -> tuple[str, list[Any], str]:
 
 @export("strings.format")
 def string_format(
-    template: str, inputs: Any, placeholder: str = "{}", summarize: int = 3,
+    template: str,
+    inputs: Any,
+    placeholder: str = "{}",
+    summarize: int = 3,
     name: str | None = None,
 ) -> Tensor:
     """`template` with the text of a tensor for each placeholder.
@@ -401,7 +423,7 @@ def string_format(
             f"{count} placeholder(s) in template does not match {len(tensors)} "
             "tensor(s) provided as input"
         )
-    return StringFormat(template, placeholder, summarize)(tensors, name=name)  # type: ignore[no-any-return]
+    return StringFormat(template, placeholder, summarize)(tensors, name=name)
 
 
 @export("check_numerics", "debugging.check_numerics")
@@ -421,12 +443,15 @@ def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor
 
     Source: CheckNumerics in core/ops/array_ops.cc.
     """
-    return CheckNumerics(message)(tensor, name=name)  # type: ignore[no-any-return]
+    return CheckNumerics(message)(tensor, name=name)
 
 
 @export("verify_tensor_all_finite", "debugging.assert_all_finite")
 def verify_tensor_all_finite(
-    t: Any = None, msg: str | None = None, name: str | None = None, x: Any = None,
+    t: Any = None,
+    msg: str | None = None,
+    name: str | None = None,
+    x: Any = None,
     message: str | None = None,
 ) -> Tensor:
     """`t`, available only if it holds neither NaN nor infinity.
@@ -450,4 +475,4 @@ def verify_tensor_all_finite(
         value = convert(value, name="t")
         with get_default_graph().colocate_with(value):
             check = check_numerics(value, text)
-            return with_dependencies([check], value)  # type: ignore[no-any-return]
+            return with_dependencies([check], value)

@@ -66,7 +66,7 @@ def realdiv(x: Any, y: Any, name: str | None = None) -> Tensor:
 
     Source: RealDiv in core/ops/math_ops.cc.
     """
-    return RealDiv()(x, y, name=name)  # type: ignore[no-any-return]
+    return RealDiv()(x, y, name=name)
 
 
 def _quotient_gradient(op: Operation, grad: Any, divide: Any) -> list[Any]:
@@ -132,7 +132,7 @@ def truncatediv(x: Any, y: Any, name: str | None = None) -> Tensor:
 
     Source: TruncateDiv in core/ops/math_ops.cc.
     """
-    return TruncateDiv()(x, y, name=name)  # type: ignore[no-any-return]
+    return TruncateDiv()(x, y, name=name)
 
 
 class FloorDiv(Binary):
@@ -171,7 +171,7 @@ def floor_div(x: Any, y: Any, name: str | None = None) -> Tensor:
 
     Source: FloorDiv in core/ops/math_ops.cc.
     """
-    return FloorDiv()(x, y, name=name)  # type: ignore[no-any-return]
+    return FloorDiv()(x, y, name=name)
 
 
 class FloorMod(Binary):
@@ -213,7 +213,7 @@ def floormod(x: Any, y: Any, name: str | None = None) -> Tensor:
 
     Source: FloorMod in core/ops/math_ops.cc.
     """
-    return FloorMod()(x, y, name=name)  # type: ignore[no-any-return]
+    return FloorMod()(x, y, name=name)
 
 
 class TruncateMod(Binary):
@@ -248,7 +248,7 @@ def truncatemod(x: Any, y: Any, name: str | None = None) -> Tensor:
 
     Source: TruncateMod in core/ops/math_ops.cc.
     """
-    return TruncateMod()(x, y, name=name)  # type: ignore[no-any-return]
+    return TruncateMod()(x, y, name=name)
 
 
 class Mod(TruncateMod):
@@ -314,7 +314,7 @@ def xdivy(x: Any, y: Any, name: str | None = None) -> Tensor:
 
     Source: Xdivy in core/ops/math_ops.cc.
     """
-    return Xdivy()(x, y, name=name)  # type: ignore[no-any-return]
+    return Xdivy()(x, y, name=name)
 
 
 class Xlogy(Binary):
@@ -355,7 +355,7 @@ def xlogy(x: Any, y: Any, name: str | None = None) -> Tensor:
 
     Source: Xlogy in core/ops/math_ops.cc.
     """
-    return Xlogy()(x, y, name=name)  # type: ignore[no-any-return]
+    return Xlogy()(x, y, name=name)
 
 
 class Atan2(Binary):
@@ -399,4 +399,4 @@ def atan2(y: Any, x: Any, name: str | None = None) -> Tensor:
 
     Source: Atan2 in core/ops/math_ops.cc.
     """
-    return Atan2()(y, x, name=name)  # type: ignore[no-any-return]
+    return Atan2()(y, x, name=name)

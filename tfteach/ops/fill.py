@@ -110,7 +110,7 @@ def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
 
     Source: Fill in core/ops/array_ops.cc.
     """
-    return Fill()(dims, value, name=name)  # type: ignore[no-any-return]
+    return Fill()(dims, value, name=name)
 
 
 def _is_small(shape: Any) -> bool:
@@ -204,11 +204,11 @@ def zeros_like(
         dtype = None if dtype is None else as_dtype(dtype)
         same = dtype is None or dtype == tensor.dtype
         if tensor.dtype == dtypes.variant or dtype == dtypes.variant:
-            return ZerosLike()(tensor, name=scope)  # type: ignore[no-any-return]
+            return ZerosLike()(tensor, name=scope)
         if optimize and shapes.is_full(tensor.static_shape):
             return zeros(tensor.shape, dtype or tensor.dtype, name=scope)
         if same:
-            return ZerosLike()(tensor, name=scope)  # type: ignore[no-any-return]
+            return ZerosLike()(tensor, name=scope)
         return zeros(shape_internal(tensor, optimize=optimize), dtype, name=scope)
 
 

@@ -231,8 +231,10 @@ def forward(kind: str, data: Any, name: str | None = None, **attrs: Any) -> Any:
 
 def is_slices(value: Any) -> bool:
     """Whether `value` is a tensor of several parts (IndexedSlices, SparseTensor)."""
-    return not isinstance(value, Tensor) and hasattr(value, "indices") and hasattr(
-        value, "values"
+    return (
+        not isinstance(value, Tensor)
+        and hasattr(value, "indices")
+        and hasattr(value, "values")
     )
 
 
@@ -262,7 +264,7 @@ def no_op(name: str | None = None) -> Operation:
 
     Source: NoOp in core/ops/no_op.cc.
     """
-    return NoOp()(name=name)  # type: ignore[no-any-return]
+    return NoOp()(name=name)
 
 
 @export("group")
@@ -371,8 +373,10 @@ def tuple_(
 
 def is_tensor(value: Any) -> bool:
     """Whether `value` is a tensor, variable or tensor of several parts."""
-    return isinstance(value, Tensor) or is_slices(value) or (
-        hasattr(value, "op") and hasattr(value, "dtype")
+    return (
+        isinstance(value, Tensor)
+        or is_slices(value)
+        or (hasattr(value, "op") and hasattr(value, "dtype"))
     )
 
 

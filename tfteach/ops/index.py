@@ -52,8 +52,10 @@ def _take(xp: Any, params: Any, indices: Any, axis: int) -> Any:
     check_indices(xp, indices, params.shape[axis])
     if xp is np:
         # The indices are checked, and clipping takes no second copy as raising does.
-        return np.take(params, indices, axis, mode="clip") if params.size else (
-            np.take(params, indices, axis)
+        return (
+            np.take(params, indices, axis, mode="clip")
+            if params.size
+            else (np.take(params, indices, axis))
         )
     return xp.take(params, indices, axis)
 
@@ -96,9 +98,7 @@ def _row_gradient(grad: Any, indices: Tensor, params_shape: Tensor) -> IndexedSl
 class GatherV2(Op):
     """Slices along an axis by number.  Source: array_ops.cc, GatherV2."""
 
-    signature = (
-        "params: Tparams, indices: Tindices, axis: Taxis -> output: Tparams"
-    )
+    signature = "params: Tparams, indices: Tindices, axis: Taxis -> output: Tparams"
     Tindices = INDICES
     Taxis = INDICES
     batch_dims: int = 0
@@ -165,7 +165,9 @@ class GatherV2(Op):
         if batch < 0:
             batch += len(indices.static_shape or ())
         return [
-            _axis_gradient(grad, params_shape, indices, axis, batch, count), None, None
+            _axis_gradient(grad, params_shape, indices, axis, batch, count),
+            None,
+            None,
         ]
 
 
@@ -324,9 +326,9 @@ def gather(
     if known is not None and not isinstance(known, Tensor) and known == 0:
         read = getattr(params, "sparse_read", None)
         if read is not None:
-            return read(indices, name=name)  # type: ignore[no-any-return]
+            return read(indices, name=name)
         batch_dims = 0
-    return GatherV2(batch_dims)(params, indices, axis, name=name)  # type: ignore[no-any-return]
+    return GatherV2(batch_dims)(params, indices, axis, name=name)
 
 
 @export("batch_gather")
@@ -350,9 +352,7 @@ def batch_gather(params: Any, indices: Any, name: str | None = None) -> Tensor:
         indices = convert(indices, None, "indices")
         params = convert(params, None, "params")
         if indices.static_shape is None:
-            raise ValueError(
-                "batch_gather does not allow indices with unknown shape."
-            )
+            raise ValueError("batch_gather does not allow indices with unknown shape.")
         batch = len(indices.static_shape) - 1
         indices_shape, params_shape = shape(indices), shape(params)
         flat_indices = reshape(_batch_indices(params_shape, indices, batch), [-1])
@@ -365,9 +365,7 @@ def batch_gather(params: Any, indices: Any, name: str | None = None) -> Tensor:
         if known is not None:
             shared = shapes.merge(indices.static_shape[:batch], known[:batch])
             assert shared is not None
-            result.set_shape(
-                shared + indices.static_shape[batch:] + known[batch + 1 :]
-            )
+            result.set_shape(shared + indices.static_shape[batch:] + known[batch + 1 :])
         return result
 
 
@@ -400,8 +398,8 @@ def gather_nd(
         )
     read = getattr(params, "gather_nd", None)
     if read is not None:
-        return read(indices, name=name)  # type: ignore[no-any-return]
-    return GatherNd()(params, indices, name=name)  # type: ignore[no-any-return]
+        return read(indices, name=name)
+    return GatherNd()(params, indices, name=name)
 
 
 @export("boolean_mask")

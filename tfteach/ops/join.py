@@ -46,7 +46,7 @@ def _concat_shape(values: list[Shape], axis: Any) -> Shape:
         at = axis % len(part)
         before = _merge_side(before, part[:at])
         after = _merge_side(after, part[at + 1 :])
-        total = None if total is None or part[at] is None else total + part[at]  # type: ignore[operator]
+        total = None if total is None or part[at] is None else total + part[at]
     if None in values and axis < 0:
         return None if before is None or after is None else (*before, None, *after)
     assert before is not None and after is not None
@@ -60,11 +60,12 @@ def _merge_side(a: Shape, b: Shape) -> Shape:
         pass
     assert a is not None and b is not None
     if len(a) != len(b):
-        raise ValueError(
-            f"Shapes must be equal rank, but are {len(a)} and {len(b)}"
-        )
-    i = next(i for i, (m, n) in enumerate(zip(a, b, strict=True))
-             if None not in (m, n) and m != n)
+        raise ValueError(f"Shapes must be equal rank, but are {len(a)} and {len(b)}")
+    i = next(
+        i
+        for i, (m, n) in enumerate(zip(a, b, strict=True))
+        if None not in (m, n) and m != n
+    )
     raise ValueError(
         f"Dimension {i} in both shapes must be equal, but are {a[i]} and {b[i]}. "
         f"Shapes are {shapes.text(a)} and {shapes.text(b)}."
@@ -204,9 +205,7 @@ class Split(Op):
 
 def _axis_within(axis: int, rank: int) -> int:
     if not -rank <= axis < rank:
-        raise ValueError(
-            f"Dimension {axis} must be in the range [{-rank}, {rank})"
-        )
+        raise ValueError(f"Dimension {axis} must be in the range [{-rank}, {rank})")
     return axis % rank
 
 
@@ -289,7 +288,7 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
             at = convert(axis, int32, "concat_dim")
             shapes.with_rank(at.static_shape, 0)
             return identity(values[0], name=name)
-    return ConcatV2()(values, axis, name=name)  # type: ignore[no-any-return]
+    return ConcatV2()(values, axis, name=name)
 
 
 @export("split")
@@ -320,7 +319,7 @@ def split(
     """
     lengths = convert(num_or_size_splits)
     if isinstance(num_or_size_splits, int | np.integer | Dimension):
-        return Split(int(num_or_size_splits))(axis, value, name=name)  # type: ignore[no-any-return]
+        return Split(int(num_or_size_splits))(axis, value, name=name)
     if lengths.static_shape == ():
         raise ValueError(
             "Rank-0 tensors are not supported as the num_or_size_splits argument to "
@@ -330,4 +329,4 @@ def split(
         num = lengths.static_shape[0] if lengths.static_shape else None
         if num is None:
             raise ValueError(f"Cannot infer num from shape {num_or_size_splits}")
-    return SplitV(num)(value, lengths, axis, name=name)  # type: ignore[no-any-return]
+    return SplitV(num)(value, lengths, axis, name=name)

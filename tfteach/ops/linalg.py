@@ -218,7 +218,7 @@ def matmul(
             if adjoint_b:
                 b, transpose_b = conj(b), True
             op = MatMul(bool(transpose_a), bool(transpose_b))
-        return op(a, b, name=scope)  # type: ignore[no-any-return]
+        return op(a, b, name=scope)
 
 
 @export("linalg.matvec")
@@ -256,7 +256,7 @@ def matvec(
             a, column, transpose_a=transpose_a, adjoint_a=adjoint_a,
             a_is_sparse=a_is_sparse, b_is_sparse=b_is_sparse,
         )  # fmt: skip
-        return upward("squeeze")(output, axis=-1)  # type: ignore[no-any-return]
+        return upward("squeeze")(output, axis=-1)
 
 
 @export("linalg.trace", "trace")
@@ -329,7 +329,7 @@ def norm(
             result = upward("sqrt")(total)
         else:
             result = _absolute_norm(upward("abs")(x), ord, axis, is_matrix)
-        return result if keep else upward("squeeze")(result, axis)  # type: ignore[no-any-return]
+        return result if keep else upward("squeeze")(result, axis)
 
 
 def _norm_axis(ord: Any, axis: Any) -> tuple[tuple[int, ...] | None, bool]:
@@ -364,4 +364,4 @@ def _absolute_norm(size: Tensor, ord: Any, axis: Any, is_matrix: bool) -> Tensor
             size = reduce_sum(size, axis[1], True)
         return reduce_max(size, first, True)
     power = upward("pow")
-    return power(reduce_sum(power(size, ord), axis, True), 1.0 / ord)  # type: ignore[no-any-return]
+    return power(reduce_sum(power(size, ord), axis, True), 1.0 / ord)

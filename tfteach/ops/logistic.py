@@ -71,7 +71,7 @@ def sigmoid_cross_entropy_with_logits(
         where = upward("where")
         relu_logits = where(positive, logits, zeros)
         neg_abs_logits = where(positive, -logits, logits)
-        return add(  # type: ignore[no-any-return]
+        return add(
             relu_logits - logits * labels,
             log1p(exp(neg_abs_logits)),
             name=scope,
@@ -111,7 +111,7 @@ def weighted_cross_entropy_with_logits(
         labels = convert(labels, name="labels")
         _check_shapes(logits, labels, "logits and labels")
         log_weight = 1 + (pos_weight - 1) * labels
-        return add(  # type: ignore[no-any-return]
+        return add(
             (1 - labels) * logits,
             log_weight * (log1p(exp(-abs_(logits))) + relu(-logits)),
             name=scope,
@@ -152,8 +152,8 @@ def log_poisson_loss(
             dtype = targets.dtype.base_dtype
             half = constant(0.5, dtype=dtype)
             two_pi = constant(2 * pi, dtype=dtype)
-            stirling = (targets * log(targets)) - targets + (
-                half * log(two_pi * targets)
+            stirling = (
+                (targets * log(targets)) - targets + (half * log(two_pi * targets))
             )
             zeros = fill.zeros_like(targets, dtype=dtype)
             ones = fill.ones_like(targets, dtype=dtype)

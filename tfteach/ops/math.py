@@ -110,7 +110,7 @@ def add(x: Any, y: Any, name: str | None = None) -> Tensor:
 
     Source: Add in core/ops/math_ops.cc.
     """
-    return Add()(x, y, name=name)  # type: ignore[no-any-return]
+    return Add()(x, y, name=name)
 
 
 class Sub(Binary):
@@ -153,7 +153,7 @@ def subtract(x: Any, y: Any, name: str | None = None) -> Tensor:
 
     Source: Sub in core/ops/math_ops.cc.
     """
-    return Sub()(x, y, name=name)  # type: ignore[no-any-return]
+    return Sub()(x, y, name=name)
 
 
 class Mul(Binary):
@@ -199,7 +199,7 @@ def multiply(x: Any, y: Any, name: str | None = None) -> Tensor:
 
     Source: Mul in core/ops/math_ops.cc.
     """
-    return Mul()(x, y, name=name)  # type: ignore[no-any-return]
+    return Mul()(x, y, name=name)
 
 
 class MulNoNan(Binary):
@@ -270,7 +270,7 @@ def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
 
     Source: Pow in core/ops/math_ops.cc.
     """
-    return Pow()(x, y, name=name)  # type: ignore[no-any-return]
+    return Pow()(x, y, name=name)
 
 
 class Maximum(Binary):
@@ -306,7 +306,7 @@ def maximum(x: Any, y: Any, name: str | None = None) -> Tensor:
 
     Source: Maximum in core/ops/math_ops.cc.
     """
-    return Maximum()(x, y, name=name)  # type: ignore[no-any-return]
+    return Maximum()(x, y, name=name)
 
 
 class Minimum(Binary):
@@ -342,7 +342,7 @@ def minimum(x: Any, y: Any, name: str | None = None) -> Tensor:
 
     Source: Minimum in core/ops/math_ops.cc.
     """
-    return Minimum()(x, y, name=name)  # type: ignore[no-any-return]
+    return Minimum()(x, y, name=name)
 
 
 def _selected_gradient(op: Operation, grad: Any, selects_x: Any) -> list[Any]:
@@ -398,4 +398,4 @@ def squared_difference(x: Any, y: Any, name: str | None = None) -> Tensor:
 
     Source: SquaredDifference in core/ops/math_ops.cc.
     """
-    return SquaredDifference()(x, y, name=name)  # type: ignore[no-any-return]
+    return SquaredDifference()(x, y, name=name)

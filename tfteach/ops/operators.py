@@ -71,7 +71,7 @@ def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
         wider = _QUOTIENT_TYPES[dtype]
         if wider is not None:
             x, y = cast(x, wider), cast(y, wider)
-        return RealDiv()(x, y, name=scope)  # type: ignore[no-any-return]
+        return RealDiv()(x, y, name=scope)
 
 
 @export("div")
@@ -99,7 +99,7 @@ def div(x: Any, y: Any, name: str | None = None) -> Tensor:
         y = convert(y, x.dtype.base_dtype, name="y")
         dtype = _check_same(x, y)
         real = dtype.is_floating or dtype.is_complex
-        return (RealDiv() if real else FloorDiv())(x, y, name=scope)  # type: ignore[no-any-return]
+        return (RealDiv() if real else FloorDiv())(x, y, name=scope)
 
 
 @export("math.divide", "divide")
@@ -149,7 +149,7 @@ def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
     Source: FloorDiv in core/ops/math_ops.cc.
     """
     with name_scope(name, "floordiv", [x, y]) as scope:
-        return FloorDiv()(x, y, name=scope)  # type: ignore[no-any-return]
+        return FloorDiv()(x, y, name=scope)
 
 
 @export("math.divide_no_nan", "div_no_nan")
@@ -179,7 +179,7 @@ def _without_nan(op: Any, default: str, x: Any, y: Any, name: str | None) -> Ten
     with name_scope(name, default, [x, y]) as scope:
         x = convert(x, name="x")
         y = convert(y, x.dtype.base_dtype, name="y")
-        return op(x, y, name=scope)  # type: ignore[no-any-return]
+        return op(x, y, name=scope)
 
 
 @export("math.multiply_no_nan")

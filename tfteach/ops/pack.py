@@ -106,9 +106,7 @@ class Unpack(Op):
             raise ValueError(f"Invalid axis: {self.axis}; must be in [{-rank},{rank})")
         axis = self.axis % rank
         if value[axis] not in (None, self.num):
-            raise ValueError(
-                f"Dimension must be {self.num} but is {value[axis]}"
-            )
+            raise ValueError(f"Dimension must be {self.num} but is {value[axis]}")
         return [value[:axis] + value[axis + 1 :]] * self.num
 
     def compute(self, xp: Any, value: Any) -> Any:
@@ -156,7 +154,7 @@ def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
         rank = len(part) + 1
         if not -rank <= axis < rank:
             raise ValueError(f"axis = {axis} not in [{-rank}, {rank})")
-    return Pack(axis)(values, name=name)  # type: ignore[no-any-return]
+    return Pack(axis)(values, name=name)
 
 
 @export("unstack")
@@ -189,7 +187,7 @@ def unstack(
             num = known[axis]
         if num is None:
             raise ValueError(f"Cannot infer num from shape {value.shape}")
-    return Unpack(num, axis)(value, name=name)  # type: ignore[no-any-return]
+    return Unpack(num, axis)(value, name=name)
 
 
 # ---- lists that hold tensors
@@ -202,7 +200,7 @@ def _is_tensor(value: Any) -> bool:
 def _first_dtype(values: Any) -> DType | None:
     for value in values:
         if _is_tensor(value):
-            return value.dtype.base_dtype  # type: ignore[no-any-return]
+            return value.dtype.base_dtype
         if isinstance(value, list | tuple):
             found = _first_dtype(value)
             if found is not None:

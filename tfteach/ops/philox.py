@@ -182,7 +182,7 @@ def _box_muller_float32(words: Array) -> Array:
     u = uniform_float32(words)
     radius = np.maximum(u[:, 0::2], np.float32(_LEAST_UNIFORM)).astype(np.float64)
     np.log(radius, out=radius)
-    radius = np.sqrt((np.float32(-2) * radius.astype(np.float32)))
+    radius = np.sqrt(np.float32(-2) * radius.astype(np.float32))
     angle = (2 * np.pi * u[:, 1::2].astype(np.float64)).astype(np.float32)
     turn = angle.astype(np.float64)
     normal = np.empty(words.shape, np.float32)

@@ -17,10 +17,10 @@ from tfteach.framework.dtypes import DType, as_dtype, dtypes_of, float32, int32,
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
-from tfteach.framework.op import OPS, StatefulOp
+from tfteach.framework.op import StatefulOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
-from tfteach.framework.shape import Shape, TensorShape, dimension_value
+from tfteach.framework.shape import Shape, dimension_value
 from tfteach.ops import philox
 from tfteach.ops.math import add
 
@@ -65,7 +65,7 @@ def seeds_of(op_seed: int | None) -> tuple[int, int]:
 
 def stream(ctx: Any, kind: Any) -> philox.Stream:
     """The random stream of an op in its session."""
-    return ctx.once(lambda: philox.Stream(kind.seed, kind.seed2))  # type: ignore[no-any-return]
+    return ctx.once(lambda: philox.Stream(kind.seed, kind.seed2))
 
 
 def _sizes(shape: Any) -> tuple[int, ...]:
@@ -312,7 +312,7 @@ def _scaled(
         mean = convert(mean, dtype, "mean")
         stddev = convert(stddev, dtype, "stddev")
         numbers = kind(*seeds_of(seed), dtype)(sizes)
-        return add(numbers * stddev, mean, name=scope)  # type: ignore[no-any-return]
+        return add(numbers * stddev, mean, name=scope)
 
 
 @export("random_uniform", "random.uniform")
@@ -355,9 +355,9 @@ def random_uniform(
         high = convert(maxval, dtype, "max")
         seeds = seeds_of(seed)
         if dtype.is_integer:
-            return RandomUniformInt(*seeds)(sizes, low, high, name=scope)  # type: ignore[no-any-return]
+            return RandomUniformInt(*seeds)(sizes, low, high, name=scope)
         numbers = RandomUniform(*seeds, dtype)(sizes)
-        return add(numbers * (high - low), low, name=scope)  # type: ignore[no-any-return]
+        return add(numbers * (high - low), low, name=scope)
 
 
 @export("random_shuffle", "random.shuffle")
@@ -365,7 +365,7 @@ def random_shuffle(
     value: Any, seed: int | None = None, name: str | None = None
 ) -> Tensor:
     """`value` with its rows (entries along the first axis) in random order."""
-    return RandomShuffle(*seeds_of(seed))(value, name=name)  # type: ignore[no-any-return]
+    return RandomShuffle(*seeds_of(seed))(value, name=name)
 
 
 @export("multinomial", "random.multinomial")
@@ -409,7 +409,7 @@ def _drawn(
     with name_scope(name, default, [logits]):
         logits = convert(logits, None, "logits")
         kind = int64 if dtype is None else as_dtype(dtype)
-        return Multinomial(*seeds_of(seed), kind)(logits, count)  # type: ignore[no-any-return]
+        return Multinomial(*seeds_of(seed), kind)(logits, count)
 
 
 @export("random_crop", "image.random_crop")
@@ -442,4 +442,4 @@ def random_crop(
         offset = random_uniform(
             array.shape(shape), dtype=size.dtype, maxval=size.dtype.max, seed=seed
         )
-        return array.slice(value, offset % limit, size, name=scope)  # type: ignore[no-any-return]
+        return array.slice(value, offset % limit, size, name=scope)

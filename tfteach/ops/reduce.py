@@ -35,8 +35,7 @@ def axes_of(indices: Any, rank: int) -> tuple[int, ...]:
     for index in np.ravel(indices).tolist():
         if not -rank <= index < rank:
             raise ValueError(
-                f"Invalid reduction dimension {index} for input with {rank} "
-                "dimensions."
+                f"Invalid reduction dimension {index} for input with {rank} dimensions."
             )
         axes.append(index % rank)
     return tuple(axes)
@@ -279,7 +278,7 @@ def reduced_shape(input_shape: Any, axes: Any) -> Tensor:
     rank = upward("size")(input_shape)
     axes = (axes + rank) % rank
     axes_shape = upward("shape")(axes)
-    return upward("dynamic_stitch")(  # type: ignore[no-any-return]
+    return upward("dynamic_stitch")(
         [upward("range")(rank), axes], [input_shape, upward("fill")(axes_shape, 1)]
     )
 
@@ -326,7 +325,7 @@ def _static_spread(shape: Any, indices: Any) -> tuple[Any, Any]:
         kept = tuple(1 if i in axes else n for i, n in enumerate(shape))
         times = tuple(n // max(m, 1) for n, m in zip(shape, kept, strict=True))
         found = known[shape, listed] = kept, times
-    return found  # type: ignore[no-any-return]
+    return found
 
 
 def _product_gradient(op: Operation, grad: Any) -> Any:

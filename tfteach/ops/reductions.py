@@ -39,7 +39,7 @@ def reduce(op_type: str, x: Any, axis: Any, keepdims: Any, name: str | None) -> 
     result = cls(keep_dims=keep)(x, _axes(x, axis), name=name)
     if axis is None and not keep and not is_full(result._shape):
         result.set_shape(())
-    return result  # type: ignore[no-any-return]
+    return result
 
 
 def _axes(x: Any, axis: Any) -> Any:
@@ -349,7 +349,7 @@ def argmax(
     """
     axis = lookup("axis", axis, "dimension", dimension)
     axis = 0 if axis is None else axis
-    return ArgMax(as_dtype(output_type))(input, axis, name=name)  # type: ignore[no-any-return]
+    return ArgMax(as_dtype(output_type))(input, axis, name=name)
 
 
 @export("arg_max")
@@ -357,7 +357,7 @@ def arg_max(
     input: Any, dimension: Any, output_type: Any = int64, name: str | None = None
 ) -> Tensor:
     """`tf.argmax` by its older name; see there."""
-    return ArgMax(as_dtype(output_type))(input, dimension, name=name)  # type: ignore[no-any-return]
+    return ArgMax(as_dtype(output_type))(input, dimension, name=name)
 
 
 @export("math.argmin", "argmin")
@@ -393,7 +393,7 @@ def argmin(
     """
     axis = lookup("axis", axis, "dimension", dimension)
     axis = 0 if axis is None else axis
-    return ArgMin(as_dtype(output_type))(input, axis, name=name)  # type: ignore[no-any-return]
+    return ArgMin(as_dtype(output_type))(input, axis, name=name)
 
 
 @export("arg_min")
@@ -401,4 +401,4 @@ def arg_min(
     input: Any, dimension: Any, output_type: Any = int64, name: str | None = None
 ) -> Tensor:
     """`tf.argmin` by its older name; see there."""
-    return ArgMin(as_dtype(output_type))(input, dimension, name=name)  # type: ignore[no-any-return]
+    return ArgMin(as_dtype(output_type))(input, dimension, name=name)

@@ -36,7 +36,7 @@ def cell_of(ctx: Any, kind: StatefulOp) -> Cell:
     dtype = kind.dtype  # type: ignore[attr-defined]
     container = kind.container  # type: ignore[attr-defined]
     cell = ctx.resource("variable", name, lambda: Cell(name, dtype), container)
-    return cell  # type: ignore[no-any-return]
+    return cell
 
 
 def add_to(cell: Cell, xp: Any, value: Any, sign: int) -> None:

@@ -31,7 +31,7 @@ def variable_shape(handle: Tensor) -> Tensor:
     known = handle_shape(handle)
     if is_full(known):
         return constant(list(known or ()), "int32")
-    return VariableShape()(handle)  # type: ignore[no-any-return]
+    return VariableShape()(handle)
 
 
 class ResourceGather(StatefulOp):

@@ -50,7 +50,7 @@ def floor(x: Any, name: str | None = None) -> Tensor:
 
     Source: Floor in core/ops/math_ops.cc.
     """
-    return Floor()(x, name=name)  # type: ignore[no-any-return]
+    return Floor()(x, name=name)
 
 
 class Ceil(_Step):
@@ -79,7 +79,7 @@ def ceil(x: Any, name: str | None = None) -> Tensor:
 
     Source: Ceil in core/ops/math_ops.cc.
     """
-    return Ceil()(x, name=name)  # type: ignore[no-any-return]
+    return Ceil()(x, name=name)
 
 
 class Rint(_Step):
@@ -108,7 +108,7 @@ def rint(x: Any, name: str | None = None) -> Tensor:
 
     Source: Rint in core/ops/math_ops.cc.
     """
-    return Rint()(x, name=name)  # type: ignore[no-any-return]
+    return Rint()(x, name=name)
 
 
 class Round(_Step):
@@ -144,7 +144,7 @@ def round(x: Any, name: str | None = None) -> Tensor:
     x = convert(x, name="x")
     if x.dtype.is_integer:
         return x
-    return Round()(x, name=name)  # type: ignore[no-any-return]
+    return Round()(x, name=name)
 
 
 class _Test(Op, abstract=True):
@@ -183,7 +183,7 @@ def is_nan(x: Any, name: str | None = None) -> Tensor:
 
     Source: IsNan in core/ops/math_ops.cc.
     """
-    return IsNan()(x, name=name)  # type: ignore[no-any-return]
+    return IsNan()(x, name=name)
 
 
 class IsInf(_Test):
@@ -212,7 +212,7 @@ def is_inf(x: Any, name: str | None = None) -> Tensor:
 
     Source: IsInf in core/ops/math_ops.cc.
     """
-    return IsInf()(x, name=name)  # type: ignore[no-any-return]
+    return IsInf()(x, name=name)
 
 
 class IsFinite(_Test):
@@ -241,4 +241,4 @@ def is_finite(x: Any, name: str | None = None) -> Tensor:
 
     Source: IsFinite in core/ops/math_ops.cc.
     """
-    return IsFinite()(x, name=name)  # type: ignore[no-any-return]
+    return IsFinite()(x, name=name)

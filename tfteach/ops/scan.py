@@ -129,7 +129,7 @@ def cumsum(
     """
     with name_scope(name, "Cumsum", [x]) as scope:
         x = convert(x, name="x")
-        return Cumsum(bool(exclusive), bool(reverse))(x, axis, name=scope)  # type: ignore[no-any-return]
+        return Cumsum(bool(exclusive), bool(reverse))(x, axis, name=scope)
 
 
 @export("math.cumprod", "cumprod")
@@ -165,7 +165,7 @@ def cumprod(
     """
     with name_scope(name, "Cumprod", [x]) as scope:
         x = convert(x, name="x")
-        return Cumprod(bool(exclusive), bool(reverse))(x, axis, name=scope)  # type: ignore[no-any-return]
+        return Cumprod(bool(exclusive), bool(reverse))(x, axis, name=scope)
 
 
 class Range(Op):
@@ -257,7 +257,7 @@ def range(
             widest = _WIDENING[max(kinds)]
             start, limit = cast(start, widest), cast(limit, widest)
             delta = cast(delta, widest)
-        return Range()(start, limit, delta, name=scope)  # type: ignore[no-any-return]
+        return Range()(start, limit, delta, name=scope)
 
 
 class LinSpace(Op):
@@ -316,4 +316,4 @@ def linspace(start: Any, stop: Any, num: Any, name: str | None = None) -> Tensor
 
     Source: LinSpace in core/ops/math_ops.cc.
     """
-    return LinSpace()(start, stop, num, name=name)  # type: ignore[no-any-return]
+    return LinSpace()(start, stop, num, name=name)

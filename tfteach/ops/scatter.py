@@ -174,7 +174,7 @@ def scatter_nd(
 
     Source: ScatterNd in core/ops/array_ops.cc.
     """
-    return ScatterNd()(indices, updates, shape, name=name)  # type: ignore[no-any-return]
+    return ScatterNd()(indices, updates, shape, name=name)
 
 
 @export("tensor_scatter_update", "tensor_scatter_nd_update")
@@ -194,7 +194,7 @@ def tensor_scatter_update(
 
     Source: TensorScatterUpdate in core/ops/array_ops.cc.
     """
-    return TensorScatterUpdate()(tensor, indices, updates, name=name)  # type: ignore[no-any-return]
+    return TensorScatterUpdate()(tensor, indices, updates, name=name)
 
 
 @export("tensor_scatter_add", "tensor_scatter_nd_add")
@@ -214,7 +214,7 @@ def tensor_scatter_add(
 
     Source: TensorScatterAdd in core/ops/array_ops.cc.
     """
-    return TensorScatterAdd()(tensor, indices, updates, name=name)  # type: ignore[no-any-return]
+    return TensorScatterAdd()(tensor, indices, updates, name=name)
 
 
 @export("tensor_scatter_sub", "tensor_scatter_nd_sub")
@@ -234,4 +234,4 @@ def tensor_scatter_sub(
 
     Source: TensorScatterSub in core/ops/array_ops.cc.
     """
-    return TensorScatterSub()(tensor, indices, updates, name=name)  # type: ignore[no-any-return]
+    return TensorScatterSub()(tensor, indices, updates, name=name)

@@ -53,7 +53,8 @@ def call_function(
     function = _functions.get(token)
     if function is None:
         raise errors.InternalError(
-            None, None,
+            None,
+            None,
             f"callback {token} is not found: a py_func lives only in the process and "
             "as long as the graph that made it",
         )
@@ -63,12 +64,15 @@ def call_function(
         kind = next(k for classes, k in _CLASSES if isinstance(error, classes))
         frames = traceback.format_tb(error.__traceback__)[1:]
         raise kind(
-            None, None,
+            None,
+            None,
             f"{type(error).__name__}: {error}\nTraceback (most recent call last):\n"
             f"{''.join(frames)}{type(error).__name__}: {error}\n",
         ) from error
-    values = list(result) if isinstance(result, list | tuple) else (
-        [] if result is None else [result]
+    values = (
+        list(result)
+        if isinstance(result, list | tuple)
+        else ([] if result is None else [result])
     )
     if len(values) != len(types):
         raise errors.invalid_argument(
@@ -150,8 +154,11 @@ class PyFuncStateless(Op):
 
 @export("py_func")
 def py_func(
-    func: Callable[..., Any], inp: Sequence[Any], Tout: Any,
-    stateful: bool = True, name: str | None = None,
+    func: Callable[..., Any],
+    inp: Sequence[Any],
+    Tout: Any,
+    stateful: bool = True,
+    name: str | None = None,
 ) -> Any:
     """A Python function of arrays as an op.
 
@@ -177,9 +184,7 @@ def py_func(
     Source: PyFunc in core/ops/script_ops.cc.
     """
     if not callable(func):
-        raise ValueError(
-            f"Expected func to be callable, got func of type {type(func)}"
-        )
+        raise ValueError(f"Expected func to be callable, got func of type {type(func)}")
     is_list = isinstance(Tout, list | tuple)
     types = tuple(as_dtype(t) for t in (Tout if is_list else [Tout]))
     function, token = _Function(func), f"pyfunc_{next(_numbers)}"
@@ -195,7 +200,9 @@ def py_func(
 
 @export("numpy_function")
 def numpy_function(
-    func: Callable[..., Any], inp: Sequence[Any], Tout: Any,
+    func: Callable[..., Any],
+    inp: Sequence[Any],
+    Tout: Any,
     name: str | None = None,
 ) -> Any:
     """A Python function of arrays as an op; `tf.py_func` with `stateful=True`.

@@ -89,7 +89,7 @@ def all_axes(tensor: Tensor) -> Tensor:
     """0, 1, ..., rank - 1: what a full reduction reduces over."""
     known = tensor.static_shape
     if known is None:
-        return OPS["Range"]()(0, rank(tensor), 1)  # type: ignore[no-any-return]
+        return OPS["Range"]()(0, rank(tensor), 1)
     return constant(np.arange(len(known), dtype=np.int32))
 
 
@@ -131,21 +131,20 @@ def shape_internal(
         input = convert(input)
         if optimize and shapes.is_full(input.static_shape):
             return constant(list(input.static_shape), out_type, name=scope)
-        return Shape_(out_type)(input, name=scope)  # type: ignore[no-any-return]
+        return Shape_(out_type)(input, name=scope)
 
 
 def cast(value: Any, dtype: DType) -> Tensor:
     """`value` as another type; itself if it has that type already."""
     if isinstance(value, Tensor) and value.dtype.base_dtype is dtype:
         return value
-    return OPS["Cast"](DstT=dtype)(value)  # type: ignore[no-any-return]
+    return OPS["Cast"](DstT=dtype)(value)
 
 
 def range_of(start: Any, limit: Any, delta: Any = 1) -> Tensor:
     """`tf.range`, which belongs to a later family."""
     with name_scope("range", "Range", [start, limit, delta]) as scope:
-        return OPS["Range"]()(start, limit, delta, name=scope)  # type: ignore[no-any-return]
-
+        return OPS["Range"]()(start, limit, delta, name=scope)
 
 
 @export("shape_n")
@@ -162,7 +161,7 @@ def shape_n(input: Any, out_type: Any = int32, name: str | None = None) -> list[
 
     Source: ShapeN in core/ops/array_ops.cc.
     """
-    return ShapeN(as_dtype(out_type))(input, name=name)  # type: ignore[no-any-return]
+    return ShapeN(as_dtype(out_type))(input, name=name)
 
 
 @export("size")
@@ -182,14 +181,14 @@ def size(input: Any, name: str | None = None, out_type: Any = int32) -> Tensor:
     out_type = as_dtype(out_type)
     with name_scope(name, "Size", [input]) as scope:
         if _is_sparse(input):
-            return OPS["Prod"]()(cast(input.dense_shape, out_type), 0, name=scope)  # type: ignore[no-any-return]
+            return OPS["Prod"]()(cast(input.dense_shape, out_type), 0, name=scope)
         input = convert(input)
         known = input.static_shape
         if shapes.is_full(known):
             return constant(shapes.size_of(known), out_type, name=scope)
         if known is not None and 0 in known:
             return constant(0, out_type, name=scope)
-        return Size(out_type)(input, name=scope)  # type: ignore[no-any-return]
+        return Size(out_type)(input, name=scope)
 
 
 @export("rank")
@@ -207,8 +206,8 @@ def rank(input: Any, name: str | None = None) -> Tensor:
     """
     with name_scope(name, "Rank", [input]) as scope:
         if _is_sparse(input):
-            return Size()(input.dense_shape, name=scope)  # type: ignore[no-any-return]
+            return Size()(input.dense_shape, name=scope)
         input = convert(input)
         if input.static_shape is not None:
             return constant(len(input.static_shape), int32, name=scope)
-        return Rank()(input, name=scope)  # type: ignore[no-any-return]
+        return Rank()(input, name=scope)

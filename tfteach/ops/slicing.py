@@ -97,7 +97,9 @@ def _index(
     """The NumPy index that a strided slice's vectors and masks stand for."""
     begins, ends, steps = begin.tolist(), end.tolist(), strides.tolist()
     new_axes, shrinks, ellipsis = (
-        spec.new_axis_mask, spec.shrink_axis_mask, spec.ellipsis_mask
+        spec.new_axis_mask,
+        spec.shrink_axis_mask,
+        spec.ellipsis_mask,
     )
     index: list[Any] = []
     axis = 0
@@ -105,9 +107,7 @@ def _index(
         bit = 1 << i
         if ellipsis & bit:
             index.append(Ellipsis)
-            later = sum(
-                1 for j in range(i + 1, len(steps)) if not new_axes >> j & 1
-            )
+            later = sum(1 for j in range(i + 1, len(steps)) if not new_axes >> j & 1)
             axis = max(axis, len(shape) - later)
         elif new_axes & bit:
             index.append(None)
@@ -122,11 +122,13 @@ def _index(
             if shrinks & bit:
                 index.append(_position(shape[axis], begins[i], step, axis))
             else:
-                index.append(builtins.slice(
-                    None if spec.begin_mask & bit else begins[i],
-                    None if spec.end_mask & bit else ends[i],
-                    step,
-                ))
+                index.append(
+                    builtins.slice(
+                        None if spec.begin_mask & bit else begins[i],
+                        None if spec.end_mask & bit else ends[i],
+                        step,
+                    )
+                )
             axis += 1
     return tuple(index)
 
@@ -136,9 +138,7 @@ def _position(size: int, begin: int, step: int, axis: int) -> int:
         raise ValueError("only stride 1 allowed on non-range indexing.")
     position = begin + size if begin < 0 else begin
     if not 0 <= position < size:
-        raise ValueError(
-            f"slice index {position} of dimension {axis} out of bounds."
-        )
+        raise ValueError(f"slice index {position} of dimension {axis} out of bounds.")
     return position
 
 
@@ -188,7 +188,10 @@ class StridedSlice(_Strided):
         stand_in = tuple((1 << 62) if n is None else n for n in input)
         index = _index(
             stand_in if is_known else tuple(n or 1 for n in stand_in),
-            self, begin if is_known else zeros, end if is_known else zeros, strides,
+            self,
+            begin if is_known else zeros,
+            end if is_known else zeros,
+            strides,
         )
         result: list[int | None] = []
         axis = 0
@@ -279,7 +282,7 @@ def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor
 
     Source: Slice in core/ops/array_ops.cc.
     """
-    return Slice()(input_, begin, size, name=name)  # type: ignore[no-any-return]
+    return Slice()(input_, begin, size, name=name)
 
 
 @export("strided_slice")

@@ -79,7 +79,7 @@ def erf(x: Any, name: str | None = None) -> Tensor:
 
     Source: Erf in core/ops/math_ops.cc.
     """
-    return Erf()(x, name=name)  # type: ignore[no-any-return]
+    return Erf()(x, name=name)
 
 
 class Erfc(Unary):
@@ -116,7 +116,7 @@ def erfc(x: Any, name: str | None = None) -> Tensor:
 
     Source: Erfc in core/ops/math_ops.cc.
     """
-    return Erfc()(x, name=name)  # type: ignore[no-any-return]
+    return Erfc()(x, name=name)
 
 
 def log_gamma(x: float) -> float:
@@ -160,7 +160,7 @@ def lgamma(x: Any, name: str | None = None) -> Tensor:
 
     Source: Lgamma in core/ops/math_ops.cc.
     """
-    return Lgamma()(x, name=name)  # type: ignore[no-any-return]
+    return Lgamma()(x, name=name)
 
 
 def psi(x: Any) -> Any:
@@ -220,7 +220,7 @@ def digamma(x: Any, name: str | None = None) -> Tensor:
 
     Source: Digamma in core/ops/math_ops.cc.
     """
-    return Digamma()(x, name=name)  # type: ignore[no-any-return]
+    return Digamma()(x, name=name)
 
 
 def hurwitz(s: Any, q: Any) -> Any:
@@ -283,7 +283,7 @@ def zeta(x: Any, q: Any, name: str | None = None) -> Tensor:
 
     Source: Zeta in core/ops/math_ops.cc.
     """
-    return Zeta()(x, q, name=name)  # type: ignore[no-any-return]
+    return Zeta()(x, q, name=name)
 
 
 class Polygamma(Binary):
@@ -334,4 +334,4 @@ def polygamma(a: Any, x: Any, name: str | None = None) -> Tensor:
 
     Source: Polygamma in core/ops/math_ops.cc.
     """
-    return Polygamma()(a, x, name=name)  # type: ignore[no-any-return]
+    return Polygamma()(a, x, name=name)

@@ -25,7 +25,6 @@ from tfteach.ops.resource import (
     count_from,
 )
 
-
 # ---- reference variables
 
 
@@ -177,6 +176,7 @@ class IsVariableInitialized(StatefulOp):
     """
 
     signature = "ref: ref dtype -> is_initialized: bool"
+
     def infer_shape(self, ref: Shape) -> Shape:
         return ()
 

@@ -91,7 +91,9 @@ def scatter(xp: Any, how: str, cell: Cell, indices: Any, updates: Any) -> None:
         shape = cell.value.shape
         text = shapes.text
         if not shape:
-            raise invalid_argument(f"params must be at least 1-D, got shape {text(shape)}")
+            raise invalid_argument(
+                f"params must be at least 1-D, got shape {text(shape)}"
+            )
         wanted = (*indices.shape, *shape[1:])
         if updates.shape not in ((), wanted):
             raise invalid_argument(

@@ -72,7 +72,7 @@ def reduce_logsumexp(
         result = Add()(result, largest)
         if axis is None and not keepdims and not is_full(result._shape):
             result.set_shape(())
-        return result  # type: ignore[no-any-return]
+        return result
 
 
 @export("math.reduce_euclidean_norm")
@@ -154,7 +154,7 @@ def reduce_std(
     Source: python/ops/math_ops.py.
     """
     with name_scope(name or "reduce_std"):
-        return Sqrt()(reduce_variance(input_tensor, axis, keepdims))  # type: ignore[no-any-return]
+        return Sqrt()(reduce_variance(input_tensor, axis, keepdims))
 
 
 @export("math.count_nonzero", "count_nonzero")
@@ -197,4 +197,4 @@ def count_nonzero(
         x = convert(x, name="input")
         zero = upward("zeros")([], dtype=x.dtype)
         counted = cast(not_equal(x, zero), int64)
-        return cast(reduce_sum(counted, axis, bool(keepdims)), dtype)  # type: ignore[no-any-return]
+        return cast(reduce_sum(counted, axis, bool(keepdims)), dtype)

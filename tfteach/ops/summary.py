@@ -38,7 +38,7 @@ def _summary_proto() -> Any:
 
 def _text(value: Any) -> str:
     """A string tensor's one element as text."""
-    return np.asarray(value, object)[()].decode("utf-8", "replace")  # type: ignore[no-any-return, attr-defined]
+    return np.asarray(value, object)[()].decode("utf-8", "replace")
 
 
 def _scalar_string(data: bytes) -> np.ndarray[Any, Any]:
@@ -122,8 +122,7 @@ class ImageSummary(_SummaryOp):
         images = np.asarray(tensor)
         if images.ndim != 4 or images.shape[3] not in (1, 3, 4):
             raise invalid_argument(
-                "Tensor must be 4-D with last dim 1, 3, or 4, not "
-                f"{_sizes(images)}"
+                f"Tensor must be 4-D with last dim 1, 3, or 4, not {_sizes(images)}"
             )
         depth = images.shape[3]
         summary = _summary_proto()()
@@ -227,7 +226,9 @@ def clean_tag(name: str | None) -> str | None:
 
 @contextmanager
 def summary_scope(
-    name: str, family: str | None = None, default_name: str | None = None,
+    name: str,
+    family: str | None = None,
+    default_name: str | None = None,
     values: Sequence[Any] = (),
 ) -> Iterator[tuple[str, str]]:
     """Open a summary's name scope; yields its tag and the scope."""
@@ -248,7 +249,9 @@ def _collect(
 
 @export("summary.scalar")
 def scalar(
-    name: str, tensor: Any, collections: Sequence[str] | None = None,
+    name: str,
+    tensor: Any,
+    collections: Sequence[str] | None = None,
     family: str | None = None,
 ) -> Tensor:
     """A summary of one number, for TensorBoard's Scalars.
@@ -275,7 +278,9 @@ def scalar(
 
 @export("summary.histogram")
 def histogram(
-    name: str, values: Any, collections: Sequence[str] | None = None,
+    name: str,
+    values: Any,
+    collections: Sequence[str] | None = None,
     family: str | None = None,
 ) -> Tensor:
     """A summary of how values are distributed.
@@ -302,8 +307,11 @@ def histogram(
 
 @export("summary.image")
 def image(
-    name: str, tensor: Any, max_outputs: int = 3,
-    collections: Sequence[str] | None = None, family: str | None = None,
+    name: str,
+    tensor: Any,
+    max_outputs: int = 3,
+    collections: Sequence[str] | None = None,
+    family: str | None = None,
 ) -> Tensor:
     """A summary of pictures.
 
@@ -328,8 +336,12 @@ def image(
 
 @export("summary.audio")
 def audio(
-    name: str, tensor: Any, sample_rate: Any, max_outputs: int = 3,
-    collections: Sequence[str] | None = None, family: str | None = None,
+    name: str,
+    tensor: Any,
+    sample_rate: Any,
+    max_outputs: int = 3,
+    collections: Sequence[str] | None = None,
+    family: str | None = None,
 ) -> Tensor:
     """A summary of sounds.
 
@@ -355,9 +367,7 @@ def audio(
 
 
 @export("summary.text")
-def text(
-    name: str, tensor: Tensor, collections: Sequence[str] | None = None
-) -> Tensor:
+def text(name: str, tensor: Tensor, collections: Sequence[str] | None = None) -> Tensor:
     """A summary of text, shown as Markdown.
 
     Args:
@@ -388,9 +398,13 @@ def text(
 
 @export("summary.tensor_summary")
 def tensor_summary(
-    name: str, tensor: Any, summary_description: Any = None,
-    collections: Sequence[str] | None = None, summary_metadata: Any = None,
-    family: str | None = None, display_name: str | None = None,
+    name: str,
+    tensor: Any,
+    summary_description: Any = None,
+    collections: Sequence[str] | None = None,
+    summary_metadata: Any = None,
+    family: str | None = None,
+    display_name: str | None = None,
 ) -> Tensor:
     """A summary of any tensor.
 
@@ -426,7 +440,8 @@ def tensor_summary(
 
 @export("summary.merge")
 def merge(
-    inputs: Sequence[Any], collections: Sequence[str] | None = None,
+    inputs: Sequence[Any],
+    collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Tensor:
     """One summary with the values of several.

@@ -77,12 +77,14 @@ def png(image: np.ndarray[Any, Any]) -> bytes:
     color = {1: 0, 3: 2, 4: 6}[depth]  # grey, RGB, RGBA
     rows = np.zeros((height, 1 + width * depth), np.uint8)  # filter type 0 first
     rows[:, 1:] = image.reshape(height, width * depth)
-    return b"".join([
-        b"\x89PNG\r\n\x1a\n",
-        chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, color, 0, 0, 0)),
-        chunk(b"IDAT", zlib.compress(rows.tobytes())),
-        chunk(b"IEND", b""),
-    ])
+    return b"".join(
+        [
+            b"\x89PNG\r\n\x1a\n",
+            chunk(b"IHDR", struct.pack(">IIBBBBB", width, height, 8, color, 0, 0, 0)),
+            chunk(b"IDAT", zlib.compress(rows.tobytes())),
+            chunk(b"IEND", b""),
+        ]
+    )
 
 
 def wav(sound: np.ndarray[Any, Any], rate: int) -> bytes:
@@ -92,7 +94,19 @@ def wav(sound: np.ndarray[Any, Any], rate: int) -> bytes:
     data = np.clip(rounded, -32768, 32767).astype("<i2").tobytes()
     channels = sound.shape[1]
     head: bytes = struct.pack(
-        "<4sI4s4sIHHIIHH4sI", b"RIFF", 36 + len(data), b"WAVE", b"fmt ", 16, 1,
-        channels, rate, rate * channels * 2, channels * 2, 16, b"data", len(data),
+        "<4sI4s4sIHHIIHH4sI",
+        b"RIFF",
+        36 + len(data),
+        b"WAVE",
+        b"fmt ",
+        16,
+        1,
+        channels,
+        rate,
+        rate * channels * 2,
+        channels * 2,
+        16,
+        b"data",
+        len(data),
     )
     return head + data

@@ -146,16 +146,15 @@ def accumulate_n(
         raise wrong
     tensors = _converted(inputs)
     dtype = default_dtype(tensors)
-    if any(not isinstance(t, Tensor) or t.dtype.base_dtype is not dtype
-           for t in tensors):
+    if any(
+        not isinstance(t, Tensor) or t.dtype.base_dtype is not dtype for t in tensors
+    ):
         raise wrong
     merged = as_shape(shape)
     for tensor in tensors:
         merged = shapes.merge(merged, tensor._shape)
     if tensor_dtype is not None and tensor_dtype != dtype:
-        raise TypeError(
-            f"tensor_dtype is {tensor_dtype}, but input is of type {dtype}"
-        )
+        raise TypeError(f"tensor_dtype is {tensor_dtype}, but input is of type {dtype}")
     if len(tensors) == 1:
         return upward("identity")(tensors[0], name=name) if name else tensors[0]
     return AccumulateNV2(merged)(tensors, name=name)

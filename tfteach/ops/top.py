@@ -102,4 +102,4 @@ def in_top_k(predictions: Any, targets: Any, k: Any, name: str | None = None) ->
     Source: InTopKV2 in core/ops/nn_ops.cc.
     """
     with name_scope(name, "in_top_k"):
-        return InTopKV2()(predictions, targets, k, name=name)  # type: ignore[no-any-return]
+        return InTopKV2()(predictions, targets, k, name=name)

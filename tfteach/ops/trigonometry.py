@@ -47,7 +47,7 @@ def sin(x: Any, name: str | None = None) -> Tensor:
 
     Source: Sin in core/ops/math_ops.cc.
     """
-    return Sin()(x, name=name)  # type: ignore[no-any-return]
+    return Sin()(x, name=name)
 
 
 class Cos(Unary):
@@ -83,7 +83,7 @@ def cos(x: Any, name: str | None = None) -> Tensor:
 
     Source: Cos in core/ops/math_ops.cc.
     """
-    return Cos()(x, name=name)  # type: ignore[no-any-return]
+    return Cos()(x, name=name)
 
 
 class Tan(Unary):
@@ -119,7 +119,7 @@ def tan(x: Any, name: str | None = None) -> Tensor:
 
     Source: Tan in core/ops/math_ops.cc.
     """
-    return Tan()(x, name=name)  # type: ignore[no-any-return]
+    return Tan()(x, name=name)
 
 
 class Asin(Unary):
@@ -161,7 +161,7 @@ def asin(x: Any, name: str | None = None) -> Tensor:
 
     Source: Asin in core/ops/math_ops.cc.
     """
-    return Asin()(x, name=name)  # type: ignore[no-any-return]
+    return Asin()(x, name=name)
 
 
 class Acos(Unary):
@@ -197,7 +197,7 @@ def acos(x: Any, name: str | None = None) -> Tensor:
 
     Source: Acos in core/ops/math_ops.cc.
     """
-    return Acos()(x, name=name)  # type: ignore[no-any-return]
+    return Acos()(x, name=name)
 
 
 class Atan(Unary):
@@ -234,7 +234,7 @@ def atan(x: Any, name: str | None = None) -> Tensor:
 
     Source: Atan in core/ops/math_ops.cc.
     """
-    return Atan()(x, name=name)  # type: ignore[no-any-return]
+    return Atan()(x, name=name)
 
 
 class Sinh(Unary):
@@ -269,7 +269,7 @@ def sinh(x: Any, name: str | None = None) -> Tensor:
 
     Source: Sinh in core/ops/math_ops.cc.
     """
-    return Sinh()(x, name=name)  # type: ignore[no-any-return]
+    return Sinh()(x, name=name)
 
 
 class Cosh(Unary):
@@ -304,7 +304,7 @@ def cosh(x: Any, name: str | None = None) -> Tensor:
 
     Source: Cosh in core/ops/math_ops.cc.
     """
-    return Cosh()(x, name=name)  # type: ignore[no-any-return]
+    return Cosh()(x, name=name)
 
 
 class Asinh(Unary):
@@ -339,7 +339,7 @@ def asinh(x: Any, name: str | None = None) -> Tensor:
 
     Source: Asinh in core/ops/math_ops.cc.
     """
-    return Asinh()(x, name=name)  # type: ignore[no-any-return]
+    return Asinh()(x, name=name)
 
 
 class Acosh(Unary):
@@ -374,7 +374,7 @@ def acosh(x: Any, name: str | None = None) -> Tensor:
 
     Source: Acosh in core/ops/math_ops.cc.
     """
-    return Acosh()(x, name=name)  # type: ignore[no-any-return]
+    return Acosh()(x, name=name)
 
 
 class Atanh(Unary):
@@ -411,4 +411,4 @@ def atanh(x: Any, name: str | None = None) -> Tensor:
 
     Source: Atanh in core/ops/math_ops.cc.
     """
-    return Atanh()(x, name=name)  # type: ignore[no-any-return]
+    return Atanh()(x, name=name)

@@ -46,7 +46,7 @@ def number(array: Any, value: float) -> Any:
 
 def conj(x: Tensor) -> Tensor:
     """The conjugate in a gradient rule: no node for real tensors."""
-    return upward("conj")(x)  # type: ignore[no-any-return]
+    return upward("conj")(x)
 
 
 class Neg(Unary):
@@ -83,7 +83,7 @@ def negative(x: Any, name: str | None = None) -> Tensor:
 
     Source: Neg in core/ops/math_ops.cc.
     """
-    return Neg()(x, name=name)  # type: ignore[no-any-return]
+    return Neg()(x, name=name)
 
 
 class Abs(Unary):
@@ -135,7 +135,7 @@ def sign(x: Any, name: str | None = None) -> Tensor:
 
     Source: Sign in core/ops/math_ops.cc.
     """
-    return Sign()(x, name=name)  # type: ignore[no-any-return]
+    return Sign()(x, name=name)
 
 
 class Square(Unary):
@@ -175,7 +175,7 @@ def square(x: Any, name: str | None = None) -> Tensor:
 
     Source: Square in core/ops/math_ops.cc.
     """
-    return Square()(x, name=name)  # type: ignore[no-any-return]
+    return Square()(x, name=name)
 
 
 class Sqrt(Unary):
@@ -209,7 +209,7 @@ def sqrt(x: Any, name: str | None = None) -> Tensor:
 
     Source: Sqrt in core/ops/math_ops.cc.
     """
-    return Sqrt()(x, name=name)  # type: ignore[no-any-return]
+    return Sqrt()(x, name=name)
 
 
 class SqrtGrad(Adjoint):
@@ -256,7 +256,7 @@ def rsqrt(x: Any, name: str | None = None) -> Tensor:
 
     Source: Rsqrt in core/ops/math_ops.cc.
     """
-    return Rsqrt()(x, name=name)  # type: ignore[no-any-return]
+    return Rsqrt()(x, name=name)
 
 
 class RsqrtGrad(Adjoint):
@@ -305,7 +305,7 @@ def reciprocal(x: Any, name: str | None = None) -> Tensor:
 
     Source: Reciprocal in core/ops/math_ops.cc.
     """
-    return Reciprocal()(x, name=name)  # type: ignore[no-any-return]
+    return Reciprocal()(x, name=name)
 
 
 class Inv(Reciprocal):
@@ -362,7 +362,7 @@ def exp(x: Any, name: str | None = None) -> Tensor:
 
     Source: Exp in core/ops/math_ops.cc.
     """
-    return Exp()(x, name=name)  # type: ignore[no-any-return]
+    return Exp()(x, name=name)
 
 
 class Expm1(Unary):
@@ -397,7 +397,7 @@ def expm1(x: Any, name: str | None = None) -> Tensor:
 
     Source: Expm1 in core/ops/math_ops.cc.
     """
-    return Expm1()(x, name=name)  # type: ignore[no-any-return]
+    return Expm1()(x, name=name)
 
 
 class Log(Unary):
@@ -432,7 +432,7 @@ def log(x: Any, name: str | None = None) -> Tensor:
 
     Source: Log in core/ops/math_ops.cc.
     """
-    return Log()(x, name=name)  # type: ignore[no-any-return]
+    return Log()(x, name=name)
 
 
 class Log1p(Unary):
@@ -468,7 +468,7 @@ def log1p(x: Any, name: str | None = None) -> Tensor:
 
     Source: Log1p in core/ops/math_ops.cc.
     """
-    return Log1p()(x, name=name)  # type: ignore[no-any-return]
+    return Log1p()(x, name=name)
 
 
 class Sigmoid(Unary):
@@ -518,7 +518,7 @@ def sigmoid(x: Any, name: str | None = None) -> Tensor:
 
     Source: Sigmoid in core/ops/math_ops.cc.
     """
-    return Sigmoid()(x, name=name)  # type: ignore[no-any-return]
+    return Sigmoid()(x, name=name)
 
 
 class Tanh(Unary):
@@ -566,4 +566,4 @@ def tanh(x: Any, name: str | None = None) -> Tensor:
 
     Source: Tanh in core/ops/math_ops.cc.
     """
-    return Tanh()(x, name=name)  # type: ignore[no-any-return]
+    return Tanh()(x, name=name)

@@ -120,9 +120,7 @@ class DataflowProgram:
                 first: Any = node.device.xp
                 if node.spec.is_stateful:
                     first = Context(node.op, node.device, resources, session)
-                function = node.device.bind(
-                    functools.partial(node.spec.compute, first)
-                )
+                function = node.device.bind(functools.partial(node.spec.compute, first))
                 slots = tuple(range(len(node.op.outputs)))
                 instruction = Instruction(function, (), slots, (), node)
             cells[node] = _Cell(node, instruction)

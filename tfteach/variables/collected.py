@@ -122,7 +122,7 @@ def initialize_local_variables() -> Operation:
 @export("is_variable_initialized")
 def is_variable_initialized(variable: Any) -> Tensor:
     """A bool Tensor: whether the variable has a value in the session that runs it."""
-    return state.is_variable_initialized(variable)  # type: ignore[no-any-return]
+    return state.is_variable_initialized(variable)
 
 
 def _all_variables(var_list: Any) -> list[Any]:
@@ -155,7 +155,7 @@ def assert_variables_initialized(var_list: Any = None) -> Tensor | None:
             ranks.append(OPS["Rank"]()(variable))
     if len(ranks) < 2:
         return ranks[0] if ranks else None
-    return OPS["Pack"]()(ranks, name="stack")  # type: ignore[no-any-return]
+    return OPS["Pack"]()(ranks, name="stack")
 
 
 @export("report_uninitialized_variables")
@@ -179,4 +179,4 @@ def report_uninitialized_variables(
 
             missing = OPS["LogicalNot"]()(OPS["Pack"]()(flags, name="stack"))
             names = constant([v.op.name for v in var_list])
-            return boolean_mask(names, missing)  # type: ignore[no-any-return]
+            return boolean_mask(names, missing)

@@ -55,9 +55,7 @@ class PartitionedVariable:
                 f"All variables must have a save_slice_info available: {names}"
             )
         if len(shape) != len(partitions):
-            raise ValueError(
-                f"len(shape) != len(partitions): {shape} vs. {partitions}"
-            )
+            raise ValueError(f"len(shape) != len(partitions): {shape} vs. {partitions}")
         if any(TensorShape(info.full_shape) != TensorShape(shape) for info in infos):
             found = [info.full_shape for info in infos]
             raise ValueError(
@@ -175,7 +173,7 @@ class PartitionedVariable:
 
 
 def _identity(value: Any, name: str) -> Tensor:
-    return OPS["Identity"]()(value, name=name)  # type: ignore[no-any-return]
+    return OPS["Identity"]()(value, name=name)
 
 
 def _to_tensor(

@@ -178,7 +178,7 @@ class RefVariable(Variable):
 
     def count_up_to(self, limit: int) -> Tensor:
         """Increase a counter; see `tf.count_up_to`."""
-        return state.count_up_to(self._variable, limit)  # type: ignore[no-any-return]
+        return state.count_up_to(self._variable, limit)
 
     def _strided_slice_assign(
         self, begin: Any, end: Any, strides: Any, value: Any, name: str, **masks: int
@@ -196,13 +196,15 @@ class RefVariable(Variable):
 def _variable_op(value: Tensor, validate: bool, shape: Any, scope: str) -> Tensor:
     known = as_shape(shape) if shape is not None else value._shape if validate else None
     op = state.VariableV2(known, value.dtype.base_dtype)
-    return op(name=scope)  # type: ignore[no-any-return]
+    return op(name=scope)
 
 
 # ---- initial values that use other variables
 
 _VARIABLE_OPS = frozenset(("Variable", "VariableV2", "VarHandleOp"))
-_GUARDED = frozenset(("IsVariableInitialized", "VarIsInitializedOp", "ReadVariableOp", "If"))
+_GUARDED = frozenset(
+    ("IsVariableInitialized", "VarIsInitializedOp", "ReadVariableOp", "If")
+)
 
 
 def guarded(scope: str, value: Tensor) -> Tensor:
@@ -241,7 +243,9 @@ def _rebuilt(scope: str, value: Tensor, done: dict[Operation, Operation]) -> Ten
     return done[op].outputs[value.value_index]
 
 
-def _rebuilt_op(scope: str, op: Operation, done: dict[Operation, Operation]) -> Operation:
+def _rebuilt_op(
+    scope: str, op: Operation, done: dict[Operation, Operation]
+) -> Operation:
     if op.type in _GUARDED:
         return op
     if op.type in _VARIABLE_OPS:
@@ -270,7 +274,10 @@ def _variable_of(op: Operation) -> Variable | None:
 
 
 def _to_tensor(
-    variable: RefVariable, dtype: Any = None, name: str | None = None, as_ref: bool = False
+    variable: RefVariable,
+    dtype: Any = None,
+    name: str | None = None,
+    as_ref: bool = False,
 ) -> Tensor:
     if dtype is not None and not dtype.is_compatible_with(variable.dtype):
         raise ValueError(

@@ -16,7 +16,7 @@ from tfteach.framework.dtypes import DType
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
-from tfteach.framework.shape import TensorShape, as_shape, as_tensor_shape, is_full
+from tfteach.framework.shape import TensorShape, as_shape, as_tensor_shape
 from tfteach.ops import resource as ops
 from tfteach.ops.array import identity
 from tfteach.ops.resource_gather import ResourceGather, ResourceGatherNd
@@ -111,7 +111,7 @@ class BaseResourceVariable(Variable):
     # ---- reading
 
     def _read(self) -> Tensor:
-        return ops.ReadVariableOp(self._dtype)(self._handle)  # type: ignore[no-any-return]
+        return ops.ReadVariableOp(self._dtype)(self._handle)
 
     def value(self) -> Tensor:
         """A Tensor that reads the variable here (or its cached copy)."""
@@ -143,7 +143,7 @@ class BaseResourceVariable(Variable):
 
     def is_initialized(self, name: str | None = None) -> Tensor:
         """A bool Tensor: whether the variable has a value."""
-        return ops.VarIsInitializedOp()(self._handle, name=name)  # type: ignore[no-any-return]
+        return ops.VarIsInitializedOp()(self._handle, name=name)
 
     # ---- writing
 
@@ -201,20 +201,25 @@ class BaseResourceVariable(Variable):
     ) -> Any:
         with self._after_cached_read():
             op = ResourceStridedSliceAssign(**masks)(
-                self._handle, begin, end, strides, convert(value, self._dtype), name=name
+                self._handle,
+                begin,
+                end,
+                strides,
+                convert(value, self._dtype),
+                name=name,
             )
         return self._lazy_read(op)
 
     def count_up_to(self, limit: int) -> Tensor:
         """Increase a counter; see `tf.count_up_to`."""
-        return ops.ResourceCountUpTo(limit, self._dtype)(self._handle)  # type: ignore[no-any-return]
+        return ops.ResourceCountUpTo(limit, self._dtype)(self._handle)
 
     def to_proto(self, export_scope: str | None = None) -> Any:
         """This variable as a VariableDef; None if it is not in `export_scope`."""
         from tfteach.variables.protos import variable_proto
 
-        snapshot = self._graph_element if self._cached_value is None else (
-            self._cached_value
+        snapshot = (
+            self._graph_element if self._cached_value is None else (self._cached_value)
         )
         proto = variable_proto(self, self._handle.name, snapshot, export_scope)
         if proto is not None:

@@ -73,11 +73,15 @@ class PartUpdates:
         """Set points; see `tf.scatter_nd_update`."""
         return state_updates.scatter_nd_update(self, indices, updates, True, name)
 
-    def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+    def scatter_nd_add(
+        self, indices: Any, updates: Any, name: str | None = None
+    ) -> Any:
         """Add to points; see `tf.scatter_nd_update`."""
         return state_updates.scatter_nd_add(self, indices, updates, True, name)
 
-    def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Any:
+    def scatter_nd_sub(
+        self, indices: Any, updates: Any, name: str | None = None
+    ) -> Any:
         """Subtract from points; see `tf.scatter_nd_update`."""
         return state_updates.scatter_nd_sub(self, indices, updates, True, name)
 

@@ -206,7 +206,9 @@ def names_of(things: Names) -> list[str]:
     Raises:
       TypeError: something has no name.
     """
-    if isinstance(things, str | Operation | Tensor) or hasattr(things, "_as_graph_element"):
+    if isinstance(things, str | Operation | Tensor) or hasattr(
+        things, "_as_graph_element"
+    ):
         things = [things]  # type: ignore[list-item]
     found = []
     for thing in things:
