@@ -99,7 +99,7 @@ def gradients(
         )
         walk.seed(ys, walk.initial_gradients(ys, weights))
         walk.run([y.op for y in ys], [x.op for x in xs], [_op_of(s) for s in stops])
-        return [walk.result(x, unconnected is UnconnectedGradients.ZERO) for x in xs]
+    return [walk.result(x, unconnected is UnconnectedGradients.ZERO) for x in xs]
 
 
 def _as_list(value: Any) -> list[Any]:

@@ -150,8 +150,8 @@ def _last_or_fail(predicates: list[Tensor], actions: list[Branch]) -> Branch:
         with get_default_graph().control_dependencies([only, mine]):
             return actions[-1]()
 
-    return default
-
+    from tfteach.ops.cast import cast
+    from tfteach.ops.reductions import reduce_sum
 
 def _assert_at_most(predicates: list[Tensor], n: int, message: str) -> Operation:
     from tfteach.ops.math import cast

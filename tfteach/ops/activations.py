@@ -16,7 +16,8 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
-from tfteach.ops import array, fill, join
+from tfteach.ops import fill, join
+from tfteach.ops import shapes as shape_ops
 from tfteach.ops.adjoint import upward
 from tfteach.ops.cast import cast
 from tfteach.ops.unary import exp, sigmoid
@@ -41,7 +42,7 @@ class _ActivationGrad(Op, abstract=True):
 
 
 def _zeros_as(x: Tensor) -> Tensor:
-    return fill.zeros(array.shape(x), x.dtype)
+    return fill.zeros(shape_ops.shape(x), x.dtype)
 
 
 class Relu(_Activation):
@@ -135,8 +136,9 @@ class EluGrad(_ActivationGrad):
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         y = op.inputs[1]
+        by_gradient = EluGrad()(grad, y)
         bent = upward("where")(y < 0, grad * op.inputs[0], fill.zeros_like(y))
-        return [EluGrad()(grad, y), bent]
+        return [by_gradient, bent]
 
 
 class Selu(_Activation):
@@ -174,8 +176,9 @@ class SeluGrad(_ActivationGrad):
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         y = op.inputs[1]
+        by_gradient = SeluGrad()(grad, y)
         bent = upward("where")(y < 0.0, grad * op.inputs[0], fill.zeros_like(y))
-        return [SeluGrad()(grad, y), bent]
+        return [by_gradient, bent]
 
 
 class LeakyRelu(_Activation):

@@ -22,6 +22,7 @@ from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape, TensorShape
 from tfteach.framework.static import constant_value
 from tfteach.ops import arrange, array, join, slicing
+from tfteach.ops import shapes as shape_ops
 from tfteach.ops.adjoint import upward
 from tfteach.ops.cast import cast
 from tfteach.ops.math import subtract
@@ -222,11 +223,11 @@ def softmax_cross_entropy_with_logits_v2(
         is_short = logits.dtype in (float16, bfloat16)
         precise = cast(logits, float32) if is_short else logits
         labels = cast(labels, precise.dtype)
-        input_rank = array.rank(precise)
+        input_rank = shape_ops.rank(precise)
         if axis != -1:
             precise = _move_to_end(precise, axis, input_rank)
             labels = _move_to_end(labels, axis, input_rank)
-        input_shape = array.shape(precise)
+        input_shape = shape_ops.shape(precise)
         cost, _ = SoftmaxCrossEntropyWithLogits()(
             _as_matrix(precise), _as_matrix(labels), name=scope
         )
@@ -249,8 +250,8 @@ def _move_to_end(tensor: Tensor, axis: int, rank: Any) -> Tensor:
 
 def _as_matrix(logits: Tensor) -> Tensor:
     """All but the last axis as one."""
-    rank = array.rank(logits)
-    last = slicing.slice(array.shape(logits), [subtract(rank, 1)], [1])
+    rank = shape_ops.rank(logits)
+    last = slicing.slice(shape_ops.shape(logits), [subtract(rank, 1)], [1])
     output = array.reshape(logits, join.concat([[-1], last], 0))
     shape = logits._shape
     if shape is not None:
@@ -325,7 +326,7 @@ def sparse_softmax_cross_entropy_with_logits(
         labels, logits = convert(labels), convert(logits)
         is_short = logits.dtype == float16
         precise = cast(logits, float32) if is_short else logits
-        labels_shape = array.shape(labels)
+        labels_shape = shape_ops.shape(labels)
         is_known = _check_static(labels, logits)
         op = SparseSoftmaxCrossEntropyWithLogits()
         if logits.shape.ndims == 2:
@@ -333,9 +334,10 @@ def sparse_softmax_cross_entropy_with_logits(
             return cast(cost, float16) if is_short else cost
         checks = []
         if not is_known:
-            checks = [_assert_equal(array.shape(labels), array.shape(logits)[:-1])]
+            own = shape_ops.shape(labels)
+            checks = [_assert_equal(own, shape_ops.shape(logits)[:-1])]
         with get_default_graph().control_dependencies(checks):
-            classes = array.shape(logits)[array.rank(logits) - 1]
+            classes = shape_ops.shape(logits)[shape_ops.rank(logits) - 1]
             precise = array.reshape(precise, [-1, classes])
             flat = array.reshape(labels, [-1])
             cost, _ = op(precise, flat, name=name)

@@ -12,6 +12,7 @@ from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape, as_shape
 from tfteach.framework.static import constant_value
 from tfteach.ops import array
+from tfteach.ops import shapes as shape_ops
 from tfteach.ops.adjoint import upward
 from tfteach.ops.cast import cast
 
@@ -91,7 +92,7 @@ def _drop(x: Tensor, rate: Tensor, noise_shape: Any, seed: int | None) -> Tensor
 def _noise_shape(x: Tensor, noise_shape: Any) -> Any:
     """The shape of the noise; unknown sizes are taken from `x`."""
     if noise_shape is None:
-        return array.shape(x)
+        return shape_ops.shape(x)
     try:
         wanted = as_shape(noise_shape)
     except (TypeError, ValueError):

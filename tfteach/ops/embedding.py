@@ -9,7 +9,7 @@ from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
-from tfteach.ops import array
+from tfteach.ops import array, shapes
 from tfteach.ops.adjoint import upward
 
 
@@ -77,5 +77,5 @@ def _clip(rows: Tensor, ids: Tensor, max_norm: float) -> Tensor:
     if ids_rank and rank:
         axes: Any = list(range(ids_rank, rank))
     else:
-        axes = upward("range")(ids_rank or array.rank(ids), rank or array.rank(rows))
+        axes = upward("range")(ids_rank or shapes.rank(ids), rank or shapes.rank(rows))
     return upward("clip_by_norm")(rows, max_norm, axes=axes)  # type: ignore[no-any-return]

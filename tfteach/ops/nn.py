@@ -17,6 +17,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.ops import array, fill, join
+from tfteach.ops import shapes as shape_ops
 from tfteach.ops.activations import FLOATS, relu
 from tfteach.ops.adjoint import upward
 from tfteach.ops.cast import cast
@@ -101,7 +102,7 @@ class BiasAddV1(Op):
         return BiasAdd().compute(xp, value, bias)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
-        axes = upward("range")(array.rank(grad) - 1)
+        axes = upward("range")(shape_ops.rank(grad) - 1)
         return [grad, upward("reduce_sum")(grad, axes)]
 
 
@@ -135,7 +136,7 @@ class BiasAddGrad(Op):
         return rows.sum(axis=0, dtype=dtype)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
-        shape, bias_shape = array.shape(op.inputs[0]), array.shape(grad)
+        shape, bias_shape = shape_ops.shape(op.inputs[0]), shape_ops.shape(grad)
         ones_like = fill.ones_like
         if self.data_format == "NCHW":
             expanded = join.concat(
@@ -300,7 +301,7 @@ def zero_fraction(value: Any, name: str | None = None) -> Tensor:
     """
     with name_scope(name, "zero_fraction", [value]):
         value = convert(value, name="value")
-        size = array.size(value, out_type=int64)
+        size = shape_ops.size(value, out_type=int64)
         nonzero = upward("cond")(
             size <= int32.max,
             true_fn=lambda: cast(_count_nonzero(value, int32), int64),

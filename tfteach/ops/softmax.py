@@ -16,6 +16,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.ops import arrange, array, join
+from tfteach.ops import shapes as shape_ops
 from tfteach.ops.adjoint import upward
 from tfteach.ops.math import subtract
 from tfteach.ops.unary import exp
@@ -93,8 +94,8 @@ def _along_axis(op: Op, logits: Any, axis: Any, name: str | None) -> Tensor:
             f"Dimension ({axis}) must be in the range [{-rank}, {rank}) where {rank} "
             "is the number of dimensions in the input.",
         )
-    array.rank(logits)  # TF makes these two nodes as well
-    input_rank = array.rank(logits)
+    shape_ops.rank(logits)  # TF makes these two nodes as well
+    input_rank = shape_ops.rank(logits)
     last = axis % rank
     swapped = _swap_with_last(logits, last, subtract(input_rank, 1))
     result = _swap_with_last(op(swapped), last, subtract(input_rank, 1), name)

@@ -129,7 +129,6 @@ def _distinct(xp: Any, indices: Any) -> Iterator[Any]:
 
 class _Dense(StatefulOp, abstract=True):
     T = NUMBERS
-    is_stateful: ClassVar[bool] = False
     aliases: ClassVar[bool] = True
 
     def infer_shape(self, *inputs: Any) -> Any:
@@ -146,7 +145,6 @@ class _Dense(StatefulOp, abstract=True):
 class _Sparse(StatefulOp, abstract=True):
     T = NUMBERS
     Tindices = dtypes_of("int32 int64")
-    is_stateful: ClassVar[bool] = False
     aliases: ClassVar[bool] = True
 
     def infer_shape(self, *inputs: Any) -> Any:
@@ -168,7 +166,6 @@ class _Sparse(StatefulOp, abstract=True):
 class _Resource:
     """Mixed into a rule: the variables come as handles, and there is no output."""
 
-    is_stateful: ClassVar[bool] = True
     aliases: ClassVar[bool] = False
 
     def compute(self, ctx: Any, *inputs: Any) -> Any:

@@ -28,7 +28,7 @@ from tfteach.framework.indexed_slices import (
 )
 from tfteach.framework.op import OPS
 from tfteach.framework.scope import colocate_with, name_scope
-from tfteach.ops import array, flow
+from tfteach.ops import flow, shapes
 from tfteach.ops.adjoint import upward
 from tfteach.ops.cast import cast
 from tfteach.ops.state import assign_add
@@ -47,7 +47,7 @@ def is_resource(variable: Any) -> bool:
 def sum_duplicates(values: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
     """Row gradients with each row once: the sums, and the rows' numbers."""
     unique, positions = upward("unique")(indices)
-    rows = array.shape(unique)[0]
+    rows = shapes.shape(unique)[0]
     return upward("unsorted_segment_sum")(values, positions, rows), unique
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from tfteach.framework.graph import get_default_graph
 from tfteach.initializers import Zeros
-from tfteach.ops import array
+from tfteach.ops import shapes
 from tfteach.ops.fill import zeros
 from tfteach.variable_scope import get_variable, get_variable_scope, variable_scope
 from tfteach.variables.ref import RefVariable
@@ -46,7 +46,7 @@ def create_zeros_slot(primary: Any, name: str, dtype: Any = None) -> Any:
     shape = primary.get_shape()
     if shape.is_fully_defined():
         return create_slot_with_initializer(primary, Zeros(), shape, dtype, name)
-    sizes = array.shape(primary.initialized_value())
+    sizes = shapes.shape(primary.initialized_value())
     return create_slot(primary, zeros(sizes, dtype=dtype), name)
 
 
