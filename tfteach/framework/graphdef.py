@@ -247,16 +247,19 @@ def _encoded(graph: Graph) -> list[bytes]:
 
 
 def _encode(operations: list[Operation], add_shapes: bool) -> list[bytes]:
-    known: dict[Any, bytes] = {}  # attribute blocks, by op and input types
+    known: dict[Any, bytes] = {}  # attribute blocks, by op, types and shapes
     nodes = []
+    key: tuple[Any, ...]
     for op in operations:
-        if op.extra_attrs or add_shapes or op.type == "Const":
+        if op.extra_attrs or op.type == "Const":
             attrs = _attr_block(op, add_shapes)
         else:
             key = (id(op.spec), *[t.dtype.as_datatype_enum for t in op.inputs])
+            if add_shapes:
+                key = (*key, *[t._shape for t in op.outputs])
             found = known.get(key)
             if found is None:
-                found = known[key] = _attr_block(op, False)
+                found = known[key] = _attr_block(op, add_shapes)
             attrs = found
         nodes.append(_chunk(b"\x0a", _node_bytes(op, attrs)))
     return nodes
