@@ -11,14 +11,14 @@ import numpy as np
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.convert import convert
-from tfteach.framework.dtypes import int32
+from tfteach.framework.dtypes import dtypes_of, int32, int64
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import OPS, Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
-from tfteach.ops.array import INDICES
+from tfteach.ops.array import INDICES, either
 from tfteach.ops.join import concat
 from tfteach.ops.shapes import Rank, rank
 
@@ -202,3 +202,209 @@ def matrix_transpose(
         else:
             perm = [*range(known - 2), known - 1, known - 2]
         return transpose(a, perm=perm, conjugate=conjugate)
+
+
+class ReverseV2(Op):
+    """Some axes backwards.  Source: core/ops/array_ops.cc, ReverseV2."""
+
+    signature = "tensor: T, axis: Tidx -> output: T"
+    Tidx = INDICES
+    Tidx_default = int32
+    T = dtypes_of(
+        "uint8 int8 uint16 int16 int32 int64 bool bfloat16 float16 float32 float64 "
+        "complex64 complex128 string"
+    )
+    aliases: ClassVar[bool] = True
+    by_value: ClassVar[tuple[str, ...]] = ("axis",)
+    host_inputs: ClassVar[tuple[str, ...]] = ("axis",)
+
+    def infer_shape(self, tensor: Shape, axis: Any) -> Shape:
+        if tensor is not None and axis is not None:
+            _axes(axis, len(tensor))
+        return tensor
+
+    def compute(self, xp: Any, tensor: Any, axis: Any) -> Any:
+        try:
+            axes = _axes(axis, tensor.ndim)
+        except ValueError as error:
+            raise invalid_argument(str(error)) from None
+        return xp.flip(tensor, axes) if axes else tensor
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return [reverse(grad, op.inputs[1]), None]
+
+
+def _axes(axis: Any, rank: int) -> tuple[int, ...]:
+    found: list[int] = []
+    for i, value in enumerate(axis.tolist()):
+        if not -rank <= value < rank:
+            # TF's text has no closing bracket either
+            raise ValueError(
+                f"'axis'[{i}] = {value} is out of valid range [0, {rank - 1}"
+            )
+        if value % rank in found:
+            raise ValueError(f"axis {value % rank} specified more than once.")
+        found.append(value % rank)
+    return tuple(found)
+
+
+class ReverseSequence(Op):
+    """The first elements of every row backwards.  Source: ReverseSequence."""
+
+    signature = "input: T, seq_lengths: Tlen -> output: T"
+    seq_dim: int
+    batch_dim: int = 0
+    Tlen = INDICES
+    Tlen_default = int64
+
+    def infer_shape(self, input: Shape, seq_lengths: Shape) -> Shape:
+        (count,) = shapes.with_rank(seq_lengths, 1)
+        if input is None:
+            return None
+        for what, axis in (("batch_dim", self.batch_dim), ("seq_dim", self.seq_dim)):
+            if axis >= len(input):
+                raise ValueError(
+                    f"{what} must be < input rank: {axis} vs. {len(input)}"
+                )
+        if None not in (count, input[self.batch_dim]) and (
+            count != input[self.batch_dim]
+        ):
+            raise ValueError(
+                f"Dimensions must be equal, but are {input[self.batch_dim]} and {count}"
+            )
+        return input
+
+    def compute(self, xp: Any, input: Any, seq_lengths: Any) -> Any:
+        if self.batch_dim == self.seq_dim:
+            raise invalid_argument(f"batch_dim == seq_dim == {self.seq_dim}")
+        batch, steps = input.shape[self.batch_dim], input.shape[self.seq_dim]
+        if len(seq_lengths) != batch:
+            raise invalid_argument(
+                f"len(seq_lens) != input.dims({self.batch_dim}), "
+                f"({len(seq_lengths)} vs. {batch})"
+            )
+        for i, length in enumerate(seq_lengths.tolist()):
+            if length < 0:
+                raise invalid_argument(f"seq_lens({i}) < 0")
+            if length > steps:
+                raise invalid_argument(
+                    f"seq_lens({i}) > input.dims({self.seq_dim})"
+                )
+        step = xp.arange(steps)[None, :]
+        length = seq_lengths[:, None]
+        source = xp.where(step < length, length - 1 - step, step)
+        rows = xp.moveaxis(input, (self.batch_dim, self.seq_dim), (0, 1))
+        found = rows[xp.arange(batch)[:, None], source]
+        return xp.moveaxis(found, (0, 1), (self.batch_dim, self.seq_dim))
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return [self(grad, op.inputs[1]), None]
+
+
+class Roll(Op):
+    """Elements moved along axes, around the end.  Source: manip_ops.cc, Roll."""
+
+    signature = "input: T, shift: Tshift, axis: Taxis -> output: T"
+    Tshift = INDICES
+    Taxis = INDICES
+    host_inputs: ClassVar[tuple[str, ...]] = ("shift", "axis")
+
+    def infer_shape(self, input: Shape, shift: Shape, axis: Shape) -> Shape:
+        shapes.with_rank_at_least(input, 1)
+        if shift is not None and axis is not None and shift != axis:
+            for i, (m, n) in enumerate(zip(shift, axis, strict=False)):
+                if None not in (m, n) and m != n:
+                    raise ValueError(
+                        f"Dimension {i} in both shapes must be equal, but are {m} and "
+                        f"{n}. Shapes are {shapes.text(shift)} and {shapes.text(axis)}."
+                    )
+        return input
+
+    def compute(self, xp: Any, input: Any, shift: Any, axis: Any) -> Any:
+        axes = axis.reshape(-1).tolist()
+        for value in axes:
+            if not -input.ndim <= value < input.ndim:
+                raise invalid_argument(f"axis {value} is out of range")
+        return xp.roll(input, tuple(shift.reshape(-1).tolist()), tuple(axes))
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        _, shift, axis = op.inputs
+        return [Roll()(grad, -shift, axis), None, None]
+
+
+@export("reverse", "manip.reverse", "reverse_v2")
+def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
+    """Some axes backwards.
+
+    Args:
+      tensor: a Tensor.
+      axis: int Tensor [n], the axes to reverse.
+      name: the op's name.
+
+    Returns:
+      A Tensor like `tensor`.
+
+    Raises:
+      ValueError: an axis is out of range or named twice.
+
+    Source: ReverseV2 in core/ops/array_ops.cc.
+    """
+    return ReverseV2()(tensor, axis, name=name)  # type: ignore[no-any-return]
+
+
+@export("reverse_sequence")
+def reverse_sequence(
+    input: Any,
+    seq_lengths: Any,
+    seq_axis: int | None = None,
+    batch_axis: int | None = None,
+    name: str | None = None,
+    seq_dim: int | None = None,
+    batch_dim: int | None = None,
+) -> Tensor:
+    """Rows whose first elements, as many as each row's length, are reversed.
+
+    Args:
+      input: a Tensor.
+      seq_lengths: int Tensor [input.shape[batch_axis]].
+      seq_axis: the axis to reverse along.
+      batch_axis: the axis of the rows; 0 if None.
+      name: the op's name.
+      seq_dim, batch_dim: deprecated names of the axes.
+
+    Returns:
+      A Tensor like `input`.
+
+    Raises:
+      InvalidArgumentError: a length is too large.
+      TypeError: no `seq_axis` is given.
+
+    Source: ReverseSequence in core/ops/array_ops.cc.
+    """
+    seq_axis = either("seq_axis", seq_axis, "seq_dim", seq_dim)
+    batch_axis = either("batch_axis", batch_axis, "batch_dim", batch_dim)
+    if seq_axis is None:
+        raise TypeError("Expected int for argument 'seq_dim' not None.")
+    op = ReverseSequence(seq_axis, 0 if batch_axis is None else batch_axis)
+    return op(input, seq_lengths, name=name)  # type: ignore[no-any-return]
+
+
+@export("roll", "manip.roll")
+def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
+    """Elements moved along axes; what leaves at the end comes in at the front.
+
+    Args:
+      input: a Tensor.
+      shift: int Tensor, scalar or [n], how far.
+      axis: int Tensor like `shift`, along which axes.
+      name: the op's name.
+
+    Returns:
+      A Tensor like `input`.
+
+    Raises:
+      InvalidArgumentError: an axis is out of range.
+
+    Source: Roll in core/ops/manip_ops.cc.
+    """
+    return Roll()(input, shift, axis, name=name)  # type: ignore[no-any-return]

@@ -201,7 +201,8 @@ def _sum_rows(
         batch_size = OPS["Prod"]()(outer, [0])
         flat = concat([[-1], inner], 0)
         rows = rows * batch_size
-        indices = _batch_indices(params_shape, indices, batch)
+        sizes = cast(params_shape, indices.dtype.base_dtype)
+        indices = _batch_indices(sizes, indices, batch)
         values = reshape(values, flat)
     indices = reshape(indices, count)
     summed: Tensor = OPS["UnsortedSegmentSum"]()(values, indices, rows)
@@ -210,11 +211,10 @@ def _sum_rows(
     return summed
 
 
-def _batch_indices(params_shape: Tensor, indices: Tensor, batch: int) -> Tensor:
-    """The indices into the table whose batch axes are one axis."""
+def _batch_indices(sizes: Tensor, indices: Tensor, batch: int) -> Tensor:
+    """The indices into the table whose batch axes are one axis; sizes of its type."""
     result, dtype = indices, indices.dtype.base_dtype
     rank = len(indices.static_shape or ())
-    sizes = cast(params_shape, dtype)
     width = ones((), dtype=dtype)
     for axis in range(batch, 0, -1):
         here = sizes[axis - 1]
@@ -355,7 +355,9 @@ def batch_gather(params: Any, indices: Any, name: str | None = None) -> Tensor:
             raise ValueError("batch_gather does not allow indices with unknown shape.")
         batch = len(indices.static_shape) - 1
         indices_shape, params_shape = shape(indices), shape(params)
-        flat_indices = reshape(_batch_indices(params_shape, indices, batch), [-1])
+        # TF orders these so: ones, then the sizes, which it casts even to their type.
+        sizes = OPS["Cast"](DstT=indices.dtype.base_dtype)(params_shape)
+        flat_indices = reshape(_batch_indices(sizes, indices, batch), [-1])
         inner = params_shape[batch + 1 :]
         rows = OPS["Prod"]()(params_shape[: batch + 1], [0])
         flat = reshape(params, concat([[rows], inner], axis=0))
