@@ -20,6 +20,7 @@ from tfteach.framework.shape import TensorShape
 from tfteach.ops import fill
 from tfteach.ops.arrange import matrix_transpose
 from tfteach.ops.constant import constant
+from tfteach.ops.diagonal import eye
 from tfteach.ops.random import random_normal, random_uniform, truncated_normal
 
 
@@ -390,8 +391,6 @@ class Identity(Initializer):
     def __call__(
         self, shape: Any, dtype: Any = None, partition_info: Any = None
     ) -> Tensor:
-        from tfteach.ops.linalg import eye
-
         whole = shape if partition_info is None else partition_info.full_shape
         if len(whole) != 2:
             raise ValueError(

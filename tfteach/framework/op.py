@@ -63,8 +63,8 @@ def parse_args(text: str) -> tuple[Arg, ...]:
             continue
         number, star, kind_name = kind.rpartition("*")
         try:
-            dtype, type_attr = dtypes.as_dtype(kind_name), ""
-        except TypeError:
+            dtype, type_attr = dtypes.dtypes_of(kind_name)[0], ""
+        except KeyError:  # NumPy's names do not count: "S" is a type attribute
             dtype, type_attr = None, kind_name
         args.append(Arg(name, dtype, type_attr, number if star else "", False, is_ref))
     return tuple(args)

@@ -33,11 +33,14 @@ def merge(a: Shape, b: Shape) -> Shape:
     if b is None:
         return a
     if len(a) != len(b):
-        raise ValueError(f"Shapes {text(a)} and {text(b)} are not compatible")
+        raise ValueError(f"Shapes must be equal rank, but are {len(a)} and {len(b)}")
     sizes = []
-    for m, n in zip(a, b, strict=True):
+    for i, (m, n) in enumerate(zip(a, b, strict=True)):
         if m is not None and n is not None and m != n:
-            raise ValueError(f"Shapes {text(a)} and {text(b)} are not compatible")
+            raise ValueError(
+                f"Dimension {i} in both shapes must be equal, but are {m} and {n}. "
+                f"Shapes are {text(a)} and {text(b)}."
+            )
         sizes.append(n if m is None else m)
     return tuple(sizes)
 
@@ -370,7 +373,13 @@ class TensorShape:
 
     def merge_with(self, other: Any) -> TensorShape:
         """What both shapes tell together; ValueError if they contradict."""
-        return TensorShape(merge(self.dims_or_none, as_shape(other)))
+        other = as_tensor_shape(other)
+        try:
+            return TensorShape(merge(self.dims_or_none, other.dims_or_none))
+        except ValueError:
+            raise ValueError(
+                f"Shapes {self} and {other} are not compatible"
+            ) from None
 
     def concatenate(self, other: Any) -> TensorShape:
         """This shape followed by `other`; unknown if either rank is."""

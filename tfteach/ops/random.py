@@ -410,36 +410,3 @@ def _drawn(
         logits = convert(logits, None, "logits")
         kind = int64 if dtype is None else as_dtype(dtype)
         return Multinomial(*seeds_of(seed), kind)(logits, count)
-
-
-@export("random_crop", "image.random_crop")
-def random_crop(
-    value: Any, size: Any, seed: int | None = None, name: str | None = None
-) -> Tensor:
-    """A slice of `value` of shape `size`, at a place chosen at random.
-
-    Args:
-      value: a Tensor.
-      size: int32 [rank], no larger than `value`'s shape.
-      seed: with it the places are the same in every session.
-      name: the name scope of its ops.
-
-    Raises:
-      tf.errors.InvalidArgumentError: (when run) `size` is larger than `value`.
-    """
-    from tfteach.ops import array, flow
-    from tfteach.ops.check import Assert
-    from tfteach.ops.reduce import reduce_all
-
-    with name_scope(name, "random_crop", [value, size]) as scope:
-        value = convert(value, None, "value")
-        size = convert(size, int32, "size")
-        shape = array.shape(value)
-        words = ["Need value.shape >= size, got ", shape, size]
-        check = Assert(reduce_all(shape >= size), words, summarize=1000)
-        shape = flow.with_dependencies([check], shape)
-        limit = shape - size + 1
-        offset = random_uniform(
-            array.shape(shape), dtype=size.dtype, maxval=size.dtype.max, seed=seed
-        )
-        return array.slice(value, offset % limit, size, name=scope)

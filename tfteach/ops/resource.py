@@ -52,12 +52,11 @@ def add_to(cell: Cell, xp: Any, value: Any, sign: int) -> None:
             xp.subtract(cell.writable(xp), value, out=cell.value)
 
 
-def check_same_shape(cell: Cell, value: Any, what: str) -> None:
+def check_same_shape(cell: Cell, value: Any, message: str) -> None:
+    """Refuse another shape; `{ours}` and `{given}` in `message` become the shapes."""
     if cell.value.shape != value.shape:
-        raise invalid_argument(
-            f"{what} lhs shape= {shapes.text(cell.value.shape)} rhs shape= "
-            f"{shapes.text(value.shape)}"
-        )
+        ours, given = shapes.text(cell.value.shape), shapes.text(value.shape)
+        raise invalid_argument(message.format(ours=ours, given=given))
 
 
 def count_from(xp: Any, cell: Cell, limit: int) -> Any:
@@ -94,7 +93,18 @@ class VarHandleOp(StatefulOp):
 
 
 def require_value(cell: Cell) -> None:
-    """Raise TF's error for a resource variable that has no value."""
+    """Raise TF's error for updating a resource variable that has no value."""
+    if not cell.is_initialized:
+        raise NotFoundError(
+            None,
+            None,
+            f"Resource localhost/{cell.name}/N10tensorflow3VarE does not exist. Run the "
+            "variable's initializer in this session first.",
+        )
+
+
+def require_value_to_read(cell: Cell) -> None:
+    """Raise TF's error for reading a resource variable that has no value."""
     if not cell.is_initialized:
         raise FailedPreconditionError(
             None,
@@ -119,7 +129,7 @@ class ReadVariableOp(StatefulOp):
         return resource
 
     def compute(self, ctx: Any, resource: Cell) -> Any:
-        require_value(resource)
+        require_value_to_read(resource)
         return resource.value
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
@@ -153,7 +163,10 @@ class _AssignUpdateVariable(StatefulOp, abstract=True):
     def compute(self, ctx: Any, resource: Cell, value: Any) -> Any:
         require_value(resource)
         check_same_shape(
-            resource, value, "Cannot update variable: shapes must be equal."
+            resource,
+            value,
+            "Cannot update variable with shape {ours} using a Tensor with shape {given}, "
+            "shapes must be equal.",
         )
         add_to(resource, ctx.xp, value, self.sign)
         return ()
@@ -230,6 +243,13 @@ class ResourceCountUpTo(StatefulOp):
     signature = "resource: resource -> output: T"
     limit: int
     T: DType
+
+    def validate(self) -> None:
+        if self.T not in COUNTERS:
+            raise TypeError(
+                f"Value passed to parameter 'T' has DataType {self.T.name} not in list "
+                "of allowed values: int32, int64"
+            )
 
     by_handle: ClassVar[tuple[str, ...]] = ("resource",)
 

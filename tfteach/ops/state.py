@@ -133,7 +133,10 @@ class Assign(StatefulOp):
         with ref.lock:
             if self.validate_shape and ref.is_initialized:
                 check_same_shape(
-                    ref, value, "Assign requires shapes of both tensors to match."
+                    ref,
+                    value,
+                    "Assign requires shapes of both tensors to match. lhs shape= {ours} "
+                    "rhs shape= {given}",
                 )
             ref.assign(value)
         return ref
@@ -147,7 +150,12 @@ class _AssignUpdate(StatefulOp, abstract=True):
         return shapes.merge(ref, value)
 
     def compute(self, ctx: Any, ref: Cell, value: Any) -> Any:
-        check_same_shape(ref, value, "shapes must be equal")
+        check_same_shape(
+            ref,
+            value,
+            "Parameters and update must be the same size: the variable has shape {ours}, "
+            "the update {given}",
+        )
         add_to(ref, ctx.xp, value, self.sign)
         return ref
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import dtypes_of
-from tfteach.framework.errors import invalid_argument
+from tfteach.framework.errors import UnimplementedError, invalid_argument
 from tfteach.framework.op import StatefulOp
 from tfteach.framework.resource import Cell
 from tfteach.framework.shape import Shape
@@ -115,9 +115,11 @@ def scatter_points(xp: Any, how: str, cell: Cell, indices: Any, updates: Any) ->
         wanted = (*indices.shape[:-1], *shape[depth:])
         if not indices.ndim or depth > len(shape) or updates.shape != wanted:
             raise invalid_argument(
-                f"Must have updates.shape = indices.shape[:-1] + params_shape[{depth}:],"
-                f" got updates.shape: {shapes.text(updates.shape)}, indices.shape: "
-                f"{shapes.text(indices.shape)}, params_shape: {shapes.text(shape)}"
+                "Must have updates.shape = indices.shape[:batch_dim] + "
+                f"params_shape[slice_dim:], got updates.shape: "
+                f"{shapes.text(updates.shape)}, indices.shape: "
+                f"{shapes.text(indices.shape)}, params_shape: {shapes.text(shape)}, "
+                f"slice_dim: {depth}, and batch_dim: {indices.ndim - 1}"
             )
         check_points(xp, indices, shape, "shape")
         ids = xp.zeros(indices.shape[:-1], "int64")
@@ -205,7 +207,19 @@ def _check_points_shape(whole: Shape, indices: Shape, updates: Shape) -> None:
             f"indices.shape[-1] must be <= params.rank, but saw indices shape: "
             f"{shapes.text(indices)} and params shape: {shapes.text(whole)}"
         )
-    shapes.merge(updates, indices[:-1] + whole[indices[-1] :])
+    outer = len(indices) - 1
+    inner = len(whole) - indices[-1]
+    try:
+        if updates is not None:
+            shapes.merge(indices[:-1], updates[:outer])
+            shapes.merge(whole[indices[-1] :], updates[outer:])
+    except ValueError as error:
+        assert updates is not None
+        raise ValueError(
+            f"The inner {inner} dimensions of input.shape={shapes.text(whole)} must "
+            f"match the inner {len(updates) - outer} dimensions of updates.shape="
+            f"{shapes.text(updates)}: {error}"
+        ) from None
 
 
 # ---- rows
@@ -417,9 +431,12 @@ class _SliceAssign(StatefulOp, abstract=True):
             index = StridedSlice(*self.attributes).index(cell.value.shape, *vectors)
             target = cell.writable(xp)
             if target[index].shape != value.shape:
-                raise invalid_argument(
-                    f"the slice has shape {shapes.text(target[index].shape)}, the value "
-                    f"assigned to it {shapes.text(value.shape)}"
+                raise UnimplementedError(
+                    None,
+                    None,
+                    f"sliced l-value shape {shapes.text(target[index].shape)} does not "
+                    f"match r-value shape {shapes.text(value.shape)}. Automatic "
+                    "broadcasting not yet implemented.",
                 )
             target[index] = value
 

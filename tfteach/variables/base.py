@@ -321,7 +321,7 @@ class Variable(PartUpdates, metaclass=_VariableMeta):
 
     def initialized_value(self) -> Tensor:
         """The value if there is one, else the initial value, without assigning it."""
-        from tfteach.control import cond
+        from tfteach.control.branch import cond
 
         with self.graph.control_dependencies(None):
             return cond(  # type: ignore[no-any-return]

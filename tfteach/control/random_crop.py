@@ -1,0 +1,47 @@
+"""`tf.random_crop`, which asserts: that is why it is not with the random ops.
+
+Source: python/ops/random_ops.py (node names).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfteach.control.case import Assert
+from tfteach.framework.convert import convert
+from tfteach.framework.dtypes import int32
+from tfteach.framework.export import export
+from tfteach.framework.operation import Tensor
+from tfteach.framework.scope import name_scope
+from tfteach.ops import flow, shapes, slicing
+from tfteach.ops.random import random_uniform
+from tfteach.ops.reductions import reduce_all
+
+
+@export("random_crop", "image.random_crop")
+def random_crop(
+    value: Any, size: Any, seed: int | None = None, name: str | None = None
+) -> Tensor:
+    """A slice of `value` of shape `size`, at a place chosen at random.
+
+    Args:
+      value: a Tensor.
+      size: int32 [rank], no larger than `value`'s shape.
+      seed: with it the places are the same in every session.
+      name: the name scope of its ops.
+
+    Raises:
+      tf.errors.InvalidArgumentError: (when run) `size` is larger than `value`.
+    """
+    with name_scope(name, "random_crop", [value, size]) as scope:
+        value = convert(value, None, "value")
+        size = convert(size, int32, "size")
+        shape = shapes.shape(value)
+        words = ["Need value.shape >= size, got ", shape, size]
+        check = Assert(reduce_all(shape >= size), words, summarize=1000)
+        shape = flow.with_dependencies([check], shape)
+        limit = shape - size + 1
+        offset = random_uniform(
+            shapes.shape(shape), dtype=size.dtype, maxval=size.dtype.max, seed=seed
+        )
+        return slicing.slice(value, offset % limit, size, name=scope)

@@ -1,0 +1,158 @@
+"""Gamma and Poisson numbers.
+
+They come from NumPy's generator, seeded by the op's seeds: the same in every session,
+but not TensorFlow's own numbers, whose rejection loops cannot be vectorised as they are.
+Source: core/ops/random_ops.cc; python/ops/random_ops.py (node names).
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tfteach.framework.convert import convert
+from tfteach.framework.dtypes import DType, as_dtype, dtypes_of, float32, float64, int64
+from tfteach.framework.errors import invalid_argument
+from tfteach.framework.export import export
+from tfteach.framework.op import OPS, StatefulOp
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.scope import name_scope
+from tfteach.framework.shape import Shape
+from tfteach.ops.fill import zeros_like
+from tfteach.ops.random import seeds_of
+
+
+class _Generator:
+    """NumPy's generator for one op in one session."""
+
+    def __init__(self, seed: int, seed2: int) -> None:
+        seeds = [seed, seed2] if seed or seed2 else [secrets.randbits(64)]
+        self.lock = threading.Lock()
+        self.numpy = np.random.default_rng(np.random.SeedSequence(seeds))
+
+
+class _PerParameter(StatefulOp, abstract=True):
+    """For each parameter, numbers of a shape: result [*shape, *parameters' shape]."""
+
+    by_shape: ClassVar[tuple[str, ...]] = ("shape",)
+
+    def _shape(self, shape: Shape, parameters: Shape) -> Shape:
+        return None if shape is None or parameters is None else shape + parameters
+
+    def _draw(self, ctx: Any, method: str, shape: Any, parameters: Any) -> Any:
+        values = np.asarray(parameters, np.float64)
+        sizes = tuple(int(n) for n in np.asarray(shape).reshape(-1))
+        seed, seed2 = self.seed, self.seed2  # type: ignore[attr-defined]
+        own = ctx.once(lambda: _Generator(seed, seed2))
+        with own.lock:
+            return getattr(own.numpy, method)(values, size=sizes + values.shape)
+
+
+class RandomGamma(_PerParameter):
+    """Gamma numbers of shape `alpha`, scale 1.  Source: random_ops.cc, RandomGamma."""
+
+    signature = "shape: S, alpha: T -> output: T"
+    S = dtypes_of("int32 int64")
+    T = dtypes_of("half float32 float64")
+    seed: int = 0
+    seed2: int = 0
+
+    host_inputs: ClassVar[tuple[str, ...]] = ("shape", "alpha")
+
+    def infer_shape(self, shape: Shape, alpha: Shape) -> Shape:
+        return self._shape(shape, alpha)
+
+    def compute(self, ctx: Any, shape: Any, alpha: Any) -> Any:
+        if bool((np.asarray(alpha) <= 0).any()):
+            raise invalid_argument("alpha must be > 0")
+        found = self._draw(ctx, "standard_gamma", shape, alpha)
+        return ctx.xp.asarray(found, np.asarray(alpha).dtype)
+
+
+class RandomPoissonV2(_PerParameter):
+    """Poisson numbers of mean `rate`.  Source: random_ops.cc, RandomPoissonV2."""
+
+    signature = "shape: S, rate: R -> output: dtype"
+    S = dtypes_of("int32 int64")
+    R = dtypes_of("half float32 float64 int32 int64")
+    R_default = float64
+    seed: int = 0
+    seed2: int = 0
+    dtype: DType = int64
+
+    host_inputs: ClassVar[tuple[str, ...]] = ("shape", "rate")
+
+    def infer_shape(self, shape: Shape, rate: Shape) -> Shape:
+        return self._shape(shape, rate)
+
+    def compute(self, ctx: Any, shape: Any, rate: Any) -> Any:
+        if bool((np.asarray(rate) < 0).any()):
+            raise invalid_argument("rate must be >= 0")
+        found = self._draw(ctx, "poisson", shape, rate)
+        return ctx.xp.asarray(found, self.dtype.numpy_dtype)
+
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+        return [None, None]
+
+
+@export("random_gamma", "random.gamma")
+def random_gamma(
+    shape: Any,
+    alpha: Any,
+    beta: Any = None,
+    dtype: Any = float32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """Numbers from gamma distributions.
+
+    Args:
+      shape: int32: the shape of the numbers for each parameter.
+      alpha: positive Tensor: the distributions' shapes.
+      beta: positive Tensor that broadcasts with `alpha`: their rates (default 1).
+      dtype: float16, float32 or float64.
+      seed: with it the numbers are the same in every session (not TensorFlow's own).
+      name: the name scope of its ops.
+
+    Returns:
+      A Tensor [*shape, *shape of alpha + beta].  It passes no gradient to `alpha`: TF's
+      implicit reparametrization is missing.
+    """
+    dtype = as_dtype(dtype)
+    with name_scope(name, "random_gamma", [shape, alpha, beta]):
+        shape = convert(shape, "int32", "shape")
+        alpha = convert(alpha, dtype, "alpha")
+        beta = convert(1 if beta is None else beta, dtype, "beta")
+        spread = alpha + zeros_like(beta)
+        numbers = RandomGamma(*seeds_of(seed))(shape, spread) / beta
+        least = np.finfo(dtype.numpy_dtype).tiny
+        return OPS["Maximum"]()(least, numbers)  # type: ignore[no-any-return]
+
+
+@export("random_poisson", "random.poisson")
+def random_poisson(
+    lam: Any,
+    shape: Any,
+    dtype: Any = float32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """Numbers from Poisson distributions.
+
+    Args:
+      lam: non-negative Tensor: the means.
+      shape: int32: the shape of the numbers for each mean.
+      dtype: the result's type.
+      seed: with it the numbers are the same in every session (not TensorFlow's own).
+      name: the name scope of its ops.
+
+    Returns:
+      A Tensor [*shape, *lam's shape].
+    """
+    with name_scope(name, "random_poisson", [lam, shape]):
+        shape = convert(shape, "int32", "shape")
+        kind = RandomPoissonV2(*seeds_of(seed), as_dtype(dtype))
+        return kind(shape, lam)  # type: ignore[no-any-return]
