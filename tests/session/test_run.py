@@ -144,8 +144,8 @@ def test_fetched_arrays_are_the_callers_own() -> None:
     x = tf.placeholder(tf.float32, [2])
     v = tf.Variable([1.0, 2.0])
     r = tf.Variable([1.0, 2.0], use_resource=True)
-    fetches = [c, tf.identity(c), v, v.read_value(), tf.identity(v), r, x,
-               tf.identity(x), tf.reshape(c, [2, 1]), tf.reshape(v, [2, 1])]  # fmt: skip
+    fetches = [c, tf.identity(c), v, v.read_value(), tf.identity(v), r, x]
+    fetches += [tf.identity(x), tf.reshape(c, [2, 1]), tf.reshape(v, [2, 1])]
     with tf.Session() as sess:
         sess.run(tf.global_variables_initializer())
         mine = np.float32([1.0, 2.0])

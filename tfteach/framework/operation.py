@@ -389,10 +389,12 @@ def evaluate(target: Any, feed_dict: Any, session: Any) -> Any:
                 f"`{method}(session=sess)`"
             )
         if session.graph is not graph:
+            how = f"{call.removesuffix(')')}session=sess)"
             raise ValueError(
                 f"Cannot use the default session to {what}: the "
                 f"{what.split()[1]}'s graph is different from the session's graph. "
-                f"Pass an explicit session to `{call.removesuffix(')')}session=sess)`."
+                "Pass an explicit session to "
+                + (f"`{how}`." if isinstance(target, Tensor) else f"{how}.")
             )
     elif session.graph is not graph:
         raise ValueError(

@@ -129,7 +129,8 @@ def _to_array(tensor: Tensor, value: Any) -> Any:
 def _check_fits(value: int, dtype: Any) -> None:
     """Refuse an int that the type cannot hold; TF checks no other kind of value."""
     try:
-        if dtype.numpy_dtype.type(value) == value:
+        # As Python numbers: NumPy would round `value` before it compares.
+        if dtype is string or dtype.numpy_dtype.type(value).item() == value:
             return
     except OverflowError:
         pass

@@ -33,6 +33,10 @@ def fold_constants(step: Step) -> None:
             continue
         node.value = value
         if node.inputs:
+            # What the inputs waited for, the node now waits for itself.
+            waited = [c for source, _ in node.inputs for c in source.control]
+            if waited:
+                node.control = list(dict.fromkeys([*node.control, *waited]))
             node.inputs = []
             step.log.append(
                 Change("fold_constants", node.name, "all its inputs are constant")
