@@ -2,4 +2,16 @@
 
 from tfteach.ops.arrange import matrix_transpose as matrix_transpose
 from tfteach.ops.arrange import matrix_transpose as transpose
+from tfteach.ops.diagonal import diag as tensor_diag
+from tfteach.ops.diagonal import diag_part as tensor_diag_part
+from tfteach.ops.diagonal import eye as eye
+from tfteach.ops.diagonal import matrix_band_part as band_part
+from tfteach.ops.diagonal import matrix_diag as diag
+from tfteach.ops.diagonal import matrix_diag_part as diag_part
+from tfteach.ops.diagonal import matrix_set_diag as set_diag
+from tfteach.ops.linalg import matmul as matmul
+from tfteach.ops.linalg import matvec as matvec
+from tfteach.ops.linalg import norm as norm
+from tfteach.ops.linalg import trace as trace
 from tfteach.ops.nn import l2_normalize as l2_normalize
+from tfteach.ops.qr import qr as qr

@@ -8,6 +8,9 @@ from tfteach.ops.activations import relu6 as relu6
 from tfteach.ops.activations import selu as selu
 from tfteach.ops.activations import softplus as softplus
 from tfteach.ops.activations import softsign as softsign
+from tfteach.ops.blocks import depth_to_space as depth_to_space
+from tfteach.ops.blocks import space_to_batch as space_to_batch
+from tfteach.ops.blocks import space_to_depth as space_to_depth
 from tfteach.ops.cross_entropy import softmax_cross_entropy_with_logits as softmax_cross_entropy_with_logits
 from tfteach.ops.cross_entropy import softmax_cross_entropy_with_logits_v2 as softmax_cross_entropy_with_logits_v2
 from tfteach.ops.cross_entropy import sparse_softmax_cross_entropy_with_logits as sparse_softmax_cross_entropy_with_logits
@@ -25,6 +28,7 @@ from tfteach.ops.nn import sigmoid as sigmoid
 from tfteach.ops.nn import tanh as tanh
 from tfteach.ops.nn import xw_plus_b as xw_plus_b
 from tfteach.ops.nn import zero_fraction as zero_fraction
+from tfteach.ops.order import top_k as top_k
 from tfteach.ops.softmax import log_softmax as log_softmax
 from tfteach.ops.softmax import softmax as softmax
 from tfteach.ops.top import in_top_k as in_top_k

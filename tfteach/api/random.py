@@ -8,3 +8,5 @@ from tfteach.ops.random import random_normal as normal
 from tfteach.ops.random import random_shuffle as shuffle
 from tfteach.ops.random import random_uniform as uniform
 from tfteach.ops.random import truncated_normal as truncated_normal
+from tfteach.ops.random_more import random_gamma as gamma
+from tfteach.ops.random_more import random_poisson as poisson
