@@ -79,7 +79,9 @@ class Transpose(Op):
     def compute(self, xp: Any, x: Any, perm: Any) -> Any:
         order = perm.tolist()
         try:
-            return x.transpose(order)
+            # NumPy counts negative axes from the end, TF's kernel refuses them.
+            if not order or min(order) >= 0:
+                return x.transpose(order)
         except ValueError:
             pass
         if len(order) != x.ndim:

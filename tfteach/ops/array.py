@@ -6,6 +6,7 @@ Source: core/ops/array_ops.cc, python/ops/array_ops.py, python/ops/array_grad.py
 from __future__ import annotations
 
 import functools
+import math
 import operator
 from typing import Any, ClassVar
 
@@ -139,12 +140,25 @@ class Reshape(Op):
     def compute(self, xp: Any, tensor: Any, shape: Any) -> Any:
         wanted = shape.tolist()
         try:
-            return tensor.reshape(wanted)
+            # NumPy takes every negative size for "the rest", TF only -1.
+            if not wanted or min(wanted) >= -1:
+                return tensor.reshape(wanted)
         except (ValueError, TypeError):
-            raise _cannot_reshape(tensor, shape) from None
+            if shape.ndim == 1 and not tensor.size and wanted.count(-1) == 1:
+                return tensor.reshape(_empty_shape(tensor.shape, wanted))
+        raise _cannot_reshape(tensor, shape)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         return [reshape_to_input(op, grad), None]
+
+
+def _empty_shape(shape: tuple[int, ...], wanted: list[int]) -> list[int]:
+    """TF's rule for -1 beside a 0: the sizes of 0 do not count on either side."""
+    if 0 not in wanted:
+        return wanted
+    elements = math.prod(n for n in shape if n)
+    rest = elements // math.prod(n for n in wanted if n > 0)
+    return [rest if n == -1 else n for n in wanted]
 
 
 def _cannot_reshape(tensor: Any, wanted: Any) -> Exception:

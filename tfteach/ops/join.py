@@ -242,15 +242,21 @@ class SplitV(Op):
     def compute(self, xp: Any, value: Any, size_splits: Any, split_dim: Any) -> Any:
         axis, lengths = int(split_dim), size_splits.tolist()
         whole = value.shape[axis]
-        if lengths.count(-1) == 1:
-            rest = whole - sum(lengths) - 1
-            lengths[lengths.index(-1)] = rest
-        if sum(lengths) != whole or min(lengths) < 0:
+        if size_splits.shape != (self.num_split,):
+            raise invalid_argument(
+                "size of the split_tensor must be 1-D and have the same elements as "
+                f"outputs got {size_splits.ndim} -D and {size_splits.size} elements"
+            )
+        if lengths.count(-1) > 1:
+            raise invalid_argument("There can only be one -1 in the input.")
+        known = sum(n for n in lengths if n >= 0)
+        if known > whole or (known != whole and -1 not in lengths):
             raise invalid_argument(
                 "Determined shape must either match input shape along split_dim "
                 "exactly if fully specified, or be less than the size of the input "
-                f"along split_dim if not fully specified.  Got: {sum(lengths)}"
+                f"along split_dim if not fully specified.  Got: {known}"
             )
+        lengths = [whole - known if n == -1 else n for n in lengths]
         return tuple(xp.split(value, np.cumsum(lengths[:-1]).tolist(), axis))
 
     def gradient(self, op: Operation, *grads: Any) -> list[Any]:

@@ -79,7 +79,7 @@ class Pack(Op):
             if value.shape != first.shape:
                 raise invalid_argument(
                     f"Shapes of all inputs must match: values[0].shape = "
-                    f"{list(first.shape)} != values[{i}].shape = {list(value.shape)}"
+                    f"{brackets(first)} != values[{i}].shape = {brackets(value)}"
                 )
         if not first.shape:
             # Sizes and indices, mostly: this is quicker than stack.

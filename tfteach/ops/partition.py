@@ -87,7 +87,8 @@ class DynamicStitch(Op):
             if data[i].shape[depth:] != inner:
                 raise invalid_argument(
                     f"Need data[0].shape[{indices[0].ndim}:] = "
-                    f"data[{i}].shape[{depth}:], got data[0].shape = {brackets(data[0])}, data[{i}].shape = "
+                    f"data[{i}].shape[{depth}:], "
+                    f"got data[0].shape = {brackets(data[0])}, data[{i}].shape = "
                     f"{brackets(data[i])}, indices[0].shape = {brackets(indices[0])}, "
                     f"indices[{i}].shape = {brackets(indices[i])}"
                 )
