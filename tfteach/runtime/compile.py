@@ -18,7 +18,7 @@ import numpy as np
 from tfteach.framework.resource import Cell
 from tfteach.framework.shape import size_of
 from tfteach.runtime.context import Context, Resources
-from tfteach.runtime.step import Edge, Node, Step
+from tfteach.runtime.step import FORWARDING, Edge, Node, Step
 from tfteach.runtime.xp import to_host
 
 read_cell = operator.attrgetter("value")
@@ -83,6 +83,8 @@ class _Compiler:
             elif node.spec.gives_handle:
                 context = Context(node.op, node.device, self.resources, self.session)
                 self.preset_value(Edge(node, 0), node.spec.compute(context))
+            elif node.op.type in FORWARDING and not node.op.outputs[0].dtype.is_ref:
+                self.forward(node)
             else:
                 self.emit(node)
         fetched = [self.fetch(edge) for edge in step.fetches]
@@ -102,6 +104,18 @@ class _Compiler:
         self.registers[slot] = value
         self.preset.add(slot)
 
+    def forward(self, node: Node) -> None:
+        """An Identity is another name for its input, or the read of a variable."""
+        source = node.inputs[0]
+        if source.node.device is not node.device:
+            self.emit(node)
+        elif carries_cell(source):
+            output = (self.slot(Edge(node, 0)),)
+            read = Instruction(read_cell, (self.slot(source),), output, (), node)
+            self.code.append(read)
+        else:
+            self.slots[Edge(node, 0)] = self.slot(source)
+
     def emit(self, node: Node) -> None:
         spec = node.spec
         inputs = tuple(self.argument(node, i) for i in range(len(node.inputs)))
@@ -118,6 +132,9 @@ class _Compiler:
                 self.scalars.add(outputs[i])
         names = [f"{{{i}}}" for i in range(len(inputs))]
         is_plain = count == 1 and bound is function  # else the device wants to know
+        # Operators on 0-d object arrays give bare objects: strings need the kernel.
+        has_objects = any(t.dtype.numpy_dtype.hasobject for t in node.op.inputs)
+        is_plain = is_plain and not has_objects
         expression = spec.expression(*names) if is_plain else None
         self.code.append(Instruction(bound, inputs, outputs, (), node, expression))
 

@@ -7,6 +7,7 @@ that for scalars but 20 us an instruction to compile, so it must be earned.
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
@@ -223,6 +224,12 @@ def _statement(
     return f"{outputs} = {value}" if outputs else value
 
 
+# NumPy's words for shapes that do not broadcast; TF's are short.
+_UNFIT = re.compile(
+    r"operands could not be broadcast together with shapes \((.*?)\) \((.*?)\)"
+)
+
+
 def raise_blaming(error: Exception, instruction: Instruction | None) -> None:
     """Raise `error` as an OpError that names the op.
 
@@ -241,6 +248,12 @@ def raise_blaming(error: Exception, instruction: Instruction | None) -> None:
     if isinstance(error, MemoryError):
         raise errors.ResourceExhaustedError(
             None, None, f"OOM when computing {op.name}: {error}"
+        ).at(op) from error
+    unfit = _UNFIT.match(str(error))
+    if unfit is not None:
+        first, second = (shape.strip(",") for shape in unfit.groups())
+        raise errors.InvalidArgumentError(
+            None, None, f"Incompatible shapes: [{first}] vs. [{second}]"
         ).at(op) from error
     raise errors.InvalidArgumentError(
         None, None, f"{op.type} '{op.name}': {type(error).__name__}: {error}"

@@ -23,6 +23,10 @@ CONTROL_FLOW = frozenset(
 )
 
 
+# Ops that hand on their input unchanged.
+FORWARDING = frozenset(("Identity", "StopGradient", "PreventGradient"))
+
+
 class Node:
     """One operation of a step.
 

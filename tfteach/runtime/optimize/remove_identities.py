@@ -6,9 +6,7 @@ other nodes, because whoever takes its value relies on their having run.
 
 from __future__ import annotations
 
-from tfteach.runtime.step import Change, Edge, Step
-
-FORWARDING = frozenset(("Identity", "StopGradient", "PreventGradient"))
+from tfteach.runtime.step import FORWARDING, Change, Edge, Step
 
 
 def remove_identities(step: Step) -> None:
