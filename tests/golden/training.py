@@ -72,7 +72,8 @@ def unused_outputs(tf):
 
 def unconnected(tf):
     x, z = tf.constant(X, name="x"), tf.placeholder_with_default(X, [None, 3], "z")
-    return tf.gradients(x * 2.0, [x, z, tf.constant(X[0])], unconnected_gradients="zero")
+    xs = [x, z, tf.constant(X[0])]
+    return tf.gradients(x * 2.0, xs, unconnected_gradients="zero")
 
 
 def second_order(tf):
@@ -123,7 +124,8 @@ def cross_entropies(tf):
     losses = [old, new, other, sparse, deep]
     total = tf.add_n([tf.reduce_sum(loss) for loss in losses])
     (first,) = tf.gradients(tf.reduce_sum(new), logits)
-    return [*losses, *tf.gradients(total, [logits, labels]), *tf.gradients(first, logits)]
+    grads = tf.gradients(total, [logits, labels])
+    return [*losses, *grads, *tf.gradients(first, logits)]
 
 
 def logistic_losses(tf):
@@ -144,7 +146,8 @@ def norms_and_moments(tf):
     unit = tf.nn.l2_normalize(x, axis=1)
     other = tf.nn.softmax(x, axis=0)
     grads = tf.gradients([variance, unit, other], [x])
-    return [mean, variance, *kept, unit, other, *grads, tf.nn.zero_fraction(tf.nn.relu(x))]
+    zeros = tf.nn.zero_fraction(tf.nn.relu(x))
+    return [mean, variance, *kept, unit, other, *grads, zeros]
 
 
 def dropouts(tf):
@@ -260,7 +263,7 @@ def results(tf, graph, target):
         variables = graph.get_collection("variables")
         values = sess.run(variables)
         names = [v.name for v in variables]
-        return dict(zip(names, [np.asarray(a).tolist() for a in values]))  # noqa: B905
+        return dict(zip(names, [np.asarray(a).tolist() for a in values]))
 
 
 def _has_init(graph):
@@ -268,7 +271,7 @@ def _has_init(graph):
 
 
 def build(tf, function):
-    """The graph of one function, with an op "init" if there are variables; its target."""
+    """A function's graph, with an op "init" if there are variables, and its target."""
     with tf.Graph().as_default() as graph:
         target = function(tf)
         if graph.get_collection("variables"):

@@ -17,7 +17,9 @@ from tests.test_golden_graphs import described
 
 GOLDEN = json.loads((Path(training.__file__).parent / "training.json").read_text())
 
-each_graph = pytest.mark.parametrize("function", training.GRAPHS, ids=lambda f: f.__name__)
+each_graph = pytest.mark.parametrize(
+    "function", training.GRAPHS, ids=lambda f: f.__name__
+)
 
 
 @each_graph

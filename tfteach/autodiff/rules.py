@@ -99,5 +99,5 @@ def gradient_rule(op: Operation) -> Callable[..., Any] | None:
         # Overridden by another op type's rule, which sees this op's attributes.
         return lambda node, *grads: OPS[kind].gradient(node.spec, node, *grads)
     raise LookupError(
-        f"No gradient defined for operation '{op.name}' (op type: {kind})"
+        f"No gradient defined for operation '{op.name}' (op type: {op.type})"
     )

@@ -6,7 +6,7 @@ Source: python/ops/gradients_util.py.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import nullcontext
 from typing import Any
 
@@ -100,8 +100,8 @@ def _node_id(op: Operation) -> int:
     return op.node_id
 
 
-def refuse_loops(between: Iterable[Operation]) -> None:
-    for op in between:
+def refuse_loops(between: list[Operation]) -> None:
+    for op in reversed(between):  # a loop's Exit rather than its inside
         if op.type in ("Exit", "RefExit", "NextIteration", "While", "StatelessWhile"):
             raise NotImplementedError(
                 f"tf.gradients through a while loop is not implemented: '{op.name}' "

@@ -29,7 +29,7 @@ from tfteach.ops.unary import exp, negative
 
 def _need_step(step: Any, name: str) -> None:
     if step is None:
-        raise ValueError(f"global_step is required for {name}.")
+        raise ValueError(f"None values not supported. {name} needs a global_step.")
 
 
 @contextmanager
