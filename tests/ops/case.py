@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,6 +67,17 @@ class Case:
         """The right outputs."""
         value = self.expect(*self.inputs) if callable(self.expect) else self.expect
         return value if isinstance(value, tuple) else (value,)
+
+
+def each(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of Python numbers as one of arrays, element by element."""
+
+    def apply(*arrays: Any) -> Any:
+        wide = np.broadcast_arrays(*arrays)
+        rows = zip(*(a.ravel().tolist() for a in wide), strict=True)
+        return np.array([function(*row) for row in rows]).reshape(wide[0].shape)
+
+    return apply
 
 
 def as_input(value: Any) -> np.ndarray[Any, Any]:

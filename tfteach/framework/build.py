@@ -21,7 +21,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import graph_of, is_valid_name
 from tfteach.framework.shape import Shape
 from tfteach.framework.stacks import default_graph, get_default_graph
-from tfteach.framework.static import constant_shape, constant_value, handle_shape
+from tfteach.framework.static import constant_shape, folded_value, handle_shape
 
 _MAX_REMEMBERED = 512
 _OWN_FILES: dict[str, bool] = {}
@@ -422,7 +422,8 @@ def _infer_shapes(
     except ValueError as error:
         texts = ", ".join(shapes.text(t._shape) for t in inputs)
         raise ValueError(
-            f"{error} for '{name}' (op: '{cls.op_type}') with input shapes: {texts}."
+            f"{error} for '{name}' (op: '{cls.op_type}') with input shapes: {texts}"
+            f"{_computed_inputs(op, inputs)}."
         ) from None
     if len(cls.outputs) == 1 and not cls.outputs[0].is_sequence:
         return [found]
@@ -431,10 +432,24 @@ def _infer_shapes(
     return list(found)
 
 
+def _computed_inputs(op: Op, inputs: tuple[Tensor, ...]) -> str:
+    """The constants that took part in the inference, as TF's messages list them."""
+    listed = []
+    names = [arg.name for arg in type(op).inputs]
+    for i, (name, tensor) in enumerate(zip(names, inputs, strict=False)):
+        value = folded_value(tensor) if name in op.by_value else None
+        if value is not None:
+            text = " ".join(map(str, value.ravel().tolist()))
+            listed.append(f"input[{i}] = <{text}>")
+    if not listed:
+        return ""
+    return " and with computed input tensors: " + ", ".join(listed)
+
+
 def _view(op: Op, arg: Arg, tensor: Tensor) -> Any:
     """What `infer_shape` gets for one input tensor."""
     if arg.name in op.by_value:
-        value = constant_value(tensor)
+        value = folded_value(tensor)
         if value is not None or arg.name not in op.by_shape:
             return value
     if arg.name in op.by_shape:

@@ -78,10 +78,7 @@ def broadcast(a: Shape, b: Shape) -> Shape:
         elif m is None or n is None:
             sizes.append(n if m is None else m)
         else:
-            raise ValueError(
-                "Dimensions must be equal, but are "
-                f"{m} and {n}: shapes {text(a)} and {text(b)} do not broadcast"
-            )
+            raise ValueError(f"Dimensions must be equal, but are {m} and {n}")
     return tuple(sizes)
 
 
@@ -94,9 +91,7 @@ def with_rank(shape: Shape, rank: int) -> tuple[int | None, ...]:
     if shape is None:
         return (None,) * rank
     if len(shape) != rank:
-        raise ValueError(
-            f"Shape must be rank {rank} but is rank {len(shape)}: {text(shape)}"
-        )
+        raise ValueError(f"Shape must be rank {rank} but is rank {len(shape)}")
     return shape
 
 

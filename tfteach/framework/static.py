@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tfteach.framework.errors import OpError
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import Shape, is_full, sizes_of
 
@@ -20,7 +21,7 @@ from tfteach.framework.shape import Shape, is_full, sizes_of
 _FOLDED = frozenset(
     "Cast Concat ConcatV2 Pack Fill Equal NotEqual Range Sub Add AddV2 Mul "
     "StridedSlice Squeeze ExpandDims Identity Prod Maximum Minimum Neg "
-    "FloorMod GatherV2 InvertPermutation Reshape Slice".split()
+    "FloorMod GatherV2 InvertPermutation Reshape Slice Transpose".split()
 )
 _MAX_FOLDED_SIZE = 1 << 16
 
@@ -49,6 +50,34 @@ def constant_value(tensor: Tensor) -> Any:
     if size > _MAX_FOLDED_SIZE:
         return None
     return op.spec.compute(np, *values)
+
+
+def folded_value(tensor: Tensor) -> Any:
+    """As `constant_value`, but through any op: what shape rules may know.
+
+    TF has the same two degrees: its Python looks through few ops (so that what
+    programs see does not change), its shape inference computes whatever is constant.
+    """
+    value = constant_value(tensor)
+    if value is not None:
+        return value
+    op = tensor.op
+    spec = op.spec
+    if not op.inputs or spec.is_stateful or not spec.is_foldable or op.control_inputs:
+        return None
+    values = []
+    for source in op.inputs:
+        value = folded_value(source)
+        if value is None or value.size > _MAX_FOLDED_SIZE:
+            return None
+        values.append(value)
+    try:
+        with np.errstate(all="ignore"):
+            result = spec.compute(np, *values)
+    except (OpError, NotImplementedError, ValueError):
+        return None  # the run will say what is wrong
+    outputs = result if isinstance(result, tuple | list) else (result,)
+    return np.asarray(outputs[tensor.value_index])
 
 
 ShapeRule = Callable[[Any], Shape]

@@ -114,8 +114,9 @@ class BatchMatMulV2(Op):
             return product(xp, left, right)
         except ValueError:
             raise invalid_argument(
-                f"In[0] mismatch In[1] shape: {shapes.text(x.shape)} and "
-                f"{shapes.text(y.shape)}, adj_x {self.adj_x}, adj_y {self.adj_y}"
+                f"In[0] mismatch In[1] shape: {left.shape[-1]} vs. {right.shape[-2]}: "
+                f"{shapes.text(x.shape)} {shapes.text(y.shape)} {int(self.adj_x)} "
+                f"{int(self.adj_y)}"
             ) from None
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:

@@ -64,17 +64,16 @@ class Reduction(Op, abstract=True):
         return tuple(n for i, n in enumerate(input) if i not in axes)
 
     def compute(self, xp: Any, input: Any, reduction_indices: Any) -> Any:
-        try:
-            axes = axes_of(reduction_indices, input.ndim)
-        except ValueError as error:
-            raise invalid_argument(str(error)) from None
-        if len(set(axes)) < len(axes):
-            twice = next(a for a in axes if axes.count(a) > 1)
-            raise invalid_argument(
-                "Invalid reduction arguments: Axes contains duplicate dimension: "
-                f"{twice}"
-            )
-        return self.reduce(xp, input, axes)
+        rank = input.ndim
+        axes = set()
+        for index in np.ravel(reduction_indices).tolist():
+            if not -rank <= index < rank:
+                raise invalid_argument(
+                    f"Invalid reduction dimension ({index} for input with {rank} "
+                    "dimension(s)"
+                )
+            axes.add(index % rank)
+        return self.reduce(xp, input, tuple(axes))
 
     def reduce(self, xp: Any, input: Any, axes: tuple[int, ...]) -> Any:
         """The kernel proper, with checked axes."""
@@ -230,7 +229,8 @@ class _Position(Op, abstract=True):
         rank, axis = len(input), int(dimension)
         if not -rank <= axis < rank:
             raise ValueError(
-                f"Dimension ({axis}) must be in the range [{-rank}, {rank})"
+                f"Dimension ({axis}) must be in the range [{-rank}, {rank}), where "
+                f"{rank} is the number of dimensions in the input."
             )
         axis %= rank
         return input[:axis] + input[axis + 1 :]
@@ -320,9 +320,10 @@ def _static_spread(shape: Any, indices: Any) -> tuple[Any, Any]:
     listed = tuple(np.ravel(indices).tolist())
     found = known.get((shape, listed))
     if found is None:
-        _safe_quotient(shape, reduced_shape(shape, listed))
+        reduced_shape(shape, listed)
         axes = axes_of(listed, len(shape))
         kept = tuple(1 if i in axes else n for i, n in enumerate(shape))
+        _safe_quotient(shape, kept)
         times = tuple(n // max(m, 1) for n, m in zip(shape, kept, strict=True))
         found = known[shape, listed] = kept, times
     return found

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfteach.framework.convert import convert
+from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
@@ -112,14 +113,16 @@ def rint(x: Any, name: str | None = None) -> Tensor:
 
 
 class Round(_Step):
-    """As Rint, also for integers and complex numbers.  Source: math_ops.cc, Round."""
+    """As Rint, also for integers.  Source: math_ops.cc, Round."""
 
     T = NUMBER
 
     def compute(self, xp: Any, x: Any) -> Any:
-        if x.dtype.kind in "iu":
-            return xp.positive(x)
-        return xp.round(x) if x.dtype.kind == "c" else xp.rint(x)
+        if x.dtype.kind == "c":
+            raise invalid_argument(
+                "Operands to RoundToEven must be real-valued floating-point"
+            )
+        return xp.positive(x) if x.dtype.kind in "iu" else xp.rint(x)
 
 
 @export("math.round", "round")
@@ -129,7 +132,7 @@ def round(x: Any, name: str | None = None) -> Tensor:
     y = round(x); integers are returned as they are.
 
     Args:
-      x: float or complex Tensor of any shape, or an integer one.
+      x: float or int Tensor of any shape.
       name: the op's name.
 
     Returns:

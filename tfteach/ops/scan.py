@@ -45,7 +45,7 @@ class Scan(Op, abstract=True):
 
     def infer_shape(self, x: Shape, axis: Shape) -> Shape:
         shapes.with_rank(axis, 0)
-        return shapes.with_rank_at_least(x, 1)
+        return x
 
     def compute(self, xp: Any, x: Any, axis: Any) -> Any:
         where, rank = int(axis), x.ndim
@@ -202,7 +202,7 @@ def _range_size(start: Any, limit: Any, delta: Any) -> int:
     if any(np.ndim(value) for value in (start, limit, delta)):
         raise ValueError("Shape must be rank 0 but is rank 1")
     if delta == 0:
-        raise ValueError("Requires delta != 0: 0")
+        raise ValueError("Requires delta != 0")
     if delta > 0 and start > limit:
         raise ValueError(f"Requires start <= limit when delta > 0: {start}/{limit}")
     if delta < 0 and start < limit:

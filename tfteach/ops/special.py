@@ -164,7 +164,7 @@ def lgamma(x: Any, name: str | None = None) -> Tensor:
 
 
 def psi(x: Any) -> Any:
-    """Γ'(x) / Γ(x) in float64; nan at the poles, as Eigen's."""
+    """Γ'(x) / Γ(x) in float64; inf at the poles."""
     x = np.asarray(x, np.float64)
     pole = (x <= 0) & (x == np.floor(x))
     mirrored = x <= 0
@@ -183,7 +183,7 @@ def psi(x: Any) -> Any:
     # psi(1 - x) - psi(x) = π cot(πx); the tangent of the fraction keeps its digits.
     part = x - np.round(x)
     total = np.where(mirrored, total - np.pi / np.tan(np.pi * part), total)
-    return np.where(pole, np.nan, total)
+    return np.where(pole, np.inf, total)
 
 
 class Digamma(Unary):

@@ -52,7 +52,7 @@ def _merged(inputs: list[Shape]) -> Shape:
             merged = shapes.merge(merged, shape)
         except ValueError as error:
             raise ValueError(
-                f"{error}. From merging shape {i} with other shapes."
+                f"{error}\n\tFrom merging shape {i} with other shapes."
             ) from None
     return merged
 

@@ -30,7 +30,11 @@ class Unary(Op, abstract=True):
 
 
 class Adjoint(Op, abstract=True):
-    """An op of a function's output `y` and the gradient `dy` with respect to it."""
+    """An op of a function's output `y` and the gradient `dy` with respect to it.
+
+    For complex numbers some of TF's kernels conjugate `y` and some leave that to the
+    gradient rule: so do these.
+    """
 
     signature = "y: T, dy: T -> z: T"
     T = FIELD
@@ -489,7 +493,6 @@ class SigmoidGrad(Adjoint):
     """dy * y * (1 - y).  Source: math_ops.cc, SigmoidGrad."""
 
     def compute(self, xp: Any, y: Any, dy: Any) -> Any:
-        y = xp.conj(y)
         return dy * y * (number(y, 1) - y)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
@@ -538,7 +541,6 @@ class TanhGrad(Adjoint):
     """dy * (1 - y²).  Source: math_ops.cc, TanhGrad."""
 
     def compute(self, xp: Any, y: Any, dy: Any) -> Any:
-        y = xp.conj(y)
         return dy * (number(y, 1) - y * y)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
