@@ -18,9 +18,11 @@ from tfteach.framework.graph import get_default_graph
 from tfteach.framework.op import OPS
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.ops.cast import cast
 from tfteach.ops.constant import constant
 from tfteach.ops.debug import Assert as AssertOp
 from tfteach.ops.flow import no_op
+from tfteach.ops.reductions import reduce_sum
 
 
 @export("Assert", "debugging.Assert")
@@ -150,13 +152,8 @@ def _last_or_fail(predicates: list[Tensor], actions: list[Branch]) -> Branch:
         with get_default_graph().control_dependencies([only, mine]):
             return actions[-1]()
 
-    from tfteach.ops.cast import cast
-    from tfteach.ops.reductions import reduce_sum
 
 def _assert_at_most(predicates: list[Tensor], n: int, message: str) -> Operation:
-    from tfteach.ops.math import cast
-    from tfteach.ops.reduce import reduce_sum
-
     stacked = OPS["Pack"](axis=0)(predicates, name="preds_c")
     count = reduce_sum(cast(stacked, dtypes.int32), name="num_true_conds")
     limit = constant(n, name="n_true_conds")
