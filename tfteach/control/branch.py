@@ -58,7 +58,7 @@ class CondContext(ControlFlowContext):
     @property
     def back_prop(self) -> bool:
         loop = self.while_context
-        return loop is not None and bool(loop.back_prop)
+        return bool(getattr(loop, "back_prop", False))
 
     def add_value(self, value: Tensor) -> Tensor:
         if value in self.values:

@@ -98,7 +98,8 @@ class ControlFlowContext:
         loop = self.while_context
         if loop is None:
             return []
-        inner, outer = [], []
+        inner: list[Operation] = []
+        outer: list[Operation] = []
         for other in op.control_inputs:
             context = output_context(other)
             inside = context is not None and context.while_context is loop

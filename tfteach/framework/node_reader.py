@@ -223,7 +223,7 @@ def _needed(cls: type[Op], spec: Op, known: dict[str, Any]) -> Any:
         return known[name] if name in known else getattr(spec, name)
 
     for arg in cls.inputs:
-        dtype = arg.dtype or value(arg.type_attr)
+        dtype: Any = arg.dtype or value(arg.type_attr)
         if arg.is_list:
             yield from ((t, arg.is_ref) for t in dtype)
         else:
@@ -274,7 +274,7 @@ def _value_text(proto: Any) -> str:
     if which == "b":
         return str(proto.b).lower()
     if which == "s":
-        return '"' + proto.s.decode("utf-8", "replace") + '"'
+        return f'"{proto.s.decode("utf-8", "replace")}"'
     if which == "type":
         from tfteach.framework.dtypes import as_dtype
 

@@ -202,7 +202,8 @@ class PrintV2(StatefulOp):
         return []
 
     def compute(self, ctx: Any, input: Any) -> tuple[()]:
-        text = np.asarray(input, object)[()].decode("utf-8", "replace") + self.end
+        value: Any = np.asarray(input, object)[()]
+        text = value.decode("utf-8", "replace") + self.end
         stream = self.output_stream
         if stream.startswith("file://"):
             with open(stream.removeprefix("file://"), "a", encoding="utf-8") as file:

@@ -121,8 +121,9 @@ class AdamOptimizer(Optimizer):
         v = self.get_slot(var, "v")
         v_rows = (grad * grad) * (1 - beta2)
         v_now = self._decayed(v, beta2, indices, v_rows, add)
+        root = sqrt(v_now)
         update = assign_sub(
-            var, rate * m_now / (sqrt(v_now) + epsilon), use_locking=self._use_locking
+            var, rate * m_now / (root + epsilon), use_locking=self._use_locking
         )
         return flow.group(update, m_now, v_now)
 
