@@ -32,14 +32,17 @@ class Group:
     """Operations that share a device.
 
     Attributes:
-      members: in the order of the graph; the first is what the others are bound to.
+      members: in the order of the graph.
+      anchor: the member that the others are bound to.
       request: what they ask for together.
       asker: the first member that asks for something, or None.
       missing_kernel: why no GPU can run them all, or "".
       kept: the device where the group's variable lives already, or None.
     """
 
-    __slots__ = ("asker", "kept", "members", "missing_kernel", "request")
+    __slots__ = ("anchor", "asker", "kept", "members", "missing_kernel", "request")
+
+    anchor: Operation
 
     def __init__(self) -> None:
         self.members: list[Operation] = []
@@ -98,19 +101,24 @@ def colocate(
             parents[new] = old
 
     by_reference: set[Operation] = set()
+    bound: set[Operation] = set()
     for op in operations:
         for name in _bound_names(op):
             other = graph._by_name.get(name)
-            if other is not None:
+            if other is not None and other is not op:
                 bind(op, other)
+                bound.add(op)
         for index in _handles_taken(op):
             by_reference.add(op)
+            bound.add(op)
             bind(op, op.inputs[index].op)
     groups: dict[Operation, Group] = {}
     for op in operations:
         group = groups.setdefault(root(op), Group())
         group.add(op, op in by_reference, soft)
         groups[op] = group
+        if len(group.members) == 1 or (group.anchor in bound and op not in bound):
+            group.anchor = op
     return groups
 
 
@@ -147,7 +155,7 @@ def _conflict(one: DeviceSpec, other: DeviceSpec) -> str | None:
 
 
 def _contradiction(group: Group, op: Operation, part: str) -> InvalidArgumentError:
-    first = group.asker or group.members[0]
+    first = group.asker or group.anchor
     error = InvalidArgumentError(
         None,
         None,

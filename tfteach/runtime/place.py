@@ -147,7 +147,7 @@ class Placer:
                     device,
                     (
                         reason
-                        if member is group.members[0]
+                        if member is group.anchor
                         else _beside(group, member, device)
                     ),
                 )
@@ -185,7 +185,7 @@ class Placer:
         found = _by_type(matching, types)
         if found:
             return found, self._plain_reason(group, request, found)
-        op = group.asker or group.members[0]
+        op = group.asker or group.anchor
         if self.allow_soft:
             found = _by_type(self._matching(softened(request)), types)
             if found and not matching:
@@ -249,7 +249,7 @@ def _is_generator(op: Operation) -> bool:
 
 
 def _beside(group: Group, member: Operation, device: Device) -> str:
-    reason = f"colocated with {group.members[0].name}"
+    reason = f"colocated with {group.anchor.name}"
     if member.device and not _admits(member.device, device.name):
         reason += f"; its own request {member.device} does not count"
     return reason
