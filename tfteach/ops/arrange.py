@@ -274,7 +274,10 @@ class ReverseSequence(Op):
             raise ValueError(
                 f"Dimensions must be equal, but are {input[self.batch_dim]} and {count}"
             )
-        return input
+        if count is None:
+            return input
+        at = self.batch_dim
+        return (*input[:at], count, *input[at + 1 :])
 
     def compute(self, xp: Any, input: Any, seq_lengths: Any) -> Any:
         if self.batch_dim == self.seq_dim:

@@ -20,6 +20,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import colocate_with, name_scope
 from tfteach.framework.shape import Shape
 from tfteach.ops.array import INDICES
+from tfteach.ops.constant import constant
 from tfteach.ops.fill import ones, zeros, zeros_like
 from tfteach.ops.join import concat
 from tfteach.ops.pack import brackets
@@ -118,7 +119,7 @@ class MatrixSetDiag(Op):
                 sizes, axes = shape(grad), rank(grad)
                 outer = slice(sizes, [0], [axes - 2])
                 matrix = slice(sizes, [axes - 2], [2])
-                least = OPS["Min"]()(matrix, np.arange(1, dtype=np.int32))
+                least = OPS["Min"]()(matrix, constant(np.zeros(1, np.int32)))
                 wanted = concat([outer, [least]], 0)
         input_grad = matrix_set_diag(grad, zeros(wanted, dtype=grad.dtype))
         return [input_grad, matrix_diag_part(grad)]

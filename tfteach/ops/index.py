@@ -185,13 +185,22 @@ def _axis_gradient(
     values = reshape(grad, values_shape)
     order = concat([batches, [axis_count], between, after], 0)
     values = transpose(values, order)
-    summed = _sum_rows(params_shape, values, indices, batch, params_shape[axis])
+    # TF takes the axis after the batch for the gathered one, which gives a wrong
+    # gradient if it is a later one; here the graphs differ then.
+    is_next = bool(constant_value(axis) == batch)
+    rows = params_shape[axis]
+    summed = _sum_rows(params_shape, values, indices, batch, rows, is_next)
     back = concat([batches, between + 1, [batch], after], 0)
     return transpose(summed, back)
 
 
 def _sum_rows(
-    params_shape: Tensor, values: Tensor, indices: Tensor, batch: int, rows: Tensor
+    params_shape: Tensor,
+    values: Tensor,
+    indices: Tensor,
+    batch: int,
+    rows: Tensor,
+    is_next: bool,
 ) -> Tensor:
     count = expand_dims(size(indices), 0)
     if batch:
@@ -200,9 +209,11 @@ def _sum_rows(
         inner = values_shape[batch:][1:]
         batch_size = OPS["Prod"]()(outer, [0])
         flat = concat([[-1], inner], 0)
+        dtype = indices.dtype.base_dtype
+        gathered = None if is_next else cast(rows, dtype)
         rows = rows * batch_size
-        sizes = cast(params_shape, indices.dtype.base_dtype)
-        indices = _batch_indices(sizes, indices, batch)
+        sizes = cast(params_shape, dtype)
+        indices = _batch_indices(sizes, indices, batch, gathered=gathered)
         values = reshape(values, flat)
     indices = reshape(indices, count)
     summed: Tensor = OPS["UnsortedSegmentSum"]()(values, indices, rows)
@@ -211,17 +222,24 @@ def _sum_rows(
     return summed
 
 
-def _batch_indices(sizes: Tensor, indices: Tensor, batch: int) -> Tensor:
+def _batch_indices(
+    sizes: Tensor,
+    indices: Tensor,
+    batch: int,
+    name: str = "range",
+    gathered: Tensor | None = None,
+) -> Tensor:
     """The indices into the table whose batch axes are one axis; sizes of its type."""
     result, dtype = indices, indices.dtype.base_dtype
     rank = len(indices.static_shape or ())
     width = ones((), dtype=dtype)
     for axis in range(batch, 0, -1):
         here = sizes[axis - 1]
-        width = width * sizes[axis]
+        inner = sizes[axis] if axis < batch or gathered is None else gathered
+        width = width * inner
         start = zeros((), dtype=dtype)
         step = ones((), dtype=dtype)
-        numbers = OPS["Range"]()(start, here, step) * width
+        numbers = OPS["Range"]()(start, here, step, name=name) * width
         at = stack([1] * (axis - 1) + [here] + [1] * (rank - axis), axis=0)
         result = result + reshape(numbers, at)
     return result
@@ -357,7 +375,7 @@ def batch_gather(params: Any, indices: Any, name: str | None = None) -> Tensor:
         indices_shape, params_shape = shape(indices), shape(params)
         # TF orders these so: ones, then the sizes, which it casts even to their type.
         sizes = OPS["Cast"](DstT=indices.dtype.base_dtype)(params_shape)
-        flat_indices = reshape(_batch_indices(sizes, indices, batch), [-1])
+        flat_indices = reshape(_batch_indices(sizes, indices, batch, "Range"), [-1])
         inner = params_shape[batch + 1 :]
         rows = OPS["Prod"]()(params_shape[: batch + 1], [0])
         flat = reshape(params, concat([[rows], inner], axis=0))

@@ -118,8 +118,9 @@ class TensorScatterUpdate(_TensorScatter):
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         _, indices, updates = op.inputs
         updates_grad = GatherNd()(grad, indices)
+        same = identity(grad)
         nothing = zeros_like(updates, dtype=grad.dtype)
-        kept = TensorScatterUpdate()(identity(grad), indices, nothing)
+        kept = TensorScatterUpdate()(same, indices, nothing)
         return [kept, None, updates_grad]
 
 

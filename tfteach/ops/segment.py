@@ -97,8 +97,9 @@ class SegmentMean(_Segment):
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         data, ids = op.inputs
-        more = expand_dims(rank(data) - 1, 0)
-        ones_shape = concat([shape(ids), fill(more, 1)], 0)
+        axes = rank(data)
+        outer = shape(ids)
+        ones_shape = concat([outer, fill(expand_dims(axes - 1, 0), 1)], 0)
         ones = fill(ones_shape, constant(1, grad.dtype))
         scaled = grad / SegmentSum()(ones, ids)
         return [gather(scaled, ids), None]

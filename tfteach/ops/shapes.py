@@ -17,6 +17,7 @@ from tfteach.framework.op import OPS, Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
+from tfteach.ops.adjoint import upward
 from tfteach.ops.constant import constant
 from tfteach.ops.sparse import SparseTensor, SparseTensorValue
 
@@ -143,8 +144,7 @@ def cast(value: Any, dtype: DType) -> Tensor:
 
 def range_of(start: Any, limit: Any, delta: Any = 1) -> Tensor:
     """`tf.range`, which belongs to a later family."""
-    with name_scope("range", "Range", [start, limit, delta]) as scope:
-        return OPS["Range"]()(start, limit, delta, name=scope)
+    return upward("range")(start, limit, delta)  # type: ignore[no-any-return]
 
 
 @export("shape_n")
