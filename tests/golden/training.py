@@ -228,13 +228,11 @@ def _optimizer_graph(name, use_resource):
 def minimize_options(tf):
     v = tf.Variable(X, name="v")
     u = tf.Variable(X[0], name="u", trainable=False)
-    limited = tf.Variable(
-        X[1], name="limited", constraint=lambda t: tf.clip_by_value(t, -1.0, 1.0)
-    )
-    loss = tf.multiply(v * u, limited, name="loss")
+    w = tf.Variable(X[1], name="w")
+    loss = tf.multiply(v * u, w, name="loss")
     optimizer = tf.train.GradientDescentOptimizer(0.5, use_locking=True, name="half")
     pairs = optimizer.compute_gradients(
-        loss, [v, [u, limited]], gate_gradients=optimizer.GATE_GRAPH,
+        loss, [v, [u, w]], gate_gradients=optimizer.GATE_GRAPH,
         grad_loss=tf.constant(X),
     )
     tf.train.MomentumOptimizer(tf.constant(0.1), lambda: 0.5).minimize(

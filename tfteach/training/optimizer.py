@@ -256,7 +256,10 @@ class Optimizer:
         if variable.constraint is None:
             return update
         with get_default_graph().control_dependencies([update]):
-            return variable.assign(variable.constraint(variable))
+            # One node more than TF's, which hands over the reference variable's old
+            # Identity and counts on its sharing the buffer with the update.
+            fresh = variable if is_resource(variable) else variable.read_value()
+            return variable.assign(variable.constraint(fresh))
 
     # ---- slots
 

@@ -165,8 +165,8 @@ def polynomial_decay(
         else:
             step = minimum(step, decay_steps)
         progress = divide(step, steps)
-        share = pow(1 - progress, exponent)
-        return add(multiply(initial - end, share), end, name=scope)
+        span = initial - end
+        return add(multiply(span, pow(1 - progress, exponent)), end, name=scope)
 
 
 @export("train.piecewise_constant", "train.piecewise_constant_decay")
@@ -246,5 +246,6 @@ def cosine_decay(
         dtype = initial.dtype.base_dtype
         steps = cast(decay_steps, dtype)
         step = minimum(cast(global_step, dtype), steps)
-        wave = 0.5 * (1.0 + cos(constant(pi) * (step / steps)))
+        fraction = step / steps
+        wave = 0.5 * (1.0 + cos(constant(pi) * fraction))
         return multiply(initial, (1 - alpha) * wave + alpha)
