@@ -448,6 +448,9 @@ def _computed_inputs(op: Op, inputs: tuple[Tensor, ...]) -> str:
 
 def _view(op: Op, arg: Arg, tensor: Tensor) -> Any:
     """What `infer_shape` gets for one input tensor."""
+    if arg.name in op.by_value_or_shape:
+        value = folded_value(tensor)
+        return tensor._shape if value is None else value
     if arg.name in op.by_value:
         value = folded_value(tensor)
         if value is not None or arg.name not in op.by_shape:

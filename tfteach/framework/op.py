@@ -89,6 +89,8 @@ class Op:
     # and those it gets as a partly known shape, instead of by their static shape.
     by_value: ClassVar[tuple[str, ...]] = ()
     by_shape: ClassVar[tuple[str, ...]] = ()
+    # Inputs that it gets as an array if they are constant, else by their static shape.
+    by_value_or_shape: ClassVar[tuple[str, ...]] = ()
     # Resource inputs that it gets as the static shape of the variable behind them.
     by_handle: ClassVar[tuple[str, ...]] = ()
     # Whether the kernel only looks up a resource of the session (a variable's buffer):
@@ -119,7 +121,9 @@ class Op:
         if "signature" in cls.__dict__:
             left, _, right = cls.signature.partition("->")
             cls.inputs, cls.outputs = parse_args(left), parse_args(right)
-            cls._by_shape_only = not (cls.by_value or cls.by_shape or cls.by_handle)
+            cls._by_shape_only = not (
+                cls.by_value or cls.by_value_or_shape or cls.by_shape or cls.by_handle
+            )
             cls._ref_inputs = tuple(i for i, arg in enumerate(cls.inputs) if arg.is_ref)
         cls._interned = {}
         if not abstract:

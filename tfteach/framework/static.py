@@ -21,7 +21,7 @@ from tfteach.framework.shape import Shape, is_full, sizes_of
 _FOLDED = frozenset(
     "Cast Concat ConcatV2 Pack Fill Equal NotEqual Range Sub Add AddV2 Mul "
     "StridedSlice Squeeze ExpandDims Identity Prod Maximum Minimum Neg "
-    "FloorMod GatherV2 InvertPermutation Reshape Slice Transpose".split()
+    "FloorMod GatherV2 InvertPermutation Reshape Slice".split()
 )
 _MAX_FOLDED_SIZE = 1 << 16
 
@@ -60,7 +60,7 @@ def folded_value(tensor: Tensor) -> Any:
     """
     value = constant_value(tensor)
     if value is not None:
-        return value
+        return np.asarray(value)
     op = tensor.op
     spec = op.spec
     if not op.inputs or spec.is_stateful or not spec.is_foldable or op.control_inputs:
@@ -103,9 +103,9 @@ def constant_shape(tensor: Tensor) -> Shape:
         found = rule(op)
         if found is not NotImplemented:
             return found  # type: ignore[no-any-return]
-    value = constant_value(tensor)
+    value = folded_value(tensor)
     if value is not None:
-        return sizes_of(np.asarray(value).reshape(-1).tolist())
+        return sizes_of(value.reshape(-1).tolist())
     length = None if tensor._shape is None else tensor._shape[0]
     return None if length is None else (None,) * length
 

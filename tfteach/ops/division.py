@@ -21,12 +21,12 @@ from tfteach.ops.math import NO_NAN, QUOTIENTS, Binary, is_whole, zero_where
 REMAINDERS = dtypes_of("int32 int64 bfloat16 half float double")
 
 
-def refuse_zero(xp: Any, divisor: Any) -> None:
+def refuse_zero(xp: Any, x: Any, divisor: Any) -> None:
     """TF's error for integer division; floats give inf or nan instead.
 
     Kernels on a card cannot raise, there as in TF the quotient is undefined.
     """
-    if xp is np and not np.all(divisor):
+    if xp is np and x.size and not np.all(divisor):
         raise invalid_argument("Integer division by zero")
 
 
@@ -91,7 +91,7 @@ class Div(Binary):
 
 def truncated(xp: Any, x: Any, y: Any) -> Any:
     """Integer division as in C: towards zero."""
-    refuse_zero(xp, y)
+    refuse_zero(xp, x, y)
     down = xp.floor_divide(x, y)
     inexact = xp.remainder(x, y) != 0
     return down + (inexact & ((x < 0) != (y < 0))).astype(down.dtype)
@@ -143,7 +143,7 @@ class FloorDiv(Binary):
 
     def compute(self, xp: Any, x: Any, y: Any) -> Any:
         if is_whole(x):
-            refuse_zero(xp, y)
+            refuse_zero(xp, x, y)
             return xp.floor_divide(x, y)
         return xp.floor(xp.true_divide(x, y))
 
@@ -182,7 +182,7 @@ class FloorMod(Binary):
 
     def compute(self, xp: Any, x: Any, y: Any) -> Any:
         if is_whole(x):
-            refuse_zero(xp, y)
+            refuse_zero(xp, x, y)
         return xp.remainder(x, y)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
@@ -224,7 +224,7 @@ class TruncateMod(Binary):
 
     def compute(self, xp: Any, x: Any, y: Any) -> Any:
         if is_whole(x):
-            refuse_zero(xp, y)
+            refuse_zero(xp, x, y)
         return xp.fmod(x, y)
 
 

@@ -247,18 +247,21 @@ def _add(x: Tensor, y: Tensor, name: str | None = None) -> Any:
     return op(x, y, name=name)
 
 
-def _binary(symbol: str, function: Callable[..., Any], name: str) -> None:
+def _binary(
+    symbol: str, function: Callable[..., Any], name: str, is_one: bool = True
+) -> None:
     """Overload a binary operator and its reflection.
 
     Args:
       symbol: the operator's name in Python, as in `__add__`.
       function: `f(x, y, name=...)` of tensors.
       name: the default name of its node.
+      is_one: whether `function` builds a single node, or several in a scope of its own.
     """
     reflected = f"__r{symbol}__"
 
     def left(x: Tensor, y: Any) -> Any:
-        if type(y) is Tensor:
+        if is_one and type(y) is Tensor:
             # No scope is needed: the node takes the name that the scope would take.
             return function(x, y, name=name)
         with name_scope(None, name, [x, y]) as scope:
@@ -298,7 +301,7 @@ _binary("mod", _of("FloorMod"), "mod")
 _binary("pow", pow, "pow")
 _binary("and", compare.logical_and, "and")
 _binary("or", compare.logical_or, "or")
-_binary("xor", compare.logical_xor, "xor")
+_binary("xor", compare.logical_xor, "xor", is_one=False)
 _binary("matmul", _matmul, "matmul")
 
 Tensor.overload("__lt__", compare.less)

@@ -5,7 +5,9 @@ Source: core/ops/data_flow_ops.cc, python/ops/data_flow_grad.py.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
+
+import numpy as np
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.errors import invalid_argument
@@ -65,13 +67,19 @@ class DynamicStitch(Op):
 
     signature = "indices: N*int32, data: N*T -> merged: T"
 
-    def infer_shape(self, indices: list[Shape], data: list[Shape]) -> Shape:
+    by_value_or_shape: ClassVar[tuple[str, ...]] = ("indices",)
+
+    def infer_shape(self, indices: list[Any], data: list[Shape]) -> Shape:
         inner: Shape = None
-        for where, rows in zip(indices, data, strict=True):
+        known = [w for w in indices if isinstance(w, np.ndarray)]
+        for index, rows in zip(indices, data, strict=True):
+            where = index.shape if isinstance(index, np.ndarray) else index
             if where is not None and rows is not None:
                 shapes.merge(rows[: len(where)], where)
                 inner = shapes.merge(inner, rows[len(where) :])
-        return None if inner is None else (None, *inner)
+        count = max((int(w.max()) + 1 for w in known if w.size), default=0)
+        whole = count if len(known) == len(indices) else None
+        return None if inner is None else (whole, *inner)
 
     def compute(self, xp: Any, *arrays: Any) -> Any:
         count = len(arrays) // 2

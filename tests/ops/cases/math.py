@@ -41,7 +41,7 @@ def whole(name: str, function) -> Case:
 
 def cut(a: int, b: int) -> int:
     """Division as C does it."""
-    return int(math.trunc(a / b))
+    return math.trunc(a / b)
 
 
 CASES = [
