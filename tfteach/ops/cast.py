@@ -79,6 +79,8 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     target = as_dtype(dtype).base_dtype
     if isinstance(x, Tensor) and x.dtype is target:
         return x
+    if hasattr(x, "handle") and x.dtype is target:
+        return x  # a resource variable is read where it is used, as in TF
     with name_scope(name, "Cast", [x]) as scope:
         if isinstance(x, SparseTensor):
             values = cast(x.values, target, name=scope)
