@@ -7,6 +7,7 @@ that for scalars but 20 us an instruction to compile, so it must be earned.
 from __future__ import annotations
 
 import itertools
+import traceback
 import re
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
@@ -95,6 +96,9 @@ class Program:
                 for slot in frees:
                     registers[slot] = None
         except Exception as error:
+            # The traceback keeps this frame: it must not keep the arrays as well.
+            registers.clear()
+            result = None
             raise_blaming(error, instruction)
         return [own(registers[slot]) for slot, own in compiled.fetches]
 
@@ -124,6 +128,8 @@ class Program:
                 for observer in observers:
                     observer.release(instruction)
         except Exception as error:
+            registers.clear()
+            result = results = None
             raise_blaming(error, instruction)
         return [own(registers[slot]) for slot, own in compiled.fetches]
 
@@ -235,6 +241,9 @@ def raise_blaming(error: Exception, instruction: Instruction | None) -> None:
 
     Exceptions of NumPy and Python become InvalidArgumentError with their words.
     """
+    if isinstance(error, MemoryError | errors.ResourceExhaustedError):
+        # What the failed run held must be free before the caller tries something else.
+        traceback.clear_frames(error.__traceback__)
     if instruction is None:
         raise error
     op = instruction.node.op
