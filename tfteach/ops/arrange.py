@@ -354,7 +354,7 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
 
     Source: ReverseV2 in core/ops/array_ops.cc.
     """
-    return ReverseV2()(tensor, axis, name=name)  # type: ignore[no-any-return]
+    return ReverseV2()(tensor, axis, name=name)
 
 
 @export("reverse_sequence")
@@ -391,7 +391,7 @@ def reverse_sequence(
     if seq_axis is None:
         raise TypeError("Expected int for argument 'seq_dim' not None.")
     op = ReverseSequence(seq_axis, 0 if batch_axis is None else batch_axis)
-    return op(input, seq_lengths, name=name)  # type: ignore[no-any-return]
+    return op(input, seq_lengths, name=name)
 
 
 @export("roll", "manip.roll")
@@ -412,4 +412,4 @@ def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
 
     Source: Roll in core/ops/manip_ops.cc.
     """
-    return Roll()(input, shift, axis, name=name)  # type: ignore[no-any-return]
+    return Roll()(input, shift, axis, name=name)

@@ -66,7 +66,7 @@ class SpaceToDepth(_DepthOp):
                 raise ValueError(
                     f"Dimension size must be evenly divisible by {size} but is {length}"
                 )
-        return self.native((  # type: ignore[no-any-return]
+        return self.native((
             n, h and h // size, w and w // size, c and c * size * size
         ))
 
@@ -105,7 +105,7 @@ class DepthToSpace(_DepthOp):
             raise ValueError(
                 f"Dimension size must be evenly divisible by {size * size} but is {c}"
             )
-        return self.native((  # type: ignore[no-any-return]
+        return self.native((
             n, h and h * size, w and w * size, c and c // (size * size)
         ))
 
@@ -209,7 +209,7 @@ class BatchToSpaceND(Op):
         for i, size in enumerate(block_shape.tolist()):
             n = input[i + 1]
             known = n is not None and crops is not None
-            result[i + 1] = n * size - int(crops[i].sum()) if known else None  # type: ignore[operator]
+            result[i + 1] = n * size - int(crops[i].sum()) if known else None
         return tuple(result)
 
     def compute(self, xp: Any, input: Any, block_shape: Any, crops: Any) -> Any:
@@ -261,7 +261,7 @@ def space_to_depth(
 
     Source: SpaceToDepth in core/ops/array_ops.cc.
     """
-    return SpaceToDepth(block_size, data_format)(input, name=name)  # type: ignore[no-any-return]
+    return SpaceToDepth(block_size, data_format)(input, name=name)
 
 
 @export("depth_to_space", "nn.depth_to_space")
@@ -284,7 +284,7 @@ def depth_to_space(
 
     Source: DepthToSpace in core/ops/array_ops.cc.
     """
-    return DepthToSpace(block_size, data_format)(input, name=name)  # type: ignore[no-any-return]
+    return DepthToSpace(block_size, data_format)(input, name=name)
 
 
 @export("space_to_batch_nd", "manip.space_to_batch_nd")
@@ -304,7 +304,7 @@ def space_to_batch_nd(
 
     Source: SpaceToBatchND in core/ops/array_ops.cc.
     """
-    return SpaceToBatchND()(input, block_shape, paddings, name=name)  # type: ignore[no-any-return]
+    return SpaceToBatchND()(input, block_shape, paddings, name=name)
 
 
 @export("batch_to_space_nd", "manip.batch_to_space_nd")
@@ -324,7 +324,7 @@ def batch_to_space_nd(
 
     Source: BatchToSpaceND in core/ops/array_ops.cc.
     """
-    return BatchToSpaceND()(input, block_shape, crops, name=name)  # type: ignore[no-any-return]
+    return BatchToSpaceND()(input, block_shape, crops, name=name)
 
 
 @export("space_to_batch", "nn.space_to_batch")

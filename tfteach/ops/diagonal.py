@@ -254,7 +254,7 @@ def matrix_diag(
         "matrix_diag", k=(k, 0), num_rows=(num_rows, -1), num_cols=(num_cols, -1),
         padding_value=(padding_value, 0),
     )
-    return MatrixDiag()(diagonal, name=name)  # type: ignore[no-any-return]
+    return MatrixDiag()(diagonal, name=name)
 
 
 @export("matrix_diag_part", "linalg.diag_part")
@@ -277,7 +277,7 @@ def matrix_diag_part(
     Source: MatrixDiagPart in core/ops/array_ops.cc.
     """
     _only_main("matrix_diag_part", k=(k, 0), padding_value=(padding_value, 0))
-    return MatrixDiagPart()(input, name=name)  # type: ignore[no-any-return]
+    return MatrixDiagPart()(input, name=name)
 
 
 @export("matrix_set_diag", "linalg.set_diag")
@@ -301,7 +301,7 @@ def matrix_set_diag(
     Source: MatrixSetDiag in core/ops/array_ops.cc.
     """
     _only_main("matrix_set_diag", k=(k, 0))
-    return MatrixSetDiag()(input, diagonal, name=name)  # type: ignore[no-any-return]
+    return MatrixSetDiag()(input, diagonal, name=name)
 
 
 @export("matrix_band_part", "linalg.band_part")
@@ -324,7 +324,7 @@ def matrix_band_part(
 
     Source: MatrixBandPart in core/ops/array_ops.cc.
     """
-    return MatrixBandPart()(input, num_lower, num_upper, name=name)  # type: ignore[no-any-return]
+    return MatrixBandPart()(input, num_lower, num_upper, name=name)
 
 
 @export("diag", "linalg.tensor_diag")
@@ -340,7 +340,7 @@ def diag(diagonal: Any, name: str | None = None) -> Tensor:
 
     Source: Diag in core/ops/array_ops.cc.
     """
-    return Diag()(diagonal, name=name)  # type: ignore[no-any-return]
+    return Diag()(diagonal, name=name)
 
 
 @export("diag_part", "linalg.tensor_diag_part")
@@ -356,7 +356,7 @@ def diag_part(input: Any, name: str | None = None) -> Tensor:
 
     Source: DiagPart in core/ops/array_ops.cc.
     """
-    return DiagPart()(input, name=name)  # type: ignore[no-any-return]
+    return DiagPart()(input, name=name)
 
 
 @export("eye", "linalg.eye")

@@ -34,10 +34,12 @@ _BITS = (
 
 
 # The functions' results bear the ops' names, as TF's do.
-_TopK: Any = namedtuple("TopKV2", "values indices")
-_Unique: Any = namedtuple("Unique", "y idx")
-_UniqueWithCounts: Any = namedtuple("UniqueWithCounts", "y idx count")
-_ListDiff: Any = namedtuple("ListDiff", "out idx")
+_TopK: Any = namedtuple("TopKV2", "values indices")  # type: ignore[name-match]
+_Unique: Any = namedtuple("Unique", "y idx")  # type: ignore[name-match]
+_UniqueWithCounts: Any = namedtuple(  # type: ignore[name-match]
+    "UniqueWithCounts", "y idx count"
+)
+_ListDiff: Any = namedtuple("ListDiff", "out idx")  # type: ignore[name-match]
 
 
 class TopKV2(Op):
@@ -88,8 +90,9 @@ class TopKV2(Op):
         count = shape(rows)[0]
         starts = range_of(0, cast(count, int64) * width, width)
         places = reshape(rows + cast(expand_dims(starts, -1), int32), [-1])
+        places, values = expand_dims(places, -1), reshape(grad, [-1])
         total = OPS["Prod"]()(sizes, all_axes(sizes))
-        flat = scatter_nd(expand_dims(places, -1), reshape(grad, [-1]), [total])
+        flat = scatter_nd(places, values, [total])
         return [reshape(flat, sizes), zeros([], dtype=int32)]
 
 

@@ -209,9 +209,9 @@ def pad(
     """
     mode = mode.upper()
     if mode in ("REFLECT", "SYMMETRIC"):
-        return MirrorPad(mode)(tensor, paddings, name=name)  # type: ignore[no-any-return]
+        return MirrorPad(mode)(tensor, paddings, name=name)
     if mode != "CONSTANT":
         raise ValueError(f"Unknown padding mode: {mode}")
     if not isinstance(constant_values, Tensor) and constant_values == 0:
-        return Pad()(tensor, paddings, name=name)  # type: ignore[no-any-return]
-    return PadV2()(tensor, paddings, constant_values, name=name)  # type: ignore[no-any-return]
+        return Pad()(tensor, paddings, name=name)
+    return PadV2()(tensor, paddings, constant_values, name=name)

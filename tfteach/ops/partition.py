@@ -139,7 +139,7 @@ def dynamic_partition(
 
     Source: DynamicPartition in core/ops/data_flow_ops.cc.
     """
-    return DynamicPartition(num_partitions)(data, partitions, name=name)  # type: ignore[no-any-return]
+    return DynamicPartition(num_partitions)(data, partitions, name=name)
 
 
 @export("dynamic_stitch")
@@ -158,4 +158,4 @@ def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
 
     Source: DynamicStitch in core/ops/data_flow_ops.cc.
     """
-    return DynamicStitch()(indices, data, name=name)  # type: ignore[no-any-return]
+    return DynamicStitch()(indices, data, name=name)

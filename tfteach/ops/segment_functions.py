@@ -60,31 +60,31 @@ def _documented(text: str, **words: str) -> Callable[[Any], Any]:
 @export("segment_sum", "math.segment_sum")
 @_documented(_SORTED, what="The sums", empty="0", op="SegmentSum")
 def segment_sum(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
-    return segment.SegmentSum()(data, segment_ids, name=name)  # type: ignore[no-any-return]
+    return segment.SegmentSum()(data, segment_ids, name=name)
 
 
 @export("segment_mean", "math.segment_mean")
 @_documented(_SORTED, what="The means", empty="0", op="SegmentMean")
 def segment_mean(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
-    return segment.SegmentMean()(data, segment_ids, name=name)  # type: ignore[no-any-return]
+    return segment.SegmentMean()(data, segment_ids, name=name)
 
 
 @export("segment_max", "math.segment_max")
 @_documented(_SORTED, what="The largest elements", empty="0", op="SegmentMax")
 def segment_max(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
-    return segment.SegmentMax()(data, segment_ids, name=name)  # type: ignore[no-any-return]
+    return segment.SegmentMax()(data, segment_ids, name=name)
 
 
 @export("segment_min", "math.segment_min")
 @_documented(_SORTED, what="The smallest elements", empty="0", op="SegmentMin")
 def segment_min(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
-    return segment.SegmentMin()(data, segment_ids, name=name)  # type: ignore[no-any-return]
+    return segment.SegmentMin()(data, segment_ids, name=name)
 
 
 @export("segment_prod", "math.segment_prod")
 @_documented(_SORTED, what="The products", empty="1", op="SegmentProd")
 def segment_prod(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
-    return segment.SegmentProd()(data, segment_ids, name=name)  # type: ignore[no-any-return]
+    return segment.SegmentProd()(data, segment_ids, name=name)
 
 
 @export("unsorted_segment_sum", "math.unsorted_segment_sum")
@@ -93,7 +93,7 @@ def unsorted_segment_sum(
     data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
 ) -> Tensor:
     op = segment.UnsortedSegmentSum()
-    return op(data, segment_ids, num_segments, name=name)  # type: ignore[no-any-return]
+    return op(data, segment_ids, num_segments, name=name)
 
 
 @export("unsorted_segment_max", "math.unsorted_segment_max")
@@ -105,7 +105,7 @@ def unsorted_segment_max(
     data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
 ) -> Tensor:
     op = segment.UnsortedSegmentMax()
-    return op(data, segment_ids, num_segments, name=name)  # type: ignore[no-any-return]
+    return op(data, segment_ids, num_segments, name=name)
 
 
 @export("unsorted_segment_min", "math.unsorted_segment_min")
@@ -117,7 +117,7 @@ def unsorted_segment_min(
     data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
 ) -> Tensor:
     op = segment.UnsortedSegmentMin()
-    return op(data, segment_ids, num_segments, name=name)  # type: ignore[no-any-return]
+    return op(data, segment_ids, num_segments, name=name)
 
 
 @export("unsorted_segment_prod", "math.unsorted_segment_prod")
@@ -126,7 +126,7 @@ def unsorted_segment_prod(
     data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
 ) -> Tensor:
     op = segment.UnsortedSegmentProd()
-    return op(data, segment_ids, num_segments, name=name)  # type: ignore[no-any-return]
+    return op(data, segment_ids, num_segments, name=name)
 
 
 def _row_counts(data: Tensor, segment_ids: Tensor, num_segments: Any) -> Tensor:
@@ -138,7 +138,7 @@ def _row_counts(data: Tensor, segment_ids: Tensor, num_segments: Any) -> Tensor:
     if data_rank is None or ids_rank is None:
         raise ValueError("The ranks of data and segment_ids must be known.")
     counts = reshape(counts, [num_segments] + [1] * (data_rank - ids_rank))
-    return OPS["Maximum"]()(counts, 1)  # type: ignore[no-any-return]
+    return OPS["Maximum"]()(counts, 1)
 
 
 @export("unsorted_segment_mean", "math.unsorted_segment_mean")

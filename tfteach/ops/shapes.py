@@ -144,7 +144,7 @@ def cast(value: Any, dtype: DType) -> Tensor:
 
 def range_of(start: Any, limit: Any, delta: Any = 1) -> Tensor:
     """`tf.range`, which belongs to a later family."""
-    return upward("range")(start, limit, delta)  # type: ignore[no-any-return]
+    return upward("range")(start, limit, delta)
 
 
 @export("shape_n")

@@ -429,7 +429,9 @@ def _packed_slice(
                     p if p.dtype.base_dtype is int64 else OPS["Cast"](DstT=int64)(p)
                     for p in packed
                 ]
-        return strided_slice(tensor, *packed, var=var, name=scope, **masks)
+        first, last, step = packed
+        options: dict[str, Any] = {**masks, "var": var, "name": scope}
+        return strided_slice(tensor, first, last, step, **options)
 
 
 Tensor.overload("__getitem__", slice_helper)

@@ -210,7 +210,7 @@ def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
 
     Source: Tile in core/ops/array_ops.cc.
     """
-    return Tile()(input, multiples, name=name)  # type: ignore[no-any-return]
+    return Tile()(input, multiples, name=name)
 
 
 @export("broadcast_to")
@@ -230,7 +230,7 @@ def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
 
     Source: BroadcastTo in core/ops/array_ops.cc.
     """
-    return BroadcastTo()(input, shape, name=name)  # type: ignore[no-any-return]
+    return BroadcastTo()(input, shape, name=name)
 
 
 @export("broadcast_dynamic_shape")
@@ -248,7 +248,7 @@ def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
 
     Source: BroadcastArgs in core/ops/array_ops.cc.
     """
-    return BroadcastArgs()(shape_x, shape_y)  # type: ignore[no-any-return]
+    return BroadcastArgs()(shape_x, shape_y)
 
 
 @export("broadcast_static_shape")
@@ -334,7 +334,7 @@ def one_hot(
                 f"dtype {on!r} of on_value does not match dtype {off!r} of off_value"
             )
         op = OneHot(-1 if axis is None else axis)
-        return op(indices, depth, on_value, off_value, name=scope)  # type: ignore[no-any-return]
+        return op(indices, depth, on_value, off_value, name=scope)
 
 
 @export("sequence_mask")
@@ -467,7 +467,7 @@ def repeat(
 
 def _tiled(data: Tensor, axis: int, times: Any) -> Tensor:
     expanded = expand_dims(data, axis + 1)
-    multiples: list[Any] = [1] * (data.shape.rank + 1)
+    multiples: list[Any] = [1] * len(expanded.static_shape or ())
     multiples[axis + 1] = times
     return tile(expanded, multiples)
 

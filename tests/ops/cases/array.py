@@ -37,7 +37,8 @@ from tfteach.ops.slicing import Slice, StridedSlice, StridedSliceGrad
 
 def f32(*shape: int) -> Any:
     """0.5, 1.5, 2.5, ... in a shape."""
-    return (np.arange(np.prod(shape, dtype=int)) + 0.5).astype(np.float32).reshape(shape)
+    flat = np.arange(np.prod(shape, dtype=int)) + 0.5
+    return flat.astype(np.float32).reshape(shape)
 
 
 def i32(*values: Any) -> Any:
@@ -153,7 +154,8 @@ ARRANGEMENTS = [
 PADDINGS = [
     Case(Pad(), (Y, i32([1, 0], [2, 1])),
          [[0, 0, 0, 0], [0, 0, 0.5, 0], [0, 0, 1.5, 0]]),
-    Case(PadV2(), (Y, i32([0, 1], [1, 0]), np.float32(9)), [[9, 0.5], [9, 1.5], [9, 9]]),
+    Case(PadV2(), (Y, i32([0, 1], [1, 0]), np.float32(9)),
+         [[9, 0.5], [9, 1.5], [9, 9]]),
     Case(MirrorPad("REFLECT"), (f32(2, 3), i32([1, 0], [0, 2])),
          [[3.5, 4.5, 5.5, 4.5, 3.5], [0.5, 1.5, 2.5, 1.5, 0.5],
           [3.5, 4.5, 5.5, 4.5, 3.5]]),
