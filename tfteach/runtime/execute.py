@@ -7,8 +7,8 @@ that for scalars but 20 us an instruction to compile, so it must be earned.
 from __future__ import annotations
 
 import itertools
-import traceback
 import re
+import traceback
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 

@@ -1,0 +1,155 @@
+"""On a real card, through CuPy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tfteach as tf
+
+LOCAL = "/job:localhost/replica:0/task:0/device:"
+CPU, GPU = LOCAL + "CPU:0", LOCAL + "GPU:0"
+pytestmark = pytest.mark.gpu
+
+
+def placed(sess: tf.Session, name: str) -> str:
+    return sess.placements[name].assigned
+
+
+def test_the_card_is_listed_by_its_name(capsys: pytest.CaptureFixture[str]) -> None:
+    import cupy
+
+    name = cupy.cuda.runtime.getDeviceProperties(0)["name"].decode()
+    with tf.Session(config=tf.ConfigProto(log_device_placement=True)) as sess:
+        listed = sess.list_devices()[1]
+        sess.run(tf.add([1.0], [2.0], name="sum"))
+    assert listed.name == GPU
+    assert f"name: {name}, pci bus id: " in listed.physical_device_desc
+    assert listed.memory_limit_bytes > 1 << 30
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "Device mapping:"
+    assert f"{GPU} -> {listed.physical_device_desc}" in lines
+    assert any(line.startswith("sum: (Add") and line.endswith(GPU) for line in lines)
+    with tf.Session(config=tf.ConfigProto(device_count={"GPU": 0})) as sess:
+        assert len(sess.list_devices()) == 1
+
+
+def test_values_live_on_the_card_and_come_back() -> None:
+    import cupy
+
+    x = tf.placeholder(tf.float32, [None, 3], name="x")
+    v = tf.Variable([[1.0, 2.0, 3.0]], name="v")
+    y = tf.add(tf.multiply(x, v), 1.0, name="y")
+    with tf.Session() as sess:
+        sess.run(v.initializer)
+        for _ in range(15):
+            mine = np.ones((2, 3), np.float32)
+            got = sess.run([y, v], {x: mine})
+            assert isinstance(got[0], np.ndarray)
+            assert got[0].tolist() == [[2.0, 3.0, 4.0]] * 2
+            got[1][:] = 9.0
+        assert sess.run(v).tolist() == [[1.0, 2.0, 3.0]]
+        assert placed(sess, "y") == GPU
+        buffers = [c.value for _, c in sess.resources.items() if hasattr(c, "value")]
+        assert [type(b) for b in buffers] == [cupy.ndarray]
+        assert sess.transfers[CPU, GPU].size_bytes == 15 * 24
+
+
+def test_strings_and_int32_stay_on_the_host() -> None:
+    x = tf.placeholder(tf.float32, [None, 2], name="x")
+    rows = tf.shape(x)[0]
+    wide = tf.reshape(x, tf.stack([1, rows * 2]), name="wide")
+    text = tf.identity(tf.constant(["a"]), name="text")
+    with tf.Session() as sess:
+        got = sess.run([wide, rows, text], {x: np.ones((3, 2))})
+        assert got[0].shape == (1, 6)
+        assert got[1] == 3
+        assert got[2].tolist() == [b"a"]
+        assert placed(sess, "text") == CPU
+        assert sess.transfers[CPU, GPU].count == 1
+
+
+def test_training_gives_what_the_cpu_gives() -> None:
+    rng = np.random.default_rng(0)
+    inputs = rng.normal(size=(64, 8)).astype(np.float32)
+    labels = rng.integers(0, 3, 64)
+
+    def train(**config: Any) -> list[Any]:
+        with tf.Graph().as_default():
+            x = tf.placeholder(tf.float32, [None, 8])
+            y = tf.placeholder(tf.int64, [None])
+            w1 = tf.Variable(0.1 * rng_weights[0])
+            b1 = tf.Variable(tf.zeros([16]))
+            w2 = tf.Variable(0.1 * rng_weights[1])
+            hidden = tf.nn.relu(tf.matmul(x, w1) + b1)
+            loss = tf.reduce_mean(
+                tf.nn.sparse_softmax_cross_entropy_with_logits(
+                    labels=y, logits=tf.matmul(hidden, w2)
+                )
+            )
+            variables = [w1, b1, w2]
+            grads = tf.gradients(loss, variables)
+            pairs = zip(variables, grads, strict=True)
+            step = tf.group(*[v.assign_sub(0.5 * g) for v, g in pairs])
+            with tf.Session(config=tf.ConfigProto(**config)) as sess:
+                sess.run(tf.global_variables_initializer())
+                for _ in range(50):
+                    sess.run(step, {x: inputs, y: labels})
+                assert placed(sess, "MatMul").endswith("CPU:0" if config else "GPU:0")
+                return sess.run([loss, *variables], {x: inputs, y: labels})
+
+    rng_weights = [rng.normal(size=s).astype(np.float32) for s in ((8, 16), (16, 3))]
+    expected = train(device_count={"GPU": 0})
+    for got, right in zip(train(), expected, strict=True):
+        np.testing.assert_allclose(got, right, rtol=1e-3, atol=1e-4)
+    assert expected[0] < 1.0
+
+
+def test_loops_run_on_the_card() -> None:
+    x = tf.placeholder(tf.float32, [3])
+    _, total = tf.while_loop(
+        lambda i, _: i < 10, lambda i, t: (i + 1, t * 2.0), [tf.constant(0), x]
+    )
+    with tf.Session() as sess:
+        assert sess.run(total, {x: [1.0, 2.0, 3.0]}).tolist() == [
+            1024.0,
+            2048.0,
+            3072.0,
+        ]
+
+
+def test_a_full_card_is_an_oom_error_and_the_session_works_on() -> None:
+    import cupy
+
+    pool = cupy.get_default_memory_pool()
+    old = pool.get_limit()
+    x = tf.placeholder(tf.float32, [None])
+    y = tf.add(tf.multiply(x, 2.0), 1.0)
+    options = tf.GPUOptions(per_process_gpu_memory_fraction=0.001)
+    try:
+        with tf.Session(config=tf.ConfigProto(gpu_options=options)) as sess:
+            limit = sess.list_devices()[1].memory_limit_bytes
+            assert pool.get_limit() == limit
+            with pytest.raises(tf.errors.ResourceExhaustedError, match="OOM when"):
+                sess.run(y, {x: np.zeros(limit // 4, np.float32)})
+            assert sess.run(y, {x: [1.0]}).tolist() == [3.0]
+    finally:
+        pool.set_limit(size=old)
+
+
+def test_a_second_card() -> None:
+    import cupy
+
+    if cupy.cuda.runtime.getDeviceCount() < 2:
+        pytest.skip("one card only")
+    with tf.device("/gpu:1"):
+        v = tf.Variable([1.0, 2.0])
+        y = tf.multiply(v, 2.0)
+    with tf.device("/gpu:0"):
+        z = tf.add(y, 1.0)
+    with tf.Session() as sess:
+        sess.run(v.initializer)
+        assert sess.run(z).tolist() == [3.0, 5.0]
+        assert sess.transfers[LOCAL + "GPU:1", GPU].count == 1
