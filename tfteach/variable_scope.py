@@ -208,12 +208,15 @@ def _check_initializer(initializer: Any, dtype: Any) -> None:
         )
 
 
-def _chained(getter: Callable[..., Any], outer: Callable[..., Any] | None) -> Any:
+def _chained(own: Callable[..., Any], outer: Callable[..., Any] | None) -> Any:
+    """A custom getter within another: the inner one is asked first."""
     if outer is None:
-        return getter
-    return lambda inner, *args, **kwargs: getter(
-        functools.partial(outer, inner), *args, **kwargs
-    )
+        return own
+
+    def chained(getter: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        return own(functools.partial(outer, getter), *args, **kwargs)
+
+    return chained
 
 
 def _get(store: VariableStore, name: str, kwargs: dict[str, Any]) -> Any:
