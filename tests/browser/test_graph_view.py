@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
-import pytest
-from playwright.sync_api import Locator
+import random
+from pathlib import Path
+from typing import Any
 
+import pytest
+from playwright.sync_api import Browser, Locator
+
+import tfteach as tf
 from tests.browser.lab import Lab
+from tfteach.explain.outline import rows_of_graph
+from tfteach.runtime.prune import prune
+
+STATIC = Path(tf.__file__).parent / "jupyter" / "static"
 
 pytestmark = pytest.mark.browser
 
@@ -90,7 +99,9 @@ def test_saved_notebook_shows_the_picture_without_a_kernel(lab: Lab) -> None:
     )
     lab.open("saved.ipynb")  # trusted, with a kernel that knows no widget
     lab.cell(1).locator(".tfteach-static img").wait_for()
-    assert not lab.cell(1).get_by_text("model not found").is_visible()
+    failed = lab.cell(1).get_by_text("model not found")
+    failed.wait_for(state="attached")
+    assert not failed.is_visible()
     lab.screenshot("graph_view_saved")
 
 
@@ -155,3 +166,55 @@ def test_dark_theme(lab: Lab) -> None:
 def brightness(colour: str) -> float:
     numbers = colour[colour.index("(") + 1 : -1].split(",")
     return sum(float(number) for number in numbers[:3]) / 3
+
+
+def test_the_page_prunes_as_python_does(browser: Browser) -> None:
+    """Random graphs with several outputs, control edges and feeds, in both."""
+    cases = [random_case(seed) for seed in range(150)]
+    page = browser.new_page()
+    found = page.evaluate(
+        """async ([source, cases]) => {
+            const url = URL.createObjectURL(
+                new Blob([source], {type: 'text/javascript'}));
+            const {GraphModel, decode, prune} = await import(url);
+            return cases.map(({rows, fetches, feeds}) => {
+                const model = new GraphModel(rows.map(decode));
+                const {needed} = prune(model, fetches, feeds);
+                return [...needed].sort((a, b) => a - b);
+            });
+        }""",
+        [(STATIC / "graph.js").read_text(), [case for case, _ in cases]],
+    )
+    page.close()
+    assert found == [needed for _, needed in cases]
+    sizes = {len(needed) for _, needed in cases}
+    assert len(sizes) > 10  # the cases do differ
+
+
+def random_case(seed: int) -> tuple[dict[str, Any], list[int]]:
+    """A graph as rows with fetches and feeds, and what Python says a run needs."""
+    choice = random.Random(seed)
+    with tf.Graph().as_default() as graph:
+        tensors = [tf.placeholder(tf.float32, name="p0")]
+        for i in range(choice.randint(1, 40)):
+            before = [choice.choice(tensors).op for _ in range(choice.randint(0, 2))]
+            with tf.control_dependencies(before):
+                one, other = choice.choices(tensors, k=2)
+                kind = choice.random()
+                if kind < 0.1:
+                    tensors.append(tf.placeholder(tf.float32, name=f"p{i + 1}"))
+                elif kind < 0.2:
+                    tf.no_op(name=f"n{i}")
+                else:
+                    tensors.append(tf.add(one, other, name=f"a{i}"))
+    ops = graph.get_operations()
+    fetches: list[Any] = [choice.choice(ops) for _ in range(choice.randint(1, 2))]
+    fetches += [choice.choice(tensors)]
+    feeds = [choice.choice(tensors) for _ in range(choice.randint(0, 4))]
+    needed = prune(fetches, feeds).needed
+    case = {
+        "rows": rows_of_graph(graph),
+        "fetches": [fetch.name for fetch in fetches],
+        "feeds": [feed.name for feed in feeds],
+    }
+    return case, sorted(op.node_id - 1 for op in needed)

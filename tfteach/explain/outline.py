@@ -13,6 +13,7 @@ import numpy as np
 
 from tfteach.framework.dtypes import as_dtype
 from tfteach.framework.graph import Graph, Operation, SourceLine, Tensor
+from tfteach.runtime.prune import PLACEHOLDERS
 
 LONGEST_TEXT = 200
 MOST_VALUES = 6
@@ -288,5 +289,9 @@ def needed_rows(
         needed.add(at)
         pairs = zip(rows[at].inputs[::2], rows[at].inputs[1::2], strict=True)
         stack += [op for op, port in pairs if (op, port) not in fed]
-        stack += rows[at].controls
+        stack += [
+            c
+            for c in rows[at].controls
+            if (c, 0) not in fed or rows[c].type not in PLACEHOLDERS
+        ]
     return needed, unknown

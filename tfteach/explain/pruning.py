@@ -119,7 +119,7 @@ def _who_asks(
     for op in queue:
         sources = [t.op for t in op.inputs if t not in fed]
         for source in (*sources, *op.control_inputs):
-            if source not in asks:
+            if source in needed and source not in asks:
                 asks[source] = op
                 queue.append(source)
     return asks

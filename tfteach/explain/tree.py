@@ -1,7 +1,7 @@
 """A graph's scopes as nested boxes, and which of them a still picture opens.
 
-The live view (widgets/src/shared) decides alike in the browser; here the same rules serve
-the SVG and the text that saved notebooks carry.
+The live view (widgets/src/shared) decides alike in the browser; here the same rules
+serve the SVG and the text that saved notebooks carry.
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def lane_of(box: Box, rows: list[Row]) -> Lane:
     types = {rows[i].type for i in box.members}
     if _HOUSEKEEPING.fullmatch(base) and (box.is_scope or types == {"NoOp"}):
         return "aside"
-    if types == {"MergeSummary"} or (_MERGES.fullmatch(base) and "MergeSummary" in types):
+    if "MergeSummary" in types and (_MERGES.fullmatch(base) or len(types) == 1):
         return "aside"
     above = box.parent
     while above is not None and above.id:
@@ -175,6 +175,7 @@ def opened(
             if box.is_scope
             and box.id not in chosen
             and not is_variable(box, rows)
+            and not own_constants(box, rows)
             and lane_of(box, rows) == "main"
         ]
         inside = [child for box in more for child in box.children or ()]

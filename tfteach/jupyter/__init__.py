@@ -1,8 +1,8 @@
 """Graphs in a notebook.
 
-Enters: graphs, and what tfteach.explain says of them. Leaves: widgets and pictures. Read
-picture.py (still pictures), growing.py (a graph's growth on its way to the page),
-widgets/graph.py (the live view), display.py (what a cell shows), magics.py (`%%graph`).
+Enters: graphs, and what tfteach.explain says of them. Leaves: widgets and pictures.
+Read picture.py (still pictures), growing.py (a graph's growth on its way to the page),
+widgets/graph.py (the live view), display.py (what a cell shows), magics.py.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -1,8 +1,8 @@
 """What a cell shows: the live view, and the still picture that outlives the kernel.
 
-They are two outputs. A saved widget without its kernel is an error message in JupyterLab,
-whatever else its output holds, so the picture needs an output of its own; while the live
-view is mounted the picture hides (see STYLE in picture.py).
+They are two outputs. A saved widget without its kernel is an error message in
+JupyterLab, whatever else its output holds, so the picture needs an output of its own;
+while the live view is mounted the picture hides (see STYLE in picture.py).
 """
 
 from __future__ import annotations

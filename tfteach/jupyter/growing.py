@@ -2,7 +2,7 @@
 
 A kernel answers no messages while a cell runs, but it can send. New ops travel in
 batches, at most 20 a second and 600 kB a second (JupyterLab's server drops more than
-1 MB/s), sent by a timer so that the last op of a burst is not left waiting for the next.
+1 MB/s), sent by a timer so that the last op of a burst does not wait for the next.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class GrowingRows:
             self.rows.append(row)
 
     def _changed(self, check: bool) -> list[list[Any]]:
-        """Rows whose op changed: a loop closed, a control input or a shape came later."""
+        """Rows whose op changed: a loop closed, a control input or shape came later."""
         if not check and self.graph.mutations == self._mutations:
             return []
         self._mutations = self.graph.mutations

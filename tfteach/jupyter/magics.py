@@ -20,6 +20,8 @@ from tfteach.framework.stacks import get_default_graph
 class GraphMagics(Magics):
     """The magics, with the graphs that `--keep` names."""
 
+    shell: Any
+
     def __init__(self, shell: Any) -> None:
         super().__init__(shell)
         self.kept: dict[str, Graph] = {}
@@ -61,7 +63,7 @@ class GraphMagics(Magics):
     )
     @line_cell_magic
     def graph(self, line: str, cell: str | None = None) -> None:  # fmt: skip
-        """Show a graph; as `%%graph` run the cell in a fresh tf.Graph and watch it grow.
+        """Show a graph; `%%graph` runs the cell in a fresh tf.Graph and shows it grow.
 
         The cell runs in your own namespace, as any cell does: what it assigns stays.
         Only the default graph is another one while it runs. After an error the view
@@ -158,7 +160,7 @@ class GraphMagics(Magics):
         name = args.graph[0]
         if len(args.graph) > 1 or not name.isidentifier():
             raise UsageError(
-                f"%%graph {' '.join(args.graph)}: expected one Python name for the graph"
+                f"%%graph {' '.join(args.graph)}: expected one Python name for it"
             )
         return str(name)
 

@@ -443,16 +443,16 @@ def _inputs(still: Still, row: Row) -> Iterable[str]:
 # ---- MIME bundle
 
 # Trusted notebooks apply this (untrusted ones drop it). While a live view is mounted in
-# the same outputs its still picture hides; once no kernel knows the widget any more, the
-# picture is what remains, and JupyterLab's "model not found" hides instead.
+# the same outputs its still picture hides; once no kernel knows the widget any more,
+# the picture is what remains, and JupyterLab's "model not found" hides instead.
 STYLE = """\
 .jp-OutputArea:has(.tfteach-graph) .jp-OutputArea-child:has(.tfteach-static) {
   display: none;
 }
-.jp-OutputArea:has(.tfteach-static) .jp-OutputArea-output.jupyter-widgets:not(:has(*)) {
+.jp-OutputArea:has(.tfteach-static) .lm-Panel.jp-OutputArea-output:not(:has(*)) {
   display: none;
 }
-@media print { .tfteach-static img { max-width: 100%; } }"""
+.tfteach-static img { max-width: 100%; height: auto; }"""
 
 
 def bundle_of(still: Still) -> dict[str, str]:

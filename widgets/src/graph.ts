@@ -8,3 +8,8 @@ function render({ model, el }: { model: WidgetModel; el: HTMLElement }): () => v
 }
 
 export default { render };
+
+// For tests that hold pruning in the page against pruning in Python.
+export { GraphModel } from "./shared/model";
+export { prune } from "./shared/prune";
+export { decode } from "./shared/wire";

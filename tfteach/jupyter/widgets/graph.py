@@ -20,6 +20,13 @@ STATIC = pathlib.Path(__file__).parent.parent / "static"
 Names = str | Operation | Tensor | Iterable[str | Operation | Tensor]
 
 
+class NameList(traitlets.List[Any]):
+    """A list of names that takes tensors and operations as well."""
+
+    def validate(self, obj: Any, value: Any) -> Any:
+        return super().validate(obj, names_of(value))
+
+
 class GraphView(anywidget.AnyWidget):
     """A live view of a graph: expand scopes, search, see what a run needs.
 
@@ -52,11 +59,11 @@ class GraphView(anywidget.AnyWidget):
     _esm = STATIC / "graph.js"
     _css = STATIC / "graph.css"
 
-    _ops = traitlets.List().tag(sync=True)
+    _ops: Any = traitlets.List().tag(sync=True)
     _runs = traitlets.Int(0).tag(sync=True)
     _batches = traitlets.Int(0).tag(sync=True)
-    fetches = traitlets.List(traitlets.Unicode()).tag(sync=True)
-    feeds = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    fetches = NameList().tag(sync=True)
+    feeds = NameList().tag(sync=True)
     expanded = traitlets.List(
         traitlets.Unicode(), default_value=None, allow_none=True
     ).tag(sync=True)
@@ -112,10 +119,6 @@ class GraphView(anywidget.AnyWidget):
         self._trait_values["_ops"] = rows
         self.observe(self._on_selected, "selected")
 
-    @traitlets.validate("fetches", "feeds")
-    def _to_names(self, proposal: Any) -> list[str]:
-        return names_of(proposal["value"])
-
     def __repr__(self) -> str:
         parts = [plural(len(self._rows), "op")]
         for word in ("fetches", "feeds"):
@@ -144,8 +147,8 @@ class GraphView(anywidget.AnyWidget):
     def _send_batch(self, batch: dict[str, Any]) -> None:
         if self.comm is None:  # closed, or no front end
             return
-        # Each batch is an attribute of its own: the page's model keeps all of them, also
-        # those that come before a view is there to listen.
+        # Each batch is an attribute of its own: the page's model keeps all of them,
+        # also those that come before a view is there to listen.
         number = self._batches
         self._trait_values["_batches"] = number + 1
         self._trait_values["_runs"] = batch.get("runs", self._runs)
@@ -175,8 +178,8 @@ class GraphView(anywidget.AnyWidget):
         svg = svg_of(self.still())
         if svg is None:
             raise RuntimeError(
-                "No SVG: Graphviz is not installed (pip install graphviz pygraphviz), or "
-                "too many boxes are open. Lower `depth`, or use to_text()."
+                "No SVG: Graphviz is not installed (pip install graphviz pygraphviz), "
+                "or too many boxes are open. Lower `depth`, or use to_text()."
             )
         return svg
 

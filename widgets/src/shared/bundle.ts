@@ -25,6 +25,8 @@ export interface Bundle {
   tensors: number;
   /** The edge that closes a loop runs back, beside the boxes. */
   back: boolean;
+  /** Orders what one box reads as its ops read it: x before y in add(x, y). */
+  place: number;
 }
 
 /** An open scope with all that its layout and that of scopes inside it needs. */
@@ -83,12 +85,12 @@ class Bundles {
   readonly all = new Map<string, Bundle>();
   constructor(private readonly model: GraphModel) {}
 
-  add(from: string, to: string, base: Base): void {
+  add(from: string, to: string, base: Base, place = 0): void {
     const back = base.from > base.to;
     const key = `${from}\u0001${to}${back ? "\u0001back" : ""}`;
     let bundle = this.all.get(key);
     if (bundle === undefined) {
-      bundle = { key, from, to, base: [], kind: "control", tensors: 0, back };
+      bundle = { key, from, to, base: [], kind: "control", tensors: 0, back, place };
       this.all.set(key, bundle);
     }
     bundle.base.push(base);
@@ -118,17 +120,18 @@ function bundleInside(model: GraphModel, frame: Frame): Bundle[] {
   for (const index of frame.scope.members) {
     const op = model.ops[index]!;
     const to = frame.rep.get(index)!;
-    eachInput(op, (from, port) => {
+    eachInput(op, (from, port, place) => {
       const source = frame.rep.get(from);
-      if (source !== undefined && source !== to) bundles.add(source.id, to.id, { from, port, to: index });
+      if (source !== undefined && source !== to) bundles.add(source.id, to.id, { from, port, to: index }, place);
     });
   }
   return bundles.finish();
 }
 
-function eachInput(op: Op, visit: (from: number, port: number) => void): void {
-  for (let i = 0; i < op.inputs.length; i += 2) visit(op.inputs[i]!, op.inputs[i + 1]!);
-  for (const from of op.controls) visit(from, -1);
+function eachInput(op: Op, visit: (from: number, port: number, place: number) => void): void {
+  let place = op.index * 1000;
+  for (let i = 0; i < op.inputs.length; i += 2) visit(op.inputs[i]!, op.inputs[i + 1]!, place++);
+  for (const from of op.controls) visit(from, -1, place++);
 }
 
 /** The box, in the nearest open scope around, on the other end of an edge that crosses this scope's border; null where
@@ -153,17 +156,17 @@ function bundleAcross(model: GraphModel, frame: Frame): void {
   for (const index of frame.scope.members) {
     const box = frame.rep.get(index)!;
     const aside = frame.lanes.get(box.id) === "aside";
-    const note = (bundles: Bundles, other: number, base: Base): void => {
+    const note = (bundles: Bundles, other: number, base: Base, place: number): void => {
       if (frame.rep.has(other) || model.ops[other] === undefined) return;
       const key = portKey(frame, index, other);
       // A list of boxes set aside has no edges, so none comes from outside either.
       if (key === null) return;
       if (aside) frame.hidden.push(base);
-      else if (bundles === entering) bundles.add(key, box.id, base);
+      else if (bundles === entering) bundles.add(key, box.id, base, place);
       else bundles.add(box.id, key, base);
     };
-    eachInput(model.ops[index]!, (from, port) => note(entering, from, { from, port, to: index }));
-    for (const { op, port } of model.uses[index] ?? []) note(leaving, op, { from: index, port, to: op });
+    eachInput(model.ops[index]!, (from, port, place) => note(entering, from, { from, port, to: index }, place));
+    for (const { op, port } of model.uses[index] ?? []) note(leaving, op, { from: index, port, to: op }, 0);
   }
   frame.entering = entering.finish();
   frame.leaving = leaving.finish();

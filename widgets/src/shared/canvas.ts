@@ -7,6 +7,7 @@ import type { Scene, SceneArea, SceneEdge, SceneNode } from "./scene";
 
 const SVG = "http://www.w3.org/2000/svg";
 const MOVE_MS = 380;
+const READABLE = 0.62; // scale
 const ANIMATE_UP_TO = 450; // boxes; above, a move would stutter
 
 export interface Marks {
@@ -140,6 +141,17 @@ export class Canvas {
     this.setView(cx - (cx - this.view.x) * real, cy - (cy - this.view.y) * real, k);
   }
 
+  /** Shows as much of the picture as can be read: all of it, or its beginning, or where it grows. */
+  rest(newest: string | null): void {
+    this.fit();
+    if (this.scene === null || this.view.k >= READABLE * 0.7) return;
+    const { width, height } = this.el.getBoundingClientRect();
+    const { w, h } = this.scene;
+    const k = Math.max(this.view.k, Math.min(READABLE, Math.max((width - 44) / w, (height - 44) / h)));
+    this.setView(Math.max(22, (width - w * k) / 2), h * k < height ? (height - h * k) / 2 : 22, k);
+    if (newest !== null) this.reveal(newest);
+  }
+
   /** Shows the whole picture, never larger than life. */
   fit(): void {
     if (this.scene === null) return;
@@ -194,6 +206,7 @@ export class Canvas {
     for (const [id, drawn] of this.nodes) {
       if (!scene.byId.has(id)) {
         drawn.el.remove();
+        drawn.title.remove();
         this.nodes.delete(id);
       }
     }
@@ -233,6 +246,12 @@ export class Canvas {
   private fill(drawn: DrawnNode): void {
     const { look } = drawn.item;
     drawn.title.textContent = look.title;
+    // An open box's name stands above the lines that cross the box.
+    const { open, depth } = drawn.item;
+    const home = open ? this.layer(depth + 1).labels : drawn.el;
+    if (drawn.title.parentNode !== home) home.insertBefore(drawn.title, open ? null : drawn.subtitle);
+    drawn.title.setAttribute("class", open ? "tft-title tft-open-title" : "tft-title");
+    if (!open) drawn.title.removeAttribute("transform");
     drawn.subtitle.textContent = drawn.item.open ? "" : look.subtitle;
     drawn.el.setAttribute("aria-expanded", `${drawn.item.open}`);
     if (drawn.item.node.kind === "op") drawn.el.removeAttribute("aria-expanded");
@@ -330,7 +349,9 @@ export class Canvas {
       const { from, item } = drawn;
       const now = { x: mix(from.x, item.x), y: mix(from.y, item.y), w: mix(from.w, item.w), h: mix(from.h, item.h) };
       drawn.now = now;
-      drawn.el.setAttribute("transform", `translate(${now.x.toFixed(1)},${now.y.toFixed(1)})`);
+      const transform = `translate(${now.x.toFixed(1)},${now.y.toFixed(1)})`;
+      drawn.el.setAttribute("transform", transform);
+      if (item.open) drawn.title.setAttribute("transform", transform);
       this.shape(drawn, now);
     }
     for (const drawn of this.edges.values()) {

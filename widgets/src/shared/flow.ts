@@ -4,7 +4,7 @@ import { siblingPort } from "./bundle";
 import type { Bundle, Frame, Lane } from "./bundle";
 import type { Look, Measure } from "./look";
 import type { Node } from "./model";
-import { orderInputs } from "./order";
+import { orderInputs, readsBackwards } from "./order";
 
 export type Point = [number, number];
 
@@ -63,7 +63,7 @@ interface DagreResult {
 }
 
 /** What earlier layouts leave for later ones: a scope that did not change keeps its places. */
-export type LayoutCache = Map<string, { signature: string; result: DagreResult }>;
+export type LayoutCache = Map<string, { signature: string; structure: string; turn: number; result: DagreResult }>;
 
 export const LABEL_PX = 9.5;
 const LABEL_H = 13;
@@ -95,6 +95,7 @@ function runDagre(
 ): DagreResult {
   const sizes = flow.map((b) => `${b.node.id}:${Math.round(b.w)}x${Math.round(b.h)}`).join("\n");
   const signature = `${sizes}\n\n${bundles.map((b) => `${b.key}:${texts.get(b.key)}:${b.kind}`).join("\n")}`;
+  const structure = `${flow.map((b) => b.node.id).join("\n")}\n\n${bundles.map((b) => b.key).join("\n")}`;
   const known = cache.get(name);
   if (known?.signature === signature) return known.result;
   const g = new dagre.graphlib.Graph({ directed: true, multigraph: false, compound: false });
@@ -113,7 +114,7 @@ function runDagre(
       minlen: isPort(from) ? above.get(to)! + 1 : isPort(to) ? below.get(from)! + 1 : 1,
     });
   }
-  const places = new Map(bundles.map((b, i) => [`${portId(b.from, b.from)}\u0001${portId(b.to, b.from)}`, i]));
+  const places = new Map(bundles.map((b) => [`${portId(b.from, b.from)}\u0001${portId(b.to, b.from)}`, b.place]));
   dagre.layout(g, {
     customOrder: (graph, order) => {
       (order as (g: unknown) => void)(graph);
@@ -121,17 +122,21 @@ function runDagre(
     },
   });
   const result: DagreResult = { at: new Map(), edges: new Map() };
+  const pairs = g.edges().map((e): [string, string] => [e.v, e.w]);
+  // Sizes may tip this; a scope that opens must not turn its siblings round.
+  const turn = known?.structure === structure ? known.turn
+    : readsBackwards(pairs, places, (id) => (g.node(id) as { x: number }).x) ? -1 : 1;
   for (const id of g.nodes()) {
     const { x, y } = g.node(id) as { x: number; y: number };
-    result.at.set(id, [x, y]);
+    result.at.set(id, [x * turn, y]);
   }
   for (const e of g.edges()) {
     const edge = g.edge(e) as { key?: string; points: { x: number; y: number }[]; x?: number; y?: number };
     if (edge.key === undefined) continue;
-    const label: Point | null = edge.x === undefined || edge.y === undefined ? null : [edge.x, edge.y];
-    result.edges.set(edge.key, { points: edge.points.map((p): Point => [p.x, p.y]), label });
+    const label: Point | null = edge.x === undefined || edge.y === undefined ? null : [edge.x * turn, edge.y];
+    result.edges.set(edge.key, { points: edge.points.map((p): Point => [p.x * turn, p.y]), label });
   }
-  cache.set(name, { signature, result });
+  cache.set(name, { signature, structure, turn, result });
   return result;
 }
 

@@ -15,19 +15,32 @@ interface Label {
 export type Places = Map<string, number>;
 
 export function orderInputs(graph: Graph, places: Places): void {
-  const layers: string[][] = [];
-  for (const id of graph.nodes()) {
-    const { rank, order } = label(graph, id);
-    (layers[rank] ??= [])[order] = id;
+  for (const id of graph.nodes()) if (label(graph, id).dummy === undefined) swapLoose(graph, id, places);
+}
+
+/** Whether the whole drawing reads better from right to left: then its mirror image is taken. */
+export function readsBackwards(edges: Iterable<[from: string, to: string]>, places: Places, x: (id: string) => number): boolean {
+  const arriving = new Map<string, { from: string; place: number }[]>();
+  const note = (key: string, from: string, place: number): void => {
+    const known = arriving.get(key);
+    if (known === undefined) arriving.set(key, [{ from, place }]);
+    else known.push({ from, place });
+  };
+  const ports = new Map<string, number>();
+  for (const [from, to] of edges) {
+    const place = places.get(`${from}\u0001${to}`) ?? Infinity;
+    note(to, from, place);
+    if (from.startsWith("in\u0003")) ports.set(from, Math.min(place, ports.get(from) ?? Infinity));
   }
   let balance = 0;
-  for (const id of graph.nodes()) {
-    if (label(graph, id).dummy !== undefined) continue;
-    const arriving = inputsOf(graph, id, places);
-    for (let i = 1; i < arriving.length; i++) balance += Math.sign(arriving[i]!.order - arriving[i - 1]!.order);
-  }
-  if (balance < 0) for (const layer of layers) layer?.reverse().forEach((id, i) => (label(graph, id).order = i));
-  for (const id of graph.nodes()) if (label(graph, id).dummy === undefined) swapLoose(graph, id, places);
+  const weigh = (items: { from: string; place: number }[], weight: number): void => {
+    items.sort((a, b) => a.place - b.place);
+    for (let i = 1; i < items.length; i++) balance += weight * Math.sign(x(items[i]!.from) - x(items[i - 1]!.from));
+  };
+  for (const items of arriving.values()) weigh(items, 1);
+  // Lines from outside would cross all others.
+  weigh([...ports].map(([from, place]) => ({ from, place })), 3);
+  return balance < 0;
 }
 
 const label = (graph: Graph, id: string): Label => graph.node(id) as unknown as Label;

@@ -8,6 +8,8 @@ export interface Pruned {
   unknown: string[];
 }
 
+const PLACEHOLDERS = new Set(["Placeholder", "PlaceholderV2"]);
+
 /** "a:0" -> ["a", 0]; "a" -> ["a", null]; "^a" -> ["a", null]. */
 export function splitName(name: string): [string, number | null] {
   const plain = name.startsWith("^") ? name.slice(1) : name;
@@ -29,6 +31,8 @@ export function prune(model: GraphModel, fetches: readonly string[], feeds: read
     const found = find(name);
     if (found !== null) fed.add(`${found[0]}:${found[1] ?? 0}`);
   }
+  // Feeding a placeholder also does for those that only wait for it.
+  const waits = (source: number): boolean => !(fed.has(`${source}:0`) && PLACEHOLDERS.has(model.ops[source]!.type));
   const needed = new Set<number>();
   const stack: number[] = [];
   const need = (index: number): void => {
@@ -48,7 +52,7 @@ export function prune(model: GraphModel, fetches: readonly string[], feeds: read
     for (let i = 0; i < op.inputs.length; i += 2) {
       if (!fed.has(`${op.inputs[i]}:${op.inputs[i + 1]}`)) need(op.inputs[i]!);
     }
-    for (const source of op.controls) need(source);
+    for (const source of op.controls) if (waits(source)) need(source);
   }
   return { needed, unknown };
 }

@@ -103,6 +103,10 @@ function flatten(
   }
 }
 
+/** A closed box with something inside worth a level: not a variable, nor an op with its constants. */
+export const opensByLevel = (n: SceneNode): boolean =>
+  n.node.kind !== "op" && !n.open && n.look.glyph !== "variable" && n.look.glyph !== "op";
+
 const LARGEST_FIRST_VIEW = 150; // boxes
 
 /** Scopes to open at first: those down to `depth`, but not variables, nor what trains or is set aside, and never so many
@@ -112,7 +116,7 @@ export function openToDepth(model: GraphModel, options: Omit<LayoutOptions, "exp
   for (let level = 1; level < depth; level++) {
     const scene = makeScene(model, { ...options, expanded }, new Map());
     const more = scene.nodes.filter(
-      (n) => n.depth === level - 1 && !n.open && n.node.kind === "scope" && n.look.glyph !== "variable" && n.lane === "main");
+      (n) => n.depth === level - 1 && opensByLevel(n) && n.node.kind === "scope" && n.lane === "main");
     const boxes = more.reduce((sum, n) => sum + (n.node.children?.length ?? 0), scene.nodes.length);
     if (more.length === 0 || boxes > LARGEST_FIRST_VIEW) break;
     for (const n of more) expanded.add(n.id);

@@ -12,7 +12,7 @@ import { GraphModel } from "./model";
 import type { Node as GraphNode, Op } from "./model";
 import { showOutline } from "./outline";
 import { fetchName, splitName } from "./prune";
-import { makeScene, openToDepth } from "./scene";
+import { makeScene, openToDepth, opensByLevel } from "./scene";
 import type { Scene, SceneNode } from "./scene";
 import { grouped } from "./series";
 import { buildFrame, find, showStatus } from "./toolbar";
@@ -110,7 +110,7 @@ export class View {
     }));
     this.listenToSearch();
     const observer = new ResizeObserver(() => {
-      if (!this.userMoved) this.canvas.fit();
+      if (!this.userMoved) this.canvas.rest(null);
     });
     observer.observe(this.frame.stage);
     this.undo.push(() => observer.disconnect());
@@ -139,7 +139,7 @@ export class View {
     this.timer = window.setTimeout(() => {
       this.timer = 0;
       const before = this.model.ops.length;
-      if (this.takeBatches()) this.redraw(true);
+      if (this.takeBatches()) this.redraw(true, true);
       else this.showCounts();
       const more = this.model.ops.length - before;
       if (more > 0) this.say(`${more} ops added, ${this.model.ops.length} in all`);
@@ -164,16 +164,17 @@ export class View {
     };
   }
 
-  private redraw(animate: boolean): void {
+  private redraw(animate: boolean, grown = false): void {
     const began = performance.now();
     const options = this.options();
     if (!this.chosen) this.expanded = openToDepth(this.model, options, this.state.get("depth"));
     this.scene = makeScene(this.model, { ...options, expanded: this.expanded }, this.cache);
     this.colours = likeness(this.model, this.scene.nodes, this.likenessKnown);
     this.light = highlight(this.model, this.state.get("fetches"), this.state.get("feeds"));
+    const newest = grown ? (this.scene.boxOf.get(this.model.ops.length - 1)?.id ?? null) : null;
     this.setHeight();
     this.canvas.draw(this.scene, this.marks(), animate);
-    if (!this.userMoved) this.canvas.fit();
+    if (!this.userMoved) this.canvas.rest(newest);
     this.afterMarks();
     this.lastDrawMs = performance.now() - began;
   }
@@ -328,7 +329,7 @@ export class View {
   }
 
   private expandLevel(): void {
-    const closed = this.scene.nodes.filter((n) => n.node.kind !== "op" && !n.open);
+    const closed = this.scene.nodes.filter((n) => opensByLevel(n));
     const top = Math.min(...closed.map((n) => n.depth));
     const next = new Set(this.expanded);
     for (const n of closed) if (n.depth === top) next.add(n.id);

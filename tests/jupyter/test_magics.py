@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from IPython.core.error import UsageError
+from IPython.core.interactiveshell import InteractiveShell
+
+import tfteach as tf
+
+
+@pytest.fixture
+def shell(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    InteractiveShell.clear_instance()
+    shell = InteractiveShell.instance()
+    shell.history_manager.enabled = False
+    shell.run_line_magic("load_ext", "tfteach")
+    shell.user_ns["tf"] = tf
+    shown: list[dict[str, Any]] = []
+    monkeypatch.setattr("tfteach.jupyter.display.publish", shown.append)
+    shell.shown = shown
+    yield shell
+    InteractiveShell.clear_instance()
+
+
+def kinds(shell: Any) -> list[str]:
+    return ["live" if "text/plain" not in bundle else "still" for bundle in shell.shown]
+
+
+def run(shell: Any, cell: str) -> Any:
+    return shell.run_cell(cell, store_history=True)
+
+
+def test_a_cell_in_a_fresh_graph(shell: Any) -> None:
+    before = tf.get_default_graph()
+    result = run(shell, "%%graph g\nx = tf.constant(1., name='x')\nsame = x.graph is g")
+    assert result.success
+    assert shell.user_ns["same"] is True
+    assert shell.user_ns["x"].name == "x:0"  # names come back
+    assert tf.get_default_graph() is before
+    assert kinds(shell) == ["live", "still"]
+    assert shell.shown[1]["text/plain"].startswith("1 op\n")
+    run(shell, "%%graph g\nx = tf.constant(1.0, name='x')")
+    assert shell.user_ns["x"].name == "x:0"  # fresh again
+
+
+def test_keep_and_default(shell: Any) -> None:
+    run(shell, "%%graph --keep net\na = tf.constant(1.0, name='a')")
+    run(shell, "%%graph --keep net\nb = tf.add(a, a, name='b')")
+    assert shell.user_ns["b"].graph is shell.user_ns["a"].graph
+    with tf.Graph().as_default() as graph:
+        run(shell, "%%graph --default\nc = tf.constant(1.0)")
+    assert shell.user_ns["c"].graph is graph
+    result = run(shell, "%%graph --default --keep net\nd = 1")
+    assert isinstance(result.error_in_exec, UsageError)
+
+
+def test_fetch_feed_depth_static(shell: Any) -> None:
+    run(
+        shell,
+        "%%graph --fetch y --feed x --static --depth 2\n"
+        "with tf.name_scope('s'):\n"
+        "    tf.constant(1.0, name='c')\n"
+        "x = tf.placeholder(tf.float32, name='x')\n"
+        "y = tf.add(x, x, name='y')",
+    )
+    assert kinds(shell) == ["still"]
+    text = shell.shown[0]["text/plain"]
+    assert text.startswith("3 ops in 1 scope; 1 of 3 run for y when x is fed\n")
+    assert "      c" in text  # depth 2 opens the scope
+
+
+def test_an_error_shows_the_part_and_the_line(shell: Any, capsys: Any) -> None:
+    result = run(
+        shell,
+        "%%graph\nx = tf.constant(1., name='x')\nraise ValueError('my mistake')\ny = 1",
+    )
+    assert isinstance(result.error_in_exec, ValueError)
+    assert kinds(shell) == ["live", "still"]
+    assert shell.shown[1]["text/plain"].startswith("1 op\n")
+    printed = capsys.readouterr().out
+    assert printed.count("my mistake") == 2  # the line and the message, once
+    assert "line 3" in printed  # counted with the magic's own line
+    assert "magics.py" not in printed
+    assert "_showtraceback" not in vars(shell)
+
+
+def test_a_syntax_error_is_one(shell: Any, capsys: Any) -> None:
+    result = run(shell, "%%graph\nx = = 1")
+    assert isinstance(result.error_in_exec, SyntaxError)
+    assert capsys.readouterr().out.count("SyntaxError") == 1
+
+
+def test_the_last_expression_is_shown_as_in_any_cell(shell: Any, capsys: Any) -> None:
+    run(shell, "%%graph\nx = tf.constant(1.0, name='x')\nx.name")
+    assert "'x:0'" in capsys.readouterr().out
+
+
+def test_line_magic(shell: Any) -> None:
+    with tf.Graph().as_default() as graph:
+        tf.constant(1.0, name="here")
+        run(shell, "%graph")
+        assert "here" in shell.shown[-1]["text/plain"]
+        shell.user_ns["sess"] = tf.Session()
+    run(shell, "%graph sess")
+    run(shell, "%graph sess.graph")
+    assert len(shell.shown) == 6
+    shell.user_ns["data"] = graph.as_graph_def()
+    run(shell, "%graph data --static")
+    assert "here" in shell.shown[-1]["text/plain"]
+
+
+@pytest.mark.parametrize(
+    ("cell", "words"),
+    [
+        ("%graph nowhere", "name 'nowhere' is not defined"),
+        ("%graph 3", "not int"),
+        ("%graph 'a'", "not the string"),
+        ("%graph --keep a", "belong to %%graph"),
+        ("%%graph two words\nx = 1", "one Python name"),
+        ("%%graph 3d\nx = 1", "one Python name"),
+        ("%%graph --depth 0\nx = 1", "from 1, got 0"),
+        ("%%graph --depht 2\nx = 1", "unrecognized arguments"),
+    ],
+)
+def test_misuse_is_told(shell: Any, cell: str, words: str) -> None:
+    result = run(shell, cell)
+    assert isinstance(result.error_in_exec, UsageError)
+    assert words in str(result.error_in_exec)
+    assert shell.shown == []
+
+
+def test_loading_twice_and_help(shell: Any) -> None:
+    run(shell, "%%graph --keep net\na = tf.constant(1.0, name='a')")
+    run(shell, "%reload_ext tfteach\n%load_ext tfteach")
+    assert run(shell, "%%graph --keep net\nb = tf.add(a, a)").success
+    help_text = shell.find_line_magic("graph").__doc__
+    for word in ("--fetch", "--feed", "--depth", "--static", "--keep", "--default"):
+        assert word in help_text

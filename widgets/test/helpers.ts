@@ -1,0 +1,50 @@
+import { guess } from "../src/shared/look";
+import { GraphModel } from "../src/shared/model";
+import type { OpRow } from "../src/shared/model";
+import type { LayoutOptions } from "../src/shared/layout";
+import { decode } from "../src/shared/wire";
+import type { WireRow } from "../src/shared/wire";
+import linear from "./fixtures/linear_regression.json";
+import softmax from "./fixtures/softmax_regression_adam.json";
+import loop from "./fixtures/while_loop.json";
+
+const GOLDEN: Record<string, unknown> = { linear_regression: linear, softmax_regression_adam: softmax, while_loop: loop };
+
+/** An op with one float32 scalar output; inputs by name, "^a" for a control edge, "a:1" for a second output. */
+export interface Spec {
+  name: string;
+  type?: string;
+  reads?: string[];
+  outputs?: [string, number[] | null][];
+}
+
+export function rows(specs: Spec[]): OpRow[] {
+  const index = new Map(specs.map((s, i) => [s.name, i]));
+  return specs.map(({ name, type = "Op", reads = [], outputs = [["float32", []]] }) => {
+    const row: OpRow = { name, type, inputs: [], controls: [], outputs };
+    for (const read of reads) {
+      const [op, port] = read.replace("^", "").split(":");
+      if (read.startsWith("^")) row.controls.push(index.get(op!)!);
+      else row.inputs.push(index.get(op!)!, Number(port ?? 0));
+    }
+    return row;
+  });
+}
+
+export const model = (specs: Spec[]): GraphModel => new GraphModel(rows(specs));
+
+/** A graph that real TensorFlow built (written by tests/jupyter/fixtures.py). */
+export const golden = (name: string): GraphModel => new GraphModel((GOLDEN[name] as WireRow[]).map(decode));
+
+export const options = (...expanded: string[]): LayoutOptions => ({
+  expanded: new Set(expanded), measure: guess, groupAbove: 300, rules: { aside: new Set(), inline: new Set() }, labels: true,
+});
+
+/** The same numbers in every run. */
+export function random(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1664525 + 1013904223) % 4294967296;
+    return state / 4294967296;
+  };
+}
