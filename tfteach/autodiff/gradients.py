@@ -115,4 +115,4 @@ def _handle_or_self(x: Any) -> Any:
 
 
 def _op_of(value: Any) -> Operation:
-    return value.op  # type: ignore[no-any-return]
+    return value.op

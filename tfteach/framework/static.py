@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from tfteach.framework.errors import OpError
-from tfteach.framework.operation import Tensor
+from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape, is_full, sizes_of
 
 # Ops through which a constant is computed while the graph is built: TF's choice in
@@ -63,7 +63,7 @@ def folded_value(tensor: Tensor) -> Any:
         return np.asarray(value)
     op = tensor.op
     spec = op.spec
-    if not op.inputs or spec.is_stateful or not spec.is_foldable or op.control_inputs:
+    if _varies(op):
         return None
     values = []
     for source in op.inputs:
@@ -78,6 +78,48 @@ def folded_value(tensor: Tensor) -> Any:
         return None  # the run will say what is wrong
     outputs = result if isinstance(result, tuple | list) else (result,)
     return np.asarray(outputs[tensor.value_index])
+
+
+_OF_SHAPES = frozenset(("Shape", "ShapeN", "Size", "Rank"))
+
+
+def _varies(op: Operation) -> bool:
+    """Whether some ancestor's value is not known before a run.
+
+    Remembered on the ops, or every shape would cost a walk to the graph's far end; not
+    where it hangs on a static shape, which may become known later.
+    """
+    found: dict[Operation, bool] = {}
+    is_final: set[Operation] = set()
+    stack = [op]
+    while stack:
+        top = stack[-1]
+        if top in found:
+            stack.pop()
+            continue
+        spec = top.spec
+        if top.type == "Const":
+            found[top] = False
+        elif getattr(top, "varies", False) or (
+            not top.inputs or spec.is_stateful or not spec.is_foldable
+            or top.control_inputs
+        ):  # fmt: skip
+            found[top] = True
+            is_final.add(top)
+        elif top.type in _OF_SHAPES:
+            found[top] = any(constant_value(t) is None for t in top.outputs)
+        else:
+            sources = [t.op for t in top.inputs]
+            unknown = next((o for o in sources if o not in found), None)
+            varying = [o for o in sources if found.get(o)]
+            if varying or unknown is None:
+                found[top] = bool(varying)
+                if not is_final.isdisjoint(varying):
+                    is_final.add(top)
+                    top.varies = True  # type: ignore[attr-defined]
+            else:
+                stack.append(unknown)
+    return found[op]
 
 
 ShapeRule = Callable[[Any], Shape]

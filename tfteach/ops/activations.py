@@ -292,7 +292,7 @@ def relu(features: Any, name: str | None = None) -> Tensor:
 
     Source: Nair and Hinton 2010; Relu in core/ops/nn_ops.cc.
     """
-    return Relu()(features, name=name)  # type: ignore[no-any-return]
+    return Relu()(features, name=name)
 
 
 @export("nn.relu6")
@@ -303,7 +303,7 @@ def relu6(features: Any, name: str | None = None) -> Tensor:
     """
     with name_scope(name, "Relu6", [features]) as scope:
         features = convert(features, name="features")
-        return Relu6()(features, name=scope)  # type: ignore[no-any-return]
+        return Relu6()(features, name=scope)
 
 
 @export("nn.elu")
@@ -312,7 +312,7 @@ def elu(features: Any, name: str | None = None) -> Tensor:
 
     Source: Clevert et al. 2015 (arXiv:1511.07289); Elu in core/ops/nn_ops.cc.
     """
-    return Elu()(features, name=name)  # type: ignore[no-any-return]
+    return Elu()(features, name=name)
 
 
 @export("nn.selu")
@@ -321,7 +321,7 @@ def selu(features: Any, name: str | None = None) -> Tensor:
 
     Source: Klambauer et al. 2017 (arXiv:1706.02515); Selu in core/ops/nn_ops.cc.
     """
-    return Selu()(features, name=name)  # type: ignore[no-any-return]
+    return Selu()(features, name=name)
 
 
 @export("nn.leaky_relu")
@@ -345,19 +345,19 @@ def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Tens
         features = convert(features, name="features")
         if features.dtype.is_integer:
             features = cast(features, float32)
-        return LeakyRelu(float(alpha))(features, name=scope)  # type: ignore[no-any-return]
+        return LeakyRelu(float(alpha))(features, name=scope)
 
 
 @export("nn.softplus", "math.softplus")
 def softplus(features: Any, name: str | None = None) -> Tensor:
     """`log(1 + exp(x))`; see `tf.nn.relu`.  Source: Softplus in core/ops/nn_ops.cc."""
-    return Softplus()(features, name=name)  # type: ignore[no-any-return]
+    return Softplus()(features, name=name)
 
 
 @export("nn.softsign", "math.softsign")
 def softsign(features: Any, name: str | None = None) -> Tensor:
     """`x / (1 + |x|)`; see `tf.nn.relu`.  Source: Softsign in core/ops/nn_ops.cc."""
-    return Softsign()(features, name=name)  # type: ignore[no-any-return]
+    return Softsign()(features, name=name)
 
 
 @export("nn.crelu")
@@ -377,4 +377,4 @@ def crelu(features: Any, name: str | None = None, axis: int = -1) -> Tensor:
     with name_scope(name, "CRelu", [features]) as scope:
         features = convert(features, name="features")
         both = join.concat([features, -features], axis, name=scope)
-        return Relu()(both)  # type: ignore[no-any-return]
+        return Relu()(both)

@@ -78,4 +78,4 @@ def _clip(rows: Tensor, ids: Tensor, max_norm: float) -> Tensor:
         axes: Any = list(range(ids_rank, rank))
     else:
         axes = upward("range")(ids_rank or shapes.rank(ids), rank or shapes.rank(rows))
-    return upward("clip_by_norm")(rows, max_norm, axes=axes)  # type: ignore[no-any-return]
+    return upward("clip_by_norm")(rows, max_norm, axes=axes)

@@ -203,7 +203,7 @@ def bias_add(
                 )
         value = convert(value, name="input")
         bias = convert(bias, dtype=value.dtype.base_dtype, name="bias")
-        return BiasAdd(layout)(value, bias, name=scope)  # type: ignore[no-any-return]
+        return BiasAdd(layout)(value, bias, name=scope)
 
 
 @export("nn.l2_loss")
@@ -215,7 +215,7 @@ def l2_loss(t: Any, name: str | None = None) -> Tensor:
 
     Source: L2Loss in core/ops/nn_ops.cc.
     """
-    return L2Loss()(t, name=name)  # type: ignore[no-any-return]
+    return L2Loss()(t, name=name)
 
 
 @export("nn.xw_plus_b")
@@ -283,7 +283,7 @@ def l2_normalize(
         x = convert(x, name="x")
         squares = upward("reduce_sum")(square(x), axis, keepdims=True)
         inverse_norm = rsqrt(maximum(squares, epsilon))
-        return multiply(x, inverse_norm, name=scope)  # type: ignore[no-any-return]
+        return multiply(x, inverse_norm, name=scope)
 
 
 @export("nn.zero_fraction", "math.zero_fraction")

@@ -81,7 +81,7 @@ def _along_axis(op: Op, logits: Any, axis: Any, name: str | None) -> Tensor:
     logits = convert(logits)
     rank = logits.shape.ndims
     if axis == -1 or (rank is not None and axis == rank - 1):
-        return op(logits, name=name)  # type: ignore[no-any-return]
+        return op(logits, name=name)
     if isinstance(axis, Tensor) or rank is None:
         raise NotImplementedError(
             "softmax along an axis known only at run time is not implemented: give "

@@ -363,6 +363,7 @@ def adam_step(
     beta1: Any,
     beta2: Any,
     epsilon: Any,
+    *,
     nesterov: bool,
 ) -> Callable[[Any], Step]:
     """m, v: running means of grad, grad^2; var -= lr' m / (sqrt(v) + epsilon)."""

@@ -41,7 +41,7 @@ _VALID = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64)
 
 def is_resource(variable: Any) -> bool:
     """Whether the variable lives behind a resource handle."""
-    return variable.op.type == "VarHandleOp"  # type: ignore[no-any-return]
+    return variable.op.type == "VarHandleOp"
 
 
 def sum_duplicates(values: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
@@ -330,7 +330,8 @@ class Optimizer:
         found = self._non_slots.get((name, graph))
         if found is None:
             with graph.colocate_with(colocate_with):
-                found = Variable(
+                make: Any = Variable  # its metaclass takes the arguments
+                found = make(
                     initial_value,
                     name=name,
                     trainable=False,

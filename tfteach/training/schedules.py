@@ -120,7 +120,7 @@ def inverse_time_decay(
         if staircase:
             progress = floor(progress)
         one = cast(constant(1), dtype)
-        return divide(initial, add(one, multiply(factor, progress)), name=scope)  # type: ignore[no-any-return]
+        return divide(initial, add(one, multiply(factor, progress)), name=scope)
 
 
 @export("train.polynomial_decay")
@@ -221,7 +221,7 @@ def piecewise_constant(
         for low, high, level in zip(bounds, bounds[1:], levels[1:-1], strict=False):
             inside = (step > low) & (step <= high)
             choices.append((inside, lambda level=level: level))  # type: ignore[misc]
-        return upward("case")(choices, lambda: levels[0], exclusive=True)  # type: ignore[no-any-return]
+        return upward("case")(choices, lambda: levels[0], exclusive=True)
 
 
 @export("train.cosine_decay")
