@@ -146,3 +146,13 @@ def test_importing_and_a_cpu_session_leave_cupy_alone() -> None:
         "assert 'cupy' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+def test_asking_for_gpus_does_not_count_simulated_ones() -> None:
+    for count in (0, 2):
+        tfteach.simulate_gpus(count)
+        assert tf.test.is_gpu_available() is False
+        assert tf.test.gpu_device_name() == ""
+        listed = tf.client.device_lib.list_local_devices()
+        assert [d.device_type for d in listed] == ["CPU"] + ["GPU"] * count
+        assert [("simulated" in repr(d)) for d in listed] == [False] + [True] * count

@@ -36,6 +36,14 @@ def test_the_card_is_listed_by_its_name(capsys: pytest.CaptureFixture[str]) -> N
         assert len(sess.list_devices()) == 1
 
 
+def test_asking_for_gpus() -> None:
+    assert tf.test.is_gpu_available()
+    assert tf.test.is_gpu_available(min_cuda_compute_capability=(3, 5))
+    assert not tf.test.is_gpu_available(min_cuda_compute_capability=(99, 0))
+    assert tf.test.gpu_device_name() == "/device:GPU:0"
+    assert tf.test.is_built_with_cuda()
+
+
 def test_values_live_on_the_card_and_come_back() -> None:
     import cupy
 
