@@ -40,7 +40,7 @@ def assert_type(
         tensor = convert(tensor, name="tensor")
         if tensor.dtype != as_dtype(tf_type):
             raise TypeError(
-                f"{message or ''}  {tensor.name} must be of type {as_dtype(tf_type)!r}"
+                f"{message or ''}  {tensor.name} must be of type {as_dtype(tf_type)}"
             )
         return no_op("statically_determined_correct_type")
 
@@ -55,7 +55,7 @@ def assert_integer(
         if not x.dtype.is_integer:
             raise TypeError(
                 f'{message or ""}  Expected "x" to be integer type.  Found: {x.name} '
-                f"of dtype {x.dtype!r}"
+                f"of dtype {x.dtype}"
             )
         return no_op("statically_determined_was_integer")
 
@@ -87,13 +87,13 @@ def assert_same_float_dtype(
         elif tensor.dtype.base_dtype != dtype:
             like = f" as {first.name}" if first is not None else ""
             raise ValueError(
-                f"{tensor.name}, type={tensor.dtype.base_dtype!r}, must be of the same "
-                f"type ({dtype!r}){like}."
+                f"{tensor.name}, type={tensor.dtype.base_dtype}, must be of the same "
+                f"type ({dtype}){like}."
             )
     if dtype is None:
         return dtypes.float32
     if not dtype.is_floating:
-        raise ValueError(f"Expected floating point type, got {dtype!r}.")
+        raise ValueError(f"Expected floating point type, got {dtype}.")
     return dtype
 
 

@@ -152,6 +152,8 @@ def _last_or_fail(predicates: list[Tensor], actions: list[Branch]) -> Branch:
         with get_default_graph().control_dependencies([only, mine]):
             return actions[-1]()
 
+    return default
+
 
 def _assert_at_most(predicates: list[Tensor], n: int, message: str) -> Operation:
     stacked = OPS["Pack"](axis=0)(predicates, name="preds_c")

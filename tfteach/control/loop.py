@@ -131,7 +131,7 @@ class WhileContext(ControlFlowContext):
         """Wait for ops outside the loop through values carried into it."""
         with self.graph.control_dependencies(None), self:
             carried = [
-                forward("Identity", other.outputs[0]).op
+                OPS["Identity"]()(other.outputs[0]).op
                 for other in outside
                 if other.outputs
             ]
@@ -357,8 +357,9 @@ def _limited(
     counter = constant(0, dtype=limit.dtype, name="iteration_counter")
 
     def limited_cond(i: Tensor, values: Any) -> Tensor:
+        goes_on = i < limit
         wanted = cond(values) if single else cond(*values)
-        return OPS["LogicalAnd"]()(i < limit, wanted)
+        return OPS["LogicalAnd"]()(goes_on, wanted)
 
     def limited_body(i: Tensor, values: Any) -> tuple[Tensor, Any]:
         return i + 1, body(values) if single else body(*values)

@@ -234,8 +234,11 @@ def _append_in_context(graph: Graph, node: Operation) -> None:
     # The ops that carry values in come after the node, in its name scope, as in TF;
     # observers hear of the node when its inputs are final.
     graph.append(node, announce=False)
-    with graph.name_scope(node.name + "/"):
+    if node.type == "Const":  # TF makes these without a scope of their own
         context.add_op(node)
+    else:
+        with graph.name_scope(node.name + "/"):
+            context.add_op(node)
     graph.announce(node)
 
 
@@ -390,8 +393,8 @@ def _count(op: Op, arg: Arg, bound: dict[str, Any], left: int) -> int:
 
 
 def _check_allowed(cls: type[Op], arg: Arg, dtype: DType) -> None:
-    allowed = getattr(cls, arg.type_attr, None)
-    if isinstance(allowed, tuple) and dtype not in allowed:
+    allowed = cls.allowed_types(arg.type_attr)
+    if allowed is not None and dtype not in allowed:
         names = ", ".join(d.name for d in allowed)
         raise TypeError(
             f"Value passed to parameter '{arg.name}' has DataType {dtype.name} not in "

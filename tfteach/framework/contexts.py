@@ -119,7 +119,7 @@ def is_loop_exit(op: Operation) -> bool:
 
 def is_constant_enter(op: Operation) -> bool:
     """Whether `op` carries a value into a loop that no turn changes."""
-    return is_loop_enter(op) and op.spec.is_constant
+    return is_loop_enter(op) and bool(op.get_attr("is_constant"))
 
 
 def output_context(op: Operation) -> ControlFlowContext | None:

@@ -95,6 +95,13 @@ def kind_of(op: Op, name: str, value: Any) -> str:
     return "list." + (kind_of(op, "", items[0]) if items else "type")
 
 
+def default_tensor(value: Any) -> Any:
+    """A tensor that is an attribute's default, written as TF's op definitions do."""
+    from tensorboard.compat.proto.attr_value_pb2 import AttrValue
+
+    return AttrValue(tensor=make_tensor_proto(value, as_list=True))
+
+
 def attr_value(kind: str, value: Any, dtype: DType | None = None) -> Any:
     """A Python value as an AttrValue proto."""
     from tensorboard.compat.proto.attr_value_pb2 import AttrValue
@@ -191,7 +198,10 @@ def _attr_block(op: Operation, add_shapes: bool) -> bytes:
         value = found[name]
         is_shapes = name == "_output_shapes"
         kind = "list.shape" if is_shapes else kind_of(spec, name, value)
-        proto = attr_value(kind, value, dtype if isinstance(dtype, DType) else None)
+        if kind == "tensor" and value is type(spec).defaults.get(name):
+            proto = default_tensor(value)
+        else:
+            proto = attr_value(kind, value, dtype if isinstance(dtype, DType) else None)
         value = _chunk(b"\x12", proto.SerializeToString())
         entries.append(_chunk(b"\x2a", _chunk(b"\x0a", name.encode()) + value))
     return b"".join(entries)
@@ -299,11 +309,11 @@ def op_def(cls: type[Op]) -> Any:
     for name, kind in derived.items():
         if name not in cls.fields:
             default = getattr(cls, name + "_default", _NO_DEFAULT)
-            _add_attr(proto, name, kind, "type", default, getattr(cls, name, None))
+            _add_attr(proto, name, kind, "type", default, cls.allowed_types(name))
     for name, annotation in cls.fields.items():
         kind = KINDS[annotation]
         default = cls.defaults.get(name, _NO_DEFAULT)
-        allowed = getattr(cls, name, None) if name in derived else None
+        allowed = cls.allowed_types(name) if kind == "type" else None
         _add_attr(proto, name, KIND_NAMES[kind], kind, default, allowed)
     return proto
 
@@ -335,7 +345,10 @@ def _add_attr(
 ) -> None:
     attr = proto.attr.add(name=name, type=type_name)
     if default is not _NO_DEFAULT:
-        attr.default_value.CopyFrom(attr_value(kind, default))
+        if kind == "tensor":
+            attr.default_value.CopyFrom(default_tensor(default))
+        else:
+            attr.default_value.CopyFrom(attr_value(kind, default))
     if isinstance(allowed, tuple) and allowed and isinstance(allowed[0], DType):
         attr.allowed_values.list.type.extend(d.as_datatype_enum for d in allowed)
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from tfteach.framework.dtypes import DType
 from tfteach.framework.errors import NotFoundError
 from tfteach.framework.graphdef import KIND_NAMES, KINDS, op_def, python_value
@@ -91,7 +93,11 @@ class NodeReader:
             proto = node.attr[name]
             annotation = cls.fields.get(name)
             if annotation is not None:
-                values[name] = self._value(node, cls, name, KINDS[annotation], proto)
+                value = self._value(node, cls, name, KINDS[annotation], proto)
+                default = cls.defaults.get(name)
+                if isinstance(default, np.ndarray) and np.array_equal(value, default):
+                    value = default
+                values[name] = value
             elif name in derived_kinds:
                 kind = derived_kinds[name]
                 derived[name] = self._value(node, cls, name, kind, proto)

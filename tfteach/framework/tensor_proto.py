@@ -23,11 +23,14 @@ _FIELDS = {
 }  # fmt: skip
 
 
-def make_tensor_proto(value: Any, dtype: DType | None = None) -> Any:
+def make_tensor_proto(
+    value: Any, dtype: DType | None = None, as_list: bool = False
+) -> Any:
     """An array as a TensorProto.
 
     A constant that repeats one value (an array of zero strides) is stored as that one
-    value, arrays of several elements as their bytes, single ones in the typed field.
+    value, arrays of several elements as their bytes (in the typed field if `as_list`),
+    single ones in the typed field.
     """
     from tensorboard.compat.proto.tensor_pb2 import TensorProto
 
@@ -38,7 +41,7 @@ def make_tensor_proto(value: Any, dtype: DType | None = None) -> Any:
     for size in array.shape:
         proto.tensor_shape.dim.add(size=size)
     is_fill = array.size > 1 and not any(array.strides)
-    if array.size > 1 and not is_fill and dtype is not string:
+    if array.size > 1 and not (is_fill or as_list) and dtype is not string:
         little = array.astype(array.dtype.newbyteorder("<"), copy=False)
         proto.tensor_content = little.tobytes()
         return proto

@@ -43,7 +43,7 @@ def _table() -> np.ndarray[Any, Any]:
 
 @cache
 def _table_list() -> list[int]:
-    return _table().tolist()  # type: ignore[no-any-return]
+    return _table().tolist()
 
 
 def _step(table: list[int], crc: int, data: bytes) -> int:

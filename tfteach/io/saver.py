@@ -232,7 +232,7 @@ def add_save_nodes(filename: Tensor, saveables: Iterable[Saveable]) -> Tensor:
         filename, [s.key for s in items], [s.slice_spec for s in items],
         [s.tensor for s in items], name="SaveV2",
     )
-    return with_dependencies([save], filename)  # type: ignore[no-any-return]
+    return with_dependencies([save], filename)
 
 
 def add_restore_nodes(filename: Tensor, saveables: Iterable[Saveable]) -> Operation:

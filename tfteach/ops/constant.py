@@ -352,6 +352,8 @@ def _fill_up(array: Any, shape: Shape, verify_shape: bool) -> Any:
     if verify_shape and array.shape != shape:
         raise TypeError(f"Expected Tensor's shape: {shape}, got {array.shape}.")
     size = shapes.size_of(shape) or 0
+    if size == 0:  # whatever the value is
+        return np.empty(shape, array.dtype)
     if array.size > size:
         raise ValueError(
             f"Too many elements provided. Needed at most {size}, but received "

@@ -131,7 +131,7 @@ class Merge(_Flow):
 class RefMerge(Merge):
     """Merge on reference edges.  Source: control_flow_ops.cc, RefMerge."""
 
-    signature = "inputs: N*ref T -> output: ref T, value_index: int32"
+    signature = "inputs: ref N*T -> output: ref T, value_index: int32"
 
 
 def _common(inputs: list[Shape]) -> Shape:
@@ -190,6 +190,21 @@ class RefNextIteration(_Forward):
     signature = "data: ref T -> output: ref T"
 
 
+class RefIdentity(_Forward):
+    """A reference as it is.  Source: core/ops/array_ops.cc, RefIdentity."""
+
+    signature = "input: ref T -> output: ref T"
+
+    def infer_shape(self, input: Shape) -> Shape:
+        return input
+
+    def compute(self, xp: Any, input: Any) -> Any:
+        return input
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return [grad]
+
+
 class LoopCond(_Forward):
     """Whether a loop takes another turn.  Source: control_flow_ops.cc, LoopCond."""
 
@@ -206,7 +221,7 @@ class LoopCond(_Forward):
 class RefSelect(_Flow):
     """The reference that `index` picks.  Source: control_flow_ops.cc, RefSelect."""
 
-    signature = "index: int32, inputs: N*ref T -> output: ref T"
+    signature = "index: int32, inputs: ref N*T -> output: ref T"
     host_inputs: ClassVar[tuple[str, ...]] = ("index",)
 
     def infer_shape(self, index: Shape, inputs: list[Shape]) -> Shape:

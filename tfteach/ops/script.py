@@ -48,7 +48,7 @@ _C_NAMES = {"float16": "half", "float32": "float", "float64": "double"}
 
 def call_function(
     token: str, types: tuple[DType, ...], inputs: Sequence[Any]
-) -> tuple[Any, ...]:
+) -> Any:
     """Call the function of that token: its results as arrays of the given types."""
     function = _functions.get(token)
     if function is None:
@@ -79,10 +79,11 @@ def call_function(
             f"{token} returns {len(values)} values, but expects to see {len(types)} "
             "values."
         )
-    return tuple(
+    arrays = tuple(
         _from_python(token, i, value, dtype)
         for i, (value, dtype) in enumerate(zip(values, types, strict=True))
     )
+    return arrays[0] if len(arrays) == 1 else arrays
 
 
 def _for_python(value: Any) -> Any:
@@ -126,7 +127,7 @@ class PyFunc(StatefulOp):
     def infer_shape(self, input: list[Shape]) -> list[Shape]:
         return [None] * len(self.Tout)
 
-    def compute(self, ctx: Any, *inputs: Any) -> tuple[Any, ...]:
+    def compute(self, ctx: Any, *inputs: Any) -> Any:
         return call_function(self.token, self.Tout, inputs)
 
     def gradient(self, op: Any, *grads: Any) -> list[Any]:
@@ -145,7 +146,7 @@ class PyFuncStateless(Op):
     def infer_shape(self, input: list[Shape]) -> list[Shape]:
         return [None] * len(self.Tout)
 
-    def compute(self, xp: Any, *inputs: Any) -> tuple[Any, ...]:
+    def compute(self, xp: Any, *inputs: Any) -> Any:
         return call_function(self.token, self.Tout, inputs)
 
     def gradient(self, op: Any, *grads: Any) -> list[Any]:

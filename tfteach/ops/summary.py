@@ -38,7 +38,8 @@ def _summary_proto() -> Any:
 
 def _text(value: Any) -> str:
     """A string tensor's one element as text."""
-    return np.asarray(value, object)[()].decode("utf-8", "replace")
+    item: Any = np.asarray(value, object)[()]
+    return str(item.decode("utf-8", "replace"))
 
 
 def _scalar_string(data: bytes) -> np.ndarray[Any, Any]:

@@ -292,6 +292,9 @@ class _Run:
             arrived.is_dead = arrived.is_dead or (dead and user.kind != "Merge")
             if arrived.missing == 0:
                 self._queue(user, frame, iteration, waiting)
+        # Only here: while results are handed out, more may arrive in this table.
+        if not waiting and iteration < frame.last:
+            frame.waiting.pop(iteration, None)
 
     def _arrive(
         self,
@@ -320,6 +323,4 @@ class _Run:
         self, user: _Cell, frame: Frame, iteration: int, waiting: dict[_Cell, _Arrived]
     ) -> None:
         arrived = waiting.pop(user)
-        if not waiting and iteration < frame.last:
-            del frame.waiting[iteration]
         self.queue.append((user, frame, iteration, arrived.values, arrived.is_dead))
