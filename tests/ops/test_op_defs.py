@@ -1,0 +1,163 @@
+"""Every registered op against TensorFlow 1.15's definition of it.
+
+`tests/golden/op_defs_tf115.json` holds the definitions of the ops that are here, an op a
+line.  After adding an op, copy its line from a file with all of TF's definitions:
+
+    python -m tests.ops.test_op_defs ALL_OP_DEFS.json
+
+(such a file: for each op of `op_def_registry`, its OpDef by `MessageToDict`).
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.ops.case import import_families
+from tfteach.framework.dtypes import DType, as_dtype
+from tfteach.framework.op import OPS, Arg, Op
+from tfteach.framework.shape import TensorShape
+
+GOLDEN = Path(__file__).parent.parent / "golden" / "op_defs_tf115.json"
+KINDS = {
+    "bool": "bool", "int": "int", "float": "float", "str": "string", "DType": "type",
+    "Shape": "shape", "np.ndarray[Any, Any]": "tensor", "tuple[int, ...]": "list(int)",
+    "tuple[float, ...]": "list(float)", "tuple[str, ...]": "list(string)",
+    "tuple[DType, ...]": "list(type)", "tuple[Shape, ...]": "list(shape)",
+    "tuple[bool, ...]": "list(bool)",
+}  # fmt: skip
+
+import_families()
+HERE = {
+    name: cls for name, cls in OPS.items() if cls.__module__.startswith("tfteach.")
+}
+
+
+def definitions(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(path.read_text())
+    return found
+
+
+DEFINITIONS = definitions(GOLDEN) if GOLDEN.exists() else {}
+
+
+def as_arg(arg: dict[str, Any]) -> Arg:
+    fixed = as_type(arg["type"]) if "type" in arg else None
+    listed = "typeListAttr" in arg
+    return Arg(
+        arg["name"],
+        fixed,
+        arg.get("typeAttr", "") or arg.get("typeListAttr", ""),
+        arg.get("numberAttr", ""),
+        listed,
+        arg.get("isRef", False),
+    )
+
+
+def as_type(name: str) -> DType:
+    lower = name.removeprefix("DT_").lower()
+    is_ref = lower.endswith("_ref")
+    dtype = as_dtype({"half": "float16"}.get(lower, lower.removesuffix("_ref")))
+    return dtype.as_ref if is_ref else dtype
+
+
+def as_value(value: dict[str, Any]) -> Any:
+    """An AttrValue in JSON as the Python value that an op's field keeps."""
+    (kind, content), = value.items() if value else (("list", {}),)
+    if kind == "list":
+        items = next(iter(content.values()), []) if content else []
+        inner = next(iter(content), "")
+        return tuple(as_value({inner: item}) for item in items)
+    if kind == "i":
+        return int(content)
+    if kind == "s":
+        return base64.b64decode(content).decode()
+    if kind == "type":
+        return as_type(content)
+    if kind == "shape":
+        if content.get("unknownRank"):
+            return None
+        return TensorShape([int(d["size"]) for d in content.get("dim", [])]).as_list()
+    return float(content) if kind == "f" else content
+
+
+def test_every_op_has_a_definition() -> None:
+    missing = sorted(HERE.keys() - DEFINITIONS.keys())
+    assert not missing, f"{__doc__}: {missing}"
+
+
+def test_no_definition_is_left_over() -> None:
+    assert not DEFINITIONS.keys() - HERE.keys()
+
+
+@pytest.mark.parametrize("name", sorted(HERE.keys() & DEFINITIONS.keys()))
+def test_op_equals_its_definition(name: str) -> None:
+    cls, definition = HERE[name], DEFINITIONS[name]
+    assert list(cls.inputs) == [as_arg(a) for a in definition.get("inputArg", [])]
+    assert list(cls.outputs) == [as_arg(a) for a in definition.get("outputArg", [])]
+    # Ops on references have state here; TF calls only those stateful that own some.
+    owns = cls.is_stateful and not any(arg.is_ref for arg in cls.inputs)
+    assert owns == definition.get("isStateful", False)
+    attributes = {a["name"]: a for a in definition.get("attr", [])}
+    given = {a.type_attr for a in cls.inputs} | {a.number_attr for a in cls.inputs}
+    unknown = cls.fields.keys() - attributes.keys()
+    assert not unknown, f"no such attributes: {unknown}"
+    missing = attributes.keys() - cls.fields.keys() - given
+    assert not missing, f"attributes that neither fields nor inputs give: {missing}"
+    for attribute in attributes.values():
+        check_attribute(cls, attribute)
+    order = [n for n in attributes if n in cls.fields]
+    assert list(cls.fields) == order, "fields come in the definition's order"
+
+
+def check_attribute(cls: type[Op], attribute: dict[str, Any]) -> None:
+    name = attribute["name"]
+    allowed = attribute.get("allowedValues", {}).get("list", {}).get("type")
+    if allowed is not None and "list" not in attribute["type"]:
+        here = getattr(cls, name, None)
+        if name in cls.fields:  # then the class attribute is the default
+            here = None
+        expected = tuple(as_type(t) for t in allowed)
+        if here is not None or name not in cls.fields:
+            assert here == expected, f"types allowed for {name}"
+    has_default = "defaultValue" in attribute
+    if name not in cls.fields:
+        if has_default and attribute["type"] == "type":
+            default = as_value(attribute["defaultValue"])
+            assert getattr(cls, f"{name}_default", None) is default, name
+        return
+    assert KINDS[cls.fields[name]] == attribute["type"], name
+    assert (name in cls.defaults) == has_default, f"default of {name}"
+    if has_default:
+        assert same(cls.defaults[name], as_value(attribute["defaultValue"])), name
+
+
+def same(here: Any, there: Any) -> bool:
+    if isinstance(there, list):  # a shape
+        return here is not None and list(here) == there
+    if isinstance(there, float):
+        return here == pytest.approx(there, rel=1e-6)
+    if isinstance(here, np.ndarray):
+        return bool(here.tolist() == there.get("intVal", []))
+    return bool(here == there)
+
+
+def copy(source: Path) -> None:
+    """Write the golden file anew from a file of all definitions."""
+    every = definitions(source)
+    lines = [
+        f"{json.dumps(name)}:{json.dumps(every[name], separators=(',', ':'))}"
+        for name in sorted(HERE.keys() & every.keys())
+    ]
+    GOLDEN.parent.mkdir(exist_ok=True)
+    GOLDEN.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+
+
+if __name__ == "__main__":
+    copy(Path(sys.argv[1]))
