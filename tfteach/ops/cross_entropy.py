@@ -335,7 +335,7 @@ def sparse_softmax_cross_entropy_with_logits(
         checks = []
         if not is_known:
             own = shape_ops.shape(labels)
-            checks = [_assert_equal(own, shape_ops.shape(logits)[:-1])]
+            checks = [upward("assert_equal")(own, shape_ops.shape(logits)[:-1])]
         with get_default_graph().control_dependencies(checks):
             classes = shape_ops.shape(logits)[shape_ops.rank(logits) - 1]
             precise = array.reshape(precise, [-1, classes])
@@ -344,12 +344,6 @@ def sparse_softmax_cross_entropy_with_logits(
             cost = array.reshape(cost, labels_shape)
             cost.set_shape(labels.shape)
             return cast(cost, float16) if is_short else cost
-
-
-def _assert_equal(x: Any, y: Any) -> Any:
-    from tfteach.ops.check import assert_equal  # a later family
-
-    return assert_equal(x, y)
 
 
 def _check_static(labels: Tensor, logits: Tensor) -> bool:

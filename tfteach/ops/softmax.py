@@ -109,7 +109,7 @@ def _swap_with_last(
     order = join.concat(
         [upward("range")(axis), [last], upward("range")(axis + 1, last), [axis]], 0
     )
-    return arrange.transpose(tensor, order, name=name)
+    return arrange.transpose(tensor, order, name=name or "transpose")
 
 
 @export("nn.softmax", "math.softmax")
