@@ -1,7 +1,8 @@
 """Drop nodes that nothing needs any more.
 
-Control edges order effects and errors, so what is waited for runs, unless it could have
-neither: a constant, or a node that only waits itself.
+Control edges order effects.  A node without an effect that is only waited for computes
+what nobody sees: it is not run, but what it takes and waits for is waited for in its
+place (as TensorFlow's dependency optimizer makes such a node a NoOp).
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from tfteach.runtime.step import Change, Node, Step
 
 
 def remove_dead(step: Step) -> None:
-    """Keep what fetches, targets and effects need, and what those wait for.
+    """Keep what fetches, targets and effects need.
 
     A target that only groups others (tf.group) was asked for by name: what it groups
     runs, useful or not.
@@ -19,26 +20,38 @@ def remove_dead(step: Step) -> None:
     seen: set[Node] = set()
     needed = [edge.node for edge in step.fetches]
     needed += [node for node in step.nodes if node.spec.is_stateful]
-    needed += step.targets
+    needed += _grouped(step.targets)
     waited: list[Node] = []
     while needed or waited:
         if needed:
             node = needed.pop()
-            if node in alive:
-                continue
-            alive.add(node)
-            needed += [source for source, _ in node.inputs]
-            waited += node.control
+            if node not in alive:
+                alive.add(node)
+                needed += [source for source, _ in node.inputs]
+                waited += node.control
             continue
         node = waited.pop()
         if node in seen or node.is_feed or node.value is not None:
             continue
         seen.add(node)
-        if node.inputs or node.op.outputs or node.spec.is_stateful:
+        if node.spec.is_foldable or not node.op.outputs:
+            waited += [*node.control, *(source for source, _ in node.inputs)]
+        else:  # a placeholder that nobody fed: reaching it is an error
             needed.append(node)
-        else:
-            waited += node.control
     for node in step.nodes:
         if node not in alive:
             step.log.append(Change("remove_dead", node.name, "nothing needs its value"))
     step.nodes = [node for node in step.nodes if node in alive]
+
+
+def _grouped(targets: list[Node]) -> list[Node]:
+    """The targets, and all that a target without outputs waits for."""
+    found: dict[Node, None] = {}
+    stack = list(targets)
+    while stack:
+        node = stack.pop()
+        if node not in found:
+            found[node] = None
+            if not node.op.outputs:
+                stack += node.control
+    return list(found)
