@@ -1,0 +1,177 @@
+"""Pruning, ordering, optimizing and compiling a step, without a session."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import tfteach as tf
+from tfteach.runtime.compile import compile_step
+from tfteach.runtime.context import Resources
+from tfteach.runtime.devices import Device
+from tfteach.runtime.execute import HOT_AFTER_RUNS, Program
+from tfteach.runtime.optimize import optimize
+from tfteach.runtime.place import place
+from tfteach.runtime.prune import prune
+from tfteach.runtime.step import Step, build_step
+
+
+def names(things: object) -> list[str]:
+    return [thing.name for thing in things]  # type: ignore[attr-defined]
+
+
+def step_of(fetches: list[tf.Tensor], feeds: list[tf.Tensor]) -> Step:
+    step = build_step(prune(fetches, feeds), fetches, feeds)
+    place(step, [Device("CPU", 0)], False)
+    return step
+
+
+def program_of(step: Step) -> Program:
+    return Program(compile_step(step, Resources()))
+
+
+# ---- prune
+
+
+def test_prune_stops_at_feeds_and_takes_control_inputs() -> None:
+    a = tf.constant(1.0, name="a")
+    b = tf.add(a, 1.0, name="b")
+    with tf.control_dependencies([tf.no_op(name="first")]):
+        c = tf.multiply(b, 2.0, name="c")
+    tf.add(c, 1.0, name="unused")
+    needed = prune([c]).needed
+    assert sorted(names(needed)) == ["a", "b", "b/y", "c", "c/y", "first"]
+    cut = prune([c], [b])
+    assert sorted(names(cut.needed)) == ["c", "c/y", "first"]
+    assert list(cut.cut) == [b]
+    both = prune([c, b], [c])
+    assert sorted(names(both.needed)) == ["a", "b", "b/y"]
+    assert list(both.cut) == [c]
+    assert names(prune([c.op], [c]).needed)[0] == "c"  # an operation runs, fed or not
+
+
+def test_prune_is_not_recursive() -> None:
+    x = y = tf.constant(0.0)
+    for _ in range(5000):
+        y = tf.add(y, x)
+    assert len(prune([y]).needed) == 5001
+    with tf.Session() as sess:
+        assert sess.run(y) == 0.0
+
+
+# ---- order
+
+
+def test_reads_come_before_writes() -> None:
+    v = tf.Variable(1.0, name="v")
+    bump = v.assign_add(1.0)
+    late = tf.multiply(v, 10.0, name="late")
+    step = step_of([bump, late], [])
+    order = names(step.nodes)
+    assert order.index("v/read") < order.index(bump.op.name)
+    with tf.Session() as sess:
+        sess.run(v.initializer)
+        for i in range(1, 15):
+            assert sess.run([bump, late]) == [i + 1.0, 10.0 * i]
+
+
+def test_a_cycle_is_named() -> None:
+    a = tf.constant(1.0, name="a")
+    b = tf.identity(a, name="b")
+    a.op._add_control_input(b.op)
+    with tf.Session() as sess:
+        with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+            sess.run(b)
+        assert "Graph had at least one cycle" in str(caught.value)
+        assert re.search(r"a.*b|b.*a", str(caught.value))
+        assert sess.run(tf.constant(2.0)) == 2.0
+
+
+# ---- optimize
+
+
+def test_each_pass_says_what_it_did_and_why() -> None:
+    x = tf.placeholder(tf.float32, [2], name="x")
+    c = tf.add(tf.constant([1.0, 2.0], name="p"), [3.0, 4.0], name="c")
+    one = tf.multiply(x, c, name="one")
+    two = tf.multiply(x, c, name="two")
+    y = tf.add(tf.identity(one, name="id"), two, name="y")
+    step = step_of([y], [x])
+    optimize(step)
+    log = {(change.pass_name, change.node): change.reason for change in step.log}
+    assert log["fold_constants", "c"] == "all its inputs are constant"
+    assert log["merge_duplicates", "two"] == "computes the same as one"
+    assert log["remove_identities", "id"] == "hands on one unchanged"
+    assert log["remove_dead", "p"] == "nothing needs its value"
+    assert names(step.nodes) == ["c", "one", "y"]
+    assert program_of(step).run([np.float32([1, 1])])[0].tolist() == [8.0, 12.0]
+
+
+def test_passes_can_be_left_out() -> None:
+    x = tf.placeholder(tf.float32, [], name="x")
+    c = tf.add(1.0, 2.0, name="c")
+    y = tf.add(tf.multiply(x, c, name="m1"), tf.multiply(x, c, name="m2"), name="y")
+    step = step_of([y], [x])
+    optimize(step, fold=False, merge=False)
+    assert {"m1", "m2", "c"} <= set(names(step.nodes))
+    assert {change.pass_name for change in step.log} <= {
+        "remove_identities",
+        "remove_dead",
+    }
+    assert program_of(step).run([np.float32(2.0)]) == [12.0]
+
+
+def test_merging_keeps_devices_and_random_ops_apart() -> None:
+    x = tf.placeholder(tf.float32, [2], name="x")
+    with tf.device("/cpu:0"):
+        a = tf.multiply(x, 2.0, name="a")
+    with tf.device("/cpu:1"):
+        b = tf.multiply(x, 2.0, name="b")
+    r = tf.random_uniform([4], seed=None)
+    s = tf.random_uniform([4], seed=None)
+    with tf.Session(config=tf.ConfigProto(device_count={"CPU": 2})) as sess:
+        step = sess.plan_step([a, b], (x,))
+        assert {"a", "b"} <= set(names(step.nodes))
+        first, second = sess.run([r, s])
+        assert (first != second).any()
+
+
+def test_large_constants_are_not_folded() -> None:
+    wide = tf.fill([3000, 1000], 1.0, name="wide")
+    step = step_of([tf.reduce_sum(wide)], [])
+    optimize(step)
+    assert "wide" not in {c.node for c in step.log if c.pass_name == "fold_constants"}
+
+
+# ---- compile and run
+
+
+def test_source_of_a_hot_program() -> None:
+    x = tf.placeholder(tf.float32, [], name="x")
+    y = tf.add(tf.multiply(x, 2.0, name="m"), 3.0, name="y")
+    step = step_of([y], [x])
+    optimize(step)
+    program = program_of(step)
+    source = program.source()
+    assert source.startswith("def step(")
+    assert source.count("\n") == 3  # two instructions and the return
+    for i in range(HOT_AFTER_RUNS + 5):
+        assert program.run([np.float32(i)]) == [2.0 * i + 3.0]
+    assert program._hot is not None
+
+
+def test_registers_are_freed_at_their_last_use() -> None:
+    x = tf.placeholder(tf.float32, [None], name="x")
+    a = tf.multiply(x, 2.0, name="a")
+    b = tf.multiply(a, 2.0, name="b")
+    c = tf.add(a, b, name="c")
+    compiled = compile_step(step_of([c, b], [x]), Resources())
+    freed = [slot for i in compiled.instructions for slot in i.frees]
+    assert len(freed) == len(set(freed))
+    kept = {slot for slot, _ in compiled.fetches}
+    assert not kept & set(freed)
+    by_name = {i.node.name: i for i in compiled.instructions}
+    assert by_name["a"].outputs[0] in by_name["c"].frees
+    assert compiled.feeds[0] in by_name["a"].frees
