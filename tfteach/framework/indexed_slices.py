@@ -5,7 +5,10 @@ Source: python/framework/ops.py (IndexedSlices and its conversion).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from tfteach.framework.convert import convert, register_tensor_conversion_function
@@ -13,6 +16,7 @@ from tfteach.framework.dtypes import DType
 from tfteach.framework.export import export
 from tfteach.framework.graph import Graph, Operation, Tensor
 from tfteach.framework.op import OPS
+from tfteach.framework.static import constant_value
 
 
 @export("IndexedSlices")
@@ -131,6 +135,18 @@ def _check_dtype(value: IndexedSlices, dtype: Any) -> None:
         )
 
 
+_LARGE_ELEMENTS = 100_000_000
+_DENSIFYING = "Converting sparse IndexedSlices to a dense Tensor"
+
+
+@contextmanager
+def quietly() -> Iterator[None]:
+    """Inside, slices become dense without a warning: the gradient rules need it."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=f"{_DENSIFYING}.*")
+        yield
+
+
 def _densify(
     value: IndexedSlices,
     dtype: Any = None,
@@ -143,6 +159,19 @@ def _densify(
         raise ValueError(
             "Tensor conversion requested for IndexedSlices without dense_shape: "
             f"{value}"
+        )
+    whole = constant_value(value.dense_shape)
+    if whole is None:
+        warnings.warn(
+            f"{_DENSIFYING} of unknown shape. This may consume a large amount of "
+            "memory.",
+            stacklevel=2,
+        )
+    elif math.prod(whole.tolist()) >= _LARGE_ELEMENTS:
+        warnings.warn(
+            f"{_DENSIFYING} with {math.prod(whole.tolist())} elements. This may "
+            "consume a large amount of memory.",
+            stacklevel=2,
         )
     # An op of a later family, hence by name.
     segment_sum = OPS["UnsortedSegmentSum"]()

@@ -16,6 +16,7 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import dtypes_of, int32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export, export_value
+from tfteach.framework.indexed_slices import IndexedSlices, quietly
 from tfteach.framework.op import Op, StatefulOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
@@ -104,7 +105,11 @@ class IdentityN(Op):
 
 def reshape_to_input(op: Operation, grad: Any) -> Tensor:
     """A gradient in the shape of the op's first input."""
-    return reshape(grad, shape(op.inputs[0]))
+    sizes = shape(op.inputs[0])
+    if isinstance(grad, IndexedSlices):
+        with quietly():
+            return reshape(grad, sizes)
+    return reshape(grad, sizes)
 
 
 class Reshape(Op):

@@ -14,7 +14,7 @@ from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import int32, int64
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
-from tfteach.framework.indexed_slices import IndexedSlices
+from tfteach.framework.indexed_slices import IndexedSlices, quietly
 from tfteach.framework.op import OPS, Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import colocate_with, name_scope
@@ -91,7 +91,8 @@ def _params_shape(params: Tensor) -> Tensor:
 def _row_gradient(grad: Any, indices: Tensor, params_shape: Tensor) -> IndexedSlices:
     count = expand_dims(size(indices), 0)
     values_shape = concat([count, params_shape[1:]], 0)
-    values = reshape(grad, values_shape)
+    with quietly():
+        values = reshape(grad, values_shape)
     return IndexedSlices(values, reshape(indices, count), params_shape)
 
 

@@ -1,7 +1,8 @@
 """Reduce the rows that belong together: the kernels behind segments and scatters.
 
-`ufunc.at` takes about 20 ns per element; sorting the rows and reducing runs of them
-costs a fraction of that, and rows that all differ need only a copy.
+`ufunc.at` takes 10 ns per element.  Sorting the rows and reducing runs of them costs a
+quarter to a half of that where many rows meet or are wide, a bincount per column a
+fifth where they are narrow; rows that all differ need only a copy.
 """
 
 from __future__ import annotations
@@ -10,8 +11,9 @@ from typing import Any
 
 import numpy as np
 
-# Up to this width a bincount per column beats sorting (see tests/ops/test_segment.py).
-_FEW_COLUMNS = 4
+# Up to this width a bincount per column beats sorting, if there are not many more
+# segments than rows (measured: 10,000 rows of 16 into 1,000: 0.4 ms against 1.0).
+_FEW_COLUMNS = 32
 
 
 def reduce_rows(
@@ -48,7 +50,7 @@ def segment_sum(xp: Any, data: Any, ids: Any, count: int) -> Any:
     """The sum of the rows of each segment; ids in [0, count)."""
     if xp is np and data.dtype in (np.float32, np.float64) and data.size:
         width = data.size // len(data)
-        if width <= _FEW_COLUMNS:
+        if width <= _FEW_COLUMNS and count <= 2 * len(data):
             columns = data.reshape(len(data), width)
             sums = [
                 np.bincount(ids, columns[:, i], minlength=count) for i in range(width)

@@ -15,7 +15,7 @@ from tfteach.framework.export import export
 from tfteach.framework.graph import Graph
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
-from tfteach.framework.shape import TensorShape
+from tfteach.framework.shape import Dimension, TensorShape
 from tfteach.framework.stacks import get_default_session
 from tfteach.framework.static import constant_shape
 from tfteach.ops.constant import placeholder
@@ -68,7 +68,8 @@ class SparseTensor:
         rows, columns = shapes.with_rank(self._indices.static_shape, 2)
         (count,) = shapes.with_rank(self._values.static_shape, 1)
         (rank,) = shapes.with_rank(self._dense_shape.static_shape, 1)
-        shapes.merge((rows, columns), (count, rank))
+        Dimension(rows).merge_with(count)
+        Dimension(columns).merge_with(rank)
 
     @classmethod
     def from_value(cls, sparse_tensor_value: Any) -> SparseTensor:

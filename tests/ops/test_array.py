@@ -1,0 +1,425 @@
+"""The functions of the array families: TF's nodes, shapes, errors and values."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tests.ops.case import evaluate, import_families
+from tfteach.framework.convert import convert_to_tensor
+from tfteach.framework.dtypes import as_dtype, float32, int32, int64
+from tfteach.framework.errors import InvalidArgumentError
+from tfteach.framework.graph import Graph, get_default_graph
+from tfteach.framework.indexed_slices import IndexedSlices
+from tfteach.framework.operation import Tensor
+from tfteach.ops import (
+    arrange,
+    array,
+    blocks,
+    choose,
+    diagonal,
+    fill,
+    index,
+    join,
+    order,
+    pack,
+    padding,
+    partition,
+    scatter,
+    segment_functions,
+    shapes,
+    slicing,
+    sparse,
+    spread,
+)
+from tfteach.ops.constant import constant, placeholder
+
+import_families()
+
+
+@pytest.fixture(autouse=True)
+def graph() -> Any:
+    with Graph().as_default() as made:
+        yield made
+
+
+def hole(*shape: Any, dtype: Any = float32) -> Tensor:
+    """A placeholder; `hole(None)` is a vector of unknown length."""
+    return placeholder(dtype, list(shape))
+
+
+def nodes() -> list[str]:
+    """What was built, placeholders aside: "name type input input"."""
+    return [
+        " ".join([op.name, op.type, *(t.name.removesuffix(":0") for t in op.inputs)])
+        for op in get_default_graph().get_operations()
+        if op.type != "Placeholder"
+    ]
+
+
+# What TensorFlow 1.15 builds for the same call.
+BUILDS: list[tuple[str, Callable[[], Any], list[str]]] = [
+    ("zeros", lambda: fill.zeros([2, 3]), ["zeros Const"]),
+    ("many zeros", lambda: fill.zeros([100, 30]), [
+        "zeros/shape_as_tensor Const", "zeros/Const Const",
+        "zeros Fill zeros/shape_as_tensor zeros/Const",
+    ]),
+    ("zeros of one size", lambda: fill.zeros(3), [
+        "zeros/shape_as_tensor Const", "zeros/Const Const",
+        "zeros Fill zeros/shape_as_tensor zeros/Const",
+    ]),
+    ("zeros of a list with a tensor",
+     lambda: fill.zeros([hole(dtype=int32), 3]), [
+        "zeros/mul/y Const", "zeros/mul Mul Placeholder zeros/mul/y",
+        "zeros/Less/y Const", "zeros/Less Less zeros/mul zeros/Less/y",
+        "zeros/packed/1 Const", "zeros/packed Pack Placeholder zeros/packed/1",
+        "zeros/Const Const", "zeros Fill zeros/packed zeros/Const",
+    ]),
+    ("zeros like", lambda: fill.zeros_like(hole(None, 3)),
+     ["zeros_like ZerosLike Placeholder"]),
+    ("zeros like, known", lambda: fill.zeros_like(hole(2, 3)), ["zeros_like Const"]),
+    ("zeros like of another type",
+     lambda: fill.zeros_like(hole(None), dtype=int32), [
+        "zeros_like/Shape Shape Placeholder", "zeros_like/Const Const",
+        "zeros_like Fill zeros_like/Shape zeros_like/Const",
+    ]),
+    ("ones like", lambda: fill.ones_like(hole(2)), [
+        "ones_like/Shape Const", "ones_like/Const Const",
+        "ones_like Fill ones_like/Shape ones_like/Const",
+    ]),
+    ("shape", lambda: shapes.shape(hole(2, 3)), ["Shape Const"]),
+    ("shape in part", lambda: shapes.shape(hole(None, 3)), ["Shape Shape Placeholder"]),
+    ("size", lambda: shapes.size(hole(None, 0)), ["Size Const"]),
+    ("rank", lambda: shapes.rank(placeholder(float32)), ["Rank Rank Placeholder"]),
+    ("reshape", lambda: array.reshape(hole(None, 6), [hole(dtype=int32), -1]), [
+        "Reshape/shape/1 Const", "Reshape/shape Pack Placeholder_1 Reshape/shape/1",
+        "Reshape Reshape Placeholder Reshape/shape",
+    ]),
+    ("transpose", lambda: arrange.transpose(hole(2, 3)),
+     ["transpose/perm Const", "transpose Transpose Placeholder transpose/perm"]),
+    ("stack of numbers", lambda: pack.stack([1, 2]), ["stack Const"]),
+    ("stack of both", lambda: pack.stack([hole(), 2.0]),
+     ["stack/1 Const", "stack Pack Placeholder stack/1"]),
+    ("nested list", lambda: convert_to_tensor([[hole(), 1.0], [2.0, 3.0]]), [
+        "packed/0/1 Const", "packed/0 Pack Placeholder packed/0/1",
+        "packed/1_1 Const", "packed Pack packed/0 packed/1_1",
+    ]),
+    ("concat of one", lambda: join.concat([hole(2)], 0),
+     ["concat/concat_dim Const", "concat/concat Identity Placeholder"]),
+    ("split", lambda: join.split(hole(4, 6), 2, axis=1),
+     ["Const Const", "split/split_dim Const",
+      "split Split split/split_dim Placeholder"]),
+    ("split by lengths", lambda: join.split(hole(4), [1, 3]),
+     ["Const Const", "split/split_dim Const",
+      "split SplitV Placeholder Const split/split_dim"]),
+    ("index by a tensor", lambda: hole(4, 5)[hole(dtype=int32)], [
+        "add/y Const", "add AddV2 Placeholder_1 add/y",
+        "strided_slice/stack Pack Placeholder_1", "strided_slice/stack_1 Pack add",
+        "strided_slice/stack_2 Const",
+        "strided_slice StridedSlice Placeholder strided_slice/stack "
+        "strided_slice/stack_1 strided_slice/stack_2",
+    ]),
+    ("no index", lambda: hole(4)[()], [
+        "strided_slice/Const Const",
+        "strided_slice StridedSlice Placeholder" + " strided_slice/Const" * 3,
+    ]),
+    ("gather", lambda: index.gather(hole(4, 5), [0, 2], name="g"),
+     ["g/indices Const", "g/axis Const", "g GatherV2 Placeholder g/indices g/axis"]),
+    ("one hot", lambda: spread.one_hot(hole(None, dtype=int32), 10), [
+        "one_hot/on_value Const", "one_hot/off_value Const", "one_hot/depth Const",
+        "one_hot OneHot Placeholder one_hot/depth one_hot/on_value one_hot/off_value",
+    ]),
+    ("eye", lambda: diagonal.eye(3, 2),
+     ["eye/ones Const", "eye/zeros Const",
+      "eye/set_diag MatrixSetDiag eye/zeros eye/ones"]),
+    ("where", lambda: choose.where(hole(3, dtype="bool"), hole(3), hole(3)),
+     ["Select Select Placeholder Placeholder_1 Placeholder_2"]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("build", "expected"), [row[1:] for row in BUILDS],
+                         ids=[row[0] for row in BUILDS])
+def test_nodes_are_tensorflows(build: Any, expected: list[str]) -> None:
+    build()
+    assert nodes() == expected
+
+
+SHAPES: list[tuple[Callable[[], Tensor], Any]] = [
+    (lambda: array.reshape(hole(None, 4, 6), [-1, 24]), (None, 24)),
+    (lambda: array.reshape(hole(2, 6), [-1, 4]), (3, 4)),
+    (lambda: array.reshape(hole(2, 6), hole(None, dtype=int32)), None),
+    (lambda: array.squeeze(hole(None, 1, 3)), None),
+    (lambda: array.squeeze(hole(None, 1, 3), 1), (None, 3)),
+    (lambda: fill.fill(shapes.shape(hole(None, 3)), 1.0), (None, 3)),
+    (lambda: join.concat([hole(None, 3), hole(2, 4)], -1), (2, 7)),
+    (lambda: join.split(hole(4, 6), [1, -1, 2], axis=1)[1], (4, 3)),
+    (lambda: hole(4, 5, 6)[1:3, ..., None, ::-2], (2, 5, 1, 3)),
+    (lambda: hole(4, 5)[hole(dtype=int32) : 3, 2], (None,)),
+    (lambda: hole(None, 5)[:-1, 1:], (None, 4)),
+    (lambda: slicing.slice(hole(None, 5), [0, 1], [-1, 2]), (None, 2)),
+    (lambda: index.gather(hole(4, 5, 6), hole(2, 3, dtype=int32), axis=1),
+     (4, 2, 3, 6)),
+    (lambda: index.gather_nd(hole(4, 5, 6), hole(7, 2, dtype=int32)), (7, 6)),
+    (lambda: index.boolean_mask(hole(3, 4), [True, False, True]), (None, 4)),
+    (lambda: spread.tile(hole(None, 5), [2, 3]), (None, 15)),
+    (lambda: padding.pad(hole(4, None), [[1, 2], [0, 1]]), (7, None)),
+    (lambda: spread.broadcast_to(hole(3), [2, 3]), (2, 3)),
+    (lambda: scatter.scatter_nd([[1], [3]], hole(2, 5), [4, 5]), (4, 5)),
+    (lambda: order.bitcast(hole(3, dtype=int32), "uint8"), (3, 4)),
+    (lambda: order.top_k(hole(None, 5), 2).indices, (None, 2)),
+    (lambda: blocks.space_to_batch(hole(1, 4, 6, 3), [[0, 0], [0, 0]], 2),
+     (4, 2, 3, 3)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("build", "expected"), SHAPES)
+def test_static_shapes(build: Any, expected: Any) -> None:
+    assert build().static_shape == expected
+
+
+# TF's words, when the graph is built.
+REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
+    (lambda: array.reshape(hole(2, 3), [4]), ValueError,
+     r"Cannot reshape a tensor with 6 elements to shape \[4\] \(4 elements\)"),
+    (lambda: array.reshape(hole(2, 3), [-1, 4]), ValueError,
+     "Dimension size must be evenly divisible by 4 but is 6"),
+    (lambda: array.expand_dims(hole(2), 5), ValueError,
+     r"dim 5 not in the interval \[-2, 1\]"),
+    (lambda: array.squeeze(hole(2, 1), [0]), ValueError,
+     r"Can not squeeze dim\[0\], expected a dimension of 1, got 2"),
+    (lambda: pack.stack([hole(2), hole(3)]), ValueError,
+     r"Dimension 0 in both shapes must be equal, but are 2 and 3. "
+     r"Shapes are \[2\] and \[3\].\n\tFrom merging shape 0 with other shapes."),
+    (lambda: pack.stack([hole(2)], axis=4), ValueError, r"axis = 4 not in \[-2, 2\)"),
+    (lambda: pack.unstack(hole(None)), ValueError, r"Cannot infer num from shape"),
+    (lambda: join.concat([hole(2, 3), hole(1, 4)], 0), ValueError,
+     r"Dimension 0 in both shapes must be equal, but are 3 and 4"),
+    (lambda: join.concat([1, 2], 0), ValueError,
+     r"Can't concatenate scalars \(use tf.stack instead\)"),
+    (lambda: join.split(hole(4, 6), [1, 2], axis=1), ValueError,
+     r"can't split axis of size 6 into pieces of size \[1,2\]"),
+    (lambda: hole(4)[10], ValueError, "slice index 10 of dimension 0 out of bounds."),
+    (lambda: hole(4)[0, 0], ValueError,
+     "Index out of range using input dim 1; input has only 1 dims"),
+    (lambda: hole(4)[1.5], TypeError, r"Only integers, slices \(`:`\), ellipsis"),
+    (lambda: index.gather(hole(4, 5), [0], axis=3), ValueError,
+     "Shape must be at least rank 4 but is rank 2"),
+    (lambda: index.gather(hole(3), [0.5]), TypeError,
+     "Value passed to parameter 'indices' has DataType float32 not in list of allowed "
+     "values: int32, int64"),
+    (lambda: scatter.scatter_nd([[1], [3]], hole(3, 5), [4, 5]), ValueError,
+     r"The outer 1 dimensions of indices.shape=\[2,1\] must match the outer 1 "
+     r"dimensions of updates.shape=\[3,5\]"),
+    (lambda: padding.pad(hole(2), [[0, 1]], "wrap"), ValueError,
+     "Unknown padding mode: WRAP"),
+    (lambda: choose.where(True, hole(2)), ValueError,
+     "x and y must both be non-None or both be None."),
+    (lambda: choose.where(hole(3, dtype="bool"), hole(4, 5), hole(4, 5)), ValueError,
+     r"Dimension 0 in both shapes must be equal, but are 3 and 4"),
+    (lambda: spread.broadcast_static_shape([3, 2], [None, 4]), ValueError,
+     r"Incompatible shapes for broadcasting: \(3, 2\) and \(\?, 4\)"),
+    (lambda: spread.one_hot([1], 3, on_value=1, dtype=float32), TypeError,
+     "of on_value does not match dtype parameter"),
+    (lambda: order.top_k(hole(3, 5), 7), ValueError,
+     "input must have last dimension >= k = 7 but is 5"),
+    (lambda: index.boolean_mask(hole(3), placeholder("bool")), ValueError,
+     "Number of mask dimensions must be specified"),
+    (lambda: sparse.SparseTensor([[0, 1]], [1.0, 2.0], [2, 3]), ValueError,
+     "Dimensions 1 and 2 are not compatible"),
+    (lambda: diagonal.matrix_diag(hole(3), k=1), NotImplementedError, "k=1"),
+    (lambda: index.gather_nd(hole(3, 2), [[0]], batch_dims=1), NotImplementedError,
+     "batch_dims"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("build", "kind", "words"), REFUSED)
+def test_what_cannot_fit_is_refused(build: Any, kind: Any, words: str) -> None:
+    with pytest.raises(kind, match=words):
+        build()
+
+
+X23 = np.arange(6, dtype=np.float32).reshape(2, 3)
+
+
+def vector(*values: Any) -> Any:
+    return np.array(values, np.int32)
+
+
+# (what to build from placeholders of unknown shape, their values, TF's words)
+AT_RUN: list[tuple[Callable[..., Any], tuple[Any, ...], str]] = [
+    (array.reshape, (X23, vector(4)),
+     "Input to reshape is a tensor with 6 values, but the requested shape has 4"),
+    (array.reshape, (X23, vector(-1, 4)), "requires a multiple of 4"),
+    (array.reshape, (X23, vector(-1, -1)),
+     "Only one input size may be -1, not both 0 and 1"),
+    (array.reshape, (X23, vector(-3, 2)), "Size 0 must be non-negative, not -3"),
+    (arrange.transpose, (X23, vector(0, -1)), r"-1 is out of range \[0 .. 2\)"),
+    (arrange.transpose, (X23, vector(0, 0)), r"1 is missing from \{0,0\}."),
+    (lambda x, y: pack.stack([x, y]), (X23, X23[:, :2]),
+     r"Shapes of all inputs must match: values\[0\].shape = \[2,3\] != "
+     r"values\[1\].shape = \[2,2\]"),
+    (lambda x, y: join.concat([x, y], 0), (X23, X23[:1, :2]),
+     r"ConcatOp : Dimensions of inputs should match: shape\[0\] = \[2,3\] vs. "
+     r"shape\[1\] = \[1,2\]"),
+    (lambda x, y: join.concat([x, y], 0), (X23, X23[0]),
+     r"ConcatOp : Ranks of all input tensors should match"),
+    (lambda x: join.split(x, 4), (X23,),
+     r"but got split_dim 0 \(size = 2\) and num_split 4"),
+    (lambda x, n: join.split(x, n, num=2), (X23, vector(1, 2)), "Got: 3"),
+    (slicing.slice, (X23, vector(0, 2), vector(1, 4)),
+     r"Expected size\[1\] in \[0, 1\], but got 4"),
+    (lambda x, i: x[i], (X23, vector(7)[0]),
+     "slice index 7 of dimension 0 out of bounds."),
+    (lambda x, i: x[::i], (X23, vector(0)[0]), r"strides\[0\] must be non-zero"),
+    (index.gather, (X23, vector(7)), r"indices\[0\] = 7 is not in \[0, 2\)"),
+    (lambda x, i: index.gather(x, i, axis=1), (X23, vector([0, 1], [-1, 0])),
+     r"indices\[1,0\] = -1 is not in \[0, 3\)"),
+    (index.gather, (X23, vector(5)[0]), r"indices = 5 is not in \[0, 2\)"),
+    (index.gather_nd, (X23, vector([1, 1], [0, 7])),
+     r"indices\[1\] = \[0, 7\] does not index into param shape \[2,3\]"),
+    (scatter.scatter_nd, (vector([1], [9]), X23, vector(4, 3)),
+     r"indices\[1\] = \[9\] does not index into shape \[4,3\]"),
+    (spread.tile, (X23, vector(2, -1)), r"Expected multiples\[1\] >= 0, but got -1"),
+    (lambda x, p: padding.pad(x, p, "REFLECT"), (X23, vector([1, 2], [1, 0])),
+     "paddings must be less than the dimension size: 1, 2 not less than 2"),
+    (choose.where, (np.array([True] * 3), X23, X23),
+     "Number of batches of 'then' must match size of 'cond', but saw: 2 vs. 3"),
+    (arrange.reverse, (X23, vector(2)), r"'axis'\[0\] = 2 is out of valid range"),
+    (segment_functions.segment_sum, (X23, vector(1, 0)),
+     "segment ids are not increasing"),
+    (lambda x, i: segment_functions.unsorted_segment_sum(x, i, 2), (X23, vector(0, 4)),
+     r"segment_ids\[1\] = 4 is out of range \[0, 2\)"),
+    (lambda x, i: partition.dynamic_partition(x, i, 2), (X23, vector(0, 2)),
+     r"partitions\[1\] = 2 is not in \[0, 2\)"),
+    (lambda x: order.top_k(x, 5)[0], (X23,),
+     "input must have at least k columns. Had 3, needed 5"),
+    (order.unique, (X23,), "unique expects a 1D vector."),
+    (lambda x: order.bitcast(x, int64), (X23[0],), "Cannot bitcast from 1 to 9"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("build", "values", "words"), AT_RUN)
+def test_kernels_say_tensorflows_words(build: Any, values: Any, words: str) -> None:
+    feeds = {placeholder(as_dtype(np.asarray(v).dtype)): np.asarray(v) for v in values}
+    built = build(*feeds)
+    outputs = built if isinstance(built, list | tuple) else [built]
+    with pytest.raises(InvalidArgumentError, match=words):
+        evaluate(outputs, feeds)
+
+
+# ---- values of what is composed of several ops
+
+
+def value(tensor: Tensor) -> Any:
+    return evaluate([tensor])[0].tolist()
+
+
+def test_python_indexing_is_numpys() -> None:
+    cube = np.arange(60).reshape(3, 4, 5).astype(np.int32)
+    x = constant(cube)
+    keys: list[Any] = [
+        0, -1, (1, 2), (slice(None), 3), (Ellipsis, 0), (0, Ellipsis, slice(1, 3)),
+        (None, 1), (slice(None, None, -1), None, slice(3, 0, -2)), slice(5, 9),
+        (slice(-2, None), slice(None, -1), -1), (Ellipsis, None), np.int64(2),
+    ]  # fmt: skip
+    for key in keys:
+        assert value(x[key]) == cube[key].tolist(), key
+
+
+def test_masks_pick_rows() -> None:
+    x = constant(X23)
+    assert value(x[constant([False, True])]) == [[3, 4, 5]]
+    assert value(index.boolean_mask(x, [True, False, True], axis=1)) == [[0, 2], [3, 5]]
+
+
+def test_meshgrid_like_numpy() -> None:
+    for indexing in ("xy", "ij"):
+        got = spread.meshgrid([1, 2], [3, 4, 5], indexing=indexing)
+        right = np.meshgrid([1, 2], [3, 4, 5], indexing=indexing)  # type: ignore[call-overload]
+        assert [value(t) for t in got] == [r.tolist() for r in right]
+
+
+def test_repeat_like_numpy() -> None:
+    x = constant(X23)
+    assert value(spread.repeat(x, 2)) == np.repeat(X23, 2).tolist()
+    assert value(spread.repeat(x, [1, 3], axis=0)) == np.repeat(X23, [1, 3], 0).tolist()
+    each = spread.repeat(x, [1, 0, 2], axis=1)
+    assert value(each) == np.repeat(X23, [1, 0, 2], 1).tolist()
+
+
+def test_sequence_mask() -> None:
+    assert value(spread.sequence_mask([1, 3], 4, int32)) == [[1, 0, 0, 0], [1, 1, 1, 0]]
+    assert value(spread.sequence_mask([2, 0])) == [[True, True], [False, False]]
+
+
+def test_searchsorted_like_numpy() -> None:
+    row, values = [1.0, 3.0, 3.0, 7.0], [3.0, 0.0, 9.0]
+    for side in ("left", "right"):
+        right = np.searchsorted(row, values, side).tolist()  # type: ignore[call-overload]
+        assert value(order.searchsorted(row, values, side)) == right
+
+
+def test_batch_gather() -> None:
+    got = index.batch_gather(constant(X23), [[0, 2], [1, 1]])
+    assert value(got) == [[0, 2], [4, 4]]
+
+
+def test_unsorted_segment_mean_counts_at_least_one() -> None:
+    got = segment_functions.unsorted_segment_mean(X23, [2, 2], 3)
+    assert value(got) == [[0, 0, 0], [0, 0, 0], [1.5, 2.5, 3.5]]
+
+
+def test_eye_of_a_tensors_size() -> None:
+    got = diagonal.eye(shapes.shape(constant(X23))[0], 3, batch_shape=[1])
+    assert value(got) == [[[1, 0, 0], [0, 1, 0]]]
+
+
+def test_required_paddings_complete_the_blocks() -> None:
+    paddings, crops = blocks.required_space_to_batch_paddings([4, 5], [2, 3])
+    assert value(paddings) == [[0, 0], [0, 1]]
+    assert value(crops) == [[0, 0], [0, 1]]
+
+
+# ---- sparse
+
+
+def test_sparse_placeholder_names_its_parts() -> None:
+    x = sparse.sparse_placeholder(float32, [None, 3], name="x")
+    assert [x.indices.name, x.values.name, x.dense_shape.name] == [
+        "x/indices:0", "x/values:0", "x/shape:0"
+    ]  # fmt: skip
+    assert x.indices.static_shape == (None, 2)
+    known = sparse.sparse_placeholder(float32, [5, 3])
+    assert known.shape.as_list() == [5, 3]
+
+
+def test_gather_gradient_is_slices_that_become_dense() -> None:
+    params = constant(X23)
+    node = index.gather(params, [1, 1]).op
+    slices, *_ = node.spec.gradient(node, constant(X23 + 1))
+    assert isinstance(slices, IndexedSlices)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # the shape is known and small
+        dense = convert_to_tensor(slices)
+    assert value(dense) == [[0, 0, 0], [5, 7, 9]]
+    assert dense.op.type == "UnsortedSegmentSum"
+
+
+def test_slices_of_unknown_shape_warn_when_they_become_dense() -> None:
+    rows = IndexedSlices(hole(2, 3), constant([0, 1]), hole(2, dtype=int32))
+    with pytest.warns(UserWarning, match="to a dense Tensor of unknown shape"):
+        convert_to_tensor(rows)
+    node = array.reshape(hole(None, 3), [6]).op
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # a rule that needs it does not warn
+        node.spec.gradient(node, rows)
+
+
+def test_prevented_gradient_says_why() -> None:
+    node = array.prevent_gradient(constant(1.0), "not here").op
+    with pytest.raises(LookupError, match="not here"):
+        node.spec.gradient(node, constant(1.0))
