@@ -138,12 +138,8 @@ class NodeReader:
                 f"{error}\n\t for attr '{name}'\n\t; NodeDef: {self._node(node)}; "
                 f"{summary(cls)}"
             ) from None
-        allowed = getattr(cls, name, None)
-        if (
-            isinstance(value, DType)
-            and isinstance(allowed, tuple)
-            and (value not in allowed)
-        ):
+        allowed = cls.allowed_types(name) if isinstance(value, DType) else None
+        if allowed is not None and value not in allowed:
             names = ", ".join(c_name(d) for d in allowed)
             raise ValueError(
                 f"Value for attr '{name}' of {c_name(value)} is not in the list of "

@@ -17,7 +17,8 @@ A signature lists inputs and outputs as `name: type`, where a type is a TF type 
 ("int32"), a type attribute ("T"), `N*T` (N tensors of one type), `*Ts` (a list of any
 types), and may have `ref ` before it.  Type attributes get their allowed types from a
 class attribute of the same name, `T = dtypes_of(...)`, and a default type from
-`T_default`.
+`T_default`.  Where the type attribute is a field (no input gives it), the allowed types
+are `T_allowed`.
 """
 
 from __future__ import annotations
@@ -167,6 +168,14 @@ class Op:
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"{self.op_type} is immutable: use replace({name}=...)")
+
+    @classmethod
+    def allowed_types(cls, attribute: str) -> tuple[DType, ...] | None:
+        """The types that a type attribute may have; None if it may have any."""
+        found = getattr(cls, attribute + "_allowed", None)
+        if found is None and attribute not in cls.fields:
+            found = getattr(cls, attribute, None)
+        return found
 
     @property
     def attributes(self) -> tuple[Any, ...]:

@@ -112,6 +112,7 @@ class RandomUniform(_RandomOp):
     seed: int = 0
     seed2: int = 0
     dtype: DType
+    dtype_allowed = FLOATS
 
     draw: ClassVar[Any] = staticmethod(philox.uniform)
 
@@ -124,6 +125,7 @@ class RandomStandardNormal(_RandomOp):
     seed: int = 0
     seed2: int = 0
     dtype: DType
+    dtype_allowed = FLOATS
 
     draw: ClassVar[Any] = staticmethod(philox.normal)
 
@@ -139,6 +141,7 @@ class TruncatedNormal(_RandomOp):
     seed: int = 0
     seed2: int = 0
     dtype: DType
+    dtype_allowed = FLOATS
 
     draw: ClassVar[Any] = staticmethod(philox.truncated_normal)
 
@@ -211,6 +214,7 @@ class Multinomial(StatefulOp):
     seed: int = 0
     seed2: int = 0
     output_dtype: DType = int64
+    output_dtype_allowed = INDICES
 
     by_value: ClassVar[tuple[str, ...]] = ("num_samples",)
     host_inputs: ClassVar[tuple[str, ...]] = ("logits", "num_samples")

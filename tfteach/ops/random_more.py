@@ -82,6 +82,7 @@ class RandomPoissonV2(_PerParameter):
     seed: int = 0
     seed2: int = 0
     dtype: DType = int64
+    dtype_allowed = R
 
     host_inputs: ClassVar[tuple[str, ...]] = ("shape", "rate")
 

@@ -205,6 +205,7 @@ class VariableShape(StatefulOp):
 
     signature = "input: resource -> output: out_type"
     out_type: DType = int32
+    out_type_allowed = COUNTERS
 
     by_handle: ClassVar[tuple[str, ...]] = ("input",)
 
@@ -243,13 +244,7 @@ class ResourceCountUpTo(StatefulOp):
     signature = "resource: resource -> output: T"
     limit: int
     T: DType
-
-    def validate(self) -> None:
-        if self.T not in COUNTERS:
-            raise TypeError(
-                f"Value passed to parameter 'T' has DataType {self.T.name} not in list "
-                "of allowed values: int32, int64"
-            )
+    T_allowed = COUNTERS
 
     by_handle: ClassVar[tuple[str, ...]] = ("resource",)
 
