@@ -218,3 +218,44 @@ def random_case(seed: int) -> tuple[dict[str, Any], list[int]]:
         "feeds": [feed.name for feed in feeds],
     }
     return case, sorted(op.node_id - 1 for op in needed)
+
+
+def test_everything_from_the_keyboard(lab: Lab) -> None:
+    lab.open_cells("keys.ipynb", SETUP, MODEL)
+    lab.run_all()
+    view = view_of(lab, 1)
+    keys = lab.page.keyboard
+    view.get_by_role("button", name="Show the whole graph (0)").focus()
+    keys.press("Tab")
+    assert view.locator(".tft-canvas").evaluate("e => e === document.activeElement")
+    keys.press("ArrowDown")
+    assert focused(lab) == "x"
+    keys.press("ArrowDown")
+    assert focused(lab) == "layer/"
+    keys.press("Enter")
+    node(view, "layer/y").wait_for()
+    assert node(view, "layer/").get_attribute("aria-expanded") == "true"
+    keys.press("ArrowDown")
+    keys.press("ArrowDown")
+    assert focused(lab) == "layer/y"
+    keys.press("f")
+    view.locator(".tft-status", has_text="3 of 8 ops run").wait_for()
+    label = node(view, "out/").get_attribute("aria-label") or ""
+    assert "0 run" in label
+    keys.press("d")  # fed as well: nothing is left to compute
+    view.locator(".tft-status", has_text="0 of 8 ops run").wait_for()
+    keys.press("Escape")
+    assert not view.locator(".tft-details").is_visible()
+    # no key reached the notebook: f and d are shortcuts there
+    assert len(lab.as_notebook()["cells"]) == 2
+    # the outline is a tree, for the keyboard and for screen readers
+    view.get_by_role("button", name="Outline: the graph as a list").press("Enter")
+    tree = view.get_by_role("tree")
+    tree.locator('[role=treeitem][tabindex="0"]').focus()
+    keys.press("ArrowDown")
+    keys.press("Enter")
+    view.locator(".tft-details h3", has_text="layer").wait_for()
+
+
+def focused(lab: Lab) -> Any:
+    return lab.page.evaluate("() => document.activeElement.dataset.id")

@@ -237,7 +237,11 @@ export class Canvas {
       const home = [...before.boxOf].find(([index]) => index === item.node.members[0])?.[1];
       const opened = home !== undefined && scene.byId.get(home.id)?.open === true;
       if (opened) drawn.from = drawn.now = { x: home.x, y: home.y, w: item.w, h: item.h };
-      else el.classList.add("tft-born");
+      else {
+        el.classList.add("tft-born");
+        // Once: a new theme, or a view that is moved in the page, would begin it again.
+        setTimeout(() => el.classList.remove("tft-born"), 1000);
+      }
     }
     this.fill(drawn);
     return drawn;
@@ -264,7 +268,7 @@ export class Canvas {
     extra.dataset["key"] = key;
     extra.replaceChildren();
     if (item.node.kind !== "op") this.drawToggle(extra, item);
-    let x = item.w / 2 + 4;
+    let x = item.open ? item.w / 2 - 26 : item.w / 2 + 4;
     for (const badge of badges) {
       const w = this.measure(badge, 9.5, true) + 12;
       x -= w;

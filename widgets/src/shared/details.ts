@@ -78,6 +78,11 @@ function links(items: HTMLElement[]): HTMLElement {
 
 function opSections(model: GraphModel, op: Op, actions: DetailsActions): HTMLElement[] {
   const made: HTMLElement[] = [];
+  if (op.source !== undefined) {
+    const [file, line, where, text] = op.source;
+    made.push(section("Made at", h("div", { class: "tft-muted" }, `${file} line ${line}${where === "<module>" || where.startsWith("<cell") ? "" : `, in ${where}`}`),
+      ...(text === "" ? [] : [h("pre", {}, text.trim())])));
+  }
   if (op.value !== undefined) made.push(section("Value", h("code", {}, op.value)));
   if (op.outputs.length > 0) {
     made.push(section(op.outputs.length > 1 ? "Outputs" : "Output", h("ul", {}, ...op.outputs.map(([dtype, shape], i) =>
@@ -98,11 +103,6 @@ function opSections(model: GraphModel, op: Op, actions: DetailsActions): HTMLEle
   }
   const behind = prune(model, [op.name]).needed.size;
   made.push(section("A run of it needs", h("span", {}, `${behind} of ${model.ops.length} ops, without feeds`)));
-  if (op.source !== undefined) {
-    const [file, line, where, text] = op.source;
-    made.push(section("Made at", h("div", { class: "tft-muted" }, `${file}:${line}${where === "<module>" ? "" : ` in ${where}`}`),
-      ...(text === "" ? [] : [h("pre", {}, text.trim())])));
-  }
   made.push(section("Device", h("span", op.device ? {} : { class: "tft-muted" }, op.device || "not asked for")));
   const attrs = Object.entries(op.attrs ?? {});
   if (attrs.length > 0) {

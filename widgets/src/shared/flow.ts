@@ -251,19 +251,23 @@ function flatWidth(box: PlacedBox): number {
   return Math.max(10, box.w - (box.look.glyph === "scope" || box.inner !== null ? 24 : Math.min(box.h, 36)));
 }
 
-/** A loop's way back runs beside the boxes, from the last to the first. */
+/** A loop's way back: below the last box, beside everything, and from above into the first. */
 function routeBack(block: Block, byId: Map<string, PlacedBox>, backs: Bundle[]): void {
   let right = Math.max(...block.boxes.map((b) => b.x + b.w / 2));
   for (const edge of block.edges) for (const [x] of edge.points) right = Math.max(right, x);
-  for (const bundle of backs) {
+  backs.forEach((bundle, i) => {
     const source = byId.get(bundle.from)!;
     const target = byId.get(bundle.to)!;
-    right += 22;
+    right += i === 0 ? 22 : 14;
+    const below = source.y + source.h / 2;
+    const above = target.y - target.h / 2;
+    const [down, up] = [below + 12 + 5 * (i % 3), above - 12 - 4 * (i % 3)];
+    const enter = target.x + Math.min(target.w / 2 - 10, 16);
     const points: Point[] = [
-      [source.x + source.w / 2, source.y], [right, source.y], [right, target.y], [target.x + target.w / 2, target.y],
+      [source.x, below], [source.x, down], [right, down], [right, up], [enter, up], [enter, above],
     ];
     block.edges.push({ bundle, points, label: "", labelAt: null, arrow: true });
-  }
+  });
 }
 
 /** Moves everything so that the block begins at 0,0. */
@@ -277,7 +281,7 @@ function fit(block: Block, entering: boolean, leaving: boolean, measure: Measure
   };
   for (const b of block.boxes) cover(b.x, b.y, b.w, b.h);
   for (const e of block.edges) {
-    for (const [x, y] of e.points) if (y > top && y < bottom) cover(x, y, 6, 0);
+    for (const [x, y] of e.points) if (e.bundle.back || (y > top && y < bottom)) cover(x, y, 6, 0);
     if (e.labelAt !== null && e.label !== "") cover(...e.labelAt, measure(e.label, LABEL_PX, false) + 8, 0);
   }
   top -= entering ? PORT_ROOM : 0;
