@@ -1,6 +1,6 @@
 """Every registered op against TensorFlow 1.15's definition of it.
 
-`tests/golden/op_defs_tf115.json` holds the definitions of the ops that are here, an op a
+`tests/golden/op_defs_tf115.json` holds the definitions of the ops that are here, one a
 line.  After adding an op, copy its line from a file with all of TF's definitions:
 
     python -m tests.ops.test_op_defs ALL_OP_DEFS.json
