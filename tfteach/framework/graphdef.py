@@ -8,6 +8,7 @@ Source: core/framework/{graph,node_def,attr_value,op_def}.proto, framework/ops.p
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from tfteach.framework.build import bind_types
@@ -186,25 +187,22 @@ def _chunk(tag: bytes, payload: bytes) -> bytes:
     return tag + (bytes((size,)) if size < 128 else _varint(size)) + payload
 
 
-def _attr_block(op: Operation, add_shapes: bool) -> bytes:
+def _entry(name: str, value: Any) -> bytes:
+    """One attr entry of a NodeDef, from an AttrValue proto."""
+    data = _chunk(b"\x0a", name.encode()) + _chunk(b"\x12", value.SerializeToString())
+    return _chunk(b"\x2a", data)
+
+
+def _attr_block(op: Operation) -> bytes:
     """The attr entries of a NodeDef, in the order of their names."""
     spec = op.spec
     dtype = getattr(spec, "dtype", None)
+    dtype = dtype if isinstance(dtype, DType) else None
     found = attributes_of(op)
-    if add_shapes:
-        found["_output_shapes"] = tuple(TensorShape(t._shape) for t in op.outputs)
-    entries = []
-    for name in sorted(found):
-        value = found[name]
-        is_shapes = name == "_output_shapes"
-        kind = "list.shape" if is_shapes else kind_of(spec, name, value)
-        if kind == "tensor" and value is type(spec).defaults.get(name):
-            proto = default_tensor(value)
-        else:
-            proto = attr_value(kind, value, dtype if isinstance(dtype, DType) else None)
-        value = _chunk(b"\x12", proto.SerializeToString())
-        entries.append(_chunk(b"\x2a", _chunk(b"\x0a", name.encode()) + value))
-    return b"".join(entries)
+    return b"".join(
+        _entry(name, attr_value(kind_of(spec, name, found[name]), found[name], dtype))
+        for name in sorted(found)
+    )
 
 
 def _node_bytes(op: Operation, attrs: bytes) -> bytes:
@@ -227,7 +225,7 @@ def node_def(op: Operation) -> Any:
     """One operation as a NodeDef proto."""
     from tensorboard.compat.proto.node_def_pb2 import NodeDef
 
-    return NodeDef.FromString(_node_bytes(op, _attr_block(op, False)))
+    return NodeDef.FromString(_node_bytes(op, _attr_block(op)))
 
 
 def graph_bytes(
@@ -238,11 +236,32 @@ def graph_bytes(
     Raises:
       ValueError: the GraphDef would be larger than protobuf's 2 GB.
     """
-    nodes = _encode(graph.operations, True) if add_shapes else _encoded(graph)
-    parts = [*nodes[from_version or 0 :], _chunk(b"\x22", b"\x08" + _varint(PRODUCER))]
+    operations = graph.operations[from_version or 0 :]
+    nodes = _encoded(graph)[from_version or 0 :]
+    if add_shapes:
+        nodes = [
+            node + _shapes_entry(tuple([t._shape for t in op.outputs]))
+            for op, node in zip(operations, nodes, strict=True)
+        ]
+    parts: list[bytes] = []
+    for node in nodes:
+        size = len(node)
+        parts.append(_NODE_HEADS[size] if size < 1024 else b"\x0a" + _varint(size))
+        parts.append(node)
+    parts.append(_chunk(b"\x22", b"\x08" + _varint(PRODUCER)))
     if sum(map(len, parts)) >= MAX_GRAPH_BYTES:
         raise ValueError("GraphDef cannot be larger than 2GB.")
     return b"".join(parts)
+
+
+# Tag and length before each node of a GraphDef, for the usual lengths.
+_NODE_HEADS = [b"\x0a" + _varint(size) for size in range(1024)]
+
+
+@functools.lru_cache(maxsize=4096)
+def _shapes_entry(output_shapes: tuple[Shape, ...]) -> bytes:
+    """The attr entry `_output_shapes` of a node with outputs of these shapes."""
+    return _entry("_output_shapes", attr_value("list.shape", output_shapes))
 
 
 def _encoded(graph: Graph) -> list[bytes]:
@@ -251,27 +270,24 @@ def _encoded(graph: Graph) -> list[bytes]:
         mutations, nodes = graph.encoded
         if mutations != graph.mutations:
             nodes = []
-        nodes = nodes + _encode(graph.operations[len(nodes) :], False)
+        nodes = nodes + _encode(graph.operations[len(nodes) :])
         graph.encoded = graph.mutations, nodes
         return nodes
 
 
-def _encode(operations: list[Operation], add_shapes: bool) -> list[bytes]:
-    known: dict[Any, bytes] = {}  # attribute blocks, by op, types and shapes
+def _encode(operations: list[Operation]) -> list[bytes]:
+    known: dict[Any, bytes] = {}  # attribute blocks, by op and input types
     nodes = []
-    key: tuple[Any, ...]
     for op in operations:
         if op.extra_attrs or op.type == "Const":
-            attrs = _attr_block(op, add_shapes)
+            attrs = _attr_block(op)
         else:
             key = (id(op.spec), *[t.dtype.as_datatype_enum for t in op.inputs])
-            if add_shapes:
-                key = (*key, *[t._shape for t in op.outputs])
             found = known.get(key)
             if found is None:
-                found = known[key] = _attr_block(op, add_shapes)
+                found = known[key] = _attr_block(op)
             attrs = found
-        nodes.append(_chunk(b"\x0a", _node_bytes(op, attrs)))
+        nodes.append(_node_bytes(op, attrs))
     return nodes
 
 
