@@ -78,7 +78,7 @@ def test_properties(graph, use_resource):
     assert tf.global_variables() == [v]
     assert repr(v) == f"<tf.Variable 'v:0' shape=(1, 2) dtype={v.dtype.name}>"
     assert {v: 1}[v] == 1
-    assert v == v  # noqa: PLR0124
+    assert v == v
     assert v != tf.Variable(1.0)
     with pytest.raises(TypeError, match="not iterable"):
         iter(v)

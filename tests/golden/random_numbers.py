@@ -39,8 +39,9 @@ def cases(tf):
         yield f"shuffle {n}", lambda n=n: tf.random_shuffle(np.arange(n), seed=4)
         yield f"shuffle rows {n}", lambda r=rows: tf.random_shuffle(r, seed=4)
     for n in (1, 3, 4, 10):
-        yield f"multinomial {n}", lambda n=n: tf.multinomial(
-            np.array(LOGITS, np.float32), n, seed=5
+        yield (
+            f"multinomial {n}",
+            lambda n=n: tf.multinomial(np.array(LOGITS, np.float32), n, seed=5),
         )
 
 
@@ -58,5 +59,7 @@ if __name__ == "__main__":
     with open(sys.argv[1], "w") as f:
         found = {key: value(tf, make) for key, make in cases(tf)}
         f.write("{\n")
-        f.write(",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in found.items()))
+        f.write(
+            ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in found.items())
+        )
         f.write("\n}\n")

@@ -17,7 +17,7 @@ def reference(tf):
     x = tf.Variable(10, name="x")
     y = tf.Variable(lambda: tf.ones([2]) * 2.0, name="y", dtype=tf.float32)
     found = [x + 1, x.assign(3), x.assign_add(1), tf.assign_sub(x, 2), x, 3.0 * y, -y]
-    found += [y[0:1], y[0:1].assign([3.0]), y.read_value(), y ** 2.0 > 4.0]
+    found += [y[0:1], y[0:1].assign([3.0]), y.read_value(), y**2.0 > 4.0]
     with tf.name_scope("s"):
         found += [y[0].assign(1.0), tf.Variable(1.0)]
         tf.Variable([2.0], name="q", trainable=False)
@@ -76,7 +76,11 @@ def part_updates(tf):
     rows = tf.IndexedSlices(tf.ones([1, 2]), tf.constant([0]))
     found += [w.scatter_sub(rows), w.scatter_max(rows)]
     whole = tf.Variable([7, -7, 8], name="whole")
-    found += [tf.scatter_div(whole, [0, 1, 2], [2, 2, -3]), w[1:, ::-1].assign([[1.0, 2.0]] * 2), w]
+    found += [
+        tf.scatter_div(whole, [0, 1, 2], [2, 2, -3]),
+        w[1:, ::-1].assign([[1.0, 2.0]] * 2),
+        w,
+    ]
     batches = tf.Variable(tf.zeros([2, 3]))
     return [*found, tf.batch_scatter_update(batches, [[0], [1]], [[1.0], [2.0]])]
 

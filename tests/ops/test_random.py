@@ -90,7 +90,9 @@ def test_distributions():
     assert counts.var() == pytest.approx(3.0, rel=0.03)
     whole = drawn(lambda: tf.random_uniform(size, 3, 8, tf.int64, seed=1)).ravel()
     assert stats.chisquare(np.bincount(whole, minlength=8)[3:]).pvalue > p
-    classes = drawn(lambda: tf.random.categorical(np.log([[1, 2, 5.0]]), 40_000, seed=1))
+    classes = drawn(
+        lambda: tf.random.categorical(np.log([[1, 2, 5.0]]), 40_000, seed=1)
+    )
     wanted = np.array([1, 2, 5]) / 8 * 40_000
     assert stats.chisquare(np.bincount(classes.ravel()), wanted).pvalue > p
 

@@ -2,6 +2,9 @@
 
 from tfteach.ops.arrange import matrix_transpose as matrix_transpose
 from tfteach.ops.arrange import matrix_transpose as transpose
+from tfteach.ops.clip import global_norm as global_norm
+from tfteach.ops.contract import einsum as einsum
+from tfteach.ops.contract import tensordot as tensordot
 from tfteach.ops.diagonal import diag as tensor_diag
 from tfteach.ops.diagonal import diag_part as tensor_diag_part
 from tfteach.ops.diagonal import eye as eye

@@ -5,6 +5,6 @@ from tfteach.ops.arrange import roll as roll
 from tfteach.ops.array import reshape as reshape
 from tfteach.ops.blocks import batch_to_space_nd as batch_to_space_nd
 from tfteach.ops.blocks import space_to_batch_nd as space_to_batch_nd
-from tfteach.ops.index import gather_nd as gather_nd
+from tfteach.ops.gather_points import gather_nd as gather_nd
 from tfteach.ops.scatter import scatter_nd as scatter_nd
 from tfteach.ops.spread import tile as tile

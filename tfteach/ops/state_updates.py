@@ -13,7 +13,6 @@ from tfteach.framework.op import OPS
 from tfteach.framework.scope import name_scope
 from tfteach.ops import state_parts as parts
 from tfteach.ops.array import expand_dims, reshape
-
 from tfteach.ops.fill import ones_like
 from tfteach.ops.join import concat
 from tfteach.ops.shapes import cast, shape

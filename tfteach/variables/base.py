@@ -363,9 +363,7 @@ class Variable(PartUpdates, metaclass=_VariableMeta):
         return self is other
 
     def __repr__(self) -> str:
-        return (
-            f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
-        )
+        return f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
 
     def __getitem__(self, key: Any) -> Tensor:
         """A slice of the value, whose `assign(value)` sets that part of the variable."""

@@ -170,7 +170,9 @@ class VariableStore:
         return made
 
 
-def _shared(variable: Any, name: str, shape: TensorShape, dtype: Any, reuse: Any) -> Any:
+def _shared(
+    variable: Any, name: str, shape: TensorShape, dtype: Any, reuse: Any
+) -> Any:
     """An existing variable, if it may be shared and is what is asked for."""
     if reuse is False:
         message = (
@@ -220,7 +222,8 @@ def _bound(
             lambda: initializer(sizes, dtype=dtype, partition_info=info)
         ), dtype.base_dtype
     required = [
-        p for p in inspect.signature(initializer).parameters.values()
+        p
+        for p in inspect.signature(initializer).parameters.values()
         if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
     ]
     if not required:
