@@ -309,3 +309,19 @@ def test_the_ledger_alone() -> None:
     del small
     assert (ledger.current_bytes, ledger.peak_bytes) == (0, 256)
     assert "peak 256 B" in repr(ledger)
+
+
+def test_partial_runs_and_callables_cross_devices() -> None:
+    tfteach.simulate_gpus(1)
+    a, b = tf.placeholder(tf.float32, [2]), tf.placeholder(tf.float32, [2])
+    v = tf.Variable([1.0, 1.0])
+    one = tf.add(a, v)
+    two = tf.multiply(one, b)
+    with tf.Session() as sess:
+        sess.run(v.initializer)
+        for _ in range(3):
+            handle = sess.partial_run_setup([one, two], [a, b])
+            assert sess.partial_run(handle, one, {a: [1.0, 2.0]}).tolist() == [2, 3]
+            assert sess.partial_run(handle, two, {b: [2.0, 2.0]}).tolist() == [4, 6]
+        call = sess.make_callable(two, [a, b])
+        assert call([1.0, 2.0], [1.0, 1.0]).tolist() == [2.0, 3.0]

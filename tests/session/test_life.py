@@ -238,7 +238,7 @@ def test_run_metadata_holds_every_op_that_ran() -> None:
     z = tf.multiply(y, y, name="z")
     options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
     metadata = tf.RunMetadata()
-    with tf.Session() as sess:
+    with tf.Session(config=tf.ConfigProto(device_count={"GPU": 0})) as sess:
         for _ in range(15):
             value = sess.run(z, {x: [0, 0, 0]}, options=options, run_metadata=metadata)
             assert value.tolist() == [1.0, 4.0, 9.0]

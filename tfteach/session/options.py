@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 
 from tfteach.framework import errors
 
+TOGGLE_OFF = 2  # RewriterConfig.Toggle
+
 
 class Options(NamedTuple):
     """The fields of ConfigProto that change what a session does."""
@@ -15,6 +17,7 @@ class Options(NamedTuple):
     timeout_ms: int = 0
     fold_constants: bool = True
     merge_duplicates: bool = True
+    is_on: bool = True  # optimization, as a whole
 
     @classmethod
     def of(cls, config: Any) -> Options:
@@ -32,15 +35,24 @@ class Options(NamedTuple):
                 "ConfigProto.cluster_def and rpc_options: sessions on other machines"
             )
         optimizer = config.graph_options.optimizer_options
+        rewriter = config.graph_options.rewrite_options
         # L0 (-1) switches optimization off, except for what the flags ask for.
-        is_on = optimizer.opt_level >= 0
+        is_on = optimizer.opt_level >= 0 and not rewriter.disable_meta_optimizer
+        folds = is_on and rewriter.constant_folding != TOGGLE_OFF
+        merges = is_on and rewriter.common_subgraph_elimination != TOGGLE_OFF
         return cls(
             config.allow_soft_placement,
             config.log_device_placement,
             config.operation_timeout_in_ms,
-            is_on or optimizer.do_constant_folding,
-            is_on or optimizer.do_common_subexpression_elimination,
+            folds or optimizer.do_constant_folding,
+            merges or optimizer.do_common_subexpression_elimination,
+            is_on,
         )
+
+    @property
+    def optimizes(self) -> bool:
+        """Whether any pass runs."""
+        return self.is_on or self.fold_constants or self.merge_duplicates
 
 
 def check_config(target: Any, config: Any) -> None:

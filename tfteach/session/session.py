@@ -260,7 +260,9 @@ class BaseSession:
         elements = tuple(elements)
         step = build_step(prune(elements, fed), elements, fed)
         self.place_step(step)
-        optimize(step, self._options.fold_constants, self._options.merge_duplicates)
+        options = self._options
+        if options.optimizes:
+            optimize(step, options.fold_constants, options.merge_duplicates)
         self.partition_step(step)
         return step
 

@@ -15,8 +15,6 @@ from tfteach.runtime.compile import Instruction
 from tfteach.runtime.dataflow import DataflowProgram
 from tfteach.runtime.execute import Program, StepObserver
 
-FULL_TRACE = 3  # RunOptions.TraceLevel
-
 
 class Deadline:
     """Ends a run that takes too long, between two ops."""
@@ -108,11 +106,13 @@ def run_with_options(
     if options is not None:
         if options.timeout_in_ms > 0:
             observers.append(Deadline(options.timeout_in_ms))
-        if options.trace_level == FULL_TRACE:
+        if options.trace_level > 0:  # as TF: every level but NO_TRACE
             tracer = Tracer()
             observers.append(tracer)
         if options.output_partition_graphs:
             raise NotImplementedError("RunOptions.output_partition_graphs")
+        if options.debug_options.debug_tensor_watch_opts:
+            raise NotImplementedError("RunOptions.debug_options: the debugger")
     values = program.run(fed, observers)
     if tracer is not None and run_metadata is not None:
         run_metadata.Clear()
