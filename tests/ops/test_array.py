@@ -23,6 +23,7 @@ from tfteach.ops import (
     choose,
     diagonal,
     fill,
+    gather_points,
     index,
     join,
     order,
@@ -163,7 +164,7 @@ SHAPES: list[tuple[Callable[[], Tensor], Any]] = [
     (lambda: slicing.slice(hole(None, 5), [0, 1], [-1, 2]), (None, 2)),
     (lambda: index.gather(hole(4, 5, 6), hole(2, 3, dtype=int32), axis=1),
      (4, 2, 3, 6)),
-    (lambda: index.gather_nd(hole(4, 5, 6), hole(7, 2, dtype=int32)), (7, 6)),
+    (lambda: gather_points.gather_nd(hole(4, 5, 6), hole(7, 2, dtype=int32)), (7, 6)),
     (lambda: index.boolean_mask(hole(3, 4), [True, False, True]), (None, 4)),
     (lambda: spread.tile(hole(None, 5), [2, 3]), (None, 15)),
     (lambda: padding.pad(hole(4, None), [[1, 2], [0, 1]]), (7, None)),
@@ -231,8 +232,8 @@ REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
     (lambda: sparse.SparseTensor([[0, 1]], [1.0, 2.0], [2, 3]), ValueError,
      "Dimensions 1 and 2 are not compatible"),
     (lambda: diagonal.matrix_diag(hole(3), k=1), NotImplementedError, "k=1"),
-    (lambda: index.gather_nd(hole(3, 2), [[0]], batch_dims=1), NotImplementedError,
-     "batch_dims"),
+    (lambda: gather_points.gather_nd(hole(3, 2), hole(3, dtype=int32), batch_dims=1),
+     ValueError, r"batch_dims = 1 must be less than rank\(indices\) = 1"),
 ]  # fmt: skip
 
 
@@ -279,7 +280,7 @@ AT_RUN: list[tuple[Callable[..., Any], tuple[Any, ...], str]] = [
     (lambda x, i: index.gather(x, i, axis=1), (X23, vector([0, 1], [-1, 0])),
      r"indices\[1,0\] = -1 is not in \[0, 3\)"),
     (index.gather, (X23, vector(5)[0]), r"indices = 5 is not in \[0, 2\)"),
-    (index.gather_nd, (X23, vector([1, 1], [0, 7])),
+    (gather_points.gather_nd, (X23, vector([1, 1], [0, 7])),
      r"indices\[1\] = \[0, 7\] does not index into param shape \[2,3\]"),
     (scatter.scatter_nd, (vector([1], [9]), X23, vector(4, 3)),
      r"indices\[1\] = \[9\] does not index into shape \[4,3\]"),
@@ -366,6 +367,15 @@ def test_searchsorted_like_numpy() -> None:
 def test_batch_gather() -> None:
     got = index.batch_gather(constant(X23), [[0, 2], [1, 1]])
     assert value(got) == [[0, 2], [4, 4]]
+
+
+def test_gather_nd_of_batches() -> None:
+    got = gather_points.gather_nd(constant(X23), [[[2], [0]], [[1], [1]]], batch_dims=1)
+    assert value(got) == [[2, 0], [4, 4]]
+    cube = np.arange(24, dtype=np.float32).reshape(2, 2, 6)
+    at = [[[5], [1]], [[0], [3]]]
+    got = gather_points.gather_nd(cube, at, batch_dims=2)
+    assert value(got) == [[5, 7], [12, 21]]
 
 
 def test_unsorted_segment_mean_counts_at_least_one() -> None:

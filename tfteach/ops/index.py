@@ -390,39 +390,6 @@ def batch_gather(params: Any, indices: Any, name: str | None = None) -> Tensor:
         return result
 
 
-@export("gather_nd", "manip.gather_nd")
-def gather_nd(
-    params: Any, indices: Any, name: str | None = None, batch_dims: int = 0
-) -> Tensor:
-    """Elements or slices of a tensor by their positions.
-
-    `result[i, ...] = params[tuple(indices[i]), ...]`
-
-    Args:
-      params: a Tensor.
-      indices: int Tensor [..., depth] with depth <= params.rank.
-      name: the op's name.
-      batch_dims: only 0; use `gather` for batches.
-
-    Returns:
-      A Tensor of shape indices.shape[:-1] + params.shape[depth:].
-
-    Raises:
-      InvalidArgumentError: a position lies outside `params`.
-      NotImplementedError: `batch_dims` is not 0.
-
-    Source: GatherNd in core/ops/array_ops.cc.
-    """
-    if batch_dims != 0:
-        raise NotImplementedError(
-            "gather_nd: batch_dims other than 0 is not there yet; tf.gather has it."
-        )
-    read = getattr(params, "gather_nd", None)
-    if read is not None:
-        return read(indices, name=name)
-    return GatherNd()(params, indices, name=name)
-
-
 @export("boolean_mask")
 def boolean_mask(
     tensor: Any, mask: Any, name: str | None = "boolean_mask", axis: Any = None
