@@ -236,26 +236,25 @@ def graph_bytes(
     Raises:
       ValueError: the GraphDef would be larger than protobuf's 2 GB.
     """
-    operations = graph.operations[from_version or 0 :]
-    nodes = _encoded(graph)[from_version or 0 :]
+    parts = _encoded(graph)[from_version or 0 :]
     if add_shapes:
-        nodes = [
-            node + _shapes_entry(tuple([t._shape for t in op.outputs]))
-            for op, node in zip(operations, nodes, strict=True)
+        operations = graph.operations[from_version or 0 :]
+        parts = [
+            _with_shapes(part, tuple([t._shape for t in op.outputs]))
+            for op, part in zip(operations, parts, strict=True)
         ]
-    parts: list[bytes] = []
-    for node in nodes:
-        size = len(node)
-        parts.append(_NODE_HEADS[size] if size < 1024 else b"\x0a" + _varint(size))
-        parts.append(node)
     parts.append(_chunk(b"\x22", b"\x08" + _varint(PRODUCER)))
     if sum(map(len, parts)) >= MAX_GRAPH_BYTES:
         raise ValueError("GraphDef cannot be larger than 2GB.")
     return b"".join(parts)
 
 
-# Tag and length before each node of a GraphDef, for the usual lengths.
-_NODE_HEADS = [b"\x0a" + _varint(size) for size in range(1024)]
+def _with_shapes(part: bytes, output_shapes: tuple[Shape, ...]) -> bytes:
+    """A node of a GraphDef with the attribute `_output_shapes` added."""
+    start = 1  # of the NodeDef, behind the tag and the length
+    while part[start] > 127:
+        start += 1
+    return _chunk(b"\x0a", part[start + 1 :] + _shapes_entry(output_shapes))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -265,7 +264,7 @@ def _shapes_entry(output_shapes: tuple[Shape, ...]) -> bytes:
 
 
 def _encoded(graph: Graph) -> list[bytes]:
-    """The graph's nodes as bytes; those of earlier calls are kept on the graph."""
+    """The graph's nodes as parts of a GraphDef; kept on the graph for later calls."""
     with graph.lock:
         mutations, nodes = graph.encoded
         if mutations != graph.mutations:
@@ -287,7 +286,7 @@ def _encode(operations: list[Operation]) -> list[bytes]:
             if found is None:
                 found = known[key] = _attr_block(op)
             attrs = found
-        nodes.append(_node_bytes(op, attrs))
+        nodes.append(_chunk(b"\x0a", _node_bytes(op, attrs)))
     return nodes
 
 
