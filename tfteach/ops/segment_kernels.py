@@ -32,16 +32,22 @@ def reduce_rows(
     if xp is not np:
         getattr(xp, ufunc).at(out, ids, data)
         return out
-    steps = np.diff(ids)
+    steps, order = np.diff(ids), None
     if (steps < 0).any():
         order = np.argsort(ids, kind="stable")
-        ids, data = ids[order], data[order]
+        ids = ids[order]
         steps = np.diff(ids)
-    firsts = np.concatenate(([0], np.flatnonzero(steps) + 1))
-    if len(firsts) == len(ids):
-        out[ids] = data
+    is_first = np.concatenate(([True], steps != 0))
+    firsts = np.flatnonzero(is_first)
+    reduce = getattr(np, ufunc)
+    if 2 * len(firsts) > len(ids):  # few rows meet: reduceat would cost more than them
+        others = np.flatnonzero(~is_first)
+        where = (firsts, others) if order is None else (order[firsts], order[others])
+        out[ids[firsts]] = data[where[0]]
+        if others.size:
+            reduce.at(out, ids[others], data[where[1]])
     else:
-        reduce = getattr(np, ufunc)
+        data = data if order is None else data[order]
         out[ids[firsts]] = reduce.reduceat(data, firsts, axis=0, dtype=data.dtype)
     return out
 

@@ -74,13 +74,24 @@ def update_rows(
     xp = ctx.xp
     with cells[0].lock:
         _check_rows(cells[0].value.shape, grad, indices)
-        state = [cell.writable(xp) for cell in cells]
+        state = [_contiguous(cell, xp) for cell in cells]
         for positions in _distinct(xp, indices):
             index, part = indices[positions], grad[positions]
-            rows = [array[index] for array in state]
+            rows = [array.take(index, axis=0) for array in state]
             step(xp, rows, part, [xp.empty_like(part) for _ in range(spare)])
             for array, changed in zip(state, rows, strict=True):
-                array[index] = changed
+                _put(xp, array, index, changed)
+
+
+def _put(xp: Any, array: Any, index: Any, rows: Any) -> None:
+    """array[index] = rows"""
+    if xp is not np or array.ndim == 1 or not rows.size:
+        array[index] = rows
+        return
+    # NumPy copies a row at once if it takes it for one element: three times as fast.
+    row = np.dtype((np.void, array.itemsize * (array.size // len(array))))
+    whole, parts = array.reshape(len(array), -1), rows.reshape(len(rows), -1)
+    whole.view(row)[index] = parts.view(row)
 
 
 def _check_rows(shape: tuple[int, ...], grad: Any, indices: Any) -> None:
