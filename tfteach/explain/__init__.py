@@ -5,3 +5,8 @@ terminal or a widget can show; nothing here knows Jupyter. Read outline.py (what
 holds), tree.py (its scopes), pruning.py (what a run needs, and why), growth.py (how a
 graph grew).
 """
+
+from tfteach.explain.growth import Growth as Growth
+from tfteach.explain.growth import watch_growth as watch_growth
+from tfteach.explain.pruning import RunNeeds as RunNeeds
+from tfteach.explain.pruning import explain_run as explain_run
