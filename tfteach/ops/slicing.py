@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import builtins
 import sys
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -156,12 +157,25 @@ class _Strided(Op, abstract=True):
         """The attributes by name."""
         return dict(zip(type(self).fields, self.attributes, strict=True))
 
-    def index(self, shape: tuple[int, ...], *vectors: Any) -> tuple[Any, ...]:
+    def index(
+        self, shape: tuple[int, ...], begin: Any, end: Any, strides: Any
+    ) -> tuple[Any, ...]:
         """The NumPy index into an array of this shape."""
         try:
-            return _index(shape, self, *vectors)
+            return _remembered_index(
+                self, shape, begin.dtype.char,
+                begin.tobytes(), end.tobytes(), strides.tobytes(),
+            )  # fmt: skip
         except ValueError as error:
             raise invalid_argument(str(error)) from None
+
+
+@lru_cache(maxsize=1024)
+def _remembered_index(
+    spec: Any, shape: tuple[int, ...], dtype: str, *vectors: bytes
+) -> tuple[Any, ...]:
+    # Most slices are the same at every run, and small: this costs a third.
+    return _index(shape, spec, *(np.frombuffer(v, dtype) for v in vectors))
 
 
 class StridedSlice(_Strided):
