@@ -23,16 +23,16 @@ from tfteach.framework.op import Op, StatefulOp
 from tfteach.framework.shape import Shape
 
 
-class _Function:
-    """A registered function; weakly referable, unlike some callables."""
+class Registered:
+    """A function with its token; nodes find it as long as this object lives."""
 
-    __slots__ = ("__weakref__", "call")
+    __slots__ = ("__weakref__", "call", "token")
 
-    def __init__(self, call: Callable[..., Any]) -> None:
-        self.call = call
+    def __init__(self, call: Callable[..., Any], token: str) -> None:
+        self.call, self.token = call, token
 
 
-_functions: weakref.WeakValueDictionary[str, _Function] = weakref.WeakValueDictionary()
+_functions: weakref.WeakValueDictionary[str, Registered] = weakref.WeakValueDictionary()
 _numbers = itertools.count()
 
 # Which error a Python exception becomes (TF's choice).
@@ -46,9 +46,16 @@ _CLASSES: tuple[tuple[tuple[type[Exception], ...], type[errors.OpError]], ...] =
 _C_NAMES = {"float16": "half", "float32": "float", "float64": "double"}
 
 
+def registered(call: Callable[..., Any]) -> Registered:
+    """Give a function a token."""
+    function = Registered(call, f"pyfunc_{next(_numbers)}")
+    _functions[function.token] = function
+    return function
+
+
 def call_function(
     token: str, types: tuple[DType, ...], inputs: Sequence[Any]
-) -> Any:
+) -> tuple[Any, ...]:
     """Call the function of that token: its results as arrays of the given types."""
     function = _functions.get(token)
     if function is None:
@@ -79,11 +86,10 @@ def call_function(
             f"{token} returns {len(values)} values, but expects to see {len(types)} "
             "values."
         )
-    arrays = tuple(
+    return tuple(
         _from_python(token, i, value, dtype)
         for i, (value, dtype) in enumerate(zip(values, types, strict=True))
     )
-    return arrays[0] if len(arrays) == 1 else arrays
 
 
 def _for_python(value: Any) -> Any:
@@ -127,7 +133,7 @@ class PyFunc(StatefulOp):
     def infer_shape(self, input: list[Shape]) -> list[Shape]:
         return [None] * len(self.Tout)
 
-    def compute(self, ctx: Any, *inputs: Any) -> Any:
+    def compute(self, ctx: Any, *inputs: Any) -> tuple[Any, ...]:
         return call_function(self.token, self.Tout, inputs)
 
     def gradient(self, op: Any, *grads: Any) -> list[Any]:
@@ -146,7 +152,7 @@ class PyFuncStateless(Op):
     def infer_shape(self, input: list[Shape]) -> list[Shape]:
         return [None] * len(self.Tout)
 
-    def compute(self, xp: Any, *inputs: Any) -> Any:
+    def compute(self, xp: Any, *inputs: Any) -> tuple[Any, ...]:
         return call_function(self.token, self.Tout, inputs)
 
     def gradient(self, op: Any, *grads: Any) -> list[Any]:
@@ -188,11 +194,11 @@ def py_func(
         raise ValueError(f"Expected func to be callable, got func of type {type(func)}")
     is_list = isinstance(Tout, list | tuple)
     types = tuple(as_dtype(t) for t in (Tout if is_list else [Tout]))
-    function, token = _Function(func), f"pyfunc_{next(_numbers)}"
-    _functions[token] = function
+    function = registered(func)
     kept = vars(get_default_graph()).setdefault("_py_funcs_used_in_graph", [])
     kept.append(function)
-    op = PyFunc(token, types) if stateful else PyFuncStateless(token, types)
+    kind = PyFunc if stateful else PyFuncStateless
+    op = kind(function.token, types)
     result = op(list(inp), name=name)
     if not types:
         return result

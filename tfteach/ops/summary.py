@@ -112,6 +112,16 @@ class ImageSummary(_SummaryOp):
     max_images: int = 3
     bad_color: np.ndarray[Any, Any] = BAD_COLOR
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ImageSummary):
+            return NotImplemented
+        return self.max_images == other.max_images and np.array_equal(
+            self.bad_color, other.bad_color
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.max_images, self.bad_color.tobytes()))
+
     def validate(self) -> None:
         if self.max_images < 1:
             raise ValueError(

@@ -8,7 +8,6 @@ variable is read exactly when its reader's turn comes.
 
 from __future__ import annotations
 
-import functools
 import operator
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -18,7 +17,7 @@ import numpy as np
 from tfteach.framework.resource import Cell
 from tfteach.framework.shape import size_of
 from tfteach.runtime.context import Context, Resources
-from tfteach.runtime.step import FORWARDING, Edge, Node, Step
+from tfteach.runtime.step import FORWARDING, Edge, Node, Step, kernel_of
 from tfteach.runtime.xp import to_host
 
 read_cell = operator.attrgetter("value")
@@ -119,11 +118,10 @@ class _Compiler:
     def emit(self, node: Node) -> None:
         spec = node.spec
         inputs = tuple(self.argument(node, i) for i in range(len(node.inputs)))
+        first: Any = node.device.xp
         if spec.is_stateful:
-            context = Context(node.op, node.device, self.resources, self.session)
-            function = functools.partial(spec.compute, context)
-        else:
-            function = functools.partial(spec.compute, node.device.xp)
+            first = Context(node.op, node.device, self.resources, self.session)
+        function = kernel_of(spec, first)
         bound = node.device.bind(function)
         count = len(node.op.outputs)
         outputs = tuple(self.slot(Edge(node, i)) for i in range(count))

@@ -10,7 +10,6 @@ Large-Scale Machine Learning, 2018.
 
 from __future__ import annotations
 
-import functools
 from collections import deque
 from collections.abc import Sequence
 from typing import Any
@@ -26,7 +25,7 @@ from tfteach.runtime.compile import (
 )
 from tfteach.runtime.context import Context, Resources
 from tfteach.runtime.execute import StepObserver, raise_blaming
-from tfteach.runtime.step import Edge, Node, Step
+from tfteach.runtime.step import Edge, Node, Step, kernel_of
 
 
 class _Dead:
@@ -120,7 +119,7 @@ class DataflowProgram:
                 first: Any = node.device.xp
                 if node.spec.is_stateful:
                     first = Context(node.op, node.device, resources, session)
-                function = node.device.bind(functools.partial(node.spec.compute, first))
+                function = node.device.bind(kernel_of(node.spec, first))
                 slots = tuple(range(len(node.op.outputs)))
                 instruction = Instruction(function, (), slots, (), node)
             cells[node] = _Cell(node, instruction)

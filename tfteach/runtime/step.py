@@ -6,8 +6,9 @@ user's operations but can be folded, merged, moved and copied without touching t
 
 from __future__ import annotations
 
+import functools
 import heapq
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tfteach.framework.op import Op
@@ -25,6 +26,20 @@ CONTROL_FLOW = frozenset(
 
 # Ops that hand on their input unchanged.
 FORWARDING = frozenset(("Identity", "StopGradient", "PreventGradient"))
+
+
+def kernel_of(spec: Op, first: Any) -> Callable[..., Any]:
+    """The kernel with its context or array module; a single output comes bare."""
+    function = functools.partial(spec.compute, first)
+    outputs = type(spec).outputs
+    if len(outputs) != 1 or not outputs[0].is_sequence:
+        return function
+
+    def kernel(*arrays: Any) -> Any:  # a list of outputs, which may be of one
+        found = function(*arrays)
+        return found[0] if len(found) == 1 else found
+
+    return kernel
 
 
 class Node:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tfteach.runtime.step import Change, Step
+from tfteach.runtime.step import Change, Step, kernel_of
 
 MAX_FOLDED_BYTES = 10 << 20  # as TF: a large constant is cheaper to compute than keep
 
@@ -25,7 +25,8 @@ def fold_constants(step: Step) -> None:
             continue
         try:
             with np.errstate(all="ignore"):
-                value = spec.compute(np, *[source.value for source, _ in node.inputs])
+                kernel = kernel_of(spec, np)
+                value = kernel(*[source.value for source, _ in node.inputs])
         except Exception:
             continue
         value = np.asarray(value)
