@@ -129,6 +129,23 @@ def test_growth_shows_while_the_cell_runs(lab: Lab) -> None:
     assert lab.cell_errors() == []
 
 
+def test_lazy_loading_shows_as_growth_after_the_first_run(lab: Lab) -> None:
+    lab.open_cells(
+        "lazy.ipynb",
+        SETUP,
+        "%%graph\n"
+        "x = tf.constant(10, name='x')\n"
+        "y = tf.constant(20, name='y')\n"
+        "with tf.Session() as session:\n"
+        "    for _ in range(10):\n"
+        "        session.run(tf.add(x, y))",
+    )
+    lab.run_all()
+    status = view_of(lab, 1).locator(".tft-status")
+    status.get_by_text("10 runs · +9 ops since the first").wait_for()
+    lab.screenshot("graph_view_lazy", view_of(lab, 1))
+
+
 def test_names_are_never_html(lab: Lab) -> None:
     lab.open_cells(
         "hostile.ipynb",

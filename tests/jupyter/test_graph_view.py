@@ -156,6 +156,9 @@ def test_runs_are_counted(graph: tf.Graph) -> None:
         session.run("b:0")
         session.run("b:0")
     assert view.runs == 2
+    view.refresh()
+    state = view.get_state()
+    assert (state["_runs"], state["_first"]) == (2, 2)
     view.close()
 
 

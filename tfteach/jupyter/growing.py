@@ -31,18 +31,20 @@ class GrowingRows:
     Args:
       graph: the graph.
       send: gets batches {"from": index, "rows": [...], "patches": [[index, row], ...],
-        "runs": count}; called in any thread, never twice at once.
+        "runs": count, "first": count}; called in any thread, never twice at once.
       where: see `tfteach.explain.outline.row_of`.
 
     Attributes:
       rows: all rows so far; appended in place before they are sent.
       runs: how many session runs were seen.
+      first: how many ops there were when the first of them began; -1 before.
     """
 
     def __init__(self, graph: Graph, send: Send, where: Where) -> None:
         self.graph, self._send, self._where = graph, send, where
         self.rows: list[Row] = []
         self.runs = 0
+        self.first = -1
         self._sent = 0
         self._runs_sent = 0
         self._mutations = graph.mutations
@@ -65,6 +67,7 @@ class GrowingRows:
 
     def _note(self, event: OpAdded | SessionRun) -> None:
         if isinstance(event, SessionRun):
+            self.first = self.graph.version if self.runs == 0 else self.first
             self.runs += 1
         if self._timer is None:
             self._start_timer()
@@ -104,6 +107,7 @@ class GrowingRows:
                 "rows": part,
                 "patches": patches,
                 "runs": self.runs,
+                "first": self.first,
             }
             self._sent += len(part)
             self._runs_sent = self.runs

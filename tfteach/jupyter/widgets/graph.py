@@ -61,6 +61,7 @@ class GraphView(anywidget.AnyWidget):
 
     _ops: Any = traitlets.List().tag(sync=True)
     _runs = traitlets.Int(0).tag(sync=True)
+    _first = traitlets.Int(-1).tag(sync=True)
     _batches = traitlets.Int(0).tag(sync=True)
     fetches = NameList().tag(sync=True)
     feeds = NameList().tag(sync=True)
@@ -152,6 +153,7 @@ class GraphView(anywidget.AnyWidget):
         number = self._batches
         self._trait_values["_batches"] = number + 1
         self._trait_values["_runs"] = batch.get("runs", self._runs)
+        self._trait_values["_first"] = batch.get("first", self._first)
         state = {f"_batch_{number}": batch, "_batches": number + 1}
         self._send({"method": "update", "state": state, "buffer_paths": []})
 

@@ -59,7 +59,8 @@ export const NO_RULES: LaneRules = { aside: new Set(), inline: new Set() };
 const APPLY = /^(Resource)?(Sparse)?Apply[A-Z]/;
 const TRAINERS = /^(gradients|GradientDescent|Momentum|Adagrad(DA)?|Adadelta|Adam|RMSProp|Ftrl|Proximal\w+)(_\d+)?$/;
 const HOUSEKEEPING = /^(init|init_\d+|save|save_\d+|report_uninitialized_.*|init_all_tables.*)$/;
-const HUB_NEIGHBOURS = 8;
+const HUB_NEIGHBOURS = 12;
+const HUB_AMONG = 30; // boxes; a small picture bears a hub, and loses its point without
 
 export function makeFrame(
   model: GraphModel, scope: Node, boxes: Node[], parent: Frame | null, rules: LaneRules,
@@ -222,7 +223,7 @@ function laneOf(
   if (op?.type === "MergeSummary" || /^Merge(_\d+)?$/.test(base) && holds(model, box, /^MergeSummary$/)) return "aside";
   if (!inTraining && box.kind === "scope" && (TRAINERS.test(base) || holds(model, box, APPLY))) return "training";
   if (!inTraining && op !== undefined && APPLY.test(op.type)) return "training";
-  if (degree >= Math.max(HUB_NEIGHBOURS, siblings * 0.4)) return "aside";
+  if (siblings >= HUB_AMONG && degree >= Math.max(HUB_NEIGHBOURS, siblings * 0.4)) return "aside";
   return "main";
 }
 

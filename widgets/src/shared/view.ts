@@ -33,7 +33,7 @@ export class View {
   private chosen = false;
   private batches = 0;
   private runs = 0;
-  private opsAtFirstRun = 0;
+  private opsAtFirstRun = -1;
   private scene!: Scene;
   private light!: Highlight;
   private colours = new Map<string, number>();
@@ -58,7 +58,7 @@ export class View {
     this.canvas.el.setAttribute("aria-label", "Graph. Arrow keys move between boxes, Enter opens one, f fetches, slash searches.");
     this.model = new GraphModel(state.get("_ops").map(decode));
     this.runs = state.get("_runs");
-    this.opsAtFirstRun = this.model.ops.length;
+    this.opsAtFirstRun = state.get("_first");
     this.takeBatches();
     const known = state.get("expanded");
     if (known !== null) [this.expanded, this.chosen] = [new Set(known), true];
@@ -125,10 +125,8 @@ export class View {
       const known = this.model.ops.length - batch.from;
       if (known < batch.rows.length) this.model.add(batch.rows.slice(Math.max(0, known)).map(decode));
       for (const [index, row] of batch.patches ?? []) this.model.patch(index, decode(row));
-      if (batch.runs !== undefined && batch.runs !== this.runs) {
-        if (this.runs === 0) this.opsAtFirstRun = this.model.ops.length;
-        this.runs = batch.runs;
-      }
+      this.runs = batch.runs ?? this.runs;
+      this.opsAtFirstRun = batch.first ?? this.opsAtFirstRun;
     }
     return this.model.version !== before;
   }
@@ -212,7 +210,7 @@ export class View {
     showStatus(this.frame.status, {
       ops: this.model.ops.length, scopes: this.model.scopes.size - 1, runs: this.runs,
       needed: this.light.active ? this.light.needed.size : null,
-      since: this.runs > 0 ? this.model.ops.length - this.opsAtFirstRun : 0,
+      since: this.opsAtFirstRun >= 0 ? this.model.ops.length - this.opsAtFirstRun : 0,
       fetches, feeds, unknown: this.light.unknown.concat(feeds.filter((f) => !this.model.byName.has(splitName(f)[0]))),
     }, {
       dropFetch: (name) => this.save("fetches", fetches.filter((n) => n !== name)),

@@ -19,11 +19,14 @@ export interface Batch {
   rows: WireRow[];
   patches?: [number, WireRow][];
   runs?: number;
+  /** How many ops there were when the first run began; -1 before. */
+  first?: number;
 }
 
 export interface State {
   _ops: WireRow[];
   _runs: number;
+  _first: number;
   /** How many batches came after `_ops`; batch n is the attribute `_batch_n`. */
   _batches: number;
   fetches: string[];
