@@ -76,8 +76,8 @@ def test_identity_and_constants():
 def test_parts_know_the_whole_shape():
     cut = tf.fixed_size_partitioner(4)
     with tf.Graph().as_default(), tf.Session() as sess:
-        w = tf.get_variable("w", [8, 100], partitioner=cut,
-                            initializer=tf.initializers.lecun_uniform(seed=1))  # fmt: skip
+        uniform = tf.initializers.lecun_uniform(seed=1)
+        w = tf.get_variable("w", [8, 100], partitioner=cut, initializer=uniform)
         i = tf.get_variable(
             "i", [8, 8], partitioner=cut, initializer=tf.initializers.identity()
         )

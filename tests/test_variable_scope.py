@@ -85,7 +85,8 @@ REFUSED = {
     ),
     "shape": (
         lambda: reusing(name="v", shape=[3, 3]),
-        "Trying to share variable v, but specified shape (3, 3) and found shape (2, 3).",
+        "Trying to share variable v, but specified shape (3, 3) and found shape "
+        "(2, 3).",
     ),
     "dtype": (
         lambda: reusing(name="v", shape=[2, 3], dtype=tf.int32),
@@ -123,8 +124,8 @@ REFUSED = {
     ),
     "rank of parts": (
         lambda: tf.get_variable("n", [3, 3], partitioner=lambda **_: [2]),
-        "Partitioner returned a partition list that does not match the Variable's rank: "
-        "[2] vs. (3, 3)",
+        "Partitioner returned a partition list that does not match the Variable's "
+        "rank: [2] vs. (3, 3)",
     ),
     "two axes": (
         lambda: tf.get_variable("n", [3, 3], partitioner=lambda **_: [2, 2]),

@@ -134,8 +134,8 @@ def test_operators_are_the_tensors_own(sess):
     again = v
     again += 1.0
     assert isinstance(again, tf.Tensor)
+    resource = tf.Variable(1.0, use_resource=True)
     with pytest.raises(RuntimeError, match=r"assign_add\(value\)"):
-        resource = tf.Variable(1.0, use_resource=True)
         resource += 1.0
 
 
@@ -247,7 +247,8 @@ def test_refuses(case):
 FAILING = {
     "assign": (
         lambda v, fed: tf.assign(v, fed),
-        "Assign requires shapes of both tensors to match. lhs shape= [3] rhs shape= [1]",
+        "Assign requires shapes of both tensors to match. lhs shape= [3] rhs shape= "
+        "[1]",
     ),
     "assign_add": (tf.assign_add, "Parameters and update must be the same size"),
     "index": (

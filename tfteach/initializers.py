@@ -1,4 +1,4 @@
-"""Initial values of variables: `tf.zeros_initializer`, `tf.glorot_uniform_initializer` ...
+"""Initial values of variables: `tf.zeros_initializer`, `tf.initializers.he_normal` ...
 
 An initializer is called with a shape (and an element type) and gives the tensor that
 the variable's initializer assigns.
@@ -34,7 +34,7 @@ class Initializer:
     """
 
     dtype: DType
-    _config: ClassVar[tuple[str, ...]] = ()
+    _config: ClassVar[tuple[str, ...]] = ()  # the names of the arguments
 
     def __call__(
         self, shape: Any, dtype: Any = None, partition_info: Any = None
@@ -68,7 +68,7 @@ def _float(dtype: Any) -> DType:
 class Zeros(Initializer):
     """All zeros."""
 
-    _config = ("dtype",)
+    _config: ClassVar[tuple[str, ...]] = ("dtype",)
 
     def __init__(self, dtype: Any = float32) -> None:
         self.dtype = as_dtype(dtype)
@@ -83,7 +83,7 @@ class Zeros(Initializer):
 class Ones(Initializer):
     """All ones."""
 
-    _config = ("dtype",)
+    _config: ClassVar[tuple[str, ...]] = ("dtype",)
 
     def __init__(self, dtype: Any = float32) -> None:
         self.dtype = as_dtype(dtype)
@@ -111,7 +111,7 @@ class Constant(Initializer):
       >>> b = tf.get_variable("b", [3], initializer=tf.constant_initializer(0.1))
     """
 
-    _config = ("value", "dtype")
+    _config: ClassVar[tuple[str, ...]] = ("value", "dtype")
 
     def __init__(
         self, value: Any = 0, dtype: Any = float32, verify_shape: bool = False
@@ -140,7 +140,7 @@ class Constant(Initializer):
 class RandomUniform(Initializer):
     """Numbers from [minval, maxval); see `tf.random_uniform`."""
 
-    _config = ("minval", "maxval", "seed", "dtype")
+    _config: ClassVar[tuple[str, ...]] = ("minval", "maxval", "seed", "dtype")
 
     def __init__(
         self,
@@ -161,7 +161,7 @@ class RandomUniform(Initializer):
 
 
 class _Normal(Initializer):
-    _config = ("mean", "stddev", "seed", "dtype")
+    _config: ClassVar[tuple[str, ...]] = ("mean", "stddev", "seed", "dtype")
 
     def __init__(
         self,
@@ -205,7 +205,7 @@ class UniformUnitScaling(Initializer):
     Paper: Sussillo and Abbott, "Random walk initialization" (2014).
     """
 
-    _config = ("factor", "seed", "dtype")
+    _config: ClassVar[tuple[str, ...]] = ("factor", "seed", "dtype")
 
     def __init__(
         self, factor: float = 1.0, seed: int | None = None, dtype: Any = float32
@@ -239,7 +239,13 @@ class VarianceScaling(Initializer):
     Paper: He et al., "Delving deep into rectifiers" (2015), equation 10.
     """
 
-    _config = ("scale", "mode", "distribution", "seed", "dtype")
+    _config: ClassVar[tuple[str, ...]] = (
+        "scale",
+        "mode",
+        "distribution",
+        "seed",
+        "dtype",
+    )
     # The standard deviation of a normal distribution cut off at 2.
     _TRUNCATED_STDDEV = 0.87962566103423978
 
@@ -300,7 +306,7 @@ class GlorotUniform(VarianceScaling):
     feedforward neural networks" (2010).
     """
 
-    _config = ("seed", "dtype")
+    _config: ClassVar[tuple[str, ...]] = ("seed", "dtype")
 
     def __init__(self, seed: int | None = None, dtype: Any = float32) -> None:
         super().__init__(1.0, "fan_avg", "uniform", seed, dtype)
@@ -310,7 +316,7 @@ class GlorotUniform(VarianceScaling):
 class GlorotNormal(VarianceScaling):
     """Truncated normal of variance 2 / (fan_in + fan_out); see `GlorotUniform`."""
 
-    _config = ("seed", "dtype")
+    _config: ClassVar[tuple[str, ...]] = ("seed", "dtype")
 
     def __init__(self, seed: int | None = None, dtype: Any = float32) -> None:
         super().__init__(1.0, "fan_avg", "truncated_normal", seed, dtype)
@@ -351,7 +357,7 @@ class Orthogonal(Initializer):
     linear neural networks" (2014).
     """
 
-    _config = ("gain", "seed", "dtype")
+    _config: ClassVar[tuple[str, ...]] = ("gain", "seed", "dtype")
 
     def __init__(
         self, gain: float = 1.0, seed: int | None = None, dtype: Any = float32
@@ -382,7 +388,7 @@ class Orthogonal(Initializer):
 class Identity(Initializer):
     """The identity matrix times `gain`; for matrices only."""
 
-    _config = ("gain", "dtype")
+    _config: ClassVar[tuple[str, ...]] = ("gain", "dtype")
 
     def __init__(self, gain: float = 1.0, dtype: Any = float32) -> None:
         self.gain = gain
@@ -398,7 +404,7 @@ class Identity(Initializer):
             )
         if isinstance(whole, TensorShape):
             whole = whole.as_list()
-        matrix = eye(*whole, dtype=self._type(dtype))
+        matrix = eye(whole[0], whole[1], dtype=self._type(dtype))
         if partition_info is not None:
             matrix = OPS["Slice"]()(matrix, partition_info.var_offset, shape)
         return self.gain * matrix

@@ -1,7 +1,7 @@
 """Random numbers from real TensorFlow 1.15, on its CPU kernels.
 
-`python random_numbers.py random_numbers.json`, with TensorFlow's Python, writes the file
-anew: for each case of `CASES` the values of the first and second run of a session.
+`python random_numbers.py random_numbers.json`, with TensorFlow's Python, writes the
+file anew: for each case of `CASES` the values of the first and second run of a session.
 """
 
 import json

@@ -1,8 +1,8 @@
 """Graphs and values of variables, scopes and initializers from real TensorFlow 1.15.
 
-`python variables.py variables.json`, with TensorFlow's Python, writes the file anew: for
-each function below its GraphDef (zlib, base64), and the values of the tensors that it
-returns, run one after the other in one session once the variables are initialized.
+`python variables.py variables.json`, with TensorFlow's Python, writes the file anew:
+for each function below its GraphDef (zlib, base64), and the values of the tensors that
+it returns, run one after the other in one session once the variables are initialized.
 """
 
 import base64
@@ -162,9 +162,9 @@ def scopes(tf):
         with tf.variable_scope("k") as k:
             tf.get_variable("v", [1])
             tf.constant(1.0, name="c")
-        with tf.variable_scope(k, auxiliary_name_scope=False) as again:
-            with tf.name_scope(again.original_name_scope):
-                tf.constant(1.0, name="c")
+        again = tf.variable_scope(k, auxiliary_name_scope=False)
+        with again as scope, tf.name_scope(scope.original_name_scope):
+            tf.constant(1.0, name="c")
     with tf.variable_scope(""):
         tf.get_variable("root", [1])
     with tf.variable_scope("default"):

@@ -111,7 +111,7 @@ class RandomUniform(_RandomOp):
     T = INDICES
     seed: int = 0
     seed2: int = 0
-    dtype: DType
+    dtype: DType  # type: ignore[misc]  # the order is TensorFlow's
     dtype_allowed = FLOATS
 
     draw: ClassVar[Any] = staticmethod(philox.uniform)
@@ -124,7 +124,7 @@ class RandomStandardNormal(_RandomOp):
     T = INDICES
     seed: int = 0
     seed2: int = 0
-    dtype: DType
+    dtype: DType  # type: ignore[misc]  # the order is TensorFlow's
     dtype_allowed = FLOATS
 
     draw: ClassVar[Any] = staticmethod(philox.normal)
@@ -140,7 +140,7 @@ class TruncatedNormal(_RandomOp):
     T = INDICES
     seed: int = 0
     seed2: int = 0
-    dtype: DType
+    dtype: DType  # type: ignore[misc]  # the order is TensorFlow's
     dtype_allowed = FLOATS
 
     draw: ClassVar[Any] = staticmethod(philox.truncated_normal)
@@ -209,7 +209,8 @@ class Multinomial(StatefulOp):
 
     signature = "logits: T, num_samples: int32 -> output: output_dtype"
     T = dtypes_of(
-        "float32 float64 int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 uint64"
+        "float32 float64 int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 "
+        "uint64"
     )
     seed: int = 0
     seed2: int = 0

@@ -1,8 +1,8 @@
 """Gamma and Poisson numbers.
 
 They come from NumPy's generator, seeded by the op's seeds: the same in every session,
-but not TensorFlow's own numbers, whose rejection loops cannot be vectorised as they are.
-Source: core/ops/random_ops.cc; python/ops/random_ops.py (node names).
+but not TensorFlow's own numbers, whose rejection loops cannot be vectorised as they
+are. Source: core/ops/random_ops.cc; python/ops/random_ops.py (node names).
 """
 
 from __future__ import annotations
@@ -130,7 +130,7 @@ def random_gamma(
         spread = alpha + zeros_like(beta)
         numbers = RandomGamma(*seeds_of(seed))(shape, spread) / beta
         least = np.finfo(dtype.numpy_dtype).tiny
-        return OPS["Maximum"]()(least, numbers)  # type: ignore[no-any-return]
+        return OPS["Maximum"]()(least, numbers)
 
 
 @export("random_poisson", "random.poisson")
@@ -156,4 +156,4 @@ def random_poisson(
     with name_scope(name, "random_poisson", [lam, shape]):
         shape = convert(shape, "int32", "shape")
         kind = RandomPoissonV2(*seeds_of(seed), as_dtype(dtype))
-        return kind(shape, lam)  # type: ignore[no-any-return]
+        return kind(shape, lam)

@@ -1,7 +1,7 @@
 """Resource variables: the session's cells behind handles, and what both kinds share.
 
-A variable's value is a `framework.resource.Cell`.  `VariableV2` (ops/state.py) hands out
-the cell on a reference edge, `VarHandleOp` on a resource edge.
+A variable's value is a `framework.resource.Cell`.  `VariableV2` (ops/state.py) hands
+out the cell on a reference edge, `VarHandleOp` on a resource edge.
 """
 
 from __future__ import annotations
@@ -77,8 +77,8 @@ class VarHandleOp(StatefulOp):
     signature = "-> resource: resource"
     container: str = ""
     shared_name: str = ""
-    dtype: DType
-    shape: Shape
+    dtype: DType  # type: ignore[misc]  # the order is TensorFlow's
+    shape: Shape  # type: ignore[misc]
 
     aliases: ClassVar[bool] = True
 
@@ -98,8 +98,8 @@ def require_value(cell: Cell) -> None:
         raise NotFoundError(
             None,
             None,
-            f"Resource localhost/{cell.name}/N10tensorflow3VarE does not exist. Run the "
-            "variable's initializer in this session first.",
+            f"Resource localhost/{cell.name}/N10tensorflow3VarE does not exist. Run "
+            "the variable's initializer in this session first.",
         )
 
 
@@ -110,9 +110,9 @@ def require_value_to_read(cell: Cell) -> None:
             None,
             None,
             f"Error while reading resource variable {cell.name} from Container: "
-            "localhost. This could mean that the variable was uninitialized. Not found: "
-            f"Resource localhost/{cell.name}/N10tensorflow3VarE does not exist. Run the "
-            "variable's initializer in this session first.",
+            "localhost. This could mean that the variable was uninitialized. Not "
+            f"found: Resource localhost/{cell.name}/N10tensorflow3VarE does not exist. "
+            "Run the variable's initializer in this session first.",
         )
 
 
@@ -165,8 +165,8 @@ class _AssignUpdateVariable(StatefulOp, abstract=True):
         check_same_shape(
             resource,
             value,
-            "Cannot update variable with shape {ours} using a Tensor with shape {given}, "
-            "shapes must be equal.",
+            "Cannot update variable with shape {ours} using a Tensor with shape "
+            "{given}, shapes must be equal.",
         )
         add_to(resource, ctx.xp, value, self.sign)
         return ()

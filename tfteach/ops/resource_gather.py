@@ -41,7 +41,7 @@ class ResourceGather(StatefulOp):
     Tindices = INDICES
     batch_dims: int = 0
     validate_indices: bool = True
-    dtype: DType
+    dtype: DType  # type: ignore[misc]  # the order is TensorFlow's
 
     by_handle: ClassVar[tuple[str, ...]] = ("resource",)
 

@@ -1,7 +1,7 @@
 """Reference variables: the ops that make, set and count them, and `tf.assign` & co.
 
-What takes a `ref` input gets the variable's cell; every other reader of a reference edge
-gets the array.
+What takes a `ref` input gets the variable's cell; every other reader of a reference
+edge gets the array.
 """
 
 from __future__ import annotations
@@ -135,8 +135,8 @@ class Assign(StatefulOp):
                 check_same_shape(
                     ref,
                     value,
-                    "Assign requires shapes of both tensors to match. lhs shape= {ours} "
-                    "rhs shape= {given}",
+                    "Assign requires shapes of both tensors to match. lhs shape= "
+                    "{ours} rhs shape= {given}",
                 )
             ref.assign(value)
         return ref
@@ -153,8 +153,8 @@ class _AssignUpdate(StatefulOp, abstract=True):
         check_same_shape(
             ref,
             value,
-            "Parameters and update must be the same size: the variable has shape {ours}, "
-            "the update {given}",
+            "Parameters and update must be the same size: the variable has shape "
+            "{ours}, the update {given}",
         )
         add_to(ref, ctx.xp, value, self.sign)
         return ref

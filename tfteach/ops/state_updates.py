@@ -128,7 +128,9 @@ def scatter_min(
     use_locking: bool = False,
     name: str | None = None,
 ) -> Any:
-    """Lower rows of a variable to at most `updates`: `ref[indices[i]] = min(ref[indices[i]], updates[i])`.
+    """Lower rows of a variable to at most `updates`.
+
+    `ref[indices[i]] = min(ref[indices[i]], updates[i])`.
 
     The arguments are those of `tf.scatter_update`.
     """
@@ -144,7 +146,9 @@ def scatter_max(
     use_locking: bool = False,
     name: str | None = None,
 ) -> Any:
-    """Raise rows of a variable to at least `updates`: `ref[indices[i]] = max(ref[indices[i]], updates[i])`.
+    """Raise rows of a variable to at least `updates`.
+
+    `ref[indices[i]] = max(ref[indices[i]], updates[i])`.
 
     The arguments are those of `tf.scatter_update`.
     """

@@ -234,14 +234,15 @@ class variable_scope:
             raise TypeError(
                 "VariableScope: name_or_scope must be a string or VariableScope."
             )
-        is_name = isinstance(target, str)
-        own = target if is_name else target.name.split("/")[-1]
+        own = target if isinstance(target, str) else target.name.split("/")[-1]
         with ExitStack() as stack:
             names = None
             if own or not self._opens_names:
                 names = stack.enter_context(self._name_scope(own))
             yield stack.enter_context(
-                self._inside(target, names) if is_name else self._again(target)
+                self._inside(target, names)
+                if isinstance(target, str)
+                else self._again(target)
             )
 
     def _name_scope(self, name: str | None) -> Any:

@@ -81,9 +81,9 @@ class VariableStore:
             return self._partitioned(name, None, shape, dtype, initializer, how)
         if f"{name}/part_0" in self._vars:
             raise ValueError(
-                "No partitioner was provided, but a partitioned version of the variable "
-                f"was found: {name}/part_0. Perhaps a variable of the same name was "
-                "already created with partitioning?"
+                "No partitioner was provided, but a partitioned version of the "
+                f"variable was found: {name}/part_0. Perhaps a variable of the same "
+                "name was already created with partitioning?"
             )
         return self._single(name, shape, dtype, initializer, None, how)
 
@@ -103,7 +103,8 @@ class VariableStore:
         if reuse is True:
             raise ValueError(
                 f"Variable {name} does not exist, or was not created with "
-                "tf.get_variable(). Did you mean to set reuse=tf.AUTO_REUSE in VarScope?"
+                "tf.get_variable(). Did you mean to set reuse=tf.AUTO_REUSE in "
+                "VarScope?"
             )
         if initializer is None:
             initializer = default_initializer(name, dtype)
@@ -116,7 +117,7 @@ class VariableStore:
             use_resource = resource_variables_enabled()
         rest = {k: v for k, v in how.items() if k not in ("regularizer", "reuse")}
         rest["use_resource"] = use_resource
-        variable = Variable(value, name=name, dtype=value_dtype, **rest)
+        variable = Variable._make(value, name=name, dtype=value_dtype, **rest)
         self._vars[name] = variable
         if how["regularizer"]:
             _regularize(variable, name, how["regularizer"])
@@ -229,8 +230,8 @@ def _bound(
     if not required:
         return initializer, None
     raise ValueError(
-        "The initializer passed is not valid. It should be a callable with no arguments "
-        "and the shape should not be provided or an instance of "
+        "The initializer passed is not valid. It should be a callable with no "
+        "arguments and the shape should not be provided or an instance of "
         "`tf.keras.initializers.*' and `shape` should be fully defined."
     )
 
@@ -258,8 +259,8 @@ def call_partitioner(partitioner: Any, shape: TensorShape, dtype: Any) -> list[i
     """
     if not shape.is_fully_defined():
         raise ValueError(
-            "Shape of a new partitioned variable must be fully defined, but instead was "
-            f"{shape}."
+            "Shape of a new partitioned variable must be fully defined, but instead "
+            f"was {shape}."
         )
     if len(shape) < 1:
         raise ValueError(
@@ -314,8 +315,8 @@ def _check_parts(
 ) -> None:  # fmt: skip
     if reuse is False:
         raise ValueError(
-            f"Partitioned variable with name {name} already exists. Did you mean to set "
-            "reuse=True or reuse=tf.AUTO_REUSE in VarScope?"
+            f"Partitioned variable with name {name} already exists. Did you mean to "
+            "set reuse=True or reuse=tf.AUTO_REUSE in VarScope?"
         )
     problem = None
     if not shape.is_compatible_with(found.shape):

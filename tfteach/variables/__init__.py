@@ -1,9 +1,9 @@
 """Variables: the state that a session keeps between runs.
 
-In: initial values; out: `Variable` objects, which convert to the tensors that read them.
-Read `base.py` (the public class, and which kind a call makes), `ref.py` and `resource.py`
-(the two kinds), `partitioned.py`, `collected.py` (the collections and their
-initializers), `protos.py` (VariableDef).
+In: initial values; out: `Variable` objects, which convert to the tensors that read
+them. Read `base.py` (the public class, and which kind a call makes), `ref.py` and
+`resource.py` (the two kinds), `partitioned.py`, `collected.py` (the collections and
+their initializers), `protos.py` (VariableDef).
 """
 
 from tfteach.variables import collected as collected

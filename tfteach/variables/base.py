@@ -144,13 +144,13 @@ class Kinds:
 
 @export("enable_resource_variables")
 def enable_resource_variables() -> None:
-    """Make resource variables wherever `use_resource` is not given."""
+    """Make resource variables where `use_resource` is not given."""
     Kinds.use_resource_by_default = True
 
 
 @export("disable_resource_variables")
 def disable_resource_variables() -> None:
-    """Make reference variables (TF 1's default) wherever `use_resource` is not given."""
+    """Make reference variables (TF 1's default) where `use_resource` is not given."""
     Kinds.use_resource_by_default = False
 
 
@@ -176,7 +176,7 @@ class _VariableMeta(type):
     def __call__(cls, *args: Any, **kwargs: Any) -> Any:
         if cls is not Variable:
             return super().__call__(*args, **kwargs)
-        return cls._make(*args, **kwargs)  # type: ignore[attr-defined]
+        return cls._make(*args, **kwargs)
 
 
 @export("Variable")
@@ -324,7 +324,7 @@ class Variable(PartUpdates, metaclass=_VariableMeta):
         from tfteach.control.branch import cond
 
         with self.graph.control_dependencies(None):
-            return cond(  # type: ignore[no-any-return]
+            return cond(
                 state.is_variable_initialized(self),
                 self.read_value,
                 lambda: self.initial_value,
@@ -366,7 +366,7 @@ class Variable(PartUpdates, metaclass=_VariableMeta):
         return f"<tf.Variable '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
 
     def __getitem__(self, key: Any) -> Tensor:
-        """A slice of the value, whose `assign(value)` sets that part of the variable."""
+        """A slice of the value; its `assign(value)` sets that part of the variable."""
         part = self.value()[key]
         if part.op.type == "StridedSlice":
             vars(part)["assign"] = _SliceAssign(self, part)

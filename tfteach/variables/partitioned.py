@@ -59,8 +59,8 @@ class PartitionedVariable:
         if any(TensorShape(info.full_shape) != TensorShape(shape) for info in infos):
             found = [info.full_shape for info in infos]
             raise ValueError(
-                f"All variables' full shapes must match shape: {shape}; but full shapes "
-                f"were: {found}"
+                f"All variables' full shapes must match shape: {shape}; but full "
+                f"shapes were: {found}"
             )
         self._variable_list = sorted(
             variable_list, key=lambda v: v._get_save_slice_info().var_offset

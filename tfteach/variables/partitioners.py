@@ -33,7 +33,8 @@ def fixed_size_partitioner(num_shards: int, axis: int = 0) -> Partitioner:
 
     def partitioner(shape: TensorShape, **_: Any) -> list[int]:
         parts = [1] * len(shape)
-        parts[axis] = min(num_shards, shape.as_list()[axis])  # type: ignore[type-var]
+        length: Any = shape.as_list()[axis]
+        parts[axis] = min(num_shards, length)
         return parts
 
     return partitioner

@@ -301,8 +301,9 @@ class ResourceVariable(BaseResourceVariable):
             if shape is not None:
                 if not initial.shape.is_compatible_with(shape):
                     raise ValueError(
-                        f"The initial value's shape ({initial.shape}) is not compatible "
-                        f"with the explicitly supplied `shape` argument ({shape})."
+                        f"The initial value's shape ({initial.shape}) is not "
+                        "compatible with the explicitly supplied `shape` argument "
+                        f"({shape})."
                     )
                 known = as_shape(shape)
             self._dtype = initial.dtype.base_dtype
@@ -391,8 +392,8 @@ def _to_tensor(
 ) -> Tensor:  # fmt: skip
     if dtype is not None and not dtype.is_compatible_with(variable.dtype):
         raise ValueError(
-            f"Incompatible type conversion requested to type {dtype.name!r} for variable "
-            f"of type {variable.dtype.name!r}"
+            f"Incompatible type conversion requested to type {dtype.name!r} for "
+            f"variable of type {variable.dtype.name!r}"
         )
     if as_ref:
         return variable.read_value().op.inputs[0]
