@@ -22,18 +22,15 @@ class Cell:
       value: the array; not set (FailedPreconditionError) before the first assignment.
       name: the variable's name, for messages.
       dtype: its element type.
-      ledger: what counts the device memory that the array takes, or None.
     """
 
-    __slots__ = ("dtype", "ledger", "lock", "name", "value")
+    __slots__ = ("dtype", "lock", "name", "value")
 
     value: Any
-    ledger: Any
 
     def __init__(self, name: str, dtype: DType) -> None:
         self.name = name
         self.dtype = dtype
-        self.ledger = None
         self.lock = threading.RLock()
 
     def __getattr__(self, attribute: str) -> Any:
@@ -50,16 +47,11 @@ class Cell:
 
     def assign(self, value: Any) -> None:
         """Replace the buffer; the array now belongs to the cell."""
-        if self.ledger is not None:
-            old = self.value.nbytes if self.is_initialized else 0
-            self.ledger.resize(old, value.nbytes)
         self.value = value
 
     def clear(self) -> None:
         """Forget the value: the variable is uninitialized again."""
         if self.is_initialized:
-            if self.ledger is not None:
-                self.ledger.resize(self.value.nbytes, 0)
             del self.value
 
     def writable(self, xp: Any) -> Any:
