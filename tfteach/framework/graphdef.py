@@ -199,10 +199,14 @@ def _attr_block(op: Operation) -> bytes:
     dtype = getattr(spec, "dtype", None)
     dtype = dtype if isinstance(dtype, DType) else None
     found = attributes_of(op)
-    return b"".join(
-        _entry(name, attr_value(kind_of(spec, name, found[name]), found[name], dtype))
-        for name in sorted(found)
-    )
+    entries = []
+    for name in sorted(found):
+        value = found[name]
+        kind = kind_of(spec, name, value)
+        is_default = kind == "tensor" and value is type(spec).defaults.get(name)
+        proto = default_tensor(value) if is_default else attr_value(kind, value, dtype)
+        entries.append(_entry(name, proto))
+    return b"".join(entries)
 
 
 def _node_bytes(op: Operation, attrs: bytes) -> bytes:
