@@ -1,0 +1,108 @@
+"""The lessons' checks: right answers pass, and each mistake is explained."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+import tfteach as tf
+from tfteach.explain import watch_growth
+
+NOTEBOOKS = Path(__file__).parent.parent.parent / "notebooks"
+
+
+@pytest.fixture(scope="module")
+def checks() -> ModuleType:
+    path = NOTEBOOKS / "lesson_checks.py"
+    spec = importlib.util.spec_from_file_location("lesson_checks", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def answer(scope: str = "parts", divisor: float = 2.0, constant: bool = False):
+    with tf.Graph().as_default():
+        a = tf.constant(7.0, name="a")
+        b = tf.constant(3.0, name="b")
+        with tf.name_scope(scope):
+            total = tf.add(a, b, name="sum")
+            difference = tf.subtract(a, b, name="difference")
+        if constant:
+            return tf.constant(20.0)
+        return tf.divide(total * difference, divisor)
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        (lambda: answer(), "Right"),
+        (lambda: 20.0, "not a tensor"),
+        (lambda: answer(scope="part"), "no operation named 'parts/sum'"),
+        (lambda: answer(divisor=4.0), "is 10.0"),
+        (lambda: answer(constant=True), "does not come from `a` and `b`"),
+    ],
+)
+def test_build_and_run(checks, capsys, made, said) -> None:
+    checks.check_build_and_run(made())
+    assert said in capsys.readouterr().out
+
+
+SIGMA = 5.670374e-8
+
+
+@pytest.mark.parametrize(
+    ("at_100", "of_sun", "both", "said"),
+    [
+        (SIGMA * 373.15**4, SIGMA * 5772.0**4, "right", "Right"),
+        (None, None, None, "still None"),
+        (SIGMA * 100**4, None, None, "you fed `kelvin`"),
+        (SIGMA * 373.15**4, None, None, "Cut the graph"),
+        (SIGMA * 373.15**4, SIGMA * 6045.15**4, None, "you fed `celsius`"),
+        (SIGMA * 373.15**4, SIGMA * 5772.0**4, 3, "fetch a dictionary"),
+        (SIGMA * 373.15**4, SIGMA * 5772.0**4, {"K": 1, "W": 2}, "at 0 °C"),
+    ],
+)
+def test_fetch_feed_and_prune(checks, capsys, at_100, of_sun, both, said) -> None:
+    if both == "right":
+        both = {"K": 273.15, "W": SIGMA * 273.15**4}
+    checks.check_fetch_feed_and_prune(at_100, of_sun, both)
+    assert said in capsys.readouterr().out
+
+
+def train(lazy: bool, steps: int = 20, finalize: bool = True):
+    graph = tf.Graph()
+    with watch_growth(graph) as growth, graph.as_default(), tf.Session() as sess:
+        w = tf.Variable(0.0, name="w")
+
+        def step():
+            gradient = tf.gradients(tf.square(w * 3.0 - 6.0), w)[0]
+            return w.assign_sub(0.05 * gradient)
+
+        update = None if lazy else step()
+        init = tf.global_variables_initializer()
+        if finalize and not lazy:
+            graph.finalize()
+        sess.run(init)
+        for _ in range(steps):
+            sess.run(step() if lazy else update)
+        return graph, growth, sess.run(w)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"lazy": False}, "Right"),
+        ({"lazy": True}, "were added after the first run, by"),
+        ({"lazy": False, "finalize": False}, "graph.finalize()"),
+        ({"lazy": False, "steps": 2}, "20 steps should bring"),
+        ({"lazy": False, "steps": 10}, "keep the 20 steps"),
+    ],
+)
+def test_avoid_lazy_loading(checks, capsys, options, said) -> None:
+    checks.check_avoid_lazy_loading(*train(**options))
+    assert said in capsys.readouterr().out
