@@ -10,6 +10,7 @@ Source: core/lib/random/philox_random.h, random_distributions.h; kernels/random_
 
 from __future__ import annotations
 
+import functools
 import secrets
 import threading
 from collections.abc import Callable
@@ -20,7 +21,7 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 
-_MULTIPLIERS = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
+_MULTIPLIERS = np.array([[0xD2511F53], [0xCD9E8D57]], np.uint64)
 _KEY_STEPS = 0x9E3779B9, 0xBB67AE85
 _MASK32 = 0xFFFFFFFF
 _MASK64 = (1 << 64) - 1
@@ -68,19 +69,31 @@ class Philox:
         low = np.uint64(self.counter & _MASK64)
         high = self.counter >> 64
         lows = offsets + low
-        highs = np.where(lows < low, np.uint64((high + 1) & _MASK64), np.uint64(high))
-        x0, x1, x2, x3 = lows & _LOW, lows >> _HIGH, highs & _LOW, highs >> _HIGH
-        key0, key1 = self.key
-        m0, m1 = _MULTIPLIERS
-        for _ in range(10):
-            product0, product1 = x0 * m0, x2 * m1
-            x0 = (product1 >> _HIGH) ^ x1 ^ np.uint64(key0)
-            x2 = (product0 >> _HIGH) ^ x3 ^ np.uint64(key1)
-            x1, x3 = product1 & _LOW, product0 & _LOW
-            key0 = (key0 + _KEY_STEPS[0]) & _MASK32
-            key1 = (key1 + _KEY_STEPS[1]) & _MASK32
-        for i, x in enumerate((x0, x1, x2, x3)):
-            words[:, i] = x
+        carried = np.uint64((high + 1) & _MASK64)
+        highs = np.where(lows < low, carried, np.uint64(high))
+        # Two rows at a time: words 0 and 2, which are multiplied, and words 1 and 3.
+        counters = np.stack((lows, highs))
+        even, odd = counters & _LOW, counters >> _HIGH
+        product = np.empty_like(even)
+        for key in _round_keys(self.key):
+            np.multiply(even, _MULTIPLIERS, out=product)
+            np.bitwise_and(product, _LOW, out=even)  # the next odd words, swapped
+            np.right_shift(product, _HIGH, out=product)
+            np.bitwise_xor(odd, key, out=odd)
+            np.bitwise_xor(odd, product[::-1], out=odd)
+            even, odd = odd, even[::-1]
+        words[:, 0::2] = even.T
+        words[:, 1::2] = odd.T
+
+
+@functools.lru_cache(maxsize=256)
+def _round_keys(key: tuple[int, int]) -> Array:
+    """The keys of the ten rounds: uint64 [10, 2, 1]."""
+    rows = [
+        [(k + i * step) & _MASK32 for k, step in zip(key, _KEY_STEPS, strict=True)]
+        for i in range(10)
+    ]
+    return np.array(rows, np.uint64)[..., None]
 
 
 class Stream:
