@@ -195,7 +195,7 @@ def test_eval_and_run_need_a_session_of_their_graph(graph: tf.Graph) -> None:
          "registered. Use `with sess.as_default()` or pass an explicit session to "
          "`eval(session=sess)`"),
         (c.op.run, "Cannot execute operation using `run()`: No default session is "
-         "registered. Use `with sess.as_default()` or pass an explicit session to "
+         "registered. Use `with sess.as_default():` or pass an explicit session to "
          "`run(session=sess)`"),
         (lambda: c.eval(session=other), "Cannot use the given session to evaluate "
          "tensor: the tensor's graph is different from the session's graph."),
