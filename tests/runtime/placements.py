@@ -54,6 +54,7 @@ CPUS = 3
 
 
 def main() -> None:
+    import contextlib
     import sys
 
     import tensorflow as tf
@@ -65,11 +66,9 @@ def main() -> None:
             config = tf.ConfigProto(
                 device_count={"CPU": CPUS}, log_device_placement=True
             )
-            with tf.Session(config=config) as sess:
-                try:
-                    sess.run(fetches)
-                except tf.errors.FailedPreconditionError:
-                    pass  # placed, if not initialized
+            not_ready = contextlib.suppress(tf.errors.FailedPreconditionError)
+            with tf.Session(config=config) as sess, not_ready:
+                sess.run(fetches)  # places them, even if it then fails
         sys.stdout.flush()
 
 
