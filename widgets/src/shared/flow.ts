@@ -168,6 +168,8 @@ function placeEdge(
 ): PlacedEdge {
   const edge = result.edges.get(bundle.key)!;
   const points = [...edge.points];
+  // Between neighbouring ranks nothing is in the way, and without a label there is nothing to make room for.
+  if (label === "" && points.length === 3) points.splice(1, 1);
   if (isPort(bundle.from)) points[0] = result.at.get(portId(bundle.from, bundle.from))!;
   if (isPort(bundle.to)) points[points.length - 1] = result.at.get(portId(bundle.to, bundle.from))!;
   const target = byId.get(bundle.to);
@@ -200,7 +202,8 @@ function attach(frame: Frame, edges: PlacedEdge[], byId: Map<string, PlacedBox>)
       if (known === undefined) sides.set(key, [end]);
       else known.push(end);
     };
-    const near = (at: number): number => (inner.length > 0 ? inner.at(at)![0] : 0);
+    // Without points between, a line goes straight towards its other end.
+    const near = (at: 0 | -1): number => (inner.at(at) ?? edge.points.at(at === 0 ? -1 : 0)!)[0];
     // One tensor leaves an op at one place, whoever reads it.
     const ports = new Set(edge.bundle.base.map((b) => `${b.from}:${b.port}`));
     const group = source?.inner === null && source.node.kind === "op" ? [...ports].join() : edge.bundle.key;

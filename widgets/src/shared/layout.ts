@@ -24,6 +24,7 @@ export const HEADER = 30;
 export const PADDING = 18;
 const GAP = 22; // between things in a list
 const LANE_GAP = 56;
+const MOST_LABELS = 4; // on the lines from one box
 export const LANE_TITLE = 28;
 
 export function layoutScope(
@@ -100,6 +101,10 @@ function layLane(
   const touched = new Set(bundles.flatMap((b) => [b.from, b.to]));
   const flow = mine.filter((b) => touched.has(b.node.id));
   const texts = new Map(bundles.map((b) => [b.key, options.labels ? labelOf(model, b) : ""]));
+  // One tensor that many boxes read says its shape often enough in the details.
+  const fans = new Map<string, number>();
+  for (const b of bundles) if (b.tensors === 1) fans.set(b.from, (fans.get(b.from) ?? 0) + 1);
+  for (const b of bundles) if ((fans.get(b.from) ?? 0) > MOST_LABELS) texts.set(b.key, "");
   const block = layFlow(`${frame.scope.id}|${lane}`, frame, flow, bundles, texts, options.measure, cache);
   stackLoose(block, mine.filter((b) => !touched.has(b.node.id)));
   block.boxes = mine;
