@@ -241,7 +241,8 @@ def test_row_gradients():
     np.testing.assert_array_equal(found.indices, [2, 0, 2])
     np.testing.assert_array_equal(found.values, np.ones((3, 1)))
     np.testing.assert_array_equal(found.dense_shape, [3, 1])
-    dense = evaluate(tf.convert_to_tensor(grad))
+    with pytest.warns(UserWarning, match="Converting sparse IndexedSlices to a dense"):
+        dense = evaluate(tf.convert_to_tensor(grad))
     np.testing.assert_array_equal(dense, [[1.0], [0.0], [2.0]])
     np.testing.assert_array_equal(evaluate(-grad).values, -np.ones((3, 1)))
 

@@ -82,6 +82,20 @@ def second_order(tf):
     return tf.gradients(first, x)
 
 
+def branches(tf):
+    x, y = tf.constant(X, name="x"), tf.constant(X[0], name="y")
+    p = tf.placeholder_with_default(True, [], "p")
+    z = tf.cond(p, lambda: tf.square(x) * y, lambda: tf.exp(x))
+    other = tf.cond(tf.logical_not(p), lambda: x * y, lambda: tf.sigmoid(x))
+    rows = tf.cond(p, lambda: tf.gather(x, [1, 1, 0]), lambda: tf.zeros([3, 3]))
+    nested = tf.cond(
+        p, lambda: tf.cond(tf.less(y[1], 0.0), lambda: x * 2.0, lambda: x), lambda: -x
+    )
+    first = tf.gradients([z, other], [x, y])
+    sparse = tf.gradients(rows, x, gate_gradients=True)
+    return [*first, sparse[0].values, sparse[0].indices, *tf.gradients(nested, x)]
+
+
 # ---- network functions, with their gradients
 
 
@@ -247,7 +261,8 @@ def minimize_options(tf):
 
 GRAPHS = [
     several_paths, weights_and_stops, gated_and_colocated, tree_sum, row_gradients,
-    rows_and_dense, unused_outputs, unconnected, second_order, multilayer_perceptron,
+    rows_and_dense, branches, unused_outputs, unconnected, second_order,
+    multilayer_perceptron,
     bias_and_layers, cross_entropies, logistic_losses, norms_and_moments, dropouts,
     lookups, schedules, minimize_options,
     *(_optimizer_graph(n, r) for n in OPTIMIZERS for r in (False, True)),

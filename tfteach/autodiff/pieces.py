@@ -13,6 +13,7 @@ from tfteach.framework.indexed_slices import IndexedSlices
 from tfteach.framework.op import OPS
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.ops.constant import constant
+from tfteach.ops.fill import zeros
 
 Gradient = Any  # Tensor | IndexedSlices | None
 
@@ -93,8 +94,6 @@ def zeros_like(tensor: Tensor) -> Tensor:
             "use tf.zeros_like(variable)"
         )
     if shapes.is_full(tensor._shape):
-        from tfteach.ops.fill import zeros
-
         return zeros(tensor._shape, tensor.dtype.base_dtype, name="zeros_like")
     return OPS["ZerosLike"]()(tensor, name="zeros_like")
 
@@ -113,8 +112,7 @@ def zeros_outside_loop(op: Operation, index: int) -> Gradient:
     pivot = OPS["Identity"]()(switched)
     sizes = OPS["Shape"](dtypes.int32)(switched, name="Shape")
     with graph.control_dependencies([pivot]):
-        zero = constant(0, dtype=value.dtype.base_dtype, name="zeros/Const")
-        return OPS["Fill"]()(sizes, zero, name="zeros")
+        return zeros(sizes, dtype=value.dtype.base_dtype)
 
 
 def sum_slices(grads: list[Gradient]) -> Gradient:

@@ -22,6 +22,7 @@ from tfteach.framework.op import OPS, Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
+from tfteach.ops.flow_grad import merge_gradient, switch_gradient
 
 
 class NoOp(Op):
@@ -103,6 +104,9 @@ class Switch(_Flow):
     def compute(self, xp: Any, data: Any, pred: Any) -> tuple[Any, Any]:
         return (None, data) if pred else (data, None)
 
+    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
+        return switch_gradient(op, grads)
+
 
 class RefSwitch(Switch):
     """Switch on a reference edge.  Source: control_flow_ops.cc, RefSwitch."""
@@ -126,6 +130,9 @@ class Merge(_Flow):
             if value is not None:
                 return value, xp.int32(index)
         raise ValueError("Merge: all inputs are dead")
+
+    def gradient(self, op: Operation, grad: Any, index_grad: Any) -> list[Any]:
+        return merge_gradient(op, grad)
 
 
 class RefMerge(Merge):
