@@ -365,6 +365,7 @@ from tfteach.variable_scope.opening import get_variable as get_variable
 from tfteach.variable_scope.opening import get_variable_scope as get_variable_scope
 from tfteach.variable_scope.opening import variable_op_scope as variable_op_scope
 from tfteach.variable_scope.opening import variable_scope as variable_scope
+from tfteach.variable_scope.slices import create_partitioned_variables as create_partitioned_variables
 from tfteach.variables.base import Variable as Variable
 from tfteach.variables.base import VariableAggregation as VariableAggregation
 from tfteach.variables.base import VariableSynchronization as VariableSynchronization

@@ -81,7 +81,8 @@ class ResourceGatherNd(StatefulOp):
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         handle, indices = op.inputs
-        params_shape = variable_shape(handle)
+        # TF asks the variable even where its shape is known.
+        params_shape = VariableShape(indices.dtype.base_dtype)(handle)
         if len(indices.static_shape or ()) == 2 and indices.shape[-1] == 1:
             return [IndexedSlices(grad, squeeze(indices, axis=-1), params_shape), None]
         return [scatter_nd(indices, grad, params_shape), None]

@@ -2,7 +2,7 @@
 
 In: names and `get_variable`'s arguments; out: the variables of tfteach.variables.
 Read `store.py` (one graph's variables), `defaults.py` (what a scope is), `opening.py`
-(opening scopes, `tf.get_variable`).
+(opening scopes, `tf.get_variable`), `slices.py`.
 """
 
 from tfteach.variable_scope.defaults import VariableScope as VariableScope

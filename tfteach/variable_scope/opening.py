@@ -60,7 +60,7 @@ def _open_of(graph: Graph) -> _Open:
     return found[0]
 
 
-def _store_of(graph: Graph) -> VariableStore:
+def store_of(graph: Graph) -> VariableStore:
     found = graph.get_collection_ref(("__variable_store",))
     if not found:
         found.append(VariableStore())
@@ -120,7 +120,7 @@ def get_variable(
       'layer/w:0'
     """
     kwargs = {k: v for k, v in locals().items() if k != "name"}
-    store = _store_of(get_default_graph())
+    store = store_of(get_default_graph())
     return get_variable_scope().get_variable(store, name, **kwargs)
 
 

@@ -74,11 +74,11 @@ class VariableStore:
                     f"Partitioner must be callable, but received: {partitioner}"
                 )
             with name_scope(None):
-                return self._partitioned(
+                return self.partitioned(
                     name, partitioner, shape, dtype, initializer, how
                 )
         if reuse is True and partitioner is None and name in self._partitioned_vars:
-            return self._partitioned(name, None, shape, dtype, initializer, how)
+            return self.partitioned(name, None, shape, dtype, initializer, how)
         if f"{name}/part_0" in self._vars:
             raise ValueError(
                 "No partitioner was provided, but a partitioned version of the "
@@ -125,7 +125,7 @@ class VariableStore:
 
     # ---- a variable in parts
 
-    def _partitioned(
+    def partitioned(
         self, name: str, partitioner: Any, shape: Any, dtype: Any, initializer: Any,
         how: dict[str, Any],
     ) -> PartitionedVariable:  # fmt: skip
