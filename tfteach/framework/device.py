@@ -93,7 +93,7 @@ def _match_part(part: str, spec: str) -> tuple[str, re.Match[str]]:
         if match is not None:
             return kind, match
     raise ValueError(
-        f"Unknown attribute: '{part.split(':')[0]}' in device name '{spec}'. "
+        f"Unknown attribute: '{part.split(':')[0]}' in '{spec}'. "
         "Write it like '/job:worker/task:0/device:GPU:1', '/gpu:0' or '/cpu:0'."
     )
 
@@ -104,7 +104,8 @@ def _parse(spec: str) -> DeviceSpec:
 
     def put(key: str, value: Any) -> None:
         if key in parts:
-            raise ValueError(f"Cannot specify multiple {key}s: '{spec}'")
+            kind = key.replace("_", " ")
+            raise ValueError(f"Cannot specify multiple {kind}s: {spec}")
         parts[key] = value
 
     for part in filter(None, spec.split("/")):

@@ -111,8 +111,9 @@ class DType:
 
     @property
     def size(self) -> int:
-        """Bytes per element (1 for strings, resources and variants, as in TF)."""
-        return 1 if self.base_dtype in _HANDLES else self.numpy_dtype.itemsize
+        """Bytes per element (1 for resources and variants, as in TF)."""
+        opaque = self.base_dtype in (resource, variant)
+        return 1 if opaque else self.numpy_dtype.itemsize
 
     @property
     def min(self) -> Any:

@@ -138,7 +138,7 @@ class Tensor:
 
     def __len__(self) -> int:
         raise TypeError(
-            f"len is not well defined for symbolic Tensors. ({self.op.name}) Please "
+            f"len is not well defined for symbolic Tensors. ({self.name}) Please "
             "call `x.shape` rather than `len(x)` for shape information."
         )
 
@@ -383,9 +383,10 @@ def evaluate(target: Any, feed_dict: Any, session: Any) -> Any:
         session = get_default_session()
         if session is None:
             method = call.removesuffix("()")
+            colon = ":" if method == "run" else ""  # TF's two messages differ in it
             raise ValueError(
                 f"Cannot {what} using `{call}`: No default session is registered. "
-                f"Use `with sess.as_default()` or pass an explicit session to "
+                f"Use `with sess.as_default(){colon}` or pass an explicit session to "
                 f"`{method}(session=sess)`"
             )
         if session.graph is not graph:

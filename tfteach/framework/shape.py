@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from tfteach.framework.export import export_value
 
@@ -260,8 +260,17 @@ class Dimension:
     def __rfloordiv__(self, other: Any) -> Dimension:
         return as_dimension(other) // self
 
-    # TF 1.15 divides sizes by "/" as by "//".
-    __truediv__ = __div__ = __floordiv__
+    def __truediv__(self, other: Any) -> NoReturn:
+        raise TypeError(
+            f"unsupported operand type(s) for /: 'Dimension' and "
+            f"'{type(other).__name__}', please use // instead"
+        )
+
+    def __rtruediv__(self, other: Any) -> NoReturn:
+        raise TypeError(
+            f"unsupported operand type(s) for /: '{type(other).__name__}' and "
+            "'Dimension', please use // instead"
+        )
 
     def __mod__(self, other: Any) -> Dimension:
         pair = self._both(other)
@@ -307,7 +316,10 @@ class TensorShape:
                 else tuple(None if d.size == -1 else d.size for d in dims.dim)
             )
         elif isinstance(dims, str | bytes):
-            raise TypeError("A string has ambiguous TensorShape, please wrap in a list")
+            raise TypeError(
+                "A string has ambiguous TensorShape, please wrap in a list or convert "
+                f"to an int: {dims!s}"
+            )
         else:
             try:
                 sizes = list(dims)
@@ -333,7 +345,7 @@ class TensorShape:
 
     def _known(self) -> tuple[int | None, ...]:
         if self.dims_or_none is None:
-            raise ValueError("Cannot take the length of Shape with unknown rank.")
+            raise ValueError("Cannot take the length of shape with unknown rank.")
         return self.dims_or_none
 
     def __len__(self) -> int:

@@ -190,5 +190,6 @@ def clip_by_average_norm(t: Any, clip_norm: Any, name: str | None = None) -> Ten
         squares = t * t
         axes = upward("range")(upward("rank")(t))
         inverse = rsqrt(reduce_sum(squares, axes))
+        scaled = t * clip_norm
         least = minimum(inverse * count, constant(1.0) / clip_norm)
-        return upward("identity")(t * clip_norm * least, name=scope)  # type: ignore[no-any-return]
+        return upward("identity")(scaled * least, name=scope)

@@ -259,9 +259,6 @@ class Complex(Binary):
     T_default = float32
     Tout: DType = complex64
 
-    def infer_shape(self, real: Shape, imag: Shape) -> Shape:
-        return super().infer_shape(real, imag)
-
     def compute(self, xp: Any, real: Any, imag: Any) -> Any:
         # Not real + 1j * imag: an infinite part would make the other one nan.
         real, imag = xp.broadcast_arrays(real, imag)

@@ -254,8 +254,8 @@ def _check_elements(value: Any, dtype: DType) -> None:
     for leaf in _leaves(value):
         if isinstance(leaf, np.ndarray | Dimension) or leaf is None:
             continue
-        is_bool = isinstance(leaf, bool | np.bool_)
-        if not isinstance(leaf, accepted) or (is_bool and not dtype.is_bool):
+        # A Python bool is an int, in TF as in Python.
+        if not isinstance(leaf, accepted):
             kind = (
                 "containing Tensors"
                 if isinstance(leaf, Tensor)

@@ -55,7 +55,7 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
         result = matmul(left, right)
         reshape = upward("reshape")
         if isinstance(a_free, list) and isinstance(b_free, list):
-            return reshape(result, a_free + b_free, name=scope)  # type: ignore[no-any-return]
+            return reshape(result, a_free + b_free, name=scope)
         a_free, b_free = convert(a_free, int32), convert(b_free, int32)
         shape = upward("concat")([a_free, b_free], 0)
         result = reshape(result, shape, name=scope)
@@ -105,19 +105,21 @@ def _as_matrix(a: Tensor, axes: Any, flipped: bool) -> tuple[Tensor, Any, Any]:
     if is_full(a._shape) and listed:
         sizes: Any = a._shape
         axes = [i % len(sizes) for i in axes]
-        free = [i for i in range(len(sizes)) if i not in axes]
-        free_sizes = [sizes[i] for i in free]
+        others = [i for i in range(len(sizes)) if i not in axes]
+        free_sizes = [sizes[i] for i in others]
         counts = [math.prod(free_sizes), math.prod(sizes[i] for i in axes)]
-        perm = axes + free if flipped else free + axes
+        perm = axes + others if flipped else others + axes
         shape = counts[::-1] if flipped else counts
         return reshape(transpose(a, perm), shape), free_sizes, free_sizes
+    free: Any
     static = None
     if a._shape is not None and listed:
         rank = len(a._shape)
         axes = [i % rank for i in axes]
         free = [i for i in range(rank) if i not in axes]
         static = [a._shape[i] for i in free]
-        axes, free = convert(axes, int32, "axes"), convert(free, int32, "free")
+        axes = convert(axes, int32, "axes")
+        free = convert(free, int32, "free")
         shape_a = upward("shape")(a)
     else:
         shape_a, rank = upward("shape")(a), upward("rank")(a)
@@ -292,7 +294,7 @@ def _product(
 def _transposed(tensor: Tensor, perm: list[int]) -> Tensor:
     if perm == list(range(len(perm))):
         return tensor
-    return upward("transpose")(tensor, perm=perm)  # type: ignore[no-any-return]
+    return upward("transpose")(tensor, perm=perm)
 
 
 def _reshaped(tensor: Tensor, shape: list[Any]) -> Tensor:
@@ -301,7 +303,7 @@ def _reshaped(tensor: Tensor, shape: list[Any]) -> Tensor:
         not isinstance(n, Tensor) and m == n for m, n in zip(now, shape, strict=True)
     ):
         return tensor
-    return upward("reshape")(tensor, tuple(shape))  # type: ignore[no-any-return]
+    return upward("reshape")(tensor, tuple(shape))
 
 
 def _sizes(tensor: Tensor) -> list[Any]:

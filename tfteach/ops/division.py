@@ -9,12 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.framework.shape import Shape
 from tfteach.ops.adjoint import after, dynamic_sums, upward
 from tfteach.ops.math import NO_NAN, QUOTIENTS, Binary, is_whole, zero_where
 
@@ -363,9 +361,6 @@ class Atan2(Binary):
 
     signature = "y: T, x: T -> z: T"
     T = dtypes_of("bfloat16 half float double")
-
-    def infer_shape(self, y: Shape, x: Shape) -> Shape:
-        return shapes.broadcast(y, x)
 
     def compute(self, xp: Any, y: Any, x: Any) -> Any:
         return xp.arctan2(y, x)

@@ -15,7 +15,6 @@ from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import OPS, Op
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.framework.shape import Shape
 from tfteach.ops.adjoint import (
     after,
     all_shapes_known_and_equal,
@@ -40,8 +39,8 @@ def is_whole(array: Any) -> bool:
 class Binary(Op, abstract=True):
     """An element-wise op of two tensors that broadcast."""
 
-    def infer_shape(self, x: Shape, y: Shape) -> Shape:
-        return shapes.broadcast(x, y)
+    def infer_shape(self, *inputs: Any, **_: Any) -> Any:
+        return shapes.broadcast(*inputs)
 
 
 class Add(Binary):

@@ -248,9 +248,6 @@ class Zeta(Binary):
     signature = "x: T, q: T -> z: T"
     T = dtypes_of("float double")
 
-    def infer_shape(self, x: Any, q: Any) -> Any:
-        return super().infer_shape(x, q)
-
     def compute(self, xp: Any, x: Any, q: Any) -> Any:
         return hurwitz(x, q).astype(x.dtype) if xp is np else on_card("zeta", x, q)
 
@@ -291,9 +288,6 @@ class Polygamma(Binary):
 
     signature = "a: T, x: T -> z: T"
     T = dtypes_of("float double")
-
-    def infer_shape(self, a: Any, x: Any) -> Any:
-        return super().infer_shape(a, x)
 
     def compute(self, xp: Any, a: Any, x: Any) -> Any:
         if xp is not np:

@@ -49,7 +49,7 @@ def _merged(inputs: list[Shape]) -> Shape:
     merged: Shape = None
     for i, shape in reversed(list(enumerate(inputs))):
         try:
-            merged = shapes.merge(merged, shape)
+            merged = shapes.merge(shape, merged)
         except ValueError as error:
             raise ValueError(
                 f"{error}\n\tFrom merging shape {i} with other shapes."
@@ -198,8 +198,8 @@ def clip_by_value(
 
     Source: python/ops/clip_ops.py.
     """
-    values = [t, clip_value_min, clip_value_max]
-    with name_scope(name, "clip_by_value", values) as scope:
+    given = [t, clip_value_min, clip_value_max]
+    with name_scope(name, "clip_by_value", given) as scope:
         sliced = isinstance(t, IndexedSlices)
         values = convert(t.values if sliced else t, name="t")
         low = minimum(values, clip_value_max)
