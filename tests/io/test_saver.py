@@ -1,0 +1,72 @@
+"""A Saver's nodes; tests/test_flow.py holds them against TensorFlow's."""
+
+import pytest
+
+import tfteach as tf
+from tfteach.protos import SaverDef
+
+
+@pytest.fixture(autouse=True)
+def graph():
+    with tf.Graph().as_default() as graph:
+        yield graph
+
+
+def test_saver_def():
+    tf.Variable(1.0, name="v")
+    saver = tf.train.Saver(max_to_keep=3)
+    assert saver.as_saver_def() == SaverDef(
+        filename_tensor_name="save/Const:0",
+        save_tensor_name="save/control_dependency:0",
+        restore_op_name="save/restore_all", max_to_keep=3,
+        keep_checkpoint_every_n_hours=10000.0, version=SaverDef.V2,
+    )  # fmt: skip
+    count = len(tf.get_default_graph().get_operations())
+    again = tf.train.Saver(saver_def=saver.as_saver_def())
+    assert again.as_saver_def() == saver.as_saver_def()
+    assert len(tf.get_default_graph().get_operations()) == count
+    assert saver.last_checkpoints == []
+
+
+def test_deferred_and_empty(graph):
+    saver = tf.train.Saver(defer_build=True)
+    tf.train.Saver(allow_empty=True)
+    assert graph.get_operations() == []
+    with pytest.raises(ValueError, match="No variables to save"):
+        tf.train.Saver()
+    tf.Variable(1.0, name="v")
+    saver.build()
+    assert graph.get_operation_by_name("save/SaveV2").inputs[-1].op.name == "v"
+
+
+def test_refused(graph):
+    v = tf.Variable(1.0, name="v")
+    with pytest.raises(TypeError, match="Variable to save is not a Variable: Tensor"):
+        tf.train.Saver([tf.constant(1)])
+    with pytest.raises(TypeError, match="should be passed in a dict or a list: x"):
+        tf.train.Saver("x")
+    with pytest.raises(ValueError, match="two variables have the same name: v"):
+        tf.train.Saver([v, v])
+    with pytest.raises(ValueError, match="then build cannot be deferred"):
+        tf.train.Saver([v], defer_build=True)
+    with pytest.raises(ValueError, match=r"must be a saver_pb2\.SaverDef"):
+        tf.train.Saver(saver_def=3)
+    with pytest.raises(ValueError, match="must specify the save_tensor_name"):
+        tf.train.Saver(saver_def=SaverDef())
+    for argument in ({"reshape": True}, {"sharded": True}, {"builder": object()},
+                     {"write_version": 1}):
+        with pytest.raises(NotImplementedError, match=next(iter(argument))):
+            tf.train.Saver([v], **argument)
+
+
+def test_files_are_not_there_yet(graph):
+    v = tf.Variable(1.0, name="v")
+    saver = tf.train.Saver([v])
+    with tf.Session() as session:
+        session.run(v.initializer)
+        with pytest.raises(NotImplementedError, match="checkpoint files are not"):
+            saver.save(session, "model")
+        with pytest.raises(NotImplementedError, match="checkpoint files are not"):
+            saver.restore(session, "model")
+        with pytest.raises(tf.errors.UnimplementedError, match="SaveV2: checkpoint"):
+            session.run("save/control_dependency:0")
