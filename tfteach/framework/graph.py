@@ -209,14 +209,18 @@ class Graph:
     def get_operation_by_name(self, name: str) -> Operation:
         """The operation of that name; KeyError if there is none."""
         if not isinstance(name, str):
-            raise TypeError(f"Operation names are strings (or similar), not {type(name).__name__}.")
+            raise TypeError(
+                f"Operation names are strings (or similar), not {type(name).__name__}."
+            )
         element = self.as_graph_element(name, allow_tensor=False, allow_operation=True)
         return element  # type: ignore[return-value]
 
     def get_tensor_by_name(self, name: str) -> Tensor:
         """The tensor named "op:index"; KeyError if there is none."""
         if not isinstance(name, str):
-            raise TypeError(f"Tensor names are strings (or similar), not {type(name).__name__}.")
+            raise TypeError(
+                f"Tensor names are strings (or similar), not {type(name).__name__}."
+            )
         element = self.as_graph_element(name, allow_tensor=True, allow_operation=False)
         return element  # type: ignore[return-value]
 

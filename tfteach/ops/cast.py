@@ -23,6 +23,11 @@ from tfteach.ops.sparse import SparseTensor
 _DIFFERENTIABLE = dtypes.dtypes_of("half float double bfloat16 complex64 complex128")
 
 
+def _proto_name(name: str) -> str:
+    """A type as TF's kernels call it: "float" for float32."""
+    return {"float16": "half", "float32": "float", "float64": "double"}.get(name, name)
+
+
 class Cast(Op):
     """Each element in another type.  Source: math_ops.cc, Cast."""
 
@@ -36,9 +41,9 @@ class Cast(Op):
     def compute(self, xp: Any, x: Any) -> Any:
         target = self.DstT.numpy_dtype
         if x.dtype.hasobject or target.hasobject:
-            source = "string" if x.dtype.hasobject else str(x.dtype)
+            source = "string" if x.dtype.hasobject else _proto_name(x.dtype.name)
             raise NotImplementedError(
-                f"Cast {source} to {self.DstT.name} is not supported"
+                f"Cast {source} to {_proto_name(self.DstT.name)} is not supported"
             )
         if x.dtype.kind == "c" and target.kind == "b":
             return x != 0

@@ -64,16 +64,23 @@ class Reduction(Op, abstract=True):
         return tuple(n for i, n in enumerate(input) if i not in axes)
 
     def compute(self, xp: Any, input: Any, reduction_indices: Any) -> Any:
-        rank = input.ndim
+        listed = reduction_indices.tolist()
+        try:
+            axes = tuple(listed) if type(listed) is list else (listed,)
+            return self.reduce(xp, input, axes)
+        except ValueError:  # an axis twice, or none of the input's
+            return self.reduce(xp, input, self._checked(listed, input.ndim))
+
+    def _checked(self, listed: Any, rank: int) -> tuple[int, ...]:
         axes = set()
-        for index in np.ravel(reduction_indices).tolist():
+        for index in np.ravel(listed).tolist():
             if not -rank <= index < rank:
                 raise invalid_argument(
                     f"Invalid reduction dimension ({index} for input with {rank} "
                     "dimension(s)"
                 )
             axes.add(index % rank)
-        return self.reduce(xp, input, tuple(axes))
+        return tuple(axes)
 
     def reduce(self, xp: Any, input: Any, axes: tuple[int, ...]) -> Any:
         """The kernel proper, with checked axes."""
@@ -90,6 +97,9 @@ def summed(xp: Any, input: Any, axes: tuple[int, ...], keep: bool) -> Any:
 
 class Sum(Reduction):
     """The sum along axes.  Source: math_ops.cc, Sum."""
+
+    def forwards(self, inputs: list[Any], output: Any, values: list[Any]) -> int | None:
+        return 0 if values[1] is not None and values[1].size == 0 else None
 
     def reduce(self, xp: Any, input: Any, axes: tuple[int, ...]) -> Any:
         return summed(xp, input, axes, self.keep_dims)

@@ -187,7 +187,8 @@ class Range(Op):
         try:
             size = _range_size(start, limit, delta)
         except ValueError as error:
-            raise invalid_argument(str(error)) from None
+            shown = ": 0" if delta == 0 else ""  # TF's two messages differ in it
+            raise invalid_argument(f"{error}{shown}") from None
         dtype = np.asarray(start).dtype
         # TF adds delta up: the rounding of floats is that of a running sum.
         steps = np.full(size, delta, dtype)

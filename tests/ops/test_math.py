@@ -1,0 +1,76 @@
+"""Arithmetic through a session: TensorFlow 1.15's errors and edge values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.special
+
+import tfteach as tf
+from tfteach.ops.special import Digamma, hurwitz
+
+INT, J = np.int32, np.float32
+
+
+def run(build: Any, *values: Any) -> Any:
+    with tf.Graph().as_default(), tf.Session() as session:
+        feeds = [tf.placeholder(np.asarray(v).dtype) for v in values]
+        return session.run(build(*feeds), dict(zip(feeds, values, strict=True)))
+
+
+@pytest.mark.parametrize(
+    ("build", "values", "words"),
+    [
+        (tf.add, (J([1, 2]), J([1, 2, 3])), "Incompatible shapes: [2] vs. [3]"),
+        (tf.matmul, (J([[1, 2]]), J([[1, 2]])),
+         "In[0] mismatch In[1] shape: 2 vs. 1: [1,2] [1,2] 0 0"),
+        (lambda x, y: x // y, (INT(1), INT(0)), "Integer division by zero"),
+        (lambda x, y: x % y, (INT(1), INT(0)), "Integer division by zero"),
+        (tf.div, (INT([1]), INT([0])), "Integer division by zero"),
+        (tf.pow, (INT(2), INT(-1)),
+         "Integers to negative integer powers are not allowed"),
+        (tf.reduce_sum, (J([1, 2]), INT(3)),
+         "Invalid reduction dimension (3 for input with 1 dimension(s)"),
+        (tf.argmax, (J([1, 2]), INT(3)),
+         "Expected dimension in the range [-1, 1), but got 3"),
+        (tf.argmax, (J([]), INT(0)), "Reduction axis 0 is empty in shape [0]"),
+        (tf.cumsum, (J([1, 2]), INT(3)),
+         "ScanOp: Expected scan axis in the range [-1, 1), but got 3"),
+        (tf.range, (INT(0), INT(3), INT(0)), "Requires delta != 0: 0"),
+        (tf.range, (INT(0), INT(3), INT(-1)),
+         "Requires start >= limit when delta < 0: 0/3"),
+        (tf.linspace, (J(0), J(1), INT(0)), "Requires num > 0: 0"),
+    ],
+)  # fmt: skip
+def test_kernels_refuse_in_tensorflows_words(build, values, words) -> None:
+    with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+        run(build, *values)
+    assert caught.value.message.startswith(words)
+
+
+def test_no_kernel_casts_strings() -> None:
+    with pytest.raises(tf.errors.UnimplementedError, match="Cast string to float"):
+        run(lambda: tf.cast(tf.constant("a"), tf.float32))
+
+
+def test_edge_values_are_tensorflows() -> None:
+    assert run(lambda: tf.floordiv(1.0, 0.1)) == 10.0
+    assert run(lambda: tf.floormod(-1.0, 0.3)) == np.float32(0.20000005)
+    assert run(lambda: tf.pow(0.0, 0.0)) == 1.0
+    tenths = run(lambda: tf.range(0.0, 1.0, 0.1))  # delta is added up, in float32
+    assert tenths[-3:].tolist() == J([0.70000005, 0.8000001, 0.9000001]).tolist()
+    poles = run(lambda: tf.digamma([0.0, -1.0]))
+    assert poles.tolist() == [np.inf, np.inf]
+    assert run(lambda: tf.math.zeta(1.0, 1.0)) == np.inf
+
+
+def test_digamma_and_zeta_have_every_digit() -> None:
+    x = np.concatenate([np.linspace(-9.7, 9.7, 389), [1e-8, 1e3, 1e8]])
+    x = x[(x > 0) | (np.abs(x - np.round(x)) > 1e-3)]  # away from the poles
+    np.testing.assert_allclose(
+        Digamma().compute(np, x), scipy.special.digamma(x), rtol=1e-12, atol=1e-13
+    )
+    s, q = np.meshgrid([1.1, 2, 3.5, 12], [0.1, 1, 2.5, 40])
+    np.testing.assert_allclose(hurwitz(s, q), scipy.special.zeta(s, q), rtol=1e-13)
