@@ -21,6 +21,11 @@ each_graph = pytest.mark.parametrize(
     "function", variables.GRAPHS, ids=lambda f: f.__name__
 )
 
+# TensorFlow warns of it in the same places.
+sparse_to_dense = pytest.mark.filterwarnings(
+    "ignore:Converting sparse IndexedSlices:UserWarning"
+)
+
 
 @pytest.fixture(autouse=True)
 def graph():
@@ -35,6 +40,7 @@ def sess(graph):
 
 
 @each_graph
+@sparse_to_dense
 def test_graph_equals_the_golden_one(function):
     packed = base64.b64decode(GOLDEN[function.__name__]["graph"])
     wanted = tf.GraphDef.FromString(zlib.decompress(packed))
@@ -46,6 +52,7 @@ def test_graph_equals_the_golden_one(function):
 
 
 @each_graph
+@sparse_to_dense
 def test_values_equal_the_golden_ones(function):
     wanted = GOLDEN[function.__name__]["values"]
     found = variables.results(tf, *variables.build(tf, function))

@@ -216,6 +216,40 @@ def partitioned(tf):
     return [*found, b.as_tensor()]
 
 
+def sliced(tf):
+    ones = tf.ones_initializer()
+    parts = tf.create_partitioned_variables([6, 2], [2, 1], ones, name="parts")
+    value = tf.reshape(tf.range(6.0), [3, 2])
+    with tf.variable_scope("outer"):
+        parts += tf.create_partitioned_variables([3, 2], [1, 2], value)
+    return parts
+
+
+def gradients(tf):
+    v = tf.Variable(np.arange(12.0).reshape(6, 2), use_resource=True, name="v")
+    w = tf.Variable(np.arange(12.0).reshape(6, 2), name="w")
+    rows = tf.gather(v, [1, 2])
+    points = v.gather_nd([[0, 1]]) + tf.reduce_sum(v.gather_nd([[1]]))
+    found = tf.gradients(tf.reduce_sum(rows * rows), [v])
+    loss = tf.reduce_sum(tf.gather(w, [1, 2])) + tf.reduce_sum(rows)
+    found += tf.gradients(loss + tf.reduce_sum(points) + tf.reduce_sum(v), [v, w])
+    return [tf.convert_to_tensor(gradient) for gradient in found]
+
+
+def branches_and_loops(tf):
+    v = tf.Variable(1.0, name="v")
+    r = tf.Variable(1.0, use_resource=True, name="r")
+    total = tf.while_loop(lambda i: i < 3.0, lambda i: i + v + r, [0.0])
+    new = tf.cond(v > 0, lambda: v.assign_add(1.0), lambda: v + 1.0)
+    one = tf.ones_initializer()
+    made = tf.cond(
+        v > 0,
+        lambda: tf.get_variable("in_branch", [2], initializer=one) + 1.0,
+        lambda: tf.ones([2]),
+    )
+    return [total, made, new, total, v]
+
+
 def random_ops(tf):
     tf.random_normal([2, 3], seed=1)
     tf.random_uniform([2], dtype=tf.int32, maxval=3)
@@ -234,7 +268,8 @@ def random_ops(tf):
 
 GRAPHS = [
     reference, resource, dependent, devices, part_updates, checks, get_variable,
-    initializers, scopes, scope_defaults, shared_layers, partitioned, random_ops,
+    initializers, scopes, scope_defaults, shared_layers, partitioned, sliced,
+    gradients, branches_and_loops, random_ops,
 ]  # fmt: skip
 
 

@@ -209,9 +209,9 @@ class _Run:
             if dead or not live:
                 results = [DEAD, DEAD]
             else:
-                results = [values[live[0]], np.int32(live[0])]
+                results = [self._read(cell, values)[live[0]], np.int32(live[0])]
         else:  # Enter, Exit, NextIteration hand on their input
-            results = [values[0]]
+            results = [self._read(cell, values)[0]]
         if kind == "Enter":
             self._enter(cell, results, frame, iteration)
         elif kind == "Exit":
