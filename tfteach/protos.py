@@ -9,6 +9,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
+from tfteach.framework.export import export_value
+
 # Where each message is: proto file -> messages.
 _FILES = {
     "attr_value": "AttrValue NameAttrList",
@@ -48,6 +50,28 @@ def find(name: str, package: str = "") -> Any:
     if name not in _PUBLIC.get(package, "").split():
         return None
     return __getattr__(name)
+
+
+def of_summary(name: str) -> Any:
+    """`tf.summary.__getattr__`: the messages there, loaded when first asked for."""
+    return _found(name, "summary")
+
+
+def of_train(name: str) -> Any:
+    """`tf.train.__getattr__`: the messages there, loaded when first asked for."""
+    return _found(name, "train")
+
+
+def _found(name: str, package: str) -> Any:
+    message = find(name, package)
+    if message is None:
+        raise AttributeError(f"module 'tfteach.{package}' has no attribute {name!r}")
+    return message
+
+
+export_value(
+    __name__, of_summary="summary.__getattr__", of_train="train.__getattr__"
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -10,3 +10,4 @@ from tfteach.ops.summary import merge_all as merge_all
 from tfteach.ops.summary import scalar as scalar
 from tfteach.ops.summary import tensor_summary as tensor_summary
 from tfteach.ops.summary import text as text
+from tfteach.protos import of_summary as __getattr__

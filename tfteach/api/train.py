@@ -3,6 +3,7 @@
 from tfteach.io.events import summary_iterator as summary_iterator
 from tfteach.io.graph_io import write_graph as write_graph
 from tfteach.io.saver import Saver as Saver
+from tfteach.protos import of_train as __getattr__
 from tfteach.training.adagrad import AdagradOptimizer as AdagradOptimizer
 from tfteach.training.adam import AdamOptimizer as AdamOptimizer
 from tfteach.training.global_step import assert_global_step as assert_global_step
