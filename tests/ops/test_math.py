@@ -69,8 +69,9 @@ def test_edge_values_are_tensorflows() -> None:
 def test_digamma_and_zeta_have_every_digit() -> None:
     x = np.concatenate([np.linspace(-9.7, 9.7, 389), [1e-8, 1e3, 1e8]])
     x = x[(x > 0) | (np.abs(x - np.round(x)) > 1e-3)]  # away from the poles
-    np.testing.assert_allclose(
-        Digamma().compute(np, x), scipy.special.digamma(x), rtol=1e-12, atol=1e-13
-    )
-    s, q = np.meshgrid([1.1, 2, 3.5, 12], [0.1, 1, 2.5, 40])
-    np.testing.assert_allclose(hurwitz(s, q), scipy.special.zeta(s, q), rtol=1e-13)
+    with np.errstate(all="ignore"):  # as in a run
+        np.testing.assert_allclose(
+            Digamma().compute(np, x), scipy.special.digamma(x), rtol=1e-12, atol=1e-13
+        )
+        s, q = np.meshgrid([1.1, 2, 3.5, 12], [0.1, 1, 2.5, 40])
+        np.testing.assert_allclose(hurwitz(s, q), scipy.special.zeta(s, q), rtol=1e-13)
