@@ -12,6 +12,7 @@ from tfteach.runtime.compile import compile_step
 from tfteach.runtime.context import Resources
 from tfteach.runtime.devices import Device
 from tfteach.runtime.execute import HOT_AFTER_RUNS, Program
+from tfteach.runtime.generate import source_of
 from tfteach.runtime.optimize import optimize
 from tfteach.runtime.place import place
 from tfteach.runtime.prune import prune
@@ -154,12 +155,12 @@ def test_source_of_a_hot_program() -> None:
     step = step_of([y], [x])
     optimize(step)
     program = program_of(step)
-    source = program.source()
+    source = source_of(program.compiled)
     assert source.startswith("def step(")
     assert source.count("\n") == 3  # two instructions and the return
     for i in range(HOT_AFTER_RUNS + 5):
         assert program.run([np.float32(i)]) == [2.0 * i + 3.0]
-    assert program._hot is not None
+    assert program.hot
 
 
 def test_registers_are_freed_at_their_last_use() -> None:

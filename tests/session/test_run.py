@@ -218,7 +218,7 @@ def test_generated_source_gives_what_the_loop_gives() -> None:
             assert got[2].tolist() == [4, 3]
             np.testing.assert_array_equal(got[3], state)
         ((program, _),) = [p for k, p in sess._programs.items() if len(k[0]) == 4]
-        assert program._hot is not None
+        assert program.hot
 
 
 def test_a_program_is_made_once_and_the_graph_may_grow() -> None:

@@ -109,7 +109,7 @@ def convert(
                     value, dtype=as_dtype(preferred_dtype), name=name, as_ref=as_ref
                 )
             except (TypeError, ValueError):
-                result: Any = NotImplemented
+                result = NotImplemented
         if result is NotImplemented:
             result = converter(value, dtype=dtype, name=name, as_ref=as_ref)
         if result is NotImplemented:

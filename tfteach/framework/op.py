@@ -94,6 +94,8 @@ class Op:
     by_value_or_shape: ClassVar[tuple[str, ...]] = ()
     # Resource inputs that it gets as the static shape of the variable behind them.
     by_handle: ClassVar[tuple[str, ...]] = ()
+    # Whether the kernel looks at nothing but the shapes of its inputs.
+    takes_only_shapes: ClassVar[bool] = False
     # Whether the kernel only looks up a resource of the session (a variable's buffer):
     # it then runs once, when a step is compiled.
     gives_handle: ClassVar[bool] = False
@@ -236,6 +238,18 @@ class Op:
 
     def expression(self, *inputs: Any, **_: Any) -> str | None:
         """Python source that computes the output from these names, if there is any."""
+        return None
+
+    def forwards(
+        self, inputs: list[Any], output: Any, values: list[Any]
+    ) -> int | None:
+        """Which input the output equals, element by element, if that is certain.
+
+        Args:
+          inputs: the static shapes of the inputs.
+          output: the static shape of the output.
+          values: the constant values of the inputs, None where a run decides.
+        """
         return None
 
     def output_dtypes(self, bound: dict[str, Any]) -> list[DType]:

@@ -153,6 +153,9 @@ class Reshape(Op):
                 return tensor.reshape(_empty_shape(tensor.shape, wanted))
         raise _cannot_reshape(tensor, shape)
 
+    def forwards(self, inputs: list[Any], output: Any, values: list[Any]) -> int | None:
+        return 0 if shapes.is_full(output) and inputs[0] == output else None
+
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         return [reshape_to_input(op, grad), None]
 
@@ -219,6 +222,9 @@ class ExpandDims(Op):
                 f"Tried to expand dim index {axis} for tensor with {rank} dimensions."
             )
         return xp.expand_dims(input, axis)
+
+    def forwards(self, inputs: list[Any], output: Any, values: list[Any]) -> int | None:
+        return 0 if shapes.is_full(output) and inputs[0] == output else None
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         return [reshape_to_input(op, grad), None]

@@ -28,6 +28,7 @@ class Shape_(Op):  # the name `Shape` is the type of static shapes
     op_type: ClassVar[str] = "Shape"
     signature = "input: T -> output: out_type"
     out_type: DType = int32
+    takes_only_shapes: ClassVar[bool] = True
 
     def infer_shape(self, input: Shape) -> Shape:
         return (None,) if input is None else (len(input),)
@@ -44,6 +45,7 @@ class ShapeN(Op):
 
     signature = "input: N*T -> output: N*out_type"
     out_type: DType = int32
+    takes_only_shapes: ClassVar[bool] = True
 
     def infer_shape(self, input: list[Shape]) -> list[Shape]:
         return [(None,) if x is None else (len(x),) for x in input]
@@ -60,6 +62,7 @@ class Size(Op):
 
     signature = "input: T -> output: out_type"
     out_type: DType = int32
+    takes_only_shapes: ClassVar[bool] = True
 
     def infer_shape(self, input: Shape) -> Shape:
         return ()
@@ -75,6 +78,7 @@ class Rank(Op):
     """The number of dimensions.  Source: array_ops.cc, Rank."""
 
     signature = "input: T -> output: int32"
+    takes_only_shapes: ClassVar[bool] = True
 
     def infer_shape(self, input: Shape) -> Shape:
         return ()

@@ -77,8 +77,9 @@ class _Compiler:
         step = self.step
         feeds = tuple(self.slot(Edge(node, 0)) for node in step.feeds.values())
         for node in step.nodes:
-            if node.value is not None:
-                self.preset_value(Edge(node, 0), _normal(node.device.put(node.value)))
+            if node.values is not None:
+                for i, value in enumerate(node.values):
+                    self.preset_value(Edge(node, i), _normal(node.device.put(value)))
             elif node.spec.gives_handle:
                 context = Context(node.op, node.device, self.resources, self.session)
                 self.preset_value(Edge(node, 0), node.spec.compute(context))

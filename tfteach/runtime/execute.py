@@ -1,12 +1,11 @@
 """Running a compiled step: a loop at first, generated Python source once it is hot.
 
-Interpreting costs about 0.2 us an instruction; straight-line source costs a quarter of
-that for scalars but 20 us an instruction to compile, so it must be earned.
+Source is generated for the shapes that are fed, so that nothing which depends on them
+alone is computed again (optimize/specialize.py).
 """
 
 from __future__ import annotations
 
-import itertools
 import re
 import traceback
 from collections.abc import Callable, Sequence
@@ -16,9 +15,12 @@ import numpy as np
 
 from tfteach.framework import errors
 from tfteach.runtime.compile import Compiled, Instruction
+from tfteach.runtime.generate import Hot, generate
 
 HOT_AFTER_RUNS = 12
-_numbers = itertools.count()
+# Programs fed with ever new shapes stay with the loop.
+MAX_HOT = 8
+MAX_COUNTED = 64
 
 
 class StepObserver(Protocol):
@@ -32,13 +34,23 @@ class StepObserver(Protocol):
 
 
 class Program:
-    """A runnable step.  Reentrant: each run has registers of its own."""
+    """A runnable step.  Reentrant: each run has registers of its own.
 
-    def __init__(self, compiled: Compiled) -> None:
+    Args:
+      compiled: the step.
+      specialize: compiles it for given shapes of the feeds, or None.
+    """
+
+    def __init__(
+        self,
+        compiled: Compiled,
+        specialize: Callable[[tuple[tuple[int, ...], ...]], Compiled] | None = None,
+    ) -> None:
         self.compiled = compiled
-        self._runs = 0
-        self._hot: Callable[..., Sequence[Any]] | None = None
-        self._file = ""
+        self._specialize = specialize
+        # For each combination of fed shapes: the generated source, or the runs so far.
+        self.hot: dict[tuple[tuple[int, ...], ...], Hot] = {}
+        self._runs: dict[tuple[tuple[int, ...], ...], int] = {}
 
     def run(self, fed: Sequence[Any], observers: Sequence[StepObserver] = ()) -> Any:
         """Run once.
@@ -53,7 +65,6 @@ class Program:
         Raises:
           OpError: a kernel failed; the error names the op and the user's line.
         """
-        hot = self._hot
         if self.compiled.kept_feeds:
             fed = list(fed)
             for i in self.compiled.kept_feeds:
@@ -61,19 +72,30 @@ class Program:
         with np.errstate(all="ignore"):
             if observers:
                 return self._run_observed(fed, observers)
-            if hot is not None:
-                try:
-                    return hot(*fed)
-                except Exception as error:
-                    self._blame_line(error)
-            return self._run_loop(fed)
+            shapes = tuple([value.shape for value in fed])
+            hot = self.hot.get(shapes)
+            if hot is None:
+                self._count(shapes)
+                return self._run_loop(fed)
+            try:
+                return hot.function(*fed)
+            except Exception as error:
+                raise_blaming(error, hot.instruction_of(error))
 
-    # ---- the loop
+    def _count(self, shapes: tuple[tuple[int, ...], ...]) -> None:
+        """Generate source for these shapes once they have come often enough."""
+        if len(self.hot) == MAX_HOT:
+            return
+        if len(self._runs) > MAX_COUNTED:
+            self._runs.clear()
+        runs = self._runs[shapes] = self._runs.get(shapes, 0) + 1
+        if runs >= HOT_AFTER_RUNS:
+            compiled = self.compiled
+            if self._specialize is not None:
+                compiled = self._specialize(shapes)
+            self.hot[shapes] = generate(compiled)
 
     def _run_loop(self, fed: Sequence[Any]) -> list[Any]:
-        self._runs += 1
-        if self._runs >= HOT_AFTER_RUNS and self._hot is None:
-            self._hot = self._generate()
         compiled = self.compiled
         registers = compiled.registers.copy()
         for slot, value in zip(compiled.feeds, fed, strict=True):
@@ -132,102 +154,6 @@ class Program:
             result = results = None
             raise_blaming(error, instruction)
         return [own(registers[slot]) for slot, own in compiled.fetches]
-
-    # ---- generated source
-
-    def source(self) -> str:
-        """The step as one straight-line Python function, a line per instruction.
-
-        A variable whose value is used up lends its name to the next result, so that
-        memory is given back as early as in the loop.
-        """
-        compiled = self.compiled
-        keep = {slot for slot, _ in compiled.fetches}
-        last_use = _last_uses(compiled)
-        names = {
-            slot: f"c{slot}"
-            for slot, value in enumerate(compiled.registers)
-            if value is not None
-        }
-        names.update((slot, f"a{i}") for i, slot in enumerate(compiled.feeds))
-        lines = [f"def step({', '.join(names[slot] for slot in compiled.feeds)}):"]
-        free: list[str] = []
-        made = itertools.count()
-        for number, instruction in enumerate(compiled.instructions):
-            inputs = [names[i] for i in instruction.inputs]
-            ending = [
-                names[slot]
-                for slot in dict.fromkeys(instruction.inputs)
-                if last_use[slot] == number
-                and slot not in keep
-                and not names[slot].startswith("c")
-            ]
-            free += ending
-            for slot in instruction.outputs:
-                names[slot] = free.pop() if free else f"v{next(made)}"
-            lines.append(" " + _statement(instruction, number, inputs, names))
-            taken = {names[slot] for slot in instruction.outputs}
-            unused = [
-                names[slot]
-                for slot in instruction.outputs
-                if slot not in last_use and slot not in keep
-            ]
-            stale = [n for n in ending if n not in taken and instruction.frees]
-            if stale or unused:
-                lines[-1] += f"; {' = '.join([*stale, *unused])} = None"
-            free += unused
-        fetched = [
-            f"own{i}({names[slot]})" for i, (slot, _) in enumerate(compiled.fetches)
-        ]
-        lines.append(f" return [{', '.join(fetched)}]")
-        return "\n".join(lines)
-
-    def _generate(self) -> Callable[..., Sequence[Any]]:
-        compiled = self.compiled
-        namespace: dict[str, Any] = {
-            f"c{slot}": value
-            for slot, value in enumerate(compiled.registers)
-            if value is not None
-        }
-        for number, instruction in enumerate(compiled.instructions):
-            namespace[f"f{number}"] = instruction.function
-        for i, (_, own) in enumerate(compiled.fetches):
-            namespace[f"own{i}"] = own
-        self._file = f"<tfteach step {next(_numbers)}>"
-        exec(compile(self.source(), self._file, "exec"), namespace)
-        return namespace["step"]  # type: ignore[no-any-return]
-
-    def _blame_line(self, error: Exception) -> None:
-        """Raise the error with the op whose line of generated source failed."""
-        trace = error.__traceback__
-        while trace is not None:
-            if trace.tb_frame.f_code.co_filename == self._file:
-                number = trace.tb_lineno - 2  # line 1 is the def
-                code = self.compiled.instructions
-                raise_blaming(error, code[number] if 0 <= number < len(code) else None)
-            trace = trace.tb_next
-        raise error
-
-
-def _last_uses(compiled: Compiled) -> dict[int, int]:
-    """For each register that is read: the number of the last instruction to do so."""
-    last: dict[int, int] = {}
-    for number, instruction in enumerate(compiled.instructions):
-        last.update(dict.fromkeys(instruction.inputs, number))
-    return last
-
-
-def _statement(
-    instruction: Instruction, number: int, inputs: list[str], names: dict[int, str]
-) -> str:
-    if instruction.is_read:
-        value = f"{inputs[0]}.value"
-    elif instruction.expression is not None:
-        value = instruction.expression.format(*inputs)
-    else:
-        value = f"f{number}({', '.join(inputs)})"
-    outputs = ", ".join(names[slot] for slot in instruction.outputs)
-    return f"{outputs} = {value}" if outputs else value
 
 
 # NumPy's words for shapes that do not broadcast; TF's are short.

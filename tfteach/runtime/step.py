@@ -51,10 +51,10 @@ class Node:
       inputs: the edges it takes, `Edge(node, index)`.
       control: nodes that must run before it.
       device: where it runs, once placed.
-      value: for a constant or a feed: the array, or None.
+      values: the outputs of a node that is the same in every run, else None.
     """
 
-    __slots__ = ("control", "device", "inputs", "name", "op", "spec", "value")
+    __slots__ = ("control", "device", "inputs", "name", "op", "spec", "values")
 
     def __init__(
         self, op: Operation, spec: Op | None, inputs: list[Edge], name: str
@@ -65,7 +65,7 @@ class Node:
         self.control: list[Node] = []
         self.name = name
         self.device: Device = None  # type: ignore[assignment]  # before placing
-        self.value: Any = None
+        self.values: tuple[Any, ...] | None = None
 
     @property
     def is_feed(self) -> bool:
@@ -80,6 +80,12 @@ class Edge(NamedTuple):
 
     node: Node
     index: int  # type: ignore[assignment]  # hides tuple.index
+
+    @property
+    def constant(self) -> Any:
+        """The value that flows here in every run, or None if runs decide."""
+        values = self.node.values
+        return None if values is None else values[self.index]
 
 
 class Change(NamedTuple):
@@ -110,6 +116,23 @@ class Step:
         self.log: list[Change] = []
         self.placements: list[Any] = []
         self.has_control_flow = False
+
+    def copy(self) -> Step:
+        """A step of the same nodes, which passes can change without touching this."""
+        other = Step()
+        twins: dict[Node, Node] = {}
+        for node in (*self.feeds.values(), *self.nodes):
+            twin = twins[node] = Node(node.op, node.spec, [], node.name)
+            twin.device, twin.values = node.device, node.values
+        for node, twin in twins.items():
+            twin.inputs = [Edge(twins[source], i) for source, i in node.inputs]
+            twin.control = [twins[c] for c in node.control if c in twins]
+        other.nodes = [twins[node] for node in self.nodes]
+        other.feeds = {tensor: twins[node] for tensor, node in self.feeds.items()}
+        other.fetches = [Edge(twins[source], i) for source, i in self.fetches]
+        other.targets = [twins[node] for node in self.targets if node in twins]
+        other.has_control_flow = self.has_control_flow
+        return other
 
     def replace_edges(self, changed: dict[Edge, Edge]) -> None:
         """Redirect every use of the edges that are keys, and who waits for them."""

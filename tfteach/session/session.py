@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 import warnings
 import weakref
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -22,12 +22,13 @@ from tfteach.framework.errors import CancelledError, InvalidArgumentError
 from tfteach.framework.export import export
 from tfteach.framework.graph import Graph, SessionRun
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.runtime.compile import compile_step
+from tfteach.runtime.compile import Compiled, compile_step
 from tfteach.runtime.context import Resources
 from tfteach.runtime.dataflow import DataflowProgram
 from tfteach.runtime.devices import local_devices
 from tfteach.runtime.execute import Program
 from tfteach.runtime.optimize import optimize
+from tfteach.runtime.optimize.specialize import specialize
 from tfteach.runtime.partition import Transfers, partition
 from tfteach.runtime.place import Placement, Placer
 from tfteach.runtime.prune import prune
@@ -284,7 +285,15 @@ class BaseSession:
         """The runnable program of a planned step."""
         if step.has_control_flow:
             return DataflowProgram(step, self.resources, self)
-        return Program(compile_step(step, self.resources, self))
+        compiled = compile_step(step, self.resources, self)
+        if not self._options.optimizes or len(self.devices) > 1:
+            return Program(compiled)
+
+        def for_shapes(feed_shapes: Sequence[tuple[int, ...]]) -> Compiled:
+            special = specialize(step, feed_shapes)
+            return compile_step(special, self.resources, self)
+
+        return Program(compiled, for_shapes)
 
     def make_callable(
         self, fetches: Any, feed_list: Any = None, accept_options: bool = False

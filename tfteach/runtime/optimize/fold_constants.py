@@ -2,43 +2,48 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from tfteach.runtime.step import Change, Step, kernel_of
+from tfteach.runtime.step import Change, Node, Step, kernel_of
 
 MAX_FOLDED_BYTES = 10 << 20  # as TF: a large constant is cheaper to compute than keep
 
 
 def fold_constants(step: Step) -> None:
-    """Give nodes whose inputs are all constant their value.
+    """Give nodes whose inputs are all constant their values.
 
     Stateful ops stay, and so does a node whose kernel fails: its error belongs to the
     run.
     """
     for node in step.nodes:
-        spec = node.spec
-        if node.value is not None or not spec.is_foldable or spec.is_stateful:
-            continue
-        if len(node.op.outputs) != 1 or node.op.outputs[0].dtype.is_ref:
-            continue
-        if any(source.value is None for source, _ in node.inputs):
-            continue
-        try:
-            with np.errstate(all="ignore"):
-                kernel = kernel_of(spec, np)
-                value = kernel(*[source.value for source, _ in node.inputs])
-        except Exception:
-            continue
-        value = np.asarray(value)
-        if value.nbytes > MAX_FOLDED_BYTES and node.inputs:
-            continue
-        node.value = value
-        if node.inputs:
-            # What the inputs waited for, the node now waits for itself.
-            waited = [c for source, _ in node.inputs for c in source.control]
-            if waited:
-                node.control = list(dict.fromkeys([*node.control, *waited]))
-            node.inputs = []
-            step.log.append(
-                Change("fold_constants", node.name, "all its inputs are constant")
-            )
+        inputs = [edge.constant for edge in node.inputs]
+        if node.values is None and not any(value is None for value in inputs):
+            fold(node, inputs, step, "all its inputs are constant")
+
+
+def fold(node: Node, inputs: list[Any], step: Step, reason: str) -> None:
+    """Give a node the values that its kernel has for `inputs`, if that is allowed."""
+    spec = node.spec
+    if not spec.is_foldable or spec.is_stateful:
+        return
+    if any(tensor.dtype.is_ref for tensor in node.op.outputs) or not node.op.outputs:
+        return
+    try:
+        with np.errstate(all="ignore"):
+            result = kernel_of(spec, np)(*inputs)
+    except Exception:
+        return
+    results = (result,) if len(node.op.outputs) == 1 else result
+    values = tuple(np.asarray(value) for value in results)
+    if node.inputs and sum(value.nbytes for value in values) > MAX_FOLDED_BYTES:
+        return
+    node.values = values
+    if node.inputs:
+        # What the inputs waited for, the node now waits for itself.
+        waited = [c for source, _ in node.inputs for c in source.control]
+        if waited:
+            node.control = list(dict.fromkeys([*node.control, *waited]))
+        node.inputs = []
+        step.log.append(Change("fold_constants", node.name, reason))

@@ -21,11 +21,10 @@ def merge_duplicates(step: Step) -> None:
             continue
         if not spec.is_foldable or _reads_a_variable(node):
             continue
-        if node.value is not None:
-            value = np.asarray(node.value)
-            if value.nbytes > MAX_COMPARED_BYTES or value.dtype.hasobject:
+        if node.values is not None:
+            if any(_is_costly(value) for value in node.values):
                 continue
-            key: Any = (value.dtype.str, value.shape, value.tobytes())
+            key: Any = tuple((v.dtype.str, v.shape, v.tobytes()) for v in node.values)
         else:
             node.inputs = [changed.get(edge, edge) for edge in node.inputs]
             key = (spec, tuple(node.inputs))
@@ -40,6 +39,10 @@ def merge_duplicates(step: Step) -> None:
                 )
             )
     step.replace_edges(changed)
+
+
+def _is_costly(value: np.ndarray[Any, Any]) -> bool:
+    return value.nbytes > MAX_COMPARED_BYTES or value.dtype.hasobject
 
 
 def _reads_a_variable(node: Node) -> bool:

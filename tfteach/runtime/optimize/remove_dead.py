@@ -31,7 +31,7 @@ def remove_dead(step: Step) -> None:
                 waited += node.control
             continue
         node = waited.pop()
-        if node in seen or node.is_feed or node.value is not None:
+        if node in seen or node.is_feed or node.values is not None:
             continue
         seen.add(node)
         if node.spec.is_foldable or not node.op.outputs:
