@@ -362,7 +362,7 @@ def _fill_up(array: Any, shape: Shape, verify_shape: bool) -> Any:
     if array.size == size:
         return array.reshape(shape)
     if array.size == 1:
-        return np.broadcast_to(array.reshape(()), shape)
+        return np.broadcast_to(array.reshape(()), shape)  # type: ignore[arg-type]
     flat = array.reshape(-1)
     rest = np.repeat(flat[-1:], size - flat.size)
     return np.concatenate([flat, rest]).reshape(shape)
