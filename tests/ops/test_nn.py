@@ -116,7 +116,7 @@ def test_refused_while_building(build, words):
 
 RUN_ERRORS = [
     (lambda: tf.nn.bias_add(loose(X), loose(np.ones(4, np.float32))),
-     r"Must provide as many biases as the last dimension of the input tensor: \[4\] vs"),
+     r"Must provide as many biases as the last dimension of the input tensor: \[4\]"),
     (lambda: tf.nn.bias_add(loose(X[0]), loose(X[0])),
      r"Input tensor must be at least 2D: \[3\]"),
     (lambda: tf.nn.bias_add(loose(X), loose(X)), r"Biases must be 1D: \[2,3\]"),
