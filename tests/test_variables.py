@@ -14,6 +14,7 @@ import pytest
 import tfteach as tf
 from tests.golden import variables
 from tests.test_golden_graphs import described
+from tfteach.ops import state
 
 GOLDEN = json.loads((Path(variables.__file__).parent / "variables.json").read_text())
 
@@ -318,3 +319,30 @@ def test_count_up_to_ends(sess):
     with pytest.raises(tf.errors.OutOfRangeError, match="Reached limit of 2"):
         sess.run(step)
     assert sess.run(counter) == 2
+
+
+def test_old_and_temporary_buffers(sess):
+    old = state.Variable((2,), tf.float32)(name="old")
+    put = state.Assign()(old, [1.0, 2.0])
+    temporary = state.TemporaryVariable((2,), tf.float32, "buffer")()
+    filled = state.Assign()(temporary, [3.0, 4.0])
+    last = state.DestroyTemporaryVariable("buffer")(filled)
+    assert sess.run(put).tolist() == [1.0, 2.0]
+    assert sess.run(old).tolist() == [1.0, 2.0]
+    for _ in range(2):
+        assert sess.run(last).tolist() == [3.0, 4.0]
+
+
+def test_shapes_left_open(sess):
+    fed = tf.placeholder(tf.float32)
+    v = tf.Variable(fed, validate_shape=False, name="v")
+    assert v.shape.ndims is None
+    sess.run(v.initializer, {fed: [1.0, 2.0]})
+    assert sess.run(v).tolist() == [1.0, 2.0]
+    sess.run(tf.assign(v, [[3.0]], validate_shape=False))
+    assert sess.run(v).tolist() == [[3.0]]
+    w = tf.Variable([1.0], shape=tf.TensorShape(None), use_resource=True)
+    assert w.shape.ndims is None
+    sess.run(w.initializer)
+    sess.run(w.assign([[1.0, 2.0]], read_value=False))
+    assert sess.run(w).tolist() == [[1.0, 2.0]]
