@@ -240,3 +240,23 @@ def test_smart_cond(session):
         smart("x", one, one)
     with pytest.raises(TypeError, match="`true_fn` must be callable"):
         smart(True, 1, one)
+
+
+def test_importing_into_a_branch_and_a_loop(session):
+    with tf.Graph().as_default() as part:
+        x = tf.placeholder(tf.float32, [], name="x")
+        tf.add(x, tf.constant(2.0, name="c"), name="y")
+    graph_def = part.as_graph_def()
+
+    def plus_two(value):
+        return tf.import_graph_def(graph_def, {"x:0": value}, ["y:0"], name="two")[0]
+
+    p, a = flag(), tf.constant(1.0, name="a")
+    chosen = tf.cond(p, lambda: plus_two(a), lambda: a)
+    looped = tf.while_loop(lambda i: i < 9, plus_two, [0.0])
+    added = session.graph.get_operation_by_name("cond/two/y")
+    assert added.inputs[0].name == "cond/Switch_1:1"  # as TF names it
+    constant = session.graph.get_operation_by_name("while/two/c")
+    assert [c.name for c in constant.control_inputs] == ["while/Identity"]
+    assert session.run([chosen, looped]) == [3, 10]
+    assert session.run(chosen, {p: False}) == 1

@@ -92,7 +92,7 @@ def import_graph_def(
                     for w in wanted
                 ]
             )
-            work.commit()
+        work.commit()
     return found
 
 
@@ -398,8 +398,7 @@ class _Import:
         for op in self.order:
             if graph.control_flow_context is not None:
                 op.control_flow_context = graph.control_flow_context
-                with graph.name_scope(op.name + "/"):
-                    graph.control_flow_context.add_op(op)
+                graph.control_flow_context.add_op(op)
             graph.announce(op)
 
     def _rename_groups(self, op: Operation) -> None:
