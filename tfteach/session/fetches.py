@@ -5,7 +5,7 @@ Source: python/client/session.py (`_FetchMapper`: structures, messages).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tfteach.framework.graph import Graph
@@ -64,6 +64,14 @@ def expansion_of(value: Any) -> Expansion | None:
     return None
 
 
+def _first(values: Sequence[Any]) -> Any:
+    return values[0]
+
+
+def _none(values: Sequence[Any]) -> None:
+    return None
+
+
 class Fetches:
     """A structure of fetches, resolved against a graph.
 
@@ -71,6 +79,8 @@ class Fetches:
       elements: the unique tensors and operations in it.
       rebuild: element values -> the structure with values in place of elements
         (None for operations).
+      tensors: the tensors among the elements: a run gives a value for each.
+      result: the values of `tensors` -> the structure.
     """
 
     def __init__(self, graph: Graph, structure: Any) -> None:
@@ -88,6 +98,18 @@ class Fetches:
                     "collection."
                 )
         self.tensors = [e for e in self.elements if isinstance(e, Tensor)]
+        self.result = self._result(structure)
+
+    def _result(self, structure: Any) -> Callable[[Sequence[Any]], Any]:
+        """From the values of `tensors` to the structure; fast if it is flat."""
+        tensors, rebuild = self.tensors, self.rebuild
+        if isinstance(structure, Tensor | str) and len(tensors) == 1:
+            return _first
+        if isinstance(structure, Operation):
+            return _none
+        if type(structure) is list and structure == tensors:
+            return list
+        return lambda values: rebuild(dict(zip(tensors, values, strict=True)))
 
     def _visit(self, part: Any) -> Rebuild:
         if part is None:

@@ -46,9 +46,7 @@ class Plan(NamedTuple):
 
     program: Program | DataflowProgram
     converters: tuple[Converter, ...]
-    tensors: tuple[Tensor, ...]
-    rebuild: Callable[[dict[Element, Any]], Any]
-    is_single: bool  # the fetch is one tensor: its value is the result
+    result: Callable[[Sequence[Any]], Any]  # from the fetched values
     mutations: int
 
 
@@ -155,14 +153,10 @@ class BaseSession:
         if plan is None or plan.mutations != graph.mutations or graph.observers:
             return self._run_checked(fetches, feed_dict, options, run_metadata)
         if feed_dict:
-            values = plan.program.run(
-                [c(v) for c, v in zip(plan.converters, feed_dict.values(), strict=True)]
-            )
-        else:
-            values = plan.program.run(())
-        if plan.is_single:
-            return values[0]
-        return plan.rebuild(dict(zip(plan.tensors, values, strict=True)))
+            pairs = zip(plan.converters, feed_dict.values(), strict=True)
+            fed = [converter(value) for converter, value in pairs]
+            return plan.result(plan.program.run(fed))
+        return plan.result(plan.program.run(()))
 
     def _check_open(self) -> None:
         if self._was_reset:
@@ -200,7 +194,7 @@ class BaseSession:
             from tfteach.session.tracing import run_with_options
 
             values = run_with_options(program, arrays, options, run_metadata)
-        return resolved.rebuild(dict(zip(resolved.tensors, values, strict=True)))
+        return resolved.result(values)
 
     def _remember(
         self,
@@ -230,9 +224,7 @@ class BaseSession:
         plan = Plan(
             program,
             tuple(converter_for(tensor) for tensor in fed),
-            tuple(resolved.tensors),
-            resolved.rebuild,
-            isinstance(fetches, Tensor | str) and len(resolved.tensors) == 1,
+            resolved.result,
             mutations,
         )
         try:
@@ -318,9 +310,8 @@ class BaseSession:
         resolved = Fetches(self._graph, fetches)
         fed = tuple(flatten_feeds(self._graph, dict.fromkeys(feed_list or ())))
         converters = [converter_for(tensor) for tensor in fed]
-        is_single = isinstance(fetches, Tensor | str) and len(resolved.tensors) == 1
-        tensors, rebuild = resolved.tensors, resolved.rebuild
-        self._program(resolved.elements, fed)
+        graph, result = self._graph, resolved.result
+        program, planned = self._program(resolved.elements, fed)
 
         def call(*values: Any, **keywords: Any) -> Any:
             if keywords and not accept_options:
@@ -333,23 +324,18 @@ class BaseSession:
                     f"This callable takes {len(converters)} values, one for each of "
                     f"its feeds, got {len(values)}"
                 )
-            self._check_open()
-            program, _ = self._program(resolved.elements, fed)
+            nonlocal program, planned
+            if self._closed:
+                self._check_open()
+            if planned != graph.mutations:
+                program, planned = self._program(resolved.elements, fed)
             arrays = [c(v) for c, v in zip(converters, values, strict=True)]
-            if keywords:
-                from tfteach.session.tracing import run_with_options
+            if not keywords:
+                return result(program.run(arrays))
+            from tfteach.session.tracing import run_with_options
 
-                results = run_with_options(
-                    program,
-                    arrays,
-                    keywords.get("options"),
-                    keywords.get("run_metadata"),
-                )
-            else:
-                results = program.run(arrays)
-            if is_single:
-                return results[0]
-            return rebuild(dict(zip(tensors, results, strict=True)))
+            options, run_metadata = map(keywords.get, ("options", "run_metadata"))
+            return result(run_with_options(program, arrays, options, run_metadata))
 
         return call
 
