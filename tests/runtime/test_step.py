@@ -176,3 +176,19 @@ def test_registers_are_freed_at_their_last_use() -> None:
     by_name = {i.node.name: i for i in compiled.instructions}
     assert by_name["a"].outputs[0] in by_name["c"].frees
     assert compiled.feeds[0] in by_name["a"].frees
+
+
+def test_programs_fed_with_ever_new_shapes_become_source_too() -> None:
+    x = tf.placeholder(tf.float32, [None], name="x")
+    total = tf.reduce_sum(x * tf.to_float(tf.size(x)), name="total")
+    with tf.Session() as sess:
+        for n in range(1, 60):
+            assert sess.run(total, {x: np.ones(n)}) == n * n
+        ((program, _),) = sess._programs.values()
+        assert program.hot_for_any is not None
+        assert not program.hot
+        for _ in range(HOT_AFTER_RUNS):
+            assert sess.run(total, {x: np.ones(7)}) == 49
+        (special,) = program.hot.values()
+        assert len(source_of(special.compiled)) < len(source_of(program.compiled))
+        assert sess.run(total, {x: np.ones(8)}) == 64

@@ -42,6 +42,11 @@ class Cell:
         raise AttributeError(attribute)
 
     @property
+    def shape(self) -> tuple[int, ...]:
+        """A handle is a scalar, whatever the variable's shape."""
+        return ()
+
+    @property
     def is_initialized(self) -> bool:
         return _is_set(self)
 

@@ -17,7 +17,10 @@ from tfteach.framework import errors
 from tfteach.runtime.compile import Compiled, Instruction
 from tfteach.runtime.generate import Hot, generate
 
+FedShapes = tuple[tuple[int, ...], ...]
+
 HOT_AFTER_RUNS = 12
+MANY_RUNS = 3 * HOT_AFTER_RUNS
 # Programs fed with ever new shapes stay with the loop.
 MAX_HOT = 8
 MAX_COUNTED = 64
@@ -44,13 +47,16 @@ class Program:
     def __init__(
         self,
         compiled: Compiled,
-        specialize: Callable[[tuple[tuple[int, ...], ...]], Compiled] | None = None,
+        specialize: Callable[[FedShapes], Compiled] | None = None,
     ) -> None:
         self.compiled = compiled
         self._specialize = specialize
         # For each combination of fed shapes: the generated source, or the runs so far.
-        self.hot: dict[tuple[tuple[int, ...], ...], Hot] = {}
-        self._runs: dict[tuple[tuple[int, ...], ...], int] = {}
+        self.hot: dict[FedShapes, Hot] = {}
+        self._runs: dict[FedShapes, int] = {}
+        # For programs fed with ever new shapes: source that is right for all of them.
+        self.hot_for_any: Hot | None = None
+        self._loops = 0
 
     def run(self, fed: Sequence[Any], observers: Sequence[StepObserver] = ()) -> Any:
         """Run once.
@@ -76,14 +82,19 @@ class Program:
             hot = self.hot.get(shapes)
             if hot is None:
                 self._count(shapes)
-                return self._run_loop(fed)
+                hot = self.hot_for_any
+                if hot is None:
+                    return self._run_loop(fed)
             try:
                 return hot.function(*fed)
             except Exception as error:
                 raise_blaming(error, hot.instruction_of(error))
 
-    def _count(self, shapes: tuple[tuple[int, ...], ...]) -> None:
-        """Generate source for these shapes once they have come often enough."""
+    def _count(self, shapes: FedShapes) -> None:
+        """Generate source for these shapes, or for any, after enough runs."""
+        self._loops += 1
+        if self._loops == MANY_RUNS:
+            self.hot_for_any = generate(self.compiled)
         if len(self.hot) == MAX_HOT:
             return
         if len(self._runs) > MAX_COUNTED:

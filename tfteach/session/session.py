@@ -65,7 +65,6 @@ class BaseSession:
         self.placements: dict[str, Placement] = {}
         self.transfers = Transfers()
         self._placer = Placer(self.devices, self._options.allow_soft_placement)
-        self.steps: list[Step] = []
         if self._options.log_device_placement:
             log_devices(self.devices)
         self._closed = False
