@@ -11,11 +11,10 @@ import traceback
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-import numpy as np
-
 from tfteach.framework import errors
 from tfteach.runtime.compile import Compiled, Instruction
 from tfteach.runtime.generate import Hot, generate
+from tfteach.runtime.xp import IGNORED, float_errors
 
 FedShapes = tuple[tuple[int, ...], ...]
 
@@ -75,7 +74,8 @@ class Program:
             fed = list(fed)
             for i in self.compiled.kept_feeds:
                 fed[i] = fed[i].copy()
-        with np.errstate(all="ignore"):
+        mode = float_errors.set(IGNORED)
+        try:
             if observers:
                 return self._run_observed(fed, observers)
             shapes = tuple([value.shape for value in fed])
@@ -89,6 +89,8 @@ class Program:
                 return hot.function(*fed)
             except Exception as error:
                 raise_blaming(error, hot.instruction_of(error))
+        finally:
+            float_errors.reset(mode)
 
     def _count(self, shapes: FedShapes) -> None:
         """Generate source for these shapes, or for any, after enough runs."""
