@@ -63,9 +63,11 @@ def test_the_names_are_below_the_given_scope(graph):
 def test_variables_of_both_kinds(as_list):
     v = tf.Variable([1.0, 2.0])
     u = tf.Variable([3.0, 4.0], use_resource=True)
-    grads = tf.gradients(v * u, [v, u]) if as_list else [
-        tf.gradients(v * u, x)[0] for x in (v, u)
-    ]
+    grads = (
+        tf.gradients(v * u, [v, u])
+        if as_list
+        else [tf.gradients(v * u, x)[0] for x in (v, u)]
+    )
     with tf.Session() as sess:
         sess.run(tf.global_variables_initializer())
         found = sess.run(grads)

@@ -49,9 +49,7 @@ def test_a_loop_in_a_branch_not_taken(session):
 
 def test_loop_without_a_turn_and_many_turns(session):
     n = tf.placeholder(tf.int32, [])
-    i, total = tf.while_loop(
-        lambda i, t: i < n, lambda i, t: (i + 1, t + i), [0, 0]
-    )
+    i, total = tf.while_loop(lambda i, t: i < n, lambda i, t: (i + 1, t + i), [0, 0])
     assert session.run([i, total], {n: 0}) == [0, 0]
     assert session.run([i, total], {n: 3000}) == [3000, 3000 * 2999 // 2]
 
@@ -67,8 +65,11 @@ def test_errors_in_a_loop_name_the_op(session):
 
 def test_what_is_inside_cannot_be_fetched_or_fed(session):
     inside = []
-    tf.cond(flag(), lambda: inside.append(tf.constant(1.0)) or inside[0] + 1.0,
-            lambda: tf.constant(2.0))
+    tf.cond(
+        flag(),
+        lambda: inside.append(tf.constant(1.0)) or inside[0] + 1.0,
+        lambda: tf.constant(2.0),
+    )
     with pytest.raises(ValueError, match="has been marked as not fetchable"):
         session.run(inside[0])
     tf.while_loop(lambda i: i < 3, lambda i: inside.append(i) or i + 1, [0])
@@ -126,26 +127,31 @@ COND_REFUSED = {
     "no true_fn": (lambda: tf.cond(flag()), TypeError, "true_fn argument required"),
     "no false_fn": (lambda: tf.cond(flag(), one), TypeError, "false_fn argument requi"),
     "both names": (
-        lambda: tf.cond(flag(), one, one, fn1=one), TypeError, "may not be set simul"
+        lambda: tf.cond(flag(), one, one, fn1=one),
+        TypeError,
+        "may not be set simul",
     ),
     "no function": (lambda: tf.cond(flag(), 1, one), TypeError, "true_fn must be call"),
     "nothing": (
-        lambda: tf.cond(flag(), lambda: None, one), ValueError, "true_fn must have"
+        lambda: tf.cond(flag(), lambda: None, one),
+        ValueError,
+        "true_fn must have",
     ),
-    "empty": (
-        lambda: tf.cond(flag(), list, list), ValueError, "at least one result"
-    ),
+    "empty": (lambda: tf.cond(flag(), list, list), ValueError, "at least one result"),
     "types": (
-        lambda: tf.cond(flag(), one, lambda: tf.constant(1.0)), ValueError,
+        lambda: tf.cond(flag(), one, lambda: tf.constant(1.0)),
+        ValueError,
         "Outputs of true_fn and false_fn must have the same type: int32, float32",
     ),
     "lengths": (
-        lambda: tf.cond(flag(), lambda: [one(), one()], one), ValueError,
+        lambda: tf.cond(flag(), lambda: [one(), one()], one),
+        ValueError,
         "Incompatible return values of true_fn and false_fn",
     ),
     "structures": (
         lambda: tf.cond(flag(), lambda: [one(), one()], lambda: (one(), one())),
-        TypeError, "Incompatible return types of true_fn and false_fn",
+        TypeError,
+        "Incompatible return types of true_fn and false_fn",
     ),
 }
 
@@ -165,37 +171,48 @@ WHILE_REFUSED = {
     "cond": (lambda: tf.while_loop(1, less, [0]), TypeError, "cond must be callable"),
     "body": (lambda: tf.while_loop(less, 1, [0]), TypeError, "body must be callable"),
     "no variables": (
-        lambda: tf.while_loop(less, less, []), ValueError, "No loop variables provided"
+        lambda: tf.while_loop(less, less, []),
+        ValueError,
+        "No loop variables provided",
     ),
     "parallel": (
-        lambda: tf.while_loop(less, less, [0], parallel_iterations=0), TypeError,
+        lambda: tf.while_loop(less, less, [0], parallel_iterations=0),
+        TypeError,
         "parallel_iterations must be a positive integer",
     ),
     "structure": (
-        lambda: tf.while_loop(less, lambda i: [i, i], [0]), ValueError,
+        lambda: tf.while_loop(less, lambda i: [i, i], [0]),
+        ValueError,
         "don't have the same",
     ),
     "shape": (
-        lambda: tf.while_loop(lambda x: True, lambda x: tf.concat([x, x], 0),
-                              [tf.constant([1.0])]),
-        ValueError, r"enters the loop with shape \(1,\), but has shape \(2,\) after",
+        lambda: tf.while_loop(
+            lambda x: True, lambda x: tf.concat([x, x], 0), [tf.constant([1.0])]
+        ),
+        ValueError,
+        r"enters the loop with shape \(1,\), but has shape \(2,\) after",
     ),
     "type": (
-        lambda: tf.while_loop(less, lambda i: tf.to_float(i), [0]), ValueError,
+        lambda: tf.while_loop(less, lambda i: tf.to_float(i), [0]),
+        ValueError,
         "A loop variable keeps its type",
     ),
     "invariant": (
-        lambda: tf.while_loop(less, lambda i: i + 1, [0],
-                              shape_invariants=[tf.TensorShape([2])]),
-        ValueError, "The shape invariant specified for while/Const:0 is not compatible",
+        lambda: tf.while_loop(
+            less, lambda i: i + 1, [0], shape_invariants=[tf.TensorShape([2])]
+        ),
+        ValueError,
+        "The shape invariant specified for while/Const:0 is not compatible",
     ),
     "no shapes": (
         lambda: tf.while_loop(less, lambda i: i + 1, [0], shape_invariants=[[]]),
-        (ValueError, TypeError), "shapes|structure",
+        (ValueError, TypeError),
+        "shapes|structure",
     ),
     "maximum": (
         lambda: tf.while_loop(less, lambda i: i + 1, [0], maximum_iterations=[1]),
-        ValueError, "maximum_iterations must be a scalar",
+        ValueError,
+        "maximum_iterations must be a scalar",
     ),
 }
 
@@ -209,8 +226,10 @@ def test_while_loop_refuses(session, case):
 
 def test_case(session):
     x = tf.placeholder(tf.int32, [])
-    pairs = [(tf.equal(x, 1), lambda: tf.constant(10)),
-             (x < 3, lambda: tf.constant(20))]
+    pairs = [
+        (tf.equal(x, 1), lambda: tf.constant(10)),
+        (x < 3, lambda: tf.constant(20)),
+    ]
     value = tf.case(pairs, default=lambda: tf.constant(0))
     assert [session.run(value, {x: n}) for n in (1, 2, 5)] == [10, 20, 0]
     named = tf.case(dict(pairs), default=lambda: tf.constant(0), exclusive=True)

@@ -69,9 +69,7 @@ def _found(name: str, package: str) -> Any:
     return message
 
 
-export_value(
-    __name__, of_summary="summary.__getattr__", of_train="train.__getattr__"
-)
+export_value(__name__, of_summary="summary.__getattr__", of_train="train.__getattr__")
 
 
 def __getattr__(name: str) -> Any:

@@ -38,8 +38,11 @@ def cond_nested(tf):
 def cond_structures(tf):
     p = tf.placeholder_with_default(False, [], name="p")
     x = tf.constant(1, name="x")
-    pair = tf.cond(p, lambda: [x, {"b": x + 1, "a": x + 2}],
-                   lambda: [x - 1, {"b": x - 2, "a": x - 3}])
+    pair = tf.cond(
+        p,
+        lambda: [x, {"b": x + 1, "a": x + 2}],
+        lambda: [x - 1, {"b": x - 2, "a": x - 3}],
+    )
     one = tf.cond(p, lambda: [x], lambda: [x + 5])
     kept = tf.cond(p, lambda: [x], lambda: [x + 5], strict=True)
     return [pair[0], pair[1]["a"], pair[1]["b"], one, kept[0]]
@@ -76,15 +79,20 @@ def cond_control_dependencies(tf):
 
 def case_default(tf):
     x = tf.placeholder_with_default(2, [], name="x")
-    pairs = [(tf.equal(x, 1), lambda: tf.constant(10)),
-             (tf.equal(x, 2), lambda: tf.constant(20))]
+    pairs = [
+        (tf.equal(x, 1), lambda: tf.constant(10)),
+        (tf.equal(x, 2), lambda: tf.constant(20)),
+    ]
     return [tf.case(pairs, default=lambda: tf.constant(0))]
 
 
 def case_exclusive(tf):
     x = tf.placeholder_with_default(2, [], name="x")
-    pairs = [(x > 1, lambda: tf.constant(10)), (x > 3, lambda: tf.constant(20)),
-             (x < 0, lambda: tf.constant(30))]
+    pairs = [
+        (x > 1, lambda: tf.constant(10)),
+        (x > 3, lambda: tf.constant(20)),
+        (x < 0, lambda: tf.constant(30)),
+    ]
     return [tf.case(pairs, exclusive=True)]
 
 
@@ -97,16 +105,26 @@ def case_none_true(tf):
 def while_captures(tf):
     limit = tf.placeholder_with_default(5, [], name="limit")
     step = tf.constant(2.0, name="step")
-    return list(tf.while_loop(
-        lambda i, s: i < limit, lambda i, s: [i + 1, s + step * tf.to_float(i)],
-        [tf.constant(0), tf.constant(0.0)], name="sum"))
+    return list(
+        tf.while_loop(
+            lambda i, s: i < limit,
+            lambda i, s: [i + 1, s + step * tf.to_float(i)],
+            [tf.constant(0), tf.constant(0.0)],
+            name="sum",
+        )
+    )
 
 
 def while_limited(tf):
-    i = tf.while_loop(lambda i: i < 100, lambda i: i * 2, [tf.constant(1)],
-                      maximum_iterations=5)
-    j, k = tf.while_loop(lambda j, k: True, lambda j, k: (j + 1, k + j),
-                         (tf.constant(0), tf.constant(0)), maximum_iterations=4)
+    i = tf.while_loop(
+        lambda i: i < 100, lambda i: i * 2, [tf.constant(1)], maximum_iterations=5
+    )
+    j, k = tf.while_loop(
+        lambda j, k: True,
+        lambda j, k: (j + 1, k + j),
+        (tf.constant(0), tf.constant(0)),
+        maximum_iterations=4,
+    )
     return [i, j, k]
 
 
@@ -120,8 +138,9 @@ def while_structures(tf):
         return [i + 1, {"x": d["x"] * 2.0, "y": Pair(d["y"].b, d["y"].a)}]
 
     i, d = tf.while_loop(lambda i, d: i < 3, body, start)
-    one = tf.while_loop(lambda i: i < 3, lambda i: [i + 1], [0],
-                        return_same_structure=True)
+    one = tf.while_loop(
+        lambda i: i < 3, lambda i: [i + 1], [0], return_same_structure=True
+    )
     return [i, d["x"], d["y"].a, d["y"].b, one[0]]
 
 
@@ -130,8 +149,11 @@ def while_shapes(tf):
         return i + 1, tf.concat([x, x], 0)
 
     i, x = tf.while_loop(
-        lambda i, x: i < 3, body, [tf.constant(0), tf.constant([1.0])],
-        shape_invariants=[tf.TensorShape([]), tf.TensorShape([None])])
+        lambda i, x: i < 3,
+        body,
+        [tf.constant(0), tf.constant([1.0])],
+        shape_invariants=[tf.TensorShape([]), tf.TensorShape([None])],
+    )
     return [i, x, tf.identity(tf.shape(x))]
 
 
@@ -170,6 +192,7 @@ def while_control_dependencies(tf):
     v = tf.Variable(0, name="v")
     # One operation only: TF orders several by their addresses.
     with tf.control_dependencies([v.initializer]):
+
         def body(i):
             with tf.control_dependencies([tf.assign_add(v, i)]):
                 return i + 1
@@ -193,11 +216,16 @@ def asserts(tf):
     x = tf.placeholder_with_default([1.0, 2.0], [2], name="px")
     checks = [
         tf.Assert(tf.constant(True), ["text", tf.constant(3)]),
-        tf.assert_equal(x, [1.0, 2.0]), tf.assert_positive(x, message="m"),
-        tf.assert_non_negative(x, name="nm"), tf.assert_less(x, 3.0),
-        tf.assert_greater_equal(x, 0.0, summarize=5), tf.assert_none_equal(x, 7.0),
-        tf.assert_negative(-x), tf.assert_non_positive(-x, data=[x]),
-        tf.assert_near(x, [1.0, 2.0]), tf.assert_equal(x, x),
+        tf.assert_equal(x, [1.0, 2.0]),
+        tf.assert_positive(x, message="m"),
+        tf.assert_non_negative(x, name="nm"),
+        tf.assert_less(x, 3.0),
+        tf.assert_greater_equal(x, 0.0, summarize=5),
+        tf.assert_none_equal(x, 7.0),
+        tf.assert_negative(-x),
+        tf.assert_non_positive(-x, data=[x]),
+        tf.assert_near(x, [1.0, 2.0]),
+        tf.assert_equal(x, x),
     ]
     with tf.control_dependencies(checks):
         return [tf.identity(x), tf.is_non_decreasing(x), tf.is_strictly_increasing(-x)]
@@ -211,9 +239,15 @@ def assert_fails(tf):
 def ranks(tf):
     x = tf.placeholder_with_default([1.0, 2.0], None, name="px")
     rank = tf.placeholder_with_default(1, [], name="rank")
-    checks = [tf.assert_rank(x, 1), tf.assert_rank(x, rank), tf.assert_rank(rank, 0),
-              tf.assert_rank_at_least(x, 1), tf.assert_rank_in(x, [0, 1]),
-              tf.assert_integer(1), tf.assert_type(x, tf.float32)]
+    checks = [
+        tf.assert_rank(x, 1),
+        tf.assert_rank(x, rank),
+        tf.assert_rank(rank, 0),
+        tf.assert_rank_at_least(x, 1),
+        tf.assert_rank_in(x, [0, 1]),
+        tf.assert_integer(1),
+        tf.assert_type(x, tf.float32),
+    ]
     tf.assert_scalar(3)
     with tf.control_dependencies(checks):
         return [tf.identity(x)]
@@ -225,8 +259,10 @@ def shown(tf):
     p = tf.print("x:", x, 3, [x, "a"], {"k": tf.constant([1, 2])}, sep="|", name="pr")
     finite = tf.check_numerics(y, "not finite")
     with tf.control_dependencies([p, tf.print(tf.constant("only"))]):
-        return [tf.verify_tensor_all_finite(finite, "bad"),
-                tf.strings.format("a {} b {}", [x, tf.range(9)], summarize=2)]
+        return [
+            tf.verify_tensor_all_finite(finite, "bad"),
+            tf.strings.format("a {} b {}", [x, tf.range(9)], summarize=2),
+        ]
 
 
 def summaries(tf):
@@ -234,8 +270,9 @@ def summaries(tf):
         tf.summary.scalar("loss", tf.constant(0.5))
         tf.summary.scalar("loss", 2, family="family")
         tf.summary.histogram("weights", tf.constant([1.0, 2.0]))
-    tf.summary.image("image", tf.zeros([2, 3, 4, 1]), max_outputs=1,
-                     collections=["images"])  # PNG bytes may differ
+    tf.summary.image(
+        "image", tf.zeros([2, 3, 4, 1]), max_outputs=1, collections=["images"]
+    )  # PNG bytes may differ
     tf.summary.audio("audio", tf.zeros([1, 5]), 8000.0)
     tf.summary.text("text", tf.constant("words"))
     tf.summary.merge([tf.summary.scalar("extra", 1.0, collections=[])], name="own")
@@ -266,12 +303,32 @@ def savers(tf):
 
 
 GRAPHS = [
-    cond_captures, cond_passes_outside_values, cond_nested, cond_structures,
-    cond_operations, cond_assigns, cond_control_dependencies, case_default,
-    case_exclusive, case_none_true, while_captures, while_limited, while_structures,
-    while_shapes, while_nested, while_with_cond, cond_with_while,
-    while_control_dependencies, while_waits_outside, asserts, assert_fails, ranks,
-    shown, summaries, groups, savers,
+    cond_captures,
+    cond_passes_outside_values,
+    cond_nested,
+    cond_structures,
+    cond_operations,
+    cond_assigns,
+    cond_control_dependencies,
+    case_default,
+    case_exclusive,
+    case_none_true,
+    while_captures,
+    while_limited,
+    while_structures,
+    while_shapes,
+    while_nested,
+    while_with_cond,
+    cond_with_while,
+    while_control_dependencies,
+    while_waits_outside,
+    asserts,
+    assert_fails,
+    ranks,
+    shown,
+    summaries,
+    groups,
+    savers,
 ]
 
 

@@ -37,15 +37,19 @@ def gated_and_colocated(tf):
     with tf.device("/cpu:0"):
         c = tf.multiply(a, b, name="c")
     return tf.gradients(
-        tf.matmul(c, a, transpose_b=True), [a, b], gate_gradients=True,
-        colocate_gradients_with_ops=True, name="backward",
+        tf.matmul(c, a, transpose_b=True),
+        [a, b],
+        gate_gradients=True,
+        colocate_gradients_with_ops=True,
+        name="backward",
     )
 
 
 def tree_sum(tf):
     x = tf.constant(X, name="x")
     return tf.gradients(
-        x * x + tf.tanh(x), x,
+        x * x + tf.tanh(x),
+        x,
         aggregation_method=tf.AggregationMethod.EXPERIMENTAL_TREE,
     )
 
@@ -207,12 +211,8 @@ def schedules(tf):
 
 def _train(tf, optimizer, use_resource):
     """Dense and row updates of variables of rank 0, 1 and 2."""
-    w = tf.get_variable(
-        "w", initializer=tf.constant(X), use_resource=use_resource
-    )
-    b = tf.get_variable(
-        "b", initializer=tf.constant(0.5), use_resource=use_resource
-    )
+    w = tf.get_variable("w", initializer=tf.constant(X), use_resource=use_resource)
+    b = tf.get_variable("b", initializer=tf.constant(0.5), use_resource=use_resource)
     table = tf.get_variable(
         "table", initializer=tf.constant(X.T.copy()), use_resource=use_resource
     )
@@ -250,7 +250,9 @@ def minimize_options(tf):
     loss = tf.multiply(v * u, w, name="loss")
     optimizer = tf.train.GradientDescentOptimizer(0.5, use_locking=True, name="half")
     pairs = optimizer.compute_gradients(
-        loss, [v, [u, w]], gate_gradients=optimizer.GATE_GRAPH,
+        loss,
+        [v, [u, w]],
+        gate_gradients=optimizer.GATE_GRAPH,
         grad_loss=tf.constant(X),
     )
     tf.train.MomentumOptimizer(tf.constant(0.1), lambda: 0.5).minimize(

@@ -53,8 +53,12 @@ def test_refused(graph):
         tf.train.Saver(saver_def=3)
     with pytest.raises(ValueError, match="must specify the save_tensor_name"):
         tf.train.Saver(saver_def=SaverDef())
-    for argument in ({"reshape": True}, {"sharded": True}, {"builder": object()},
-                     {"write_version": 1}):
+    for argument in (
+        {"reshape": True},
+        {"sharded": True},
+        {"builder": object()},
+        {"write_version": 1},
+    ):
         with pytest.raises(NotImplementedError, match=next(iter(argument))):
             tf.train.Saver([v], **argument)
 

@@ -44,11 +44,23 @@ def logdir(tmp_path_factory):
 def get(logdir, tmp_path_factory):
     """A function that asks TensorBoard for a path until `wanted` is satisfied."""
     output = tmp_path_factory.mktemp("board") / "stderr"
-    command = [sys.executable, "-m", "tensorboard.main", "--logdir", str(logdir),
-               "--host", "127.0.0.1", "--port", "0", "--load_fast", "false"]
-    with output.open("w") as stderr, subprocess.Popen(
-        command, stdout=subprocess.DEVNULL, stderr=stderr
-    ) as board:
+    command = [
+        sys.executable,
+        "-m",
+        "tensorboard.main",
+        "--logdir",
+        str(logdir),
+        "--host",
+        "127.0.0.1",
+        "--port",
+        "0",
+        "--load_fast",
+        "false",
+    ]
+    with (
+        output.open("w") as stderr,
+        subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=stderr) as board,
+    ):
         end = time.monotonic() + DEADLINE_S
 
         def address():
@@ -98,30 +110,45 @@ def test_graph(get):
 
 
 def test_run_metadata(get):
-    answer = get("plugin/graphs/run_metadata", lambda a: b"CPU:0" in a,
-                 run="run1", tag="step2")
+    answer = get(
+        "plugin/graphs/run_metadata", lambda a: b"CPU:0" in a, run="run1", tag="step2"
+    )
     assert b"/device:CPU:0" in answer
 
 
 def test_scalars(get):
-    answer = get("plugin/scalars/scalars", lambda a: len(loaded(a)) == 3,
-                 run="run1", tag="train/loss")
+    answer = get(
+        "plugin/scalars/scalars",
+        lambda a: len(loaded(a)) == 3,
+        run="run1",
+        tag="train/loss",
+    )
     steps, values = zip(*[row[1:] for row in loaded(answer)], strict=True)
     assert steps == (0, 1, 2)
     assert values == pytest.approx((1, 1 / 2, 1 / 3))
 
 
 def test_histograms(get):
-    answer = get("plugin/histograms/histograms", lambda a: len(loaded(a)) == 3,
-                 run="run1", tag="weights")
+    answer = get(
+        "plugin/histograms/histograms",
+        lambda a: len(loaded(a)) == 3,
+        run="run1",
+        tag="weights",
+    )
     buckets = loaded(answer)[0][2]
     assert sum(count for _, _, count in buckets) == 3
 
 
 def test_images_and_text(get):
-    answer = get("plugin/images/images", lambda a: len(loaded(a)) == 3,
-                 run="run1", tag="picture/image/0", sample="0")
+    answer = get(
+        "plugin/images/images",
+        lambda a: len(loaded(a)) == 3,
+        run="run1",
+        tag="picture/image/0",
+        sample="0",
+    )
     assert [row["step"] for row in loaded(answer)] == [0, 1, 2]
-    answer = get("plugin/text/text", lambda a: len(loaded(a)) == 3,
-                 run="run1", tag="note")
+    answer = get(
+        "plugin/text/text", lambda a: len(loaded(a)) == 3, run="run1", tag="note"
+    )
     assert "<strong>bold</strong>" in loaded(answer)[0]["text"]

@@ -36,8 +36,15 @@ def test_events_in_order(tmp_path):
     events = read(logdir)
     kinds = [e.WhichOneof("what") for e in events]
     assert kinds == [
-        "file_version", "graph_def", "meta_graph_def", "summary", "summary",
-        "tagged_run_metadata", "session_log", "file_version", "graph_def",
+        "file_version",
+        "graph_def",
+        "meta_graph_def",
+        "summary",
+        "summary",
+        "tagged_run_metadata",
+        "session_log",
+        "file_version",
+        "graph_def",
     ]
     assert [e.step for e in events] == [0, 0, 0, 3, 2**40, 3, 4, 9, 5]
     assert events[0].file_version == "brain.Event:2"
@@ -164,9 +171,7 @@ def test_write_graph(tmp_path):
         tf.constant("ü", name="c")
     directory = tmp_path / "new"
     text = tf.train.write_graph(graph, str(directory), "g.pbtxt")
-    data = tf.train.write_graph(
-        graph.as_graph_def(), directory, "g.pb", as_text=False
-    )
+    data = tf.train.write_graph(graph.as_graph_def(), directory, "g.pb", as_text=False)
     assert sorted(p.name for p in directory.iterdir()) == ["g.pb", "g.pbtxt"]
     from google.protobuf import text_format
 

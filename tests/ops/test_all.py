@@ -208,8 +208,9 @@ def _widened(case: Case) -> list[np.ndarray[Any, Any]]:
 
 
 def _in_float64(op: Op) -> Op:
-    dtypes = {n: getattr(op, n) for n, kind in type(op).fields.items()
-              if kind == "DType"}
+    dtypes = {
+        n: getattr(op, n) for n, kind in type(op).fields.items() if kind == "DType"
+    }
     changes = {n: float64 for n, d in dtypes.items() if d.is_floating}
     changes |= {n: complex128 for n, d in dtypes.items() if d.is_complex}
     return op.replace(**changes) if changes else op

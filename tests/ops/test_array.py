@@ -142,8 +142,9 @@ BUILDS: list[tuple[str, Callable[[], Any], list[str]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("build", "expected"), [row[1:] for row in BUILDS],
-                         ids=[row[0] for row in BUILDS])
+@pytest.mark.parametrize(
+    ("build", "expected"), [row[1:] for row in BUILDS], ids=[row[0] for row in BUILDS]
+)
 def test_nodes_are_tensorflows(build: Any, expected: list[str]) -> None:
     build()
     assert nodes() == expected

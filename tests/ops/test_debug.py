@@ -48,9 +48,14 @@ def big():
 )
 def test_print_writes_as_tensorflow_does(session, capfd, summarize, text):
     data = [
-        big(), tf.constant(3), tf.constant("str"), tf.constant([True, False]),
-        tf.constant(1.5, tf.float64), tf.constant([1, 2, 3, 4, 5]),
-        tf.constant([], tf.float32), tf.constant(["a", "b"]),
+        big(),
+        tf.constant(3),
+        tf.constant("str"),
+        tf.constant([True, False]),
+        tf.constant(1.5, tf.float64),
+        tf.constant([1, 2, 3, 4, 5]),
+        tf.constant([], tf.float32),
+        tf.constant(["a", "b"]),
     ]
     value = session.run(tf.Print(big(), data, "m: ", summarize=summarize))
     np.testing.assert_array_equal(value, np.float32([[1, 2.5], [3, 1e10]]))
@@ -74,22 +79,35 @@ def test_print_passes_gradients_on(session):
 
 
 def test_print_v2(session, capfd):
-    session.run(tf.print("hello", big(), 3, [tf.constant(1), "a"],
-                         {"k": tf.constant([1, 2])}))
+    session.run(
+        tf.print("hello", big(), 3, [tf.constant(1), "a"], {"k": tf.constant([1, 2])})
+    )
     assert capfd.readouterr().err == (
         "hello [[1 2.5]\n [3 1e+10]] 3 [1, 'a'] {'k': [1 2]}\n"
     )
-    session.run(tf.print(
-        tf.range(10), tf.constant("s"), tf.constant(["s", "t"]), tf.constant(1.5),
-        sep="|", end="END\n", output_stream=sys.stdout,
-    ))
+    session.run(
+        tf.print(
+            tf.range(10),
+            tf.constant("s"),
+            tf.constant(["s", "t"]),
+            tf.constant(1.5),
+            sep="|",
+            end="END\n",
+            output_stream=sys.stdout,
+        )
+    )
     assert capfd.readouterr().out == '[0 1 2 ... 7 8 9]|"s"|["s" "t"]|1.5END\n'
     session.run(tf.print(tf.reshape(tf.range(200), [2, 10, 10])))
     assert capfd.readouterr().err == NESTED
-    session.run(tf.print(
-        tf.constant([1e10, 1e-10, 0.1, 1 / 3, np.nan, np.inf]), tf.constant([True]),
-        tf.constant([1 + 2j]), tf.constant([1e10, 1 / 3], tf.float64), summarize=6,
-    ))
+    session.run(
+        tf.print(
+            tf.constant([1e10, 1e-10, 0.1, 1 / 3, np.nan, np.inf]),
+            tf.constant([True]),
+            tf.constant([1 + 2j]),
+            tf.constant([1e10, 1 / 3], tf.float64),
+            summarize=6,
+        )
+    )
     assert capfd.readouterr().err == (
         "[1e+10 1e-10 0.1 0.333333343 nan inf] [1] [?] "
         "[10000000000 0.33333333333333331]\n"
@@ -232,7 +250,10 @@ def test_py_func_needs_a_function_and_its_process(session):
     graph_def.node[0].attr["token"].s = b"pyfunc_of_another_process"
     with tf.Graph().as_default() as graph:
         tf.import_graph_def(graph_def, name="")
-        with tf.Session() as other, pytest.raises(
-            tf.errors.InternalError, match="pyfunc_of_another_process is not found"
+        with (
+            tf.Session() as other,
+            pytest.raises(
+                tf.errors.InternalError, match="pyfunc_of_another_process is not found"
+            ),
         ):
             other.run(graph.get_tensor_by_name("f:0"))

@@ -34,9 +34,7 @@ KINDS = {
 }  # fmt: skip
 
 import_families()
-HERE = {
-    name: cls for name, cls in OPS.items() if cls.__module__.startswith("tfteach.")
-}
+HERE = {name: cls for name, cls in OPS.items() if cls.__module__.startswith("tfteach.")}
 
 
 def definitions(path: Path) -> dict[str, Any]:
@@ -69,7 +67,7 @@ def as_type(name: str) -> DType:
 
 def as_value(value: dict[str, Any]) -> Any:
     """An AttrValue in JSON as the Python value that an op's field keeps."""
-    (kind, content), = value.items() if value else (("list", {}),)
+    ((kind, content),) = value.items() if value else (("list", {}),)
     if kind == "list":
         items = next(iter(content.values()), []) if content else []
         inner = next(iter(content), "")

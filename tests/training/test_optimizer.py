@@ -218,8 +218,9 @@ def test_wrong_optimizers():
 
 def test_an_uninitialized_variable():
     step = sgd().minimize(tf.square(variable("w")))
-    with tf.Session() as sess, pytest.raises(
-        tf.errors.FailedPreconditionError, match="uninitialized value w"
+    with (
+        tf.Session() as sess,
+        pytest.raises(tf.errors.FailedPreconditionError, match="uninitialized value w"),
     ):
         sess.run(step)
 

@@ -25,16 +25,26 @@ from tfteach.ops.flow import no_op, with_dependencies
 
 
 def _rank_check(
-    kind: str, words: str, static: Callable[[int, Any], bool], op_type: str, x: Any,
-    rank: Any, data: Data, summarize: int | None, message: str | None,
+    kind: str,
+    words: str,
+    static: Callable[[int, Any], bool],
+    op_type: str,
+    x: Any,
+    rank: Any,
+    data: Data,
+    summarize: int | None,
+    message: str | None,
     name: str | None,
 ) -> Operation:
     with name_scope(name, kind, [x, rank, *(data or ())]):
         x, rank = convert(x, name="x"), convert(rank, name="rank")
         if data is None:
             data = [
-                message or "", f"Tensor {x.name} must have {words}", rank,
-                "Received shape: ", shapes.shape(x),
+                message or "",
+                f"Tensor {x.name} must have {words}",
+                rank,
+                "Received shape: ",
+                shapes.shape(x),
             ]
         assert_type(rank, dtypes.int32)
         known = constant_value(rank)
@@ -56,8 +66,12 @@ def _rank_check(
 
 @export("assert_rank", "debugging.assert_rank")
 def assert_rank(
-    x: Any, rank: Any, data: Data = None, summarize: int | None = None,
-    message: str | None = None, name: str | None = None,
+    x: Any,
+    rank: Any,
+    data: Data = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
 ) -> Operation:
     """The check that `x` has the given rank.
 
@@ -77,24 +91,52 @@ def assert_rank(
 
     Source: python/ops/check_ops.py, assert_rank.
     """
-    return _rank_check("assert_rank", "rank", lambda a, b: a == b, "Equal", x, rank,
-                       data, summarize, message, name)
+    return _rank_check(
+        "assert_rank",
+        "rank",
+        lambda a, b: a == b,
+        "Equal",
+        x,
+        rank,
+        data,
+        summarize,
+        message,
+        name,
+    )
 
 
 @export("assert_rank_at_least", "debugging.assert_rank_at_least")
 def assert_rank_at_least(
-    x: Any, rank: Any, data: Data = None, summarize: int | None = None,
-    message: str | None = None, name: str | None = None,
+    x: Any,
+    rank: Any,
+    data: Data = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
 ) -> Operation:
     """The check that `x` has the given rank or a higher one; see `tf.assert_rank`."""
-    return _rank_check("assert_rank_at_least", "rank at least", lambda a, b: a >= b,
-                       "GreaterEqual", x, rank, data, summarize, message, name)
+    return _rank_check(
+        "assert_rank_at_least",
+        "rank at least",
+        lambda a, b: a >= b,
+        "GreaterEqual",
+        x,
+        rank,
+        data,
+        summarize,
+        message,
+        name,
+    )
 
 
 @export("assert_rank_in", "debugging.assert_rank_in")
 def assert_rank_in(
-    x: Any, ranks: Iterable[Any], data: Data = None, summarize: int | None = None,
-    message: str | None = None, name: str | None = None,
+    x: Any,
+    ranks: Iterable[Any],
+    data: Data = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
 ) -> Operation:
     """The check that `x` has one of the given ranks; see `tf.assert_rank`."""
     ranks = list(ranks)
@@ -103,8 +145,11 @@ def assert_rank_in(
         ranks = [convert(rank, name="rank") for rank in ranks]
         if data is None:
             data = [
-                message or "", f"Tensor {x.name} must have rank in", *ranks,
-                "Received shape: ", shapes.shape(x),
+                message or "",
+                f"Tensor {x.name} must have rank in",
+                *ranks,
+                "Received shape: ",
+                shapes.shape(x),
             ]
         for rank in ranks:
             assert_type(rank, dtypes.int32)

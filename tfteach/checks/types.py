@@ -159,7 +159,8 @@ def is_non_decreasing(x: Any, name: str | None = None) -> Tensor:
 
 
 @export(
-    "is_strictly_increasing", "debugging.is_strictly_increasing",
+    "is_strictly_increasing",
+    "debugging.is_strictly_increasing",
     "math.is_strictly_increasing",
 )
 def is_strictly_increasing(x: Any, name: str | None = None) -> Tensor:

@@ -30,8 +30,16 @@ def _static_text(item: Any) -> str:
 
 
 def _binary(
-    symbol: str, name: str, op_type: str, static: Any, x: Any, y: Any, data: Data,
-    summarize: int | None, message: str | None, scope_name: str | None,
+    symbol: str,
+    name: str,
+    op_type: str,
+    static: Any,
+    x: Any,
+    y: Any,
+    data: Data,
+    summarize: int | None,
+    message: str | None,
+    scope_name: str | None,
 ) -> Operation:
     """The check `x symbol y`, at once if both are constants, else as an Assert."""
     with name_scope(scope_name, name, [x, y, *(data or ())]):
@@ -39,14 +47,19 @@ def _binary(
         if data is None:
             data = [
                 f"Condition x {symbol} y did not hold element-wise:",
-                f"x ({x.name}) = ", x, f"y ({y.name}) = ", y,
+                f"x ({x.name}) = ",
+                x,
+                f"y ({y.name}) = ",
+                y,
             ]
         if message is not None:
             data = [message, *data]
         condition = reduce_all(OPS[op_type]()(x, y))
         known = constant_value(x), constant_value(y)
-        if known[0] is not None and known[1] is not None and (
-            not np.all(static(*known))
+        if (
+            known[0] is not None
+            and known[1] is not None
+            and (not np.all(static(*known)))
         ):
             text = "\n".join(_static_text(item) for item in data)
             raise InvalidArgumentError(None, None, text)
@@ -98,60 +111,126 @@ def _about_zero(symbol: str) -> str:
 
 @export("assert_equal", "debugging.assert_equal")
 def assert_equal(
-    x: Any, y: Any, data: Data = None, summarize: int | None = None,
-    message: str | None = None, name: str | None = None,
+    x: Any,
+    y: Any,
+    data: Data = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
 ) -> Operation:
     # TF opens a scope for this test alone: the check's own scope is a second one.
     with name_scope(name, "assert_equal", [x, y, *(data or ())]):
         if x is y:
             return no_op()
-    return _binary("==", "assert_equal", "Equal", np.equal, x, y, data, summarize,
-                   message, name)
+    return _binary(
+        "==", "assert_equal", "Equal", np.equal, x, y, data, summarize, message, name
+    )
 
 
 @export("assert_none_equal", "debugging.assert_none_equal")
 def assert_none_equal(
-    x: Any, y: Any, data: Data = None, summarize: int | None = None,
-    message: str | None = None, name: str | None = None,
+    x: Any,
+    y: Any,
+    data: Data = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
 ) -> Operation:
-    return _binary("!=", "assert_none_equal", "NotEqual", np.not_equal, x, y, data,
-                   summarize, message, name)
+    return _binary(
+        "!=",
+        "assert_none_equal",
+        "NotEqual",
+        np.not_equal,
+        x,
+        y,
+        data,
+        summarize,
+        message,
+        name,
+    )
 
 
 @export("assert_less", "debugging.assert_less")
 def assert_less(
-    x: Any, y: Any, data: Data = None, summarize: int | None = None,
-    message: str | None = None, name: str | None = None,
+    x: Any,
+    y: Any,
+    data: Data = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
 ) -> Operation:
-    return _binary("<", "assert_less", "Less", np.less, x, y, data, summarize, message,
-                   name)
+    return _binary(
+        "<", "assert_less", "Less", np.less, x, y, data, summarize, message, name
+    )
 
 
 @export("assert_less_equal", "debugging.assert_less_equal")
 def assert_less_equal(
-    x: Any, y: Any, data: Data = None, summarize: int | None = None,
-    message: str | None = None, name: str | None = None,
+    x: Any,
+    y: Any,
+    data: Data = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
 ) -> Operation:
-    return _binary("<=", "assert_less_equal", "LessEqual", np.less_equal, x, y, data,
-                   summarize, message, name)
+    return _binary(
+        "<=",
+        "assert_less_equal",
+        "LessEqual",
+        np.less_equal,
+        x,
+        y,
+        data,
+        summarize,
+        message,
+        name,
+    )
 
 
 @export("assert_greater", "debugging.assert_greater")
 def assert_greater(
-    x: Any, y: Any, data: Data = None, summarize: int | None = None,
-    message: str | None = None, name: str | None = None,
+    x: Any,
+    y: Any,
+    data: Data = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
 ) -> Operation:
-    return _binary(">", "assert_greater", "Greater", np.greater, x, y, data, summarize,
-                   message, name)
+    return _binary(
+        ">",
+        "assert_greater",
+        "Greater",
+        np.greater,
+        x,
+        y,
+        data,
+        summarize,
+        message,
+        name,
+    )
 
 
 @export("assert_greater_equal", "debugging.assert_greater_equal")
 def assert_greater_equal(
-    x: Any, y: Any, data: Data = None, summarize: int | None = None,
-    message: str | None = None, name: str | None = None,
+    x: Any,
+    y: Any,
+    data: Data = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
 ) -> Operation:
-    return _binary(">=", "assert_greater_equal", "GreaterEqual", np.greater_equal, x, y,
-                   data, summarize, message, name)
+    return _binary(
+        ">=",
+        "assert_greater_equal",
+        "GreaterEqual",
+        np.greater_equal,
+        x,
+        y,
+        data,
+        summarize,
+        message,
+        name,
+    )
 
 
 Check = Callable[..., Operation]
@@ -163,15 +242,24 @@ for _function, _symbol in (
 
 
 def _unary(
-    symbol: str, name: str, zero_first: bool, check: Check, x: Any, data: Data,
-    summarize: int | None, message: str | None, scope_name: str | None,
+    symbol: str,
+    name: str,
+    zero_first: bool,
+    check: Check,
+    x: Any,
+    data: Data,
+    summarize: int | None,
+    message: str | None,
+    scope_name: str | None,
 ) -> Operation:
     with name_scope(scope_name, name, [x, *(data or ())]):
         x = convert(x, name="x")
         if data is None:
             data = [
-                message or "", f"Condition x {symbol} 0 did not hold element-wise:",
-                f"x ({x.name}) = ", x,
+                message or "",
+                f"Condition x {symbol} 0 did not hold element-wise:",
+                f"x ({x.name}) = ",
+                x,
             ]
         zero = convert(0, x.dtype.base_dtype)
         pair = (zero, x) if zero_first else (x, zero)
@@ -180,38 +268,70 @@ def _unary(
 
 @export("assert_negative", "debugging.assert_negative")
 def assert_negative(
-    x: Any, data: Data = None, summarize: int | None = None,
-    message: str | None = None, name: str | None = None,
+    x: Any,
+    data: Data = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
 ) -> Operation:
-    return _unary("<", "assert_negative", False, assert_less, x, data, summarize,
-                  message, name)
+    return _unary(
+        "<", "assert_negative", False, assert_less, x, data, summarize, message, name
+    )
 
 
 @export("assert_positive", "debugging.assert_positive")
 def assert_positive(
-    x: Any, data: Data = None, summarize: int | None = None,
-    message: str | None = None, name: str | None = None,
+    x: Any,
+    data: Data = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
 ) -> Operation:
-    return _unary(">", "assert_positive", True, assert_less, x, data, summarize,
-                  message, name)
+    return _unary(
+        ">", "assert_positive", True, assert_less, x, data, summarize, message, name
+    )
 
 
 @export("assert_non_negative", "debugging.assert_non_negative")
 def assert_non_negative(
-    x: Any, data: Data = None, summarize: int | None = None,
-    message: str | None = None, name: str | None = None,
+    x: Any,
+    data: Data = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
 ) -> Operation:
-    return _unary(">=", "assert_non_negative", True, assert_less_equal, x, data,
-                  summarize, message, name)
+    return _unary(
+        ">=",
+        "assert_non_negative",
+        True,
+        assert_less_equal,
+        x,
+        data,
+        summarize,
+        message,
+        name,
+    )
 
 
 @export("assert_non_positive", "debugging.assert_non_positive")
 def assert_non_positive(
-    x: Any, data: Data = None, summarize: int | None = None,
-    message: str | None = None, name: str | None = None,
+    x: Any,
+    data: Data = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
 ) -> Operation:
-    return _unary("<=", "assert_non_positive", False, assert_less_equal, x, data,
-                  summarize, message, name)
+    return _unary(
+        "<=",
+        "assert_non_positive",
+        False,
+        assert_less_equal,
+        x,
+        data,
+        summarize,
+        message,
+        name,
+    )
 
 
 for _about, _symbol in (
@@ -223,8 +343,14 @@ for _about, _symbol in (
 
 @export("assert_near", "debugging.assert_near")
 def assert_near(
-    x: Any, y: Any, rtol: Any = None, atol: Any = None, data: Data = None,
-    summarize: int | None = None, message: str | None = None, name: str | None = None,
+    x: Any,
+    y: Any,
+    rtol: Any = None,
+    atol: Any = None,
+    data: Data = None,
+    summarize: int | None = None,
+    message: str | None = None,
+    name: str | None = None,
 ) -> Operation:
     """The check that `|x - y| < atol + rtol |y|` for all elements.
 
@@ -254,7 +380,10 @@ def assert_near(
             data = [
                 message or "",
                 f"x and y not equal to tolerance rtol = {rtol}, atol = {atol}",
-                f"x ({x.name}) = ", x, f"y ({y.name}) = ", y,
+                f"x ({x.name}) = ",
+                x,
+                f"y ({y.name}) = ",
+                y,
             ]
         tolerance = atol + rtol * abs(y)
         difference = abs(x - y)

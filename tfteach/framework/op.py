@@ -240,9 +240,7 @@ class Op:
         """Python source that computes the output from these names, if there is any."""
         return None
 
-    def forwards(
-        self, inputs: list[Any], output: Any, values: list[Any]
-    ) -> int | None:
+    def forwards(self, inputs: list[Any], output: Any, values: list[Any]) -> int | None:
         """Which input the output equals, element by element, if that is certain.
 
         Args:

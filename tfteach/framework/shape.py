@@ -384,9 +384,7 @@ class TensorShape:
         try:
             return TensorShape(merge(self.dims_or_none, other.dims_or_none))
         except ValueError:
-            raise ValueError(
-                f"Shapes {self} and {other} are not compatible"
-            ) from None
+            raise ValueError(f"Shapes {self} and {other} are not compatible") from None
 
     def concatenate(self, other: Any) -> TensorShape:
         """This shape followed by `other`; unknown if either rank is."""

@@ -70,8 +70,10 @@ def crc32c_numpy(data: bytes) -> int:
     crc = 0
     for column in crcs.tolist():
         crc = column ^ (
-            shift[0][crc & 255] ^ shift[1][crc >> 8 & 255]
-            ^ shift[2][crc >> 16 & 255] ^ shift[3][crc >> 24]
+            shift[0][crc & 255]
+            ^ shift[1][crc >> 8 & 255]
+            ^ shift[2][crc >> 16 & 255]
+            ^ shift[3][crc >> 24]
         )
     return _step(_table_list(), crc, data[whole:]) ^ 0xFFFFFFFF
 

@@ -29,9 +29,11 @@ def write_graph(
 
     Source: python/framework/graph_io.py.
     """
-    graph_def = graph_or_graph_def.as_graph_def() if isinstance(
-        graph_or_graph_def, Graph
-    ) else graph_or_graph_def
+    graph_def = (
+        graph_or_graph_def.as_graph_def()
+        if isinstance(graph_or_graph_def, Graph)
+        else graph_or_graph_def
+    )
     directory = os.fspath(logdir)
     if directory:
         os.makedirs(directory, exist_ok=True)

@@ -126,8 +126,12 @@ class Saver:
         save_relative_paths: bool = False,
         filename: str | None = None,
     ) -> None:
-        refused = {"reshape": reshape, "sharded": sharded, "builder": builder,
-                   "write_version": write_version != 2}
+        refused = {
+            "reshape": reshape,
+            "sharded": sharded,
+            "builder": builder,
+            "write_version": write_version != 2,
+        }
         for argument, is_given in refused.items():
             if is_given:
                 raise NotImplementedError(f"Saver({argument}=...) is not implemented")
@@ -229,8 +233,11 @@ def add_save_nodes(filename: Tensor, saveables: Iterable[Saveable]) -> Tensor:
     """The nodes that write a checkpoint: its file name once it is written."""
     items = list(saveables)
     save = SaveV2()(
-        filename, [s.key for s in items], [s.slice_spec for s in items],
-        [s.tensor for s in items], name="SaveV2",
+        filename,
+        [s.key for s in items],
+        [s.slice_spec for s in items],
+        [s.tensor for s in items],
+        name="SaveV2",
     )
     return with_dependencies([save], filename)
 
@@ -241,7 +248,9 @@ def add_restore_nodes(filename: Tensor, saveables: Iterable[Saveable]) -> Operat
     with get_default_graph().device("/device:CPU:0"):
         types = tuple(s.variable.dtype.base_dtype for s in items)
         values = RestoreV2(types)(
-            filename, [s.key for s in items], [s.slice_spec for s in items],
+            filename,
+            [s.key for s in items],
+            [s.slice_spec for s in items],
             name="RestoreV2",
         )
     assigns = [_assign(s.variable, v) for s, v in zip(items, values, strict=True)]

@@ -469,5 +469,3 @@ def bundle_of(still: Still) -> dict[str, str]:
     )
     page = f'<style>{STYLE}</style><div class="tfteach-static">{image}</div>'
     return {"text/plain": text, "image/svg+xml": svg, "text/html": page}
-
-

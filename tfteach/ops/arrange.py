@@ -292,9 +292,7 @@ class ReverseSequence(Op):
             if length < 0:
                 raise invalid_argument(f"seq_lens({i}) < 0")
             if length > steps:
-                raise invalid_argument(
-                    f"seq_lens({i}) > input.dims({self.seq_dim})"
-                )
+                raise invalid_argument(f"seq_lens({i}) > input.dims({self.seq_dim})")
         step = xp.arange(steps)[None, :]
         length = seq_lengths[:, None]
         source = xp.where(step < length, length - 1 - step, step)

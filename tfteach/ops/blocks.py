@@ -66,9 +66,7 @@ class SpaceToDepth(_DepthOp):
                 raise ValueError(
                     f"Dimension size must be evenly divisible by {size} but is {length}"
                 )
-        return self.native((
-            n, h and h // size, w and w // size, c and c * size * size
-        ))
+        return self.native((n, h and h // size, w and w // size, c and c * size * size))
 
     def compute(self, xp: Any, input: Any) -> Any:
         images = input if self.is_channels_last else input.transpose(0, 2, 3, 1)
@@ -105,9 +103,9 @@ class DepthToSpace(_DepthOp):
             raise ValueError(
                 f"Dimension size must be evenly divisible by {size * size} but is {c}"
             )
-        return self.native((
-            n, h and h * size, w and w * size, c and c // (size * size)
-        ))
+        return self.native(
+            (n, h and h * size, w and w * size, c and c // (size * size))
+        )
 
     def compute(self, xp: Any, input: Any) -> Any:
         images = input if self.is_channels_last else input.transpose(0, 2, 3, 1)
@@ -414,8 +412,10 @@ def required_space_to_batch_paddings(
             raise ValueError("block_shape must have a known length")
         if not count:
             return zeros([0, 2], int32), zeros([0, 2], int32)
-        base: Any = zeros([count, 2], int32) if base_paddings is None else (
-            convert(base_paddings, int32, "base_paddings")
+        base: Any = (
+            zeros([count, 2], int32)
+            if base_paddings is None
+            else (convert(base_paddings, int32, "base_paddings"))
         )
         known = [constant_value(t) for t in (sizes, blocks, base)]
         if all(value is not None for value in known):

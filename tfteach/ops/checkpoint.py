@@ -21,7 +21,8 @@ class _FileOp(StatefulOp, abstract=True):
 
     def compute(self, ctx: Any, *inputs: Any) -> Any:
         raise UnimplementedError(
-            None, None,
+            None,
+            None,
             f"{self.op_type}: checkpoint files are not implemented yet. Fetch the "
             "variables with session.run and keep them with numpy.savez.",
         )
@@ -36,7 +37,10 @@ class SaveV2(_FileOp):
     )
 
     def infer_shape(
-        self, prefix: Shape, tensor_names: Shape, shape_and_slices: Shape,
+        self,
+        prefix: Shape,
+        tensor_names: Shape,
+        shape_and_slices: Shape,
         tensors: list[Shape],
     ) -> list[Shape]:
         shapes.merge(prefix, ())
@@ -57,9 +61,7 @@ class RestoreV2(_FileOp):
         self, prefix: Shape, tensor_names: Shape, shape_and_slices: Shape
     ) -> list[Shape]:
         shapes.merge(prefix, ())
-        shapes.merge(
-            shapes.merge(tensor_names, shape_and_slices), (len(self.dtypes),)
-        )
+        shapes.merge(shapes.merge(tensor_names, shape_and_slices), (len(self.dtypes),))
         return [None] * len(self.dtypes)
 
 

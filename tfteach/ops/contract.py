@@ -299,8 +299,13 @@ def _transposed(tensor: Tensor, perm: list[int]) -> Tensor:
 
 def _reshaped(tensor: Tensor, shape: list[Any]) -> Tensor:
     now = _static(tensor)
-    if now is not None and len(now) == len(shape) and all(
-        not isinstance(n, Tensor) and m == n for m, n in zip(now, shape, strict=True)
+    if (
+        now is not None
+        and len(now) == len(shape)
+        and all(
+            not isinstance(n, Tensor) and m == n
+            for m, n in zip(now, shape, strict=True)
+        )
     ):
         return tensor
     return upward("reshape")(tensor, tuple(shape))

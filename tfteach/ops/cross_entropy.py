@@ -231,9 +231,7 @@ def softmax_cross_entropy_with_logits_v2(
         cost, _ = SoftmaxCrossEntropyWithLogits()(
             _as_matrix(precise), _as_matrix(labels), name=scope
         )
-        output_shape = slicing.slice(
-            input_shape, [0], [subtract(input_rank, 1)]
-        )
+        output_shape = slicing.slice(input_shape, [0], [subtract(input_rank, 1)])
         cost = array.reshape(cost, output_shape)
         if logits._shape is not None:
             left = list(logits._shape)

@@ -140,7 +140,8 @@ class MatrixBandPart(Op):
         rows, columns = input.shape[-2:]
         lower, upper = int(num_lower), int(num_upper)
         for side, number, what, n in (
-            ("lower", lower, "rows", rows), ("upper", upper, "columns", columns)
+            ("lower", lower, "rows", rows),
+            ("upper", upper, "columns", columns),
         ):
             if number > n:
                 raise invalid_argument(
@@ -251,7 +252,10 @@ def matrix_diag(
     Source: MatrixDiag in core/ops/array_ops.cc.
     """
     _only_main(
-        "matrix_diag", k=(k, 0), num_rows=(num_rows, -1), num_cols=(num_cols, -1),
+        "matrix_diag",
+        k=(k, 0),
+        num_rows=(num_rows, -1),
+        num_cols=(num_cols, -1),
         padding_value=(padding_value, 0),
     )
     return MatrixDiag()(diagonal, name=name)

@@ -198,9 +198,7 @@ def bias_add(
             if data_format.startswith("NC"):
                 layout = "NCHW"
             elif not (data_format.startswith("N") and data_format.endswith("C")):
-                raise ValueError(
-                    "data_format must be of the form `N...C` or `NC...`"
-                )
+                raise ValueError("data_format must be of the form `N...C` or `NC...`")
         value = convert(value, name="input")
         bias = convert(bias, dtype=value.dtype.base_dtype, name="bias")
         return BiasAdd(layout)(value, bias, name=scope)

@@ -241,9 +241,7 @@ class Bitcast(Op):
 
 
 @export("nn.top_k", "math.top_k")
-def top_k(
-    input: Any, k: Any = 1, sorted: bool = True, name: str | None = None
-) -> Any:
+def top_k(input: Any, k: Any = 1, sorted: bool = True, name: str | None = None) -> Any:
     """The k largest elements of every row, and where they stood.
 
     Args:
@@ -281,9 +279,7 @@ def unique(x: Any, out_idx: Any = int32, name: str | None = None) -> Any:
 
 
 @export("unique_with_counts")
-def unique_with_counts(
-    x: Any, out_idx: Any = int32, name: str | None = None
-) -> Any:
+def unique_with_counts(x: Any, out_idx: Any = int32, name: str | None = None) -> Any:
     """`unique`, and how often each distinct element occurs.
 
     Args:
@@ -300,9 +296,7 @@ def unique_with_counts(
 
 
 @export("setdiff1d")
-def setdiff1d(
-    x: Any, y: Any, index_dtype: Any = int32, name: str | None = None
-) -> Any:
+def setdiff1d(x: Any, y: Any, index_dtype: Any = int32, name: str | None = None) -> Any:
     """The elements of `x` that are not in `y`, and where they stood.
 
     Args:

@@ -75,9 +75,7 @@ class _Padding(Op, abstract=True):
 def _surround(xp: Any, input: Any, pairs: list[tuple[int, int]], value: Any) -> Any:
     whole = tuple(n + a + b for n, (a, b) in zip(input.shape, pairs, strict=True))
     result = xp.full(whole, value, input.dtype)
-    inner = tuple(
-        slice(a, a + n) for n, (a, _) in zip(input.shape, pairs, strict=True)
-    )
+    inner = tuple(slice(a, a + n) for n, (a, _) in zip(input.shape, pairs, strict=True))
     result[inner] = input
     return result
 
@@ -167,9 +165,7 @@ class MirrorPadGrad(_Mirror):
 
     def compute(self, xp: Any, input: Any, paddings: Any) -> Any:
         pairs = self.checked(input, paddings)
-        shape = tuple(
-            n - a - b for n, (a, b) in zip(input.shape, pairs, strict=True)
-        )
+        shape = tuple(n - a - b for n, (a, b) in zip(input.shape, pairs, strict=True))
         for axis, positions in enumerate(self.sources(xp, shape, pairs)):
             rows = xp.moveaxis(input, axis, 0)
             folded = xp.zeros((shape[axis], *rows.shape[1:]), input.dtype)

@@ -176,9 +176,7 @@ class _Unsorted(Op, abstract=True):
     by_value: ClassVar[tuple[str, ...]] = ("num_segments",)
     host_inputs: ClassVar[tuple[str, ...]] = ("num_segments",)
 
-    def infer_shape(
-        self, data: Shape, segment_ids: Shape, num_segments: Any
-    ) -> Shape:
+    def infer_shape(self, data: Shape, segment_ids: Shape, num_segments: Any) -> Shape:
         if data is None or segment_ids is None:
             return None
         for m, n in zip(data, segment_ids, strict=False):
@@ -191,8 +189,10 @@ class _Unsorted(Op, abstract=True):
             )
         count = None if num_segments is None else int(num_segments)
         if count is not None and count < 0:
-            raise ValueError(f"Dimension size, given by scalar input 2, must be "
-                             f"non-negative but is {count}")
+            raise ValueError(
+                f"Dimension size, given by scalar input 2, must be "
+                f"non-negative but is {count}"
+            )
         return (count, *data[len(segment_ids) :])
 
     def reduce(self, xp: Any, data: Any, ids: Any, count: int) -> Any:

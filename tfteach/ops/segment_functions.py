@@ -98,7 +98,9 @@ def unsorted_segment_sum(
 
 @export("unsorted_segment_max", "math.unsorted_segment_max")
 @_documented(
-    _ANY_ORDER, what="The largest elements", empty="the type's smallest number",
+    _ANY_ORDER,
+    what="The largest elements",
+    empty="the type's smallest number",
     op="UnsortedSegmentMax",
 )
 def unsorted_segment_max(
@@ -110,7 +112,9 @@ def unsorted_segment_max(
 
 @export("unsorted_segment_min", "math.unsorted_segment_min")
 @_documented(
-    _ANY_ORDER, what="The smallest elements", empty="the type's largest number",
+    _ANY_ORDER,
+    what="The smallest elements",
+    empty="the type's largest number",
     op="UnsortedSegmentMin",
 )
 def unsorted_segment_min(
@@ -143,7 +147,10 @@ def _row_counts(data: Tensor, segment_ids: Tensor, num_segments: Any) -> Tensor:
 
 @export("unsorted_segment_mean", "math.unsorted_segment_mean")
 @_documented(
-    _ANY_ORDER, what="The means", empty="0", op="UnsortedSegmentSum",
+    _ANY_ORDER,
+    what="The means",
+    empty="0",
+    op="UnsortedSegmentSum",
 )
 def unsorted_segment_mean(
     data: Any, segment_ids: Any, num_segments: Any, name: str | None = None
@@ -156,7 +163,9 @@ def unsorted_segment_mean(
 
 @export("unsorted_segment_sqrt_n", "math.unsorted_segment_sqrt_n")
 @_documented(
-    _ANY_ORDER, what="The sums, over the square root of their number,", empty="0",
+    _ANY_ORDER,
+    what="The sums, over the square root of their number,",
+    empty="0",
     op="UnsortedSegmentSum",
 )
 def unsorted_segment_sqrt_n(

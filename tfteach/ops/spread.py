@@ -141,9 +141,7 @@ class BroadcastArgs(Op):
             both = shapes.broadcast(tuple(s0.tolist()), tuple(s1.tolist()))
         except ValueError:
             a, b = (",".join(map(str, s.tolist())) for s in (s0, s1))
-            raise invalid_argument(
-                f"Incompatible shapes: [{a}] vs. [{b}]"
-            ) from None
+            raise invalid_argument(f"Incompatible shapes: [{a}] vs. [{b}]") from None
         return np.array(both, s0.dtype)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:

@@ -211,8 +211,7 @@ class Optimizer:
         variables = [v for g, v in pairs if g is not None]
         if not variables:
             raise ValueError(
-                "No gradients provided for any variable: "
-                f"{[str(v) for _, v in pairs]}."
+                f"No gradients provided for any variable: {[str(v) for _, v in pairs]}."
             )
         # Slots are made once, so what the caller waits for must not hold them up.
         with get_default_graph().control_dependencies(None):

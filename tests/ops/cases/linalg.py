@@ -44,8 +44,11 @@ def flags(cls, a, b) -> list[Case]:
                 x, y = np.conj(x) if left else x, np.conj(y) if right else y
             found.append(
                 Case(
-                    cls(left, right), (x.copy(), y.copy()), loops(a, b),
-                    id=f"{left}-{right}-{a.dtype}", tolerance=1e-5,
+                    cls(left, right),
+                    (x.copy(), y.copy()),
+                    loops(a, b),
+                    id=f"{left}-{right}-{a.dtype}",
+                    tolerance=1e-5,
                 )
             )
     return found  # fmt: skip

@@ -14,8 +14,7 @@ from tfteach.ops import summary
 
 GOLDEN = json.loads(Path(summaries.__file__).with_suffix(".json").read_text())
 SCALAR, HISTOGRAM, IMAGE, AUDIO, TEXT = (
-    summaries.CASES[key][1]
-    for key in ("scalar", "histogram", "image", "audio", "text")
+    summaries.CASES[key][1] for key in ("scalar", "histogram", "image", "audio", "text")
 )
 
 
@@ -36,8 +35,12 @@ ONE, TWO = b"\n\x08\n\x01a\x15\0\0\0\0", b"\n\x08\n\x01b\x15\0\0\0\0"
 CASES = [
     Case(summary.ScalarSummary(), (TAG, SCALAR), golden("scalar")),
     Case(summary.HistogramSummary(), (TAG, HISTOGRAM), golden("histogram")),
-    Case(summary.AudioSummaryV2(), (TAG, AUDIO, np.float32(8000)), golden("audio"),
-         gradient=False),
+    Case(
+        summary.AudioSummaryV2(),
+        (TAG, AUDIO, np.float32(8000)),
+        golden("audio"),
+        gradient=False,
+    ),
     Case(summary.TensorSummaryV2(), (TAG, TEXT, text(PLUGIN)), golden("text")),
     Case(summary.ImageSummary(), (TAG, IMAGE[:0]), text(b"")),  # no image, no PNG
     Case(summary.MergeSummary(), ([text(ONE), text(TWO)],), text(ONE + TWO)),
