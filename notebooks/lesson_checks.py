@@ -1,8 +1,8 @@
 """Checks of the lessons' exercises.
 
 Each looks at what the learner made, says what is right, and explains the first thing
-that is not: what was expected, what was found, and where to look.  A check never raises,
-so that a lesson can be run from top to bottom before its exercise is solved.
+that is not: what was expected, what was found, and where to look.  A check never
+raises, so that a lesson can be run from top to bottom before its exercise is solved.
 """
 
 from __future__ import annotations

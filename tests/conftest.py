@@ -1,8 +1,9 @@
 """What a test may need beyond Python: a GPU, real TensorFlow, a browser.
 
 A test that needs one carries its marker and is skipped, with the reason, where it is
-missing. TFTEACH_REQUIRE=browser,gpu turns those skips into failures: CI says there
-what it has brought, so that nothing goes untested by accident.
+missing: once, where it has many rows. TFTEACH_REQUIRE=browser,gpu turns those skips
+into failures: CI says there what it has brought, so that nothing goes untested by
+accident.
 """
 
 from __future__ import annotations
@@ -69,6 +70,21 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(
             f"TFTEACH_REQUIRE names {sorted(unknown)}; it knows {sorted(NEEDS)}"
         )
+
+
+def pytest_collection_modifyitems(
+    config: pytest.Config, items: list[pytest.Item]
+) -> None:
+    """Leaves one row of a test that cannot run: a thousand skips hide the others."""
+    seen, kept, left_out = set(), [], []
+    for item in items:
+        absent = [n for n, why in NEEDS.items() if item.get_closest_marker(n) and why()]
+        test = item.nodeid.partition("[")[0]
+        (left_out if absent and test in seen else kept).append(item)
+        seen.add(test)
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = kept
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -29,12 +29,12 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
         tfteach = importlib.import_module("tfteach")
         if spec.name == "tensorflow":
-            module = _TensorFlow("tensorflow", tfteach.__doc__)
-            module.__dict__.update(
+            top = _TensorFlow("tensorflow", tfteach.__doc__)
+            top.__dict__.update(
                 {k: v for k, v in vars(tfteach).items() if not k.startswith("__")}
             )
-            module.__dict__["__version__"] = tfteach.VERSION
-            return module
+            top.__dict__["__version__"] = tfteach.VERSION
+            return top
         found: Any = tfteach
         for part in spec.name.split(".")[1:]:
             if part in ("python", "core"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,27 @@ import_families()
 CASES = all_cases()
 IDS = [str(case) for case in CASES]
 every_case = pytest.mark.parametrize("case", CASES, ids=IDS)
+
+
+def cases_where(holds: Callable[[Case], bool]) -> pytest.MarkDecorator:
+    """Parametrises by the cases that a check is about."""
+    chosen = list(filter(holds, CASES))
+    assert chosen
+    return pytest.mark.parametrize("case", chosen, ids=map(str, chosen))
+
+
+def is_pure(case: Case) -> bool:
+    return not isinstance(case.op, StatefulOp)
+
+
+def source_of(case: Case) -> str | None:
+    """The case's op as a Python expression of x0, x1...; strings have none."""
+    if any(a.dtype == object for a in case.flat):
+        return None  # the compiler knows
+    try:
+        return case.op.expression(*(f"x{i}" for i in range(len(case.flat))))
+    except TypeError:
+        return None  # of one input only
 
 
 def dtype_of(array: np.ndarray[Any, Any]) -> DType:
@@ -118,10 +139,8 @@ def _with_static_shapes(
         return node_of(case, tensors)
 
 
-@every_case
+@cases_where(is_pure)
 def test_strides_and_scalars_do_not_matter(case: Case) -> None:
-    if isinstance(case.op, StatefulOp):
-        pytest.skip("its state decides")
     outputs = compute(case.op, case.flat)
     for change in (_strided, _fortran, _scalar):
         changed = [change(a) for a in case.flat]
@@ -145,25 +164,19 @@ def _scalar(array: np.ndarray[Any, Any]) -> Any:
     return array[()] if array.dtype != object and not array.ndim else array
 
 
-@every_case
+@cases_where(lambda case: is_pure(case) and not type(case.op).aliases)
 def test_aliases_says_whether_memory_is_shared(case: Case) -> None:
-    if type(case.op).aliases or isinstance(case.op, StatefulOp):
-        pytest.skip("may share memory")
     arrays = case.flat
     for output in compute(case.op, arrays):
         for array in arrays:
             assert not np.shares_memory(np.asarray(output), array), f"{case} aliases"
 
 
-@every_case
+@cases_where(lambda case: source_of(case) is not None)
 def test_expression_is_the_kernel(case: Case) -> None:
+    source = source_of(case)
+    assert source is not None
     names = [f"x{i}" for i in range(len(case.flat))]
-    try:
-        source = case.op.expression(*names)
-    except TypeError:
-        source = None
-    if source is None or any(a.dtype == object for a in case.flat):
-        pytest.skip("no expression")  # nor for strings: the compiler knows
     for scalar in (False, True):
         arrays = [_scalar(a) if scalar else a for a in case.flat]
         with np.errstate(all="ignore"):
@@ -198,9 +211,6 @@ def _differentiable(case: Case) -> bool:
     return case.gradient and has_rule and bool(floats)
 
 
-GRADIENT_CASES = [case for case in CASES if _differentiable(case)]
-
-
 def _widened(case: Case) -> list[np.ndarray[Any, Any]]:
     """The inputs in float64 (complex128), as differences need it."""
     wide = {"f": np.float64, "V": np.float64, "c": np.complex128}
@@ -216,7 +226,7 @@ def _in_float64(op: Op) -> Op:
     return op.replace(**changes) if changes else op
 
 
-@pytest.mark.parametrize("case", GRADIENT_CASES, ids=map(str, GRADIENT_CASES))
+@cases_where(_differentiable)
 def test_gradient_against_differences(case: Case) -> None:
     rng = np.random.default_rng(7)
     op, arrays = _in_float64(case.op), _widened(case)
@@ -270,16 +280,17 @@ def _direction(rng: np.random.Generator, like: Any) -> Any:
 # ---- on a card
 
 
+def _runs_on_cards(case: Case) -> bool:
+    strings = any(a.dtype == object for a in case.flat)
+    return is_pure(case) and type(case.op).on_gpu and not strings
+
+
 @pytest.mark.gpu
-@every_case
+@cases_where(_runs_on_cards)
 def test_cupy_gives_what_numpy_gives(case: Case) -> None:
     import cupy
 
     op = type(case.op)
-    if not op.on_gpu or isinstance(case.op, StatefulOp):
-        pytest.skip("no GPU kernel")
-    if any(a.dtype == object for a in case.flat):
-        pytest.skip("strings stay on the host")
     arrays = [
         a if name in op.host_inputs else cupy.asarray(a) for name, a in case.named
     ]
