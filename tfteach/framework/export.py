@@ -85,19 +85,20 @@ def main(arguments: list[str]) -> int:
         importlib.import_module(name)
     root = Path(__file__).parent.parent / "api"
     files = rendered()
+    old = {p.relative_to(root).as_posix() for p in root.rglob("*.py")}
     if "--write" in arguments:
-        old = {p.relative_to(root).as_posix() for p in root.rglob("*.py")}
         for file in old - files.keys():
             (root / file).unlink()
         for file, text in files.items():
             (root / file).parent.mkdir(parents=True, exist_ok=True)
-            (root / file).write_text(text)
+            (root / file).write_text(text, encoding="utf-8")
         return 0
-    stale = [
-        f
-        for f, t in files.items()
-        if not (root / f).exists() or (root / f).read_text() != t
-    ]
+    changed = {
+        file
+        for file in old & files.keys()
+        if (root / file).read_text(encoding="utf-8") != files[file]
+    }
+    stale = sorted(changed | (old ^ files.keys()))
     if stale:
         print("stale:", *stale, "- run: python tfteach/framework/export.py --write")
     return bool(stale)
@@ -111,7 +112,7 @@ def exporting_modules() -> list[str]:
         relative = path.relative_to(root)
         if relative.parts[0] in ("api", "jupyter"):
             continue
-        if "import export" in path.read_text():
+        if "import export" in path.read_text(encoding="utf-8"):
             parts = relative.with_suffix("").parts
             dotted = ".".join(("tfteach", *parts)).removesuffix(".__init__")
             found.append(dotted)
