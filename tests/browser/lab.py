@@ -154,7 +154,13 @@ class Lab:
         self.open(name)
 
     def open_lesson(self, name: str) -> None:
-        """Open a copy of notebooks/NAME, so that running it changes no lesson."""
+        """Open a copy of notebooks/NAME and all it needs: running it changes no lesson."""
+        shutil.copytree(
+            LESSONS,
+            self.server.root,
+            ignore=shutil.ignore_patterns("*.ipynb", "__pycache__", ".*"),
+            dirs_exist_ok=True,
+        )
         shutil.copy(LESSONS / name, self.server.root / name)
         self.open(name)
 

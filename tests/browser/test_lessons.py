@@ -1,0 +1,90 @@
+"""The lessons in a real JupyterLab: they run, and their views do what the text says."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.sync_api import Locator
+
+from tests.browser.lab import Lab
+
+pytestmark = pytest.mark.browser
+
+FIRST = "01_build_and_run_a_graph.ipynb"
+LESSONS = [FIRST, "02_fetch_feed_and_prune.ipynb", "05_avoid_lazy_loading.ipynb"]
+
+
+def view_after(lab: Lab, source: str) -> Locator:
+    """The view under the cell whose source begins so, scrolled to."""
+    cells = lab.as_notebook()["cells"]
+    [index] = [i for i, c in enumerate(cells) if "".join(c["source"]).startswith(source)]
+    view = lab.cell(index).locator(".tfteach-graph")
+    view.wait_for()
+    view.scroll_into_view_if_needed()
+    return view
+
+
+def box(view: Locator, name: str) -> Locator:
+    return view.locator(f'.tft-node[data-id="{name}"]')
+
+
+def classes(node: Locator) -> set[str]:
+    return set((node.get_attribute("class") or "").split())
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_every_cell_of_a_lesson_runs_and_every_view_is_there(
+    lab: Lab, lesson: str
+) -> None:
+    lab.open_lesson(lesson)
+    lab.run_all()
+    assert lab.cell_errors() == []
+    shown = [
+        i
+        for i, cell in enumerate(lab.as_notebook()["cells"])
+        if "".join(cell["source"]).startswith(("%%graph", "GraphView("))
+    ]
+    assert len(shown) >= 4
+    for i in shown:
+        cell = lab.cell(i)
+        cell.locator(".tfteach-graph .tft-node").first.wait_for()
+        assert cell.locator(".tfteach-graph").count() == 1
+        assert not cell.locator(".tfteach-static").is_visible()  # one picture, not two
+        assert cell.locator(".tft-status").inner_text() != ""
+    for theme in ("Light", "Dark"):
+        lab.set_theme(f"JupyterLab {theme}")
+        for i in shown:
+            lab.cell(i).scroll_into_view_if_needed()
+            lab.screenshot(f"{lesson[:2]}_{i:02}_{theme.lower()}", lab.cell(i))
+    lab.set_theme("JupyterLab Light")
+
+
+def test_lesson_1_expand_a_scope_fetch_and_see_the_rest_dim(lab: Lab) -> None:
+    lab.open_lesson(FIRST)
+    lab.run_all()
+    assert lab.cell_errors() == []
+
+    scoped = view_after(lab, "%%graph scoped")
+    assert box(scoped, "layer/matmul").count() == 0
+    box(scoped, "layer/").dblclick()
+    box(scoped, "layer/matmul").wait_for()
+    box(scoped, "report/").wait_for()
+
+    power = view_after(lab, "%%graph --fetch power")
+    count = power.locator(".tft-status")
+    count.get_by_text("5 of 6 ops run").wait_for()
+    assert "tft-dim" in classes(box(power, "useless"))
+    # Modify: make `useless` a fetch as well, and take `power` away
+    box(power, "useless").click()
+    lab.page.keyboard.press("f")
+    count.get_by_text("6 of 6 ops run").wait_for()
+    box(power, "power").hover()
+    box(power, "power").locator(".tft-fetcher").click()
+    count.get_by_text("4 of 6 ops run").wait_for()
+    assert "tft-dim" in classes(box(power, "power"))
+    assert "tft-needed" in classes(box(power, "useless"))
+    lab.screenshot("01_pruned", power)
+
+    lazy = view_after(lab, "%%graph lazy")
+    lazy.locator(".tft-status", has_text="5 runs · +4 ops since the first").wait_for()
+    for name in ("Add", "Add_1", "Add_4"):
+        box(lazy, name).wait_for()
