@@ -114,6 +114,18 @@ def test_documents_name_files_that_exist(name: str) -> None:
     ] == []
 
 
+def test_the_op_that_contributing_shows_is_real() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    diff = re.search("```diff\n(.+?)```", text, re.DOTALL)
+    assert diff is not None
+    files = re.findall(r"^\+\+\+ (.+)\n((?:[+ ](?!\+\+).*\n)+)", diff[1], re.MULTILINE)
+    assert len(files) == 2
+    for path, lines in files:
+        source = (ROOT / path).read_text(encoding="utf-8")
+        for block in lines.split(" \n"):
+            assert re.sub(r"^\+", "", block, flags=re.MULTILINE) in source
+
+
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     """A copy of the tree with one view that counts as built from its sources."""
