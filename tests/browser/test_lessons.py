@@ -16,7 +16,9 @@ LESSONS = [FIRST, "02_fetch_feed_and_prune.ipynb", "05_avoid_lazy_loading.ipynb"
 def view_after(lab: Lab, source: str) -> Locator:
     """The view under the cell whose source begins so, scrolled to."""
     cells = lab.as_notebook()["cells"]
-    [index] = [i for i, c in enumerate(cells) if "".join(c["source"]).startswith(source)]
+    [index] = [
+        i for i, c in enumerate(cells) if "".join(c["source"]).startswith(source)
+    ]
     view = lab.cell(index).locator(".tfteach-graph")
     view.wait_for()
     view.scroll_into_view_if_needed()

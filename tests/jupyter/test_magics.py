@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
+from ipywidgets.widgets import widget
 
 import tfteach as tf
 
@@ -26,6 +27,12 @@ def shell(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
 
 def kinds(shell: Any) -> list[str]:
     return ["live" if "text/plain" not in bundle else "still" for bundle in shell.shown]
+
+
+def stopped_at(shell: Any) -> Any:
+    """What the first view that was shown says of the error that ended its cell."""
+    live = shell.shown[0]["application/vnd.jupyter.widget-view+json"]
+    return widget._instances[live["model_id"]].stopped_at
 
 
 def run(shell: Any, cell: str) -> Any:
@@ -78,6 +85,7 @@ def test_an_error_shows_the_part_and_the_line(shell: Any, capsys: Any) -> None:
     )
     assert isinstance(result.error_in_exec, ValueError)
     assert kinds(shell) == ["live", "still"]
+    assert stopped_at(shell) == "In [1] line 3: raise ValueError('my mistake')"
     assert shell.shown[1]["text/plain"].startswith("1 op\n")
     printed = capsys.readouterr().out
     assert printed.count("my mistake") == 2  # the line and the message, once
@@ -89,6 +97,7 @@ def test_an_error_shows_the_part_and_the_line(shell: Any, capsys: Any) -> None:
 def test_a_syntax_error_is_one(shell: Any, capsys: Any) -> None:
     result = run(shell, "%%graph\nx = = 1")
     assert isinstance(result.error_in_exec, SyntaxError)
+    assert stopped_at(shell) == "In [1] line 2: x = = 1"
     assert capsys.readouterr().out.count("SyntaxError") == 1
 
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import base64
+import html
 import re
 import xml.etree.ElementTree as ElementTree
 
@@ -82,7 +83,11 @@ def test_hostile_names_stay_names() -> None:
 
 def test_without_graphviz_the_text_remains(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(picture, "render_dot", lambda *_: None)
-    assert set(bundle_of(still("while_loop"))) == {"text/plain"}
+    bundle = bundle_of(still("while_loop"))
+    assert set(bundle) == {"text/plain", "text/html"}
+    # In a box that hides while the live view is there, like a picture.
+    assert '<div class="tfteach-static"><pre>' in bundle["text/html"]
+    assert html.escape(bundle["text/plain"]) in bundle["text/html"]
 
 
 def test_a_drawing_that_takes_too_long_is_given_up() -> None:
@@ -96,9 +101,12 @@ def test_a_graph_too_large_for_a_picture_is_text() -> None:
     for i in range(picture.MOST_BOXES + 1):
         graph_def.node.add(name=f"n{i}", op="NoOp")
     bundle = bundle_of(Still(rows_of_graph_def(graph_def)))
-    assert set(bundle) == {"text/plain"}
+    assert set(bundle) == {"text/plain", "text/html"}
     assert "... and 191 more" in bundle["text/plain"]
 
 
 def test_an_empty_graph() -> None:
-    assert bundle_of(Still([])) == {"text/plain": "0 ops"}
+    bundle = bundle_of(Still([]))
+    assert bundle["text/plain"] == "0 ops"
+    assert "<pre>0 ops</pre>" in bundle["text/html"]
+    assert set(bundle) == {"text/plain", "text/html"}

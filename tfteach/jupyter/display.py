@@ -7,7 +7,9 @@ while the live view is mounted the picture hides (see STYLE in picture.py).
 
 from __future__ import annotations
 
+import linecache
 import sys
+import traceback
 from typing import TYPE_CHECKING, Any
 
 from tfteach.explain.outline import plain_source
@@ -42,6 +44,22 @@ def where(source: SourceLine) -> tuple[str, int, str, str]:
     file, line, function, text = plain_source(source)
     cell = cell_number(source.file)
     return (file if cell is None else f"In [{cell}]"), line, function, text
+
+
+def where_stopped(error: BaseException) -> str:
+    """The line of a cell at which an error ended it: "In [3] line 2: y = ..."."""
+    places = [
+        (frame.f_code.co_filename, line)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+    ]
+    if isinstance(error, SyntaxError) and error.filename is not None:
+        places.append((error.filename, error.lineno or 1))
+    cells = [(file, line) for file, line in places if cell_number(file) is not None]
+    if not cells:
+        return ""
+    file, line = cells[-1]
+    text = linecache.getline(file, line).strip()
+    return f"In [{cell_number(file)}] line {line}" + (f": {text}" if text else "")
 
 
 def cell_number(file: str) -> int | None:

@@ -124,6 +124,9 @@ class GraphMagics(Magics):
         try:
             with graph.as_default():
                 self._run_user_cell(cell)
+        except BaseException as error:
+            view.stopped_at = display.where_stopped(error)
+            raise
         finally:
             view.refresh()
             display.show_still(view)

@@ -460,12 +460,17 @@ def bundle_of(still: Still) -> dict[str, str]:
     text = text_of(still)
     svg = svg_of(still)
     if svg is None:
-        return {"text/plain": text}
+        words = f"<pre>{html.escape(text)}</pre>"
+        return {"text/plain": text, "text/html": _hiding(words)}
     data = base64.b64encode(svg.encode()).decode()
     # An <img> passes the sanitizer of an untrusted notebook; inline SVG does not.
     image = (
         f'<img alt="{html.escape(text, quote=True)}" '
         f'src="data:image/svg+xml;base64,{data}">'
     )
-    page = f'<style>{STYLE}</style><div class="tfteach-static">{image}</div>'
-    return {"text/plain": text, "image/svg+xml": svg, "text/html": page}
+    return {"text/plain": text, "image/svg+xml": svg, "text/html": _hiding(image)}
+
+
+def _hiding(content: str) -> str:
+    """HTML that hides while a live view is there."""
+    return f'<style>{STYLE}</style><div class="tfteach-static">{content}</div>'

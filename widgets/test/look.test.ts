@@ -31,7 +31,7 @@ test("marks say what runs, is fed, is fetched and is left out", () => {
   const marks = makeMarks(m, highlight(m, ["add:0"], ["X:0"]), null, "", new Set(), new Map());
   const of = (id: string): ReturnType<typeof marks.node> => marks.node(scene.byId.get(id)!);
   expect(of("add").badges).toEqual(["fetch"]);
-  expect(of("X")).toMatchObject({ badges: ["feed"], classes: ["tft-needed"] });
+  expect(of("X")).toMatchObject({ badges: ["feed"], classes: ["tft-needed", "tft-fed"] });
   expect(of("loss").classes).toEqual(["tft-dim"]);
   expect(of("weights/").note).toBe("2 of 3 run");
   expect(of("loss").label).toContain("does not run");

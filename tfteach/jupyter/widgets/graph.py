@@ -46,6 +46,9 @@ class GraphView(anywidget.AnyWidget):
       group_above: a scope with more children shows series of like ones.
       labels: shapes on the edges.
 
+    Attributes:
+      stopped_at: the line at which an error ended the `%%graph` cell; "" without one.
+
     Raises:
       TypeError: `graph` is neither a Graph nor a GraphDef.
       ValueError: a GraphDef whose nodes read nodes that are not there.
@@ -75,6 +78,7 @@ class GraphView(anywidget.AnyWidget):
     aside = traitlets.List(traitlets.Unicode()).tag(sync=True)
     inline = traitlets.List(traitlets.Unicode()).tag(sync=True)
     labels = traitlets.Bool(True).tag(sync=True)
+    stopped_at = traitlets.Unicode("").tag(sync=True)
 
     def __init__(
         self,

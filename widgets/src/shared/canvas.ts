@@ -61,6 +61,13 @@ export function svg<K extends keyof SVGElementTagNameMap>(
   return el;
 }
 
+/** How far a label moves up (or down) because its line leans towards it (or away). */
+function leansTowards({ points, labelAt }: SceneEdge, side: number): number {
+  const below = points.find(([, y]) => y > labelAt![1] + 1) ?? points.at(-1)!;
+  const lean = (below[0] - labelAt![0]) * side;
+  return Math.max(-4, Math.min(4, lean / 4));
+}
+
 export class Canvas {
   readonly el: SVGSVGElement;
   readonly nodes = new Map<string, DrawnNode>();
@@ -150,6 +157,34 @@ export class Canvas {
     const k = Math.max(this.view.k, Math.min(READABLE, Math.max((width - 44) / w, (height - 44) / h)));
     this.setView(Math.max(22, (width - w * k) / 2), h * k < height ? (height - h * k) / 2 : 22, k);
     if (newest !== null) this.reveal(newest);
+  }
+
+  /** Whether all of the picture is in sight as it stands. */
+  showsAll(): boolean {
+    const { width, height } = this.el.getBoundingClientRect();
+    const { x, y, k } = this.view;
+    const { w, h } = this.scene ?? { w: 0, h: 0 };
+    return x >= 0 && y >= 0 && x + w * k <= width && y + h * k <= height;
+  }
+
+  /** Moves to where `place` sets the view, in a moment that the eye can follow. */
+  glide(place: () => void): void {
+    const from = { ...this.view };
+    place();
+    if (this.calm()) return;
+    const to = { ...this.view };
+    const began = performance.now();
+    let mine = this.view;
+    const tick = (now: number): void => {
+      if (this.view !== mine) return; // somebody else moved it meanwhile
+      const t = Math.min(1, Math.max(0, now - began) / MOVE_MS);
+      const eased = t * t * (3 - 2 * t);
+      const mix = (a: number, b: number): number => a + (b - a) * eased;
+      this.setView(mix(from.x, to.x), mix(from.y, to.y), mix(from.k, to.k));
+      mine = this.view;
+      if (t < 1) requestAnimationFrame(tick);
+    };
+    tick(began);
   }
 
   /** Shows the whole picture, never larger than life. */
@@ -268,11 +303,11 @@ export class Canvas {
     extra.dataset["key"] = key;
     extra.replaceChildren();
     if (item.node.kind !== "op") this.drawToggle(extra, item);
-    let x = item.open ? item.w / 2 - 26 : item.w / 2 + 4;
+    let x = item.open ? item.w / 2 - 26 : item.w / 2 + 12;
     for (const badge of badges) {
       const w = this.measure(badge, 9.5, true) + 12;
       x -= w;
-      const y = item.open ? -item.h / 2 - 8 : item.h / 2 - 6;
+      const y = item.open ? -item.h / 2 - 8 : item.h / 2 - 4;
       const g = svg("g", extra, { class: `tft-badge tft-badge-${badge}`, transform: `translate(${x},${y})` });
       svg("rect", g, { width: `${w}`, height: "15", rx: "7.5" });
       svg("text", g, { x: `${w / 2}`, y: "10.8" }).textContent = badge;
@@ -329,8 +364,10 @@ export class Canvas {
       }
       drawn.label.textContent = item.label;
       if (item.labelAt !== null) {
-        drawn.label.setAttribute("x", item.labelAt[0].toFixed(1));
-        drawn.label.setAttribute("y", (item.labelAt[1] + 3.2).toFixed(1));
+        const side = item.labelSide;
+        drawn.label.setAttribute("x", (item.labelAt[0] + 5 * side).toFixed(1));
+        drawn.label.setAttribute("y", (item.labelAt[1] + 3.2 - leansTowards(item, side)).toFixed(1));
+        drawn.label.style.textAnchor = side > 0 ? "start" : "end";
       }
     }
   }

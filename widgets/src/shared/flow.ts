@@ -108,7 +108,7 @@ function runDagre(
   }
   for (const { from, to, key, kind } of bundles) {
     const text = texts.get(key)!;
-    const label = text === "" ? {} : { width: measure(text, LABEL_PX, false) + 8, height: LABEL_H, labelpos: "c" };
+    const label = text === "" ? {} : { width: measure(text, LABEL_PX, false) + 4, height: LABEL_H, labelpos: "r", labeloffset: 5 };
     g.setEdge(portId(from, from), portId(to, from), {
       ...label, weight: kind === "control" ? 1 : 3, key,
       minlen: isPort(from) ? above.get(to)! + 1 : isPort(to) ? below.get(from)! + 1 : 1,
@@ -125,7 +125,7 @@ function runDagre(
   const pairs = g.edges().map((e): [string, string] => [e.v, e.w]);
   // Sizes may tip this; a scope that opens must not turn its siblings round.
   const turn = known?.structure === structure ? known.turn
-    : readsBackwards(pairs, places, (id) => (g.node(id) as { x: number }).x) ? -1 : 1;
+    : readsBackwards(pairs, places, flow.map((b) => b.node.id), (id) => g.node(id) as { x: number; y: number; height: number }) ? -1 : 1;
   for (const id of g.nodes()) {
     const { x, y } = g.node(id) as { x: number; y: number };
     result.at.set(id, [x * turn, y]);

@@ -100,7 +100,9 @@ function layLane(
   ];
   const touched = new Set(bundles.flatMap((b) => [b.from, b.to]));
   const flow = mine.filter((b) => touched.has(b.node.id));
-  const texts = new Map(bundles.map((b) => [b.key, options.labels ? labelOf(model, b) : ""]));
+  // A line that crosses the border says its shape outside, once.
+  const inside = new Set(frame.drawn);
+  const texts = new Map(bundles.map((b) => [b.key, options.labels && inside.has(b) ? labelOf(model, b) : ""]));
   // One tensor that many boxes read says its shape often enough in the details.
   const fans = new Map<string, number>();
   for (const b of bundles) if (b.tensors === 1) fans.set(b.from, (fans.get(b.from) ?? 0) + 1);

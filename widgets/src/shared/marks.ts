@@ -43,6 +43,8 @@ export function makeMarks(
       const classes: string[] = [];
       const runs = needed > 0 || fed > 0 && !node.open;
       if (light.active) classes.push(runs ? "tft-needed" : "tft-dim");
+      const own = model.opOf(node.node);
+      if (own !== undefined && !node.open && light.fed.has(own.index)) classes.push("tft-fed");
       if (node.id === selected) classes.push("tft-selected");
       if (some(node, matches) > 0) classes.push("tft-match");
       const colour = colours.get(node.id);

@@ -18,8 +18,18 @@ export function orderInputs(graph: Graph, places: Places): void {
   for (const id of graph.nodes()) if (label(graph, id).dummy === undefined) swapLoose(graph, id, places);
 }
 
-/** Whether the whole drawing reads better from right to left: then its mirror image is taken. */
-export function readsBackwards(edges: Iterable<[from: string, to: string]>, places: Places, x: (id: string) => number): boolean {
+interface Spot {
+  x: number;
+  y: number;
+  height: number;
+}
+
+/** Whether the whole drawing reads better from right to left: then its mirror image is taken. Where inputs do not tell,
+ * what was made first (`made` is in that order) stands at the left. */
+export function readsBackwards(
+  edges: Iterable<[from: string, to: string]>, places: Places, made: readonly string[], at: (id: string) => Spot,
+): boolean {
+  const x = (id: string): number => at(id).x;
   const arriving = new Map<string, { from: string; place: number }[]>();
   const note = (key: string, from: string, place: number): void => {
     const known = arriving.get(key);
@@ -40,7 +50,20 @@ export function readsBackwards(edges: Iterable<[from: string, to: string]>, plac
   for (const items of arriving.values()) weigh(items, 1);
   // Lines from outside would cross all others.
   weigh([...ports].map(([from, place]) => ({ from, place })), 3);
-  return balance < 0;
+  return (balance === 0 ? madeInOrder(made, at) : balance) < 0;
+}
+
+function madeInOrder(made: readonly string[], at: (id: string) => Spot): number {
+  const last = new Map<number, number>();
+  let balance = 0;
+  for (const id of made) {
+    const { x, y, height } = at(id);
+    const rank = Math.round(y - height / 2); // boxes of one rank share their upper side
+    const before = last.get(rank);
+    if (before !== undefined) balance += Math.sign(x - before);
+    last.set(rank, x);
+  }
+  return balance;
 }
 
 const label = (graph: Graph, id: string): Label => graph.node(id) as unknown as Label;

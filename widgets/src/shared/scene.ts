@@ -29,6 +29,8 @@ export interface SceneEdge {
   points: Point[];
   label: string;
   labelAt: Point | null;
+  /** The label stands beside its line: to the right (1) or to the left (-1). */
+  labelSide: 1 | -1;
   arrow: boolean;
   base: Base[];
   /** Where it starts: on a box, or on a border as the continuation of another line. */
@@ -82,6 +84,7 @@ function flatten(
   for (const bundle of layout.frame.cut) scene.cut.push(...bundle.base);
   scene.cut.push(...layout.frame.hidden);
   for (const e of layout.edges) {
+    const label = e.labelAt === null ? null : labelPoint(e.points, e.labelAt);
     scene.edges.push({
       id: `${scope}|${e.bundle.key}`,
       depth,
@@ -89,7 +92,8 @@ function flatten(
       back: e.bundle.back,
       points: e.points.map(at),
       label: e.label,
-      labelAt: e.labelAt === null ? null : at(labelPoint(e.points, e.labelAt)),
+      labelAt: label === null ? null : at(label),
+      labelSide: label !== null && e.labelAt![0] < label[0] ? -1 : 1,
       arrow: e.arrow,
       base: e.bundle.base,
       starts: !e.bundle.from.includes("\u0002"),

@@ -13,6 +13,7 @@ export interface Frame {
   status: HTMLElement;
   live: HTMLElement;
   outlineButton: HTMLButtonElement;
+  empty: HTMLElement;
 }
 
 export interface FrameActions {
@@ -21,6 +22,7 @@ export interface FrameActions {
   expandAll: () => void;
   collapseAll: () => void;
   outline: () => void;
+  legend: () => void;
 }
 
 export function buildFrame(parent: HTMLElement, actions: FrameActions): Frame {
@@ -34,6 +36,7 @@ export function buildFrame(parent: HTMLElement, actions: FrameActions): Frame {
   const legendButton = button("Legend", "What the signs mean", () => {
     legend.hidden = !legend.hidden;
     legendButton.setAttribute("aria-pressed", `${!legend.hidden}`);
+    actions.legend();
   });
   const bar = h("div", { class: "tft-bar", role: "toolbar", "aria-label": "Graph view" },
     h("div", { class: "tft-search-box" }, search, results),
@@ -48,13 +51,14 @@ export function buildFrame(parent: HTMLElement, actions: FrameActions): Frame {
   outline.hidden = true;
   const details = h("aside", { class: "tft-details", "aria-label": "Details" });
   details.hidden = true;
-  const stage = h("div", { class: "tft-stage" }, legend);
+  const empty = h("p", { class: "tft-empty" }, "Nothing in this graph yet. What you build appears here.");
+  const stage = h("div", { class: "tft-stage" }, legend, empty);
   const status = h("div", { class: "tft-status" });
   const live = h("div", { class: "tft-sr", "aria-live": "polite" });
   const root = h("div", { class: "tfteach-graph", "data-lm-suppress-shortcuts": "true" },
     bar, h("div", { class: "tft-body" }, outline, stage, details), status, live);
   parent.append(root);
-  return { root, search, results, outline, stage, details, legend, status, live, outlineButton };
+  return { root, search, results, outline, stage, details, legend, status, live, outlineButton, empty };
 }
 
 function makeLegend(): HTMLElement {
@@ -84,6 +88,8 @@ export interface Counts {
   needed: number | null;
   runs: number;
   since: number;
+  /** Where a cell's error ended the building, "" without one. */
+  stopped: string;
   fetches: readonly string[];
   feeds: readonly string[];
   unknown: readonly string[];
@@ -108,6 +114,7 @@ export function showStatus(el: HTMLElement, counts: Counts, actions: StatusActio
   };
   chips(counts.fetches, "fetch", actions.dropFetch);
   chips(counts.feeds, "feed", actions.dropFeed);
+  if (counts.stopped !== "") parts.push(h("span", { class: "tft-stopped" }, h("b", {}, "stopped by an error"), ` at ${counts.stopped}`));
   if (counts.runs > 0) {
     parts.push(h("span", { class: "tft-runs" }, `${plural(counts.runs, "run")}`
       + (counts.since > 0 ? ` · +${plural(counts.since, "op")} since the first` : "")));

@@ -4,10 +4,10 @@ import { showDetails } from "./details";
 import { h } from "./dom";
 import { listen } from "./input";
 import type { LayoutCache, LayoutOptions } from "./layout";
-import { guess } from "./look";
 import type { Measure } from "./look";
 import { highlight, likeness, makeMarks, missingLines } from "./marks";
 import type { Highlight } from "./marks";
+import { makeMeasure } from "./measure";
 import { GraphModel } from "./model";
 import type { Node as GraphNode, Op } from "./model";
 import { showOutline } from "./outline";
@@ -43,6 +43,8 @@ export class View {
   private hit = 0;
   private userMoved = false;
   private timer = 0;
+  private settling = 0;
+  private width = 0;
   private lastDrawMs = 0;
 
   constructor(private readonly state: WidgetModel, parent: HTMLElement) {
@@ -52,6 +54,7 @@ export class View {
       expandAll: () => this.expandLevel(),
       collapseAll: () => this.setExpanded(new Set()),
       outline: () => this.toggleOutline(),
+      legend: () => this.setHeight(),
     });
     const still = window.matchMedia("(prefers-reduced-motion: reduce)");
     this.canvas = new Canvas(this.frame.stage, this.measure, () => still.matches);
@@ -82,6 +85,7 @@ export class View {
     on("change:_batches", () => this.grow());
     on("change:fetches", () => this.remark());
     on("change:feeds", () => this.remark());
+    on("change:stopped_at", () => this.showCounts());
     on("change:expanded", () => {
       const ids = this.state.get("expanded");
       const same = ids !== null && ids.length === this.expanded.size && ids.every((id) => this.expanded.has(id));
@@ -109,11 +113,9 @@ export class View {
       visible: () => this.scene.nodes,
     }));
     this.listenToSearch();
-    const observer = new ResizeObserver(() => {
-      if (!this.userMoved) this.canvas.rest(null);
-    });
+    const observer = new ResizeObserver(() => this.resized());
     observer.observe(this.frame.stage);
-    this.undo.push(() => observer.disconnect());
+    this.undo.push(() => observer.disconnect(), () => clearTimeout(this.settling));
   }
 
   /** Takes in what came since the state was sent; true if the graph changed. */
@@ -170,6 +172,7 @@ export class View {
     this.colours = likeness(this.model, this.scene.nodes, this.likenessKnown);
     this.light = highlight(this.model, this.state.get("fetches"), this.state.get("feeds"));
     const newest = grown ? (this.scene.boxOf.get(this.model.ops.length - 1)?.id ?? null) : null;
+    this.frame.empty.hidden = this.model.ops.length > 0;
     this.setHeight();
     this.canvas.draw(this.scene, this.marks(), animate);
     if (!this.userMoved) this.canvas.rest(newest);
@@ -200,8 +203,23 @@ export class View {
     const fixed = this.state.get("height");
     const scale = Math.min(1, (this.frame.stage.clientWidth || 900) / (this.scene.w + 44));
     const now = parseFloat(this.frame.stage.style.height) || 0;
-    const wanted = fixed > 0 ? fixed : Math.max(now, Math.min(640, Math.max(240, this.scene.h * scale + 44)));
+    const { legend, details } = this.frame;
+    const panels = Math.max(details.hidden ? 0 : 380, legend.hidden ? 0 : legend.offsetHeight + 20);
+    const wanted = fixed > 0 ? fixed : Math.max(now, panels, Math.min(680, Math.max(240, this.scene.h * scale + 44)));
     this.frame.stage.style.height = `${wanted}px`;
+  }
+
+  /** A panel at the side takes room. What was just clicked stays in place, at least as long as a second click may follow. */
+  private resized(): void {
+    const narrower = this.frame.stage.clientWidth < this.width;
+    const first = this.width === 0;
+    this.width = this.frame.stage.clientWidth;
+    clearTimeout(this.settling);
+    if (this.userMoved || narrower && this.canvas.showsAll()) return;
+    if (first) this.canvas.rest(null);
+    else this.settling = window.setTimeout(() => {
+      if (!this.userMoved) this.canvas.glide(() => this.canvas.rest(null));
+    }, narrower ? 450 : 60);
   }
 
   private showCounts(): void {
@@ -211,7 +229,7 @@ export class View {
       ops: this.model.ops.length, scopes: this.model.scopes.size - 1, runs: this.runs,
       needed: this.light.active ? this.light.needed.size : null,
       since: this.opsAtFirstRun >= 0 ? this.model.ops.length - this.opsAtFirstRun : 0,
-      fetches, feeds, unknown: this.light.unknown.concat(feeds.filter((f) => !this.model.byName.has(splitName(f)[0]))),
+      stopped: this.state.get("stopped_at"), fetches, feeds, unknown: this.light.unknown.concat(feeds.filter((f) => !this.model.byName.has(splitName(f)[0]))),
     }, {
       dropFetch: (name) => this.save("fetches", fetches.filter((n) => n !== name)),
       dropFeed: (name) => this.save("feeds", feeds.filter((n) => n !== name)),
@@ -256,6 +274,7 @@ export class View {
     this.canvas.mark(this.marks());
     this.drawFocus();
     if (found === undefined) return;
+    this.setHeight();
     this.fillDetails();
     const drawn = this.canvas.nodes.get(id);
     // Screen readers follow the focus, not a class.
@@ -455,20 +474,3 @@ export class View {
 }
 
 export type { SceneNode };
-
-/** Text widths from the page's own font. */
-function makeMeasure(): Measure {
-  const context = document.createElement("canvas").getContext("2d");
-  if (context === null) return guess;
-  const known = new Map<string, number>();
-  return (text, fontPx, bold) => {
-    const key = `${bold ? "b" : ""}${fontPx}|${text}`;
-    let width = known.get(key);
-    if (width === undefined) {
-      context.font = `${bold ? "600 " : ""}${fontPx}px system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif`;
-      width = context.measureText(text).width;
-      known.set(key, width);
-    }
-    return width;
-  };
-}

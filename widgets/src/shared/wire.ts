@@ -40,6 +40,7 @@ export interface State {
   aside: string[];
   inline: string[];
   labels: boolean;
+  stopped_at: string;
 }
 
 /** The part of anywidget's model that a view uses. */
