@@ -21,7 +21,13 @@ STORED = json.loads(GOLDEN.read_text())
 def rows(graph_def: Any) -> list[Any]:
     # As text: a NaN, in a node of clip_by_global_norm, equals no other as a number.
     return [
-        (n.name, n.op, [*n.input], n.device, {k: str(n.attr[k]) for k in sorted(n.attr)})
+        (
+            n.name,
+            n.op,
+            [*n.input],
+            n.device,
+            {k: str(n.attr[k]) for k in sorted(n.attr)},
+        )
         for n in graph_def.node
     ]
 
