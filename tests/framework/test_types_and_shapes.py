@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tfteach.framework import shape as shapes
+from tfteach.framework.dimension import Dimension
 from tfteach.framework.dtypes import (
     as_dtype,
     bfloat16,
@@ -27,7 +28,7 @@ from tfteach.framework.dtypes import (
     uint8,
     variant,
 )
-from tfteach.framework.shape import Dimension, TensorShape
+from tfteach.framework.shape import TensorShape
 
 NUMBERS = (
     "float 1 double 2 int32 3 uint8 4 int16 5 int8 6 string 7 complex64 8 int64 9 "

@@ -14,7 +14,7 @@ from tfteach.framework import nest
 from tfteach.framework.contexts import ControlFlowContext, contains, is_loop_exit
 from tfteach.framework.convert import convert
 from tfteach.framework.export import export
-from tfteach.framework.graph import GraphKeys
+from tfteach.framework.keys import GraphKeys
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.static import constant_value

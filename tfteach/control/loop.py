@@ -20,7 +20,7 @@ from tfteach.framework.contexts import (
 )
 from tfteach.framework.convert import convert
 from tfteach.framework.export import export
-from tfteach.framework.graph import GraphKeys
+from tfteach.framework.keys import GraphKeys
 from tfteach.framework.op import OPS
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope

@@ -18,7 +18,6 @@ from tfteach.framework.stacks import default_graph, get_default_graph
 
 __all__ = [
     "Graph",
-    "GraphKeys",
     "OpAdded",
     "Operation",
     "SessionRun",
@@ -492,45 +491,7 @@ class Graph:
         return as_graph_def(self, from_version, add_shapes)
 
 
-class GraphKeys:
-    """Names of the collections that the library itself uses."""
-
-    GLOBAL_VARIABLES = "variables"
-    VARIABLES = GLOBAL_VARIABLES  # the old name
-    LOCAL_VARIABLES = "local_variables"
-    METRIC_VARIABLES = "metric_variables"
-    MODEL_VARIABLES = "model_variables"
-    TRAINABLE_VARIABLES = "trainable_variables"
-    SUMMARIES = "summaries"
-    QUEUE_RUNNERS = "queue_runners"
-    TABLE_INITIALIZERS = "table_initializer"
-    ASSET_FILEPATHS = "asset_filepaths"
-    MOVING_AVERAGE_VARIABLES = "moving_average_variables"
-    REGULARIZATION_LOSSES = "regularization_losses"
-    CONCATENATED_VARIABLES = "concatenated_variables"
-    SAVERS = "savers"
-    WEIGHTS = "weights"
-    BIASES = "biases"
-    ACTIVATIONS = "activations"
-    UPDATE_OPS = "update_ops"
-    LOSSES = "losses"
-    SAVEABLE_OBJECTS = "saveable_objects"
-    RESOURCES = "resources"
-    LOCAL_RESOURCES = "local_resources"
-    INIT_OP = "init_op"
-    LOCAL_INIT_OP = "local_init_op"
-    READY_OP = "ready_op"
-    READY_FOR_LOCAL_INIT_OP = "ready_for_local_init_op"
-    SUMMARY_OP = "summary_op"
-    GLOBAL_STEP = "global_step"
-    EVAL_STEP = "eval_step"
-    TRAIN_OP = "train_op"
-    COND_CONTEXT = "cond_context"
-    WHILE_CONTEXT = "while_context"
-    _SUMMARY_COLLECTION = "_SUMMARY_V2"
-
-
 export_value(
-    __name__, Graph="Graph", GraphKeys="GraphKeys", Operation="Operation",
+    __name__, Graph="Graph", Operation="Operation",
     Tensor="Tensor",
 )  # fmt: skip

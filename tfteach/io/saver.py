@@ -9,7 +9,8 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple, NoReturn
 
 from tfteach.framework.export import export
-from tfteach.framework.graph import GraphKeys, get_default_graph
+from tfteach.framework.graph import get_default_graph
+from tfteach.framework.keys import GraphKeys
 from tfteach.framework.op import OPS
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope

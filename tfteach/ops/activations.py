@@ -20,7 +20,7 @@ from tfteach.ops import fill, join
 from tfteach.ops import shapes as shape_ops
 from tfteach.ops.adjoint import upward
 from tfteach.ops.cast import cast
-from tfteach.ops.unary import exp, sigmoid
+from tfteach.ops.exponential import exp, sigmoid
 
 REALS = dtypes_of(
     "float32 float64 int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 uint64"

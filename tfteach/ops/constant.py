@@ -10,6 +10,7 @@ import numpy as np
 from tfteach.framework import shape as shapes
 from tfteach.framework.build import create
 from tfteach.framework.convert import register_tensor_conversion_function
+from tfteach.framework.dimension import Dimension
 from tfteach.framework.dtypes import DType, as_dtype, string
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
@@ -17,7 +18,7 @@ from tfteach.framework.graph import get_default_graph
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import is_valid_name
-from tfteach.framework.shape import Dimension, Shape, TensorShape, as_shape
+from tfteach.framework.shape import Shape, TensorShape, as_shape
 
 MAX_CONSTANT_BYTES = 1 << 31
 

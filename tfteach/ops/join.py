@@ -11,13 +11,14 @@ import numpy as np
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.convert import convert
+from tfteach.framework.dimension import Dimension
 from tfteach.framework.dtypes import int32, int64
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
-from tfteach.framework.shape import Dimension, Shape
+from tfteach.framework.shape import Shape
 from tfteach.ops.array import INDICES, identity
 from tfteach.ops.concat_grad import concat_gradient
 from tfteach.ops.pack import brackets, refuse_merge

@@ -20,8 +20,8 @@ from tfteach.ops.compare import logical_and
 from tfteach.ops.complex import abs as abs_
 from tfteach.ops.constant import constant
 from tfteach.ops.cross_entropy import check_named
+from tfteach.ops.exponential import exp, log, log1p
 from tfteach.ops.math import add
-from tfteach.ops.unary import exp, log, log1p
 
 
 def _check_shapes(logits: Tensor, labels: Tensor, names: str) -> None:

@@ -22,11 +22,11 @@ from tfteach.ops.activations import FLOATS, relu
 from tfteach.ops.adjoint import upward
 from tfteach.ops.cast import cast
 from tfteach.ops.compare import not_equal
+from tfteach.ops.exponential import sigmoid as sigmoid
+from tfteach.ops.exponential import tanh as tanh
 from tfteach.ops.math import maximum, multiply, squared_difference
 from tfteach.ops.top import same_size
 from tfteach.ops.unary import rsqrt, square
-from tfteach.ops.unary import sigmoid as sigmoid
-from tfteach.ops.unary import tanh as tanh
 
 export_value(__name__, sigmoid="nn.sigmoid", tanh="nn.tanh")
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.convert import convert
+from tfteach.framework.dimension import dimension_value
 from tfteach.framework.dtypes import DType, as_dtype, dtypes_of, float32, int32, int64
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
@@ -20,7 +21,7 @@ from tfteach.framework.graph import get_default_graph
 from tfteach.framework.op import StatefulOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
-from tfteach.framework.shape import Shape, dimension_value
+from tfteach.framework.shape import Shape
 from tfteach.ops import philox
 from tfteach.ops.math import add
 

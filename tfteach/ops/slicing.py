@@ -13,13 +13,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tfteach.framework import shape as shapes
+from tfteach.framework.dimension import Dimension
 from tfteach.framework.dtypes import as_dtype, int32, int64
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import OPS, Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
-from tfteach.framework.shape import Dimension, Shape
+from tfteach.framework.shape import Shape
 from tfteach.ops.array import INDICES, reshape
 from tfteach.ops.constant import constant
 from tfteach.ops.fill import ones_like

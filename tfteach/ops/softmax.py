@@ -18,8 +18,8 @@ from tfteach.framework.shape import Shape
 from tfteach.ops import arrange, array, join
 from tfteach.ops import shapes as shape_ops
 from tfteach.ops.adjoint import upward
+from tfteach.ops.exponential import exp
 from tfteach.ops.math import subtract
-from tfteach.ops.unary import exp
 
 FLOATS = dtypes_of("half bfloat16 float32 float64")
 

@@ -10,12 +10,13 @@ from typing import Any, NamedTuple
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.convert import convert
+from tfteach.framework.dimension import Dimension
 from tfteach.framework.dtypes import DType, as_dtype, int64
 from tfteach.framework.export import export
 from tfteach.framework.graph import Graph
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
-from tfteach.framework.shape import Dimension, TensorShape
+from tfteach.framework.shape import TensorShape
 from tfteach.framework.stacks import get_default_session
 from tfteach.framework.static import constant_shape
 from tfteach.ops.constant import placeholder

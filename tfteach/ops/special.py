@@ -18,8 +18,9 @@ from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.ops.adjoint import after, dynamic_sums
 from tfteach.ops.constant import constant
+from tfteach.ops.exponential import exp
 from tfteach.ops.math import Binary
-from tfteach.ops.unary import REAL, Unary, conj, exp, square
+from tfteach.ops.unary import REAL, Unary, conj, square
 
 # Bernoulli's numbers B2, B4, ... B24
 BERNOULLI = (

@@ -16,6 +16,7 @@ from tfteach.framework.shape import is_full
 from tfteach.ops.adjoint import upward
 from tfteach.ops.cast import cast
 from tfteach.ops.compare import not_equal
+from tfteach.ops.exponential import Exp, Log
 from tfteach.ops.math import Add, Sub
 from tfteach.ops.reductions import (
     both,
@@ -26,7 +27,7 @@ from tfteach.ops.reductions import (
     reduce_sum,
 )
 from tfteach.ops.rounding import IsFinite
-from tfteach.ops.unary import Exp, Log, Sqrt, Square
+from tfteach.ops.unary import Sqrt, Square
 
 
 @export("math.reduce_logsumexp", "reduce_logsumexp")

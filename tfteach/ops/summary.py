@@ -17,7 +17,8 @@ from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import dtypes_of, float32, string
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
-from tfteach.framework.graph import GraphKeys, get_default_graph
+from tfteach.framework.graph import get_default_graph
+from tfteach.framework.keys import GraphKeys
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope

@@ -10,7 +10,8 @@ from typing import Any
 
 from tfteach.framework.dtypes import int64
 from tfteach.framework.export import export
-from tfteach.framework.graph import Graph, GraphKeys, Tensor, get_default_graph
+from tfteach.framework.graph import Graph, Tensor, get_default_graph
+from tfteach.framework.keys import GraphKeys
 from tfteach.initializers import Zeros
 from tfteach.variable_scope import get_variable
 from tfteach.variables.base import Variable, VariableAggregation

@@ -15,17 +15,12 @@ from tfteach.autodiff import gradients
 from tfteach.framework import dtypes, nest
 from tfteach.framework.convert import convert
 from tfteach.framework.export import export
-from tfteach.framework.graph import (
-    Graph,
-    GraphKeys,
-    Operation,
-    Tensor,
-    get_default_graph,
-)
+from tfteach.framework.graph import Graph, Operation, Tensor, get_default_graph
 from tfteach.framework.indexed_slices import (
     IndexedSlices,
     convert_to_tensor_or_indexed_slices,
 )
+from tfteach.framework.keys import GraphKeys
 from tfteach.framework.op import OPS
 from tfteach.framework.scope import colocate_with, name_scope
 from tfteach.ops import flow, shapes

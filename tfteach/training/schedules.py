@@ -20,11 +20,12 @@ from tfteach.ops.adjoint import upward
 from tfteach.ops.cast import cast
 from tfteach.ops.compare import equal
 from tfteach.ops.constant import constant
+from tfteach.ops.exponential import exp
 from tfteach.ops.math import add, minimum, multiply, pow
 from tfteach.ops.operators import divide
 from tfteach.ops.rounding import ceil, floor
 from tfteach.ops.trigonometry import cos
-from tfteach.ops.unary import exp, negative
+from tfteach.ops.unary import negative
 
 
 def _need_step(step: Any, name: str) -> None:

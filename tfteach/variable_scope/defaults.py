@@ -13,7 +13,8 @@ from typing import Any
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import float32
 from tfteach.framework.export import export
-from tfteach.framework.graph import GraphKeys, get_default_graph
+from tfteach.framework.graph import get_default_graph
+from tfteach.framework.keys import GraphKeys
 from tfteach.framework.scope import name_scope
 from tfteach.variable_scope.store import VariableStore
 from tfteach.variables.base import check_modes

@@ -14,7 +14,8 @@ from enum import Enum
 from typing import Any
 
 from tfteach.framework.export import export, export_value
-from tfteach.framework.graph import Graph, GraphKeys, get_default_graph
+from tfteach.framework.graph import Graph, get_default_graph
+from tfteach.framework.keys import GraphKeys
 from tfteach.framework.scope import graph_of, name_scope
 from tfteach.variable_scope.defaults import DEFAULTS, VariableScope
 from tfteach.variable_scope.store import VariableStore

@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import as_dtype, float32, string
-from tfteach.framework.graph import GraphKeys, get_default_graph
+from tfteach.framework.graph import get_default_graph
+from tfteach.framework.keys import GraphKeys
 from tfteach.framework.op import OPS
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope

@@ -12,7 +12,8 @@ from typing import Any
 
 from tfteach.framework.dtypes import DType
 from tfteach.framework.export import export
-from tfteach.framework.graph import Graph, GraphKeys, get_default_graph
+from tfteach.framework.graph import Graph, get_default_graph
+from tfteach.framework.keys import GraphKeys
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import TensorShape
 from tfteach.framework.stacks import get_default_session

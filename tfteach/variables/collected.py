@@ -9,7 +9,8 @@ import os
 from typing import Any
 
 from tfteach.framework.export import export
-from tfteach.framework.graph import GraphKeys, get_default_graph
+from tfteach.framework.graph import get_default_graph
+from tfteach.framework.keys import GraphKeys
 from tfteach.framework.op import OPS
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope

@@ -10,7 +10,8 @@ from typing import Any
 from tfteach.framework.build import create
 from tfteach.framework.convert import convert, register_tensor_conversion_function
 from tfteach.framework.dtypes import DType
-from tfteach.framework.graph import GraphKeys, get_default_graph
+from tfteach.framework.graph import get_default_graph
+from tfteach.framework.keys import GraphKeys
 from tfteach.framework.op import OPS
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
