@@ -154,7 +154,7 @@ class Lab:
         self.open(name)
 
     def open_lesson(self, name: str) -> None:
-        """Open a copy of notebooks/NAME, with what it needs, so that no lesson changes."""
+        """Open a copy of notebooks/NAME with what it needs: no lesson changes."""
         shutil.copytree(
             LESSONS,
             self.server.root,

@@ -170,11 +170,21 @@ function placeEdge(
   const points = [...edge.points];
   // Between neighbouring ranks nothing is in the way, and without a label there is nothing to make room for.
   if (label === "" && points.length === 3) points.splice(1, 1);
+  if (label !== "" && edge.label !== null) runPast(points, edge.label[1]);
   if (isPort(bundle.from)) points[0] = result.at.get(portId(bundle.from, bundle.from))!;
   if (isPort(bundle.to)) points[points.length - 1] = result.at.get(portId(bundle.to, bundle.from))!;
   const target = byId.get(bundle.to);
   const goesOn = target?.inner?.inPorts.has(innerPort(frame, bundle.from)) ?? false;
   return { bundle, points, label, labelAt: edge.label, arrow: target !== undefined && !goesOn };
+}
+
+/** Beside its label a line runs straight down. */
+function runPast(points: Point[], y: number): void {
+  let nearest = 1;
+  for (let i = 1; i < points.length - 1; i++) if (Math.abs(points[i]![1] - y) < Math.abs(points[nearest]![1] - y)) nearest = i;
+  const at = points[nearest];
+  if (at === undefined || nearest === points.length - 1) return;
+  points.splice(nearest, 1, [at[0], y - LABEL_H / 2], [at[0], y + LABEL_H / 2]);
 }
 
 /** Under which key a box's inside knows the other end of a line. */

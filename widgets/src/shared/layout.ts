@@ -24,7 +24,7 @@ export const HEADER = 30;
 export const PADDING = 18;
 const GAP = 22; // between things in a list
 const LANE_GAP = 56;
-const MOST_LABELS = 4; // on the lines from one box
+const LARGE_FAN = 4;
 export const LANE_TITLE = 28;
 
 export function layoutScope(
@@ -103,10 +103,17 @@ function layLane(
   // A line that crosses the border says its shape outside, once.
   const inside = new Set(frame.drawn);
   const texts = new Map(bundles.map((b) => [b.key, options.labels && inside.has(b) ? labelOf(model, b) : ""]));
-  // One tensor that many boxes read says its shape often enough in the details.
+  // One tensor says its shape once; one that many boxes read says it in the details, and its lines stay a fan.
   const fans = new Map<string, number>();
   for (const b of bundles) if (b.tensors === 1) fans.set(b.from, (fans.get(b.from) ?? 0) + 1);
-  for (const b of bundles) if ((fans.get(b.from) ?? 0) > MOST_LABELS) texts.set(b.key, "");
+  const said = new Set<string>();
+  for (const b of bundles) {
+    const base = b.base.find((one) => one.port >= 0);
+    if (b.tensors !== 1 || base === undefined || texts.get(b.key) === "") continue;
+    const tensor = `${base.from}:${base.port}`;
+    if (said.has(tensor) || fans.get(b.from)! > LARGE_FAN) texts.set(b.key, "");
+    said.add(tensor);
+  }
   const block = layFlow(`${frame.scope.id}|${lane}`, frame, flow, bundles, texts, options.measure, cache);
   stackLoose(block, mine.filter((b) => !touched.has(b.node.id)));
   block.boxes = mine;

@@ -34,6 +34,8 @@ export function labelPoint(points: readonly Point[], want: Point): Point {
   }
   if (best < 0) return want;
   const [a, b, c] = [points[best - 1]!, points[best]!, points[best + 1]!];
+  // A straight piece beside the label: the line is where its points are.
+  if (c[0] === b[0]) return [b[0], (b[1] + c[1]) / 2];
   const weigh = (i: 0 | 1): number => (a[i] + 4 * b[i] + c[i]) / 6;
   // Beside a box's side the line has already turned towards it (see linePath).
   return points.length === 3 ? [weigh(0) * 0.6 + b[0] * 0.4, b[1]] : [weigh(0), weigh(1)];
