@@ -67,6 +67,7 @@ export class View {
     if (known !== null) [this.expanded, this.chosen] = [new Set(known), true];
     this.connect();
     this.redraw(false);
+    this.frame.root.dataset["firstMs"] = this.lastDrawMs.toFixed(0); // for who wonders why a page is slow
   }
 
   destroy(): void {
