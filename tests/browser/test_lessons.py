@@ -65,6 +65,12 @@ def test_lesson_1_expand_a_scope_fetch_and_see_the_rest_dim(lab: Lab) -> None:
     lab.run_all()
     assert lab.cell_errors() == []
 
+    add = view_after(lab, "%%graph\na = tf.add(3, 5)")
+    box(add, "Add/").dblclick()
+    for name in ("Add/x", "Add/y", "Add"):
+        box(add, name).wait_for()
+    box(add, "Greater/").wait_for()  # what `if a > 7` built
+
     scoped = view_after(lab, "%%graph scoped")
     assert box(scoped, "layer/matmul").count() == 0
     box(scoped, "layer/").dblclick()

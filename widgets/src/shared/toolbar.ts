@@ -68,6 +68,7 @@ function makeLegend(): HTMLElement {
     ["flow", "control flow"], ["scope", "name scope: double-click or Enter opens it"],
     ["data", "tensor, with its shape"], ["control", "control edge: only an order"],
     ["reference", "reference: may change the variable"],
+    ["left-out", "edge of the selected box that the picture leaves out"],
   ];
   const legend = h("div", { class: "tft-legend" },
     h("ul", {}, ...rows.map(([sign, text]) => h("li", {}, h("span", { class: `tft-sign tft-sign-${sign}`, "aria-hidden": "true" }), text))),
