@@ -192,3 +192,29 @@ def test_programs_fed_with_ever_new_shapes_become_source_too() -> None:
         (special,) = program.hot.values()
         assert len(source_of(special.compiled)) < len(source_of(program.compiled))
         assert sess.run(total, {x: np.ones(8)}) == 64
+
+
+def test_what_comes_behind_a_write_sees_what_was_written() -> None:
+    variable = tf.Variable(1.0)
+    before = variable * 10.0
+    write = variable.assign_add(1.0)
+    with tf.control_dependencies([write]):
+        behind = [tf.identity(variable), variable * 1.0, tf.identity(before)]
+        again = variable.assign_add(1.0)
+    with tf.control_dependencies([again]):
+        last = variable + 0.0
+    with tf.Session() as session:
+        session.run(variable.initializer)
+        assert session.run(behind) == [2.0, 2.0, 10.0]
+        assert session.run([last, *behind]) == [4.0, 3.0, 3.0, 20.0]
+
+
+def test_a_branch_behind_a_write_sees_what_was_written() -> None:
+    variable = tf.Variable(1.0)
+    with tf.control_dependencies([variable.assign(5.0)]):
+        chosen = tf.cond(tf.constant(True), lambda: variable * 2.0, lambda: 0.0)
+        plain = tf.identity(variable)
+    with tf.Session() as session:
+        session.run(variable.initializer)
+        assert session.run(plain) == 5.0
+        assert session.run([chosen, plain])[1] == 5.0

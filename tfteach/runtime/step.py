@@ -183,10 +183,13 @@ def build_step(
             step.targets.append(nodes[fetch])
     if not in_order or _reads_after_writes(step):
         step.nodes = sort_nodes(step.nodes)
+    from tfteach.runtime.late_reads import read_late  # which needs this module
+
+    read_late(step)
     return step
 
 
-def _writes(node: Node) -> bool:
+def writes(node: Node) -> bool:
     """Whether the node changes a variable: it takes a reference, or a handle."""
     if node.is_feed or not node.spec.is_stateful:
         return any(arg.is_ref for arg in type(node.spec).inputs) if node.spec else False
@@ -204,7 +207,7 @@ def _reads_after_writes(step: Step) -> bool:
     written: set[Node] = set()
     for node in step.nodes:
         sources = [source for source, _ in node.inputs]
-        if _writes(node):
+        if writes(node):
             written.update(sources[:1])
         elif written and any(source in written for source in sources):
             return True
@@ -229,7 +232,7 @@ def sort_nodes(nodes: list[Node]) -> list[Node]:
         for source in sources:
             users.setdefault(source, []).append(node)
     position = {node: i for i, node in enumerate(nodes)}
-    ready = [(_writes(n), position[n], n) for n in nodes if waiting[n] == 0]
+    ready = [(writes(n), position[n], n) for n in nodes if waiting[n] == 0]
     heapq.heapify(ready)
     order: list[Node] = []
     while ready:
@@ -238,7 +241,7 @@ def sort_nodes(nodes: list[Node]) -> list[Node]:
         for user in users.get(node, ()):
             waiting[user] -= 1
             if waiting[user] == 0:
-                heapq.heappush(ready, (_writes(user), position[user], user))
+                heapq.heappush(ready, (writes(user), position[user], user))
     if len(order) != len(nodes):
         stuck = [node.name for node in nodes if waiting[node] > 0]
         from tfteach.framework.errors import invalid_argument
