@@ -8,8 +8,9 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 from tensorboard.compat.proto.graph_pb2 import GraphDef
 
+import tfteach as tf
 from tests.jupyter.fixtures import golden
-from tfteach.explain.outline import rows_of_graph_def
+from tfteach.explain.outline import rows_of_graph, rows_of_graph_def
 from tfteach.jupyter import picture
 from tfteach.jupyter.picture import Still, bundle_of, dot_source, svg_of, text_of
 
@@ -110,3 +111,21 @@ def test_an_empty_graph() -> None:
     assert bundle["text/plain"] == "0 ops"
     assert "<pre>0 ops</pre>" in bundle["text/html"]
     assert set(bundle) == {"text/plain", "text/html"}
+
+
+def test_a_tensor_says_its_shape_once_and_a_fan_keeps_its_order() -> None:
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [3], name="x")
+        for _ in range(2):
+            tf.negative(x)
+    assert dot_source(Still(rows_of_graph(graph))).count('" [3]"') == 1
+    with graph.as_default():
+        for _ in range(4):
+            tf.negative(x)
+    fan = dot_source(Still(rows_of_graph(graph)))
+    assert '" [3]"' not in fan
+    assert "ordering=out" in fan
+    svg = svg_of(Still(rows_of_graph(graph))) or ""
+    places = [float(x) for x in re.findall(r'<text[^>]* x="([-\d.]+)"[^>]*>Neg', svg)]
+    assert places == sorted(places)
+    assert len(places) == 6

@@ -13,6 +13,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import Any
@@ -265,6 +266,9 @@ def plural(count: int, word: str) -> str:
     return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
+LARGE_FAN = 4
+
+
 def _draw_edges(still: Still, dot: Any, ids: dict[str, str]) -> None:
     shown: dict[int, Box] = {}
     for box in still.boxes:
@@ -278,8 +282,19 @@ def _draw_edges(still: Still, dot: Any, ids: dict[str, str]) -> None:
             if ends[0] is not ends[1] and _same_lane(still, *ends):
                 key = ids[ends[0].id], ids[ends[1].id]
                 bundles.setdefault(key, []).append((source, port, index))
+    # One tensor says its shape once; the lines of one that many read stay a fan.
+    fans = Counter(tail for tail, _ in bundles)
+    said: set[tuple[int, int]] = set()
     for (tail, head), base in bundles.items():
-        dot.edge(tail, head, **_edge_attrs(still, base))
+        attrs = _edge_attrs(still, base)
+        tensors = {(op, port) for op, port, _ in base if port >= 0}
+        if len(tensors) == 1 and (tensors <= said or fans[tail] > LARGE_FAN):
+            attrs.pop("label", None)
+        if len(tensors) == 1 and "label" in attrs:
+            said |= tensors
+        dot.edge(tail, head, **attrs)
+    if max(fans.values(), default=0) > LARGE_FAN and not still.open:
+        dot.attr(ordering="out")  # the first that was made stands at the left
 
 
 def _same_lane(still: Still, one: Box, other: Box) -> bool:
