@@ -75,3 +75,31 @@ def test_digamma_and_zeta_have_every_digit() -> None:
         )
         s, q = np.meshgrid([1.1, 2, 3.5, 12], [0.1, 1, 2.5, 40])
         np.testing.assert_allclose(hurwitz(s, q), scipy.special.zeta(s, q), rtol=1e-13)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_nan_goes_where_tensorflow_lets_it(dtype: type) -> None:
+    """Checked with TF 1.15.5 on a CPU: reductions pass NaN over, max(x, NaN) is x."""
+    nan, inf = np.nan, np.inf
+    x = np.array([[nan, 1.0, 3.0], [2.0, nan, -1.0], [nan, nan, nan]], dtype)
+    y = np.array([0.0, nan, 2.0], dtype)
+    with tf.Session() as session:
+        values = session.run(
+            [
+                tf.reduce_max(x, 1),
+                tf.reduce_min(x, [1]),
+                tf.reduce_max(x),
+                tf.argmax(x, 1),
+                tf.argmin(x, 0),
+                tf.maximum(x, y)[0],
+                tf.minimum(x[0], dtype(nan)),
+                tf.sign(x[0]),
+                tf.nn.relu(x[0]),
+            ]
+        )
+    expected = [
+        [3.0, 2.0, -inf], [1.0, -1.0, inf], 3.0, [2, 0, 0], [1, 0, 1],
+        [nan, 1.0, 3.0], [nan, 1.0, 3.0], [0.0, 1.0, 1.0], [nan, 1.0, 3.0],
+    ]  # fmt: skip
+    for value, wanted in zip(values, expected, strict=True):
+        np.testing.assert_array_equal(value, np.asarray(wanted, value.dtype))

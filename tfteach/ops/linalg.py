@@ -282,7 +282,7 @@ def trace(x: Any, name: str | None = None) -> Tensor:
     if "MatrixDiagPart" not in OPS:
         raise NotImplementedError("tf.trace needs the op MatrixDiagPart")
     with name_scope(name, "Trace", [x]) as scope:
-        diagonal = OPS["MatrixDiagPart"]()(convert(x, name="x"), name="MatrixDiagPart")
+        diagonal = OPS["MatrixDiagPart"]()(convert(x, name="x"), name="diag_part")
         return reduce_sum(diagonal, [-1], name=scope)
 
 

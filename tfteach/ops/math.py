@@ -272,6 +272,13 @@ def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
     return Pow()(x, y, name=name)
 
 
+def _has_nan(xp: Any, y: Any) -> bool:
+    """Whether NumPy's answer is not TF's: TF takes x where y is NaN."""
+    if xp is not np or y.dtype.kind in "iu":
+        return False
+    return bool(np.isnan(y).any() if y.ndim else y != y)
+
+
 class Maximum(Binary):
     """The larger of x and y.  Source: math_ops.cc, Maximum."""
 
@@ -279,7 +286,8 @@ class Maximum(Binary):
     T = ORDERED
 
     def compute(self, xp: Any, x: Any, y: Any) -> Any:
-        return xp.maximum(x, y)
+        found = xp.maximum(x, y)
+        return xp.where(x < y, y, x) if _has_nan(xp, y) else found
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         return _selected_gradient(op, grad, upward("greater_equal"))
@@ -315,7 +323,8 @@ class Minimum(Binary):
     T = ORDERED
 
     def compute(self, xp: Any, x: Any, y: Any) -> Any:
-        return xp.minimum(x, y)
+        found = xp.minimum(x, y)
+        return xp.where(y < x, y, x) if _has_nan(xp, y) else found
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         return _selected_gradient(op, grad, upward("less_equal"))

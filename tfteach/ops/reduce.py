@@ -170,8 +170,10 @@ class Max(_Extreme):
     """The largest element along axes.  Source: math_ops.cc, Max."""
 
     def reduce(self, xp: Any, input: Any, axes: tuple[int, ...]) -> Any:
+        lowest = _limit(input.dtype, -1)
+        if xp is np:  # fmax passes NaN over, as TF does on CPUs
+            return np.fmax.reduce(input, axes, None, None, self.keep_dims, lowest)
         if not input.size:
-            lowest = _limit(input.dtype, -1)
             return input.max(axis=axes, keepdims=self.keep_dims, initial=lowest)
         return xp.max(input, axis=axes, keepdims=self.keep_dims)
 
@@ -180,8 +182,10 @@ class Min(_Extreme):
     """The smallest element along axes.  Source: math_ops.cc, Min."""
 
     def reduce(self, xp: Any, input: Any, axes: tuple[int, ...]) -> Any:
+        highest = _limit(input.dtype, 1)
+        if xp is np:
+            return np.fmin.reduce(input, axes, None, None, self.keep_dims, highest)
         if not input.size:
-            highest = _limit(input.dtype, 1)
             return input.min(axis=axes, keepdims=self.keep_dims, initial=highest)
         return xp.min(input, axis=axes, keepdims=self.keep_dims)
 
@@ -255,8 +259,16 @@ class _Position(Op, abstract=True):
             raise invalid_argument(
                 f"Reduction axis {axis} is empty in shape {shapes.text(input.shape)}"
             )
-        find = xp.argmax if isinstance(self, ArgMax) else xp.argmin
-        return find(input, axis=axis).astype(self.output_type.numpy_dtype)
+        largest = isinstance(self, ArgMax)
+        find = xp.argmax if largest else xp.argmin
+        found = find(input, axis=axis)
+        if xp is np and input.dtype.kind not in "iub":
+            # NumPy finds the first NaN, TF passes it over.
+            at = np.expand_dims(found, axis)
+            if np.isnan(np.take_along_axis(input, at, axis)).any():
+                last = _limit(input.dtype, -1 if largest else 1)
+                found = find(np.where(np.isnan(input), last, input), axis=axis)
+        return found.astype(self.output_type.numpy_dtype)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         return [None, None]

@@ -113,7 +113,10 @@ class Sign(Unary):
             return xp.where(size == 0, x, x / xp.where(size == 0, 1, size)).astype(
                 x.dtype
             )
-        return xp.sign(x)
+        sign = xp.sign(x)
+        if sign.dtype.kind not in "iu":  # 0 for NaN, as in TF
+            sign = xp.where(xp.isnan(x), x.dtype.type(0), sign)
+        return sign
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         x = op.inputs[0]
