@@ -248,9 +248,10 @@ def graph_bytes(
             for op, part in zip(operations, parts, strict=True)
         ]
     parts.append(_chunk(b"\x22", b"\x08" + _varint(PRODUCER)))
-    if sum(map(len, parts)) >= MAX_GRAPH_BYTES:
+    data = b"".join(parts)
+    if len(data) >= MAX_GRAPH_BYTES:
         raise ValueError("GraphDef cannot be larger than 2GB.")
-    return b"".join(parts)
+    return data
 
 
 def _with_shapes(part: bytes, output_shapes: tuple[Shape, ...]) -> bytes:
@@ -273,7 +274,8 @@ def _encoded(graph: Graph) -> list[bytes]:
         mutations, nodes = graph.encoded
         if mutations != graph.mutations:
             nodes = []
-        nodes = nodes + _encode(graph.operations[len(nodes) :])
+        if len(nodes) < len(graph.operations):
+            nodes = nodes + _encode(graph.operations[len(nodes) :])
         graph.encoded = graph.mutations, nodes
         return nodes
 
