@@ -146,12 +146,12 @@ COND_REFUSED = {
     "lengths": (
         lambda: tf.cond(flag(), lambda: [one(), one()], one),
         ValueError,
-        "Incompatible return values of true_fn and false_fn",
+        r"(?s)is a sequence, while substructure .*first structure:\n\[., .\]\n",
     ),
     "structures": (
         lambda: tf.cond(flag(), lambda: [one(), one()], lambda: (one(), one())),
         TypeError,
-        "Incompatible return types of true_fn and false_fn",
+        r"(?s)same sequence type\. First structure type=list .* has type tuple",
     ),
 }
 

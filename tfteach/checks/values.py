@@ -255,12 +255,11 @@ def _unary(
     with name_scope(scope_name, name, [x, *(data or ())]):
         x = convert(x, name="x")
         if data is None:
-            data = [
-                message or "",
-                f"Condition x {symbol} 0 did not hold element-wise:",
-                f"x ({x.name}) = ",
-                x,
-            ]
+            what = f"Condition x {symbol} 0 did not hold element-wise:"
+            named = f"x ({x.name}) = "
+            # TF joins the two texts of this one check, and graphs are compared.
+            texts = [what + named] if symbol == "<=" else [what, named]
+            data = [message or "", *texts, x]
         zero = convert(0, x.dtype.base_dtype)
         pair = (zero, x) if zero_first else (x, zero)
         return check(*pair, data=data, summarize=summarize)

@@ -162,7 +162,7 @@ def merge(inputs: Sequence[Any], name: str | None = None) -> tuple[Tensor, Tenso
     """The one of `inputs` that is alive, and its number."""
     tensors = [convert(i, as_ref=True) for i in inputs]
     op = RefMerge() if all(t.dtype.is_ref for t in tensors) else Merge()
-    value, index = op(tensors, name=name)
+    value, index = op(tensors, name=name or "Merge")
     return value, index
 
 
@@ -269,16 +269,7 @@ def _build_branch(
 def _check_same_results(
     on_true: tuple[Any, Any, Any], on_false: tuple[Any, Any, Any]
 ) -> None:
-    try:
-        nest.assert_same_structure(on_true[1], on_false[1], expand_composites=True)
-    except TypeError as error:
-        raise TypeError(
-            f"Incompatible return types of true_fn and false_fn: {error}"
-        ) from None
-    except ValueError as error:
-        raise ValueError(
-            f"Incompatible return values of true_fn and false_fn: {error}"
-        ) from None
+    nest.assert_same_structure(on_true[1], on_false[1], expand_composites=True)
     flat_true = nest.flatten(on_true[2], expand_composites=True)
     flat_false = nest.flatten(on_false[2], expand_composites=True)
     if not flat_true:

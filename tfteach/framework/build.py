@@ -437,16 +437,29 @@ def _infer_shapes(
 
 def _computed_inputs(op: Op, inputs: tuple[Tensor, ...]) -> str:
     """The constants that took part in the inference, as TF's messages list them."""
-    listed = []
-    names = [arg.name for arg in type(op).inputs]
-    for i, (name, tensor) in enumerate(zip(names, inputs, strict=False)):
-        value = folded_value(tensor) if name in op.by_value else None
-        if value is not None:
-            text = " ".join(map(str, value.ravel().tolist()))
-            listed.append(f"input[{i}] = <{text}>")
-    if not listed:
-        return ""
-    return " and with computed input tensors: " + ", ".join(listed)
+    values: list[str] = []
+    partial: list[str] = []
+    args = type(op).inputs
+    sequence = next((i for i, arg in enumerate(args) if arg.is_sequence), len(args))
+    for i, tensor in enumerate(inputs):
+        # Behind the one list of inputs that these ops may have, count from the end.
+        arg = args[i if i <= sequence else max(sequence, i - len(inputs) + len(args))]
+        if arg.name in op.by_shape:
+            shape = constant_shape(tensor)
+            if shape is not None:
+                partial.append(f"input[{i}] = {shapes.text(shape)}")
+        elif arg.name in op.by_value and not arg.is_sequence:
+            value = folded_value(tensor)
+            if value is not None:
+                text = " ".join(map(str, value.ravel().tolist()))
+                values.append(f"input[{i}] = <{text}>")
+    found = ""
+    if values:
+        found += " and with computed input tensors: " + ", ".join(values)
+    if partial:
+        found += " and with input tensors computed as partial shapes: "
+        found += ",".join(partial)
+    return found
 
 
 def _view(op: Op, arg: Arg, tensor: Tensor) -> Any:

@@ -144,39 +144,58 @@ def assert_same_structure(
     except (ValueError, TypeError) as error:
         raise type(error)(
             "The two structures don't have the same nested structure.\n\n"
-            f"First structure: type={type(nest1).__name__} str={nest1}\n\n"
-            f"Second structure: type={type(nest2).__name__} str={nest2}\n\n"
-            f"More specifically: {error}"
+            f"First structure: {_described(nest1)}\n\n"
+            f"Second structure: {_described(nest2)}\n\n"
+            f"More specifically: {error}\n"
+            f"Entire first structure:\n{_dotted(nest1)}\n"
+            f"Entire second structure:\n{_dotted(nest2)}"
         ) from None
+
+
+def _dotted(structure: Any) -> str:
+    """The structure with a dot for every leaf."""
+    dots = pack_sequence_as(structure, [_DOT] * len(flatten(structure)))
+    return str(dots)
+
+
+class _Dot:
+    def __repr__(self) -> str:
+        return "."
+
+
+_DOT = _Dot()
+
+
+def _described(structure: Any) -> str:
+    return f"type={type(structure).__name__} str={structure}"
 
 
 def _check_same(one: Any, two: Any, check_types: bool) -> None:
     if is_nested(one) != is_nested(two):
         inner, outer = (one, two) if is_nested(one) else (two, one)
         raise ValueError(
-            f'Substructure "type={type(inner).__name__} str={inner}" is a sequence, '
-            f'while substructure "type={type(outer).__name__} str={outer}" is not'
+            f'Substructure "{_described(inner)}" is a sequence, '
+            f'while substructure "{_described(outer)}" is not'
         )
     if not is_nested(one):
         return
     if check_types and type(one) is not type(two) and not _same_named_tuple(one, two):
         raise TypeError(
-            "The two namedtuples don't have the same sequence type. "
-            f"First has type {type(one).__name__}, second has {type(two).__name__}"
-            if hasattr(one, "_fields")
-            else "The two structures don't have the same sequence type. "
-            f"First has type {type(one)}, while second has type {type(two)}"
+            "The two namedtuples don't have the same sequence type. First structure "
+            f"{_described(one)} has type {type(one).__name__}, while second structure "
+            f"{_described(two)} has type {type(two).__name__}"
         )
     if isinstance(one, Mapping) and set(one) != set(two):
         raise ValueError(
             "The two dictionaries don't have the same set of keys. First structure "
-            f"has keys {list(one)}, while second structure has keys {list(two)}"
+            f"has keys {_described(list(one))}, while second structure has keys "
+            f"{_described(list(two))}"
         )
     left, right = list(_children(one)), list(_children(two))
     if len(left) != len(right):
         raise ValueError(
-            "The two structures don't have the same number of elements: "
-            f"{len(left)} and {len(right)}"
+            "The two structures don't have the same number of elements. First "
+            f"structure: {_described(one)}. Second structure: {_described(two)}"
         )
     for a, b in zip(left, right, strict=True):
         _check_same(a, b, check_types)

@@ -22,6 +22,11 @@ _FIELDS = {
     "qint16": "int_val", "quint16": "int_val",
 }  # fmt: skip
 
+# Types that TF writes element by element, however many there are.
+_NEVER_BYTES = frozenset(
+    ("string", "bool", "complex64", "complex128", "float16", "bfloat16", "uint16")
+)
+
 
 def make_tensor_proto(
     value: Any, dtype: DType | None = None, as_list: bool = False
@@ -41,7 +46,8 @@ def make_tensor_proto(
     for size in array.shape:
         proto.tensor_shape.dim.add(size=size)
     is_fill = array.size > 1 and not any(array.strides)
-    if array.size > 1 and not (is_fill or as_list) and dtype is not string:
+    in_bytes = dtype.name not in _NEVER_BYTES
+    if array.size > 1 and in_bytes and not (is_fill or as_list):
         little = array.astype(array.dtype.newbyteorder("<"), copy=False)
         proto.tensor_content = little.tobytes()
         return proto

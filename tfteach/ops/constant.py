@@ -165,13 +165,7 @@ def as_array(value: Any, dtype: DType | None = None) -> np.ndarray[Any, Any]:
             f"{value!r}. Consider casting elements to a supported type."
         )
     if dtype is not None:
-        if dtype.is_integer and array.size and array.dtype.kind in "iu":
-            low, high = dtype.min, dtype.max
-            if array.min() < low or array.max() > high:
-                raise TypeError(
-                    f"Value {value!r} is out of range for {dtype.name} "
-                    f"({low} to {high})."
-                )
+        # What is too large for an integer type wraps around, as in TF.
         return array.astype(dtype.numpy_dtype)
     if array.dtype == np.float64:
         return array.astype(np.float32)

@@ -32,12 +32,17 @@ class Fill(Op):
     signature = "dims: index_type, value: T -> output: T"
     index_type = INDICES
     index_type_default = int32
+    by_value: ClassVar[tuple[str, ...]] = ("dims",)
     by_shape: ClassVar[tuple[str, ...]] = ("dims",)
     host_inputs: ClassVar[tuple[str, ...]] = ("dims",)
 
-    def infer_shape(self, dims: Shape, value: Shape) -> Shape:
+    def infer_shape(self, dims: Any, value: Shape) -> Shape:
         shapes.with_rank(value, 0)
-        return dims
+        if isinstance(dims, np.ndarray):
+            if (dims < 0).any():
+                raise ValueError("Fill dimensions must be >= 0")
+            return tuple(dims.reshape(-1).tolist())
+        return dims  # type: ignore[no-any-return]
 
     def compute(self, xp: Any, dims: Any, value: Any) -> Any:
         if dims.ndim != 1:

@@ -103,6 +103,8 @@ def _index(
         spec.shrink_axis_mask,
         spec.ellipsis_mask,
     )
+    if ellipsis & (ellipsis - 1):
+        raise ValueError("Multiple ellipses in slice spec not allowed")
     index: list[Any] = []
     axis = 0
     for i, step in enumerate(steps):

@@ -163,6 +163,11 @@ class OneHot(Op):
     ) -> Shape:
         if self.axis < -1:
             raise ValueError("axis must be >= -1")
+        if depth is not None and depth < 0:
+            raise ValueError(
+                "Dimension size, given by scalar input 1, must be non-negative but is "
+                f"{depth}"
+            )
         if indices is None:
             return None
         at = len(indices) if self.axis == -1 else self.axis
