@@ -42,7 +42,7 @@ class Fill(Op):
             if (dims < 0).any():
                 raise ValueError("Fill dimensions must be >= 0")
             return tuple(dims.reshape(-1).tolist())
-        return dims  # type: ignore[no-any-return]
+        return dims
 
     def compute(self, xp: Any, dims: Any, value: Any) -> Any:
         if dims.ndim != 1:

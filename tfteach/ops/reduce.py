@@ -172,7 +172,9 @@ class Max(_Extreme):
     def reduce(self, xp: Any, input: Any, axes: tuple[int, ...]) -> Any:
         lowest = _limit(input.dtype, -1)
         if xp is np:  # fmax passes NaN over, as TF does on CPUs
-            return np.fmax.reduce(input, axes, None, None, self.keep_dims, lowest)
+            return np.fmax.reduce(
+                input, axis=axes, keepdims=self.keep_dims, initial=lowest
+            )
         if not input.size:
             return input.max(axis=axes, keepdims=self.keep_dims, initial=lowest)
         return xp.max(input, axis=axes, keepdims=self.keep_dims)
@@ -184,7 +186,9 @@ class Min(_Extreme):
     def reduce(self, xp: Any, input: Any, axes: tuple[int, ...]) -> Any:
         highest = _limit(input.dtype, 1)
         if xp is np:
-            return np.fmin.reduce(input, axes, None, None, self.keep_dims, highest)
+            return np.fmin.reduce(
+                input, axis=axes, keepdims=self.keep_dims, initial=highest
+            )
         if not input.size:
             return input.min(axis=axes, keepdims=self.keep_dims, initial=highest)
         return xp.min(input, axis=axes, keepdims=self.keep_dims)
