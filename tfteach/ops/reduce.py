@@ -172,9 +172,8 @@ class Max(_Extreme):
     def reduce(self, xp: Any, input: Any, axes: tuple[int, ...]) -> Any:
         lowest = _limit(input.dtype, -1)
         if xp is np:  # fmax passes NaN over, as TF does on CPUs
-            return np.fmax.reduce(
-                input, axis=axes, keepdims=self.keep_dims, initial=lowest
-            )
+            keep: Any = self.keep_dims
+            return np.fmax.reduce(input, axis=axes, keepdims=keep, initial=lowest)
         if not input.size:
             return input.max(axis=axes, keepdims=self.keep_dims, initial=lowest)
         return xp.max(input, axis=axes, keepdims=self.keep_dims)
@@ -186,9 +185,8 @@ class Min(_Extreme):
     def reduce(self, xp: Any, input: Any, axes: tuple[int, ...]) -> Any:
         highest = _limit(input.dtype, 1)
         if xp is np:
-            return np.fmin.reduce(
-                input, axis=axes, keepdims=self.keep_dims, initial=highest
-            )
+            keep: Any = self.keep_dims
+            return np.fmin.reduce(input, axis=axes, keepdims=keep, initial=highest)
         if not input.size:
             return input.min(axis=axes, keepdims=self.keep_dims, initial=highest)
         return xp.min(input, axis=axes, keepdims=self.keep_dims)
