@@ -426,7 +426,7 @@ def _infer_shapes(
         texts = ", ".join(shapes.text(t._shape) for t in inputs)
         raise ValueError(
             f"{error} for '{name}' (op: '{cls.op_type}') with input shapes: {texts}"
-            f"{_computed_inputs(op, inputs)}."
+            f"{_computed_inputs(op, inputs, str(error))}."
         ) from None
     if len(cls.outputs) == 1 and not cls.outputs[0].is_sequence:
         return [found]
@@ -435,8 +435,10 @@ def _infer_shapes(
     return list(found)
 
 
-def _computed_inputs(op: Op, inputs: tuple[Tensor, ...]) -> str:
+def _computed_inputs(op: Op, inputs: tuple[Tensor, ...], error: str) -> str:
     """The constants that took part in the inference, as TF's messages list them."""
+    if error.startswith("Shape must be"):  # ranks are checked before values are asked
+        return ""
     values: list[str] = []
     partial: list[str] = []
     args = type(op).inputs

@@ -31,7 +31,8 @@ from tfteach.training import slot_creator
 from tfteach.variables.base import Variable
 from tfteach.variables.collected import trainable_variables
 
-_VALID = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64)
+# In the order in which TF names them.
+_VALID = (dtypes.float32, dtypes.float64, dtypes.float16, dtypes.bfloat16)
 
 
 def is_resource(variable: Any) -> bool:
