@@ -278,3 +278,23 @@ def test_gated_rows(graph):
         assert isinstance(grad, tf.IndexedSlices)
     finally:
         del rules._registered["RowsForTwo"]
+
+
+def test_an_output_that_nothing_depends_on_has_zeros() -> None:
+    """As in TF: once the op is passed, its other outputs have gradients too."""
+    x = tf.constant([1.0, 2.0])
+    a, b = tf.unstack(x)
+    gradients = tf.gradients(a * 3.0, [x, a, b])
+    with tf.Session() as session:
+        got = session.run(gradients)
+    np.testing.assert_array_equal(got[0], [3.0, 0.0])
+    assert got[1:] == [3.0, 0.0]
+
+
+def test_three_terms_are_accumulated_where_that_is_asked_for() -> None:
+    x = tf.constant([1.0, 2.0])
+    method = tf.AggregationMethod.EXPERIMENTAL_ACCUMULATE_N
+    (gradient,) = tf.gradients([x * 2.0, x * 3.0, x], x, aggregation_method=method)
+    assert gradient.op.type == "AccumulateNV2"
+    with tf.Session() as session:
+        np.testing.assert_array_equal(session.run(gradient), [6.0, 6.0])

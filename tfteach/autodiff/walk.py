@@ -5,6 +5,7 @@ Source: python/ops/gradients_util.py.
 
 from __future__ import annotations
 
+import functools
 from collections import deque
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -123,6 +124,7 @@ class BackwardWalk:
             raise ValueError(f"Invalid aggregation_method specified {aggregation}.")
         self._graph, self._colocate, self._gate = graph, colocate, gate
         self._as_tree = aggregation in (1, 2)  # see AggregationMethod
+        self._accumulate = aggregation == 2
         # op -> per output, what arrived: a list until it is summed.
         self._arrived: dict[Operation, list[Any]] = {}
 
@@ -204,7 +206,8 @@ class BackwardWalk:
             return
         for i, grad in enumerate(grads):
             if grad is None and op.outputs[i].dtype.base_dtype in TRAINABLE:
-                grads[i] = zeros_outside_loop(op, i)
+                # Kept: an output that nothing depends on then has a gradient of zeros.
+                grads[i] = self._arrived[op][i] = zeros_outside_loop(op, i)
         scopes = self._graph.scopes
         saved, scopes.name = scopes.name, self._graph.unique_name(op.name + "_grad")
         try:
@@ -266,6 +269,10 @@ class BackwardWalk:
             )
         if not all(isinstance(g, Tensor) for g in grads):
             return sum_slices(grads)
+        if self._accumulate and len(grads) > 2:
+            merged = functools.reduce(shapes.merge, [g._shape for g in grads])
+            if shapes.is_full(merged):
+                return OPS["AccumulateNV2"](merged)(grads)
         if self._as_tree:
             with name_scope(op.name + "_gradient_sum"):
                 total = grads[0]
