@@ -338,3 +338,16 @@ def test_each_pass_can_be_switched() -> None:
     )
     assert "fold_constants" not in passes(no_folding)
     assert passes(none) == set()
+
+
+def test_strings_are_fed_as_bytes_and_nothing_else_is() -> None:
+    p = tf.placeholder(tf.string, [None])
+    q = tf.identity(p)
+    with tf.Session() as sess:
+        got: Any = sess.run(q, {p: np.array(["a", "é", b"b"], object)})
+        assert got.tolist() == [b"a", "é".encode(), b"b"]
+        with pytest.raises(
+            tf.errors.InternalError, match="Unsupported object type int"
+        ):
+            sess.run(q, {p: [1, "a"]})
+        assert sess.run(q, {p: ["c"]}).tolist() == [b"c"]

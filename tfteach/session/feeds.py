@@ -12,6 +12,7 @@ import numpy as np
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import string
+from tfteach.framework.errors import InternalError
 from tfteach.framework.graph import Graph
 from tfteach.framework.operation import Tensor
 from tfteach.framework.resource import Cell
@@ -82,7 +83,7 @@ def converter_for(tensor: Tensor) -> Converter:
 
     def convert(value: Any) -> Any:
         kind = type(value)
-        if kind is np.ndarray and value.dtype == numpy_dtype:
+        if kind is np.ndarray and value.dtype == numpy_dtype and dtype is not string:
             array = value
         elif kind is float and is_float and scalar_ok:
             return scalar_type(value)
@@ -142,8 +143,17 @@ def _check_fits(value: int, dtype: Any) -> None:
 
 
 def _bytes_array(value: Any) -> Any:
+    """Strings as an object array of bytes (text in UTF-8)."""
     boxed = np.asarray(value, object)
     flat = [v.encode() if isinstance(v, str) else v for v in boxed.reshape(-1).tolist()]
+    for item in flat:
+        if not isinstance(item, bytes):
+            raise InternalError(
+                None,
+                None,
+                f"Unsupported object type {type(item).__name__}: a string tensor is "
+                f"fed str or bytes, got {item!r}",
+            )
     array = np.empty(len(flat), object)
     array[:] = flat
     return array.reshape(boxed.shape)
