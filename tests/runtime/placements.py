@@ -66,9 +66,9 @@ def main() -> None:
             config = tf.ConfigProto(
                 device_count={"CPU": CPUS}, log_device_placement=True
             )
-            not_ready = contextlib.suppress(tf.errors.FailedPreconditionError)
+            not_ready = contextlib.suppress(tf.errors.OpError)
             with tf.Session(config=config) as sess, not_ready:
-                sess.run(fetches)  # places them, even if it then fails
+                sess.run(fetches)  # places them, and may then race with initializers
         sys.stdout.flush()
 
 
