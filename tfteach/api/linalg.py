@@ -5,6 +5,13 @@ from tfteach.ops.arrange import matrix_transpose as transpose
 from tfteach.ops.clip import global_norm as global_norm
 from tfteach.ops.contract import einsum as einsum
 from tfteach.ops.contract import tensordot as tensordot
+from tfteach.ops.decompose import adjoint as adjoint
+from tfteach.ops.decompose import cholesky as cholesky
+from tfteach.ops.decompose import logdet as logdet
+from tfteach.ops.decompose import lu as lu
+from tfteach.ops.decompose import self_adjoint_eig as eigh
+from tfteach.ops.decompose import self_adjoint_eigvals as eigvalsh
+from tfteach.ops.decompose import svd as svd
 from tfteach.ops.diagonal import diag as tensor_diag
 from tfteach.ops.diagonal import diag_part as tensor_diag_part
 from tfteach.ops.diagonal import eye as eye
@@ -18,3 +25,9 @@ from tfteach.ops.linalg import norm as norm
 from tfteach.ops.linalg import trace as trace
 from tfteach.ops.nn import l2_normalize as l2_normalize
 from tfteach.ops.qr import qr as qr
+from tfteach.ops.solve import cholesky_solve as cholesky_solve
+from tfteach.ops.solve import log_matrix_determinant as slogdet
+from tfteach.ops.solve import matrix_determinant as det
+from tfteach.ops.solve import matrix_inverse as inv
+from tfteach.ops.solve import matrix_solve as solve
+from tfteach.ops.solve import matrix_triangular_solve as triangular_solve

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from typing import Any
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.export import export
 from tfteach.framework.op import Op
-from tfteach.framework.operation import Tensor
+from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
+from tfteach.ops.decompose import adjoint
+from tfteach.ops.diagonal import matrix_band_part
+from tfteach.ops.linalg import matmul
+from tfteach.ops.solve import matrix_triangular_solve
+
+_Qr: Any = namedtuple("Qr", "q r")  # type: ignore[name-match]  # the op's name, as TF's
 
 
 class Qr(Op):
@@ -38,6 +45,31 @@ class Qr(Op):
         q, r = xp.linalg.qr(wide, mode=mode)
         return q.astype(input.dtype, copy=False), r.astype(input.dtype, copy=False)
 
+    def gradient(self, op: Operation, dq: Any, dr: Any) -> list[Any]:
+        q, r = op.outputs
+        if q.dtype.is_complex:
+            raise NotImplementedError(f"QrGrad not implemented for dtype: {q.dtype}")
+        sizes = (None, None) if r._shape is None else r._shape[-2:]
+        if None in sizes:
+            raise NotImplementedError("QrGrad not implemented with dynamic shapes.")
+        if sizes[0] != sizes[1]:
+            raise NotImplementedError(
+                "QrGrad not implemented when ncols > nrows or full_matrices is true "
+                "and ncols != nrows."
+            )
+        qdq = matmul(q, dq, adjoint_a=True)
+        turn_q = qdq - adjoint(qdq)
+        rdr = matmul(r, dr, adjoint_b=True)
+        turn_r = rdr - adjoint(rdr)
+        lower = matrix_band_part(turn_q + turn_r, -1, 0)
+        inner = matmul(q, dr + _over_adjoint(lower, r))
+        return [inner + _over_adjoint(dq - matmul(q, qdq), r)]
+
+
+def _over_adjoint(x: Any, r: Any) -> Any:
+    """x @ inverse(adjoint(r)), r upper triangular."""
+    return adjoint(matrix_triangular_solve(r, adjoint(x), lower=False, adjoint=False))
+
 
 @export("linalg.qr", "qr")
 def qr(
@@ -51,7 +83,9 @@ def qr(
       name: the op's name.
 
     Returns:
-      q, whose columns are orthonormal, and r, upper triangular.  No gradient yet.
+      q, whose columns are orthonormal, and r, upper triangular.  The
+      gradient needs a known shape with at least as many rows as columns.
+
+    Source: Qr in core/ops/linalg_ops.cc.
     """
-    q, r = Qr(full_matrices)(input, name=name)
-    return q, r
+    return _Qr(*Qr(bool(full_matrices))(input, name=name))

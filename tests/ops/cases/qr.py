@@ -24,10 +24,17 @@ def householder(a: np.ndarray, full: bool = False) -> tuple[np.ndarray, np.ndarr
     return q[:, :least], np.triu(r)[:least]
 
 
+# The gradient has a rule only where there are as many columns as r has rows.
 CASES = [
     Case(Qr(), (TALL,), householder),
-    Case(Qr(), (TALL.T,), householder, id="wide"),
-    Case(Qr(True), (TALL,), lambda a: householder(a, full=True), id="full"),
+    Case(Qr(), (TALL.T,), householder, id="wide", gradient=False),
+    Case(
+        Qr(True),
+        (TALL,),
+        lambda a: householder(a, full=True),
+        id="full",
+        gradient=False,
+    ),
     Case(
         Qr(),
         (np.stack([TALL, TALL[::-1] * 2, TALL + 1, TALL - 1]).astype(np.float32),),
@@ -36,5 +43,6 @@ CASES = [
         ),
         id="batch",
         tolerance=1e-5,
+        gradient=False,  # a first element is 0: signs change with it
     ),
 ]
