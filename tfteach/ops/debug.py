@@ -22,6 +22,7 @@ from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
+from tfteach.framework.logger import get_logger
 from tfteach.framework.op import Op, StatefulOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
@@ -211,7 +212,7 @@ class PrintV2(StatefulOp):
             level = {"info": logging.INFO, "warning": logging.WARNING}.get(
                 stream[4:-1], logging.ERROR
             )
-            logging.getLogger("tensorflow").log(level, text)
+            get_logger().log(level, text)
         else:
             # Looked up now: a notebook replaces sys.stdout for each cell.
             out = sys.stdout if stream == "stdout" else sys.stderr

@@ -5,18 +5,16 @@ Source: python/training/training_util.py.
 
 from __future__ import annotations
 
-import logging
 from typing import Any
 
 from tfteach.framework.dtypes import int64
 from tfteach.framework.export import export
 from tfteach.framework.graph import Graph, Tensor, get_default_graph
 from tfteach.framework.keys import GraphKeys
+from tfteach.framework.logger import get_logger
 from tfteach.initializers import Zeros
 from tfteach.variable_scope import get_variable
 from tfteach.variables.base import Variable, VariableAggregation
-
-logger = logging.getLogger("tensorflow")
 
 
 @export("train.global_step")
@@ -49,7 +47,7 @@ def get_global_step(graph: Graph | None = None) -> Any:
     graph = get_default_graph() if graph is None else graph
     found = graph.get_collection(GraphKeys.GLOBAL_STEP)
     if len(found) > 1:
-        logger.error("Multiple tensors in global_step collection.")
+        get_logger().error("Multiple tensors in global_step collection.")
         return None
     if found:
         step = found[0]

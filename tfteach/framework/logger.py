@@ -1,0 +1,47 @@
+"""Python's logger "tensorflow", where this package says what `tf.logging` shows.
+
+Source: python/platform/tf_logging.py, get_logger.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+from typing import Any
+
+from tfteach.framework.export import export
+
+
+class _Stream:
+    """The stream of a name in `sys`, looked up now: notebooks and tests replace it."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __getattr__(self, attribute: str) -> Any:
+        return getattr(getattr(sys, self._name), attribute)
+
+
+_configured = False
+
+
+@export("get_logger")
+def get_logger() -> logging.Logger:
+    """Python's logger "tensorflow", with a handler once it is first asked for.
+
+    Messages go to stderr; in a notebook or at a prompt to stdout, from level INFO on.
+    Where the program has given the root logger a handler, that one is used.
+    """
+    global _configured
+    logger = logging.getLogger("tensorflow")
+    if not _configured:
+        _configured = True
+        if not logging.getLogger().handlers:
+            interactive = bool(getattr(sys, "ps1", sys.flags.interactive))
+            if interactive:
+                logger.setLevel(logging.INFO)
+            target: Any = _Stream("stdout" if interactive else "stderr")
+            handler = logging.StreamHandler(target)
+            handler.setFormatter(logging.Formatter(logging.BASIC_FORMAT))
+            logger.addHandler(handler)
+    return logger

@@ -1,0 +1,86 @@
+"""`tf.compat`: text and bytes, paths, and the types that count as numbers.
+
+Source: python/util/compat.py (API and error messages).
+"""
+
+from __future__ import annotations
+
+import datetime
+import numbers
+import os
+from typing import Any
+
+import numpy as np
+
+from tfteach.framework.export import export, export_value
+
+bytes_or_text_types = (bytes, str)
+integral_types = (numbers.Integral, np.integer)
+real_types = (numbers.Real, np.integer, np.floating)
+complex_types = (numbers.Complex, np.number)
+
+export_value(
+    __name__,
+    bytes_or_text_types="compat.bytes_or_text_types",
+    integral_types="compat.integral_types",
+    real_types="compat.real_types",
+    complex_types="compat.complex_types",
+)
+
+
+@export("compat.as_bytes")
+def as_bytes(bytes_or_text: Any, encoding: str = "utf-8") -> bytes:
+    """`bytes_or_text` as bytes; text is encoded.
+
+    Raises:
+      TypeError: it is neither bytes nor text.
+
+    Example:
+      >>> tf.compat.as_bytes("é")
+      b'\\xc3\\xa9'
+    """
+    if isinstance(bytes_or_text, str):
+        return bytes_or_text.encode(encoding)
+    if isinstance(bytes_or_text, (bytes, bytearray)):
+        return bytes(bytes_or_text)
+    raise TypeError(f"Expected binary or unicode string, got {bytes_or_text!r}")
+
+
+@export("compat.as_text", "compat.as_str")
+def as_text(bytes_or_text: Any, encoding: str = "utf-8") -> str:
+    """`bytes_or_text` as a str; bytes are decoded.
+
+    Raises:
+      TypeError: it is neither bytes nor text.
+
+    Example:
+      >>> tf.compat.as_str(b"loss")
+      'loss'
+    """
+    if isinstance(bytes_or_text, str):
+        return bytes_or_text
+    if isinstance(bytes_or_text, bytes):
+        return bytes_or_text.decode(encoding)
+    raise TypeError(f"Expected binary or unicode string, got {bytes_or_text!r}")
+
+
+@export("compat.as_str_any")
+def as_str_any(value: Any) -> str:
+    """`value` as a str: bytes decoded, anything else through `str()`."""
+    return as_text(value) if isinstance(value, bytes) else str(value)
+
+
+@export("compat.path_to_str")
+def path_to_str(path: Any) -> Any:
+    """What `os.fspath` says of a path object; anything else as it is."""
+    return as_str_any(os.fspath(path)) if isinstance(path, os.PathLike) else path
+
+
+# The day on which TensorFlow 1.15's own calendar of compatible changes stood.
+_HORIZON = datetime.date(2019, 10, 17)
+
+
+@export("compat.forward_compatible")
+def forward_compatible(year: int, month: int, day: int) -> bool:
+    """Whether TensorFlow 1.15 may use what came with the given day's change."""
+    return datetime.date(year, month, day) < _HORIZON
