@@ -1,0 +1,74 @@
+"""What the golden scripts of losses, layers, metrics and contrib share.
+
+Each of them lists in GRAPHS functions of `tf` that build a graph and return what to
+run, one after the other.  From the repository's root, with TensorFlow's Python,
+`python -m tests.golden.losses tests/golden/losses.json` writes that file anew: for each
+function its GraphDef (zlib, base64), the members of all collections, and what running
+gives: the fetched values, and the variables afterwards.
+"""
+
+import base64
+import json
+import zlib
+
+import numpy as np
+
+
+def build(tf, function):
+    """A function's graph, with an op that initializes variables, and its fetches."""
+    with tf.Graph().as_default() as graph:
+        tf.set_random_seed(7)
+        fetches = function(tf)
+        variables = tf.global_variables() + tf.local_variables()
+        tf.variables_initializer(variables, name="start")
+    return graph, fetches
+
+
+def results(tf, graph, fetches):
+    """Collections, fetched values and final variables, as JSON can hold them."""
+    with tf.Session(graph=graph) as sess:
+        sess.run(graph.get_operation_by_name("start"))
+        values = [_plain(sess.run(fetch)) for fetch in fetches]
+        with graph.as_default():
+            variables = tf.global_variables() + tf.local_variables()
+        final = {v.name: _plain(sess.run(v)) for v in variables}
+    return {
+        "collections": collections(graph),
+        "values": values,
+        "variables": final,
+    }
+
+
+def collections(graph):
+    """The names of the members of the collections that programs look into."""
+    found = {}
+    for key in sorted(k for k in graph.get_all_collection_keys() if type(k) is str):
+        members = graph.get_collection(key)
+        if not key.startswith("_") and not key.endswith("_context"):
+            found[key] = [getattr(m, "name", str(m)) for m in members]
+    return found
+
+
+def _plain(value):
+    if value is None:
+        return None
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    return np.asarray(value).tolist()
+
+
+def write(functions, path):
+    """Record the functions with real TensorFlow."""
+    import tensorflow as tf
+
+    found = {}
+    for function in functions:
+        graph, fetches = build(tf, function)
+        packed = zlib.compress(graph.as_graph_def().SerializeToString(), 9)
+        found[function.__name__] = {
+            "graph": base64.b64encode(packed).decode(),
+            **results(tf, graph, fetches),
+        }
+    with open(path, "w") as file:
+        json.dump(found, file, indent=0)
+    print(len(found), "graphs")
