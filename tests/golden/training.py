@@ -232,6 +232,23 @@ OPTIMIZERS = {
     "rmsprop": lambda tf: tf.train.RMSPropOptimizer(0.1, momentum=0.5),
     "centered": lambda tf: tf.train.RMSPropOptimizer(0.1, centered=True),
     "adam": lambda tf: tf.train.AdamOptimizer(0.1),
+    "lazy_adam": lambda tf: tf.contrib.opt.LazyAdamOptimizer(0.1),
+    "adadelta": lambda tf: tf.train.AdadeltaOptimizer(1.0, epsilon=1e-2),
+    "adagrad_da": lambda tf: tf.train.AdagradDAOptimizer(
+        0.1, tf.train.get_or_create_global_step(), 0.1, 0.3, 0.1
+    ),
+    "ftrl": lambda tf: tf.train.FtrlOptimizer(
+        0.1, l1_regularization_strength=0.3, l2_regularization_strength=0.1
+    ),
+    "ftrl_shrinking": lambda tf: tf.train.FtrlOptimizer(
+        0.1, -0.4, l2_shrinkage_regularization_strength=0.2, accum_name="n"
+    ),
+    "proximal_sgd": lambda tf: tf.train.ProximalGradientDescentOptimizer(
+        0.1, 0.2, 0.1, use_locking=True
+    ),
+    "proximal_adagrad": lambda tf: tf.train.ProximalAdagradOptimizer(
+        0.1, 0.1, 0.2, 0.1
+    ),
 }
 
 

@@ -4,8 +4,11 @@ from tfteach.io.events import summary_iterator as summary_iterator
 from tfteach.io.graph_io import write_graph as write_graph
 from tfteach.io.saver import Saver as Saver
 from tfteach.protos import of_train as __getattr__
+from tfteach.training.adadelta import AdadeltaOptimizer as AdadeltaOptimizer
 from tfteach.training.adagrad import AdagradOptimizer as AdagradOptimizer
+from tfteach.training.adagrad_da import AdagradDAOptimizer as AdagradDAOptimizer
 from tfteach.training.adam import AdamOptimizer as AdamOptimizer
+from tfteach.training.ftrl import FtrlOptimizer as FtrlOptimizer
 from tfteach.training.global_step import assert_global_step as assert_global_step
 from tfteach.training.global_step import create_global_step as create_global_step
 from tfteach.training.global_step import get_global_step as get_global_step
@@ -14,6 +17,8 @@ from tfteach.training.global_step import global_step as global_step
 from tfteach.training.gradient_descent import GradientDescentOptimizer as GradientDescentOptimizer
 from tfteach.training.momentum import MomentumOptimizer as MomentumOptimizer
 from tfteach.training.optimizer import Optimizer as Optimizer
+from tfteach.training.proximal import ProximalAdagradOptimizer as ProximalAdagradOptimizer
+from tfteach.training.proximal import ProximalGradientDescentOptimizer as ProximalGradientDescentOptimizer
 from tfteach.training.rmsprop import RMSPropOptimizer as RMSPropOptimizer
 from tfteach.training.schedules import cosine_decay as cosine_decay
 from tfteach.training.schedules import exponential_decay as exponential_decay

@@ -1,0 +1,1 @@
+"""`tf.contrib.opt`: more optimizers.  Source: contrib/opt/python/training."""

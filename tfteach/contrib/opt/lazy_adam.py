@@ -1,0 +1,66 @@
+"""Adam that leaves alone the rows that a step does not use.
+
+Source: contrib/opt/python/training/lazy_adam_optimizer.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfteach.framework.export import export
+from tfteach.framework.op import OPS
+from tfteach.ops import flow
+from tfteach.ops.adjoint import upward
+from tfteach.ops.cast import cast
+from tfteach.ops.state_updates import scatter_sub, scatter_update
+from tfteach.ops.unary import sqrt, square
+from tfteach.training.adam import AdamOptimizer
+from tfteach.training.optimizer import cast_all
+
+
+@export("contrib.opt.LazyAdamOptimizer")
+class LazyAdamOptimizer(AdamOptimizer):
+    """`tf.train.AdamOptimizer` whose row updates touch only the rows with a gradient.
+
+    Adam's running means of all rows decay in each step, and all rows move with them;
+    here both happen to a row only when it is used, so that a step of a large embedding
+    costs as much as the rows it looks up.  Arguments and slots are Adam's.
+
+    Example:
+      >>> train = tf.contrib.opt.LazyAdamOptimizer(0.001).minimize(loss)
+
+    Source: contrib/opt/python/training/lazy_adam_optimizer.py.
+    """
+
+    def _apply_sparse(self, grad: Any, var: Any) -> Any:
+        indices, locking = grad.indices, self._use_locking
+        gather = upward("gather")
+        rate, beta1, beta2, epsilon = self._rates(var)
+        m, v = self.get_slot(var, "m"), self.get_slot(var, "v")
+        m_rows = beta1 * gather(m, indices) + (1 - beta1) * grad.values
+        m_now = scatter_update(m, indices, m_rows, use_locking=locking)
+        v_rows = beta2 * gather(v, indices) + (1 - beta2) * square(grad.values)
+        v_now = scatter_update(v, indices, v_rows, use_locking=locking)
+        m_rows, v_rows = gather(m_now, indices), gather(v_now, indices)
+        root = sqrt(v_rows) + epsilon
+        change = rate * m_rows / root
+        update = scatter_sub(var, indices, change, use_locking=locking)
+        return flow.group(update, m_now, v_now)
+
+    def _resource_apply_sparse(self, grad: Any, handle: Any, indices: Any) -> Any:
+        gather, replace = upward("gather"), OPS["ResourceScatterUpdate"]()
+        rate, beta1, beta2, epsilon = self._rates(handle)
+        m, v = self.get_slot(handle, "m"), self.get_slot(handle, "v")
+        m_rows = beta1 * gather(m, indices) + (1 - beta1) * grad
+        m_update = replace(m.handle, indices, m_rows)
+        v_rows = beta2 * gather(v, indices) + (1 - beta2) * square(grad)
+        v_update = replace(v.handle, indices, v_rows)
+        change = rate * m_rows / (sqrt(v_rows) + epsilon)
+        update = OPS["ResourceScatterSub"]()(handle.handle, indices, change)
+        return flow.group(update, m_update, v_update)
+
+    def _rates(self, var: Any) -> tuple[Any, Any, Any, Any]:
+        """The rate with Adam's correction, beta1, beta2 and epsilon, in var's type."""
+        power1, power2 = (cast(p, var.dtype.base_dtype) for p in self._powers())
+        rate, beta1, beta2, epsilon = cast_all(self._hyper, var)
+        return rate * sqrt(1 - power2) / (1 - power1), beta1, beta2, epsilon
