@@ -206,6 +206,44 @@ def schedules(tf):
     ]
 
 
+def waves(tf):
+    step = tf.placeholder_with_default(np.int64(250), [], "step")
+    tf.set_random_seed(3)
+    return [
+        tf.train.cosine_decay_restarts(0.1, step, 100),
+        tf.train.cosine_decay_restarts(0.1, step, 100, 1.0, 0.5, 0.1, name="even"),
+        tf.train.linear_cosine_decay(0.1, step, 1000, 2.0, 0.1),
+        tf.train.noisy_linear_cosine_decay(0.1, step, 1000, alpha=0.1),
+        tf.train.noisy_linear_cosine_decay(0.1, 7, 1000, 0.5, name="noisy"),
+    ]
+
+
+# ---- averages
+
+
+def _averages(tf, use_resource):
+    """Averages of variables and of a tensor, faster in the first steps."""
+    w = tf.get_variable("w", initializer=tf.constant(X), use_resource=use_resource)
+    b = tf.get_variable("b", initializer=tf.constant(0.5), use_resource=use_resource)
+    step = tf.get_variable("step", initializer=1.0, use_resource=use_resource)
+    plain = tf.train.ExponentialMovingAverage(0.9)
+    fast = tf.train.ExponentialMovingAverage(0.9, step, zero_debias=True, name="fast")
+    changes = [w.assign_add(w * 0.5), b.assign_add(3.0), step.assign_add(1.0)]
+    with tf.control_dependencies([tf.group(*changes)]):
+        first = plain.apply()
+    with tf.control_dependencies([first]), tf.name_scope("more"):
+        second = fast.apply([b, tf.multiply(w, 2.0, name="twice")])
+    return second
+
+
+def averages_ref(tf):
+    return _averages(tf, False)
+
+
+def averages_resource(tf):
+    return _averages(tf, True)
+
+
 # ---- optimizers
 
 
@@ -283,7 +321,7 @@ GRAPHS = [
     rows_and_dense, branches, unused_outputs, unconnected, second_order,
     multilayer_perceptron,
     bias_and_layers, cross_entropies, logistic_losses, norms_and_moments, dropouts,
-    lookups, schedules, minimize_options,
+    lookups, schedules, waves, averages_ref, averages_resource, minimize_options,
     *(_optimizer_graph(n, r) for n in OPTIMIZERS for r in (False, True)),
 ]  # fmt: skip
 

@@ -8,6 +8,10 @@ from tfteach.training.adadelta import AdadeltaOptimizer as AdadeltaOptimizer
 from tfteach.training.adagrad import AdagradOptimizer as AdagradOptimizer
 from tfteach.training.adagrad_da import AdagradDAOptimizer as AdagradDAOptimizer
 from tfteach.training.adam import AdamOptimizer as AdamOptimizer
+from tfteach.training.cosine_schedules import cosine_decay as cosine_decay
+from tfteach.training.cosine_schedules import cosine_decay_restarts as cosine_decay_restarts
+from tfteach.training.cosine_schedules import linear_cosine_decay as linear_cosine_decay
+from tfteach.training.cosine_schedules import noisy_linear_cosine_decay as noisy_linear_cosine_decay
 from tfteach.training.ftrl import FtrlOptimizer as FtrlOptimizer
 from tfteach.training.global_step import assert_global_step as assert_global_step
 from tfteach.training.global_step import create_global_step as create_global_step
@@ -16,11 +20,11 @@ from tfteach.training.global_step import get_or_create_global_step as get_or_cre
 from tfteach.training.global_step import global_step as global_step
 from tfteach.training.gradient_descent import GradientDescentOptimizer as GradientDescentOptimizer
 from tfteach.training.momentum import MomentumOptimizer as MomentumOptimizer
+from tfteach.training.moving_averages import ExponentialMovingAverage as ExponentialMovingAverage
 from tfteach.training.optimizer import Optimizer as Optimizer
 from tfteach.training.proximal import ProximalAdagradOptimizer as ProximalAdagradOptimizer
 from tfteach.training.proximal import ProximalGradientDescentOptimizer as ProximalGradientDescentOptimizer
 from tfteach.training.rmsprop import RMSPropOptimizer as RMSPropOptimizer
-from tfteach.training.schedules import cosine_decay as cosine_decay
 from tfteach.training.schedules import exponential_decay as exponential_decay
 from tfteach.training.schedules import inverse_time_decay as inverse_time_decay
 from tfteach.training.schedules import natural_exp_decay as natural_exp_decay

@@ -50,7 +50,8 @@ class Rule:
         """Refuse what TF refuses."""
 
     def compute(self, ctx: Any, *inputs: Any) -> Any:
-        where = layout_of(type(self))
+        kind: Any = type(self)
+        where = layout_of(kind)
         cells, grad = inputs[: where.cells], inputs[where.grad]
         scalars = [inputs[i] for i in where.scalars]
         self.check(*scalars)

@@ -29,7 +29,7 @@ class RuleOptimizer(Optimizer):
     def __init__(self, use_locking: bool, name: str) -> None:
         super().__init__(use_locking, name)
         self._given: dict[str, tuple[str, Any]] = {}  # input -> (its node, its value)
-        self._numbers: dict[str, Tensor] = {}
+        self._numbers: dict[str, Any] = {}
 
     def _prepare(self) -> None:
         self._numbers = {

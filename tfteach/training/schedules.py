@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from math import pi
 from typing import Any
 
 from tfteach.framework.convert import convert, convert_n_to_tensor
@@ -24,7 +23,6 @@ from tfteach.ops.exponential import exp
 from tfteach.ops.math import add, minimum, multiply, pow
 from tfteach.ops.operators import divide
 from tfteach.ops.rounding import ceil, floor
-from tfteach.ops.trigonometry import cos
 from tfteach.ops.unary import negative
 
 
@@ -223,30 +221,3 @@ def piecewise_constant(
             inside = (step > low) & (step <= high)
             choices.append((inside, lambda level=level: level))  # type: ignore[misc]
         return upward("case")(choices, lambda: levels[0], exclusive=True)
-
-
-@export("train.cosine_decay")
-def cosine_decay(
-    learning_rate: Any,
-    global_step: Any,
-    decay_steps: Any,
-    alpha: float = 0.0,
-    name: str | None = None,
-) -> Tensor:
-    """Half a cosine wave, from `learning_rate` down to `alpha * learning_rate`.
-
-    `c = (1 + cos(pi * min(step, decay_steps) / decay_steps)) / 2`,
-    `learning_rate * ((1 - alpha) * c + alpha)`
-
-    Arguments and result as for `tf.train.exponential_decay`.
-
-    Source: Loshchilov and Hutter 2016 (arXiv:1608.03983).
-    """
-    _need_step(global_step, "cosine decay")
-    with _scope(name, "CosineDecay", learning_rate) as (_, initial):
-        dtype = initial.dtype.base_dtype
-        steps = cast(decay_steps, dtype)
-        step = minimum(cast(global_step, dtype), steps)
-        fraction = step / steps
-        wave = 0.5 * (1.0 + cos(constant(pi) * fraction))
-        return multiply(initial, (1 - alpha) * wave + alpha)

@@ -6,6 +6,7 @@ Source: python/training/slot_creator.py.
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 from tfteach.framework.graph import get_default_graph
@@ -13,18 +14,24 @@ from tfteach.initializers import Zeros
 from tfteach.ops import shapes
 from tfteach.ops.fill import zeros
 from tfteach.variable_scope import get_variable, get_variable_scope, variable_scope
+from tfteach.variables.base import Variable
 from tfteach.variables.ref import RefVariable
 
 
-def create_slot(primary: Any, val: Any, name: str) -> Any:
+def create_slot(primary: Any, val: Any, name: str, is_beside: bool = True) -> Any:
     """A slot of `primary` that starts as the Tensor `val`."""
     validate = val.shape.is_fully_defined()
-    with variable_scope(None, f"{primary.op.name}/{name}"), _beside(primary):
+    with variable_scope(None, f"{primary.op.name}/{name}"), _beside(primary, is_beside):
         return _slot(primary, val, None, None, validate)
 
 
 def create_slot_with_initializer(
-    primary: Any, initializer: Any, shape: Any, dtype: Any, name: str
+    primary: Any,
+    initializer: Any,
+    shape: Any,
+    dtype: Any,
+    name: str,
+    is_beside: bool = True,
 ) -> Any:
     """A slot of `primary` of the given shape and type.
 
@@ -34,24 +41,30 @@ def create_slot_with_initializer(
       shape: the slot's TensorShape.
       dtype: its element type.
       name: what to call it below `primary`'s name.
+      is_beside: whether it is colocated with `primary`.
     """
     validate = shape.is_fully_defined()
-    with variable_scope(None, f"{primary.op.name}/{name}"), _beside(primary):
+    with variable_scope(None, f"{primary.op.name}/{name}"), _beside(primary, is_beside):
         return _slot(primary, initializer, shape, dtype, validate)
 
 
-def create_zeros_slot(primary: Any, name: str, dtype: Any = None) -> Any:
-    """A slot of `primary` that starts as zeros."""
+def create_zeros_slot(
+    primary: Any, name: str, dtype: Any = None, is_beside: bool = True
+) -> Any:
+    """A slot of `primary` that starts as zeros; colocated with it if `is_beside`."""
     dtype = primary.dtype.base_dtype if dtype is None else dtype
     shape = primary.get_shape()
     if shape.is_fully_defined():
-        return create_slot_with_initializer(primary, Zeros(), shape, dtype, name)
-    sizes = shapes.shape(primary.initialized_value())
-    return create_slot(primary, zeros(sizes, dtype=dtype), name)
+        return create_slot_with_initializer(
+            primary, Zeros(), shape, dtype, name, is_beside
+        )
+    is_variable = isinstance(primary, Variable)
+    sizes = shapes.shape(primary.initialized_value() if is_variable else primary)
+    return create_slot(primary, zeros(sizes, dtype=dtype), name, is_beside)
 
 
-def _beside(primary: Any) -> Any:
-    return get_default_graph().colocate_with(primary)
+def _beside(primary: Any, is_beside: bool) -> Any:
+    return get_default_graph().colocate_with(primary) if is_beside else nullcontext()
 
 
 def _slot(primary: Any, val: Any, shape: Any, dtype: Any, validate: bool) -> Any:
