@@ -13,6 +13,7 @@ from tfteach.api import graph_util as graph_util
 from tfteach.api import image as image
 from tfteach.api import initializers as initializers
 from tfteach.api import io as io
+from tfteach.api import layers as layers
 from tfteach.api import linalg as linalg
 from tfteach.api import logging as logging
 from tfteach.api import losses as losses
