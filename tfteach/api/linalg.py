@@ -2,6 +2,7 @@
 
 from tfteach.ops.arrange import matrix_transpose as matrix_transpose
 from tfteach.ops.arrange import matrix_transpose as transpose
+from tfteach.ops.bessel import cross as cross
 from tfteach.ops.clip import global_norm as global_norm
 from tfteach.ops.contract import einsum as einsum
 from tfteach.ops.contract import tensordot as tensordot

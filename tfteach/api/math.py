@@ -5,6 +5,13 @@ from tfteach.checks.types import is_strictly_increasing as is_strictly_increasin
 from tfteach.ops.activations import softplus as softplus
 from tfteach.ops.activations import softsign as softsign
 from tfteach.ops.arrange import invert_permutation as invert_permutation
+from tfteach.ops.bessel import bessel_i0 as bessel_i0
+from tfteach.ops.bessel import bessel_i0e as bessel_i0e
+from tfteach.ops.bessel import bessel_i1 as bessel_i1
+from tfteach.ops.bessel import bessel_i1e as bessel_i1e
+from tfteach.ops.bessel import nextafter as nextafter
+from tfteach.ops.bessel import polyval as polyval
+from tfteach.ops.bessel import reciprocal_no_nan as reciprocal_no_nan
 from tfteach.ops.compare import equal as equal
 from tfteach.ops.compare import greater as greater
 from tfteach.ops.compare import greater_equal as greater_equal
@@ -20,6 +27,7 @@ from tfteach.ops.complex import angle as angle
 from tfteach.ops.complex import conj as conj
 from tfteach.ops.complex import imag as imag
 from tfteach.ops.complex import real as real
+from tfteach.ops.counts import bincount as bincount
 from tfteach.ops.division import atan2 as atan2
 from tfteach.ops.division import floormod as floormod
 from tfteach.ops.division import floormod as mod
@@ -31,6 +39,10 @@ from tfteach.ops.exponential import log as log
 from tfteach.ops.exponential import log1p as log1p
 from tfteach.ops.exponential import sigmoid as sigmoid
 from tfteach.ops.exponential import tanh as tanh
+from tfteach.ops.gamma import betainc as betainc
+from tfteach.ops.gamma import igamma as igamma
+from tfteach.ops.gamma import igammac as igammac
+from tfteach.ops.gamma import lbeta as lbeta
 from tfteach.ops.math import add as add
 from tfteach.ops.math import maximum as maximum
 from tfteach.ops.math import minimum as minimum
@@ -65,6 +77,7 @@ from tfteach.ops.rounding import rint as rint
 from tfteach.ops.rounding import round as round
 from tfteach.ops.scan import cumprod as cumprod
 from tfteach.ops.scan import cumsum as cumsum
+from tfteach.ops.scan_log import cumulative_logsumexp as cumulative_logsumexp
 from tfteach.ops.segment_functions import segment_max as segment_max
 from tfteach.ops.segment_functions import segment_mean as segment_mean
 from tfteach.ops.segment_functions import segment_min as segment_min

@@ -11,6 +11,10 @@ from tfteach.ops.activations import softsign as softsign
 from tfteach.ops.blocks import depth_to_space as depth_to_space
 from tfteach.ops.blocks import space_to_batch as space_to_batch
 from tfteach.ops.blocks import space_to_depth as space_to_depth
+from tfteach.ops.conv_2d import conv2d as conv2d
+from tfteach.ops.conv_2d import conv2d_backprop_filter as conv2d_backprop_filter
+from tfteach.ops.conv_2d import conv2d_backprop_input as conv2d_backprop_input
+from tfteach.ops.conv_2d import conv2d_transpose as conv2d_transpose
 from tfteach.ops.cross_entropy import softmax_cross_entropy_with_logits as softmax_cross_entropy_with_logits
 from tfteach.ops.cross_entropy import softmax_cross_entropy_with_logits_v2 as softmax_cross_entropy_with_logits_v2
 from tfteach.ops.cross_entropy import sparse_softmax_cross_entropy_with_logits as sparse_softmax_cross_entropy_with_logits
@@ -29,6 +33,9 @@ from tfteach.ops.nn import tanh as tanh
 from tfteach.ops.nn import xw_plus_b as xw_plus_b
 from tfteach.ops.nn import zero_fraction as zero_fraction
 from tfteach.ops.order import top_k as top_k
+from tfteach.ops.pool import avg_pool as avg_pool
+from tfteach.ops.pool import avg_pool as avg_pool2d
+from tfteach.ops.pool import max_pool as max_pool
 from tfteach.ops.softmax import log_softmax as log_softmax
 from tfteach.ops.softmax import softmax as softmax
 from tfteach.ops.top import in_top_k as in_top_k

@@ -2,3 +2,6 @@
 
 from tfteach.ops.sparse import SparseTensor as SparseTensor
 from tfteach.ops.sparse import sparse_placeholder as placeholder
+from tfteach.ops.sparse_segment import sparse_segment_mean as segment_mean
+from tfteach.ops.sparse_segment import sparse_segment_sqrt_n as segment_sqrt_n
+from tfteach.ops.sparse_segment import sparse_segment_sum as segment_sum

@@ -1,0 +1,1 @@
+"""The data that TensorFlow's tutorials use."""

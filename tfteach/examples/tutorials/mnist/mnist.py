@@ -1,0 +1,69 @@
+"""The two-layer network of TensorFlow's "mechanics" tutorial.
+
+Its four functions are the four parts of every TF 1 model: what it computes, how wrong
+that is, how it learns, how it is judged.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+from typing import Any
+
+NUM_CLASSES = 10
+IMAGE_SIZE = 28
+IMAGE_PIXELS = IMAGE_SIZE * IMAGE_SIZE
+
+
+def _tf() -> Any:
+    # At its first use: this package is below the ones the network is made of.
+    return importlib.import_module("tfteach")
+
+
+def _affine(inputs: Any, size: int, units: int) -> Any:
+    tf = _tf()
+    start = tf.truncated_normal([size, units], stddev=1.0 / math.sqrt(float(size)))
+    weights = tf.Variable(start, name="weights")
+    biases = tf.Variable(tf.zeros([units]), name="biases")
+    return tf.matmul(inputs, weights) + biases
+
+
+def inference(images: Any, hidden1_units: int, hidden2_units: int) -> Any:
+    """The logits, float32 [batch, 10], of images [batch, 784].
+
+    Args:
+      images: float32 Tensor [batch, IMAGE_PIXELS].
+      hidden1_units: the first hidden layer's size.
+      hidden2_units: the second's.
+    """
+    tf = _tf()
+    with tf.name_scope("hidden1"):
+        hidden1 = tf.nn.relu(_affine(images, IMAGE_PIXELS, hidden1_units))
+    with tf.name_scope("hidden2"):
+        hidden2 = tf.nn.relu(_affine(hidden1, hidden1_units, hidden2_units))
+    with tf.name_scope("softmax_linear"):
+        return _affine(hidden2, hidden2_units, NUM_CLASSES)
+
+
+def loss(logits: Any, labels: Any) -> Any:
+    """The mean cross entropy of logits [batch, 10] and labels [batch]."""
+    tf = _tf()
+    return tf.losses.sparse_softmax_cross_entropy(
+        labels=tf.cast(labels, tf.int64), logits=logits
+    )
+
+
+def training(loss: Any, learning_rate: float) -> Any:
+    """An Operation that makes one step of gradient descent; the loss is summarized."""
+    tf = _tf()
+    tf.summary.scalar("loss", loss)
+    optimizer = tf.train.GradientDescentOptimizer(learning_rate)
+    global_step = tf.Variable(0, name="global_step", trainable=False)
+    return optimizer.minimize(loss, global_step=global_step)
+
+
+def evaluation(logits: Any, labels: Any) -> Any:
+    """How many of a batch are right, an int32 scalar."""
+    tf = _tf()
+    correct = tf.nn.in_top_k(logits, labels, 1)
+    return tf.reduce_sum(tf.cast(correct, tf.int32))
