@@ -101,9 +101,95 @@ def matrix_parts(tf):
     ]  # fmt: skip
 
 
+# ---- counts, orders, segments
+
+
+def counts(tf):
+    i = shapeless(tf, np.array([3, 1, 1, 0], np.int32), "i")
+    x = tf.constant([0.5, -1.0, 3.5, 9.0], name="x")
+    weighted = tf.bincount([0, 3, 3, 1], weights=x, minlength=3, maxlength=7)
+    return [
+        tf.bincount(i), tf.bincount([[1, 2], [2, 5]], dtype=tf.float32), weighted,
+        tf.histogram_fixed_width(x, [0.0, 5.0], 4, dtype=tf.int64),
+        tf.histogram_fixed_width_bins(x, [0.0, 5.0], nbins=4),
+        tf.unravel_index([2, 5, 7], [3, 4]), *tf.gradients(weighted, [x]),
+    ]  # fmt: skip
+
+
+def orders(tf):
+    x = tf.constant(A, name="x")
+    y = shapeless(tf, A, "y")
+    found = [tf.sort(x), tf.sort(x, axis=0, direction="DESCENDING"), tf.sort(y, -2)]
+    found += [tf.argsort(x, axis=-2), tf.argsort(y, 0, "DESCENDING", name="places")]
+    return found + tf.gradients(found[0] * [[1.0, 2.0, 3.0]], [x])
+
+
+def sparse_segments(tf):
+    x = tf.constant(A, name="x")
+    found = []
+    for f in (tf.sparse_segment_sum, tf.sparse_segment_mean, tf.sparse_segment_sqrt_n):
+        found.append(f(x, [0, 2, 2], [0, 0, 1]))
+        found.append(f(x, [1, 0], [0, 3], num_segments=5))
+        found += tf.gradients(found[-1] + 1.0, [x]) + tf.gradients(found[-2], [x])
+    return found
+
+
+def bits(tf):
+    x, y = tf.constant([6, -3, 100], name="x"), tf.constant([3, 5, 12], name="y")
+    b = tf.bitwise
+    names = "bitwise_and bitwise_or bitwise_xor left_shift right_shift".split()
+    return [getattr(b, n)(x, y) for n in names] + [b.invert(x, name="all")]
+
+
+# ---- Fourier transforms
+
+
+def transforms(tf):
+    z = tf.constant((A + 1j * A.T).astype(np.complex64), name="z")
+    cube = tf.stack([z, z * 2.0])
+    f = tf.signal
+    found = [tf.fft(z), tf.ifft(z), f.fft2d(cube), f.ifft2d(z), f.fft3d(cube)]
+    found.append(tf.ifft3d(cube))
+    for y in list(found):
+        found += tf.gradients(tf.abs(y), [z])
+    return [*found, f.fftshift(z), f.ifftshift(z, 1), f.fftshift(z, [0, 1], name="s")]
+
+
+def real_transforms(tf):
+    x = tf.constant(A, name="x")
+    y = tf.placeholder_with_default(A, [None, 3], name="y")
+    w = shapeless(tf, np.array([4], np.int32), "w")
+    f = tf.signal
+    found = [f.rfft(x), f.rfft(x, [6]), f.rfft(y), f.rfft(x, w), f.rfft2d(x, [4, 3])]
+    found += [f.irfft(found[0]), f.irfft(found[2]), f.irfft2d(found[4], [4, 3])]
+    found += [f.rfft3d(tf.stack([x, x + 1.0])), f.irfft2d(f.rfft2d(y))]
+    found.append(f.irfft3d(found[8], [2, 3, 3]))
+    for y in found[:8]:
+        found += tf.gradients(tf.abs(y), [x])
+    return [t for t in found if t is not None]
+
+
+# ---- special functions
+
+
+def special_functions(tf):
+    a = tf.constant([[0.5, 2.0], [3.0, 20.0]], name="a")
+    x = tf.constant([0.75, 8.0], name="x")
+    m = tf.math
+    found = [m.igamma(a, x), tf.igammac(a, x), m.bessel_i0e(x), m.bessel_i1e(x)]
+    found += [m.bessel_i0(x), m.bessel_i1(x), tf.lbeta(a), m.nextafter(a, x)]
+    found += [m.betainc(a, a + 1.0, x[0] * 0.5), m.reciprocal_no_nan(a - 2.0)]
+    found += [m.polyval([x, 2.0, x], a), tf.cross(A, A + 1.0)]
+    found += [m.cumulative_logsumexp(a, 1), m.cumulative_logsumexp(x, reverse=True)]
+    for y in found[:11] + found[12:]:
+        found += [g for g in tf.gradients(y * 2.0, [a, x]) if g is not None]
+    return found
+
+
 GRAPHS = [
     inverses, determinants, solutions, triangular_solutions, choleskys, eigenvalues,
-    singular_values, orthogonal_triangular, matrix_parts,
+    singular_values, orthogonal_triangular, matrix_parts, counts, orders,
+    sparse_segments, bits, transforms, real_transforms, special_functions,
 ]  # fmt: skip
 
 

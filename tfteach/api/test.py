@@ -3,3 +3,9 @@
 from tfteach.session.devices import gpu_device_name as gpu_device_name
 from tfteach.session.devices import is_built_with_cuda as is_built_with_cuda
 from tfteach.session.devices import is_gpu_available as is_gpu_available
+from tfteach.testing.gradient_checker import compute_gradient as compute_gradient
+from tfteach.testing.gradient_checker import compute_gradient_error as compute_gradient_error
+from tfteach.testing.lazy import create_local_cluster as create_local_cluster
+from tfteach.testing.lazy import is_built_with_rocm as is_built_with_rocm
+from tfteach.testing.lazy import of_test as __getattr__
+from tfteach.testing.protos import assert_equal_graph_def as assert_equal_graph_def

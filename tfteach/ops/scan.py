@@ -59,9 +59,13 @@ class Scan(Op, abstract=True):
         if self.exclusive and out.shape[where]:
             head, tail = [slice(None)] * rank, [slice(None)] * rank
             head[where], tail[where] = slice(0, 1), slice(None, -1)
-            first = xp.full_like(out[tuple(head)], self.neutral)
+            first = xp.full_like(out[tuple(head)], self.first(x.dtype))
             out = xp.concatenate([first, out[tuple(tail)]], where)
         return xp.flip(out, where) if self.reverse else out
+
+    def first(self, dtype: Any) -> Any:
+        """What nothing combines to."""
+        return self.neutral
 
     def scan(self, xp: Any, x: Any, axis: int) -> Any:
         """The inclusive scan from the front."""
