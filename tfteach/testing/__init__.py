@@ -1,0 +1,1 @@
+"""`tf.test`: test cases for graphs, and gradients checked by numbers."""
