@@ -224,14 +224,6 @@ def test_a_second_derivative_that_would_be_wrong():
         tf.gradients(first, x)
 
 
-def test_while_loops_say_what_is_missing():
-    x = tf.constant(2.0)
-    y = tf.while_loop(lambda v: v < 100.0, lambda v: v * v, [x])
-    with pytest.raises(NotImplementedError, match=r"while loop.*while/Exit"):
-        tf.gradients(y, x)
-    assert evaluate(y) == 256.0
-
-
 # ---- row gradients
 
 

@@ -73,7 +73,7 @@ def gradients(
     Raises:
       LookupError: an op in between has no gradient.
       ValueError: the arguments do not fit each other.
-      NotImplementedError: a while loop lies in between.
+      TypeError: a loop in between is itself the gradient of a loop.
 
     Example:
       >>> x = tf.constant(3.0)
@@ -99,6 +99,7 @@ def gradients(
         )
         walk.seed(ys, walk.initial_gradients(ys, weights))
         walk.run([y.op for y in ys], [x.op for x in xs], [_op_of(s) for s in stops])
+    walk.finish()  # TF builds the last nodes of loops outside of the name scope
     return [walk.result(x, unconnected is UnconnectedGradients.ZERO) for x in xs]
 
 

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import functools
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import Any
 
+from tfteach.autodiff.loops import LoopGradients, loops_between
 from tfteach.autodiff.pieces import (
     Gradient,
     check_weight,
@@ -24,6 +25,7 @@ from tfteach.autodiff.pieces import (
 from tfteach.autodiff.rules import gradient_rule
 from tfteach.framework import dtypes
 from tfteach.framework import shape as shapes
+from tfteach.framework.contexts import is_loop_exit, is_loop_switch
 from tfteach.framework.graph import Graph
 from tfteach.framework.indexed_slices import IndexedSlices, convert_n
 from tfteach.framework.op import OPS
@@ -101,14 +103,23 @@ def _node_id(op: Operation) -> int:
     return op.node_id
 
 
-def refuse_loops(between: list[Operation]) -> None:
-    for op in reversed(between):  # a loop's Exit rather than its inside
-        if op.type in ("Exit", "RefExit", "NextIteration", "While", "StatelessWhile"):
-            raise NotImplementedError(
-                f"tf.gradients through a while loop is not implemented: '{op.name}' "
-                f"(op type: {op.type}) lies between ys and xs. Build the steps with a "
-                "Python loop, or put tf.stop_gradient around the loop's result."
-            )
+def _nearest_first(
+    to_ops: Sequence[Operation], between: list[Operation]
+) -> list[Operation]:
+    """`between`, in the order in which a breadth-first search from `to_ops` finds it.
+
+    Loops get their gradients' nodes in this order.
+    """
+    left = set(between)
+    found: list[Operation] = []
+    queue = deque(to_ops)
+    while queue:
+        op = queue.popleft()
+        if op in left:
+            left.remove(op)
+            found.append(op)
+            queue.extend(t.op for t in op.inputs)
+    return found
 
 
 # ---- the walk
@@ -127,6 +138,7 @@ class BackwardWalk:
         self._accumulate = aggregation == 2
         # op -> per output, what arrived: a list until it is summed.
         self._arrived: dict[Operation, list[Any]] = {}
+        self._loops: LoopGradients | None = None
 
     # -- where it begins
 
@@ -156,7 +168,11 @@ class BackwardWalk:
         slots = self._arrived.get(op)
         if slots is None:
             slots = self._arrived[op] = [[] for _ in op.outputs]
-        slots[tensor.value_index].append(grad)
+        arrived = slots[tensor.value_index]
+        if isinstance(arrived, list):
+            arrived.append(grad)
+        else:  # a loop's Switch, visited before
+            slots[tensor.value_index] = grad
 
     # -- backwards
 
@@ -168,27 +184,65 @@ class BackwardWalk:
     ) -> None:
         """Walk from `to_ops` back to `from_ops`, not through `stop_ops`."""
         between = ops_between(to_ops, from_ops)
-        refuse_loops(between)
+        if any(is_loop_exit(op) for op in between):
+            between = _nearest_first(to_ops, between)
+            self._loops = loops_between(between, self._colocate)
         pending = dict.fromkeys(between, 0)
         for op in between:
             for t in op.inputs:
                 if t.op in pending:
                     pending[t.op] += 1
+        queue = deque(op for op in dict.fromkeys(to_ops) if pending.get(op) == 0)
+        if self._loops is not None:
+            for exit in self._loops.unused_exits(pending, set(queue)):
+                if exit.dtype.base_dtype in TRAINABLE:
+                    self._send(exit, self._loops.zeros_for_exit(exit))
+                    queue.append(exit.op)
         stops = set(stop_ops)
         for op in from_ops:
             if not any(pending.get(t.op, 0) > 0 for t in op.inputs):
                 stops.add(op)
-        queue = deque(op for op in dict.fromkeys(to_ops) if pending.get(op) == 0)
         while queue:
             op = queue.popleft()
             self._visit(op, stops)
             for t in op.inputs:
                 source = t.op
                 left = pending.get(source)
-                if left is not None:
-                    pending[source] = left - 1
-                    if left == 1:
-                        queue.append(source)
+                if left is None:
+                    continue
+                pending[source] = left = left - 1
+                if self._loops is not None and is_loop_exit(source) and left == 0:
+                    queue.extend(self._exits_after(t, self._loops))
+                elif left == 0 or (
+                    left > 0 and self._loops is not None and is_loop_switch(source)
+                ):
+                    queue.append(source)
+
+    def finish(self) -> None:
+        """What is left to do when all gradients are built."""
+        if self._loops is not None:
+            self._loops.finish()
+
+    def _exits_after(self, exit: Tensor, loops: LoopGradients) -> list[Operation]:
+        """The Exits of a loop, once all of them have what there is for them."""
+        state = loops.state_of(exit.op)
+        assert state is not None
+        state.deferred_exits.append(exit)
+        state.pending_exits -= 1
+        if state.pending_exits > 0:
+            return []
+        ready: list[Operation] = []
+        for other in state.deferred_exits:
+            slots = self._arrived.get(other.op)
+            if slots and any(not isinstance(s, list) or len(s) for s in slots):
+                ready.append(other.op)
+            else:
+                state.unused_exits.append(other)
+        # With a gradient for one of them, all others have zeros.
+        for other in state.unused_exits:
+            if ready and other.dtype.base_dtype in TRAINABLE:
+                self._send(other, loops.zeros_for_exit(other))
+        return ready + [other.op for other in state.unused_exits]
 
     def _visit(self, op: Operation, stops: set[Operation]) -> None:
         if self._colocate:
@@ -198,16 +252,35 @@ class BackwardWalk:
             self._visit_placed(op, stops)
 
     def _visit_placed(self, op: Operation, stops: set[Operation]) -> None:
-        grads = self._sum_arrived(op)
+        loops = self._loops
+        if loops is None:
+            grads = self._sum_arrived(op)
+        else:
+            with loops.context_of(op, before=True):
+                grads = self._sum_arrived(op)
         if op in stops or all(g is None for g in grads):
             return
         rule = gradient_rule(op)
         if rule is None:
             return
+        if loops is None:
+            self._differentiate(op, rule, grads, zeros_outside_loop)
+        else:
+            with loops.context_of(op):
+                self._differentiate(op, rule, grads, loops.zeros_like)
+
+    def _differentiate(
+        self,
+        op: Operation,
+        rule: Callable[..., Any],
+        grads: list[Gradient],
+        zeros_like: Callable[[Operation, int], Gradient],
+    ) -> None:
+        """Apply an op's rule and send on what it gives."""
         for i, grad in enumerate(grads):
             if grad is None and op.outputs[i].dtype.base_dtype in TRAINABLE:
                 # Kept: an output that nothing depends on then has a gradient of zeros.
-                grads[i] = self._arrived[op][i] = zeros_outside_loop(op, i)
+                grads[i] = self._arrived[op][i] = zeros_like(op, i)
         scopes = self._graph.scopes
         saved, scopes.name = scopes.name, self._graph.unique_name(op.name + "_grad")
         try:
@@ -255,11 +328,12 @@ class BackwardWalk:
         if slots is None:
             return [None] * len(op.outputs)
         for i, grads in enumerate(slots):
-            slots[i] = (
-                self._sum(op, grads)
-                if len(grads) > 1
-                else (grads[0] if grads else None)
-            )
+            if isinstance(grads, list):
+                slots[i] = (
+                    self._sum(op, grads)
+                    if len(grads) > 1
+                    else (grads[0] if grads else None)
+                )
         return list(slots)
 
     def _sum(self, op: Operation, grads: list[Gradient]) -> Gradient:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tfteach.control.tensor_array import arrays_again, flow_of
 from tfteach.framework import nest
 from tfteach.framework.contexts import ControlFlowContext, contains, is_loop_exit
 from tfteach.framework.convert import convert
@@ -114,7 +115,7 @@ class CondContext(ControlFlowContext):
     def _output(self, value: Any) -> Tensor:
         if isinstance(value, Operation):
             return with_dependencies([value], self.pivot)
-        tensor = convert(value)
+        tensor = convert(flow_of(value))
         if tensor in self.values:
             return self.external_values.get(tensor, tensor)
         # A value from outside, returned as it is: it must be dead with the branch.
@@ -230,6 +231,8 @@ def cond(
         _check_same_results(on_true, on_false)
         flat = [nest.flatten(r[2], expand_composites=True) for r in (on_false, on_true)]
         merges = [merge(pair)[0] for pair in zip(*flat, strict=True)]
+        originals = nest.flatten(on_true[1], expand_composites=True)
+        merges = arrays_again(originals, merges)
         if on_true[0].outer_context is None:
             graph.add_to_collection(GraphKeys.COND_CONTEXT, on_true[0])
             graph.add_to_collection(GraphKeys.COND_CONTEXT, on_false[0])

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tfteach.control.branch import carry_in, merge, switch_colocated
+from tfteach.control.tensor_array import arrays_again, flow_of
 from tfteach.framework import nest
 from tfteach.framework.contexts import (
     ControlFlowContext,
@@ -20,13 +21,14 @@ from tfteach.framework.contexts import (
 )
 from tfteach.framework.convert import convert
 from tfteach.framework.export import export
+from tfteach.framework.graph import Graph
 from tfteach.framework.keys import GraphKeys
 from tfteach.framework.op import OPS
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape, TensorShape
 from tfteach.ops.constant import constant
-from tfteach.ops.flow import LoopCond, forward, is_slices
+from tfteach.ops.flow import LoopCond, enter, forward, is_slices
 
 
 class WhileContext(ControlFlowContext):
@@ -37,6 +39,7 @@ class WhileContext(ControlFlowContext):
       parallel_iterations, back_prop, swap_memory: as given to `tf.while_loop`.
       pivot: whether the loop goes on, the output of its LoopCond.
       loop_enters, loop_exits: the tensors that lead into the loop and out of it.
+      grad_state: for the loop of a gradient, its ties to the loop it belongs to.
     """
 
     def __init__(
@@ -46,12 +49,14 @@ class WhileContext(ControlFlowContext):
         back_prop: bool = True,
         swap_memory: bool = False,
         name: str = "while_context",
+        grad_state: Any = None,
     ) -> None:
         super().__init__(name)
         self.maximum_iterations = maximum_iterations
         self.parallel_iterations = parallel_iterations
         self.back_prop = back_prop
         self.swap_memory = swap_memory
+        self.grad_state = grad_state
         self.pivot: Tensor | None = None
         self.pivot_for_pred: Tensor | None = None
         self.pivot_for_body: Tensor | None = None
@@ -78,34 +83,58 @@ class WhileContext(ControlFlowContext):
         if value in self.values or value.op.control_flow_context is self:
             return self.external_values.get(value, value)
         self.values.add(value)
+        real = self._from_forward_loop(value)
+        if real is not None:
+            self.external_values[value] = real
+            return real
         result = value
         if self.outer_context is not None:
             result = self.outer_context.add_value(value)
         with self.graph.control_dependencies(None):
-            enter = self._enter(result, is_constant=True)
-        self._take_over([enter])
-        self.values.add(enter)
-        self.external_values[value] = enter
-        return enter
+            entered = self._enter(result, is_constant=True)
+        self._take_over([entered])
+        self.values.add(entered)
+        self.external_values[value] = entered
+        return entered
+
+    def _from_forward_loop(self, value: Tensor) -> Tensor | None:
+        """What a gradient's loop has of a value of the loop that it belongs to."""
+        state = _grad_state(self.graph)
+        if state is not None:
+            context = output_context(value.op)
+            loop = None if context is None else context.while_context
+            if loop is state.forward_context:
+                real: Tensor = state.real_value(value)
+                return real
+        return None
 
     def _enter(
         self, value: Tensor, is_constant: bool, keep_shape: bool = True
     ) -> Tensor:
-        enter: Tensor = forward(
-            "Enter",
-            value,
-            frame_name=self.name,
-            is_constant=is_constant,
-            parallel_iterations=self.parallel_iterations,
+        entered = enter(
+            value, self.name, is_constant, self.parallel_iterations, keep_shape
         )
-        if keep_shape:
-            enter.set_shape(value.shape)
-        self.graph.prevent_feeding(enter)
+        self.graph.prevent_feeding(entered)
         if self.outer_context is not None:
-            self.outer_context.add_inner_op(enter.op)
-        return enter
+            self.outer_context.add_inner_op(entered.op)
+        return entered
 
     def add_op(self, op: Operation) -> None:
+        if op.type in ("Shape", "Size", "Rank"):
+            # Of a value of the forward loop the size is kept, not the value.
+            state = _grad_state(self.graph)
+            theirs = op.inputs[0].op.control_flow_context
+            loop = None if theirs is None else theirs.while_context
+            if state is not None and loop is state.forward_context:
+                op.control_flow_context = theirs
+                if theirs.is_while:
+                    theirs._add_op(op)
+                else:
+                    theirs.add_op(op)
+                return
+        self._add_op(op)
+
+    def _add_op(self, op: Operation) -> None:
         if op.inputs:
             carry_in(self, op)
             dropped = self.keep_inner_control_inputs(op)
@@ -141,19 +170,19 @@ class WhileContext(ControlFlowContext):
         """Make Enter ops part of the loop, with the control inputs around it."""
         scopes = self.graph.scopes
         loop = None if self.outer_context is None else self.outer_context.while_context
-        for enter in enters:
+        for entered in enters:
             kept = []
-            for op in scopes.control_inputs_for({enter.op.inputs[0].op}):
+            for op in scopes.control_inputs_for({entered.op.inputs[0].op}):
                 theirs, mine = output_context(op), self.outer_context
                 while mine is not theirs and mine is not None and mine is not loop:
                     mine = mine.outer_context
                 if mine is theirs:
                     kept.append(op)
-            enter.op.control_flow_context = self
+            entered.op.control_flow_context = self
             if kept:
-                enter.op._add_control_inputs(kept)
+                entered.op._add_control_inputs(kept)
             for scope in scopes.control:
-                scope.add(enter.op)
+                scope.add(entered.op)
 
     # ---- building
 
@@ -165,7 +194,8 @@ class WhileContext(ControlFlowContext):
         invariants: Any,
     ) -> tuple[Any, list[Tensor]]:
         """Make the loop's nodes: what `body` returned, and the Exit tensors."""
-        values = [v if is_slices(v) else convert(v) for v in nest.flatten(loop_vars)]
+        values = [flow_of(v) for v in nest.flatten(loop_vars)]
+        values = [v if is_slices(v) else convert(v) for v in values]
         tensors = nest.flatten(values, expand_composites=True)
         with self:
             return self._build(cond, body, loop_vars, tensors, invariants)
@@ -179,9 +209,11 @@ class WhileContext(ControlFlowContext):
         invariants: list[Shape] | None,
     ) -> tuple[Any, list[Tensor]]:
         merges = self._begin(tensors, invariants)
+        originals = nest.flatten(loop_vars, expand_composites=True)
 
         def packed(flat: list[Tensor]) -> Any:
-            return nest.pack_sequence_as(loop_vars, flat, expand_composites=True)
+            values = arrays_again(originals, flat)
+            return nest.pack_sequence_as(loop_vars, values, expand_composites=True)
 
         self.pivot = LoopCond()(convert(cond(*packed(merges))), name="LoopCond")
         switches = [switch_colocated(m, self.pivot) for m in merges]
@@ -193,7 +225,8 @@ class WhileContext(ControlFlowContext):
         nest.assert_same_structure(
             list(packed(inside)), list(result), expand_composites=True
         )
-        nexts = [convert(v) for v in nest.flatten(result, expand_composites=True)]
+        flat_result = nest.flatten(result, expand_composites=True)
+        nexts = [convert(flow_of(v)) for v in flat_result]
         if len(merges) != len(nexts):
             raise ValueError(
                 "Number of inputs and outputs of body must match loop_vars: "
@@ -218,18 +251,25 @@ class WhileContext(ControlFlowContext):
         pivot = None
         while outer is not None and pivot is None:
             pivot, outer = outer.control_pivot, outer.outer_context
-        for enter in enters:
-            if pivot is not None and is_constant_enter(enter.op.inputs[0].op):
-                enter.op._add_control_input(pivot.op)
+        for entered in enters:
+            if pivot is not None and is_constant_enter(entered.op.inputs[0].op):
+                entered.op._add_control_input(pivot.op)
         if invariants is not None:
-            for tensor, enter, shape in zip(tensors, enters, invariants, strict=True):
-                _set_invariant(tensor, enter, shape)
+            for tensor, inner, shape in zip(tensors, enters, invariants, strict=True):
+                _set_invariant(tensor, inner, shape)
         self._take_over(enters)
         self.values = set(enters)
         self.loop_enters = enters
         merges = [merge([e, e])[0] for e in enters]
         self.pivot_for_pred = merges[0]
         return merges
+
+
+def _grad_state(graph: Graph) -> Any:
+    """The gradient state of the loop that is being built, if it is a gradient's."""
+    context = graph.control_flow_context
+    loop = None if context is None else context.while_context
+    return None if loop is None else loop.grad_state
 
 
 def _fits(shape: Shape, invariant: Shape) -> bool:
@@ -335,7 +375,8 @@ def while_loop(
         if context.outer_context is None:
             context.graph.add_to_collection(GraphKeys.WHILE_CONTEXT, context)
         result, exits = context.build(cond, body, loop_vars, invariants)
-        packed = nest.pack_sequence_as(result, exits, expand_composites=True)
+        flat = arrays_again(nest.flatten(result, expand_composites=True), exits)
+        packed = nest.pack_sequence_as(result, flat, expand_composites=True)
         if limit is not None:
             return packed[1]
         return packed[0] if len(exits) == 1 and not return_same_structure else packed

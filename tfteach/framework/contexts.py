@@ -9,6 +9,8 @@ Source: python/ops/control_flow_ops.py, control_flow_util.py.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from tfteach.framework import nest
@@ -52,6 +54,15 @@ class ControlFlowContext:
 
     def __exit__(self, *_: object) -> None:
         get_default_graph().control_flow_context = self._entered.pop()
+
+    @contextmanager
+    def left(self) -> Iterator[None]:
+        """Set this context, the innermost open one, aside."""
+        self.__exit__()
+        try:
+            yield
+        finally:
+            self.__enter__()
 
     def add_op(self, op: Operation) -> None:
         """Make a new op part of this context."""
@@ -120,6 +131,24 @@ def is_loop_exit(op: Operation) -> bool:
 def is_constant_enter(op: Operation) -> bool:
     """Whether `op` carries a value into a loop that no turn changes."""
     return is_loop_enter(op) and bool(op.get_attr("is_constant"))
+
+
+def is_loop_switch(op: Operation) -> bool:
+    """Whether `op` is the Switch of a loop variable, not one of a cond in a loop."""
+    if op.type not in ("Switch", "RefSwitch"):
+        return False
+    context: ControlFlowContext | None = op.control_flow_context
+    if context is None or not context.is_while:
+        return False
+    users = [user for tensor in op.outputs for user in tensor.consumers()]
+    return not all(_is_in_branch(user) for user in users)
+
+
+def _is_in_branch(op: Operation) -> bool:
+    context: ControlFlowContext | None = op.control_flow_context
+    if context is not None and is_loop_enter(op):
+        context = context.outer_context
+    return context is not None and context.is_cond
 
 
 def output_context(op: Operation) -> ControlFlowContext | None:

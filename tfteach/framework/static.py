@@ -208,14 +208,19 @@ _SHAPE_RULES: dict[str, Callable[[Any], Any]] = {
 }
 
 
-_HANDLE_PASSES = frozenset(("Identity", "Switch", "Enter"))
+_HANDLE_PASSES = frozenset(("Identity", "Switch", "Enter", "TensorArrayGradV3"))
 
 
 def handle_shape(handle: Tensor) -> Shape:
-    """The declared shape of the variable that a resource handle stands for."""
+    """The declared shape of the variable, or of the elements of the TensorArray, that
+    a resource handle stands for."""
     op = handle.op
     while op.type in _HANDLE_PASSES:
         op = op.inputs[0].op
-    if op.type != "VarHandleOp":
-        return None
-    return op.spec.shape  # type: ignore[attr-defined,no-any-return]
+    spec: Any = op.spec
+    if op.type == "VarHandleOp":
+        return spec.shape  # type: ignore[no-any-return]
+    if op.type == "TensorArrayV3":
+        shape: Shape = spec.element_shape
+        return shape if spec.identical_element_shapes or is_full(shape) else None
+    return None

@@ -22,7 +22,12 @@ from tfteach.framework.op import OPS, Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
-from tfteach.ops.flow_grad import merge_gradient, switch_gradient
+from tfteach.ops.flow_grad import (
+    enter_gradient,
+    exit_gradient,
+    merge_gradient,
+    switch_gradient,
+)
 
 
 class NoOp(Op):
@@ -166,6 +171,9 @@ class Enter(_Forward):
         # The shape of what loops may change from turn to turn.
         return data if self.is_constant else None
 
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return [enter_gradient(op, grad)]
+
 
 class RefEnter(Enter):
     """Enter on a reference edge.  Source: control_flow_ops.cc, RefEnter."""
@@ -178,8 +186,11 @@ class Exit(_Forward):
 
     signature = "data: T -> output: T"
 
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return [exit_gradient(op, grad)]
 
-class RefExit(_Forward):
+
+class RefExit(Exit):
     """Exit on a reference edge.  Source: control_flow_ops.cc, RefExit."""
 
     signature = "data: ref T -> output: ref T"
@@ -190,8 +201,11 @@ class NextIteration(_Forward):
 
     signature = "data: T -> output: T"
 
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return [grad]
 
-class RefNextIteration(_Forward):
+
+class RefNextIteration(NextIteration):
     """NextIteration on a reference edge.  Source: control_flow_ops.cc."""
 
     signature = "data: ref T -> output: ref T"
@@ -224,6 +238,9 @@ class LoopCond(_Forward):
     def compute(self, xp: Any, input: Any) -> Any:
         return input
 
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return [None]
+
 
 class RefSelect(_Flow):
     """The reference that `index` picks.  Source: control_flow_ops.cc, RefSelect."""
@@ -249,6 +266,28 @@ def forward(kind: str, data: Any, name: str | None = None, **attrs: Any) -> Any:
     tensor = convert(data, as_ref=True)
     prefix = "Ref" if tensor.dtype.is_ref else ""
     return OPS[prefix + kind](**attrs)(tensor, name=name)
+
+
+def enter(
+    value: Any,
+    frame_name: str,
+    is_constant: bool = False,
+    parallel_iterations: int = 10,
+    keep_shape: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """`value` inside the frame of a loop."""
+    entered: Tensor = forward(
+        "Enter",
+        value,
+        name,
+        frame_name=frame_name,
+        is_constant=is_constant,
+        parallel_iterations=parallel_iterations,
+    )
+    if keep_shape:
+        entered.set_shape(value.shape)
+    return entered
 
 
 def is_slices(value: Any) -> bool:

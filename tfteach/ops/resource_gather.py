@@ -28,7 +28,8 @@ from tfteach.ops.shapes import size
 
 def variable_shape(handle: Tensor) -> Tensor:
     """The shape of the variable behind a handle: a constant if it is known."""
-    known = handle_shape(handle)
+    # Where a loop or a branch carried the handle in, TF asks the variable.
+    known = handle_shape(handle) if handle.op.type == "VarHandleOp" else None
     if is_full(known):
         return constant(list(known or ()), "int32")
     return VariableShape()(handle)

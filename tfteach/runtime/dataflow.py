@@ -45,11 +45,13 @@ class Frame:
       parent, parent_iteration: where the loop was entered.
       waiting: iteration -> node -> what has arrived for it.
       invariants: the constants of the loop: they arrive in every iteration.
+      is_dead: the loop is in a branch that was not taken.
     """
 
     __slots__ = (
         "children",
         "invariants",
+        "is_dead",
         "last",
         "parent",
         "parent_iteration",
@@ -63,6 +65,7 @@ class Frame:
         self.invariants: list[tuple[_Cell, Any]] = []
         self.children: dict[tuple[int, str], Frame] = {}
         self.last = 0
+        self.is_dead = False
 
 
 class _Arrived:
@@ -104,7 +107,11 @@ class _Cell:
         self.control_users: list[_Cell] = []
 
 
-_KINDS = frozenset(("Switch", "Merge", "Enter", "Exit", "NextIteration", "Feed"))
+_KINDS = frozenset(
+    ("Switch", "Merge", "Enter", "Exit", "NextIteration", "Feed", "ControlTrigger")
+)
+# These run, or are dead, by their data alone.
+_HEEDLESS = frozenset(("Merge", "ControlTrigger"))
 
 
 class DataflowProgram:
@@ -195,10 +202,10 @@ class _Run:
     ) -> None:
         kind = cell.kind
         if dead and kind != "Merge":
-            if kind in ("Exit", "NextIteration"):
+            if kind == "NextIteration" or (kind == "Exit" and not frame.is_dead):
                 return  # the loop's end is told by the values that leave it
             results: list[Any] = [DEAD] * len(cell.users)
-        elif kind == "Plain":
+        elif kind in ("Plain", "ControlTrigger"):
             results = self._compute(cell, values)
         elif kind == "Switch":
             taken = bool(self._read(cell, values)[1])
@@ -215,8 +222,14 @@ class _Run:
         if kind == "Enter":
             self._enter(cell, results, frame, iteration)
         elif kind == "Exit":
-            assert frame.parent is not None
-            self._send(cell, results, False, frame.parent, frame.parent_iteration)
+            if frame.parent is None:
+                raise errors.InvalidArgumentError(
+                    None,
+                    None,
+                    f"{cell.node.name} is an Exit that no Enter leads to: only the "
+                    "value of a loop can leave it.",
+                ).at(cell.node.op)
+            self._send(cell, results, dead, frame.parent, frame.parent_iteration)
         elif kind == "NextIteration":
             self._begin(frame, iteration + 1)
             self._send(cell, results, False, frame, iteration + 1)
@@ -231,6 +244,8 @@ class _Run:
         child = frame.children.get(key)
         if child is None:
             child = frame.children[key] = Frame(frame, iteration)
+        if results[0] is DEAD and not cell.is_invariant:
+            child.is_dead = True
         if cell.is_invariant:
             child.invariants.append((cell, results[0]))
             for i in range(child.last + 1):
@@ -282,13 +297,13 @@ class _Run:
                 if edge in self.wanted:
                     self.results[edge] = value
             for user, position in users:
-                self._arrive(user, position, value, frame, iteration, waiting)
+                self._arrive(user, position, value, frame, iteration, waiting, cell)
         for user in cell.control_users:
             arrived = waiting.get(user)
             if arrived is None:
                 arrived = waiting[user] = _Arrived(user)
             arrived.missing -= 1
-            arrived.is_dead = arrived.is_dead or (dead and user.kind != "Merge")
+            arrived.is_dead |= dead and user.kind not in _HEEDLESS
             if arrived.missing == 0:
                 self._queue(user, frame, iteration, waiting)
         # Only here: while results are handed out, more may arrive in this table.
@@ -303,14 +318,20 @@ class _Run:
         frame: Frame,
         iteration: int,
         waiting: dict[_Cell, _Arrived],
+        source: _Cell,
     ) -> None:
         arrived = waiting.get(user)
         if arrived is None:
             arrived = waiting[user] = _Arrived(user)
         arrived.values[position] = value
         if user.kind == "Merge":
-            # The first live input fires it; dead ones only when all are dead.
-            if value is DEAD and any(v is not DEAD for v in arrived.values):
+            # The first live input fires it; dead ones only when all are dead.  A loop
+            # that begins dead has no other turn.
+            if (
+                value is DEAD
+                and source.kind != "Enter"
+                and any(v is not DEAD for v in arrived.values)
+            ):
                 return
         elif value is DEAD:
             arrived.is_dead = True

@@ -1,0 +1,369 @@
+"""A function along the first axis: `map_fn`, `scan`, `foldl`, `foldr`.
+
+The elements go into TensorArrays; a loop reads one in each turn.
+Source: python/ops/map_fn.py, python/ops/functional_ops.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from tfteach.control.loop import while_loop
+from tfteach.control.tensor_array import TensorArray
+from tfteach.framework import nest
+from tfteach.framework import shape as shapes
+from tfteach.framework.convert import convert
+from tfteach.framework.dtypes import as_dtype
+from tfteach.framework.export import export
+from tfteach.framework.operation import Tensor
+from tfteach.framework.scope import name_scope
+from tfteach.framework.shape import TensorShape
+from tfteach.ops.adjoint import upward
+from tfteach.ops.constant import constant
+from tfteach.ops.shapes import shape as shape_of
+
+Function = Callable[..., Any]
+
+
+@export("map_fn")
+def map_fn(
+    fn: Function,
+    elems: Any,
+    dtype: Any = None,
+    parallel_iterations: int | None = None,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    infer_shape: bool = True,
+    name: str | None = None,
+) -> Any:
+    """`fn` of each element along the first axis, stacked: `[fn(e) for e in elems]`.
+
+    Args:
+      fn: takes one element in the structure of `elems`, returns tensors.
+      elems: a Tensor [n, ...], or a nested structure of such.
+      dtype: the types (in the structure) of what `fn` returns; those of `elems` by
+        default.
+      parallel_iterations: how many turns may overlap (10 by default).
+      back_prop: whether gradients will be asked for.
+      swap_memory: whether values kept for the gradient may move to host memory.
+      infer_shape: all results of `fn` have the same shape.
+      name: the name scope of the new operations.
+
+    Returns:
+      Tensors [n, ...] in the structure that `fn` returns.
+
+    Raises:
+      TypeError: `fn` cannot be called, or returns another structure than `dtype`.
+      ValueError: `elems` are scalars, or `fn` returns another number of tensors.
+
+    Example:
+      >>> tf.map_fn(lambda x: x * x, tf.constant([1, 2, 3]))  # [1, 4, 9]
+
+    Source: python/ops/map_fn.py.
+    """
+    _check_callable(fn)
+    if type(elems).__name__ == "SparseTensor":
+        raise TypeError(
+            "To perform a map on the values of a sparse tensor use either "
+            " SparseTensor(input.indices, fn(input.values), input.dense_shape) or "
+            " SparseTensor(input.indices, map_fn(fn, input.values), "
+            "input.dense_shape)"
+        )
+    flat = _flat(elems)
+    with name_scope(name, "map", flat), _caching_variables():
+        flat = [convert(elem, name="elem") for elem in flat]
+        first = flat[0]._shape
+        if first is not None and not first:
+            what = (
+                "elems must be a 1+ dimensional Tensor, not a scalar"
+                if len(flat) == 1
+                else "elements in elems must be 1+ dimensional Tensors, not scalars"
+            )
+            raise ValueError(what)
+        types = _pack(elems, [e.dtype for e in flat]) if dtype is None else dtype
+        n = _length(flat[0]) or shape_of(flat[0])[0]
+        arrays = [TensorArray(e.dtype, n) for e in flat]
+        arrays = [a.unstack(e) for a, e in zip(arrays, flat, strict=True)]
+        start = constant(0)
+        results = [
+            TensorArray(as_dtype(t), n, infer_shape=infer_shape) for t in _flat(types)
+        ]
+
+        def compute(i: Tensor, written: list[TensorArray]) -> Any:
+            made = fn(_pack(elems, [a.read(i) for a in arrays]))
+            nest.assert_same_structure(types, made)
+            pairs = zip(written, _flat(made), strict=True)
+            written = [array.write(i, value) for array, value in pairs]
+            return i + 1, written
+
+        _, written = while_loop(
+            lambda i, _: i < n,
+            compute,
+            (start, results),
+            parallel_iterations=parallel_iterations or 10,
+            back_prop=back_prop,
+            swap_memory=swap_memory,
+            maximum_iterations=n,
+        )
+        return _pack(types, _stacked(written, flat))
+
+
+@export("scan")
+def scan(
+    fn: Function,
+    elems: Any,
+    initializer: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    infer_shape: bool = True,
+    reverse: bool = False,
+    name: str | None = None,
+) -> Any:
+    """All intermediate results of folding `elems` with `fn`, stacked.
+
+    `a[i] = fn(a[i - 1], elems[i])`, with a[-1] the initializer.
+
+    Args:
+      fn: takes the result so far and one element, returns the next result.
+      elems: a Tensor [n, ...], or a nested structure of such.
+      initializer: the first result; elems[0] by default.
+      parallel_iterations: how many turns may overlap.
+      back_prop: whether gradients will be asked for.
+      swap_memory: whether values kept for the gradient may move to host memory.
+      infer_shape: all results have the same shape.
+      reverse: begin with the last element.
+      name: the name scope of the new operations.
+
+    Returns:
+      Tensors [n, ...] in the structure of the initializer (of `elems` without one).
+
+    Raises:
+      TypeError: `fn` cannot be called, or returns another structure.
+      ValueError: `fn` returns another number of tensors.
+
+    Example:
+      >>> tf.scan(lambda a, x: a + x, tf.constant([1, 2, 3]))  # [1, 3, 6]
+
+    Source: python/ops/functional_ops.py, scan.
+    """
+    _check_callable(fn)
+    like = elems if initializer is None else initializer
+    flat = _flat(elems)
+    with name_scope(name, "scan", flat), _caching_variables():
+        flat = [convert(elem, name="elem") for elem in flat]
+        n: Any = _length(flat[0])
+        n = shape_of(flat[0])[0] if n is None else n
+        arrays = [TensorArray(e.dtype, n, element_shape=e.shape[1:]) for e in flat]
+        arrays = [a.unstack(e) for a, e in zip(arrays, flat, strict=True)]
+        if initializer is None:
+            values = [a.read(n - 1 if reverse else 0) for a in arrays]
+        else:
+            values = [convert(value) for value in _flat(initializer)]
+        begin = 1 if initializer is None else 0
+        results = [
+            TensorArray(
+                v.dtype,
+                n,
+                element_shape=v.shape if infer_shape else None,
+                infer_shape=infer_shape,
+            )
+            for v in values
+        ]
+        if initializer is None:
+            results = [
+                array.write(n - 1 if reverse else 0, value)
+                for array, value in zip(results, values, strict=True)
+            ]
+
+        def compute(i: Tensor, so_far: list[Any], written: list[TensorArray]) -> Any:
+            element = _pack(elems, [a.read(i) for a in arrays])
+            made = fn(_pack(like, so_far), element)
+            nest.assert_same_structure(like, made)
+            found = _flat(made)
+            pairs = zip(written, found, strict=True)
+            written = [array.write(i, value) for array, value in pairs]
+            return (i - 1 if reverse else i + 1), found, written
+
+        _, _, written = while_loop(
+            (lambda i, *_: i >= 0) if reverse else (lambda i, *_: i < n),
+            compute,
+            (n - 1 - begin if reverse else begin, values, results),
+            parallel_iterations=parallel_iterations,
+            back_prop=back_prop,
+            swap_memory=swap_memory,
+            maximum_iterations=n,
+        )
+        return _pack(like, _stacked(written, flat))
+
+
+@export("foldl")
+def foldl(
+    fn: Function,
+    elems: Any,
+    initializer: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    name: str | None = None,
+) -> Any:
+    """`fn(... fn(fn(initializer, elems[0]), elems[1]) ..., elems[n - 1])`.
+
+    Args:
+      fn: takes the result so far and one element, returns the next result.
+      elems: a Tensor [n, ...], or a nested structure of such.
+      initializer: the first result; elems[0] by default.
+      parallel_iterations: how many turns may overlap.
+      back_prop: whether gradients will be asked for.
+      swap_memory: whether values kept for the gradient may move to host memory.
+      name: the name scope of the new operations.
+
+    Returns:
+      The last result.
+
+    Raises:
+      TypeError: `fn` cannot be called.
+
+    Example:
+      >>> tf.foldl(lambda a, x: 10 * a + x, tf.constant([1, 2, 3]))  # 123
+
+    Source: python/ops/functional_ops.py, foldl.
+    """
+    _check_callable(fn)
+    with name_scope(name, "foldl", [elems]), _caching_variables():
+        n, arrays = _arrays_of(elems)
+        if initializer is None:
+            value = nest.map_structure(lambda a: a.read(0), arrays)
+            start = constant(1)
+        else:
+            value, start = initializer, constant(0)
+
+        def compute(i: Tensor, so_far: Any) -> Any:
+            element = nest.map_structure(lambda a: a.read(i), arrays)
+            result = fn(so_far, element)
+            return [i + 1, result]
+
+        return while_loop(
+            lambda i, _: i < n,
+            compute,
+            [start, value],
+            parallel_iterations=parallel_iterations,
+            back_prop=back_prop,
+            swap_memory=swap_memory,
+            maximum_iterations=n,
+        )[1]
+
+
+@export("foldr")
+def foldr(
+    fn: Function,
+    elems: Any,
+    initializer: Any = None,
+    parallel_iterations: int = 10,
+    back_prop: bool = True,
+    swap_memory: bool = False,
+    name: str | None = None,
+) -> Any:
+    """`foldl` from the last element to the first.
+
+    Args:
+      fn: takes the result so far and one element, returns the next result.
+      elems: a Tensor [n, ...], or a nested structure of such.
+      initializer: the first result; the last element by default.
+      parallel_iterations: how many turns may overlap.
+      back_prop: whether gradients will be asked for.
+      swap_memory: whether values kept for the gradient may move to host memory.
+      name: the name scope of the new operations.
+
+    Returns:
+      The last result.
+
+    Raises:
+      TypeError: `fn` cannot be called.
+
+    Example:
+      >>> tf.foldr(lambda a, x: 10 * a + x, tf.constant([1, 2, 3]))  # 321
+
+    Source: python/ops/functional_ops.py, foldr.
+    """
+    _check_callable(fn)
+    with name_scope(name, "foldr", [elems]), _caching_variables():
+        n, arrays = _arrays_of(elems)
+        if initializer is None:
+            start = n - 1
+            value = nest.map_structure(lambda a: a.read(start), arrays)
+        else:
+            value, start = initializer, n
+
+        def compute(i: Tensor, so_far: Any) -> Any:
+            i = i - 1
+            element = nest.map_structure(lambda a: a.read(i), arrays)
+            return [i, fn(so_far, element)]
+
+        return while_loop(
+            lambda i, _: i > 0,
+            compute,
+            [start, value],
+            parallel_iterations=parallel_iterations,
+            back_prop=back_prop,
+            swap_memory=swap_memory,
+            maximum_iterations=n,
+        )[1]
+
+
+def _check_callable(fn: Any) -> None:
+    if not callable(fn):
+        raise TypeError("fn must be callable.")
+
+
+@contextmanager
+def _caching_variables() -> Iterator[None]:
+    """Let variables that are made inside keep one copy where they are used."""
+    scope = upward("get_variable_scope")()
+    if scope.caching_device is not None:
+        yield
+        return
+    scope.set_caching_device(lambda op: op.device)
+    try:
+        yield
+    finally:
+        scope.set_caching_device(None)
+
+
+def _flat(structure: Any) -> list[Any]:
+    return nest.flatten(structure) if nest.is_nested(structure) else [structure]
+
+
+def _pack(structure: Any, flat: Sequence[Any]) -> Any:
+    if nest.is_nested(structure):
+        return nest.pack_sequence_as(structure, flat)
+    return flat[0]
+
+
+def _length(tensor: Tensor) -> int | None:
+    """The first size, if it is known."""
+    sizes = shapes.with_rank_at_least(tensor._shape, 1)
+    return None if sizes is None else sizes[0]
+
+
+def _arrays_of(elems: Any) -> tuple[Any, Any]:
+    """The number of elements, and a TensorArray for each tensor of `elems`."""
+    flat = [convert(elem, name="elem") for elem in nest.flatten(elems)]
+    n = _length(flat[0]) or shape_of(flat[0])[0]
+    # TensorFlow unstacks what was given, not what it has converted.
+    return n, nest.map_structure(
+        lambda elem: TensorArray(elem.dtype, n).unstack(elem), elems
+    )
+
+
+def _stacked(written: Sequence[TensorArray], elems: Sequence[Tensor]) -> list[Tensor]:
+    """The results, with what is known about their first size."""
+    results = [array.stack() for array in written]
+    size = TensorShape([_length(elems[0])])
+    for elem in elems[1:]:
+        size.merge_with(TensorShape([_length(elem)]))
+    for result in results:
+        result.set_shape(size.concatenate(result.shape[1:]))
+    return results

@@ -1,0 +1,368 @@
+"""`tf.TensorArray`: a list of tensors that loops read and write by index.
+
+Source: python/ops/tensor_array_ops.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from typing import Any
+
+from tfteach.framework import dtypes
+from tfteach.framework.convert import convert
+from tfteach.framework.dtypes import DType, as_dtype
+from tfteach.framework.export import export
+from tfteach.framework.op import OPS
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.scope import (
+    colocate_with,
+    control_dependencies,
+    device,
+    name_scope,
+)
+from tfteach.framework.shape import TensorShape
+from tfteach.framework.static import constant_value
+from tfteach.ops.cast import cast
+from tfteach.ops.scan import range as range_
+from tfteach.ops.shapes import shape as shape_of
+from tfteach.ops.tensor_array import (
+    TensorArrayCloseV3,
+    TensorArrayConcatV3,
+    TensorArrayGatherV3,
+    TensorArrayGradV3,
+    TensorArrayReadV3,
+    TensorArrayScatterV3,
+    TensorArraySizeV3,
+    TensorArraySplitV3,
+    TensorArrayV3,
+    TensorArrayWriteV3,
+)
+
+
+@export("TensorArray")
+class TensorArray:
+    """A list of tensors of one type, written once per index and read in any order.
+
+    Writing returns a new TensorArray; use that one from then on, so that reads wait
+    for the writes (its `flow` says so in the graph).
+
+    Args:
+      dtype: the elements' type.
+      size: int32 scalar, the number of elements; needed without `handle`.
+      dynamic_size: whether writing behind the end makes it longer (default: no).
+      clear_after_read: forget an element when it is read (default: yes).
+      tensor_array_name: a name for messages.
+      handle: a Tensor, the handle of an existing one; then `flow` is needed too.
+      flow: a float scalar Tensor, the flow of an existing one.
+      infer_shape: all elements have the same shape, which may be inferred.
+      element_shape: what is known about the elements' shape.
+      colocate_with_first_write_call: place it where the first value is written from.
+      name: the name scope of the new operation.
+
+    Raises:
+      ValueError: the arguments do not go together.
+      TypeError: `handle` is no Tensor.
+
+    Example:
+      >>> squares = tf.TensorArray(tf.float32, size=2)
+      >>> squares = squares.write(0, 1.0).write(1, 4.0)
+      >>> squares.stack()  # [1., 4.]
+
+    Source: python/ops/tensor_array_ops.py; TensorArrayV3.
+    """
+
+    def __init__(
+        self,
+        dtype: Any,
+        size: Any = None,
+        dynamic_size: bool | None = None,
+        clear_after_read: bool | None = None,
+        tensor_array_name: str | None = None,
+        handle: Tensor | None = None,
+        flow: Any = None,
+        infer_shape: bool = True,
+        element_shape: Any = None,
+        colocate_with_first_write_call: bool = True,
+        name: str | None = None,
+    ) -> None:
+        given = {
+            "size": size,
+            "element_shape": element_shape,
+            "dynamic_size": dynamic_size,
+            "clear_after_read": clear_after_read,
+        }
+        _check_handle(handle, tensor_array_name, given)
+        self._dtype = as_dtype(dtype).base_dtype
+        self._dynamic_size = bool(dynamic_size)
+        self._infer_shape = infer_shape
+        # Lists, because all TensorArrays of one handle share what is known.
+        self._places: list[Tensor] | None = (
+            [] if colocate_with_first_write_call else None
+        )
+        self._element_shape = [TensorShape(element_shape)]
+        # The scope is opened in any case: TensorFlow takes the name, too.
+        with name_scope(name, "TensorArray", [handle, size, flow]) as scope:
+            if handle is not None:
+                if flow is None:
+                    raise ValueError("flow must not be None if handle is not None.")
+                self._handle, self._flow = handle, flow
+                return
+            op = TensorArrayV3(
+                dtype=self._dtype,
+                element_shape=self._element_shape[0].dims_or_none,
+                dynamic_size=self._dynamic_size,
+                clear_after_read=clear_after_read is None or clear_after_read,
+                identical_element_shapes=infer_shape,
+                tensor_array_name=tensor_array_name or "",
+            )
+            if self._places is None:
+                self._handle, self._flow = op(size, name=scope)
+            else:
+                with device(None), colocate_with(None, ignore_existing=True):
+                    self._handle, self._flow = op(size, name=scope)
+
+    # ---- what it is
+
+    @property
+    def flow(self) -> Any:
+        """A float scalar Tensor that leads to this state of the list."""
+        return self._flow
+
+    @property
+    def dtype(self) -> DType:
+        """The elements' type."""
+        return self._dtype
+
+    @property
+    def handle(self) -> Tensor:
+        """The reference to the list."""
+        return self._handle
+
+    @property
+    def element_shape(self) -> TensorShape:
+        """What is known about the elements' shape."""
+        return self._element_shape[0]
+
+    @property
+    def dynamic_size(self) -> bool:
+        """Whether it may grow."""
+        return self._dynamic_size
+
+    def _with_flow(self, flow: Tensor) -> TensorArray:
+        """The same list in another state."""
+        made = TensorArray(
+            dtype=self._dtype,
+            handle=self._handle,
+            flow=flow,
+            infer_shape=self._infer_shape,
+            colocate_with_first_write_call=self._places is not None,
+        )
+        made._dynamic_size = self._dynamic_size
+        made._places = self._places
+        made._element_shape = self._element_shape
+        return made
+
+    def identity(self) -> TensorArray:
+        """The same TensorArray; its flow has the control dependencies of here."""
+        return self._with_flow(OPS["Identity"]()(self._flow))
+
+    def grad(self, source: str, flow: Any = None, name: str | None = None) -> Any:
+        """The TensorArray that collects gradients of this one.
+
+        Args:
+          source: tells apart the calls of `tf.gradients`.
+          flow: the flow to wait for (default: its own).
+          name: the name scope of the new operations.
+
+        Returns:
+          A TensorArray; writing twice to an index adds.
+        """
+        flow = self._flow if flow is None else flow
+        with (
+            name_scope(name, "TensorArrayGrad", [self._handle]),
+            colocate_with(self._handle),
+        ):
+            handle, _ = TensorArrayGradV3(source=source)(self._handle, flow, name=name)
+            with control_dependencies([handle]):
+                flow = OPS["Identity"]()(flow, name="gradient_flow")
+            made = TensorArray(
+                dtype=self._dtype,
+                handle=handle,
+                flow=flow,
+                infer_shape=self._infer_shape,
+                colocate_with_first_write_call=False,
+            )
+            made._element_shape = self._element_shape
+            return made
+
+    # ---- reading
+
+    def read(self, index: Any, name: str | None = None) -> Tensor:
+        """The element at `index`, an int32 scalar."""
+        value: Tensor = TensorArrayReadV3(dtype=self._dtype)(
+            self._handle, index, self._flow, name=name
+        )
+        value.set_shape(self.element_shape)
+        return value
+
+    def stack(self, name: str | None = None) -> Tensor:
+        """All elements as one Tensor [size, ...]."""
+        with (
+            colocate_with(self._handle),
+            name_scope(name, "TensorArrayStack", [self._handle]),
+        ):
+            return self.gather(range_(0, self.size()), name=name)
+
+    def gather(self, indices: Any, name: str | None = None) -> Tensor:
+        """The elements at `indices`, an int32 Tensor [n], as one Tensor [n, ...]."""
+        op = TensorArrayGatherV3(
+            dtype=self._dtype, element_shape=self.element_shape.dims_or_none
+        )
+        value: Tensor = op(self._handle, indices, self._flow, name=name)
+        if self.element_shape.ndims is not None:
+            value.set_shape([None, *self.element_shape.as_list()])
+        return value
+
+    def concat(self, name: str | None = None) -> Tensor:
+        """The elements one after the other; they may differ in their first size."""
+        rest = self.element_shape[1:].dims_or_none
+        op = TensorArrayConcatV3(dtype=self._dtype, element_shape_except0=rest)
+        value: Tensor = op(self._handle, self._flow, name=name)[0]
+        if rest is not None:
+            value.set_shape([None, *rest])
+        return value
+
+    def size(self, name: str | None = None) -> Tensor:
+        """The number of elements, an int32 scalar Tensor."""
+        size: Tensor = TensorArraySizeV3()(self._handle, self._flow, name=name)
+        return size
+
+    # ---- writing
+
+    def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
+        """The TensorArray after setting the element at `index` to `value`.
+
+        Raises:
+          ValueError: the elements have another shape.
+        """
+        with name_scope(name, "TensorArrayWrite", [self._handle, index, value]):
+            value = convert(value, name="value", preferred_dtype=self._dtype)
+            self._check_element_shape(value.shape)
+            with self._beside(value):
+                flow = TensorArrayWriteV3()(
+                    self._handle, index, value, self._flow, name=name
+                )
+            return self._with_flow(flow)
+
+    def unstack(self, value: Any, name: str | None = None) -> TensorArray:
+        """The TensorArray after setting its elements to the rows of `value`."""
+        with name_scope(name, "TensorArrayUnstack", [self._handle, value]):
+            count = shape_of(value)[0]
+            return self.scatter(indices=range_(0, count), value=value, name=name)
+
+    def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
+        """The TensorArray after setting the elements at `indices` to rows of `value`.
+
+        Raises:
+          ValueError: the elements have another shape.
+        """
+        values = [self._handle, value, indices]
+        with name_scope(name, "TensorArrayScatter", values):
+            value = convert(value, name="value", preferred_dtype=self._dtype)
+            self._check_element_shape(value.shape[1:])
+            with self._beside(value):
+                flow = TensorArrayScatterV3()(
+                    self._handle, indices, value, self._flow, name=name
+                )
+            return self._with_flow(flow)
+
+    def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
+        """The TensorArray after setting its elements to parts of `value`.
+
+        Args:
+          value: Tensor [sum of lengths, ...].
+          lengths: int Tensor [size], the first size of each element.
+          name: the name scope of the new operations.
+
+        Raises:
+          ValueError: the elements have another shape.
+        """
+        with name_scope(name, "TensorArraySplit", [self._handle, value, lengths]):
+            value = convert(value, self._dtype, "value")
+            with self._beside(value):
+                lengths = cast(lengths, dtypes.int64)
+                known = constant_value(lengths)
+                if (
+                    known is not None
+                    and value.shape.ndims is not None
+                    and known.size
+                    and known.max() == known.min()
+                ):
+                    first = TensorShape([int(known[0])])
+                    self._check_element_shape(first.concatenate(value.shape[1:]))
+                flow = TensorArraySplitV3()(
+                    self._handle, value, lengths, self._flow, name=name
+                )
+            return self._with_flow(flow)
+
+    def close(self, name: str | None = None) -> Operation:
+        """An operation that forgets the elements."""
+        made: Operation = TensorArrayCloseV3()(self._handle, name=name)
+        return made
+
+    def _check_element_shape(self, shape: TensorShape) -> None:
+        if not shape.is_compatible_with(self.element_shape):
+            raise ValueError(
+                f"Inconsistent shapes: saw {shape} but expected {self.element_shape} "
+                "(the elements of this TensorArray have one shape; infer_shape=False "
+                "lets them differ)."
+            )
+        if self._infer_shape:
+            self._element_shape[0] = self.element_shape.merge_with(shape)
+
+    @contextmanager
+    def _beside(self, value: Tensor) -> Iterator[None]:
+        """Where the first value was written from."""
+        if self._places is None:
+            place: Any = nullcontext()
+        else:
+            if not self._places:
+                self._places.append(value)
+            place = colocate_with(self._places[0])
+        with place:
+            yield
+
+
+def _check_handle(handle: Any, array_name: str | None, given: dict[str, Any]) -> None:
+    if handle is None:
+        if given["size"] is None:
+            raise ValueError("Size must be provided if handle is not provided")
+        return
+    if array_name:
+        raise ValueError("Cannot construct with both handle and tensor_array_name")
+    if not isinstance(handle, Tensor):
+        raise TypeError("Handle must be a Tensor")
+    for what, value in given.items():
+        if value is not None:
+            raise ValueError(
+                f"Cannot provide both a handle and {what} at the same time"
+            )
+
+
+def flow_of(value: Any) -> Any:
+    """The flow of a TensorArray; other values as they are."""
+    return value.flow if isinstance(value, TensorArray) else value
+
+
+def arrays_again(originals: list[Any], values: list[Any]) -> list[Any]:
+    """`values`, with TensorArrays made of the flows where `originals` has them."""
+    if len(originals) != len(values):
+        raise ValueError(
+            "Lengths of original Tensor list and new list do not match: "
+            f"{len(originals)} vs. {len(values)}"
+        )
+    return [
+        old._with_flow(new) if isinstance(old, TensorArray) else new
+        for old, new in zip(originals, values, strict=True)
+    ]

@@ -1,0 +1,142 @@
+"""Stacks: what a loop keeps of each turn for its gradient, which goes backwards.
+
+Source: core/ops/data_flow_ops.cc, core/kernels/stack.cc.
+"""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, ClassVar
+
+from tfteach.framework import shape as shapes
+from tfteach.framework.dtypes import DType
+from tfteach.framework.errors import invalid_argument
+from tfteach.framework.node_reader import c_name
+from tfteach.framework.op import StatefulOp
+from tfteach.framework.operation import Operation
+from tfteach.framework.shape import Shape
+
+_numbers = itertools.count()
+
+
+class Stack:
+    """The values of one stack in one run; its handle is the object itself."""
+
+    shape: ClassVar[tuple[int, ...]] = (2,)  # of the handle, as TensorFlow has it
+    __slots__ = ("closed", "limit", "name", "values")
+
+    def __init__(self, name: str, limit: int) -> None:
+        self.name = f"{name}_{next(_numbers)}"
+        self.limit = limit  # negative: none
+        self.values: list[Any] = []
+        self.closed = False
+
+    def push(self, value: Any) -> None:
+        """Put a value on top.
+
+        Raises:
+          InvalidArgumentError: the stack is closed, or full.
+        """
+        self._check_open()
+        if 0 <= self.limit <= len(self.values):
+            raise invalid_argument(
+                f"Stack[{self.name}] overflowed its max_size ({self.limit})"
+            )
+        self.values.append(value)
+
+    def pop(self) -> Any:
+        """Take the top value.
+
+        Raises:
+          InvalidArgumentError: the stack is closed, or empty.
+        """
+        self._check_open()
+        if not self.values:
+            raise invalid_argument(f"Stack[{self.name}] is empty when calling Pop().")
+        return self.values.pop()
+
+    def close(self) -> None:
+        self.closed = True
+        self.values.clear()
+
+    def _check_open(self) -> None:
+        if self.closed:
+            raise invalid_argument(f"Stack[{self.name}] has already been closed.")
+
+
+class StackV2(StatefulOp):
+    """A new, empty stack.  Source: data_flow_ops.cc, StackV2."""
+
+    signature = "max_size: int32 -> handle: resource"
+    elem_type: DType
+    stack_name: str = ""
+    host_inputs: ClassVar[tuple[str, ...]] = ("max_size",)
+
+    def infer_shape(self, max_size: Shape) -> Shape:
+        return (2,)
+
+    def compute(self, ctx: Any, max_size: Any) -> Stack:
+        if max_size.shape:
+            raise invalid_argument(
+                f"Stack size must be a scalar, but had shape: "
+                f"{shapes.text(max_size.shape)}"
+            )
+        return Stack(self.stack_name or ctx.op.name, int(max_size))
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return [None]
+
+
+class StackPushV2(StatefulOp):
+    """`elem`, after putting it on the stack.  Source: data_flow_ops.cc."""
+
+    signature = "handle: resource, elem: T -> output: T"
+    swap_memory: bool = False
+    aliases: ClassVar[bool] = True
+
+    def infer_shape(self, handle: Shape, elem: Shape) -> Shape:
+        return elem
+
+    def compute(self, ctx: Any, handle: Stack, elem: Any) -> Any:
+        handle.push(elem)
+        return elem
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return [None, None]
+
+
+class StackPopV2(StatefulOp):
+    """The value on top, taken from the stack.  Source: data_flow_ops.cc."""
+
+    signature = "handle: resource -> elem: elem_type"
+    elem_type: DType
+    aliases: ClassVar[bool] = True
+
+    def infer_shape(self, handle: Shape) -> Shape:
+        return None
+
+    def compute(self, ctx: Any, handle: Stack) -> Any:
+        value = handle.pop()
+        dtype = getattr(value, "dtype", None)  # a resource handle has none
+        if dtype is not None and dtype != self.elem_type.numpy_dtype:
+            raise invalid_argument(
+                f"Stack[{handle.name}] holds {dtype}, but the op wants "
+                f"{c_name(self.elem_type)}"
+            )
+        return value
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return [None]
+
+
+class StackCloseV2(StatefulOp):
+    """Forget the stack's values.  Source: data_flow_ops.cc, StackCloseV2."""
+
+    signature = "handle: resource ->"
+
+    def infer_shape(self, handle: Shape) -> list[Shape]:
+        return []
+
+    def compute(self, ctx: Any, handle: Stack) -> tuple[()]:
+        handle.close()
+        return ()
