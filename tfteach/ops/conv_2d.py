@@ -1,0 +1,432 @@
+"""Two-dimensional convolution and its gradients.
+
+TF 1.15 computes "NCHW" and dilated gradients on GPUs only; here every device does.
+
+Source: core/ops/nn_ops.cc, core/kernels/conv_ops.cc, conv_grad_ops.cc,
+python/ops/nn_ops.py, nn_grad.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from tfteach.framework import shape as shapes
+from tfteach.framework.dtypes import dtypes_of
+from tfteach.framework.errors import invalid_argument
+from tfteach.framework.export import export
+from tfteach.framework.op import Op
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.scope import name_scope
+from tfteach.framework.shape import Shape
+from tfteach.ops import conv_geometry as geometry
+from tfteach.ops import conv_kernels as kernels
+from tfteach.ops import shapes as shape_ops
+from tfteach.ops.array import either
+
+FLOATS = dtypes_of("half bfloat16 float32 float64")
+PADDINGS = (*geometry.PADDINGS, "EXPLICIT")
+
+
+class _Conv2D(Op, abstract=True):
+    T = FLOATS
+    strides: tuple[int, ...]
+    use_cudnn_on_gpu: bool = True
+    padding: str
+    explicit_paddings: tuple[int, ...] = ()
+    data_format: str = "NHWC"
+    dilations: tuple[int, ...] = (1, 1, 1, 1)
+
+    def validate(self) -> None:
+        geometry.check_choice(self.op_type, "padding", self.padding, PADDINGS)
+        formats = geometry.FORMATS
+        geometry.check_choice(self.op_type, "data_format", self.data_format, formats)
+
+    def inner(self, items: Any) -> Any:
+        """Of one item per dimension those of height and width."""
+        return geometry.spatial(items, self.data_format)
+
+    @property
+    def pads(self) -> geometry.Pairs:
+        return geometry.pairs(self.explicit_paddings, self.data_format)
+
+    def lay(self, input_shape: Any, filter_shape: Any) -> geometry.Windows:
+        """The windows over an input of this shape."""
+        geometry.refuse_batch_and_depth(self.strides, self.dilations, self.data_format)
+        return geometry.lay(
+            self.inner(input_shape), filter_shape[:2], self.inner(self.strides),
+            self.inner(self.dilations), self.padding, self.pads,
+        )  # fmt: skip
+
+    def lay_back(self, inputs: Any, filters: Any, grads: Any) -> geometry.Windows:
+        """The same for a gradient, whose three shapes must fit together."""
+        name = self.op_type.replace("2D", "2DCustom")
+        for values, what in ((self.strides, "strides"), (self.dilations, "dilations")):
+            if len(values) != 4:
+                raise invalid_argument(
+                    f"Sliding window {what} field must specify 4 dimensions"
+                )
+        for shape, what in (
+            (inputs, "input"), (filters, "filter"), (grads, "out_backprop"),
+        ):  # fmt: skip
+            if len(shape) != 4:
+                raise invalid_argument(
+                    f"{name}: {what} must be 4-dimensional, got {shapes.text(shape)}"
+                )
+        windows = self.lay(inputs, filters)
+        if inputs[0] != grads[0]:
+            raise invalid_argument(
+                f"{name}: input and out_backprop must have the same batch size: input "
+                f"batch: {inputs[0]}, out_backprop batch: {grads[0]}"
+            )
+        if geometry.channel(inputs, self.data_format) != filters[2]:
+            raise invalid_argument(
+                f"{name}: input depth must be evenly divisible by filter depth and, as "
+                "there are no grouped convolutions, equal it: "
+                f"{geometry.channel(inputs, self.data_format)} vs {filters[2]}"
+            )
+        if geometry.channel(grads, self.data_format) != filters[3]:
+            raise invalid_argument(
+                f"{name}: filter and out_backprop must have the same out_depth: "
+                f"{filters[3]} vs {geometry.channel(grads, self.data_format)}"
+            )
+        found = tuple(self.inner(grads))
+        for i, (size, right) in enumerate(zip(found, windows.out, strict=True)):
+            if size != right:
+                raise invalid_argument(
+                    f"{name}: Size of out_backprop doesn't match computed: actual = "
+                    f"{size}, computed = {right} spatial_dim: {i} input: "
+                    f"{self.inner(inputs)[i]} filter: {filters[i]} output: {size} "
+                    f"stride: {windows.strides[i]} dilation: {windows.dilations[i]}"
+                )
+        return windows
+
+    def same(self, kind: type[_Conv2D]) -> Any:
+        """Another of these ops with the same attributes."""
+        return kind(*self.attributes)
+
+
+class Conv2D(_Conv2D):
+    """Sums of products over each window.  Source: core/ops/nn_ops.cc, Conv2D."""
+
+    signature = "input: T, filter: T -> output: T"
+
+    def infer_shape(self, input: Shape, filter: Shape) -> Shape:
+        input = shapes.with_rank(input, 4)
+        filter = shapes.with_rank(filter, 4)
+        for values, what in ((self.strides, "stride"), (self.dilations, "dilation")):
+            if len(values) != 4:
+                raise ValueError(
+                    f"Conv2D on data format {self.data_format} requires the {what} "
+                    f"attribute to contain 4 values, but got: {len(values)}"
+                )
+        _check_depths(geometry.channel(input, self.data_format), filter)
+        geometry.check_explicit(
+            self.padding, self.explicit_paddings, self.data_format, 4
+        )
+        out = geometry.window_sizes(
+            self.inner(input), filter[:2], self.inner(self.strides),
+            self.inner(self.dilations), self.padding, self.pads,
+        )  # fmt: skip
+        return tuple(geometry.around(input[0], out, filter[3], self.data_format))
+
+    def compute(self, xp: Any, input: Any, filter: Any) -> Any:
+        if input.ndim != 4:
+            text = shapes.text(input.shape)
+            raise invalid_argument(f"input must be 4-dimensional{text}")
+        if filter.ndim != 4:
+            text = shapes.text(filter.shape)
+            raise invalid_argument(f"filter must be 4-dimensional: {text}")
+        channels = geometry.channel(input.shape, self.data_format)
+        if channels != filter.shape[2]:
+            _refuse_depths(channels, filter.shape[2])
+        windows = self.lay(input.shape, filter.shape)
+        last = geometry.to_last(xp, input, self.data_format)
+        out = kernels.convolve(xp, last, filter, windows)
+        return geometry.from_last(xp, out, self.data_format)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        of_input, of_filter = shape_ops.shape_n(list(op.inputs))
+        return [
+            self.same(Conv2DBackpropInput)(of_input, op.inputs[1], grad),
+            self.same(Conv2DBackpropFilter)(op.inputs[0], of_filter, grad),
+        ]
+
+
+def _check_depths(channels: int | None, filter: tuple[int | None, ...]) -> None:
+    """Refuse channels that no number of groups makes fit.  Raises: ValueError."""
+    depth, outputs = filter[2], filter[3]
+    if channels is None or depth is None or channels == depth:
+        return
+    if depth == 0 or channels % depth:
+        raise ValueError(
+            f"Depth of input ({channels}) is not a multiple of input depth of filter "
+            f"({depth})"
+        )
+    groups = channels // depth
+    if outputs is not None and groups and outputs % groups:
+        raise ValueError(
+            f"Depth of output ({outputs}) is not a multiple of the number of groups "
+            f"({groups})"
+        )
+
+
+def _refuse_depths(channels: int, depth: int) -> None:
+    if depth == 0 or channels % depth:
+        raise invalid_argument(
+            f"input depth must be evenly divisible by filter depth: {channels} vs "
+            f"{depth}"
+        )
+    raise geometry.unimplemented(
+        "The Conv2D op currently does not support grouped convolutions on the CPU. A "
+        "grouped convolution was attempted to be run because the input depth of "
+        f"{channels} does not match the filter input depth of {depth}"
+    )
+
+
+class Conv2DBackpropInput(_Conv2D):
+    """Conv2D's gradient in its input: the transposed convolution.
+
+    Source: core/ops/nn_ops.cc, Conv2DBackpropInput.
+    """
+
+    signature = "input_sizes: int32, filter: T, out_backprop: T -> output: T"
+    by_shape: ClassVar[tuple[str, ...]] = ("input_sizes",)
+    host_inputs: ClassVar[tuple[str, ...]] = ("input_sizes",)
+
+    def infer_shape(
+        self, input_sizes: Shape, filter: Shape, out_backprop: Shape
+    ) -> Shape:
+        return shapes.with_rank(input_sizes, 4)
+
+    def compute(self, xp: Any, input_sizes: Any, filter: Any, out_backprop: Any) -> Any:
+        sizes = tuple(map(int, input_sizes))
+        for size in sizes:
+            if size < 0:
+                raise invalid_argument(f"Dimension {size} must be >= 0")
+        windows = self.lay_back(sizes, filter.shape, out_backprop.shape)
+        grad = geometry.to_last(xp, out_backprop, self.data_format)
+        inner = tuple(self.inner(sizes))
+        out = kernels.input_gradient(xp, inner, filter, grad, windows)
+        return geometry.from_last(xp, out, self.data_format)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        size = shape_ops.shape(op.inputs[1])
+        return [
+            None,
+            self.same(Conv2DBackpropFilter)(grad, size, op.inputs[2]),
+            self.same(Conv2D)(grad, op.inputs[1]),
+        ]
+
+
+class Conv2DBackpropFilter(_Conv2D):
+    """Conv2D's gradient in its filter.  Source: core/ops/nn_ops.cc."""
+
+    signature = "input: T, filter_sizes: int32, out_backprop: T -> output: T"
+    by_shape: ClassVar[tuple[str, ...]] = ("filter_sizes",)
+    host_inputs: ClassVar[tuple[str, ...]] = ("filter_sizes",)
+
+    def infer_shape(
+        self, input: Shape, filter_sizes: Shape, out_backprop: Shape
+    ) -> Shape:
+        return shapes.with_rank(filter_sizes, 4)
+
+    def compute(self, xp: Any, input: Any, filter_sizes: Any, out_backprop: Any) -> Any:
+        sizes = tuple(map(int, filter_sizes))
+        windows = self.lay_back(input.shape, sizes, out_backprop.shape)
+        x = geometry.to_last(xp, input, self.data_format)
+        grad = geometry.to_last(xp, out_backprop, self.data_format)
+        return kernels.filter_gradient(xp, x, grad, windows)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        size = shape_ops.shape(op.inputs[0])
+        return [
+            self.same(Conv2DBackpropInput)(size, grad, op.inputs[2]),
+            None,
+            self.same(Conv2D)(op.inputs[0], grad),
+        ]
+
+
+# ---- functions
+
+
+def _attributes(
+    strides: Any, use_cudnn_on_gpu: Any, padding: Any, data_format: Any, dilations: Any
+) -> tuple[Any, ...]:
+    """The attributes of the three ops from the arguments of the functions."""
+    word, explicit = geometry.split_padding(padding)
+    layout = "NHWC" if data_format is None else data_format
+    return strides, bool(use_cudnn_on_gpu), word, explicit, layout, dilations
+
+
+@export("nn.conv2d")
+def conv2d(
+    input: Any,
+    filter: Any = None,
+    strides: Any = None,
+    padding: Any = None,
+    use_cudnn_on_gpu: bool = True,
+    data_format: str | None = "NHWC",
+    dilations: Any = (1, 1, 1, 1),
+    name: str | None = None,
+    filters: Any = None,
+) -> Tensor:
+    """The sums of products of a filter with every window of an image.
+
+    `out[b, y, x, o] = sum(in[b, sy * y + dy, sx * x + dx, c] * filter[dy, dx, c, o])`
+
+    Args:
+      input: float Tensor [batch, height, width, channels]; [batch, channels, height,
+        width] for "NCHW".
+      filter: Tensor [height, width, channels, outputs] of the same type.
+      strides: an int, or a list of 1, 2 or 4 ints.
+      padding: "SAME" (as many outputs as inputs, divided by the strides), "VALID"
+        (only whole windows), or four pairs [before, after], one per dimension.
+      use_cudnn_on_gpu: only kept in the GraphDef.
+      data_format: "NHWC" or "NCHW".
+      dilations: the distance of the filter's elements, given as the strides are.
+      name: the op's name.
+      filters: another name of `filter`.
+
+    Returns:
+      A Tensor [batch, rows, columns, outputs] (or as "NCHW").
+
+    Raises:
+      ValueError: ranks or channels do not fit, or an argument is none of those above.
+      UnimplementedError: (when run) the input has several times the filter's channels.
+
+    Example:
+      >>> image = tf.ones([1, 3, 3, 1])
+      >>> tf.nn.conv2d(image, tf.ones([2, 2, 1, 1]), 1, "VALID")  # four times 4.0
+
+    Source: Conv2D in core/ops/nn_ops.cc.
+    """
+    filter = either("filters", filters, "filter", filter)
+    _, *rest = _attributes(None, use_cudnn_on_gpu, padding, data_format, None)
+    strides = geometry.sequence(strides, 2, rest[-2], "strides")
+    rest[-1] = geometry.sequence(dilations, 2, rest[-2], "dilations")
+    return Conv2D(strides, *rest)(input, filter, name=name)
+
+
+@export("nn.conv2d_backprop_input")
+def conv2d_backprop_input(
+    input_sizes: Any,
+    filter: Any = None,
+    out_backprop: Any = None,
+    strides: Any = None,
+    padding: Any = None,
+    use_cudnn_on_gpu: bool = True,
+    data_format: str | None = "NHWC",
+    dilations: Any = (1, 1, 1, 1),
+    name: str | None = None,
+    filters: Any = None,
+) -> Tensor:
+    """The gradient of `tf.nn.conv2d` with respect to its input.
+
+    Args:
+      input_sizes: int32 Tensor [4], the shape of that input.
+      filter, filters: Tensor [height, width, channels, outputs].
+      out_backprop: Tensor, the gradient with respect to the output.
+      strides, dilations: lists of 4 ints.
+      padding, use_cudnn_on_gpu, data_format, name: as for `tf.nn.conv2d`.
+
+    Returns:
+      A Tensor of the shape `input_sizes`.
+
+    Raises:
+      InvalidArgumentError: (when run) the three shapes do not fit together.
+
+    Source: Conv2DBackpropInput in core/ops/nn_ops.cc.
+    """
+    filter = either("filters", filters, "filter", filter)
+    kind = "Conv2DBackpropInput"
+    given = _attributes(
+        geometry.ints(kind, "strides", strides), use_cudnn_on_gpu, padding, data_format,
+        geometry.ints(kind, "dilations", dilations),
+    )  # fmt: skip
+    return Conv2DBackpropInput(*given)(input_sizes, filter, out_backprop, name=name)
+
+
+@export("nn.conv2d_backprop_filter")
+def conv2d_backprop_filter(
+    input: Any,
+    filter_sizes: Any,
+    out_backprop: Any,
+    strides: Any,
+    padding: Any,
+    use_cudnn_on_gpu: bool = True,
+    data_format: str | None = "NHWC",
+    dilations: Any = (1, 1, 1, 1),
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of `tf.nn.conv2d` with respect to its filter.
+
+    Args:
+      input: the input of that convolution.
+      filter_sizes: int32 Tensor [4], the filter's shape.
+      out_backprop: Tensor, the gradient with respect to the output.
+      strides, dilations: lists of 4 ints.
+      padding, use_cudnn_on_gpu, data_format, name: as for `tf.nn.conv2d`.
+
+    Returns:
+      A Tensor of the shape `filter_sizes`.
+
+    Raises:
+      InvalidArgumentError: (when run) the three shapes do not fit together.
+
+    Source: Conv2DBackpropFilter in core/ops/nn_ops.cc.
+    """
+    kind = "Conv2DBackpropFilter"
+    given = _attributes(
+        geometry.ints(kind, "strides", strides), use_cudnn_on_gpu, padding, data_format,
+        geometry.ints(kind, "dilations", dilations),
+    )  # fmt: skip
+    return Conv2DBackpropFilter(*given)(input, filter_sizes, out_backprop, name=name)
+
+
+@export("nn.conv2d_transpose")
+def conv2d_transpose(
+    value: Any = None,
+    filter: Any = None,
+    output_shape: Any = None,
+    strides: Any = None,
+    padding: Any = "SAME",
+    data_format: str | None = "NHWC",
+    name: str | None = None,
+    input: Any = None,
+    filters: Any = None,
+    dilations: Any = None,
+) -> Tensor:
+    """A convolution run backwards: every input adds a scaled filter to the output.
+
+    Args:
+      value: float Tensor [batch, height, width, channels] (or as "NCHW").
+      filter: Tensor [height, width, outputs, channels] of the same type.
+      output_shape: int32 Tensor or list [4]; `tf.nn.conv2d` of a Tensor of this shape
+        must give `value`'s sizes.
+      strides, dilations: an int, or a list of 1, 2 or 4 ints.
+      padding: "SAME" or "VALID".
+      data_format: "NHWC" or "NCHW".
+      name: the op's name.
+      input, filters: other names of `value` and `filter`.
+
+    Returns:
+      A Tensor of the shape `output_shape`.
+
+    Raises:
+      ValueError: ranks or arguments are none of those above.
+      InvalidArgumentError: (when run) the sizes do not fit together.
+
+    Example:
+      >>> small = tf.ones([1, 2, 2, 1])
+      >>> tf.nn.conv2d_transpose(small, tf.ones([2, 2, 1, 1]), [1, 4, 4, 1], 2)
+
+    Source: Conv2DBackpropInput in core/ops/nn_ops.cc.
+    """
+    value = either("input", input, "value", value)
+    filter = either("filters", filters, "filter", filter)
+    with name_scope(name, "conv2d_transpose", [value, filter, output_shape]) as scope:
+        layout = "NHWC" if data_format is None else data_format
+        strides = geometry.sequence(strides, 2, layout, "strides")
+        dilations = geometry.sequence(dilations, 2, layout, "dilations")
+        op = Conv2DBackpropInput(strides, True, padding, (), layout, dilations)
+        return op(output_shape, filter, value, name=scope)
