@@ -69,6 +69,7 @@ from tfteach.control.functional import map_fn as map_fn
 from tfteach.control.functional import scan as scan
 from tfteach.control.loop import while_loop as while_loop
 from tfteach.control.random_crop import random_crop as random_crop
+from tfteach.control.switch_case import switch_case as switch_case
 from tfteach.control.tensor_array import TensorArray as TensorArray
 from tfteach.framework.convert import convert_to_tensor as convert_to_tensor
 from tfteach.framework.convert import register_tensor_conversion_function as register_tensor_conversion_function
@@ -135,6 +136,18 @@ from tfteach.initializers import TruncatedNormal as truncated_normal_initializer
 from tfteach.initializers import UniformUnitScaling as uniform_unit_scaling_initializer
 from tfteach.initializers import VarianceScaling as variance_scaling_initializer
 from tfteach.initializers import Zeros as zeros_initializer
+from tfteach.legacy.behavior import control_flow_v2_enabled as control_flow_v2_enabled
+from tfteach.legacy.behavior import disable_control_flow_v2 as disable_control_flow_v2
+from tfteach.legacy.behavior import disable_eager_execution as disable_eager_execution
+from tfteach.legacy.behavior import disable_tensor_equality as disable_tensor_equality
+from tfteach.legacy.behavior import disable_v2_behavior as disable_v2_behavior
+from tfteach.legacy.behavior import disable_v2_tensorshape as disable_v2_tensorshape
+from tfteach.legacy.behavior import enable_control_flow_v2 as enable_control_flow_v2
+from tfteach.legacy.behavior import enable_eager_execution as enable_eager_execution
+from tfteach.legacy.behavior import enable_tensor_equality as enable_tensor_equality
+from tfteach.legacy.behavior import enable_v2_behavior as enable_v2_behavior
+from tfteach.legacy.behavior import enable_v2_tensorshape as enable_v2_tensorshape
+from tfteach.legacy.behavior import executing_eagerly as executing_eagerly
 from tfteach.ops.arrange import invert_permutation as invert_permutation
 from tfteach.ops.arrange import matrix_transpose as matrix_transpose
 from tfteach.ops.arrange import reverse as reverse
@@ -347,6 +360,7 @@ from tfteach.ops.sparse import SparseTensor as SparseTensor
 from tfteach.ops.sparse import SparseTensorValue as SparseTensorValue
 from tfteach.ops.sparse import convert_to_tensor_or_sparse_tensor as convert_to_tensor_or_sparse_tensor
 from tfteach.ops.sparse import sparse_placeholder as sparse_placeholder
+from tfteach.ops.sparse_dense import sparse_to_dense as sparse_to_dense
 from tfteach.ops.sparse_segment import sparse_segment_mean as sparse_segment_mean
 from tfteach.ops.sparse_segment import sparse_segment_sqrt_n as sparse_segment_sqrt_n
 from tfteach.ops.sparse_segment import sparse_segment_sum as sparse_segment_sum

@@ -8,6 +8,11 @@ from tfteach.ops.activations import relu6 as relu6
 from tfteach.ops.activations import selu as selu
 from tfteach.ops.activations import softplus as softplus
 from tfteach.ops.activations import softsign as softsign
+from tfteach.ops.batch_norm import batch_norm_with_global_normalization as batch_norm_with_global_normalization
+from tfteach.ops.batch_norm import batch_normalization as batch_normalization
+from tfteach.ops.batch_norm import normalize_moments as normalize_moments
+from tfteach.ops.batch_norm import sufficient_statistics as sufficient_statistics
+from tfteach.ops.batch_norm import weighted_moments as weighted_moments
 from tfteach.ops.blocks import depth_to_space as depth_to_space
 from tfteach.ops.blocks import space_to_batch as space_to_batch
 from tfteach.ops.blocks import space_to_depth as space_to_depth
@@ -20,6 +25,7 @@ from tfteach.ops.cross_entropy import softmax_cross_entropy_with_logits_v2 as so
 from tfteach.ops.cross_entropy import sparse_softmax_cross_entropy_with_logits as sparse_softmax_cross_entropy_with_logits
 from tfteach.ops.dropout import dropout as dropout
 from tfteach.ops.embedding import embedding_lookup as embedding_lookup
+from tfteach.ops.fused_batch_norm import fused_batch_norm as fused_batch_norm
 from tfteach.ops.logistic import log_poisson_loss as log_poisson_loss
 from tfteach.ops.logistic import sigmoid_cross_entropy_with_logits as sigmoid_cross_entropy_with_logits
 from tfteach.ops.logistic import weighted_cross_entropy_with_logits as weighted_cross_entropy_with_logits
