@@ -194,8 +194,8 @@ WHILE_REFUSED = {
     ),
     "type": (
         lambda: tf.while_loop(less, lambda i: tf.to_float(i), [0]),
-        ValueError,
-        "A loop variable keeps its type",
+        tf.errors.InvalidArgumentError,
+        "was passed float from while/NextIteration:0 incompatible with expected int32",
     ),
     "invariant": (
         lambda: tf.while_loop(

@@ -15,6 +15,7 @@ from tfteach.control.tensor_array import TensorArray
 from tfteach.framework import nest
 from tfteach.framework import shape as shapes
 from tfteach.framework.convert import convert
+from tfteach.framework.dimension import Dimension
 from tfteach.framework.dtypes import as_dtype
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
@@ -361,9 +362,9 @@ def _arrays_of(elems: Any) -> tuple[Any, Any]:
 def _stacked(written: Sequence[TensorArray], elems: Sequence[Tensor]) -> list[Tensor]:
     """The results, with what is known about their first size."""
     results = [array.stack() for array in written]
-    size = TensorShape([_length(elems[0])])
+    size = Dimension(_length(elems[0]))
     for elem in elems[1:]:
-        size.merge_with(TensorShape([_length(elem)]))
+        size.merge_with(_length(elem))
     for result in results:
-        result.set_shape(size.concatenate(result.shape[1:]))
+        result.set_shape(TensorShape([size]).concatenate(result.shape[1:]))
     return results

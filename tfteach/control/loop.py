@@ -20,9 +20,11 @@ from tfteach.framework.contexts import (
     output_context,
 )
 from tfteach.framework.convert import convert
+from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.graph import Graph
 from tfteach.framework.keys import GraphKeys
+from tfteach.framework.node_reader import c_name
 from tfteach.framework.op import OPS
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
@@ -191,14 +193,18 @@ class WhileContext(ControlFlowContext):
         cond: Callable[..., Any],
         body: Callable[..., Any],
         loop_vars: Any,
-        invariants: Any,
+        invariants: list[TensorShape] | None,
     ) -> tuple[Any, list[Tensor]]:
         """Make the loop's nodes: what `body` returned, and the Exit tensors."""
         values = [flow_of(v) for v in nest.flatten(loop_vars)]
         values = [v if is_slices(v) else convert(v) for v in values]
         tensors = nest.flatten(values, expand_composites=True)
+        given = invariants or [None] * len(values)
+        kept: list[Shape] = []
+        for value, shape in zip(values, given, strict=True):
+            kept += _invariants_of(value, shape)
         with self:
-            return self._build(cond, body, loop_vars, tensors, invariants)
+            return self._build(cond, body, loop_vars, tensors, kept)
 
     def _build(
         self,
@@ -206,7 +212,7 @@ class WhileContext(ControlFlowContext):
         body: Callable[..., Any],
         loop_vars: Any,
         tensors: list[Tensor],
-        invariants: list[Shape] | None,
+        invariants: list[Shape],
     ) -> tuple[Any, list[Tensor]]:
         merges = self._begin(tensors, invariants)
         originals = nest.flatten(loop_vars, expand_composites=True)
@@ -238,25 +244,22 @@ class WhileContext(ControlFlowContext):
         self.exit_result(self.loop_exits)
         return result, self.loop_exits
 
-    def _begin(
-        self, tensors: list[Tensor], invariants: list[Shape] | None
-    ) -> list[Tensor]:
+    def _begin(self, tensors: list[Tensor], invariants: list[Shape]) -> list[Tensor]:
         """The Enter and Merge ops of the loop variables."""
         self.values = set(tensors)
         outer = self.outer_context
         if outer is not None:
             tensors = [outer.add_value(t) for t in tensors]
         with self.graph.control_dependencies(None):
-            enters = [self._enter(t, False, invariants is None) for t in tensors]
+            enters = [self._enter(t, False, keep_shape=False) for t in tensors]
         pivot = None
         while outer is not None and pivot is None:
             pivot, outer = outer.control_pivot, outer.outer_context
         for entered in enters:
             if pivot is not None and is_constant_enter(entered.op.inputs[0].op):
                 entered.op._add_control_input(pivot.op)
-        if invariants is not None:
-            for tensor, inner, shape in zip(tensors, enters, invariants, strict=True):
-                _set_invariant(tensor, inner, shape)
+        for tensor, inner, shape in zip(tensors, enters, invariants, strict=True):
+            _set_invariant(tensor, inner, shape)
         self._take_over(enters)
         self.values = set(enters)
         self.loop_enters = enters
@@ -304,9 +307,9 @@ def _close(merged: Tensor, after: Tensor) -> None:
             "tf.while_loop to specify a less-specific shape."
         )
     if after.dtype.base_dtype is not merged.dtype.base_dtype:
-        raise ValueError(
-            f"Input 1 of node {merged.op.name} was passed {after.dtype.name} from "
-            f"{after.name} incompatible with expected {merged.dtype.name}. A loop "
+        raise invalid_argument(
+            f"Input 1 of node {merged.op.name} was passed {c_name(after.dtype)} from "
+            f"{after.name} incompatible with expected {c_name(merged.dtype)}. A loop "
             "variable keeps its type: cast the value that the body returns."
         )
     merged.op._update_input(1, after)
@@ -345,7 +348,8 @@ def while_loop(
 
     Raises:
       TypeError: `cond` or `body` cannot be called, or `body` changes the structure.
-      ValueError: there are no loop variables, or `body` changes a shape or a type.
+      ValueError: there are no loop variables, or `body` changes a shape.
+      InvalidArgumentError: `body` changes a type.
 
     Example:
       >>> i = tf.while_loop(lambda i: i < 10, lambda i: i + 1, [tf.constant(0)])
@@ -358,6 +362,10 @@ def while_loop(
         raise TypeError("body must be callable.")
     if parallel_iterations < 1:
         raise TypeError("parallel_iterations must be a positive integer.")
+    if not isinstance(parallel_iterations, int):
+        raise ValueError(
+            f"`parallel_iterations` must be a positive integer: {parallel_iterations}"
+        )
     with name_scope(name, "while", nest.flatten(loop_vars)):
         if not loop_vars:
             raise ValueError("No loop variables provided")
@@ -413,21 +421,29 @@ def _limited(
     )
 
 
-def _invariants(loop_vars: Any, invariants: Any) -> list[Shape] | None:
-    """The shapes to hold on to, one per tensor; None to take those at the start."""
+def _invariants(loop_vars: Any, invariants: Any) -> list[TensorShape] | None:
+    """The given shapes, one per loop variable; None if there are none."""
     if invariants is None:
         return None
     flat = nest.flatten(invariants)
     if not all(isinstance(s, TensorShape) for s in flat):
         raise ValueError("`shapes` must be a (possibly nested) list of shapes.")
     nest.assert_same_structure(loop_vars, invariants)
-    found: list[Shape] = []
-    for value, shape in zip(nest.flatten(loop_vars), flat, strict=True):
-        sizes = shape.dims_or_none
-        if is_slices(value):
-            raise NotImplementedError(
-                "shape_invariants for IndexedSlices or SparseTensors are not "
-                "implemented: carry their parts as separate loop variables"
-            )
-        found.append(sizes)
-    return found
+    return flat
+
+
+def _invariants_of(value: Any, given: TensorShape | None) -> list[Shape]:
+    """The shapes of a loop variable's tensors that hold in all turns."""
+    if not is_slices(value):
+        return [value._shape if given is None else given.dims_or_none]
+    if hasattr(value, "get_shape"):  # a SparseTensor; given is its dense_shape's shape
+        sizes = value.dense_shape._shape if given is None else given.dims_or_none
+        if sizes is not None and len(sizes) != 1:
+            raise ValueError("Expected a shape with 1 dimension")
+        rank = None if sizes is None else sizes[0]
+        return [(None, rank), (None,), (rank,)]
+    rows = value.values._shape if given is None else given.dims_or_none
+    shapes: list[Shape] = [rows, (None,) if rows is None else rows[:1]]
+    if value.dense_shape is not None:
+        shapes.append((None if rows is None else len(rows),))
+    return shapes

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from tfteach.framework import errors
+from tfteach.framework import shape as shapes
 from tfteach.runtime.compile import (
     Instruction,
     carries_cell,
@@ -25,6 +26,7 @@ from tfteach.runtime.compile import (
 )
 from tfteach.runtime.context import Context, Resources
 from tfteach.runtime.execute import StepObserver, raise_blaming
+from tfteach.runtime.frames import frames_of
 from tfteach.runtime.step import Edge, Node, Step, kernel_of
 
 
@@ -118,6 +120,7 @@ class DataflowProgram:
     """A runnable step with control flow; the same interface as `execute.Program`."""
 
     def __init__(self, step: Step, resources: Resources, session: Any = None) -> None:
+        frames_of(step)  # refuses loops that no while_loop could have built
         self.step = step
         cells: dict[Node, _Cell] = {}
         for node in (*step.feeds.values(), *step.nodes):
@@ -208,7 +211,13 @@ class _Run:
         elif kind in ("Plain", "ControlTrigger"):
             results = self._compute(cell, values)
         elif kind == "Switch":
-            taken = bool(self._read(cell, values)[1])
+            pred = self._read(cell, values)[1]
+            if pred.ndim:
+                raise errors.invalid_argument(
+                    "The second input must be a scalar, but it has shape "
+                    f"{shapes.text(pred.shape)}"
+                ).at(cell.node.op)
+            taken = bool(pred)
             data = values[0]
             results = [DEAD if taken else data, data if taken else DEAD]
         elif kind == "Merge":
@@ -222,13 +231,7 @@ class _Run:
         if kind == "Enter":
             self._enter(cell, results, frame, iteration)
         elif kind == "Exit":
-            if frame.parent is None:
-                raise errors.InvalidArgumentError(
-                    None,
-                    None,
-                    f"{cell.node.name} is an Exit that no Enter leads to: only the "
-                    "value of a loop can leave it.",
-                ).at(cell.node.op)
+            assert frame.parent is not None  # `frames_of` has checked it
             self._send(cell, results, dead, frame.parent, frame.parent_iteration)
         elif kind == "NextIteration":
             self._begin(frame, iteration + 1)

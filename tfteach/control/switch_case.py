@@ -1,0 +1,132 @@
+"""`switch_case`: branches chosen by a number.
+
+Source: python/ops/control_flow_ops.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from tfteach.control.branch import Branch, cond
+from tfteach.framework import dtypes, nest
+from tfteach.framework.convert import convert
+from tfteach.framework.export import export
+from tfteach.framework.op import OPS
+from tfteach.framework.operation import Tensor
+from tfteach.framework.scope import name_scope
+
+
+@export("switch_case")
+def switch_case(
+    branch_index: Tensor,
+    branch_fns: Any,
+    default: Branch | None = None,
+    name: str = "switch_case",
+) -> Any:
+    """The results of function number `branch_index`.
+
+    TensorFlow builds one Case node with a function for each branch; here it is a chain
+    of `tf.cond`, with the same results.
+
+    Args:
+      branch_index: an int32 scalar Tensor.
+      branch_fns: a list of functions without arguments, a list of pairs (number,
+        function), or a dict by number; the numbers are 0, 1, 2 ...
+      default: the function for all other numbers (the last one, if there is none).
+      name: the name scope of the new operations.
+
+    Returns:
+      Tensors in the structure that the functions return.
+
+    Raises:
+      TypeError: `branch_index` is no int32 Tensor, an entry of `branch_fns` is no
+        function, or the functions return different structures or types.
+      ValueError: there are no functions, or the numbers have gaps.
+
+    Example:
+      >>> k = tf.constant(1)
+      >>> tf.switch_case(k, [lambda: tf.constant(10), lambda: tf.constant(20)])  # 20
+
+    Source: python/ops/control_flow_ops.py, switch_case.
+    """
+    actions = _checked_branches(branch_index, branch_fns)
+    if default is not None:
+        actions.append(default)
+    with name_scope(name, "case", [branch_index]):
+        first: list[Any] = []
+        checked = [_checking(fn, i, first) for i, fn in enumerate(actions)]
+        function = checked[-1]
+        for number, action in reversed(list(enumerate(checked[:-1]))):
+            pred = OPS["Equal"]()(branch_index, number)
+            function = partial(cond, pred, action, function, strict=True)
+        return _alone(function)
+
+
+def _alone(function: Branch) -> Any:
+    result = function()
+    if isinstance(function, partial):
+        return result
+    return nest.map_structure(convert, result)
+
+
+def _checked_branches(index: Any, branches: Any) -> list[Branch]:
+    if not isinstance(index, Tensor):
+        raise TypeError(f"branch_index must a Tensor, got {type(index)}")
+    if not index.dtype.is_integer:
+        raise TypeError(f"branch_index must an integer Tensor, got {index.dtype!r}")
+    if index.dtype.base_dtype is not dtypes.int32:
+        raise TypeError(
+            f"Input 'branch_index' of 'Case' Op has type {index.dtype.name} that does "
+            "not match expected type of int32."
+        )
+    if not branches:
+        raise ValueError("Must provide at least one item in branch_fns")
+    if not isinstance(branches, list | tuple | dict):
+        raise TypeError("branch_fns must be a list, tuple, or dict")
+    items = list(branches.items() if isinstance(branches, dict) else branches)
+    if all(callable(item) for item in items):
+        items = list(enumerate(items))
+    for item in items:
+        if not isinstance(item, tuple) or len(item) != 2:
+            raise TypeError("Each entry in branch_fns must be a 2-tuple")
+        key, function = item
+        if not isinstance(key, int):
+            raise TypeError(f"key must be a Python `int`, got {type(key)}")
+        if not callable(function):
+            raise TypeError(f"fn for key {key} must be callable.")
+    keys = sorted(key for key, _ in items)
+    if keys != list(range(len(keys))):
+        raise ValueError(
+            f"branch indices (keys) must form contiguous range of [0 to {len(keys)}) "
+            f"but found {{{','.join(map(str, keys))}}}"
+        )
+    return [function for _, function in sorted(items, key=lambda item: item[0])]
+
+
+def _checking(function: Branch, number: int, first: list[Any]) -> Callable[[], Any]:
+    """`function`, compared in what it returns with the branch that was built first."""
+
+    def checked() -> Any:
+        result = nest.map_structure(convert, function())
+        if not first:
+            first.extend((number, result))
+            return result
+        try:
+            nest.assert_same_structure(first[1], result)
+            pairs = zip(nest.flatten(first[1]), nest.flatten(result), strict=True)
+            for x, y in pairs:
+                if x.dtype is not y.dtype:
+                    raise TypeError(f"{x} and {y} have different types")
+        except (TypeError, ValueError) as error:
+            raise TypeError(
+                f"branches[{first[0]}] and branches[{number}] arguments to "
+                "tf.switch_case must have the same number, type, and overall "
+                f"structure of return values.\n\nbranches[{first[0]}] output: "
+                f"{first[1]}\nbranches[{number}] output: {result}\n\nError details:\n"
+                f"{error}"
+            ) from None
+        return result
+
+    return checked
