@@ -10,6 +10,7 @@ import sys
 import numpy as np
 
 LOGITS = [[0.1, -2.0, 0.7], [0.5, float("-inf"), 0.25]]
+ALPHAS, MEANS = [0.05, 0.5, 1.0, 4.0], [0.5, 9.5, 10.0, 1e4]
 SEEDS = (1, 2**31 + 5, -3)
 
 
@@ -42,6 +43,28 @@ def cases(tf):
         yield (
             f"multinomial {n}",
             lambda n=n: tf.multinomial(np.array(LOGITS, np.float32), n, seed=5),
+        )
+    for shape in ([], [70]):
+        yield f"gamma {shape}", lambda h=shape: tf.random_gamma(h, ALPHAS, seed=3)
+        yield f"poisson {shape}", lambda h=shape: tf.random_poisson(MEANS, h, seed=3)
+    for seed in ([1, 2], [-3, 2**40]):
+        for dtype in ("float32", "float64"):
+            for name in ("uniform", "normal", "truncated_normal"):
+                yield (
+                    f"stateless_{name} {dtype} {seed}",
+                    lambda n=name, d=dtype, s=seed: getattr(
+                        tf.random, "stateless_" + n
+                    )([7, 5], s, dtype=d),
+                )
+        yield (
+            f"stateless int {seed}",
+            lambda s=seed: tf.random.stateless_uniform([9], s, -4, 9, dtype=tf.int32),
+        )
+        yield (
+            f"stateless classes {seed}",
+            lambda s=seed: tf.random.stateless_categorical(
+                np.array(LOGITS, np.float32), 6, s
+            ),
         )
 
 

@@ -16,6 +16,12 @@ from tfteach.ops.batch_norm import weighted_moments as weighted_moments
 from tfteach.ops.blocks import depth_to_space as depth_to_space
 from tfteach.ops.blocks import space_to_batch as space_to_batch
 from tfteach.ops.blocks import space_to_depth as space_to_depth
+from tfteach.ops.candidates import all_candidate_sampler as all_candidate_sampler
+from tfteach.ops.candidates import compute_accidental_hits as compute_accidental_hits
+from tfteach.ops.candidates import fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler
+from tfteach.ops.candidates import learned_unigram_candidate_sampler as learned_unigram_candidate_sampler
+from tfteach.ops.candidates import log_uniform_candidate_sampler as log_uniform_candidate_sampler
+from tfteach.ops.candidates import uniform_candidate_sampler as uniform_candidate_sampler
 from tfteach.ops.conv_2d import conv2d as conv2d
 from tfteach.ops.conv_2d import conv2d_backprop_filter as conv2d_backprop_filter
 from tfteach.ops.conv_2d import conv2d_backprop_input as conv2d_backprop_input
@@ -25,6 +31,7 @@ from tfteach.ops.cross_entropy import softmax_cross_entropy_with_logits_v2 as so
 from tfteach.ops.cross_entropy import sparse_softmax_cross_entropy_with_logits as sparse_softmax_cross_entropy_with_logits
 from tfteach.ops.dropout import dropout as dropout
 from tfteach.ops.embedding import embedding_lookup as embedding_lookup
+from tfteach.ops.embedding import embedding_lookup_sparse as embedding_lookup_sparse
 from tfteach.ops.fused_batch_norm import fused_batch_norm as fused_batch_norm
 from tfteach.ops.logistic import log_poisson_loss as log_poisson_loss
 from tfteach.ops.logistic import sigmoid_cross_entropy_with_logits as sigmoid_cross_entropy_with_logits
@@ -42,6 +49,8 @@ from tfteach.ops.order import top_k as top_k
 from tfteach.ops.pool import avg_pool as avg_pool
 from tfteach.ops.pool import avg_pool as avg_pool2d
 from tfteach.ops.pool import max_pool as max_pool
+from tfteach.ops.sampled_loss import nce_loss as nce_loss
+from tfteach.ops.sampled_loss import sampled_softmax_loss as sampled_softmax_loss
 from tfteach.ops.softmax import log_softmax as log_softmax
 from tfteach.ops.softmax import softmax as softmax
 from tfteach.ops.top import in_top_k as in_top_k

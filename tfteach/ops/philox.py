@@ -206,7 +206,7 @@ def _box_muller_float32(words: Array) -> Array:
     return normal
 
 
-def _box_muller_float64(words: Array) -> Array:
+def box_muller_float64(words: Array) -> Array:
     u = uniform_float64(words)  # [n, 2]
     radius = np.sqrt(-2.0 * np.log(np.maximum(u[:, 0], _LEAST_UNIFORM)))
     angle = 2 * np.pi * u[:, 1]
@@ -214,7 +214,7 @@ def _box_muller_float64(words: Array) -> Array:
 
 
 def _normal_of(dtype: np.dtype[Any]) -> tuple[int, Callable[[Array], Array]]:
-    return (2, _box_muller_float64) if dtype == np.float64 else (4, _box_muller_float32)
+    return (2, box_muller_float64) if dtype == np.float64 else (4, _box_muller_float32)
 
 
 def normal(generator: Philox, count: int, dtype: np.dtype[Any]) -> Array:

@@ -226,22 +226,30 @@ class Multinomial(StatefulOp):
         return batch, None if num_samples is None else int(num_samples)
 
     def compute(self, ctx: Any, logits: Any, num_samples: Any) -> Any:
-        logits, count = np.asarray(logits), int(num_samples)
-        if logits.ndim != 2:
-            raise invalid_argument(
-                f"logits should be a matrix, got shape {shapes.text(logits.shape)}"
-            )
-        if count < 0:
-            raise invalid_argument(f"num_samples should be nonnegative, got {count}")
-        batch, classes = logits.shape
-        if classes <= 0:
-            raise invalid_argument(f"num_classes should be positive, got {classes}")
+        logits = np.asarray(logits)
+        batch, count = len(logits), self.checked_count(logits, num_samples)
         kind = self.output_dtype.numpy_dtype
         if batch * count == 0:
             return ctx.xp.empty((batch, count), kind)
         reserved = batch * (-(-count // 4) * 4) * 2 * philox.RESERVED_BLOCKS
         generator = stream(ctx, self).reserve(reserved)
         return ctx.xp.asarray(philox.choices(generator, logits, count).astype(kind))
+
+    @staticmethod
+    def checked_count(logits: Any, num_samples: Any) -> int:
+        """How many to draw; InvalidArgumentError if that makes no sense."""
+        count = int(num_samples)
+        if logits.ndim != 2:
+            raise invalid_argument(
+                f"logits should be a matrix, got shape {shapes.text(logits.shape)}"
+            )
+        if count < 0:
+            raise invalid_argument(f"num_samples should be nonnegative, got {count}")
+        if logits.shape[1] <= 0:
+            raise invalid_argument(
+                f"num_classes should be positive, got {logits.shape[1]}"
+            )
+        return count
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
         return [None, None]

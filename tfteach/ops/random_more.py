@@ -1,37 +1,42 @@
-"""Gamma and Poisson numbers.
+"""Gamma and Poisson numbers: TensorFlow's numbers for TensorFlow's seeds.
 
-They come from NumPy's generator, seeded by the op's seeds: the same in every session,
-but not TensorFlow's own numbers, whose rejection loops cannot be vectorised as they
-are. Source: core/ops/random_ops.cc; python/ops/random_ops.py (node names).
+Source: core/ops/random_ops.cc; python/ops/random_ops.py (node names),
+python/ops/random_grad.py.
 """
 
 from __future__ import annotations
 
-import secrets
-import threading
 from typing import Any, ClassVar
 
 import numpy as np
 
 from tfteach.framework.convert import convert
-from tfteach.framework.dtypes import DType, as_dtype, dtypes_of, float32, float64, int64
+from tfteach.framework.dtypes import (
+    DType,
+    as_dtype,
+    dtypes_of,
+    float32,
+    float64,
+    int32,
+    int64,
+)
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import OPS, StatefulOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
-from tfteach.ops.fill import zeros_like
-from tfteach.ops.random import seeds_of
-
-
-class _Generator:
-    """NumPy's generator for one op in one session."""
-
-    def __init__(self, seed: int, seed2: int) -> None:
-        seeds = [seed, seed2] if seed or seed2 else [secrets.randbits(64)]
-        self.lock = threading.Lock()
-        self.numpy = np.random.default_rng(np.random.SeedSequence(seeds))
+from tfteach.ops import philox
+from tfteach.ops.adjoint import after
+from tfteach.ops.array import reshape
+from tfteach.ops.fill import ones, zeros_like
+from tfteach.ops.gamma import RandomGammaGrad
+from tfteach.ops.join import concat
+from tfteach.ops.philox_rejection import gammas, poissons
+from tfteach.ops.random import seeds_of, stream
+from tfteach.ops.reductions import reduce_sum
+from tfteach.ops.shapes import range_of
+from tfteach.ops.shapes import shape as shape_of
 
 
 class _PerParameter(StatefulOp, abstract=True):
@@ -42,13 +47,14 @@ class _PerParameter(StatefulOp, abstract=True):
     def _shape(self, shape: Shape, parameters: Shape) -> Shape:
         return None if shape is None or parameters is None else shape + parameters
 
-    def _draw(self, ctx: Any, method: str, shape: Any, parameters: Any) -> Any:
-        values = np.asarray(parameters, np.float64)
+    def _draw(self, ctx: Any, make: Any, shape: Any, parameters: Any) -> Any:
         sizes = tuple(int(n) for n in np.asarray(shape).reshape(-1))
-        seed, seed2 = self.seed, self.seed2  # type: ignore[attr-defined]
-        own = ctx.once(lambda: _Generator(seed, seed2))
-        with own.lock:
-            return getattr(own.numpy, method)(values, size=sizes + values.shape)
+        samples = int(np.prod(sizes, dtype=np.int64))
+        count = samples * parameters.size
+        generator = stream(ctx, self).reserve(count * philox.RESERVED_BLOCKS)
+        if not count:
+            return np.empty(sizes + parameters.shape)
+        return make(generator, parameters, samples).reshape(sizes + parameters.shape)
 
 
 class RandomGamma(_PerParameter):
@@ -68,8 +74,17 @@ class RandomGamma(_PerParameter):
     def compute(self, ctx: Any, shape: Any, alpha: Any) -> Any:
         if bool((np.asarray(alpha) <= 0).any()):
             raise invalid_argument("alpha must be > 0")
-        found = self._draw(ctx, "standard_gamma", shape, alpha)
+        found = self._draw(ctx, gammas, shape, np.asarray(alpha))
         return ctx.xp.asarray(found, np.asarray(alpha).dtype)
+
+    def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
+        # The samples move with `alpha` as the distribution does.
+        sizes, alpha = op.inputs
+        with after(grad):
+            axes = shape_of(sizes)[0]
+            leading = concat([ones([axes], int32), shape_of(alpha)], axis=0)
+            by_alpha = RandomGammaGrad()(reshape(alpha, leading), op.outputs[0])
+            return [None, reduce_sum(grad * by_alpha, axis=range_of(0, axes))]
 
 
 class RandomPoissonV2(_PerParameter):
@@ -92,7 +107,7 @@ class RandomPoissonV2(_PerParameter):
     def compute(self, ctx: Any, shape: Any, rate: Any) -> Any:
         if bool((np.asarray(rate) < 0).any()):
             raise invalid_argument("rate must be >= 0")
-        found = self._draw(ctx, "poisson", shape, rate)
+        found = self._draw(ctx, poissons, shape, np.asarray(rate))
         return ctx.xp.asarray(found, self.dtype.numpy_dtype)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
@@ -115,12 +130,11 @@ def random_gamma(
       alpha: positive Tensor: the distributions' shapes.
       beta: positive Tensor that broadcasts with `alpha`: their rates (default 1).
       dtype: float16, float32 or float64.
-      seed: with it the numbers are the same in every session (not TensorFlow's own).
+      seed: with it the numbers are the same in every session (see `tf.get_seed`).
       name: the name scope of its ops.
 
     Returns:
-      A Tensor [*shape, *shape of alpha + beta].  It passes no gradient to `alpha`: TF's
-      implicit reparametrization is missing.
+      A Tensor [*shape, *shape of alpha + beta]; gradients flow to `alpha` and `beta`.
     """
     dtype = as_dtype(dtype)
     with name_scope(name, "random_gamma", [shape, alpha, beta]):
@@ -147,7 +161,7 @@ def random_poisson(
       lam: non-negative Tensor: the means.
       shape: int32: the shape of the numbers for each mean.
       dtype: the result's type.
-      seed: with it the numbers are the same in every session (not TensorFlow's own).
+      seed: with it the numbers are the same in every session (see `tf.get_seed`).
       name: the name scope of its ops.
 
     Returns:
