@@ -6,6 +6,7 @@ of the returned tensors, or of all variables after three runs of the returned op
 """
 
 import base64
+import importlib
 import json
 import sys
 import zlib
@@ -356,13 +357,14 @@ def build(tf, function):
 if __name__ == "__main__":
     import tensorflow as tf
 
+    *module, path = sys.argv[1:]
     found = {}
-    for function in GRAPHS:
+    for function in importlib.import_module(module[0]).GRAPHS if module else GRAPHS:
         graph, target = build(tf, function)
         packed = zlib.compress(graph.as_graph_def().SerializeToString(), 9)
         found[function.__name__] = {
             "graph": base64.b64encode(packed).decode(),
             "values": results(tf, graph, target),
         }
-    with open(sys.argv[1], "w") as f:
+    with open(path, "w") as f:
         json.dump(found, f, indent=0)

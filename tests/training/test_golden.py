@@ -1,6 +1,7 @@
 """Gradients, network functions and optimizers against real TensorFlow 1.15.
 
-golden/training.py builds the graphs (its docstring says how to make the file anew).
+golden/training.py and embeddings.py build the graphs (their docstrings say how to make
+the files anew).
 """
 
 import base64
@@ -12,14 +13,18 @@ import numpy as np
 import pytest
 
 import tfteach as tf
-from tests.golden import training
+from tests.golden import embeddings, training
 from tests.test_golden_graphs import described
 
-GOLDEN = json.loads((Path(training.__file__).parent / "training.json").read_text())
+HERE = Path(training.__file__).parent
+GOLDEN = {
+    name: graph
+    for file in ("training", "embeddings")
+    for name, graph in json.loads((HERE / f"{file}.json").read_text()).items()
+}
+GRAPHS = training.GRAPHS + embeddings.GRAPHS
 
-each_graph = pytest.mark.parametrize(
-    "function", training.GRAPHS, ids=lambda f: f.__name__
-)
+each_graph = pytest.mark.parametrize("function", GRAPHS, ids=lambda f: f.__name__)
 
 
 @each_graph
@@ -46,4 +51,4 @@ def test_values_equal_the_golden_ones(function):
 
 
 def test_every_graph_is_in_the_file():
-    assert {f.__name__ for f in training.GRAPHS} == set(GOLDEN)
+    assert {f.__name__ for f in GRAPHS} == set(GOLDEN)

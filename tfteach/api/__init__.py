@@ -20,6 +20,7 @@ from tfteach.api import logging as logging
 from tfteach.api import losses as losses
 from tfteach.api import manip as manip
 from tfteach.api import math as math
+from tfteach.api import metrics as metrics
 from tfteach.api import nn as nn
 from tfteach.api import random as random
 from tfteach.api import resource_loader as resource_loader
@@ -361,6 +362,16 @@ from tfteach.ops.sparse import SparseTensorValue as SparseTensorValue
 from tfteach.ops.sparse import convert_to_tensor_or_sparse_tensor as convert_to_tensor_or_sparse_tensor
 from tfteach.ops.sparse import sparse_placeholder as sparse_placeholder
 from tfteach.ops.sparse_dense import sparse_to_dense as sparse_to_dense
+from tfteach.ops.sparse_math import sparse_reduce_max as sparse_reduce_max
+from tfteach.ops.sparse_math import sparse_reduce_max_sparse as sparse_reduce_max_sparse
+from tfteach.ops.sparse_math import sparse_reduce_sum as sparse_reduce_sum
+from tfteach.ops.sparse_math import sparse_reduce_sum_sparse as sparse_reduce_sum_sparse
+from tfteach.ops.sparse_math import sparse_softmax as sparse_softmax
+from tfteach.ops.sparse_pairs import sparse_add as sparse_add
+from tfteach.ops.sparse_pairs import sparse_maximum as sparse_maximum
+from tfteach.ops.sparse_pairs import sparse_minimum as sparse_minimum
+from tfteach.ops.sparse_products import sparse_tensor_dense_matmul as sparse_tensor_dense_matmul
+from tfteach.ops.sparse_products import sparse_tensor_to_dense as sparse_tensor_to_dense
 from tfteach.ops.sparse_segment import sparse_segment_mean as sparse_segment_mean
 from tfteach.ops.sparse_segment import sparse_segment_sqrt_n as sparse_segment_sqrt_n
 from tfteach.ops.sparse_segment import sparse_segment_sum as sparse_segment_sum
@@ -427,6 +438,9 @@ from tfteach.ops.unary import rsqrt as rsqrt
 from tfteach.ops.unary import sign as sign
 from tfteach.ops.unary import sqrt as sqrt
 from tfteach.ops.unary import square as square
+from tfteach.platform.tensor_protos import get_static_value as get_static_value
+from tfteach.platform.tensor_protos import make_ndarray as make_ndarray
+from tfteach.platform.tensor_protos import make_tensor_proto as make_tensor_proto
 from tfteach.session.session import InteractiveSession as InteractiveSession
 from tfteach.session.session import Session as Session
 from tfteach.session.session import get_default_session as get_default_session

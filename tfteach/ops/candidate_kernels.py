@@ -1,0 +1,254 @@
+"""Draws of classes for sampled losses, number for number as TensorFlow draws them.
+
+A sampler takes 32-bit words from a Philox generator one after the other; here they
+come in chunks, so that a batch of candidates is a few array operations.
+Source: core/kernels/range_sampler.cc; core/lib/random/simple_philox.cc,
+exact_uniform_int.h, weighted_picker.cc, distribution_sampler.cc.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tfteach.framework.errors import invalid_argument
+from tfteach.ops.philox import Philox, uniform_float32, uniform_float64
+
+Array = np.ndarray[Any, Any]
+_LARGEST_INT32 = 2**31 - 1
+
+
+class Words:
+    """The words of a generator, in order.
+
+    Args:
+      generator: where they come from.
+      guess: how many will probably be needed.
+    """
+
+    def __init__(self, generator: Philox, guess: int) -> None:
+        self._generator = generator
+        self._blocks = 0  # made so far
+        self._left: Array = np.empty(0, np.uint32)
+        self._guess = guess
+
+    def peek(self, count: int) -> Array:
+        """The next words, which stay."""
+        missing = count - self._left.size
+        if missing > 0:
+            blocks = -(-max(missing, self._guess) // 4)
+            more = self._generator.blocks(blocks, self._blocks).reshape(-1)
+            self._blocks += blocks
+            self._left = np.concatenate((self._left, more))
+        return self._left[:count]
+
+    def skip(self, count: int) -> None:
+        """Leave out the next words."""
+        self._left = self._left[count:]
+
+    def doubles(self, count: int) -> Array:
+        """Numbers in [0, 1)."""
+        found = uniform_float64(self.peek(2 * count))
+        self.skip(2 * count)
+        return found
+
+    def integers(self, limit: int, count: int, bits: int) -> Array:
+        """Integers in [0, limit) from words (or pairs of them) of so many bits.
+
+        Numbers that would make the small ones likelier are drawn anew.
+        """
+        width = bits // 32
+        kind: Any = np.uint64 if width == 2 else np.uint32
+        found = np.empty(0, kind)
+        if limit & (limit - 1) == 0:
+            found = self._wide(count, width) & kind(limit - 1)
+            self.skip(count * width)
+            return found
+        least = kind((2**bits - 1) % limit + 1)
+        while found.size < count:
+            missing = count - found.size
+            drawn = self._wide(missing, width)
+            self.skip(missing * width)
+            found = np.concatenate((found, drawn[drawn >= least]))
+        return found % kind(limit)
+
+    def _wide(self, count: int, width: int) -> Array:
+        words = self.peek(count * width)
+        if width == 1:
+            return words
+        return words[0::2] | words[1::2].astype(np.uint64) << np.uint64(32)
+
+
+class Sampler:
+    """A distribution over the classes [0, size)."""
+
+    words_per_draw = 2
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+
+    def draw(self, words: Words, count: int) -> Array:
+        """Classes: int64 [count]."""
+        raise NotImplementedError
+
+    def probability(self, classes: Array) -> Array:
+        """How likely each class is: float32 of the same shape."""
+        raise NotImplementedError
+
+    def learn(self, classes: Array) -> None:
+        """Take notice of the true classes of a batch."""
+
+
+class Uniform(Sampler):
+    """All classes are equally likely."""
+
+    def draw(self, words: Words, count: int) -> Array:
+        return words.integers(self.size, count, 64).astype(np.int64)
+
+    def probability(self, classes: Array) -> Array:
+        return np.full(classes.shape, 1.0 / self.size, np.float32)
+
+
+class LogUniform(Sampler):
+    """Class k with probability log((k + 2) / (k + 1)) / log(size + 1) (Zipf's law)."""
+
+    def draw(self, words: Words, count: int) -> Array:
+        power = words.doubles(count) * np.log(self.size + 1.0)
+        return (np.exp(power).astype(np.int64) - 1) % self.size
+
+    def probability(self, classes: Array) -> Array:
+        ratio = (classes + 2.0) / (classes + 1.0)
+        return (np.log(ratio) / np.log(self.size + 1.0)).astype(np.float32)
+
+
+class LearnedUnigram(Sampler):
+    """As often as the classes were true ones so far; each counts once at the start."""
+
+    words_per_draw = 1
+
+    def __init__(self, size: int) -> None:
+        super().__init__(size)
+        self._counts = np.ones(size, np.int64)
+        self._upto: Array | None = None  # cumulative counts, made when needed
+
+    def draw(self, words: Words, count: int) -> Array:
+        if self._upto is None:
+            self._upto = np.cumsum(self._counts)
+        picks = words.integers(int(self._upto[-1]), count, 32)
+        return np.searchsorted(self._upto, picks, side="right").astype(np.int64)
+
+    def probability(self, classes: Array) -> Array:
+        counts = self._counts[classes].astype(np.float32)
+        return counts / np.float32(self._counts.sum())
+
+    def learn(self, classes: Array) -> None:
+        room = _LARGEST_INT32 - int(self._counts.sum())
+        np.add.at(self._counts, classes.reshape(-1)[:room], 1)
+        self._upto = None
+
+
+class FixedUnigram(Sampler):
+    """With given weights, by the alias method: one number decides between two classes.
+
+    Args:
+      weights: float32 [size].
+    """
+
+    def __init__(self, weights: Array) -> None:
+        super().__init__(len(weights))
+        self._weights = weights
+        total = np.float32(0)
+        for weight in weights:  # one by one in single precision, as in TF
+            total += weight
+        self._total = total
+        self._threshold, self._other = _aliases(weights)
+
+    def draw(self, words: Words, count: int) -> Array:
+        size = self.size
+        least = 0 if size & (size - 1) == 0 else (2**32 - 1) % size + 1
+        pairs = words.peek(2 * count).reshape(-1, 2)
+        if least and bool((pairs[:, 1] < np.uint32(least)).any()):
+            drawn = [self._draw_one(words) for _ in range(count)]
+            numbers, index = (np.array(part) for part in zip(*drawn, strict=True))
+        else:
+            words.skip(2 * count)
+            numbers = uniform_float32(np.ascontiguousarray(pairs[:, 0]))
+            index = (pairs[:, 1] % np.uint32(size)).astype(np.int64)
+        return np.where(numbers < self._threshold[index], index, self._other[index])
+
+    def _draw_one(self, words: Words) -> tuple[Any, int]:
+        number = uniform_float32(words.peek(1).copy())[0]
+        words.skip(1)
+        return number, int(words.integers(self.size, 1, 32)[0])
+
+    def probability(self, classes: Array) -> Array:
+        is_known = (classes >= 0) & (classes < self.size)
+        weights = self._weights[np.where(is_known, classes, 0)] / self._total
+        return np.where(is_known, weights, np.float32(0))
+
+
+def _aliases(weights: Array) -> tuple[Array, Array]:
+    """For each class how likely it keeps its share, and who gets the rest of it."""
+    size = len(weights)
+    share = (weights * np.float32(size)).astype(np.float64)
+    share /= weights.astype(np.float64).sum()
+    threshold, other = share.tolist(), [-1] * size
+    low = [i for i in range(size) if threshold[i] < 1.0]
+    high = [i for i in range(size) if not threshold[i] < 1.0]
+    while low and high:
+        poor, rich = low.pop(), high.pop()
+        other[poor] = rich
+        threshold[rich] -= 1.0 - threshold[poor]
+        (low if threshold[rich] < 1.0 else high).append(rich)
+    for i in low + high:  # 1 but for rounding
+        threshold[i], other[i] = 1.0, -1
+    return np.array(threshold, np.float32), np.array(other, np.int64)
+
+
+def sample(
+    sampler: Sampler, generator: Philox, count: int, unique: bool, true: Array
+) -> tuple[Array, Array, Array]:
+    """A batch of candidates.
+
+    Args:
+      sampler: the distribution.
+      generator: a generator of this batch.
+      count: how many to draw.
+      unique: whether they must differ.
+      true: int64 array of the true classes.
+
+    Returns:
+      The candidates, int64 [count]; how often each true class and each candidate is
+      expected among them, float32 arrays.
+    """
+    if unique and count > sampler.size:
+        raise invalid_argument("Sampler's range is too small.")
+    words = Words(generator, (2 * count + 16) * sampler.words_per_draw)
+    if not unique:
+        found, tries = sampler.draw(words, count), count
+    else:
+        found, tries = _distinct(sampler, words, count)
+    expected = [
+        _expected(sampler.probability(classes), count, tries)
+        for classes in (true, found)
+    ]
+    return found, expected[0], expected[1]
+
+
+def _distinct(sampler: Sampler, words: Words, count: int) -> tuple[Array, int]:
+    """The first `count` different classes drawn, and how many draws they took."""
+    drawn = sampler.draw(words, count + count // 2 + 8)
+    while True:
+        _, first = np.unique(drawn, return_index=True)
+        if first.size >= count:
+            first.sort()
+            return drawn[first[:count]], int(first[count - 1]) + 1
+        drawn = np.concatenate((drawn, sampler.draw(words, drawn.size)))
+
+
+def _expected(p: Array, count: int, tries: int) -> Array:
+    """How often a class is among `count` candidates; at most once if they differ."""
+    if tries == count:
+        return p * np.float32(count)
+    return -np.expm1(np.float32(tries) * np.log1p(-p))
