@@ -30,4 +30,3 @@ from tfteach.framework.dtypes import variant as variant
 from tfteach.ops.cast import cast as cast
 from tfteach.ops.cast import saturate_cast as saturate_cast
 from tfteach.ops.complex import complex as complex
-from tfteach.ops.text import as_string as as_string

@@ -449,7 +449,7 @@ def _snake_case(name: str) -> str:
 
 
 @functools.cache
-def _parameters(kind: type[Layer]) -> dict[str, Any]:
+def _parameters(kind: Any) -> dict[str, Any]:
     """The parameters of a class's `call`, without self and inputs."""
     found = list(inspect.signature(kind.call).parameters.values())[2:]
     return {p.name: p.kind for p in found}

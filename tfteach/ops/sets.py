@@ -161,8 +161,8 @@ class SetSize(Op):
     on_gpu: ClassVar[bool] = False
 
     def infer_shape(self, indices: Shape, values: Shape, shape: Shape) -> Shape:
-        rank = _rank(indices, values, shape)
-        return None if rank is None else (None,) * (rank - 1)
+        _rank(indices, values, shape)
+        return None  # as in TensorFlow, though the rank is known
 
     def compute(self, xp: Any, indices: Any, values: Any, shape: Any) -> Any:
         check_order(self, indices)

@@ -3,4 +3,3 @@
 from tfteach.api.contrib import framework as framework
 from tfteach.api.contrib import learn as learn
 from tfteach.api.contrib import opt as opt
-from tfteach.api.contrib import tensorboard as tensorboard

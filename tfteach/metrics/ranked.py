@@ -1,0 +1,367 @@
+"""Precision and recall of the k best predictions.
+
+Labels are class numbers: int64 [..., labels], or [...] for one each; predictions are
+the scores of all classes, [..., classes].
+Source: python/ops/metrics_impl.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfteach.checks.weights import assert_broadcastable, broadcast_weights
+from tfteach.control.branch import cond
+from tfteach.framework.dtypes import float64, int64
+from tfteach.framework.export import export
+from tfteach.framework.operation import Tensor
+from tfteach.framework.scope import control_dependencies, name_scope
+from tfteach.metrics.shared import metric_variable, noted
+from tfteach.ops.adjoint import upward
+from tfteach.ops.array import expand_dims, reshape
+from tfteach.ops.cast import cast
+from tfteach.ops.choose import where_v2
+from tfteach.ops.compare import equal, greater_equal
+from tfteach.ops.fill import fill, ones_like, zeros_like
+from tfteach.ops.join import concat
+from tfteach.ops.math import add, minimum, multiply
+from tfteach.ops.operators import div, div_no_nan
+from tfteach.ops.reduce import reduced_shape
+from tfteach.ops.reductions import reduce_max, reduce_sum
+from tfteach.ops.scan import cumsum
+from tfteach.ops.sets import set_difference, set_intersection, set_size
+from tfteach.ops.shapes import rank, shape, size
+from tfteach.ops.sparse import SparseTensor, convert_to_tensor_or_sparse_tensor
+from tfteach.ops.spread import tile
+from tfteach.ops.state import assign_add
+
+Pair = tuple[Tensor, Tensor]
+
+
+def _name_at(name: str, k: int | None, class_id: int | None = None) -> str:
+    name += "_at_k" if k is None else f"_at_{k}"
+    return name if class_id is None else f"{name}_class{class_id}"
+
+
+def _dense(labels: Any) -> Any:
+    """The labels as a Tensor; sparse ones are not taken."""
+    labels = convert_to_tensor_or_sparse_tensor(labels)
+    if isinstance(labels, SparseTensor):
+        raise NotImplementedError(
+            "labels: a SparseTensor. Give a dense Tensor, with -1 where there are "
+            "fewer labels."
+        )
+    return labels
+
+
+def _with_label_axis(labels: Any, predictions: Any) -> Any:
+    """Labels of the predictions' rank: one label each becomes a list of one."""
+    with name_scope(None, "expand_labels", (labels, predictions)) as scope:
+        labels = _dense(labels)
+        ranks = labels.shape.ndims, predictions.shape.ndims
+        if ranks[0] is not None and ranks[1] is not None:
+            if ranks[1] == ranks[0]:
+                return labels
+            if ranks[1] == ranks[0] + 1:
+                return expand_dims(labels, -1, name=scope)
+            raise ValueError(
+                f"Unexpected labels shape {labels.shape} for predictions shape "
+                f"{predictions.shape}."
+            )
+        return cond(
+            equal(rank(predictions), rank(labels) + 1),
+            lambda: expand_dims(labels, -1, name=scope),
+            lambda: labels,
+        )
+
+
+def _only(ids: Any, class_id: int) -> SparseTensor:
+    """Of each row of class numbers the wanted one, if it is there."""
+    ids = _dense(ids)
+    sizes = shape(ids, out_type=int64)
+    last = size(sizes) - 1
+    wanted = fill(reduced_shape(sizes, reshape(last, [1])), cast(class_id, int64))
+    found = set_intersection(wanted, ids)
+    return SparseTensor(found.indices, found.values, sizes)
+
+
+_SETS = {
+    "true_positive": lambda ids, labels: set_intersection(ids, labels),
+    "false_positive": lambda ids, labels: set_difference(ids, labels),
+    "false_negative": lambda ids, labels: set_difference(ids, labels, aminusb=False),
+}
+
+
+def _hits(
+    kind: str,
+    labels: Any,
+    ids: Any,
+    class_id: int | None = None,
+    weights: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """How many of each row's predictions (or labels) are of a kind, as float64."""
+    with name_scope(name, kind + "s", (ids, labels, weights)):
+        if class_id is not None:
+            labels, ids = _only(labels, class_id), _only(ids, class_id)
+        found = cast(set_size(_SETS[kind](ids, labels)), float64)
+        if weights is not None:
+            with control_dependencies([assert_broadcastable(weights, found)]):
+                found = multiply(found, cast(weights, float64))
+        return found
+
+
+def _counted(
+    kind: str, labels: Any, ids: Any, k: Any, class_id: Any, weights: Any
+) -> Pair:
+    """The total of `_hits` so far, and the op that adds this batch's."""
+    name = _name_at(kind, k, class_id)
+    with name_scope(None, name, (ids, labels, weights)) as scope:
+        found = _hits(kind, labels, ids, class_id, weights)
+        total = cast(reduce_sum(found), float64)
+        variable = metric_variable([], float64, scope)
+        return variable, assign_add(variable, total, name="update")
+
+
+def _share(
+    what: str,
+    other: str,
+    labels: Any,
+    ids: Any,
+    k: Any,
+    class_id: Any,
+    weights: Any,
+    collections: tuple[Any, Any],
+    name: str | None,
+) -> Pair:
+    """true positives / (true positives + another kind)"""
+    default = _name_at(what, k, class_id)
+    with name_scope(name, default, (ids, labels, weights)) as scope:
+        labels = _with_label_axis(labels, ids)
+        ids = cast(ids, int64)
+        hits = _counted("true_positive", labels, ids, k, class_id, weights)
+        misses = _counted(other, labels, ids, k, class_id, weights)
+        value = div(hits[0], add(hits[0], misses[0]), name=scope)
+        update = div(hits[1], add(hits[1], misses[1]), name="update")
+        return noted(value, update, *collections)
+
+
+@export("metrics.precision_at_top_k")
+def precision_at_top_k(
+    labels: Any,
+    predictions_idx: Any,
+    k: int | None = None,
+    class_id: int | None = None,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Pair:
+    """`tf.metrics.precision_at_k` of the best predictions themselves.
+
+    Args:
+      predictions_idx: int64 Tensor [..., k], the class numbers of the best predictions.
+      k: their number, for the name only.
+      others: see `tf.metrics.precision_at_k`.
+    """
+    collections = metrics_collections, updates_collections
+    return _share(
+        "precision", "false_positive", labels, predictions_idx, k, class_id, weights,
+        collections, name,
+    )  # fmt: skip
+
+
+@export("metrics.recall_at_top_k")
+def recall_at_top_k(
+    labels: Any,
+    predictions_idx: Any,
+    k: int | None = None,
+    class_id: int | None = None,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Pair:
+    """`tf.metrics.recall_at_k` of the best predictions themselves.
+
+    For the arguments see `tf.metrics.precision_at_top_k`.
+    """
+    collections = metrics_collections, updates_collections
+    return _share(
+        "recall", "false_negative", labels, predictions_idx, k, class_id, weights,
+        collections, name,
+    )  # fmt: skip
+
+
+@export("metrics.precision_at_k", "metrics.sparse_precision_at_k")
+def precision_at_k(
+    labels: Any,
+    predictions: Any,
+    k: int,
+    class_id: int | None = None,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Pair:
+    """The share of the k best predictions that are among the labels.
+
+    Args:
+      labels: int64 Tensor [..., labels] of class numbers, or [...] for one each.
+      predictions: float Tensor [..., classes].
+      k: how many predictions of each example count.
+      class_id: count this class only.
+      weights: a scalar, or a Tensor [...] with each size 1 or the same.
+      metrics_collections: collections that the value is added to.
+      updates_collections: collections that the update op is added to.
+      name: the name scope of its two local variables.
+
+    Returns:
+      The share so far, a scalar float64 Tensor (NaN before any), and the op that takes
+      this batch in.
+
+    Raises:
+      ValueError: the shapes do not fit.
+      NotImplementedError: the labels are sparse.
+    """
+    scope_name = _name_at("precision", k, class_id)
+    with name_scope(name, scope_name, (predictions, labels, weights)) as scope:
+        _, ids = upward("nn.top_k")(predictions, k)
+        return precision_at_top_k(
+            labels, ids, k, class_id, weights, metrics_collections,
+            updates_collections, scope,
+        )  # fmt: skip
+
+
+@export("metrics.recall_at_k")
+def recall_at_k(
+    labels: Any,
+    predictions: Any,
+    k: int,
+    class_id: int | None = None,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Pair:
+    """The share of the labels that are among the k best predictions.
+
+    For the arguments see `tf.metrics.precision_at_k`.
+    """
+    scope_name = _name_at("recall", k, class_id)
+    with name_scope(name, scope_name, (predictions, labels, weights)) as scope:
+        _, ids = upward("nn.top_k")(predictions, k)
+        return recall_at_top_k(
+            labels, ids, k, class_id, weights, metrics_collections,
+            updates_collections, scope,
+        )  # fmt: skip
+
+
+# ---- average precision
+
+
+@export("metrics.average_precision_at_k", "metrics.sparse_average_precision_at_k")
+def average_precision_at_k(
+    labels: Any,
+    predictions: Any,
+    k: int,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Pair:
+    """The mean over the examples of the average precision of their k best predictions.
+
+    An example's is the sum of the precisions at 1, 2 ... k, at each rank that is a
+    label, divided by the number of labels (at most k).
+    For the arguments see `tf.metrics.precision_at_k`.
+
+    Raises:
+      ValueError: `k` is below 1, or shapes do not fit.
+    """
+    if k < 1:
+        raise ValueError(f"Invalid k={k}.")
+    scope_name = _name_at("average_precision", k)
+    with name_scope(name, scope_name, (predictions, labels, weights)) as scope:
+        _, ids = upward("nn.top_k")(predictions, k)
+        classes = cast(shape(predictions)[-1], int64)
+        labels = _without_unknown(_dense(labels), classes)
+        return _mean_of_averages(
+            labels, ids, weights, (metrics_collections, updates_collections), scope
+        )
+
+
+def _without_unknown(labels: Any, classes: Any) -> Any:
+    """The labels, -1 instead of what is no class."""
+    return cond(
+        greater_equal(reduce_max(labels), classes),
+        lambda: where_v2(
+            greater_equal(labels, classes), -1 * ones_like(labels), labels
+        ),
+        lambda: labels,
+    )
+
+
+def _mean_of_averages(
+    labels: Any, ids: Any, weights: Any, collections: tuple[Any, Any], name: str
+) -> Pair:
+    values = (ids, labels, weights)
+    with name_scope(name, "average_precision_at_top_k", values) as scope:
+        average = _average_precision(labels, ids)
+        if weights is not None:
+            weights = broadcast_weights(cast(weights, float64), average)
+            average = multiply(average, weights)
+        with name_scope(None, "max", (average,)) as max_scope:
+            most = metric_variable([], float64, max_scope)
+            if weights is None:
+                batch_most = cast(size(average, name="batch_max"), float64)
+            else:
+                batch_most = reduce_sum(weights, name="batch_max")
+            new_most = assign_add(most, batch_most, name="update")
+        with name_scope(None, "total", (average,)) as total_scope:
+            total = metric_variable([], float64, total_scope)
+            batch_total = reduce_sum(average, name="batch_total")
+            new_total = assign_add(total, batch_total, name="update")
+        value = div_no_nan(total, most, name="mean")
+        update = div_no_nan(new_total, new_most, name=scope)
+        return noted(value, update, *collections)
+
+
+def _average_precision(labels: Any, ids: Any) -> Tensor:
+    with name_scope(None, "average_precision", (ids, labels)) as scope:
+        ids = cast(ids, int64, name="predictions_idx")
+        if ids.shape.ndims == 0:
+            raise ValueError("The rank of predictions_idx must be at least 1.")
+        k = ids.shape[-1].value
+        if k is None:
+            raise ValueError("The last dimension of predictions_idx must be set.")
+        labels = _with_label_axis(labels, ids)
+        each = expand_dims(ids, -1, name="predictions_idx_per_k")
+        hits = _hits("true_positive", _repeated(labels, k), each, name="relevant_per_k")
+        found = cumsum(hits, axis=-1, name="tp_per_k")
+        seen = cumsum(ones_like(hits), axis=-1, name="retrieved_per_k")
+        precision = div(
+            cast(found, float64), cast(seen, float64), name="precision_per_k"
+        )
+        relevant = multiply(
+            precision, cast(hits, float64), name="relevant_precision_per_k"
+        )
+        total = reduce_sum(relevant, axis=(-1,), name="precision_sum")
+        return div(total, cast(_label_count(labels, k), float64), name=scope)
+
+
+def _repeated(labels: Any, k: int) -> Tensor:
+    """The labels once for each of the k ranks, along a new axis before the last."""
+    with name_scope("labels_per_k", "expand_and_tile", (labels, k, -1)) as scope:
+        wide = expand_dims(labels, -2, name="expand")
+        if k == 1:
+            return wide
+        ones = ones_like(shape(labels))
+        multiples = concat((ones[:-1], (k,), ones[-1:]), 0, name="multiples")
+        return tile(wide, multiples, name=scope)
+
+
+def _label_count(labels: Any, k: int) -> Tensor:
+    with name_scope(None, "num_relevant", (labels,)) as scope:
+        is_label = greater_equal(labels, 0)
+        ones = where_v2(is_label, ones_like(labels), zeros_like(labels))
+        return minimum(reduce_sum(ones, axis=-1), k, name=scope)
