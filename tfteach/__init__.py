@@ -22,7 +22,7 @@ def install_as_tensorflow() -> None:
       >>> tfteach.install_as_tensorflow()
       >>> import tensorflow as tf
     """
-    from tfteach.compat import install
+    from tfteach.legacy.finder import install
 
     install()
 
@@ -41,7 +41,13 @@ def __getattr__(name: str) -> _Any:
         from tfteach.protos import find
 
         found = find(name)
+        if found is None and name == "python":
+            from tfteach.legacy.internals import inner
+
+            found = inner("")
         if found is not None:
             globals()[name] = found
             return found
-    raise AttributeError(f"module 'tfteach' has no attribute {name!r}")
+    from tfteach.legacy.renamed import missing
+
+    raise missing("", name, "tfteach")

@@ -10,6 +10,7 @@ import importlib
 from typing import Any
 
 from tfteach.framework.export import export_value
+from tfteach.legacy.renamed import missing
 
 # Where each message is: proto file -> messages.
 _FILES = {
@@ -32,6 +33,7 @@ _FILES = {
     "cluster": "ClusterDef JobDef",
     "step_stats": "StepStats NodeExecStats DeviceStepStats",
     "cost_graph": "CostGraphDef",
+    "projector": "ProjectorConfig EmbeddingInfo SpriteMetadata",
     "rewriter_config": "RewriterConfig",
 }
 _MODULES = {m: file for file, names in _FILES.items() for m in names.split()}
@@ -65,7 +67,7 @@ def of_train(name: str) -> Any:
 def _found(name: str, package: str) -> Any:
     message = find(name, package)
     if message is None:
-        raise AttributeError(f"module 'tfteach.{package}' has no attribute {name!r}")
+        raise missing(package, name)
     return message
 
 
@@ -76,7 +78,9 @@ def __getattr__(name: str) -> Any:
     module = _MODULES.get(name)
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    loaded = importlib.import_module(f"tensorboard.compat.proto.{module}_pb2")
+    place = "compat.proto" if module != "projector" else "plugins.projector"
+    file = "projector_config" if module == "projector" else module
+    loaded = importlib.import_module(f"tensorboard.{place}.{file}_pb2")
     message = getattr(loaded, name)
     globals()[name] = message
     return message

@@ -88,7 +88,7 @@ def test_verbosity() -> None:
 def test_a_deprecated_name_warns_once(caplog: pytest.LogCaptureFixture) -> None:
     from tfteach.framework.deprecation import deprecated
 
-    @deprecated("2017-03-02", "Use `tf.new`.", "python.ops.variables", "old_name")
+    @deprecated("2017-03-02", "Use `tf.new`.", "python.ops.variables", "old_name_1")
     def function(x: int) -> int:
         return x + 1
 
@@ -98,7 +98,7 @@ def test_a_deprecated_name_warns_once(caplog: pytest.LogCaptureFixture) -> None:
     first, *rest = message.splitlines()
     assert first.startswith(f"From {__file__}:")
     assert first.endswith(
-        ": old_name (from tensorflow.python.ops.variables) is deprecated and will be "
+        ": old_name_1 (from tensorflow.python.ops.variables) is deprecated and will be "
         "removed after 2017-03-02."
     )
     assert rest == ["Instructions for updating:", "Use `tf.new`."]

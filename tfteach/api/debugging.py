@@ -23,8 +23,11 @@ from tfteach.checks.values import assert_non_positive as assert_non_positive
 from tfteach.checks.values import assert_none_equal as assert_none_equal
 from tfteach.checks.values import assert_positive as assert_positive
 from tfteach.control.case import Assert as Assert
+from tfteach.legacy.renamed import absent as _absent
 from tfteach.ops.debug import check_numerics as check_numerics
 from tfteach.ops.debug import verify_tensor_all_finite as assert_all_finite
 from tfteach.ops.rounding import is_finite as is_finite
 from tfteach.ops.rounding import is_inf as is_inf
 from tfteach.ops.rounding import is_nan as is_nan
+
+__getattr__ = _absent("debugging")

@@ -27,6 +27,10 @@ from tfteach.framework.dtypes import uint32 as uint32
 from tfteach.framework.dtypes import uint64 as uint64
 from tfteach.framework.dtypes import uint8 as uint8
 from tfteach.framework.dtypes import variant as variant
+from tfteach.legacy.renamed import absent as _absent
 from tfteach.ops.cast import cast as cast
 from tfteach.ops.cast import saturate_cast as saturate_cast
 from tfteach.ops.complex import complex as complex
+from tfteach.ops.text import as_string as as_string
+
+__getattr__ = _absent("dtypes")

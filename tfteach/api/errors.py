@@ -36,3 +36,6 @@ from tfteach.framework.errors import UnimplementedError as UnimplementedError
 from tfteach.framework.errors import UnknownError as UnknownError
 from tfteach.framework.errors import error_code_from_exception_type as error_code_from_exception_type
 from tfteach.framework.errors import exception_type_from_error_code as exception_type_from_error_code
+from tfteach.legacy.renamed import absent as _absent
+
+__getattr__ = _absent("errors")

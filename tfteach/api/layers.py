@@ -36,3 +36,6 @@ from tfteach.layers.transposed import Conv2DTranspose as Conv2DTranspose
 from tfteach.layers.transposed import Conv3DTranspose as Conv3DTranspose
 from tfteach.layers.transposed import conv2d_transpose as conv2d_transpose
 from tfteach.layers.transposed import conv3d_transpose as conv3d_transpose
+from tfteach.legacy.renamed import absent as _absent
+
+__getattr__ = _absent("layers")

@@ -2,6 +2,7 @@
 
 from tfteach.checks.types import is_non_decreasing as is_non_decreasing
 from tfteach.checks.types import is_strictly_increasing as is_strictly_increasing
+from tfteach.legacy.renamed import absent as _absent
 from tfteach.ops.activations import softplus as softplus
 from tfteach.ops.activations import softsign as softsign
 from tfteach.ops.arrange import invert_permutation as invert_permutation
@@ -122,3 +123,5 @@ from tfteach.ops.unary import rsqrt as rsqrt
 from tfteach.ops.unary import sign as sign
 from tfteach.ops.unary import sqrt as sqrt
 from tfteach.ops.unary import square as square
+
+__getattr__ = _absent("math")

@@ -69,7 +69,13 @@ def rendered() -> dict[str, str]:
         path = package.replace(".", "/")
         is_package = package in packages or not package
         file = f"{path}/__init__.py".lstrip("/") if is_package else f"{path}.py"
-        files[file] = _HEAD + "\n".join(sorted(lines, key=_sort_key)) + "\n"
+        text = _HEAD
+        if package and "__getattr__" not in names:
+            lines.append("from tfteach.legacy.renamed import absent as _absent")
+        text += "\n".join(sorted(lines, key=_sort_key)) + "\n"
+        if package and "__getattr__" not in names:
+            text += f'\n__getattr__ = _absent("{package}")\n'
+        files[file] = text
     return files
 
 

@@ -205,3 +205,15 @@ class FastGFile(FileIO):
     @deprecated(None, "Use tf.gfile.GFile.", "python.platform.gfile")
     def __init__(self, name: Any, mode: str = "r") -> None:
         super().__init__(name, mode)
+
+
+def read_file_to_string(filename: Any, binary_mode: bool = False) -> Any:
+    """All of a file, as text or bytes."""
+    with FileIO(filename, "rb" if binary_mode else "r") as file:
+        return file.read()
+
+
+def write_string_to_file(filename: Any, file_content: Any) -> None:
+    """Write a file with this text or these bytes in it."""
+    with FileIO(filename, "w") as file:
+        file.write(file_content)

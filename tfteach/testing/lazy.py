@@ -6,6 +6,7 @@ import importlib
 from typing import Any
 
 from tfteach.framework.export import export, export_value
+from tfteach.legacy.renamed import missing
 
 _FOUND = {
     "TestCase": ("tfteach.testing.case", "TestCase"),
@@ -32,7 +33,7 @@ def of_test(name: str) -> Any:
             f"module 'tensorflow.test' has no attribute {name!r}: tfteach does not "
             f"have it; {_REFUSED[name]}."
         )
-    raise AttributeError(f"module 'tensorflow.test' has no attribute {name!r}")
+    raise missing("test", name)
 
 
 @export("test.create_local_cluster")

@@ -2,3 +2,6 @@
 
 from tfteach.control.branch import smart_cond as smart_cond
 from tfteach.control.branch import smart_constant_value as smart_constant_value
+from tfteach.legacy.renamed import absent as _absent
+
+__getattr__ = _absent("contrib.framework")

@@ -2,3 +2,8 @@
 
 from tfteach.api.io import gfile as gfile
 from tfteach.io.graph_io import write_graph as write_graph
+from tfteach.legacy.renamed import absent as _absent
+from tfteach.ops.text import decode_base64 as decode_base64
+from tfteach.ops.text import encode_base64 as encode_base64
+
+__getattr__ = _absent("io")

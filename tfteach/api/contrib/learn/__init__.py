@@ -2,3 +2,6 @@
 
 from tfteach.api.contrib.learn import datasets as datasets
 from tfteach.api.contrib.learn import python as python
+from tfteach.legacy.renamed import absent as _absent
+
+__getattr__ = _absent("contrib.learn")

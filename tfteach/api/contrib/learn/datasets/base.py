@@ -3,3 +3,6 @@
 from tfteach.examples.tutorials.mnist.input_data import Dataset as Dataset
 from tfteach.examples.tutorials.mnist.input_data import Datasets as Datasets
 from tfteach.examples.tutorials.mnist.input_data import maybe_download as maybe_download
+from tfteach.legacy.renamed import absent as _absent
+
+__getattr__ = _absent("contrib.learn.datasets.base")

@@ -7,3 +7,6 @@ from tfteach.examples.tutorials.mnist.input_data import extract_images as extrac
 from tfteach.examples.tutorials.mnist.input_data import extract_labels as extract_labels
 from tfteach.examples.tutorials.mnist.input_data import load_mnist as load_mnist
 from tfteach.examples.tutorials.mnist.input_data import read_data_sets as read_data_sets
+from tfteach.legacy.renamed import absent as _absent
+
+__getattr__ = _absent("contrib.learn.datasets.mnist")

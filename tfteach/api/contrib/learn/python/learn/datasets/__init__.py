@@ -2,3 +2,6 @@
 
 from tfteach.api.contrib.learn.python.learn.datasets import base as base
 from tfteach.api.contrib.learn.python.learn.datasets import mnist as mnist
+from tfteach.legacy.renamed import absent as _absent
+
+__getattr__ = _absent("contrib.learn.python.learn.datasets")

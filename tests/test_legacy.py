@@ -1,0 +1,279 @@
+"""`import tensorflow` gives tfteach, in scripts and in processes that ask for it."""
+
+from __future__ import annotations
+
+import operator
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tfteach as tf
+from tfteach.framework import deprecation
+
+SCRIPT = """
+import sys
+import tensorflow as tf
+import tensorflow.nn
+from tensorflow.train import AdamOptimizer
+from beside import TWO
+
+assert tf.nn.relu is tensorflow.nn.relu
+assert tf.train.AdamOptimizer is AdamOptimizer
+total = tf.constant(3.0) + TWO
+with tf.Session() as sess:
+    print(tf.__version__, sys.argv[1:], sess.run(total), __name__)
+"""
+
+
+def python(*words: str, code: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-W", "error", *words, *(["-c", code] if code else [])],
+        capture_output=True,
+        text=True,
+    )
+
+
+def test_a_script_is_run_as_it_is(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    (tmp_path / "beside.py").write_text("TWO = 2.0\n")
+    done = python("-m", "tfteach", "run", str(script), "--steps", "3")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "1.15.5 ['--steps', '3'] 5.0 __main__\n"
+
+
+def test_no_script() -> None:
+    done = python("-m", "tfteach", "run", "missing.py")
+    assert done.returncode == 2
+    assert "there is no file missing.py" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (
+            "import tensorflow.no_such_thing",
+            "ModuleNotFoundError: No module named 'tensorflow.no_such_thing': "
+            "tfteach does not have it",
+        ),
+        (
+            "from tensorflow import no_such_thing",
+            "ImportError: cannot import name 'no_such_thing' from 'tensorflow'",
+        ),
+        (
+            "import tensorflow; tensorflow.no_such_thing",
+            "AttributeError: module 'tensorflow' has no attribute 'no_such_thing'",
+        ),
+    ],
+)
+def test_what_is_not_there(line: str, told: str) -> None:
+    done = python(code=f"import tfteach; tfteach.install_as_tensorflow(); {line}")
+    assert done.returncode == 1
+    assert told in done.stderr.splitlines()[-1]
+
+
+def test_another_tensorflow_is_not_replaced() -> None:
+    done = python(
+        code="import sys, types, tfteach\n"
+        "sys.modules['tensorflow'] = types.ModuleType('tensorflow')\n"
+        "tfteach.install_as_tensorflow()"
+    )
+    assert "RuntimeError: Another `tensorflow` is already imported" in done.stderr
+
+
+def test_installing_twice_is_installing_once() -> None:
+    done = python(
+        code="import sys, tfteach\n"
+        "finders = len(sys.meta_path)\n"
+        "tfteach.install_as_tensorflow()\n"
+        "import tensorflow as first\n"
+        "tfteach.install_as_tensorflow()\n"
+        "import tensorflow as second\n"
+        "print(first is second, len(sys.meta_path) - finders)"
+    )
+    assert done.stdout == "True 1\n", done.stderr
+
+
+# Each line works after install_as_tensorflow(); all run in one process.
+WORKS = """
+import tensorflow.compat.v1 as t1; assert t1.Session is tf.Session
+import tensorflow.compat.v1 as t1; assert t1 is tf.compat.v1; t1.disable_v2_behavior()
+import tensorflow.compat.v1 as t1; assert t1.__version__ == tf.__version__ == "1.15.5"
+from tensorflow.compat.v1 import Session
+from tensorflow.compat import as_str
+from tensorflow.python.framework import ops, dtypes, constant_op, errors, random_seed
+from tensorflow.python.framework import ops; ops.reset_default_graph(); ops.GraphKeys
+from tensorflow.python.framework import ops; ops.convert_to_tensor(1); ops.op_scope
+from tensorflow.python.framework.tensor_shape import scalar, vector, unknown_shape
+from tensorflow.python.framework.tensor_util import make_tensor_proto, MakeNdarray
+from tensorflow.python.framework import graph_util, tensor_util
+from tensorflow.python.ops import array_ops, nn_ops, variable_scope, init_ops, rnn
+from tensorflow.python.ops import math_ops; math_ops.reduce_sum, math_ops.floor
+from tensorflow.python.ops import control_flow_ops as c; c.with_dependencies, c.switch
+from tensorflow.python.ops.nn import relu, softmax, sigmoid
+from tensorflow.python.ops import nn; assert nn.relu is tf.nn.relu
+from tensorflow.python.ops.init_ops import Constant, Zeros
+from tensorflow.python.training import moving_averages, optimizer
+from tensorflow.python.training.saver import Saver
+from tensorflow.python.training.adam import AdamOptimizer
+from tensorflow.python.platform import app, flags, gfile, tf_logging; tf_logging.info
+from tensorflow.python.platform import gfile; gfile.FastGFile, gfile.Exists, gfile.Walk
+from tensorflow.python.client import session, device_lib; device_lib.list_local_devices
+from tensorflow.python.util import compat, nest; compat.as_bytes, nest.flatten
+from tensorflow.python.lib.io import file_io; file_io.file_exists("x")
+import tensorflow.python.platform.gfile
+assert tf.python.ops.nn.relu is tf.nn.relu
+from tensorflow.contrib.tensorboard.plugins import projector; projector.ProjectorConfig
+from tensorflow.contrib.learn.python.learn.datasets import mnist; mnist.read_data_sets
+from tensorflow.contrib.learn.python.learn.datasets.mnist import read_data_sets
+from tensorflow.examples.tutorials.mnist import input_data; input_data.read_data_sets
+import tensorflow.examples.tutorials.mnist.input_data as input_data
+from tensorflow.examples.tutorials.mnist import mnist; mnist.inference
+from tensorflow.core.framework import graph_pb2, node_def_pb2, summary_pb2, types_pb2
+from tensorflow.core.protobuf import config_pb2; assert config_pb2.ConfigProto()
+from tensorflow.core.framework.graph_pb2 import GraphDef; assert GraphDef is tf.GraphDef
+from tensorflow.core.util import event_pb2
+from tensorflow.python.eager import context; assert not context.executing_eagerly()
+import tensorflow.train as t; assert t is tf.train and t.ClusterDef
+from tensorflow.train import AdamOptimizer
+"""
+# statement -> the error's class and the end of its text
+REFUSED = {
+    "from tensorflow import mul": "ImportError: No module or name 'tensorflow.mul'; "
+    "TensorFlow 1.0 renamed it tf.multiply",
+    "tf.mul": "AttributeError: module 'tensorflow' has no attribute 'mul'; "
+    "TensorFlow 1.0 renamed it tf.multiply",
+    "import tensorflow.Session": "ModuleNotFoundError: No module named "
+    "'tensorflow.Session': tfteach does not have it",
+    "from tensorflow.models.rnn import rnn": "ImportError: No module or name "
+    "'tensorflow.models'; TensorFlow's models are a repository of their own since 2016",
+    "from tensorflow.python.ops import gen_math_ops": "ImportError: No module named "
+    "'tensorflow.python.ops.gen_math_ops': TensorFlow generates it, tfteach has no "
+    "such code. Use the public functions of the same names.",
+    "from tensorflow.python.ops import mathops": "ImportError: No module or name "
+    "'tensorflow.python.ops.mathops': of TensorFlow's inner modules tfteach has those "
+    "that old code imports. Is it one of math_ops? The public names are those of tf.*.",
+    "from tensorflow.python.ops import math_ops; math_ops.nosuch": "AttributeError: "
+    "module 'tensorflow.python.ops.math_ops' has no attribute 'nosuch': tfteach has no "
+    "such name in tf or tf.math",
+    "from tensorflow.core.framework import nosuch_pb2": "ImportError: cannot import "
+    "name 'nosuch_pb2' from 'tensorflow.core.framework' (unknown location)",
+    "tf.compat.v2": "AttributeError: module 'tensorflow.compat' has no attribute 'v2'; "
+    "tfteach is TensorFlow 1.15 only",
+    "tf.compat.v1.enable_eager_execution()": "NotImplementedError: "
+    "tf.enable_eager_execution: tfteach has TensorFlow 1's graphs and sessions only. "
+    "Build the graph, then run it in a tf.Session.",
+}
+HARNESS = """
+import sys, tfteach
+tfteach.install_as_tensorflow()
+import tensorflow as tf
+for line in sys.stdin.read().splitlines():
+    try:
+        exec(line, {"tf": tf})
+        print("ok")
+    except Exception as error:
+        print(f"{type(error).__name__}: {error}")
+"""
+
+
+def answers(lines: list[str]) -> list[str]:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", HARNESS],
+        input="\n".join(lines),
+        capture_output=True,
+        text=True,
+    )
+    return done.stdout.splitlines()
+
+
+def test_import_paths_of_old_code() -> None:
+    lines = WORKS.strip().splitlines()
+    told = answers(lines)
+    assert len(told) == len(lines)
+    assert {line: t for line, t in zip(lines, told, strict=True) if t != "ok"} == {}
+
+
+def test_what_old_code_cannot_have_says_why() -> None:
+    assert dict(zip(REFUSED, answers(list(REFUSED)), strict=True)) == REFUSED
+
+
+@pytest.mark.parametrize(
+    ("old", "told"),
+    [
+        ("sub", "renamed it tf.subtract"),
+        ("scalar_summary", "renamed it tf.summary.scalar"),
+        ("merge_all_summaries", "renamed it tf.summary.merge_all"),
+        ("train.SummaryWriter", "renamed it tf.summary.FileWriter"),
+        ("nn.rnn", "renamed it tf.nn.static_rnn"),
+        ("nn.seq2seq", "moved it to tf.contrib.legacy_seq2seq"),
+        ("summary.graph", "tf.summary.FileWriter takes a graph"),
+        ("test.nosuch", "module 'tensorflow.test' has no attribute 'nosuch'"),
+        ("nn.nosuch", "module 'tensorflow.nn' has no attribute 'nosuch'"),
+        ("nosuch", "module 'tfteach' has no attribute 'nosuch'"),
+    ],
+)
+def test_names_that_are_gone(old: str, told: str) -> None:
+    with pytest.raises(AttributeError) as caught:
+        operator.attrgetter(old)(tf)
+    assert told in str(caught.value)
+
+
+def test_old_names_that_1_15_has_warn(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deprecation, "_warned", set())
+    with tf.Graph().as_default():
+        v = tf.Variable(1.0)
+        assert tf.all_variables() == [v]
+        assert tf.initialize_all_variables().name == "init"
+        assert tf.initialize_variables([v]).name == "init_1"
+        assert tf.initialize_local_variables().type == "NoOp"
+        with tf.op_scope([v], None, "scope"):
+            assert tf.no_op().name == "scope/NoOp"
+    for name in ("all_variables", "initialize_all_variables"):
+        assert f"{name} (from tensorflow.python.ops.variables) is dep" in caplog.text
+
+
+def test_switches_between_behaviors() -> None:
+    assert not tf.executing_eagerly()
+    assert not tf.control_flow_v2_enabled()
+    tf.disable_v2_behavior()
+    tf.disable_eager_execution()
+    for name in ("eager_execution", "v2_behavior", "control_flow_v2"):
+        with pytest.raises(NotImplementedError, match=f"tf.enable_{name}"):
+            getattr(tf, f"enable_{name}")()
+
+
+def test_projector(tmp_path: Path) -> None:
+    projector = tf.contrib.tensorboard.plugins.projector
+    config = projector.ProjectorConfig()
+    row = config.embeddings.add(tensor_name="a", metadata_path="words.tsv")
+    row.sprite.image_path = "x.png"
+    row.sprite.single_image_dim.extend([2, 3])
+    with tf.summary.FileWriter(str(tmp_path / "logs")) as writer:
+        projector.visualize_embeddings(writer, config)
+    written = (tmp_path / "logs" / "projector_config.pbtxt").read_text()
+    assert written == (
+        'embeddings {\n  tensor_name: "a"\n  metadata_path: "words.tsv"\n  sprite {\n'
+        '    image_path: "x.png"\n    single_image_dim: 2\n    single_image_dim: 3\n'
+        "  }\n}\n"
+    )
+    projector.visualize_embeddings(str(tmp_path), config)
+    assert (tmp_path / "projector_config.pbtxt").read_text() == written
+    with pytest.raises(AttributeError, match="has no attribute 'nosuch'"):
+        projector.nosuch  # noqa: B018
+
+
+def test_tensor_protos() -> None:
+    proto = tf.make_tensor_proto([[1.0, 2.0]])
+    assert proto.tensor_content == b"\x00\x00\x80?\x00\x00\x00@"
+    assert tf.contrib.util.make_ndarray(proto).tolist() == [[1.0, 2.0]]
+    assert tf.make_tensor_proto([1, 2], shape=[3]).tensor_shape.dim[0].size == 3
+    with pytest.raises(TypeError, match=r"shape: \(3,\), got \(2,\)"):
+        tf.make_tensor_proto([1, 2], shape=[3], verify_shape=True)
+    with tf.Graph().as_default():
+        assert tf.get_static_value(tf.placeholder(tf.int32)) is None
+        assert tf.contrib.util.constant_value(tf.constant(3)) == 3

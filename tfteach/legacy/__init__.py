@@ -1,0 +1,1 @@
+"""For code written against real TensorFlow: its import paths, old names, switches."""

@@ -1,0 +1,128 @@
+"""`import tensorflow` gives tfteach: for scripts and notebooks written for TF 1.x."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.abc
+import importlib.machinery
+import sys
+from types import ModuleType
+from typing import Any
+
+from tfteach.legacy import internals
+from tfteach.legacy.renamed import hint
+
+
+class _TensorFlow(ModuleType):
+    """The module `tensorflow`: tfteach's names, and the version they have."""
+
+    __tfteach__ = True
+
+    def __getattr__(self, name: str) -> Any:
+        tfteach = importlib.import_module("tfteach")
+        try:
+            return getattr(tfteach, name)
+        except AttributeError as err:
+            told = str(err).replace("'tfteach'", "'tensorflow'")
+            raise AttributeError(told, name=name, obj=self) from None
+
+
+class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds `tensorflow` and its submodules among tfteach's public names."""
+
+    def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
+        if name != "tensorflow" and not name.startswith("tensorflow."):
+            return None
+        return importlib.machinery.ModuleSpec(name, self, is_package=True)
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
+        if spec.name != "tensorflow":
+            return ModuleType(spec.name)
+        tfteach = importlib.import_module("tfteach")
+        top = _TensorFlow("tensorflow", tfteach.__doc__)
+        top.__dict__.update(
+            {k: v for k, v in vars(tfteach).items() if not k.startswith("__")}
+        )
+        top.__dict__["__version__"] = tfteach.VERSION
+        return top
+
+    def exec_module(self, module: ModuleType) -> None:
+        name = module.__name__
+        if name == "tensorflow":
+            return
+        try:
+            found = _find(name.removeprefix("tensorflow."))
+        except BaseException:
+            sys.modules.pop(name, None)
+            raise
+        if not hasattr(found, "__path__"):
+            found.__path__ = []  # `import tensorflow.compat.v1` asks for a package
+        # The very module that `tf.<name>` is, not a copy: import takes what is here.
+        sys.modules[name] = found
+
+
+def _find(path: str) -> ModuleType:
+    """The module `tensorflow.<path>`.
+
+    Raises:
+      ImportError: there is none, or it has another name now.
+    """
+    first, _, rest = path.partition(".")
+    found: Any
+    if first == "python":
+        found = internals.inner(rest)
+    elif first == "core":
+        found = internals.proto_module(rest)
+    else:
+        found = internals.public(path) or _contrib(path)
+    if isinstance(found, ModuleType):
+        return found
+    name = f"tensorflow.{path}"
+    told = hint(path)
+    if told:
+        raise ImportError(f"No module or name {name!r}; {told}", name=name)
+    last = path.rpartition(".")[2]
+    if last.startswith("gen_"):
+        raise ImportError(
+            f"No module named {name!r}: TensorFlow generates it, tfteach has no such "
+            "code. Use the public functions of the same names.",
+            name=name,
+        )
+    if first == "python":
+        # Not ModuleNotFoundError: `from ... import x` would swallow its words.
+        raise ImportError(
+            f"No module or name {name!r}: of TensorFlow's inner modules tfteach has "
+            f"those that old code imports. {internals.similar(rest)}",
+            name=name,
+        )
+    raise ModuleNotFoundError(
+        f"No module named {name!r}: tfteach does not have it", name=name
+    )
+
+
+def _contrib(path: str) -> ModuleType | None:
+    """`contrib.rnn.python.ops.core_rnn_cell` is looked up in `contrib.rnn`."""
+    package, inside, _ = path.partition(".python")
+    if not path.startswith("contrib.") or not inside:
+        return None
+    found: ModuleType | None = internals.public(package)
+    return found
+
+
+_FINDER = _Finder()
+
+
+def install() -> None:
+    """See `tfteach.install_as_tensorflow`.
+
+    Raises:
+      RuntimeError: another TensorFlow is already imported in this process.
+    """
+    loaded = sys.modules.get("tensorflow")
+    if loaded is not None and not isinstance(loaded, _TensorFlow):
+        raise RuntimeError(
+            "Another `tensorflow` is already imported here: call "
+            "tfteach.install_as_tensorflow() before anything imports it."
+        )
+    if _FINDER not in sys.meta_path:
+        sys.meta_path.insert(0, _FINDER)

@@ -1,0 +1,115 @@
+"""Names that TensorFlow 1.15 no longer has, and what took their place.
+
+Asked only when a name is missing, so programs that have none pay nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NoReturn
+
+# What TensorFlow 1.0 (or a later 1.x) called anew: "old new", below `tf.`.
+_RENAMED = """
+mul multiply
+sub subtract
+neg negative
+pack stack
+unpack unstack
+select where
+inv reciprocal
+listdiff setdiff1d
+concat_v2 concat
+complex_abs abs
+batch_matmul matmul
+batch_cholesky cholesky
+batch_matrix_inverse matrix_inverse
+batch_matrix_determinant matrix_determinant
+batch_matrix_solve matrix_solve
+batch_matrix_diag matrix_diag
+batch_matrix_diag_part matrix_diag_part
+batch_matrix_band_part matrix_band_part
+batch_matrix_transpose matrix_transpose
+batch_matrix_triangular_solve matrix_triangular_solve
+batch_self_adjoint_eig self_adjoint_eig
+batch_svd svd
+batch_fft fft
+batch_ifft ifft
+initialize_all_tables tables_initializer
+op_scope_v2 name_scope
+scalar_summary summary.scalar
+histogram_summary summary.histogram
+image_summary summary.image
+audio_summary summary.audio
+merge_summary summary.merge
+merge_all_summaries summary.merge_all
+merge_all_summary summary.merge_all
+train.SummaryWriter summary.FileWriter
+train.summary_writer summary.FileWriter
+train.write_graph train.write_graph
+nn.rnn nn.static_rnn
+nn.bidirectional_rnn nn.static_bidirectional_rnn
+nn.state_saving_rnn nn.static_state_saving_rnn
+nn.deconv2d nn.conv2d_transpose
+nn.rnn_cell.EmbeddingWrapper contrib.rnn.EmbeddingWrapper
+nn.rnn_cell.InputProjectionWrapper contrib.rnn.InputProjectionWrapper
+nn.rnn_cell.OutputProjectionWrapper contrib.rnn.OutputProjectionWrapper
+contrib.rnn.rnn nn.static_rnn
+contrib.ctc nn.ctc_loss
+contrib.losses.softmax losses.softmax_cross_entropy
+contrib.data.Dataset data.Dataset
+contrib.data.TextLineDataset data.TextLineDataset
+contrib.data.TFRecordDataset data.TFRecordDataset
+image.resize_bilinear_v2 image.resize_bilinear
+"""
+_BY_NAME = dict(line.split() for line in _RENAMED.strip().splitlines())
+_NOTES = {
+    "nn.seq2seq": "TensorFlow 1.0 moved it to tf.contrib.legacy_seq2seq",
+    "contrib.seq2seq.simple_decoder_fn_train": "TensorFlow 1.2 has "
+    "tf.contrib.seq2seq.BasicDecoder and TrainingHelper in its place",
+    "contrib.seq2seq.attention_decoder_fn_train": "TensorFlow 1.2 has "
+    "tf.contrib.seq2seq.AttentionWrapper in its place",
+    "models": "TensorFlow's models are a repository of their own since 2016",
+    "ops": "it is tensorflow.python.framework.ops",
+    "config": "device lists came with TensorFlow 2; see Session.list_devices()",
+    "optimizers": "Keras' optimizers are in tf.keras; TF 1's are in tf.train",
+    "summary.create_file_writer": "that is TensorFlow 2; here it is "
+    "tf.summary.FileWriter",
+    "summary.graph": "that is TensorFlow 2; here tf.summary.FileWriter takes a graph",
+    "compat.v2": "tfteach is TensorFlow 1.15 only",
+}
+
+
+def hint(name: str) -> str:
+    """What became of a missing public name, or nothing.
+
+    Args:
+      name: dotted, below `tf.`.
+    """
+    if name in _BY_NAME:
+        return f"TensorFlow 1.0 renamed it tf.{_BY_NAME[name]}"
+    return _NOTES.get(name, "")
+
+
+def missing(package: str, name: str, module: str = "tensorflow") -> AttributeError:
+    """The error for `tf.<package>.<name>`.
+
+    Args:
+      package: dotted, below `tf.`; empty for `tf` itself.
+      name: what was asked for.
+      module: what the top package is called.
+    """
+    where = f"{module}.{package}" if package else module
+    told = hint(f"{package}.{name}" if package else name)
+    return AttributeError(
+        f"module {where!r} has no attribute {name!r}" + (f"; {told}" if told else ""),
+        name=name,
+    )
+
+
+def absent(package: str) -> Callable[[str], Any]:
+    """A package's `__getattr__`: refuses every name, with a hint where there is one."""
+
+    def refuse(name: str) -> NoReturn:
+        raise missing(package, name)
+
+    return refuse
