@@ -23,6 +23,9 @@ from tfteach.ops.candidates import fixed_unigram_candidate_sampler as fixed_unig
 from tfteach.ops.candidates import learned_unigram_candidate_sampler as learned_unigram_candidate_sampler
 from tfteach.ops.candidates import log_uniform_candidate_sampler as log_uniform_candidate_sampler
 from tfteach.ops.candidates import uniform_candidate_sampler as uniform_candidate_sampler
+from tfteach.ops.conv_1d import conv1d as conv1d
+from tfteach.ops.conv_1d import conv1d_transpose as conv1d_transpose
+from tfteach.ops.conv_1d import conv_transpose as conv_transpose
 from tfteach.ops.conv_2d import conv2d as conv2d
 from tfteach.ops.conv_2d import conv2d_backprop_filter as conv2d_backprop_filter
 from tfteach.ops.conv_2d import conv2d_backprop_input as conv2d_backprop_input
@@ -31,6 +34,10 @@ from tfteach.ops.conv_3d import conv3d as conv3d
 from tfteach.ops.conv_3d import conv3d_backprop_filter as conv3d_backprop_filter
 from tfteach.ops.conv_3d import conv3d_backprop_filter as conv3d_backprop_filter_v2
 from tfteach.ops.conv_3d import conv3d_transpose as conv3d_transpose
+from tfteach.ops.conv_atrous import atrous_conv2d as atrous_conv2d
+from tfteach.ops.conv_atrous import atrous_conv2d_transpose as atrous_conv2d_transpose
+from tfteach.ops.conv_atrous import convolution as convolution
+from tfteach.ops.conv_atrous import with_space_to_batch as with_space_to_batch
 from tfteach.ops.cross_entropy import softmax_cross_entropy_with_logits as softmax_cross_entropy_with_logits
 from tfteach.ops.cross_entropy import softmax_cross_entropy_with_logits_v2 as softmax_cross_entropy_with_logits_v2
 from tfteach.ops.cross_entropy import sparse_softmax_cross_entropy_with_logits as sparse_softmax_cross_entropy_with_logits

@@ -11,94 +11,29 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from tfteach.framework import shape as shapes
-from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
-from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.ops import conv_geometry as geometry
-from tfteach.ops import conv_kernels as kernels
 from tfteach.ops import shapes as shape_ops
 from tfteach.ops.array import either
-
-FLOATS = dtypes_of("half bfloat16 float32 float64")
-PADDINGS = (*geometry.PADDINGS, "EXPLICIT")
+from tfteach.ops.conv_base import Convolution
 
 
-class _Conv2D(Op, abstract=True):
-    T = FLOATS
+class _Conv2D(Convolution, abstract=True):
     strides: tuple[int, ...]
     use_cudnn_on_gpu: bool = True
     padding: str
     explicit_paddings: tuple[int, ...] = ()
     data_format: str = "NHWC"
     dilations: tuple[int, ...] = (1, 1, 1, 1)
-
-    def validate(self) -> None:
-        geometry.check_choice(self.op_type, "padding", self.padding, PADDINGS)
-        formats = geometry.FORMATS
-        geometry.check_choice(self.op_type, "data_format", self.data_format, formats)
-
-    def inner(self, items: Any) -> Any:
-        """Of one item per dimension those of height and width."""
-        return geometry.spatial(items, self.data_format)
+    paddings = (*geometry.PADDINGS, "EXPLICIT")
 
     @property
-    def pads(self) -> geometry.Pairs:
-        return geometry.pairs(self.explicit_paddings, self.data_format)
-
-    def lay(self, input_shape: Any, filter_shape: Any) -> geometry.Windows:
-        """The windows over an input of this shape."""
-        geometry.refuse_batch_and_depth(self.strides, self.dilations, self.data_format)
-        return geometry.lay(
-            self.inner(input_shape), filter_shape[:2], self.inner(self.strides),
-            self.inner(self.dilations), self.padding, self.pads,
-        )  # fmt: skip
-
-    def lay_back(self, inputs: Any, filters: Any, grads: Any) -> geometry.Windows:
-        """The same for a gradient, whose three shapes must fit together."""
-        name = self.op_type.replace("2D", "2DCustom")
-        for values, what in ((self.strides, "strides"), (self.dilations, "dilations")):
-            if len(values) != 4:
-                raise invalid_argument(
-                    f"Sliding window {what} field must specify 4 dimensions"
-                )
-        for shape, what in (
-            (inputs, "input"), (filters, "filter"), (grads, "out_backprop"),
-        ):  # fmt: skip
-            if len(shape) != 4:
-                raise invalid_argument(
-                    f"{name}: {what} must be 4-dimensional, got {shapes.text(shape)}"
-                )
-        windows = self.lay(inputs, filters)
-        if inputs[0] != grads[0]:
-            raise invalid_argument(
-                f"{name}: input and out_backprop must have the same batch size: input "
-                f"batch: {inputs[0]}, out_backprop batch: {grads[0]}"
-            )
-        if geometry.channel(inputs, self.data_format) != filters[2]:
-            raise invalid_argument(
-                f"{name}: input depth must be evenly divisible by filter depth and, as "
-                "there are no grouped convolutions, equal it: "
-                f"{geometry.channel(inputs, self.data_format)} vs {filters[2]}"
-            )
-        if geometry.channel(grads, self.data_format) != filters[3]:
-            raise invalid_argument(
-                f"{name}: filter and out_backprop must have the same out_depth: "
-                f"{filters[3]} vs {geometry.channel(grads, self.data_format)}"
-            )
-        found = tuple(self.inner(grads))
-        for i, (size, right) in enumerate(zip(found, windows.out, strict=True)):
-            if size != right:
-                raise invalid_argument(
-                    f"{name}: Size of out_backprop doesn't match computed: actual = "
-                    f"{size}, computed = {right} spatial_dim: {i} input: "
-                    f"{self.inner(inputs)[i]} filter: {filters[i]} output: {size} "
-                    f"stride: {windows.strides[i]} dilation: {windows.dilations[i]}"
-                )
-        return windows
+    def explicit(self) -> tuple[int, ...]:
+        return self.explicit_paddings
 
     def same(self, kind: type[_Conv2D]) -> Any:
         """Another of these ops with the same attributes."""
@@ -111,38 +46,16 @@ class Conv2D(_Conv2D):
     signature = "input: T, filter: T -> output: T"
 
     def infer_shape(self, input: Shape, filter: Shape) -> Shape:
-        input = shapes.with_rank(input, 4)
-        filter = shapes.with_rank(filter, 4)
-        for values, what in ((self.strides, "stride"), (self.dilations, "dilation")):
-            if len(values) != 4:
-                raise ValueError(
-                    f"Conv2D on data format {self.data_format} requires the {what} "
-                    f"attribute to contain 4 values, but got: {len(values)}"
-                )
-        _check_depths(geometry.channel(input, self.data_format), filter)
-        geometry.check_explicit(
-            self.padding, self.explicit_paddings, self.data_format, 4
-        )
-        out = geometry.window_sizes(
-            self.inner(input), filter[:2], self.inner(self.strides),
-            self.inner(self.dilations), self.padding, self.pads,
-        )  # fmt: skip
+        input, filter, out = self.windows_over(input, filter)
+        self.check_groups(self.depth(input), filter)
         return tuple(geometry.around(input[0], out, filter[3], self.data_format))
 
     def compute(self, xp: Any, input: Any, filter: Any) -> Any:
-        if input.ndim != 4:
-            text = shapes.text(input.shape)
-            raise invalid_argument(f"input must be 4-dimensional{text}")
-        if filter.ndim != 4:
-            text = shapes.text(filter.shape)
-            raise invalid_argument(f"filter must be 4-dimensional: {text}")
-        channels = geometry.channel(input.shape, self.data_format)
+        self.check_ranks(input=input.shape, filter=filter.shape)
+        channels = self.depth(input.shape)
         if channels != filter.shape[2]:
             _refuse_depths(channels, filter.shape[2])
-        windows = self.lay(input.shape, filter.shape)
-        last = geometry.to_last(xp, input, self.data_format)
-        out = kernels.convolve(xp, last, filter, windows)
-        return geometry.from_last(xp, out, self.data_format)
+        return self.convolve(xp, input, filter)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         of_input, of_filter = shape_ops.shape_n(list(op.inputs))
@@ -150,24 +63,6 @@ class Conv2D(_Conv2D):
             self.same(Conv2DBackpropInput)(of_input, op.inputs[1], grad),
             self.same(Conv2DBackpropFilter)(op.inputs[0], of_filter, grad),
         ]
-
-
-def _check_depths(channels: int | None, filter: tuple[int | None, ...]) -> None:
-    """Refuse channels that no number of groups makes fit.  Raises: ValueError."""
-    depth, outputs = filter[2], filter[3]
-    if channels is None or depth is None or channels == depth:
-        return
-    if depth == 0 or channels % depth:
-        raise ValueError(
-            f"Depth of input ({channels}) is not a multiple of input depth of filter "
-            f"({depth})"
-        )
-    groups = channels // depth
-    if outputs is not None and groups and outputs % groups:
-        raise ValueError(
-            f"Depth of output ({outputs}) is not a multiple of the number of groups "
-            f"({groups})"
-        )
 
 
 def _refuse_depths(channels: int, depth: int) -> None:
@@ -199,15 +94,7 @@ class Conv2DBackpropInput(_Conv2D):
         return shapes.with_rank(input_sizes, 4)
 
     def compute(self, xp: Any, input_sizes: Any, filter: Any, out_backprop: Any) -> Any:
-        sizes = tuple(map(int, input_sizes))
-        for size in sizes:
-            if size < 0:
-                raise invalid_argument(f"Dimension {size} must be >= 0")
-        windows = self.lay_back(sizes, filter.shape, out_backprop.shape)
-        grad = geometry.to_last(xp, out_backprop, self.data_format)
-        inner = tuple(self.inner(sizes))
-        out = kernels.input_gradient(xp, inner, filter, grad, windows)
-        return geometry.from_last(xp, out, self.data_format)
+        return self.to_input(xp, input_sizes, filter, out_backprop)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         size = shape_ops.shape(op.inputs[1])
@@ -231,11 +118,7 @@ class Conv2DBackpropFilter(_Conv2D):
         return shapes.with_rank(filter_sizes, 4)
 
     def compute(self, xp: Any, input: Any, filter_sizes: Any, out_backprop: Any) -> Any:
-        sizes = tuple(map(int, filter_sizes))
-        windows = self.lay_back(input.shape, sizes, out_backprop.shape)
-        x = geometry.to_last(xp, input, self.data_format)
-        grad = geometry.to_last(xp, out_backprop, self.data_format)
-        return kernels.filter_gradient(xp, x, grad, windows)
+        return self.to_filter(xp, input, filter_sizes, out_backprop)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         size = shape_ops.shape(op.inputs[0])
@@ -338,7 +221,7 @@ def conv2d_backprop_input(
     Source: Conv2DBackpropInput in core/ops/nn_ops.cc.
     """
     filter = either("filters", filters, "filter", filter)
-    kind = "Conv2DBackpropInput"
+    kind = "conv2d_backprop_input"
     given = _attributes(
         geometry.ints(kind, "strides", strides), use_cudnn_on_gpu, padding, data_format,
         geometry.ints(kind, "dilations", dilations),
@@ -375,7 +258,7 @@ def conv2d_backprop_filter(
 
     Source: Conv2DBackpropFilter in core/ops/nn_ops.cc.
     """
-    kind = "Conv2DBackpropFilter"
+    kind = "conv2d_backprop_filter"
     given = _attributes(
         geometry.ints(kind, "strides", strides), use_cudnn_on_gpu, padding, data_format,
         geometry.ints(kind, "dilations", dilations),
