@@ -137,7 +137,7 @@ class LoopGradient:
                 history: Tensor = stack(constant(-1), name="f_acc")
             entered = forward.add_value(history)
             push_op = StackPushV2(swap_memory=forward.swap_memory)
-            context = output_context(value.op)
+            context: Any = output_context(value.op)
             if context is forward:
                 with forward:
                     push = push_op(entered, value).op

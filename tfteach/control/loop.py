@@ -199,7 +199,7 @@ class WhileContext(ControlFlowContext):
         values = [flow_of(v) for v in nest.flatten(loop_vars)]
         values = [v if is_slices(v) else convert(v) for v in values]
         tensors = nest.flatten(values, expand_composites=True)
-        given = invariants or [None] * len(values)
+        given: list[Any] = invariants or [None] * len(values)
         kept: list[Shape] = []
         for value, shape in zip(values, given, strict=True):
             kept += _invariants_of(value, shape)

@@ -22,7 +22,7 @@ from tfteach.ops.adjoint import upward
 
 def merge_gradient(op: Operation, grad: Any) -> list[Any]:
     """The gradient of a Merge: alive only at the input that was."""
-    context = output_context(op.inputs[0].op)
+    context: Any = output_context(op.inputs[0].op)
     if context is not None and context.is_while:
         return list(switch_colocated(grad, _loop().pivot))
     if context is not None and context.is_cond:

@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import DType
 from tfteach.framework.errors import invalid_argument
-from tfteach.framework.node_reader import c_name
 from tfteach.framework.op import StatefulOp
 from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
@@ -116,14 +115,7 @@ class StackPopV2(StatefulOp):
         return None
 
     def compute(self, ctx: Any, handle: Stack) -> Any:
-        value = handle.pop()
-        dtype = getattr(value, "dtype", None)  # a resource handle has none
-        if dtype is not None and dtype != self.elem_type.numpy_dtype:
-            raise invalid_argument(
-                f"Stack[{handle.name}] holds {dtype}, but the op wants "
-                f"{c_name(self.elem_type)}"
-            )
-        return value
+        return handle.pop()
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         return [None]

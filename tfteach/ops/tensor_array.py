@@ -30,7 +30,7 @@ class TensorArrayV3(StatefulOp):
     """A new TensorArray.  Source: data_flow_ops.cc, TensorArrayV3."""
 
     signature = "size: int32 -> handle: resource, flow: float32"
-    dtype: DType  # type: ignore[misc]  # the order is TensorFlow's
+    dtype: DType  # the order is TensorFlow's
     element_shape: Shape = None
     dynamic_size: bool = False
     clear_after_read: bool = True
@@ -145,8 +145,7 @@ class TensorArrayGatherV3(_ArrayOp):
 
     def infer_shape(self, handle: Shape, indices: Shape, flow_in: Shape) -> Shape:
         first = shapes.with_rank(indices, 1)
-        rest = self.element_shape if handle is None else handle
-        return None if rest is None else (*first, *rest)
+        return None if handle is None else (*first, *handle)
 
     def compute(self, ctx: Any, handle: ArrayStore, indices: Any, flow_in: Any) -> Any:
         if indices.ndim != 1:
