@@ -4,6 +4,11 @@ from tfteach.distributions.base import Distribution as Distribution
 from tfteach.distributions.base import FULLY_REPARAMETERIZED as FULLY_REPARAMETERIZED
 from tfteach.distributions.base import NOT_REPARAMETERIZED as NOT_REPARAMETERIZED
 from tfteach.distributions.base import ReparameterizationType as ReparameterizationType
+from tfteach.distributions.continuous import Laplace as Laplace
+from tfteach.distributions.continuous import Normal as Normal
+from tfteach.distributions.continuous import Uniform as Uniform
+from tfteach.distributions.discrete import Bernoulli as Bernoulli
+from tfteach.distributions.discrete import Categorical as Categorical
 from tfteach.distributions.divergence import RegisterKL as RegisterKL
 from tfteach.distributions.divergence import kl_divergence as kl_divergence
 from tfteach.legacy.renamed import absent as _absent

@@ -14,6 +14,7 @@ from tfteach.framework.dimension import Dimension
 from tfteach.framework.dtypes import DType, as_dtype, int64
 from tfteach.framework.export import export
 from tfteach.framework.graph import Graph
+from tfteach.framework.op import OPS
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape
@@ -137,6 +138,22 @@ class SparseTensor:
             )
         parts = [self._indices, self._values, self._dense_shape]
         return SparseTensorValue(*session.run(parts, feed_dict))
+
+    def __mul__(self, other: Any) -> SparseTensor:
+        return self._combined("SparseDenseCwiseMul", "mul", other)
+
+    def __truediv__(self, other: Any) -> SparseTensor:
+        return self._combined("SparseDenseCwiseDiv", "truediv", other)
+
+    def __div__(self, other: Any) -> SparseTensor:
+        return self._combined("SparseDenseCwiseDiv", "div", other)
+
+    def _combined(self, op_type: str, name: str, dense: Any) -> SparseTensor:
+        parts = (self._indices, self._values, self._dense_shape)
+        with name_scope(None, name, [*parts, dense]) as scope:
+            dense = convert(dense, self.dtype.base_dtype, "y")
+            values = OPS[op_type]()(*parts, dense, name=scope)
+        return SparseTensor(self._indices, values, self._dense_shape)
 
     def __str__(self) -> str:
         return (

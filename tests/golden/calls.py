@@ -1,0 +1,141 @@
+"""What single calls build and give in real TensorFlow 1.15.
+
+`python calls.py calls.json`, with TensorFlow's Python, writes the file anew: for each
+expression below, the nodes that it adds, and its value or its error.
+"""
+
+import json
+import sys
+
+import numpy as np
+
+S = "tf.SparseTensor([[0, 1], [2, 0]], [1.0, 2.0], [3, 4])"
+OTHER = "tf.SparseTensor([[0, 1], [1, 1]], [1.5, -2.0], [3, 4])"
+TEXT = """
+tf.as_string([3.14159], precision=2, width=8, fill='0')
+tf.as_string([3.1], shortest=True, scientific=True)
+tf.as_string([3], precision=2)
+tf.as_string([3], scientific=True)
+tf.as_string([3, -4], fill='ab')
+tf.as_string([3, -4], fill='x')
+tf.as_string(tf.constant(3, tf.uint8))
+tf.string_join(['a', ['b', 'c']], ',', name='j')
+tf.string_join([['a', 'b'], ['b', 'c', 'd']])
+tf.strings.length(['a'], unit='X')
+tf.strings.lower(['A'], encoding='latin')
+tf.substr(['hello', 'world'], [1, -2], [3, 9])
+tf.substr(['hello', 'world'], 6, 3)
+tf.substr(['hello', 'world'], [1, 2, 3], [1, 2, 3])
+tf.substr('hello', [1, 2, 3], [1, 2, 3])
+tf.regex_replace(['hello world'], '(l+)', '<\\\\1>', replace_global=False, name='r')
+tf.regex_replace(['hello world'], tf.constant('l'), 'L')
+tf.strings.regex_full_match(['abc', 'b'], 'a.*')
+tf.strings.regex_full_match(['abc', 'b'], tf.constant('a.*'))
+tf.string_to_number(['a'])
+tf.string_to_number(['+12'], tf.int32)
+tf.string_to_number(['99999999999'], tf.int32, name='n')
+tf.string_to_number([''], tf.float64)
+tf.string_to_hash_bucket(['a', 'bc'], 1000, name='b')
+tf.string_to_hash_bucket_strong(['a', 'bc'], 10, [123])
+tf.string_to_hash_bucket_fast(['a'], 0)
+tf.decode_base64(['aGVsbG8/'])
+tf.decode_base64(['a'])
+tf.encode_base64(['a'], pad=True)
+tf.reduce_join([['a', 'b'], ['c', 'd']])
+tf.reduce_join([['a', 'b'], ['c', 'd']], -1, keep_dims=True, separator='-')
+tf.reduce_join([['a', 'b'], ['c', 'd']], 2)
+tf.reduce_join(tf.placeholder_with_default([['a', 'b'], ['c', 'd']], None))
+tf.reduce_join(tf.placeholder_with_default([['a'], ['c']], [None, None]), [0, 0])
+tf.string_split(['hello world', ' a  b', ''])
+tf.string_split(['a,b', ''], ',', skip_empty=False, name='sp')
+tf.string_split('abc d')
+tf.string_split(['a'], ['a', 'b'])
+tf.strings.split(['a,b,,c', ' a  b', ''], ',', maxsplit=1)
+tf.strings.unsorted_segment_join(['a', 'b', 'c'], [1, 0, 1], 2, '-')
+"""
+SPARSE = """
+tf.sparse_tensor_to_dense({S})
+tf.sparse_tensor_to_dense(tf.SparseTensor([[0, 1]], ['a'], [1, 2]), 'z', name='d')
+tf.sparse_tensor_to_dense(tf.SparseTensor([[2, 0], [0, 1]], [1., 2.], [3, 4]))
+tf.sparse_tensor_to_dense(tf.SparseTensor([[2, 0], [2, 0]], [1., 2.], [3, 4]))
+tf.sparse_tensor_to_dense(tf.SparseTensor([[2, 0], [3, 1]], [1., 2.], [3, 4]))
+tf.sparse_tensor_dense_matmul({S}, tf.ones([4, 2]))
+tf.sparse_tensor_dense_matmul({S}, tf.ones([3, 2]))
+tf.sparse_tensor_dense_matmul(tf.SparseTensor([[0, 9]], [1.], [3, 4]), tf.ones([4, 2]))
+tf.sparse_reduce_sum({S})
+tf.sparse_reduce_sum({S}, 0, keep_dims=True)
+tf.sparse_reduce_sum({S}, 5)
+tf.sparse_reduce_sum_sparse({S}, 1)
+tf.sparse_reduce_max({S}, 1)
+tf.sparse_reduce_max_sparse({S}, 1)
+tf.sparse_add({S}, {OTHER}, thresh=0.5)
+tf.sparse_add({S}, tf.ones([3, 4]))
+tf.sparse_concat(1, [{S}, tf.SparseTensor([[0, 0]], [5.], [3, 1])])
+tf.sparse_concat(1, [{S}, tf.SparseTensor([[0, 0]], [5.], [2, 1])])
+tf.sparse_concat(1, [{S}, tf.SparseTensor([[0, 0]], [5.], [2, 1])], None, True)
+tf.sparse_fill_empty_rows({S}, 7.0)
+tf.sparse_mask(tf.IndexedSlices(tf.ones([2, 3]), tf.constant([1, 5])), tf.constant([5]))
+tf.sparse_merge(tf.SparseTensor([[0, 0]], tf.constant([3], tf.int64), [2, 1]), {S}, 5)
+tf.sparse_maximum({S}, {OTHER})
+tf.sparse_minimum({S}, {OTHER}, name='least')
+tf.sparse_reorder(tf.SparseTensor([[2, 0], [0, 1]], [1., 2.], [3, 4]))
+tf.sparse_reset_shape({S}, [5, 5])
+tf.sparse_reset_shape({S})
+tf.sparse_reshape({S}, [2, -1])
+tf.sparse_reshape({S}, [5, -1])
+tf.sparse_retain({S}, [True, False])
+tf.sparse_slice({S}, [1, 0], [2, 2])
+tf.sparse_softmax({S})
+tf.sparse_split(sp_input={S}, num_split=2, axis=1)
+tf.sparse_to_indicator(tf.SparseTensor([[0, 0]], tf.constant([3], tf.int64), [2, 1]), 5)
+tf.sparse_transpose({S})
+tf.sparse.from_dense([[1., 0.], [0., 2.]])
+{S} * tf.ones([3, 4])
+{S} / tf.constant(2.)
+tf.edit_distance({S}, {OTHER})
+tf.edit_distance(1, {OTHER})
+"""
+
+
+def calls():
+    """The expressions, by name."""
+    lines = [line for line in (TEXT + SPARSE).splitlines() if line]
+    return [line.replace("{S}", S).replace("{OTHER}", OTHER) for line in lines]
+
+
+def plain(value):
+    """A value as JSON can hold it; strings are told by a prefix."""
+    if isinstance(value, (list, tuple)):
+        return [plain(v) for v in value]
+    if isinstance(value, bytes):
+        return "b:" + value.decode("latin-1")
+    if isinstance(value, np.ndarray) or hasattr(value, "dtype"):
+        return plain(np.asarray(value).tolist())
+    return value
+
+
+def record(tf, call):
+    """{nodes, value} or {nodes, error} of one expression."""
+    with tf.Graph().as_default() as graph:
+        found = {}
+        try:
+            result = eval(call, {"tf": tf})
+            with tf.Session() as sess:
+                found["value"] = plain(sess.run(result))
+        except Exception as error:
+            text = getattr(error, "message", None) or str(error)
+            found["error"] = [type(error).__name__, text.split("\n\t")[0]]
+        found["nodes"] = [
+            "{} {}({})".format(n.name, n.op, ", ".join(n.input))
+            for n in graph.as_graph_def().node
+        ]
+    return found
+
+
+if __name__ == "__main__":
+    import tensorflow
+
+    results = {call: record(tensorflow, call) for call in calls()}
+    with open(sys.argv[1], "w") as file:
+        json.dump(results, file, indent=0, sort_keys=True)
+        file.write("\n")

@@ -1,0 +1,196 @@
+"""What is put together from the other ops of sparse tensors.
+
+Source: python/ops/sparse_ops.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tfteach.framework import shape as shapes
+from tfteach.framework.convert import convert
+from tfteach.framework.dtypes import dtypes_of, int64
+from tfteach.framework.export import export
+from tfteach.framework.indexed_slices import IndexedSlices
+from tfteach.framework.operation import Tensor
+from tfteach.framework.scope import name_scope
+from tfteach.framework.static import constant_value
+from tfteach.ops.arrange import transpose
+from tfteach.ops.array import expand_dims, identity, reshape
+from tfteach.ops.cast import cast
+from tfteach.ops.choose import where
+from tfteach.ops.constant import constant
+from tfteach.ops.fill import fill, ones_like
+from tfteach.ops.index import gather
+from tfteach.ops.join import concat
+from tfteach.ops.math import add, maximum
+from tfteach.ops.order import setdiff1d
+from tfteach.ops.reductions import reduce_max
+from tfteach.ops.scan import range as range_of
+from tfteach.ops.shapes import rank, shape
+from tfteach.ops.sparse import SparseTensor
+from tfteach.ops.sparse_dense import sparse_to_dense
+from tfteach.ops.sparse_products import as_sparse
+from tfteach.ops.sparse_shape import SparseReorder, sparse_reorder
+
+
+@export("sparse_retain", "sparse.retain")
+def sparse_retain(sp_input: Any, to_retain: Any) -> SparseTensor:
+    """The entries of a SparseTensor for which `to_retain` is true.
+
+    Args:
+      sp_input: a SparseTensor with n entries.
+      to_retain: bool Tensor [n].
+
+    Source: python/ops/sparse_ops.py.
+    """
+    sp_input = as_sparse(sp_input)
+    to_retain = convert(to_retain)
+    (count,) = shapes.with_rank(to_retain.static_shape, 1)
+    shapes.merge((count,), shapes.with_rank(sp_input.values.static_shape, 1))
+    kept = reshape(where(to_retain), [-1])
+    indices, values = gather(sp_input.indices, kept), gather(sp_input.values, kept)
+    return SparseTensor(indices, values, identity(sp_input.dense_shape))
+
+
+@export("sparse_transpose", "sparse.transpose")
+def sparse_transpose(
+    sp_input: Any, perm: Any = None, name: str | None = None
+) -> SparseTensor:
+    """A SparseTensor with its axes in the order `perm` (reversed if None).
+
+    Source: python/ops/sparse_ops.py.
+    """
+    with name_scope(name, "SparseTranspose"):
+        sp_input = as_sparse(sp_input)
+        if perm is None:
+            count = rank(sp_input)
+            perm = (count - 1) - range_of(0, count, 1)
+        indices = transpose(gather(transpose(sp_input.indices), perm))
+        sizes = gather(sp_input.dense_shape, perm)
+        # TensorFlow cannot tell the shape here, though it may be known.
+        indices, values = SparseReorder()(indices, sp_input.values, sizes)
+        return SparseTensor(indices, values, identity(sizes))
+
+
+@export("sparse_merge", "sparse.merge")
+def sparse_merge(
+    sp_ids: Any,
+    sp_values: Any,
+    vocab_size: Any,
+    name: str | None = None,
+    already_sorted: bool = False,
+) -> SparseTensor:
+    """Feature ids and their values as one SparseTensor [batch, vocab_size].
+
+    Args:
+      sp_ids: a SparseTensor of int32 or int64 ids, [batch, most ids].
+      sp_values: a SparseTensor of the same indices.
+      vocab_size: the number of ids.
+      name: the op's name.
+      already_sorted: whether ids ascend in each row, so that none need be moved.
+
+    Raises:
+      TypeError: an argument is no SparseTensor; ids are no integers.
+      NotImplementedError: several `sp_ids`.
+
+    Source: python/ops/sparse_ops.py.
+    """
+    if isinstance(sp_ids, list | tuple):
+        raise NotImplementedError("sparse_merge with a list of sp_ids")
+    if not isinstance(sp_ids, SparseTensor):
+        raise TypeError(
+            f"sp_ids has to be a SparseTensor or list thereof. Found {type(sp_ids)}"
+        )
+    with name_scope(name, "SparseMerge"):
+        sp_values = as_sparse(sp_values)
+        ids = sp_ids.values
+        if ids.dtype not in dtypes_of("int32 int64"):
+            raise TypeError(f"sp_ids has to be int32 or int64, not {ids.dtype.name}")
+        column = expand_dims(ids if ids.dtype == int64 else cast(ids, int64), axis=1)
+        size = cast(vocab_size, int64)
+        indices = concat([sp_ids.indices[:, :-1], column], axis=1)
+        sizes = concat([sp_ids.dense_shape[:-1], [size]], axis=0)
+        merged = SparseTensor(indices, sp_values.values, sizes)
+        if already_sorted:
+            return merged
+        ordered = sparse_reorder(merged)
+        return SparseTensor(ordered.indices, ordered.values, sizes)
+
+
+@export("sparse_to_indicator", "sparse.to_indicator")
+def sparse_to_indicator(
+    sp_input: Any, vocab_size: Any, name: str | None = None
+) -> Tensor:
+    """Which ids each row of a SparseTensor holds: a bool Tensor [batch, vocab_size].
+
+    Args:
+      sp_input: a SparseTensor of int32 or int64 ids.
+      vocab_size: the number of ids.
+      name: the op's name.
+
+    Source: python/ops/sparse_ops.py.
+    """
+    sp_input = as_sparse(sp_input)
+    with name_scope(name, "SparseToIndicator") as scope:
+        count = shape(sp_input.indices)[0]
+        present = fill(expand_dims(count, 0), True)
+        values = SparseTensor(sp_input.indices, present, sp_input.dense_shape)
+        merged = sparse_merge(sp_input, values, vocab_size, name=scope)
+        return sparse_to_dense(
+            merged.indices,
+            merged.dense_shape,
+            merged.values,
+            default_value=False,
+            validate_indices=False,
+            name=scope,
+        )
+
+
+@export("sparse_reset_shape", "sparse.reset_shape")
+def sparse_reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
+    """A SparseTensor with another dense shape around the same indices.
+
+    Args:
+      sp_input: a SparseTensor.
+      new_shape: int64 [rank], nowhere smaller; None for the tightest shape.
+
+    Raises:
+      ValueError: `new_shape` is smaller, as far as that is known.
+
+    Source: python/ops/sparse_ops.py.
+    """
+    sp_input = as_sparse(sp_input)
+    indices, values = identity(sp_input.indices), identity(sp_input.values)
+    old = identity(sp_input.dense_shape)
+    if new_shape is None:
+        largest = reduce_max(indices, axis=0)
+        least = constant(0, int64)
+        tightest = add(largest, ones_like(old))
+        return SparseTensor(indices, values, maximum(least, tightest))
+    sizes = cast(convert(new_shape), int64)
+    (count,) = shapes.with_rank(sizes.static_shape, 1)
+    shapes.merge((count,), old.static_shape)
+    known = constant_value(sizes)
+    if known is not None and sp_input.shape.is_fully_defined():
+        if (known < np.array(sp_input.shape.as_list())).any():
+            raise ValueError(
+                "New shape should have dimensions >= sp_input.shape: "
+                f"{known.tolist()} < {sp_input.shape.as_list()}"
+            )
+        return SparseTensor(indices, values, known)
+    return SparseTensor(indices, values, sizes)
+
+
+@export("sparse_mask")
+def sparse_mask(a: Any, mask_indices: Any, name: str | None = None) -> IndexedSlices:
+    """An IndexedSlices without the slices at `mask_indices`.
+
+    Source: python/ops/array_ops.py.
+    """
+    with name_scope(name, "sparse_mask", [a, mask_indices]) as scope:
+        out_indices, to_gather = setdiff1d(a.indices, mask_indices)
+        out_values = gather(a.values, to_gather, name=scope)
+        return IndexedSlices(out_values, out_indices, a.dense_shape)

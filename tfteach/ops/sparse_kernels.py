@@ -1,0 +1,73 @@
+"""Sparse tensors as arrays: indices int64 [n, rank], values [n], shape [rank]."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tfteach.framework import shape as shapes
+from tfteach.framework.dtypes import dtypes_of
+from tfteach.framework.errors import invalid_argument
+from tfteach.framework.shape import Shape
+
+NUMBERS = dtypes_of(
+    "float32 float64 int32 uint8 int16 int8 complex64 int64 qint8 quint8 qint32 "
+    "bfloat16 uint16 complex128 float16 uint32 uint64"
+)
+REALS = dtypes_of(
+    "float32 float64 int32 uint8 int16 int8 int64 bfloat16 uint16 float16 uint32 uint64"
+)
+
+
+def entries(indices: Shape, values: Shape, shape: Shape) -> tuple[Any, Any]:
+    """(n, rank) of a sparse tensor whose parts have these static shapes."""
+    rows, columns = shapes.with_rank(indices, 2)
+    (count,) = shapes.with_rank(values, 1)
+    (rank,) = shapes.with_rank(shape, 1)
+    merged = shapes.merge((rows, columns), (count, rank))
+    return merged if merged is not None else (None, None)  # type: ignore[return-value]
+
+
+def flat(indices: Any, shape: Any) -> Any:
+    """The place of each entry in the dense tensor, row-major, int64 [n]."""
+    sizes = [int(size) for size in shape]
+    places = np.zeros(len(indices), np.int64)
+    for axis, size in enumerate(sizes):
+        places = places * size + indices[:, axis]
+    return places
+
+
+def unflat(places: Any, shape: Any) -> Any:
+    """The indices [n, rank] of row-major places."""
+    sizes = [int(size) for size in shape]
+    indices = np.empty((len(places), len(sizes)), np.int64)
+    for axis in range(len(sizes) - 1, -1, -1):
+        places, indices[:, axis] = np.divmod(places, max(sizes[axis], 1))
+    return indices
+
+
+def check_inside(xp: Any, indices: Any, shape: Any, what: str = "indices") -> None:
+    """Raise InvalidArgumentError for the first index that lies outside."""
+    limits = xp.asarray(shape)
+    outside = ((indices < 0) | (indices >= limits)).any(axis=1)
+    if outside.any():
+        at = int(xp.argmax(outside))
+        raise invalid_argument(
+            f"{what}[{at}] = {_listed(indices[at])} is out of bounds: need 0 <= index "
+            f"< {_listed(limits)}"
+        )
+
+
+def _listed(index: Any) -> str:
+    return "[" + ",".join(str(int(i)) for i in index) + "]"
+
+
+def summed_by_place(places: Any, values: Any) -> tuple[Any, Any]:
+    """Distinct places in order, and the sum of the values at each."""
+    order = np.argsort(places, kind="stable")
+    places, values = places[order], values[order]
+    if not len(places):
+        return places, values
+    starts = np.flatnonzero(np.r_[True, places[1:] != places[:-1]])
+    return places[starts], np.add.reduceat(values, starts).astype(values.dtype)

@@ -1,0 +1,240 @@
+"""Two sparse tensors added, or the larger or smaller taken at each place.
+
+Source: core/ops/sparse_ops.cc; python/ops/sparse_ops.py, sparse_grad.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tfteach.framework import shape as shapes
+from tfteach.framework.convert import convert
+from tfteach.framework.errors import invalid_argument
+from tfteach.framework.export import export
+from tfteach.framework.op import Op
+from tfteach.framework.operation import Operation
+from tfteach.framework.scope import name_scope
+from tfteach.framework.shape import Shape
+from tfteach.ops.sparse import SparseTensor
+from tfteach.ops.sparse_kernels import NUMBERS, REALS, flat, summed_by_place, unflat
+from tfteach.ops.sparse_products import SparseTensorDenseAdd, as_sparse, parts_of
+
+
+class SparseAdd(Op):
+    """Two sparse tensors added; small sums dropped.  Source: sparse_ops.cc."""
+
+    signature = (
+        "a_indices: int64, a_values: T, a_shape: int64, b_indices: int64, b_values: T, "
+        "b_shape: int64, thresh: Treal "
+        "-> sum_indices: int64, sum_values: T, sum_shape: int64"
+    )
+    T = NUMBERS
+    Treal = REALS
+    on_gpu: ClassVar[bool] = False
+
+    def infer_shape(self, a_indices: Shape, a: Shape, a_shape: Shape, *b: Any) -> Any:
+        (count,) = shapes.with_rank(a_shape, 1)
+        return [(None, count), (None,), (count,)]
+
+    def compute(
+        self,
+        xp: Any,
+        a_indices: Any,
+        a_values: Any,
+        a_shape: Any,
+        b_indices: Any,
+        b_values: Any,
+        b_shape: Any,
+        thresh: Any,
+    ) -> Any:
+        if not np.array_equal(a_shape, b_shape):
+            raise invalid_argument(
+                "operands' shapes do not match: "
+                f"[{','.join(map(str, a_shape))}] vs. [{','.join(map(str, b_shape))}]"
+            )
+        places = np.r_[flat(a_indices, a_shape), flat(b_indices, b_shape)]
+        places, values = summed_by_place(places, np.r_[a_values, b_values])
+        kept = np.abs(values) >= thresh
+        indices = unflat(places[kept], a_shape)
+        return indices, values[kept], np.array(a_shape, np.int64)
+
+    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
+        a_indices, b_indices = op.inputs[0], op.inputs[3]
+        a, b = SparseAddGrad()(grads[1], a_indices, b_indices, op.outputs[0])
+        a.set_shape(op.inputs[1].shape)
+        b.set_shape(op.inputs[4].shape)
+        return [None, a, None, None, b, None, None]
+
+
+class SparseAddGrad(Op):
+    """For each entry of the summands, the sum's gradient.  Source: sparse_ops.cc."""
+
+    signature = (
+        "backprop_val_grad: T, a_indices: int64, b_indices: int64, sum_indices: int64 "
+        "-> a_val_grad: T, b_val_grad: T"
+    )
+    T = NUMBERS
+    on_gpu: ClassVar[bool] = False
+
+    def infer_shape(
+        self, grad: Shape, a_indices: Shape, b_indices: Shape, total: Shape
+    ) -> list[Shape]:
+        parts = (a_indices, b_indices)
+        return [(shapes.with_rank(part, 2)[0],) for part in parts]
+
+    def compute(
+        self,
+        xp: Any,
+        backprop_val_grad: Any,
+        a_indices: Any,
+        b_indices: Any,
+        sum_indices: Any,
+    ) -> Any:
+        known = {
+            tuple(i): g for i, g in zip(sum_indices, backprop_val_grad, strict=True)
+        }
+        zero = backprop_val_grad.dtype.type(0)
+
+        def picked(indices: Any) -> Any:
+            found = [known.get(tuple(index), zero) for index in indices]
+            return np.array(found, backprop_val_grad.dtype)
+
+        return picked(a_indices), picked(b_indices)
+
+
+@export("sparse_add", "sparse.add")
+def sparse_add(a: Any, b: Any, threshold: Any = None, thresh: Any = None) -> Any:
+    """The sum of two tensors of which at least one is sparse.
+
+    Args:
+      a, b: SparseTensors or Tensors of one shape.
+      threshold: sums of two SparseTensors smaller than this are left out; 0 if None,
+        which keeps even those that are zero.
+      thresh: older name of `threshold`.
+
+    Returns:
+      A SparseTensor if both are sparse, else a Tensor.
+
+    Raises:
+      TypeError: neither is sparse.
+
+    Example:
+      >>> a = tf.SparseTensor([[0, 0]], [1.0], [2, 2])
+      >>> tf.sparse_add(a, tf.ones([2, 2]))  # [[2.0, 1.0], [1.0, 1.0]]
+
+    Source: SparseAdd and SparseTensorDenseAdd in core/ops/sparse_ops.cc.
+    """
+    if threshold is not None and thresh is not None:
+        raise ValueError("Cannot specify both 'threshold' and 'thresh'")
+    threshold = thresh if threshold is None else threshold
+    sparse = [isinstance(x, SparseTensor) or hasattr(x, "dense_shape") for x in (a, b)]
+    if not any(sparse):
+        raise TypeError(
+            "At least one input should be SparseTensor; do you mean to use tf.add()?"
+        )
+    if all(sparse):
+        a, b = as_sparse(a), as_sparse(b)
+        limit = a.dtype.real_dtype.base_dtype
+        threshold = convert(0 if threshold is None else threshold, limit, "threshold")
+        indices, values, shape = SparseAdd()(*parts_of(a, b), threshold)
+        a.shape.assert_is_compatible_with(b.shape)
+        known = a.shape.merge_with(b.shape)
+        if known.is_fully_defined():
+            shape = np.array(known.as_list(), np.int64)
+        return SparseTensor(indices, values, shape)
+    if sparse[1]:
+        a, b = b, a
+    a = as_sparse(a)
+    return SparseTensorDenseAdd()(*parts_of(a), b)
+
+
+class Pairwise(Op, abstract=True):
+    """Two sparse tensors combined where either has a value."""
+
+    signature = (
+        "a_indices: int64, a_values: T, a_shape: int64, b_indices: int64, b_values: T, "
+        "b_shape: int64 -> output_indices: int64, output_values: T"
+    )
+    on_gpu: ClassVar[bool] = False
+
+    def infer_shape(self, a_indices: Shape, *_: Any) -> list[Shape]:
+        return [(None, shapes.with_rank(a_indices, 2)[1]), (None,)]
+
+    def compute(
+        self,
+        xp: Any,
+        a_indices: Any,
+        a_values: Any,
+        a_shape: Any,
+        b_indices: Any,
+        b_values: Any,
+        b_shape: Any,
+    ) -> Any:
+        if not np.array_equal(a_shape, b_shape):
+            raise invalid_argument("Operands' shapes do not match")
+        a_places, b_places = flat(a_indices, a_shape), flat(b_indices, b_shape)
+        places = np.union1d(a_places, b_places)
+        pair = []
+        for own, values in ((a_places, a_values), (b_places, b_values)):
+            full = np.zeros(len(places), values.dtype)
+            full[np.searchsorted(places, own)] = values
+            pair.append(full)
+        return unflat(places, a_shape), self.combine(*pair)
+
+    def combine(self, a: Any, b: Any) -> Any:
+        raise NotImplementedError
+
+    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
+        raise NotImplementedError(
+            f"Gradient for {self.op_type} is currently not implemented yet."
+        )
+
+
+class SparseSparseMaximum(Pairwise):
+    """The larger of two at each place.  Source: sparse_ops.cc."""
+
+    T = REALS
+
+    def combine(self, a: Any, b: Any) -> Any:
+        return np.maximum(a, b)
+
+
+class SparseSparseMinimum(Pairwise):
+    """The smaller of two at each place.  Source: sparse_ops.cc."""
+
+    T = NUMBERS
+
+    def combine(self, a: Any, b: Any) -> Any:
+        return np.minimum(a, b)
+
+
+def _pairwise(op: Pairwise, sp_a: Any, sp_b: Any, name: str | None) -> SparseTensor:
+    sp_a, sp_b = as_sparse(sp_a), as_sparse(sp_b)
+    parts = parts_of(sp_a, sp_b)
+    with name_scope(name, op.op_type, parts) as scope:
+        indices, values = op(*parts, name=scope)
+    return SparseTensor(indices, values, sp_a.dense_shape)
+
+
+@export("sparse_maximum", "sparse.maximum")
+def sparse_maximum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
+    """The larger value at each place where either SparseTensor has one.
+
+    What is missing counts as zero.
+
+    Source: SparseSparseMaximum in core/ops/sparse_ops.cc.
+    """
+    return _pairwise(SparseSparseMaximum(), sp_a, sp_b, name)
+
+
+@export("sparse_minimum", "sparse.minimum")
+def sparse_minimum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
+    """The smaller value at each place where either SparseTensor has one.
+
+    What is missing counts as zero.
+
+    Source: SparseSparseMinimum in core/ops/sparse_ops.cc.
+    """
+    return _pairwise(SparseSparseMinimum(), sp_a, sp_b, name)
