@@ -120,7 +120,7 @@ from tensorflow.python.training.saver import Saver
 from tensorflow.python.training.adam import AdamOptimizer
 from tensorflow.python.platform import app, flags, gfile, tf_logging; tf_logging.info
 from tensorflow.python.platform import gfile; gfile.FastGFile, gfile.Exists, gfile.Walk
-from tensorflow.python.client import session, device_lib; device_lib.list_local_devices
+from tensorflow.python.client import session, device_lib, timeline; timeline.Timeline
 from tensorflow.python.util import compat, nest; compat.as_bytes, nest.flatten
 from tensorflow.python.lib.io import file_io; file_io.file_exists("x")
 import tensorflow.python.platform.gfile

@@ -16,6 +16,7 @@ from typing import Any
 _ROWS = """
 client.device_lib: client.device_lib
 client.session: . tfteach.session.session
+client.timeline: client.timeline
 compat.compat: compat
 data.ops.*: data
 eager.context: . tfteach.legacy.behavior

@@ -1,0 +1,90 @@
+"""The `tf.*` names that 31 public TF 1 courses use most: TF 1.15's exist here.
+
+golden/api_usage.csv ranks them; `in_tf_1_15` is what TensorFlow 1.15.5 says.
+"""
+
+from __future__ import annotations
+
+import csv
+import operator
+from pathlib import Path
+
+import pytest
+
+import tfteach as tf
+
+TABLE = (Path(__file__).parent / "golden" / "api_usage.csv").read_text()
+ROWS = list(csv.DictReader(TABLE.splitlines()))
+KNOWN = [row["symbol"] for row in ROWS if row["in_tf_1_15"] == "1"]
+
+# What is to come: reason -> names, or packages with all that is in them.  A name that
+# exists by now must leave the list.
+LATER = {
+    "pipelines of data, queues, readers, examples in files": """
+        tf.data tf.FIFOQueue tf.train.batch tf.train.shuffle_batch
+        tf.train.string_input_producer tf.train.slice_input_producer
+        tf.train.start_queue_runners tf.train.Coordinator tf.train.QueueRunner
+        tf.train.match_filenames_once tf.TextLineReader tf.TFRecordReader
+        tf.WholeFileReader tf.read_file tf.decode_csv tf.decode_raw
+        tf.python_io tf.io.TFRecordWriter tf.FixedLenFeature tf.io.FixedLenFeature
+        tf.parse_single_example tf.io.parse_single_example tf.train.Example
+        tf.train.Features tf.train.Feature tf.train.Int64List tf.train.BytesList
+        tf.train.FloatList""",
+    "pictures in files": "tf.image.decode_jpeg tf.image.decode_png",
+    "checkpoints and MetaGraphs": """
+        tf.train.get_checkpoint_state tf.train.latest_checkpoint
+        tf.train.checkpoint_exists tf.train.import_meta_graph
+        tf.python.framework.graph_util.convert_variables_to_constants""",
+    "estimators and their columns": """
+        tf.estimator tf.feature_column tf.contrib.learn.RunConfig
+        tf.contrib.learn.DNNClassifier tf.contrib.learn.preprocessing
+        tf.contrib.layers.real_valued_column tf.contrib.layers.bucketized_column
+        tf.contrib.layers.sparse_column_with_keys tf.contrib.tensor_forest
+        tf.contrib.layers.sparse_column_with_hash_bucket""",
+    "eager execution": "tf.contrib.eager tf.function",
+    "Keras": "tf.keras tf.contrib.keras",
+    "servers and sessions that watch over themselves": """
+        tf.train.Server tf.train.ClusterSpec tf.train.replica_device_setter
+        tf.train.SyncReplicasOptimizer tf.train.MonitoredTrainingSession
+        tf.train.StopAtStepHook tf.train.Supervisor""",
+}
+# Being made right now: they may exist or not, and the list is to go.
+IN_WORK = """
+    tf.nn.rnn_cell tf.nn.dynamic_rnn tf.nn.bidirectional_dynamic_rnn tf.nn.lrn
+    tf.contrib.rnn tf.contrib.layers tf.contrib.slim tf.contrib.seq2seq
+    tf.contrib.legacy_seq2seq tf.contrib.framework tf.image""".split()
+PREFIXES = [prefix for names in LATER.values() for prefix in names.split()]
+
+
+def is_below(symbol: str, prefix: str) -> bool:
+    return symbol == prefix or symbol.startswith(prefix + ".")
+
+
+def exists(symbol: str) -> bool:
+    try:
+        operator.attrgetter(symbol.removeprefix("tf."))(tf)
+    except AttributeError:
+        return False
+    return True
+
+
+def test_the_names_that_courses_use_exist() -> None:
+    open_ones = PREFIXES + IN_WORK
+    expected = [s for s in KNOWN if not any(is_below(s, p) for p in open_ones)]
+    assert len(expected) > 200
+    assert [symbol for symbol in expected if not exists(symbol)] == []
+
+
+@pytest.mark.parametrize("prefix", PREFIXES)
+def test_what_exists_is_not_to_come(prefix: str) -> None:
+    symbols = [symbol for symbol in KNOWN if is_below(symbol, prefix)]
+    assert symbols, f"{prefix} is none of the names"
+    assert not all(exists(symbol) for symbol in symbols), f"take {prefix} off the list"
+
+
+@pytest.mark.parametrize(
+    "symbol", [row["symbol"] for row in ROWS if row["in_tf_1_15"] == "0"]
+)
+def test_names_that_1_15_does_not_have(symbol: str) -> None:
+    with pytest.raises(AttributeError, match="has no attribute"):
+        operator.attrgetter(symbol.removeprefix("tf."))(tf)
