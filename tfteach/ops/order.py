@@ -21,6 +21,7 @@ from tfteach.ops.array import expand_dims, reshape
 from tfteach.ops.fill import zeros
 from tfteach.ops.index import gather
 from tfteach.ops.pack import brackets, stack
+from tfteach.ops.rows import groups_of
 from tfteach.ops.scatter import scatter_nd
 from tfteach.ops.shapes import all_axes, cast, range_of, shape, size
 
@@ -106,7 +107,7 @@ class Unique(Op):
         return [(None,), x]
 
     def compute(self, xp: Any, x: Any) -> Any:
-        return _unique(xp, x, self.out_idx.numpy_dtype)[:2]
+        return _unique(xp, x, self.out_idx.numpy_dtype)
 
     def gradient(self, op: Operation, *grads: Any) -> list[Any]:
         raise LookupError("No gradient defined for operation of type Unique")
@@ -122,26 +123,27 @@ class UniqueWithCounts(Op):
         return [(None,), x, (None,)]
 
     def compute(self, xp: Any, x: Any) -> Any:
-        return _unique(xp, x, self.out_idx.numpy_dtype)
+        values, inverse = _unique(xp, x, self.out_idx.numpy_dtype)
+        counts = xp.bincount(inverse, minlength=values.size)
+        return values, inverse, counts.astype(inverse.dtype)
 
     def gradient(self, op: Operation, *grads: Any) -> list[Any]:
         raise LookupError("No gradient defined for operation of type UniqueWithCounts")
 
 
-def _unique(xp: Any, x: Any, dtype: Any) -> tuple[Any, Any, Any]:
+def _unique(xp: Any, x: Any, dtype: Any) -> tuple[Any, Any]:
+    """The distinct elements, and for each element which one it is."""
     if x.ndim != 1:
         raise invalid_argument("unique expects a 1D vector.")
-    values, firsts, inverse, counts = xp.unique(
-        x, return_index=True, return_inverse=True, return_counts=True
-    )
-    order = xp.argsort(firsts)
-    rank = xp.empty_like(order)
-    rank[order] = xp.arange(order.size)
-    return (
-        values[order],
-        rank[inverse.reshape(-1)].astype(dtype),
-        counts[order].astype(dtype),
-    )
+    order, is_first = groups_of(xp, x)
+    firsts = order[is_first]  # where each value appears first, by value
+    appears = xp.zeros(x.size, bool)
+    appears[firsts] = True
+    rank = xp.cumsum(appears) - 1
+    inverse = xp.empty(x.size, dtype)
+    inverse[order] = rank[firsts][xp.cumsum(is_first) - 1]
+    values = x[xp.flatnonzero(appears)]
+    return values, inverse
 
 
 class ListDiff(Op):

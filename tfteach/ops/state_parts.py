@@ -18,6 +18,7 @@ from tfteach.framework.shape import Shape
 from tfteach.ops.array import INDICES
 from tfteach.ops.index import check_indices, check_points
 from tfteach.ops.resource import NUMBERS, require_value
+from tfteach.ops.rows import are_distinct, groups_of, put_rows
 from tfteach.ops.slicing import StridedSlice
 
 ORDERED = dtypes_of("half bfloat16 float32 float64 int32 int64")
@@ -28,14 +29,10 @@ ORDERED = dtypes_of("half bfloat16 float32 float64 int32 int64")
 
 def _combined(xp: Any, ufunc: str, ids: Any, rows: Any) -> tuple[Any, Any]:
     """Each id once, with the rows of equal ids reduced to one."""
-    if ids.size < 2:
+    if ids.size < 2 or are_distinct(xp, ids):
         return ids, rows
-    order = xp.argsort(ids, kind="stable")
-    ordered = ids[order]
-    is_first = xp.concatenate([xp.ones(1, bool), ordered[1:] != ordered[:-1]])
-    if bool(is_first.all()):
-        return ids, rows
-    firsts = xp.flatnonzero(is_first)
+    order, is_first = groups_of(xp, ids)
+    ordered, firsts = ids[order], xp.flatnonzero(is_first)
     if xp is not np:
         whole = rows[order][firsts]
         later = xp.flatnonzero(~is_first)
@@ -68,13 +65,15 @@ def update_rows(xp: Any, how: str, target: Any, ids: Any, rows: Any) -> None:
       rows: array [m, ...].
     """
     if how == "set":
-        target[ids] = rows  # the last of equal ids wins
+        put_rows(xp, target, ids, rows)  # the last of equal ids wins
     elif how == "divide":
         _divide(xp, target, ids, rows)
     else:
         reduce = "add" if how == "subtract" else how
         ids, rows = _combined(xp, reduce, ids, rows)
-        target[ids] = getattr(xp, how)(target[ids], rows)
+        changed = target.take(ids, axis=0)
+        getattr(xp, how)(changed, rows, out=changed)
+        put_rows(xp, target, ids, changed)
 
 
 def _writable(xp: Any, cell: Cell) -> Any:

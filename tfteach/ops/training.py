@@ -19,6 +19,7 @@ from tfteach.framework.op import StatefulOp
 from tfteach.framework.resource import Cell
 from tfteach.framework.shape import Shape
 from tfteach.ops.resource import NUMBERS, require_value
+from tfteach.ops.rows import are_distinct, put_rows
 
 # Elements per block of a large update: what a step touches stays in the cache, and its
 # temporaries are small enough for the allocator to hand out at once.
@@ -80,18 +81,7 @@ def update_rows(
             rows = [array.take(index, axis=0) for array in state]
             step(xp, rows, part, [xp.empty_like(part) for _ in range(spare)])
             for array, changed in zip(state, rows, strict=True):
-                _put(xp, array, index, changed)
-
-
-def _put(xp: Any, array: Any, index: Any, rows: Any) -> None:
-    """array[index] = rows"""
-    if xp is not np or array.ndim == 1 or not rows.size:
-        array[index] = rows
-        return
-    # NumPy copies a row at once if it takes it for one element: three times as fast.
-    row = np.dtype((np.void, array.itemsize * (array.size // len(array))))
-    whole, parts = array.reshape(len(array), -1), rows.reshape(len(rows), -1)
-    whole.view(row)[index] = parts.view(row)
+                put_rows(xp, array, index, changed)
 
 
 def _check_rows(shape: tuple[int, ...], grad: Any, indices: Any) -> None:
@@ -122,8 +112,7 @@ def _distinct(xp: Any, indices: Any) -> Iterator[Any]:
     """Positions in `indices`, in groups that name no row twice."""
     if not indices.size:
         return
-    _, first = xp.unique(indices, return_index=True)
-    if first.size == indices.size:
+    if are_distinct(xp, indices):
         yield slice(None)
         return
     left = xp.arange(indices.size)

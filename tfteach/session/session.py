@@ -27,6 +27,7 @@ from tfteach.runtime.context import Resources
 from tfteach.runtime.dataflow import DataflowProgram
 from tfteach.runtime.devices import local_devices
 from tfteach.runtime.execute import Program
+from tfteach.runtime.heap import keep_freed_memory
 from tfteach.runtime.optimize import optimize
 from tfteach.runtime.optimize.specialize import specialize
 from tfteach.runtime.partition import Transfers, partition
@@ -57,6 +58,7 @@ class BaseSession:
         if graph is not None and not isinstance(graph, Graph):
             raise TypeError(f"graph must be a tf.Graph, but got {type(graph)}")
         check_config(target, config)
+        keep_freed_memory()
         self._graph = stacks.get_default_graph() if graph is None else graph
         self._config = config
         self._options = Options.of(config)
