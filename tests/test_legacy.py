@@ -138,6 +138,7 @@ from tensorflow.core.util import event_pb2
 from tensorflow.python.eager import context; assert not context.executing_eagerly()
 import tensorflow.train as t; assert t is tf.train and t.ClusterDef
 from tensorflow.train import AdamOptimizer
+from tensorboard.compat import tf as stub; assert "stub" in stub.io.gfile.__name__
 """
 # statement -> the error's class and the end of its text
 REFUSED = {

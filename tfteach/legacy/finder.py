@@ -126,3 +126,7 @@ def install() -> None:
         )
     if _FINDER not in sys.meta_path:
         sys.meta_path.insert(0, _FINDER)
+        # TensorBoard's switch for a process without TensorFlow: reading event files
+        # it would use parts of one that only TensorBoard uses.
+        notf = "tensorboard.compat.notf"
+        sys.modules.setdefault(notf, ModuleType(notf))
