@@ -1,4 +1,4 @@
-"""Loops in loops and branches, branches in loops, gradients in both; see loops.py."""
+"""Loops and branches in each other, gradients in and through them; see loops.py."""
 
 import numpy as np
 
@@ -257,6 +257,91 @@ def in_loop_rnn(tf):
     return [tf.while_loop(lambda i, v: i < 3, body, [0, tf.ones([3])])[1]]
 
 
+def variable_in_one_branch(tf):
+    w = tf.get_variable("w", initializer=W, use_resource=True)
+    p = tf.placeholder_with_default(True, [], "p")
+    y = tf.cond(p, lambda: w * 2.0, lambda: tf.ones([3, 3]))
+    return [y, *tf.gradients(y, w)]
+
+
+def variable_in_both_branches(tf):
+    w = tf.get_variable("w", initializer=W, use_resource=True)
+    p = tf.placeholder_with_default(True, [], "p")
+    y = tf.cond(p, lambda: w * 2.0, lambda: w * w)
+    return [y, *tf.gradients(y, w)]
+
+
+def variable_rows_in_a_branch(tf):
+    w = tf.get_variable("w", initializer=W, use_resource=True)
+    p = tf.placeholder_with_default(True, [], "p")
+    y = tf.cond(p, lambda: tf.gather(w, [0, 1]), lambda: w[:2])
+    g = tf.gradients(y, w)[0]
+    return [y, tf.convert_to_tensor(g)]
+
+
+def zeros_for_a_variable(tf):
+    w = tf.get_variable("w", initializer=W, use_resource=True)
+    x = tf.constant(2.0)
+    return tf.gradients(x * x, [w, x], unconnected_gradients="zero")
+
+
+def rows_of_two_index_types(tf):
+    p = tf.placeholder_with_default(True, [], "p")
+
+    def a():
+        return tf.IndexedSlices(
+            tf.constant([[1.0, 2.0]]), tf.constant([1]), tf.constant([3, 2])
+        )
+
+    def b():
+        return tf.IndexedSlices(
+            tf.constant([[1.0, 2.0]]), tf.constant([1], tf.int64), tf.constant([3, 2])
+        )
+
+    r = tf.cond(p, a, b)
+    return [r.values, r.indices, r.dense_shape]
+
+
+def sparse_branches(tf):
+    s = tf.SparseTensor([[1, 1]], [2.0], [3, 3])
+    r = tf.cond(
+        tf.placeholder_with_default(True, [], "p"),
+        lambda: s,
+        lambda: tf.SparseTensor(s.indices, s.values * 3.0, s.dense_shape),
+    )
+    return [r.values, r.indices]
+
+
+def case_gradient(tf):
+    x = tf.placeholder_with_default(2.0, [], "x")
+    y = tf.case(
+        [(x < 1.0, lambda: x * 2.0), (x < 3.0, lambda: x * x * x)], default=lambda: -x
+    )
+    return [y, *tf.gradients(y, x)]
+
+
+def exclusive_case(tf):
+    x = tf.placeholder_with_default(2.0, [], "x")
+    y = tf.case(
+        [(x < 1.0, lambda: (x * 2.0, x)), (x > 1.0, lambda: (x * x * x, x))],
+        exclusive=True,
+        strict=True,
+    )
+    return list(y) + tf.gradients(y[0], x)
+
+
+def loop_in_a_case(tf):
+    x = tf.placeholder_with_default(2.0, [], "x")
+    y = tf.case(
+        [
+            (x < 1.0, lambda: x * 2.0),
+            (x < 3.0, lambda: tf.while_loop(lambda y: y < 30.0, lambda y: y * x, [x])),
+        ],
+        default=lambda: -x,
+    )
+    return [y, *tf.gradients(y, x)]
+
+
 GRAPHS = [
     nested,
     nested_dyn,
@@ -276,4 +361,13 @@ GRAPHS = [
     grad_loop_inside,
     in_branch,
     in_loop_rnn,
+    variable_in_one_branch,
+    variable_in_both_branches,
+    variable_rows_in_a_branch,
+    zeros_for_a_variable,
+    rows_of_two_index_types,
+    sparse_branches,
+    case_gradient,
+    exclusive_case,
+    loop_in_a_case,
 ]

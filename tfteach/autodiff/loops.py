@@ -18,6 +18,7 @@ from tfteach.autodiff.loop_parts import (
     shape_node,
 )
 from tfteach.autodiff.pieces import Gradient, zeros_outside_loop
+from tfteach.framework import dtypes
 from tfteach.framework import shape as shapes
 from tfteach.framework.contexts import (
     is_constant_enter,
@@ -29,7 +30,7 @@ from tfteach.framework.convert import convert
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.op import OPS
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.framework.static import constant_value
+from tfteach.framework.static import constant_value, handle_dtype
 from tfteach.ops.constant import constant
 from tfteach.ops.fill import zeros
 from tfteach.ops.flow_grad import switch_colocated
@@ -324,6 +325,12 @@ class LoopGradients:
         if state is None:
             return zeros_outside_loop(op, index)
         context = op.control_flow_context
+        if is_switch and op.outputs[index].dtype.base_dtype is dtypes.resource:
+            # A variable that one branch reads; TensorFlow fails here.
+            pred = state.real_predicate(context.pred)
+            handle = switch_colocated(op.inputs[0], pred)[1 - context.branch]
+            sizes = OPS["VariableShape"](dtypes.int32)(handle)
+            return zeros(sizes, dtype=handle_dtype(op.inputs[0]))
         value = convert(op.outputs[index], name="tensor")
         if shapes.is_full(value._shape):
             result = constant(0, value.dtype, value._shape)

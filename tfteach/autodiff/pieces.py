@@ -12,8 +12,10 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.indexed_slices import IndexedSlices
 from tfteach.framework.op import OPS
 from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.static import handle_dtype
 from tfteach.ops.constant import constant
 from tfteach.ops.fill import zeros
+from tfteach.ops.resource_gather import variable_shape
 
 Gradient = Any  # Tensor | IndexedSlices | None
 
@@ -89,10 +91,7 @@ def named(weight: Any, name: str) -> Gradient:
 def zeros_like(tensor: Tensor) -> Tensor:
     """Zeros of the tensor's shape, for an x that no y depends on."""
     if tensor.dtype.base_dtype is dtypes.resource:
-        raise NotImplementedError(
-            "unconnected_gradients='zero' for a resource variable is not implemented: "
-            "use tf.zeros_like(variable)"
-        )
+        return zeros(variable_shape(tensor), dtype=handle_dtype(tensor))
     if shapes.is_full(tensor._shape):
         return zeros(tensor._shape, tensor.dtype.base_dtype, name="zeros_like")
     return OPS["ZerosLike"]()(tensor, name="zeros_like")
@@ -101,15 +100,22 @@ def zeros_like(tensor: Tensor) -> Tensor:
 def zeros_outside_loop(op: Operation, index: int) -> Gradient:
     """Zeros for an output that nothing differentiable used."""
     value = op.outputs[index]
-    if value.dtype.base_dtype is dtypes.resource:
-        return None
+    is_handle = value.dtype.base_dtype is dtypes.resource
     context = op.control_flow_context
-    if op.type not in ("Switch", "RefSwitch") or context is None:
+    is_switch = op.type in ("Switch", "RefSwitch")
+    if is_handle and not is_switch:
+        sizes = OPS["VariableShape"](dtypes.int32)(value)
+        return zeros(sizes, dtype=handle_dtype(value))
+    if not is_switch or context is None:
         return OPS["ZerosLike"]()(value, name="zeros_like")
     # In the branch of a cond that did not run, zeros must be dead as well.
     graph = op.graph
     switched = OPS["Switch"]()(op.inputs[0], context.pred)[1 - context.branch]
     pivot = OPS["Identity"]()(switched)
+    if is_handle:
+        with graph.control_dependencies([pivot]):
+            sizes = OPS["VariableShape"](dtypes.int32)(switched)
+            return zeros(sizes, dtype=handle_dtype(value))
     sizes = OPS["Shape"](dtypes.int32)(switched, name="Shape")
     with graph.control_dependencies([pivot]):
         return zeros(sizes, dtype=value.dtype.base_dtype)

@@ -11,14 +11,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tfteach.control.tensor_array import arrays_again, flow_of
-from tfteach.framework import nest
+from tfteach.framework import dtypes, nest
 from tfteach.framework.contexts import ControlFlowContext, contains, is_loop_exit
 from tfteach.framework.convert import convert
 from tfteach.framework.export import export
+from tfteach.framework.indexed_slices import IndexedSlices
 from tfteach.framework.keys import GraphKeys
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.static import constant_value
+from tfteach.ops.cast import cast
 from tfteach.ops.flow import (
     Merge,
     RefMerge,
@@ -228,6 +230,7 @@ def cond(
             graph.prevent_fetching(tensor.op)
         on_true = _build_branch("true_fn", true_fn, pred, pivot_true, 1, strict)
         on_false = _build_branch("false_fn", false_fn, pred, pivot_false, 0, strict)
+        on_true, on_false = _same_indices(on_true, on_false)
         _check_same_results(on_true, on_false)
         flat = [nest.flatten(r[2], expand_composites=True) for r in (on_false, on_true)]
         merges = [merge(pair)[0] for pair in zip(*flat, strict=True)]
@@ -267,6 +270,34 @@ def _build_branch(
             raise ValueError(f"{which} must have a return value.")
         context.exit_result(tensors)
     return context, original if strict else _unpack_single(original), tensors
+
+
+def _same_indices(
+    on_true: tuple[Any, Any, Any], on_false: tuple[Any, Any, Any]
+) -> tuple[tuple[Any, Any, Any], tuple[Any, Any, Any]]:
+    """The results; where only one branch has int64 indices, both have them."""
+    pairs = zip(nest.flatten(on_true[2]), nest.flatten(on_false[2]), strict=False)
+    if all(not _indices_differ(x, y) for x, y in pairs):
+        return on_true, on_false
+    # TensorFlow casts what the functions returned, too.
+    true, false = [on_true[0]], [on_false[0]]
+    for x, y in zip(on_true[1:], on_false[1:], strict=True):
+        true.append(nest.map_structure(_cast_indices, x, y))
+        false.append(nest.map_structure(_cast_indices, y, x))
+    return tuple(true), tuple(false)  # type: ignore[return-value]
+
+
+def _indices_differ(x: Any, y: Any) -> bool:
+    both = isinstance(x, IndexedSlices) and isinstance(y, IndexedSlices)
+    return both and x.indices.dtype.base_dtype is not y.indices.dtype.base_dtype
+
+
+def _cast_indices(value: Any, other: Any) -> Any:
+    if not _indices_differ(value, other) or value.indices.dtype is dtypes.int64:
+        return value
+    return IndexedSlices(
+        value.values, cast(value.indices, dtypes.int64), value.dense_shape
+    )
 
 
 def _check_same_results(

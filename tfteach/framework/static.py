@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tfteach.framework.dtypes import DType, float32
 from tfteach.framework.errors import OpError
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape, is_full, sizes_of
@@ -211,12 +212,24 @@ _SHAPE_RULES: dict[str, Callable[[Any], Any]] = {
 _HANDLE_PASSES = frozenset(("Identity", "Switch", "Enter", "TensorArrayGradV3"))
 
 
-def handle_shape(handle: Tensor) -> Shape:
-    """The declared shape of the variable, or of the elements of the TensorArray, that
-    a resource handle stands for."""
+def _source_of(handle: Tensor) -> Operation:
+    """The op that made a resource handle."""
     op = handle.op
     while op.type in _HANDLE_PASSES:
         op = op.inputs[0].op
+    return op
+
+
+def handle_dtype(handle: Tensor) -> DType:
+    """The type of what is behind a resource handle; float32 if that is unknown."""
+    dtype: DType = getattr(_source_of(handle).spec, "dtype", float32)
+    return dtype
+
+
+def handle_shape(handle: Tensor) -> Shape:
+    """The declared shape of the variable, or of the elements of the TensorArray, that
+    a resource handle stands for."""
+    op = _source_of(handle)
     spec: Any = op.spec
     if op.type == "VarHandleOp":
         return spec.shape  # type: ignore[no-any-return]

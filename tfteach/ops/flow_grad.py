@@ -65,9 +65,7 @@ def switch_gradient(op: Operation, grads: tuple[Any, ...]) -> list[Any]:
         true = _pair(grads[1], op.inputs[1])[1]
         return [_merged([false, true], "Merge"), None]
     if grads[1 - context.branch] is None:
-        if op.inputs[0].dtype.base_dtype is not dtypes.resource:
-            return [None, None]
-        return [_merged([grads[context.branch]] * 2, "cond_resource_grad"), None]
+        return [None, None]
     return [_merged(list(grads), "cond_grad"), None]
 
 
