@@ -61,6 +61,15 @@ from tfteach.ops.order import top_k as top_k
 from tfteach.ops.pool import avg_pool as avg_pool
 from tfteach.ops.pool import avg_pool as avg_pool2d
 from tfteach.ops.pool import max_pool as max_pool
+from tfteach.ops.pool_argmax import max_pool_with_argmax as max_pool_with_argmax
+from tfteach.ops.pool_functions import avg_pool1d as avg_pool1d
+from tfteach.ops.pool_functions import avg_pool3d as avg_pool3d
+from tfteach.ops.pool_functions import avg_pool_v2 as avg_pool_v2
+from tfteach.ops.pool_functions import max_pool1d as max_pool1d
+from tfteach.ops.pool_functions import max_pool2d as max_pool2d
+from tfteach.ops.pool_functions import max_pool3d as max_pool3d
+from tfteach.ops.pool_functions import max_pool_v2 as max_pool_v2
+from tfteach.ops.pool_functions import pool as pool
 from tfteach.ops.sampled_loss import nce_loss as nce_loss
 from tfteach.ops.sampled_loss import sampled_softmax_loss as sampled_softmax_loss
 from tfteach.ops.softmax import log_softmax as log_softmax

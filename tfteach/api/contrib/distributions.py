@@ -12,6 +12,15 @@ from tfteach.distributions.discrete import Bernoulli as Bernoulli
 from tfteach.distributions.discrete import Categorical as Categorical
 from tfteach.distributions.divergence import RegisterKL as RegisterKL
 from tfteach.distributions.divergence import kl_divergence as kl_divergence
+from tfteach.distributions.positive import Beta as Beta
+from tfteach.distributions.positive import BetaWithSoftplusConcentration as BetaWithSoftplusConcentration
+from tfteach.distributions.positive import Exponential as Exponential
+from tfteach.distributions.positive import ExponentialWithSoftplusRate as ExponentialWithSoftplusRate
+from tfteach.distributions.positive import Gamma as Gamma
+from tfteach.distributions.positive import GammaWithSoftplusConcentrationRate as GammaWithSoftplusConcentrationRate
+from tfteach.distributions.vector import Dirichlet as Dirichlet
+from tfteach.distributions.vector import Multinomial as Multinomial
+from tfteach.distributions.vector import StudentT as StudentT
 from tfteach.legacy.renamed import absent as _absent
 
 __getattr__ = _absent("contrib.distributions")

@@ -1,0 +1,48 @@
+"""Every distribution against real TensorFlow 1.15: nodes, values, gradients.
+
+golden/distributions.py builds the graphs; its docstring says how to make the file anew.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tfteach as tf
+from tests.golden import distributions
+from tests.test_golden_graphs import described
+
+GOLDEN = json.loads(Path(distributions.__file__).with_suffix(".json").read_text())
+
+each_graph = pytest.mark.parametrize(
+    "function", distributions.GRAPHS, ids=lambda f: f.__name__
+)
+
+
+@each_graph
+def test_graph_equals_the_golden_one(function: Any) -> None:
+    packed = base64.b64decode(GOLDEN[function.__name__]["graph"])
+    wanted = tf.GraphDef.FromString(zlib.decompress(packed))
+    made = distributions.built(tf, function)[0].as_graph_def()
+    for ours, theirs in zip(made.node, wanted.node, strict=False):
+        assert described(ours) == described(theirs)
+    assert [n.name for n in made.node] == [n.name for n in wanted.node]
+
+
+@each_graph
+def test_values_equal_the_golden_ones(function: Any) -> None:
+    wanted = GOLDEN[function.__name__]["values"]
+    found = distributions.values(tf, *distributions.built(tf, function))
+    assert len(found) == len(wanted)
+    for i, (ours, theirs) in enumerate(zip(found, wanted, strict=True)):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-4, atol=1e-5, err_msg=str(i))
+
+
+def test_every_graph_is_in_the_file() -> None:
+    assert {f.__name__ for f in distributions.GRAPHS} == set(GOLDEN)
