@@ -8,7 +8,7 @@ python/ops/nn_ops.py, nn_grad.py.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import dtypes_of, float32
@@ -32,14 +32,15 @@ GRAD_TYPES = dtypes_of(
 )
 
 
-class Pool(Op, abstract=True):
-    """What all pooling over two dimensions has."""
+class Pooling(Op, abstract=True):
+    """What all pooling has; subclasses add the attributes."""
 
-    ksize: tuple[int, ...]
-    strides: tuple[int, ...]
-    padding: str
-    data_format: str = "NHWC"
     formats: ClassVar[tuple[str, ...]] = geometry.FORMATS
+    if TYPE_CHECKING:  # fields of the subclasses, in TF's order
+        ksize: tuple[int, ...]
+        strides: tuple[int, ...]
+        padding: str
+        data_format: Any
 
     def validate(self) -> None:
         kind = self.op_type
@@ -82,7 +83,7 @@ class Pool(Op, abstract=True):
         """The windows over an input of this shape."""
         if len(shape) != self.rank:
             raise invalid_argument(
-                f"tensor_in_shape must have {self.rank - 2} spatial dimensions and a "
+                f"tensor_in_shape must have {self.rank - 2} spatial dimensions, a "
                 f"batch and channels, got {shapes.text(shape)}"
             )
         for i, size in enumerate(self.ksize):
@@ -132,9 +133,18 @@ class Pool(Op, abstract=True):
         """The other way round."""
         return geometry.from_last(xp, result, self.data_format)
 
-    def same(self, kind: type[Pool]) -> Any:
-        """Another of these ops with the same attributes."""
+    def same(self, kind: type[Pooling]) -> Any:
+        """Another op with the same attributes."""
         return kind(*self.attributes)
+
+
+class Pool(Pooling, abstract=True):
+    """Pooling over two dimensions."""
+
+    ksize: tuple[int, ...]
+    strides: tuple[int, ...]
+    padding: str
+    data_format: str = "NHWC"
 
 
 def largest(xp: Any, array: Any) -> Any:

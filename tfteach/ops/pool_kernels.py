@@ -29,7 +29,7 @@ def reach(
       falls on padding.
     """
     stride, before = windows.strides[axis], windows.pads[axis][0]
-    shift = element - before
+    shift = element * windows.dilations[axis] - before
     first = max(0, -(shift // stride))
     end = min(windows.out[axis], (size - 1 - shift) // stride + 1)
     if end <= first:
@@ -195,3 +195,31 @@ def max_gradient_gradient(xp: Any, x: Any, y: Any, grad: Any, windows: Windows) 
         left[part] ^= hit
         result[part] += grad[:, *inputs] * hit
     return result
+
+
+def max_and_where(xp: Any, x: Any, windows: Windows) -> tuple[Any, Any]:
+    """Each window's maximum, and where the first such element is in its image.
+
+    Args:
+      xp: numpy or cupy.
+      x: array [batch, *sizes, channels].
+      windows: where they lie.
+
+    Returns:
+      Two arrays [batch, *windows.out, channels]: the maxima, and int64 positions in
+      the flattened image [*sizes, channels].
+    """
+    sizes, channels = x.shape[1:-1], x.shape[-1]
+    best = xp.zeros((x.shape[0], *windows.out, channels), x.dtype)
+    where = xp.full(best.shape, -1, "int64")
+    places = xp.arange(x[0].size if len(x) else 0, dtype="int64")
+    places = places.reshape((*sizes, channels) if len(x) else (0,))
+    if not best.size:
+        return best, where
+    for outputs, inputs in offsets(windows, sizes):
+        part = (slice(None), *outputs)
+        found = x[:, *inputs]
+        better = (where[part] < 0) | (found > best[part])
+        best[part] = xp.where(better, found, best[part])
+        where[part] = xp.where(better, places[inputs], where[part])
+    return best, where
