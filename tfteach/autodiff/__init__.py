@@ -6,6 +6,9 @@
    registered by the user) turns them into gradients of its inputs.
 3. What arrived at `xs` is the answer.
 
+A while loop in between gets a second loop that runs backwards (loops.py); what that
+needs of each turn, the first one keeps on stacks.
+
 Names and order of the nodes are TF's, so that GraphDefs compare equal.
 Source: python/ops/gradients_util.py.
 """

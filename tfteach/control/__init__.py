@@ -2,5 +2,6 @@
 
 In: Python functions that build a branch's or a loop's body.  Out: nodes, and contexts
 (`framework/contexts.py`) that carry outside values in.  Read branch.py, loop.py,
-case.py.
+case.py; then tensor_array.py, the lists that loops write, and functional.py, which is
+built of both.
 """

@@ -284,7 +284,7 @@ def _same_indices(
     for x, y in zip(on_true[1:], on_false[1:], strict=True):
         true.append(nest.map_structure(_cast_indices, x, y))
         false.append(nest.map_structure(_cast_indices, y, x))
-    return tuple(true), tuple(false)  # type: ignore[return-value]
+    return tuple(true), tuple(false)
 
 
 def _indices_differ(x: Any, y: Any) -> bool:
