@@ -55,6 +55,8 @@ from tfteach.ops.fused_batch_norm import fused_batch_norm as fused_batch_norm
 from tfteach.ops.logistic import log_poisson_loss as log_poisson_loss
 from tfteach.ops.logistic import sigmoid_cross_entropy_with_logits as sigmoid_cross_entropy_with_logits
 from tfteach.ops.logistic import weighted_cross_entropy_with_logits as weighted_cross_entropy_with_logits
+from tfteach.ops.lrn import lrn as local_response_normalization
+from tfteach.ops.lrn import lrn as lrn
 from tfteach.ops.nn import bias_add as bias_add
 from tfteach.ops.nn import l2_loss as l2_loss
 from tfteach.ops.nn import l2_normalize as l2_normalize
