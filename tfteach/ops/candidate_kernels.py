@@ -8,15 +8,17 @@ exact_uniform_int.h, weighted_picker.cc, distribution_sampler.cc.
 
 from __future__ import annotations
 
+import threading
+from collections import deque
 from typing import Any
 
 import numpy as np
 
-from tfteach.framework.errors import invalid_argument
-from tfteach.ops.philox import Philox, uniform_float32, uniform_float64
+from tfteach.ops.philox import Philox, Stream, uniform_float32, uniform_float64
 
 Array = np.ndarray[Any, Any]
 _LARGEST_INT32 = 2**31 - 1
+_AHEAD, _AHEAD_BLOCKS = 32, 1 << 13  # batches and blocks made at once
 
 
 class Words:
@@ -24,20 +26,19 @@ class Words:
 
     Args:
       generator: where they come from.
-      guess: how many will probably be needed.
+      first: those of its first blocks, made before.
     """
 
-    def __init__(self, generator: Philox, guess: int) -> None:
+    def __init__(self, generator: Philox, first: Array) -> None:
         self._generator = generator
-        self._blocks = 0  # made so far
-        self._left: Array = np.empty(0, np.uint32)
-        self._guess = guess
+        self._blocks = first.size // 4  # made so far
+        self._left = first
 
     def peek(self, count: int) -> Array:
         """The next words, which stay."""
         missing = count - self._left.size
         if missing > 0:
-            blocks = -(-max(missing, self._guess) // 4)
+            blocks = -(-missing // 4) + 16
             more = self._generator.blocks(blocks, self._blocks).reshape(-1)
             self._blocks += blocks
             self._left = np.concatenate((self._left, more))
@@ -78,6 +79,41 @@ class Words:
         if width == 1:
             return words
         return words[0::2] | words[1::2].astype(np.uint64) << np.uint64(32)
+
+
+class Batches:
+    """The words of one batch of candidates after the other.
+
+    Philox costs about as much for one batch as for many: several are made at once.
+
+    Args:
+      stream: the op's stream.
+      reserved: the blocks that a batch owns.
+      likely: the words that it will probably take.
+    """
+
+    def __init__(self, stream: Stream, reserved: int, likely: int) -> None:
+        self._stream, self._reserved = stream, reserved
+        self._blocks = -(-likely // 4)
+        self._ready: deque[Words] = deque()
+        self._lock = threading.Lock()
+
+    def next(self) -> Words:
+        """The words of the next batch."""
+        with self._lock:
+            if not self._ready:
+                self._make()
+            return self._ready.popleft()
+
+    def _make(self) -> None:
+        count = max(1, min(_AHEAD, _AHEAD_BLOCKS // self._blocks))
+        generator = self._stream.reserve(count * self._reserved)
+        starts = np.arange(count, dtype=np.uint64) * np.uint64(self._reserved)
+        offsets = starts[:, None] + np.arange(self._blocks, dtype=np.uint64)
+        words = generator.blocks_at(offsets.reshape(-1)).reshape(count, -1)
+        for i in range(count):
+            batch = generator.skipped(i * self._reserved)
+            self._ready.append(Words(batch, words[i]))
 
 
 class Sampler:
@@ -207,13 +243,13 @@ def _aliases(weights: Array) -> tuple[Array, Array]:
 
 
 def sample(
-    sampler: Sampler, generator: Philox, count: int, unique: bool, true: Array
+    sampler: Sampler, words: Words, count: int, unique: bool, true: Array
 ) -> tuple[Array, Array, Array]:
     """A batch of candidates.
 
     Args:
       sampler: the distribution.
-      generator: a generator of this batch.
+      words: the random words of this batch.
       count: how many to draw.
       unique: whether they must differ.
       true: int64 array of the true classes.
@@ -222,18 +258,13 @@ def sample(
       The candidates, int64 [count]; how often each true class and each candidate is
       expected among them, float32 arrays.
     """
-    if unique and count > sampler.size:
-        raise invalid_argument("Sampler's range is too small.")
-    words = Words(generator, (2 * count + 16) * sampler.words_per_draw)
     if not unique:
         found, tries = sampler.draw(words, count), count
     else:
         found, tries = _distinct(sampler, words, count)
-    expected = [
-        _expected(sampler.probability(classes), count, tries)
-        for classes in (true, found)
-    ]
-    return found, expected[0], expected[1]
+    classes = np.concatenate((true.reshape(-1), found))
+    expected = _expected(sampler.probability(classes), count, tries)
+    return found, expected[: true.size].reshape(true.shape), expected[true.size :]
 
 
 def _distinct(sampler: Sampler, words: Words, count: int) -> tuple[Array, int]:

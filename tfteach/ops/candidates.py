@@ -50,15 +50,20 @@ class _CandidateSampler(StatefulOp, abstract=True):
 
     def sample(self: Any, ctx: Any, true_classes: Any) -> Any:
         """The outputs, for true classes of the right shape."""
-        stream, sampler = ctx.once(
-            lambda: (Stream(self.seed, self.seed2), self.sampler())
-        )
-        generator = stream.reserve(_BLOCKS * self.num_sampled)
-        found, true_expected, expected = kernels.sample(
-            sampler, generator, self.num_sampled, self.unique, true_classes
+        batches, sampler = ctx.once(self._state)
+        if self.unique and self.num_sampled > sampler.size:
+            raise invalid_argument("Sampler's range is too small.")
+        outputs = kernels.sample(
+            sampler, batches.next(), self.num_sampled, self.unique, true_classes
         )
         sampler.learn(true_classes)
-        return found, true_expected, expected
+        return outputs
+
+    def _state(self: Any) -> tuple[kernels.Batches, kernels.Sampler]:
+        sampler = self.sampler()
+        likely = (2 * self.num_sampled + 16) * sampler.words_per_draw
+        stream = Stream(self.seed, self.seed2)
+        return kernels.Batches(stream, _BLOCKS * self.num_sampled, likely), sampler
 
     def gradient(self, op: Operation, *grads: Any) -> list[Any]:
         return [None]

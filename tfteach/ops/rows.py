@@ -7,6 +7,12 @@ from typing import Any
 import numpy as np
 
 
+def take_rows(xp: Any, array: Any, index: Any) -> Any:
+    """A copy of `array[index]`, for an index that was checked."""
+    # Clipping, which finds nothing to clip, takes no second copy, as raising would.
+    return array.take(index, axis=0, mode="clip") if xp is np else array[index]
+
+
 def put_rows(xp: Any, array: Any, index: Any, rows: Any) -> None:
     """`array[index] = rows`; the last of equal indices wins.
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tfteach.ops.rows import put_rows
+from tfteach.ops.rows import put_rows, take_rows
 
 # Up to this width a bincount per column beats sorting, if there are not many more
 # segments than rows (measured: 10,000 rows of 16 into 1,000: 0.4 ms against 1.0).
@@ -45,7 +45,7 @@ def reduce_rows(
     if 2 * len(firsts) > len(ids):  # few rows meet: reduceat would cost more than them
         others = np.flatnonzero(~is_first)
         where = (firsts, others) if order is None else (order[firsts], order[others])
-        put_rows(xp, out, ids[firsts], data.take(where[0], axis=0))
+        put_rows(xp, out, ids[firsts], take_rows(xp, data, where[0]))
         if others.size:
             reduce.at(out, ids[others], data[where[1]])
     else:

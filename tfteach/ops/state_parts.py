@@ -18,7 +18,7 @@ from tfteach.framework.shape import Shape
 from tfteach.ops.array import INDICES
 from tfteach.ops.index import check_indices, check_points
 from tfteach.ops.resource import NUMBERS, require_value
-from tfteach.ops.rows import are_distinct, groups_of, put_rows
+from tfteach.ops.rows import are_distinct, groups_of, put_rows, take_rows
 from tfteach.ops.slicing import StridedSlice
 
 ORDERED = dtypes_of("half bfloat16 float32 float64 int32 int64")
@@ -71,7 +71,7 @@ def update_rows(xp: Any, how: str, target: Any, ids: Any, rows: Any) -> None:
     else:
         reduce = "add" if how == "subtract" else how
         ids, rows = _combined(xp, reduce, ids, rows)
-        changed = target.take(ids, axis=0)
+        changed = take_rows(xp, target, ids)
         getattr(xp, how)(changed, rows, out=changed)
         put_rows(xp, target, ids, changed)
 
@@ -102,7 +102,9 @@ def scatter(xp: Any, how: str, cell: Cell, indices: Any, updates: Any) -> None:
             )
         check_indices(xp, indices, shape[0])
         ids = indices.reshape(-1)
-        rows = xp.broadcast_to(updates, wanted).reshape((ids.size, *shape[1:]))
+        if updates.shape != wanted:
+            updates = xp.broadcast_to(updates, wanted)
+        rows = updates.reshape((ids.size, *shape[1:]))
         update_rows(xp, how, _writable(xp, cell), ids, rows)
 
 

@@ -19,7 +19,7 @@ from tfteach.framework.op import StatefulOp
 from tfteach.framework.resource import Cell
 from tfteach.framework.shape import Shape
 from tfteach.ops.resource import NUMBERS, require_value
-from tfteach.ops.rows import are_distinct, put_rows
+from tfteach.ops.rows import are_distinct, put_rows, take_rows
 
 # Elements per block of a large update: what a step touches stays in the cache, and its
 # temporaries are small enough for the allocator to hand out at once.
@@ -78,7 +78,7 @@ def update_rows(
         state = [_contiguous(cell, xp) for cell in cells]
         for positions in _distinct(xp, indices):
             index, part = indices[positions], grad[positions]
-            rows = [array.take(index, axis=0) for array in state]
+            rows = [take_rows(xp, array, index) for array in state]
             step(xp, rows, part, [xp.empty_like(part) for _ in range(spare)])
             for array, changed in zip(state, rows, strict=True):
                 put_rows(xp, array, index, changed)
