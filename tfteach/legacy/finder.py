@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.abc
 import importlib.machinery
+import operator
 import sys
 from types import ModuleType
 from typing import Any
@@ -79,7 +80,7 @@ def _find(path: str) -> ModuleType:
         return found
     name = f"tensorflow.{path}"
     told = hint(path)
-    if told:
+    if told and not _is_name(path):
         raise ImportError(f"No module or name {name!r}; {told}", name=name)
     last = path.rpartition(".")[2]
     if last.startswith("gen_"):
@@ -98,6 +99,15 @@ def _find(path: str) -> ModuleType:
     raise ModuleNotFoundError(
         f"No module named {name!r}: tfteach does not have it", name=name
     )
+
+
+def _is_name(path: str) -> bool:
+    """Whether `tf.<path>` is there, though no module."""
+    try:
+        operator.attrgetter(path)(importlib.import_module("tfteach"))
+    except AttributeError:
+        return False
+    return True
 
 
 def _contrib(path: str) -> ModuleType | None:

@@ -5,7 +5,10 @@ Asked only when a name is missing, so programs that have none pay nothing.
 
 from __future__ import annotations
 
+import difflib
+import functools
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NoReturn
 
 # What TensorFlow 1.0 (or a later 1.x) called anew: "old new", below `tf.`.
@@ -79,6 +82,14 @@ _NOTES = {
 }
 
 
+@functools.cache
+def _names() -> dict[str, frozenset[str]]:
+    """What TensorFlow 1.15.5 has: package ("." is tf itself) -> names."""
+    file = Path(__file__).with_name("names_1_15.txt")
+    lines = (line.split(": ") for line in file.read_text("utf-8").splitlines())
+    return {package: frozenset(names.split()) for package, names in lines}
+
+
 def hint(name: str) -> str:
     """What became of a missing public name, or nothing.
 
@@ -87,7 +98,15 @@ def hint(name: str) -> str:
     """
     if name in _BY_NAME:
         return f"TensorFlow 1.0 renamed it tf.{_BY_NAME[name]}"
-    return _NOTES.get(name, "")
+    if name in _NOTES:
+        return _NOTES[name]
+    package, _, last = name.rpartition(".")
+    known = _names().get(package or ".", frozenset())
+    if last in known:
+        return "TensorFlow 1.15 has it, tfteach does not"
+    close = difflib.get_close_matches(last, sorted(known), 1, 0.8)
+    prefix = f"tf.{package}." if package else "tf."
+    return f"did you mean {prefix}{close[0]}?" if close else ""
 
 
 def missing(package: str, name: str, module: str = "tensorflow") -> AttributeError:
@@ -99,7 +118,9 @@ def missing(package: str, name: str, module: str = "tensorflow") -> AttributeErr
       module: what the top package is called.
     """
     where = f"{module}.{package}" if package else module
-    told = hint(f"{package}.{name}" if package else name)
+    dotted = f"{package}.{name}" if package else name
+    # Python and notebooks ask for names of their own, such as _repr_html_.
+    told = "" if name.startswith("_") else hint(dotted)
     return AttributeError(
         f"module {where!r} has no attribute {name!r}" + (f"; {told}" if told else ""),
         name=name,
