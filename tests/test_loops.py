@@ -36,6 +36,20 @@ def test_graph_and_values_equal_the_golden_ones(function):
         np.testing.assert_allclose(ours, theirs, rtol=2e-5, atol=2e-6)
 
 
+@pytest.mark.parametrize(
+    "function",
+    [loop_nesting.nested_cond, loop_nesting.in_loop_rnn, loop_functions.scan_cond_ta],
+    ids=lambda f: f.__name__,
+)
+def test_imported_gradients_of_loops_run(function):
+    graph, tensors = loops.build(tf, function)
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.import_graph_def(graph.as_graph_def(), name="copy")
+        found = session.run(["copy/" + tensor.name for tensor in tensors])
+    for ours, theirs in zip(found, GOLDEN[function.__name__]["values"], strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=2e-5, atol=2e-6)
+
+
 def test_all_golden_graphs_are_compared():
     assert {f.__name__ for f in GRAPHS} == GOLDEN.keys()
 
