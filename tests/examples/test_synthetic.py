@@ -9,15 +9,15 @@ import pytest
 
 import tfteach as tf
 from tfteach.examples import synthetic_mnist, write_synthetic_mnist
-from tfteach.examples.tutorials.mnist import input_data
+from tfteach.examples.tutorials.mnist import input_data, mnist
 
 
 def test_shapes_and_kinds() -> None:
-    mnist = synthetic_mnist(60, 20, 40, one_hot=True)
-    assert [part.num_examples for part in mnist] == [60, 20, 40]
-    assert mnist.train.images.shape == (60, 784)
-    assert mnist.train.images.dtype == np.float32
-    np.testing.assert_array_equal(mnist.test.labels.sum(0), np.full(10, 4.0))
+    data = synthetic_mnist(60, 20, 40, one_hot=True)
+    assert [part.num_examples for part in data] == [60, 20, 40]
+    assert data.train.images.shape == (60, 784)
+    assert data.train.images.dtype == np.float32
+    np.testing.assert_array_equal(data.test.labels.sum(0), np.full(10, 4.0))
     images = synthetic_mnist(20, 0, 10, dtype=tf.uint8, reshape=False).train.images
     assert (images.shape, images.dtype) == ((20, 28, 28, 1), np.uint8)
     # Digits in the middle, ink as in MNIST (its mean is 0.13), an empty border.
@@ -43,17 +43,17 @@ def test_sizes_that_cannot_be() -> None:
 
 def test_files_that_scripts_read(tmp_path: Path) -> None:
     write_synthetic_mnist(tmp_path / "MNIST_data", 30, 10, seed=3)
-    mnist = input_data.read_data_sets(
+    data = input_data.read_data_sets(
         str(tmp_path / "MNIST_data"), one_hot=True, validation_size=10
     )
-    assert [part.num_examples for part in mnist] == [20, 10, 10]
-    assert mnist.train.images.shape == (20, 784)
+    assert [part.num_examples for part in data] == [20, 10, 10]
+    assert data.train.images.shape == (20, 784)
     with pytest.raises(FileExistsError, match="may be the real MNIST"):
         write_synthetic_mnist(tmp_path / "MNIST_data")
 
 
 def test_a_small_network_learns_them() -> None:
-    mnist = synthetic_mnist(2000, 0, 500, one_hot=True)
+    data = synthetic_mnist(2000, 0, 500, one_hot=True)
     with tf.Graph().as_default():
         tf.set_random_seed(1)
         images = tf.placeholder(tf.float32, [None, 784])
@@ -70,7 +70,30 @@ def test_a_small_network_learns_them() -> None:
         with tf.Session() as sess:
             sess.run(tf.global_variables_initializer())
             for _ in range(200):
-                x, y = mnist.train.next_batch(50)
+                x, y = data.train.next_batch(50)
                 sess.run(train, {images: x, labels: y})
-            test = {images: mnist.test.images, labels: mnist.test.labels}
+            test = {images: data.test.images, labels: data.test.labels}
             assert sess.run(accuracy, test) > 0.95
+
+
+def test_the_tutorials_network() -> None:
+    data = synthetic_mnist(600, 0, 200)
+    with tf.Graph().as_default() as graph, tf.Session() as sess:
+        tf.set_random_seed(1)
+        images = tf.placeholder(tf.float32, [None, mnist.IMAGE_PIXELS])
+        labels = tf.placeholder(tf.int32, [None])
+        logits = mnist.inference(images, 64, 32)
+        train = mnist.training(mnist.loss(logits, labels), 0.3)
+        right = mnist.evaluation(logits, labels)
+        assert [v.name for v in tf.trainable_variables()] == [
+            f"{scope}/{name}:0"
+            for scope in ("hidden1", "hidden2", "softmax_linear")
+            for name in ("weights", "biases")
+        ]
+        assert graph.get_tensor_by_name("softmax_linear/add:0") is logits
+        sess.run(tf.global_variables_initializer())
+        for _ in range(150):
+            x, y = data.train.next_batch(50)
+            sess.run(train, {images: x, labels: y})
+        test = {images: data.test.images, labels: data.test.labels}
+        assert sess.run(right, test) > 170
