@@ -18,6 +18,7 @@ from tfteach.api import io as io
 from tfteach.api import layers as layers
 from tfteach.api import linalg as linalg
 from tfteach.api import logging as logging
+from tfteach.api import lookup as lookup
 from tfteach.api import losses as losses
 from tfteach.api import manip as manip
 from tfteach.api import math as math
@@ -40,6 +41,7 @@ from tfteach.autodiff.rules import NotDifferentiable as NoGradient
 from tfteach.autodiff.rules import NotDifferentiable as NotDifferentiable
 from tfteach.autodiff.rules import NotDifferentiable as no_gradient
 from tfteach.autodiff.rules import RegisterGradient as RegisterGradient
+from tfteach.checks.confusion import confusion_matrix as confusion_matrix
 from tfteach.checks.ranks import assert_rank as assert_rank
 from tfteach.checks.ranks import assert_rank_at_least as assert_rank_at_least
 from tfteach.checks.ranks import assert_rank_in as assert_rank_in
@@ -69,6 +71,7 @@ from tfteach.control.functional import foldl as foldl
 from tfteach.control.functional import foldr as foldr
 from tfteach.control.functional import map_fn as map_fn
 from tfteach.control.functional import scan as scan
+from tfteach.control.hessians import hessians as hessians
 from tfteach.control.loop import while_loop as while_loop
 from tfteach.control.random_crop import random_crop as random_crop
 from tfteach.control.switch_case import switch_case as switch_case
@@ -151,6 +154,7 @@ from tfteach.legacy.behavior import enable_v2_behavior as enable_v2_behavior
 from tfteach.legacy.behavior import enable_v2_tensorshape as enable_v2_tensorshape
 from tfteach.legacy.behavior import executing_eagerly as executing_eagerly
 from tfteach.legacy.inner_names import op_scope as op_scope
+from tfteach.lookup.tables import tables_initializer as tables_initializer
 from tfteach.ops.arrange import invert_permutation as invert_permutation
 from tfteach.ops.arrange import matrix_transpose as matrix_transpose
 from tfteach.ops.arrange import reverse as reverse
@@ -278,6 +282,7 @@ from tfteach.ops.math import multiply as multiply
 from tfteach.ops.math import pow as pow
 from tfteach.ops.math import squared_difference as squared_difference
 from tfteach.ops.math import subtract as subtract
+from tfteach.ops.numerics import add_check_numerics_ops as add_check_numerics_ops
 from tfteach.ops.operators import div as div
 from tfteach.ops.operators import div_no_nan as div_no_nan
 from tfteach.ops.operators import divide as divide
@@ -376,6 +381,8 @@ from tfteach.ops.sparse_math import sparse_reduce_max_sparse as sparse_reduce_ma
 from tfteach.ops.sparse_math import sparse_reduce_sum as sparse_reduce_sum
 from tfteach.ops.sparse_math import sparse_reduce_sum_sparse as sparse_reduce_sum_sparse
 from tfteach.ops.sparse_math import sparse_softmax as sparse_softmax
+from tfteach.ops.sparse_matmul import parallel_stack as parallel_stack
+from tfteach.ops.sparse_matmul import sparse_matmul as sparse_matmul
 from tfteach.ops.sparse_pairs import sparse_add as sparse_add
 from tfteach.ops.sparse_pairs import sparse_maximum as sparse_maximum
 from tfteach.ops.sparse_pairs import sparse_minimum as sparse_minimum

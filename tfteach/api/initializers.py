@@ -17,6 +17,7 @@ from tfteach.initializers import he_uniform as he_uniform
 from tfteach.initializers import lecun_normal as lecun_normal
 from tfteach.initializers import lecun_uniform as lecun_uniform
 from tfteach.legacy.renamed import absent as _absent
+from tfteach.lookup.tables import tables_initializer as tables_initializer
 from tfteach.variables.collected import global_variables_initializer as global_variables
 from tfteach.variables.collected import local_variables_initializer as local_variables
 from tfteach.variables.collected import variables_initializer as variables
