@@ -41,7 +41,6 @@ from tfteach.autodiff.rules import NotDifferentiable as NoGradient
 from tfteach.autodiff.rules import NotDifferentiable as NotDifferentiable
 from tfteach.autodiff.rules import NotDifferentiable as no_gradient
 from tfteach.autodiff.rules import RegisterGradient as RegisterGradient
-from tfteach.checks.confusion import confusion_matrix as confusion_matrix
 from tfteach.checks.ranks import assert_rank as assert_rank
 from tfteach.checks.ranks import assert_rank_at_least as assert_rank_at_least
 from tfteach.checks.ranks import assert_rank_in as assert_rank_in
@@ -71,7 +70,6 @@ from tfteach.control.functional import foldl as foldl
 from tfteach.control.functional import foldr as foldr
 from tfteach.control.functional import map_fn as map_fn
 from tfteach.control.functional import scan as scan
-from tfteach.control.hessians import hessians as hessians
 from tfteach.control.loop import while_loop as while_loop
 from tfteach.control.random_crop import random_crop as random_crop
 from tfteach.control.switch_case import switch_case as switch_case
@@ -282,7 +280,6 @@ from tfteach.ops.math import multiply as multiply
 from tfteach.ops.math import pow as pow
 from tfteach.ops.math import squared_difference as squared_difference
 from tfteach.ops.math import subtract as subtract
-from tfteach.ops.numerics import add_check_numerics_ops as add_check_numerics_ops
 from tfteach.ops.operators import div as div
 from tfteach.ops.operators import div_no_nan as div_no_nan
 from tfteach.ops.operators import divide as divide
@@ -381,8 +378,6 @@ from tfteach.ops.sparse_math import sparse_reduce_max_sparse as sparse_reduce_ma
 from tfteach.ops.sparse_math import sparse_reduce_sum as sparse_reduce_sum
 from tfteach.ops.sparse_math import sparse_reduce_sum_sparse as sparse_reduce_sum_sparse
 from tfteach.ops.sparse_math import sparse_softmax as sparse_softmax
-from tfteach.ops.sparse_matmul import parallel_stack as parallel_stack
-from tfteach.ops.sparse_matmul import sparse_matmul as sparse_matmul
 from tfteach.ops.sparse_pairs import sparse_add as sparse_add
 from tfteach.ops.sparse_pairs import sparse_maximum as sparse_maximum
 from tfteach.ops.sparse_pairs import sparse_minimum as sparse_minimum
