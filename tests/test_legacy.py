@@ -239,8 +239,15 @@ def test_old_names_that_1_15_has_warn(
         assert tf.initialize_local_variables().type == "NoOp"
         with tf.op_scope([v], None, "scope"):
             assert tf.no_op().name == "scope/NoOp"
+    assert "use tf.name_scope(name, default_name, values)" in caplog.text
     for name in ("all_variables", "initialize_all_variables"):
         assert f"{name} (from tensorflow.python.ops.variables) is dep" in caplog.text
+
+
+def test_versions() -> None:
+    assert tf.version.VERSION == tf.VERSION == "1.15.5"
+    assert tf.version.GRAPH_DEF_VERSION == tf.GRAPH_DEF_VERSION
+    assert tf.Graph().as_graph_def().versions.producer == tf.GRAPH_DEF_VERSION
 
 
 def test_switches_between_behaviors() -> None:

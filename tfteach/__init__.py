@@ -9,10 +9,10 @@ tfteach's own: `install_as_tensorflow`, `simulate_gpus` and the notebook extensi
 from typing import Any as _Any
 
 from tfteach.api import *  # noqa: F403
+from tfteach.legacy.versions import VERSION as VERSION
 from tfteach.runtime.devices import simulate_gpus as simulate_gpus
 
 __version__ = "0.1.0"
-VERSION = "1.15.5"  # the TensorFlow whose API this is
 
 
 def install_as_tensorflow() -> None:

@@ -34,6 +34,7 @@ from tfteach.api import strings as strings
 from tfteach.api import summary as summary
 from tfteach.api import test as test
 from tfteach.api import train as train
+from tfteach.api import version as version
 from tfteach.autodiff.gradients import AggregationMethod as AggregationMethod
 from tfteach.autodiff.gradients import UnconnectedGradients as UnconnectedGradients
 from tfteach.autodiff.gradients import gradients as gradients
@@ -41,6 +42,7 @@ from tfteach.autodiff.rules import NotDifferentiable as NoGradient
 from tfteach.autodiff.rules import NotDifferentiable as NotDifferentiable
 from tfteach.autodiff.rules import NotDifferentiable as no_gradient
 from tfteach.autodiff.rules import RegisterGradient as RegisterGradient
+from tfteach.checks.confusion import confusion_matrix as confusion_matrix
 from tfteach.checks.ranks import assert_rank as assert_rank
 from tfteach.checks.ranks import assert_rank_at_least as assert_rank_at_least
 from tfteach.checks.ranks import assert_rank_in as assert_rank_in
@@ -70,6 +72,7 @@ from tfteach.control.functional import foldl as foldl
 from tfteach.control.functional import foldr as foldr
 from tfteach.control.functional import map_fn as map_fn
 from tfteach.control.functional import scan as scan
+from tfteach.control.hessians import hessians as hessians
 from tfteach.control.loop import while_loop as while_loop
 from tfteach.control.random_crop import random_crop as random_crop
 from tfteach.control.switch_case import switch_case as switch_case
@@ -152,6 +155,11 @@ from tfteach.legacy.behavior import enable_v2_behavior as enable_v2_behavior
 from tfteach.legacy.behavior import enable_v2_tensorshape as enable_v2_tensorshape
 from tfteach.legacy.behavior import executing_eagerly as executing_eagerly
 from tfteach.legacy.inner_names import op_scope as op_scope
+from tfteach.legacy.versions import COMPILER_VERSION as COMPILER_VERSION
+from tfteach.legacy.versions import GIT_VERSION as GIT_VERSION
+from tfteach.legacy.versions import GRAPH_DEF_VERSION as GRAPH_DEF_VERSION
+from tfteach.legacy.versions import GRAPH_DEF_VERSION_MIN_CONSUMER as GRAPH_DEF_VERSION_MIN_CONSUMER
+from tfteach.legacy.versions import GRAPH_DEF_VERSION_MIN_PRODUCER as GRAPH_DEF_VERSION_MIN_PRODUCER
 from tfteach.lookup.tables import tables_initializer as tables_initializer
 from tfteach.ops.arrange import invert_permutation as invert_permutation
 from tfteach.ops.arrange import matrix_transpose as matrix_transpose
@@ -280,6 +288,7 @@ from tfteach.ops.math import multiply as multiply
 from tfteach.ops.math import pow as pow
 from tfteach.ops.math import squared_difference as squared_difference
 from tfteach.ops.math import subtract as subtract
+from tfteach.ops.numerics import add_check_numerics_ops as add_check_numerics_ops
 from tfteach.ops.operators import div as div
 from tfteach.ops.operators import div_no_nan as div_no_nan
 from tfteach.ops.operators import divide as divide
@@ -378,6 +387,8 @@ from tfteach.ops.sparse_math import sparse_reduce_max_sparse as sparse_reduce_ma
 from tfteach.ops.sparse_math import sparse_reduce_sum as sparse_reduce_sum
 from tfteach.ops.sparse_math import sparse_reduce_sum_sparse as sparse_reduce_sum_sparse
 from tfteach.ops.sparse_math import sparse_softmax as sparse_softmax
+from tfteach.ops.sparse_matmul import parallel_stack as parallel_stack
+from tfteach.ops.sparse_matmul import sparse_matmul as sparse_matmul
 from tfteach.ops.sparse_pairs import sparse_add as sparse_add
 from tfteach.ops.sparse_pairs import sparse_maximum as sparse_maximum
 from tfteach.ops.sparse_pairs import sparse_minimum as sparse_minimum

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from tfteach.framework.deprecation import deprecated
 from tfteach.framework.export import export
+from tfteach.framework.logger import get_logger
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape
 from tfteach.ops.flow import Merge, Switch
@@ -61,7 +61,11 @@ def merge(inputs: Any, name: str | None = None) -> MergeOutput:
 
 
 @export("op_scope")
-@deprecated(None, "Use tf.name_scope, which takes (name, default_name, values).")
 def op_scope(values: Any, name: Any, default_name: Any = None) -> Any:
     """`tf.name_scope(name, default_name, values)`, with its arguments turned around."""
+    get_logger().warning(
+        "tf.op_scope(values, name, default_name) is deprecated,"
+        " use tf.name_scope(name, default_name, values)",
+        stacklevel=2,
+    )
     return name_scope(name, default_name, values)
