@@ -138,6 +138,10 @@ from tensorflow.core.util import event_pb2
 from tensorflow.python.eager import context; assert not context.executing_eagerly()
 import tensorflow.train as t; assert t is tf.train and t.ClusterDef
 from tensorflow.train import AdamOptimizer
+import tensorflow.contrib.slim as slim; slim.conv2d, slim.arg_scope
+from tensorflow.contrib import layers; layers.fully_connected
+from tensorflow.contrib.layers.python.layers import batch_norm
+from tensorflow.contrib.framework.python.ops import add_arg_scope
 from tensorboard.compat import tf as stub; assert "stub" in stub.io.gfile.__name__
 """
 # statement -> the error's class and the end of its text
