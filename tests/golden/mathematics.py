@@ -186,10 +186,47 @@ def special_functions(tf):
     return found
 
 
+# ---- whole graphs, counts of classes, hints
+
+
+def second_derivatives(tf):
+    x = tf.constant([1.0, 2.0], name="x")
+    y = tf.constant(B, name="y")
+    loss = tf.reduce_sum(x**3) * tf.reduce_prod(x) + tf.reduce_sum(tf.exp(y) * x)
+    return tf.hessians(loss, [x, y]) + tf.hessians([x * x[::-1]], x)
+
+
+def confusion(tf):
+    labels, guesses = tf.constant([0, 2, 2], name="labels"), [0, 1, 2]
+    known = shapeless(tf, np.array([1, 0, 0], np.int64), "known")
+    return [
+        tf.confusion_matrix(labels, guesses),
+        tf.math.confusion_matrix(labels, guesses, 4, tf.float32, None, [1.0, 2.0, 0.5]),
+        tf.confusion_matrix(known, known, num_classes=3, name="cm"),
+    ]  # fmt: skip
+
+
+def checks(tf):
+    x = tf.placeholder_with_default(A, [3, 3], name="x")
+    y = tf.matmul(x, tf.cast(x, tf.float32)) + tf.cast(tf.argmax(x), tf.float32)
+    tf.add_check_numerics_ops()
+    return [y, tf.parallel_stack([x[0], x[1]])]
+
+
+def hinted_products(tf):
+    x, y = tf.constant(A, name="x"), tf.constant(B, name="y")
+    first = tf.matmul(tf.nn.relu(x), y, a_is_sparse=True)
+    second = tf.matmul(first, x, transpose_a=True, b_is_sparse=True)
+    third = tf.matmul(x, second, transpose_b=True, a_is_sparse=True, name="third")
+    last = tf.sparse_matmul(x, y, transpose_a=True)
+    return [second, third, last, *tf.gradients([third, last], [x, y])]
+
+
 GRAPHS = [
     inverses, determinants, solutions, triangular_solutions, choleskys, eigenvalues,
     singular_values, orthogonal_triangular, matrix_parts, counts, orders,
     sparse_segments, bits, transforms, real_transforms, special_functions,
+    second_derivatives, confusion, checks, hinted_products,
 ]  # fmt: skip
 
 
@@ -215,16 +252,21 @@ def values(tf, graph, tensors):
         return [plain(v) for v in sess.run(tensors)]
 
 
-if __name__ == "__main__":
-    import tensorflow as tf
-
+def write(tf, functions, path):
+    """Write what TensorFlow makes of the functions."""
     found = {}
-    for function in GRAPHS:
+    for function in functions:
         graph, tensors = built(tf, function)
         packed = zlib.compress(graph.as_graph_def().SerializeToString(), 9)
         found[function.__name__] = {
             "graph": base64.b64encode(packed).decode(),
             "values": values(tf, graph, tensors),
         }
-    with open(sys.argv[1], "w") as f:
+    with open(path, "w") as f:
         json.dump(found, f, indent=0)
+
+
+if __name__ == "__main__":
+    import tensorflow
+
+    write(tensorflow, GRAPHS, sys.argv[1])

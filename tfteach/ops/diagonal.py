@@ -218,13 +218,17 @@ class DiagPart(Op):
 # ---- public functions
 
 
-def _only_main(function: str, **arguments: Any) -> None:
-    for name, (value, default) in arguments.items():
-        if isinstance(value, Tensor) or value != default:
-            raise NotImplementedError(
-                f"{function}: {name}={value!r} is not there yet; only the main "
-                f"diagonal ({name}={default}) is."
-            )
+def _is_main(**arguments: Any) -> bool:
+    """Whether arguments have their defaults, which older ops stand for."""
+    return all(
+        not isinstance(value, Tensor) and np.ndim(value) == 0 and value == default
+        for value, default in arguments.values()
+    )
+
+
+def _padding(tensor: Any, value: Any) -> Any:
+    """The padding in a form that converts to the tensor's type: bool takes no 0."""
+    return bool(value) if getattr(tensor, "dtype", None) == "bool" else value
 
 
 @export("matrix_diag", "linalg.diag")
@@ -236,76 +240,85 @@ def matrix_diag(
     num_cols: Any = -1,
     padding_value: Any = 0,
 ) -> Tensor:
-    """Square matrices with given diagonals, zero elsewhere.
+    """Matrices with given diagonals.
+
+    Unlike TensorFlow 1.15, which takes `k`, `num_rows`, `num_cols` and `padding_value`
+    without using them, this does what they say.
 
     Args:
-      diagonal: Tensor [..., n].
+      diagonal: Tensor [..., n], or [..., d, n] for a band of d diagonals, the highest
+        first.
       name: the op's name.
-      k, num_rows, num_cols, padding_value: only their defaults.
+      k: the diagonal (above the main one it is positive), or a pair: the lowest and the
+        highest of a band.
+      num_rows, num_cols: the matrices' size; -1: the least.
+      padding_value: what stands elsewhere.
 
     Returns:
-      A Tensor [..., n, n].
+      A Tensor [..., rows, columns].
 
-    Raises:
-      NotImplementedError: one of the last arguments is not its default.
+    Example:
+      >>> tf.Session().run(tf.matrix_diag([1.0, 2.0]))
+      array([[1., 0.],
+             [0., 2.]], dtype=float32)
 
-    Source: MatrixDiag in core/ops/array_ops.cc.
+    Source: MatrixDiag, MatrixDiagV2 in core/ops/array_ops.cc.
     """
-    _only_main(
-        "matrix_diag",
+    if _is_main(
         k=(k, 0),
-        num_rows=(num_rows, -1),
-        num_cols=(num_cols, -1),
-        padding_value=(padding_value, 0),
-    )
-    return MatrixDiag()(diagonal, name=name)
+        rows=(num_rows, -1),
+        columns=(num_cols, -1),
+        padding=(padding_value, 0),
+    ):
+        return MatrixDiag()(diagonal, name=name)
+    padding = _padding(diagonal, padding_value)
+    op = OPS["MatrixDiagV2"]()
+    return op(diagonal, k, num_rows, num_cols, padding, name=name)
 
 
 @export("matrix_diag_part", "linalg.diag_part")
 def matrix_diag_part(
     input: Any, name: str | None = "diag_part", k: Any = 0, padding_value: Any = 0
 ) -> Tensor:
-    """The diagonals of matrices.
+    """Diagonals of matrices; unlike TensorFlow 1.15's, `k` has an effect.
 
     Args:
       input: Tensor [..., rows, columns].
       name: the op's name.
-      k, padding_value: only their defaults.
+      k: the diagonal, or the lowest and highest of a band; see `tf.matrix_diag`.
+      padding_value: what fills up the shorter diagonals of a band.
 
     Returns:
-      A Tensor [..., min(rows, columns)].
+      A Tensor [..., n], or [..., d, n] for a band.
 
-    Raises:
-      NotImplementedError: `k` or `padding_value` is not its default.
-
-    Source: MatrixDiagPart in core/ops/array_ops.cc.
+    Source: MatrixDiagPart, MatrixDiagPartV2 in core/ops/array_ops.cc.
     """
-    _only_main("matrix_diag_part", k=(k, 0), padding_value=(padding_value, 0))
-    return MatrixDiagPart()(input, name=name)
+    if _is_main(k=(k, 0), padding=(padding_value, 0)):
+        return MatrixDiagPart()(input, name=name)
+    padding = _padding(input, padding_value)
+    return OPS["MatrixDiagPartV2"]()(input, k, padding, name=name)
 
 
 @export("matrix_set_diag", "linalg.set_diag")
 def matrix_set_diag(
     input: Any, diagonal: Any, name: str | None = "set_diag", k: Any = 0
 ) -> Tensor:
-    """Matrices with their diagonals replaced.
+    """Matrices with diagonals replaced; unlike TensorFlow 1.15's, `k` has an effect.
 
     Args:
       input: Tensor [..., rows, columns].
-      diagonal: Tensor [..., min(rows, columns)].
+      diagonal: Tensor [..., n], or [..., d, n] for a band.
       name: the op's name.
-      k: only 0.
+      k: the diagonal, or the lowest and highest of a band; see `tf.matrix_diag`.
 
     Returns:
       A Tensor like `input`.
 
-    Raises:
-      NotImplementedError: `k` is not 0.
-
-    Source: MatrixSetDiag in core/ops/array_ops.cc.
+    Source: MatrixSetDiag, MatrixSetDiagV2 in core/ops/array_ops.cc.
     """
-    _only_main("matrix_set_diag", k=(k, 0))
-    return MatrixSetDiag()(input, diagonal, name=name)
+    if _is_main(k=(k, 0)):
+        return MatrixSetDiag()(input, diagonal, name=name)
+    return OPS["MatrixSetDiagV2"]()(input, diagonal, k, name=name)
 
 
 @export("matrix_band_part", "linalg.band_part")

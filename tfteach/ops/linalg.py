@@ -11,7 +11,7 @@ import numpy as np
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.convert import convert
-from tfteach.framework.dtypes import bfloat16, dtypes_of
+from tfteach.framework.dtypes import bfloat16, dtypes_of, float32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import OPS, Op
@@ -181,8 +181,8 @@ def matmul(
       b: Tensor [..., k, n] of the type of `a`; the leading axes broadcast.
       transpose_a, transpose_b: transpose this matrix first.
       adjoint_a, adjoint_b: transpose and conjugate this matrix first.
-      a_is_sparse, b_is_sparse: hints that a matrix holds many zeros; float32 and
-        bfloat16 matrices then need the op SparseMatMul, which is not here yet.
+      a_is_sparse, b_is_sparse: hints that a matrix holds many zeros: the op is then
+        SparseMatMul for float32 and bfloat16.
       name: the op's name.
 
     Returns:
@@ -202,12 +202,9 @@ def matmul(
         _check_flags("a", transpose_a, adjoint_a)
         _check_flags("b", transpose_b, adjoint_b)
         a, b = convert(a, name="a"), convert(b, name="b")
-        if a_is_sparse or b_is_sparse or (a.dtype is bfloat16) != (b.dtype is bfloat16):
-            raise NotImplementedError(
-                "matmul with a_is_sparse, b_is_sparse or mixed bfloat16 (SparseMatMul)"
-            )
         ranks = [None if t._shape is None else len(t._shape) for t in (a, b)]
-        if any(rank is None or rank > 2 for rank in ranks):
+        is_hinted = a_is_sparse or b_is_sparse
+        if not is_hinted and any(rank is None or rank > 2 for rank in ranks):
             if transpose_a:
                 a, adjoint_a = conj(a), True
             if transpose_b:
@@ -218,6 +215,13 @@ def matmul(
                 a, transpose_a = conj(a), True
             if adjoint_b:
                 b, transpose_b = conj(b), True
+            is_half = [t.dtype.base_dtype is bfloat16 for t in (a, b)]
+            known = all(t.dtype.base_dtype in (bfloat16, float32) for t in (a, b))
+            if (is_hinted and known) or is_half[0] != is_half[1]:
+                found = upward("sparse_matmul")(
+                    a, b, transpose_a, transpose_b, a_is_sparse, b_is_sparse, scope
+                )
+                return upward("cast")(found, bfloat16) if all(is_half) else found
             op = MatMul(bool(transpose_a), bool(transpose_b))
         return op(a, b, name=scope)
 

@@ -2,10 +2,14 @@
 
 from tfteach.api.contrib import distributions as distributions
 from tfteach.api.contrib import framework as framework
+from tfteach.api.contrib import layers as layers
 from tfteach.api.contrib import learn as learn
 from tfteach.api.contrib import lookup as lookup
+from tfteach.api.contrib import losses as losses
 from tfteach.api.contrib import opt as opt
+from tfteach.api.contrib import slim as slim
 from tfteach.api.contrib import tensorboard as tensorboard
+from tfteach.api.contrib import training as training
 from tfteach.api.contrib import util as util
 from tfteach.legacy.renamed import absent as _absent
 
