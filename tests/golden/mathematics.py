@@ -101,6 +101,33 @@ def matrix_parts(tf):
     ]  # fmt: skip
 
 
+def matrix_functions(tf):
+    x = tf.constant(A, name="x")
+    many = tf.constant(np.stack([A * 0.05, A * 0.4, A * 5.0]), name="many")
+    wide = tf.constant(A.astype(np.float64), name="wide")
+    free = shapeless(tf, A, "free")
+    z = tf.complex(x, x * 0.25, name="z")
+    root, power = tf.linalg.sqrtm(x), tf.linalg.expm(many)
+    found = [root, tf.linalg.logm(z), power, tf.linalg.expm(wide), tf.linalg.expm(free)]
+    found += [tf.linalg.matrix_rank([[1.0, 2.0], [2.0, 4.0]]), tf.linalg.pinv(TALL)]
+    found += [tf.linalg.matrix_rank(free), *tf.linalg.normalize(x, axis=1)]
+    return found + tf.gradients(root, [x]) + tf.gradients(tf.linalg.pinv(x), [x])
+
+
+def least_squares(tf):
+    found = []
+    for i, a in enumerate((TALL, TALL.T)):
+        x = tf.constant(a, name=f"x{i}")
+        b = tf.constant(B[: len(a)], name=f"b{i}")
+        plain = tf.matrix_solve_ls(x, b, l2_regularizer=0.5)
+        slow = tf.linalg.lstsq(x, b, fast=False, name=f"slow{i}")
+        found += [plain, slow, tf.matrix_solve_ls(x, b)]
+        found += tf.gradients(plain, [x, b])
+    x, b = tf.fill([8000, 3, 3], 0.5) + A, tf.ones([8000, 3, 1])
+    solved = tf.matrix_solve_ls(x, b, 0.25)
+    return found + [solved[-1]] + [g[-1] for g in tf.gradients(solved, [x, b])]
+
+
 # ---- counts, orders, segments
 
 
@@ -224,7 +251,8 @@ def hinted_products(tf):
 
 GRAPHS = [
     inverses, determinants, solutions, triangular_solutions, choleskys, eigenvalues,
-    singular_values, orthogonal_triangular, matrix_parts, counts, orders,
+    singular_values, orthogonal_triangular, matrix_parts,
+    matrix_functions, least_squares, counts, orders,
     sparse_segments, bits, transforms, real_transforms, special_functions,
     second_derivatives, confusion, checks, hinted_products,
 ]  # fmt: skip

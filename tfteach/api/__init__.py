@@ -278,6 +278,7 @@ from tfteach.ops.index import boolean_mask as boolean_mask
 from tfteach.ops.index import gather as gather
 from tfteach.ops.join import concat as concat
 from tfteach.ops.join import split as split
+from tfteach.ops.least_squares import matrix_solve_ls as matrix_solve_ls
 from tfteach.ops.linalg import matmul as matmul
 from tfteach.ops.linalg import norm as norm
 from tfteach.ops.linalg import trace as trace
@@ -288,6 +289,7 @@ from tfteach.ops.math import multiply as multiply
 from tfteach.ops.math import pow as pow
 from tfteach.ops.math import squared_difference as squared_difference
 from tfteach.ops.math import subtract as subtract
+from tfteach.ops.matrix_functions import matrix_square_root as matrix_square_root
 from tfteach.ops.numerics import add_check_numerics_ops as add_check_numerics_ops
 from tfteach.ops.operators import div as div
 from tfteach.ops.operators import div_no_nan as div_no_nan

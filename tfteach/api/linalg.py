@@ -21,10 +21,17 @@ from tfteach.ops.diagonal import matrix_band_part as band_part
 from tfteach.ops.diagonal import matrix_diag as diag
 from tfteach.ops.diagonal import matrix_diag_part as diag_part
 from tfteach.ops.diagonal import matrix_set_diag as set_diag
+from tfteach.ops.least_squares import matrix_solve_ls as lstsq
 from tfteach.ops.linalg import matmul as matmul
 from tfteach.ops.linalg import matvec as matvec
 from tfteach.ops.linalg import norm as norm
 from tfteach.ops.linalg import trace as trace
+from tfteach.ops.matrix_functions import matrix_exponential as expm
+from tfteach.ops.matrix_functions import matrix_logarithm as logm
+from tfteach.ops.matrix_functions import matrix_rank as matrix_rank
+from tfteach.ops.matrix_functions import matrix_square_root as sqrtm
+from tfteach.ops.matrix_functions import normalize as normalize
+from tfteach.ops.matrix_functions import pinv as pinv
 from tfteach.ops.nn import l2_normalize as l2_normalize
 from tfteach.ops.qr import qr as qr
 from tfteach.ops.solve import cholesky_solve as cholesky_solve

@@ -17,6 +17,8 @@ from tfteach.ops.decompose import (
     SelfAdjointEigV2,
     Svd,
 )
+from tfteach.ops.least_squares import MatrixSolveLs
+from tfteach.ops.matrix_functions import MatrixLogarithm, MatrixSquareRoot
 from tfteach.ops.solve import (
     LogMatrixDeterminant,
     MatrixDeterminant,
@@ -30,6 +32,7 @@ B = np.array([[1.0, -2.0], [0.5, 3.0], [2.0, 0.25]])
 SLIM = np.array([[1.0, -2.0], [0.5, 3.0], [2.0, 1.75]])
 BATCH = np.stack([A, A.T * 2, A @ A, A - 1, -A]).astype(np.float32)
 MANY = np.stack([B, B * 2, -B, B + 1, B - 1]).astype(np.float32)
+JORDAN = np.array([[2.0, 1.0, 0.0], [0.0, 2.0, 1.0], [0.0, 0.0, 2.0]])
 Z = (A + 1j * A[::-1]).astype(np.complex64)
 POSITIVE = A @ A.T
 EMPTY = np.zeros((0, 3, 3), np.float32)
@@ -45,6 +48,10 @@ def one_by_one(function: Any) -> Any:
         return np.stack(rows)
 
     return apply
+
+
+def ridge(a: Any, b: Any, weight: Any) -> Any:
+    return np.linalg.solve(a.T @ a + weight * np.eye(a.shape[1]), a.T @ b)
 
 
 def cofactors(a: Any) -> Any:
@@ -145,4 +152,17 @@ CASES = [
     Case(Lu(), (A[::-1].copy(),), pivoted),
     Case(Lu(int64), (np.stack([A, A.T, A[::-1], -A]),), one_by_one(pivoted),
          "batch"),
+    Case(MatrixSquareRoot(), (A,), scipy.linalg.sqrtm),
+    Case(MatrixSquareRoot(), (JORDAN,), scipy.linalg.sqrtm, "jordan", tolerance=1e-5),
+    Case(MatrixSquareRoot(), (BATCH[:3],), one_by_one(scipy.linalg.sqrtm), "batch",
+         tolerance=1e-5),
+    Case(MatrixLogarithm(), (Z,), lambda z: scipy.linalg.logm(z.astype(complex)),
+         tolerance=1e-5),
+    Case(MatrixLogarithm(), (JORDAN.astype(complex),), scipy.linalg.logm, "jordan",
+         tolerance=1e-8),
+    Case(MatrixSolveLs(), (SLIM, B, np.float64(0.5)), ridge),
+    Case(MatrixSolveLs(), (SLIM.T.copy(), B[:2], np.float64(0.5)), ridge, "wide"),
+    Case(MatrixSolveLs(False), (np.stack([SLIM] * 4), np.stack([B] * 4), np.float64(1)),
+         lambda a, b, _: np.stack([np.linalg.lstsq(SLIM, B)[0]] * 4), "slow",
+         gradient=False),
 ]  # fmt: skip
