@@ -54,7 +54,17 @@ def _plain(value):
         return None
     if isinstance(value, (list, tuple)):
         return [_plain(v) for v in value]
-    return np.asarray(value).tolist()
+    array = np.asarray(value)
+    if array.dtype == object:
+        return [text.decode() for text in array.ravel()]
+    return _short(array.tolist())
+
+
+def _short(value):
+    """Numbers with as many digits as float32 has."""
+    if isinstance(value, list):
+        return [_short(v) for v in value]
+    return float(f"{value:.8g}") if isinstance(value, float) else value
 
 
 def write(functions, path):
@@ -70,5 +80,6 @@ def write(functions, path):
             **results(tf, graph, fetches),
         }
     with open(path, "w") as file:
-        json.dump(found, file, indent=0)
+        rows = [f"{json.dumps(k)}: {json.dumps(v)}" for k, v in found.items()]
+        file.write("{\n" + ",\n".join(rows) + "\n}\n")
     print(len(found), "graphs")

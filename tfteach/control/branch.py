@@ -318,7 +318,10 @@ def _check_same_results(
 
 @export("contrib.framework.smart_cond")
 def smart_cond(
-    pred: Any, true_fn: Branch, false_fn: Branch, name: str | None = None
+    pred: Any,
+    true_fn: Branch | None = None,
+    false_fn: Branch | None = None,
+    name: str | None = None,
 ) -> Any:
     """`cond`, without any branch if `pred` is known while the graph is built.
 

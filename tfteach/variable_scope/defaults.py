@@ -17,7 +17,11 @@ from tfteach.framework.graph import get_default_graph
 from tfteach.framework.keys import GraphKeys
 from tfteach.framework.scope import name_scope
 from tfteach.variable_scope.store import VariableStore
-from tfteach.variables.base import check_modes
+from tfteach.variables.base import (
+    VariableAggregation,
+    VariableSynchronization,
+    check_modes,
+)
 
 # What a scope hands down to `get_variable` and to the scopes inside it.
 DEFAULTS = (
@@ -162,8 +166,30 @@ class VariableScope:
         values["constraint"] = given.get("constraint")
         return VariableScope(reuse, name, name_scope=name_scope, **values)
 
-    def get_variable(self, var_store: VariableStore, name: str, **kwargs: Any) -> Any:
+    def get_variable(
+        self,
+        var_store: VariableStore,
+        name: str,
+        shape: Any = None,
+        dtype: Any = None,
+        initializer: Any = None,
+        regularizer: Any = None,
+        reuse: Any = None,
+        trainable: bool | None = None,
+        collections: Any = None,
+        caching_device: Any = None,
+        partitioner: Any = None,
+        validate_shape: bool = True,
+        use_resource: bool | None = None,
+        custom_getter: Any = None,
+        constraint: Any = None,
+        synchronization: Any = VariableSynchronization.AUTO,
+        aggregation: Any = VariableAggregation.NONE,
+    ) -> Any:
         """`tf.get_variable` in this scope, from the given store."""
+        kwargs = dict(locals())
+        for key in ("self", "var_store", "name"):
+            del kwargs[key]
         for key in "regularizer caching_device partitioner custom_getter".split():
             if kwargs.get(key) is None:
                 kwargs[key] = getattr(self, "_" + key)

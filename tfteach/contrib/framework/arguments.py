@@ -1,0 +1,125 @@
+"""`arg_scope`: arguments that functions get by default in a block.
+
+Source: contrib/framework/python/ops/arg_scope.py.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from tfteach.framework.export import export
+
+Scope = dict[Any, dict[str, Any]]
+
+# The parameters with defaults of each decorated function, by its key.
+_names: dict[Any, tuple[str, ...]] = {}
+
+
+class _Open(threading.local):
+    def __init__(self) -> None:
+        self.scopes: list[Scope] = [{}]
+
+
+_open = _Open()
+
+
+@export("contrib.framework.current_arg_scope", "contrib.slim.current_arg_scope")
+def current_arg_scope() -> Scope:
+    """The open scope: from functions' keys to their arguments."""
+    return _open.scopes[-1]
+
+
+@export("contrib.framework.arg_scope_func_key", "contrib.slim.arg_scope_func_key")
+def arg_scope_func_key(op: Any) -> Any:
+    """What scopes know a function by."""
+    return getattr(op, "_key_op", str(op))
+
+
+@export("contrib.framework.has_arg_scope", "contrib.slim.has_arg_scope")
+def has_arg_scope(func: Any) -> bool:
+    """Whether a function takes arguments from `arg_scope`."""
+    return arg_scope_func_key(func) in _names
+
+
+@export("contrib.framework.arg_scoped_arguments", "contrib.slim.arg_scoped_arguments")
+def arg_scoped_arguments(func: Any) -> tuple[str, ...]:
+    """The arguments that `arg_scope` may give to a function."""
+    return _names[arg_scope_func_key(func)]
+
+
+@export("contrib.framework.arg_scope", "contrib.slim.arg_scope")
+@contextmanager
+def arg_scope(list_ops_or_scope: Any, **kwargs: Any) -> Iterator[Scope]:
+    """Give functions some arguments by default, in the block.
+
+    Args:
+      list_ops_or_scope: a list of functions decorated with `add_arg_scope`, or what
+        another `arg_scope` gave, to open it again.
+      **kwargs: the arguments. What a call gives itself goes first, then inner scopes.
+
+    Yields:
+      The scope.
+
+    Raises:
+      TypeError: it is no list, tuple or dict.
+      ValueError: a function is not decorated, or there are arguments with a dict.
+
+    Example:
+      >>> slim = tf.contrib.slim
+      >>> with slim.arg_scope([slim.conv2d, slim.fully_connected], activation_fn=None):
+      ...     y = slim.conv2d(tf.ones([1, 8, 8, 3]), 4, 3)
+    """
+    if isinstance(list_ops_or_scope, dict):
+        if kwargs:
+            raise ValueError(
+                "When attempting to re-use a scope by suppling adictionary, kwargs "
+                "must be empty."
+            )
+        scope = dict(list_ops_or_scope)
+    else:
+        if not isinstance(list_ops_or_scope, list | tuple):
+            raise TypeError(
+                "list_ops_or_scope must either be a list/tuple or reused scope (i.e. "
+                "dict)"
+            )
+        scope = dict(current_arg_scope())
+        for op in list_ops_or_scope:
+            if not has_arg_scope(op):
+                name = (op.__module__, op.__name__)
+                raise ValueError("%s is not decorated with @add_arg_scope", name)
+            key = arg_scope_func_key(op)
+            scope[key] = {**scope.get(key, {}), **kwargs}
+    _open.scopes.append(scope)
+    try:
+        yield scope
+    finally:
+        _open.scopes.pop()
+
+
+@export("contrib.framework.add_arg_scope", "contrib.slim.add_arg_scope")
+def add_arg_scope(func: Callable[..., Any]) -> Any:
+    """Decorator: the function takes arguments from `arg_scope`.
+
+    Example:
+      >>> @tf.contrib.framework.add_arg_scope
+      ... def scaled(x, factor=1.0):
+      ...     return x * factor
+      >>> with tf.contrib.framework.arg_scope([scaled], factor=2.0):
+      ...     scaled(3.0)
+      6.0
+    """
+    key = arg_scope_func_key(func)
+
+    @functools.wraps(func)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return func(*args, **{**current_arg_scope().get(key, {}), **kwargs})
+
+    parameters = inspect.signature(func).parameters.values()
+    _names[key] = tuple(p.name for p in parameters if p.default is not p.empty)
+    call._key_op = key  # type: ignore[attr-defined]
+    return call

@@ -1,0 +1,112 @@
+"""Embeddings with a table of their own.
+
+Source: contrib/layers/python/layers/encoders.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfteach.contrib.framework.variables import model_variable
+from tfteach.contrib.layers.utils import public
+from tfteach.framework.operation import Tensor
+from tfteach.ops.embedding import embedding_lookup
+from tfteach.ops.reductions import reduce_mean
+from tfteach.ops.sparse import SparseTensor
+from tfteach.variable_scope import variable_scope
+
+
+@public("embed_sequence")
+def embed_sequence(
+    ids: Any,
+    vocab_size: int | None = None,
+    embed_dim: int | None = None,
+    unique: bool = False,
+    initializer: Any = None,
+    regularizer: Any = None,
+    trainable: bool = True,
+    scope: Any = None,
+    reuse: Any = None,
+) -> Tensor:
+    """The rows of a table of embeddings.
+
+    Args:
+      ids: int Tensor [batch, length].
+      vocab_size, embed_dim: the table's sizes; not needed with `reuse`.
+      unique: looking up each id once is not implemented.
+      initializer, regularizer, trainable: of the table; see `tf.get_variable`.
+      scope: the variable scope; "EmbedSequence" if None.
+      reuse: whether the table of `scope` is shared.
+
+    Returns:
+      A float Tensor [batch, length, embed_dim].
+
+    Raises:
+      ValueError: a size is missing.
+      NotImplementedError: `unique` is true.
+
+    Example:
+      >>> words = tf.contrib.layers.embed_sequence(tf.constant([[3, 1, 2]]), 10, 4)
+    """
+    if not (reuse or (vocab_size and embed_dim)):
+        raise ValueError(
+            "Must specify vocab size and embedding dimension when not reusing. Got "
+            f"vocab_size={vocab_size} and embed_dim={embed_dim}"
+        )
+    if unique:
+        raise NotImplementedError("embed_sequence: unique=True")
+    with variable_scope(scope, "EmbedSequence", [ids], reuse=reuse):
+        is_known = vocab_size is not None and embed_dim is not None
+        table = model_variable(
+            "embeddings",
+            shape=[vocab_size, embed_dim] if is_known else None,
+            initializer=initializer,
+            regularizer=regularizer,
+            trainable=trainable,
+        )
+        return embedding_lookup(table, ids)
+
+
+@public("bow_encoder")
+def bow_encoder(
+    ids: Any,
+    vocab_size: int,
+    embed_dim: int,
+    sparse_lookup: bool = True,
+    initializer: Any = None,
+    regularizer: Any = None,
+    trainable: bool = True,
+    scope: Any = None,
+    reuse: Any = None,
+) -> Tensor:
+    """The mean of the embeddings of each row of ids: a bag of words.
+
+    Args:
+      ids: int Tensor [batch, length].
+      vocab_size, embed_dim: the table's sizes.
+      sparse_lookup: must be False; looking up sparse ids is not implemented.
+      initializer, regularizer, trainable, scope, reuse: as for `embed_sequence`.
+
+    Returns:
+      A float Tensor [batch, embed_dim].
+
+    Raises:
+      ValueError: a size is missing.
+      TypeError: the ids are sparse.
+      NotImplementedError: `sparse_lookup` is true.
+    """
+    if not vocab_size or not embed_dim:
+        raise ValueError("Must specify vocab size and embedding dimension")
+    if sparse_lookup:
+        raise NotImplementedError("bow_encoder: sparse_lookup=True")
+    if isinstance(ids, SparseTensor):
+        raise TypeError("ids are expected to be dense Tensor, got: %s", ids)
+    with variable_scope(scope, "bow_encoder", [ids], reuse=reuse):
+        table = model_variable(
+            "embeddings",
+            shape=[vocab_size, embed_dim],
+            initializer=initializer,
+            regularizer=regularizer,
+            trainable=trainable,
+        )
+        return reduce_mean(embedding_lookup(table, ids), axis=1)
