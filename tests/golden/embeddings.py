@@ -93,6 +93,29 @@ def sparse_sums_in_parts(tf):
     return [rows]
 
 
+def safe_sums(tf):
+    where = np.array([[0, 0], [0, 1], [2, 0], [2, 3], [3, 4]])
+    where = tf.placeholder_with_default(where, [None, 2])
+    numbers = tf.placeholder_with_default(np.array([3, 0, -1, 7, 3]), [None])
+    factors = tf.placeholder_with_default([1.0, 2.0, 0.5, -1.0, 3.0], [None])
+    ids = tf.SparseTensor(where, numbers, [4, 5])
+    weights = tf.SparseTensor(where, factors, [4, 5])
+    places = tf.placeholder_with_default(np.array([[0, 1, 0], [1, 0, 1]]), [None, 3])
+    deep = tf.SparseTensor(places, tf.constant([4, 2]), [2, 2, 2])
+    table = tf.get_variable("table", initializer=tf.constant(TABLE))
+    parts = _cut(tf, 2, True, "parts")
+    safe = tf.nn.safe_embedding_lookup_sparse
+    sums = [
+        safe(table, ids),
+        safe([table], ids, weights, "sum", name="sums"),
+        safe(parts, ids, weights, "sqrtn", default_id=5, name="default"),
+        safe(table, deep, combiner="sum"),
+    ]
+    loss = tf.add_n([tf.reduce_sum(s * s) for s in sums])
+    (grad,) = tf.gradients(loss, [table])
+    return [*sums, tf.convert_to_tensor(grad)]
+
+
 def from_sparse(tf):
     values, default = tf.constant([1.5, -2.0]), tf.constant(0.5)
     dense = tf.sparse_to_dense([[0, 1], [1, 0]], [2, 3], values, default)
@@ -167,6 +190,6 @@ def sampled_softmax_given(tf):
 
 GRAPHS = [
     one_table, parts_div, parts_div_resource, parts_mod, sparse_sums,
-    sparse_sums_in_parts, from_sparse, samplers, nce, nce_several, sampled_softmax,
-    sampled_softmax_given,
+    sparse_sums_in_parts, safe_sums, from_sparse, samplers, nce, nce_several,
+    sampled_softmax, sampled_softmax_given,
 ]  # fmt: skip

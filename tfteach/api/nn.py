@@ -51,6 +51,7 @@ from tfteach.ops.cross_entropy import sparse_softmax_cross_entropy_with_logits a
 from tfteach.ops.dropout import dropout as dropout
 from tfteach.ops.embedding import embedding_lookup as embedding_lookup
 from tfteach.ops.embedding import embedding_lookup_sparse as embedding_lookup_sparse
+from tfteach.ops.embedding_safe import safe_embedding_lookup_sparse as safe_embedding_lookup_sparse
 from tfteach.ops.fused_batch_norm import fused_batch_norm as fused_batch_norm
 from tfteach.ops.logistic import log_poisson_loss as log_poisson_loss
 from tfteach.ops.logistic import sigmoid_cross_entropy_with_logits as sigmoid_cross_entropy_with_logits

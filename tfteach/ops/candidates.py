@@ -5,12 +5,14 @@ Source: core/ops/candidate_sampling_ops.cc; python/ops/candidate_sampling_ops.py
 
 from __future__ import annotations
 
+from collections import namedtuple
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
 from tfteach.framework import shape as shapes
-from tfteach.framework.errors import invalid_argument
+from tfteach.framework.errors import NotFoundError, invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import Op, StatefulOp
 from tfteach.framework.operation import Operation, Tensor
@@ -33,6 +35,14 @@ class _CandidateSampler(StatefulOp, abstract=True):
     def infer_shape(self: Any, true_classes: Shape) -> Any:
         rows, _ = shapes.with_rank(true_classes, 2)
         return [(self.num_sampled,), (rows, self.num_true), (self.num_sampled,)]
+
+    def validate(self: Any) -> None:
+        for name in ("num_true", "num_sampled", "range_max", "num_shards"):
+            if getattr(self, name, 1) < 1:
+                raise ValueError(
+                    f"Attr '{name}' of '{self.op_type}' Op passed "
+                    f"{getattr(self, name)} less than minimum 1."
+                )
 
     def sampler(self) -> kernels.Sampler:
         """The op's distribution, made once in each session."""
@@ -137,10 +147,8 @@ class FixedUnigramCandidateSampler(_CandidateSampler):
 
     def sampler(self) -> kernels.Sampler:
         if bool(self.vocab_file) == bool(self.unigrams):
-            raise invalid_argument(
-                "Must provide either vocab_file or unigrams, not both: give exactly "
-                "one of them."
-            )
+            both = ", not both" if self.unigrams else ""
+            raise invalid_argument(f"Must provide either vocab_file or unigrams{both}.")
         given = self._in_file() if self.vocab_file else self.unigrams
         reserved = self.num_reserved_ids
         weights = [0.0] * len(range(self.shard, reserved, self.num_shards))
@@ -158,15 +166,20 @@ class FixedUnigramCandidateSampler(_CandidateSampler):
 
     def _in_file(self) -> list[float]:
         """The last column of each line."""
+        try:
+            text = Path(self.vocab_file).read_text("utf-8")
+        except OSError as error:
+            raise NotFoundError(
+                None, None, f"{self.vocab_file}; {error.strerror}"
+            ) from None
         found = []
-        with open(self.vocab_file, encoding="utf-8") as lines:
-            for line in lines:
-                try:
-                    found.append(float(line.rstrip("\n").split(",")[-1]))
-                except ValueError:
-                    raise invalid_argument(
-                        f"Wrong vocabulary format at line: {line}"
-                    ) from None
+        for line in text.splitlines():
+            try:
+                found.append(float(line.split(",")[-1]))
+            except ValueError:
+                raise invalid_argument(
+                    f"Wrong vocabulary format at line: {line}"
+                ) from None
         return found
 
 
@@ -202,7 +215,8 @@ class ComputeAccidentalHits(Op):
 
     def infer_shape(self, true_classes: Shape, sampled_candidates: Shape) -> Any:
         _, columns = shapes.with_rank(true_classes, 2)
-        shapes.merge((columns,), (self.num_true,))
+        if columns not in (None, self.num_true):
+            raise ValueError(f"Dimension must be {self.num_true} but is {columns}")
         shapes.with_rank(sampled_candidates, 1)
         return [(None,), (None,), (None,)]
 
@@ -213,7 +227,7 @@ class ComputeAccidentalHits(Op):
             )
         if sampled_candidates.ndim != 1:
             raise invalid_argument(
-                "sampled_candidates must be a vector, which is typically the output "
+                "sampled_candidates must be a vector, which is typically an output "
                 "from CandidateSampler"
             )
         order = np.argsort(sampled_candidates, kind="stable")
@@ -233,6 +247,13 @@ class ComputeAccidentalHits(Op):
 # ---- the public functions
 
 
+def _named(op: Op, *inputs: Any, name: str | None) -> Any:
+    """The op's outputs, which the signature names."""
+    kind = type(op)
+    outputs = [arg.name for arg in kind.outputs]
+    return namedtuple(kind.op_type, outputs)(*op(*inputs, name=name))  # type: ignore[misc]
+
+
 @export("nn.uniform_candidate_sampler", "random.uniform_candidate_sampler")
 def uniform_candidate_sampler(
     true_classes: Any,
@@ -242,7 +263,7 @@ def uniform_candidate_sampler(
     range_max: int,
     seed: int | None = None,
     name: str | None = None,
-) -> list[Tensor]:
+) -> tuple[Tensor, Tensor, Tensor]:
     """Classes drawn with equal probabilities.
 
     Args:
@@ -255,9 +276,9 @@ def uniform_candidate_sampler(
       name: the op's name.
 
     Returns:
-      (sampled_candidates, true_expected_count, sampled_expected_count): int64
-      [num_sampled]; float32 [batch, num_true] and [num_sampled], how often the true
-      classes and the candidates are expected among the draws.
+      A named tuple (sampled_candidates, true_expected_count, sampled_expected_count):
+      int64 [num_sampled]; float32 [batch, num_true] and [num_sampled], how often the
+      true classes and the candidates are expected among the draws.
 
     Raises:
       InvalidArgumentError: `unique`, and there are fewer classes than draws.
@@ -265,9 +286,9 @@ def uniform_candidate_sampler(
     Source: UniformCandidateSampler in core/ops/candidate_sampling_ops.cc.
     """
     op = UniformCandidateSampler(
-        num_true, num_sampled, unique, range_max, *seeds_of(seed)
+        int(num_true), int(num_sampled), unique, int(range_max), *seeds_of(seed)
     )
-    return op(true_classes, name=name)
+    return _named(op, true_classes, name=name)
 
 
 @export("nn.log_uniform_candidate_sampler", "random.log_uniform_candidate_sampler")
@@ -279,7 +300,7 @@ def log_uniform_candidate_sampler(
     range_max: int,
     seed: int | None = None,
     name: str | None = None,
-) -> list[Tensor]:
+) -> tuple[Tensor, Tensor, Tensor]:
     """Classes drawn by Zipf's law: for classes sorted by falling frequency.
 
     `p(class) = (log(class + 2) - log(class + 1)) / log(range_max + 1)`
@@ -289,9 +310,9 @@ def log_uniform_candidate_sampler(
     Source: LogUniformCandidateSampler in core/ops/candidate_sampling_ops.cc.
     """
     op = LogUniformCandidateSampler(
-        num_true, num_sampled, unique, range_max, *seeds_of(seed)
+        int(num_true), int(num_sampled), unique, int(range_max), *seeds_of(seed)
     )
-    return op(true_classes, name=name)
+    return _named(op, true_classes, name=name)
 
 
 @export(
@@ -305,7 +326,7 @@ def learned_unigram_candidate_sampler(
     range_max: int,
     seed: int | None = None,
     name: str | None = None,
-) -> list[Tensor]:
+) -> tuple[Tensor, Tensor, Tensor]:
     """Classes drawn as often as they were true ones in this session.
 
     Arguments and result are those of `tf.random.uniform_candidate_sampler`.
@@ -313,9 +334,9 @@ def learned_unigram_candidate_sampler(
     Source: LearnedUnigramCandidateSampler in core/ops/candidate_sampling_ops.cc.
     """
     op = LearnedUnigramCandidateSampler(
-        num_true, num_sampled, unique, range_max, *seeds_of(seed)
+        int(num_true), int(num_sampled), unique, int(range_max), *seeds_of(seed)
     )
-    return op(true_classes, name=name)
+    return _named(op, true_classes, name=name)
 
 
 @export("nn.fixed_unigram_candidate_sampler", "random.fixed_unigram_candidate_sampler")
@@ -333,7 +354,7 @@ def fixed_unigram_candidate_sampler(
     unigrams: Any = (),
     seed: int | None = None,
     name: str | None = None,
-) -> list[Tensor]:
+) -> tuple[Tensor, Tensor, Tensor]:
     """Classes drawn with given weights.
 
     Args:
@@ -357,11 +378,11 @@ def fixed_unigram_candidate_sampler(
     Source: FixedUnigramCandidateSampler in core/ops/candidate_sampling_ops.cc.
     """
     op = FixedUnigramCandidateSampler(
-        num_true, num_sampled, unique, range_max, vocab_file, distortion,
-        num_reserved_ids, num_shards, shard, tuple(float(w) for w in unigrams),
-        *seeds_of(seed),
+        int(num_true), int(num_sampled), unique, int(range_max), vocab_file,
+        distortion, num_reserved_ids, num_shards, shard,
+        tuple(float(w) for w in unigrams), *seeds_of(seed),
     )  # fmt: skip
-    return op(true_classes, name=name)
+    return _named(op, true_classes, name=name)
 
 
 @export("nn.all_candidate_sampler", "random.all_candidate_sampler")
@@ -372,15 +393,15 @@ def all_candidate_sampler(
     unique: bool,
     seed: int | None = None,
     name: str | None = None,
-) -> list[Tensor]:
+) -> tuple[Tensor, Tensor, Tensor]:
     """All classes, for tests of sampled losses; `num_sampled` is their number.
 
     Arguments and result are those of `tf.random.uniform_candidate_sampler`.
 
     Source: AllCandidateSampler in core/ops/candidate_sampling_ops.cc.
     """
-    op = AllCandidateSampler(num_true, num_sampled, unique, *seeds_of(seed))
-    return op(true_classes, name=name)
+    op = AllCandidateSampler(int(num_true), int(num_sampled), unique, *seeds_of(seed))
+    return _named(op, true_classes, name=name)
 
 
 @export("nn.compute_accidental_hits")
@@ -390,7 +411,7 @@ def compute_accidental_hits(
     num_true: int,
     seed: int | None = None,
     name: str | None = None,
-) -> list[Tensor]:
+) -> tuple[Tensor, Tensor, Tensor]:
     """Which candidates are true classes of which examples.
 
     Args:
@@ -400,10 +421,11 @@ def compute_accidental_hits(
       seed, name: not used by the result; the op's name.
 
     Returns:
-      (indices, ids, weights): of each hit the row of `true_classes`, the position in
-      `sampled_candidates`, and the lowest float32, to be added to the logit.
+      A named tuple (indices, ids, weights): of each hit the row of `true_classes`,
+      the position in `sampled_candidates`, and the lowest float32, to be added to
+      the logit.
 
     Source: ComputeAccidentalHits in core/ops/candidate_sampling_ops.cc.
     """
-    op = ComputeAccidentalHits(num_true, *seeds_of(seed))
-    return op(true_classes, sampled_candidates, name=name)
+    op = ComputeAccidentalHits(int(num_true), *seeds_of(seed))
+    return _named(op, true_classes, sampled_candidates, name=name)

@@ -142,11 +142,24 @@ def sparse_reshape(sp_input: Any, shape: Any, name: str | None = None) -> Sparse
         indices, sizes = SparseReshape()(
             sp_input.indices, sp_input.dense_shape, shape, name=scope
         )
-        old, new = sp_input.shape, constant_value(shape)
+        old = sp_input.shape
+        new = constant_value(shape) if _is_plain(shape) else None
         if old.is_fully_defined() and new is not None:
             new = _known_sizes(old.num_elements(), [int(n) for n in new])
             sizes = constant(new)
         return SparseTensor(indices, identity(sp_input.values), sizes)
+
+
+# What TF's Python computes while it builds the graph; its nodes depend on it here.
+_PLAIN = frozenset(
+    "Const Shape Size Rank Range Cast Concat ConcatV2 ConcatOffset Pack Fill Equal "
+    "NotEqual".split()
+)
+
+
+def _is_plain(tensor: Any) -> bool:
+    op = tensor.op
+    return op.type in _PLAIN and (op.type == "Shape" or all(map(_is_plain, op.inputs)))
 
 
 def _known_sizes(total: Any, new: list[int]) -> Any:
