@@ -1,6 +1,7 @@
-"""Linear algebra, arrays, sets and random ops against real TensorFlow 1.15.
+"""Linear algebra, arrays, sets, random ops, convolution against real TensorFlow 1.15.
 
-golden/mathematics.py builds the graphs (its docstring says how to make the file anew).
+golden/mathematics.py and golden/convolution.py build the graphs (their docstrings say
+how to make the files anew).
 """
 
 from __future__ import annotations
@@ -15,14 +16,19 @@ import numpy as np
 import pytest
 
 import tfteach as tf
-from tests.golden import mathematics
+from tests.golden import convolution, mathematics
 from tests.test_golden_graphs import described
 
-GOLDEN = json.loads(Path(mathematics.__file__).with_suffix(".json").read_text())
+GRAPHS = [*mathematics.GRAPHS, *convolution.GRAPHS]
+GOLDEN = {
+    name: golden
+    for module in (mathematics, convolution)
+    for name, golden in json.loads(
+        Path(module.__file__).with_suffix(".json").read_text()
+    ).items()
+}
 
-each_graph = pytest.mark.parametrize(
-    "function", mathematics.GRAPHS, ids=lambda f: f.__name__
-)
+each_graph = pytest.mark.parametrize("function", GRAPHS, ids=lambda f: f.__name__)
 
 
 @each_graph
@@ -45,4 +51,4 @@ def test_values_equal_the_golden_ones(function: Any) -> None:
 
 
 def test_every_graph_is_in_the_file() -> None:
-    assert {f.__name__ for f in mathematics.GRAPHS} == set(GOLDEN)
+    assert {f.__name__ for f in GRAPHS} == set(GOLDEN)

@@ -25,7 +25,7 @@ from tfteach.ops.conv_base import Convolution
 class _Conv2D(Convolution, abstract=True):
     strides: tuple[int, ...]
     use_cudnn_on_gpu: bool = True
-    padding: str
+    padding: str  # type: ignore[misc]  # TF's order
     explicit_paddings: tuple[int, ...] = ()
     data_format: str = "NHWC"
     dilations: tuple[int, ...] = (1, 1, 1, 1)
@@ -40,7 +40,7 @@ class _Conv2D(Convolution, abstract=True):
         return kind(*self.attributes)
 
 
-class Conv2D(_Conv2D):
+class Conv2D(_Conv2D):  # type: ignore[misc]
     """Sums of products over each window.  Source: core/ops/nn_ops.cc, Conv2D."""
 
     signature = "input: T, filter: T -> output: T"
@@ -78,7 +78,7 @@ def _refuse_depths(channels: int, depth: int) -> None:
     )
 
 
-class Conv2DBackpropInput(_Conv2D):
+class Conv2DBackpropInput(_Conv2D):  # type: ignore[misc]
     """Conv2D's gradient in its input: the transposed convolution.
 
     Source: core/ops/nn_ops.cc, Conv2DBackpropInput.
@@ -105,7 +105,7 @@ class Conv2DBackpropInput(_Conv2D):
         ]
 
 
-class Conv2DBackpropFilter(_Conv2D):
+class Conv2DBackpropFilter(_Conv2D):  # type: ignore[misc]
     """Conv2D's gradient in its filter.  Source: core/ops/nn_ops.cc."""
 
     signature = "input: T, filter_sizes: int32, out_backprop: T -> output: T"

@@ -70,7 +70,7 @@ def with_space_to_batch(
 
 
 def spread(
-    input: Tensor, dilation_rate: Any, padding: str, build: Any, filter_shape: Any,
+    input: Any, dilation_rate: Any, padding: str, build: Any, filter_shape: Any,
     spatial_dims: Any, data_format: str | None, filters: Any = None,
 ) -> Any:  # fmt: skip
     """`with_space_to_batch` for a function that also gets the filters."""
@@ -83,7 +83,8 @@ def spread(
     is_first = data_format is not None and data_format.startswith("NC")
     dims = _check_dims(spatial_dims, count, is_first)
     needed = dims[-1] + (0 if is_first else 1)
-    if input._shape is not None and len(input._shape) < needed:
+    rank = _rank(input)
+    if rank is not None and rank < needed:
         raise ValueError(f"input tensor must have rank {needed} at least")
     const_rate = constant_value(rate)
     if const_rate is not None:
@@ -121,10 +122,10 @@ def _check_dims(spatial_dims: Any, count: int, is_first: bool) -> list[int]:
 
 
 def _apply(
-    input: Tensor, rate: Tensor, base: Any, dims: list[int], data_format: str | None,
+    input: Any, rate: Tensor, base: Any, dims: list[int], data_format: str | None,
     build: Any, filters: Any, count: int,
 ) -> Any:  # fmt: skip
-    shape = input._shape
+    shape = shapes.as_shape(input.shape)
     sizes: Any = None if shape is None else [shape[dim] for dim in dims]
     if sizes is None or None in sizes:
         tensor = shape_ops.shape(input)
@@ -141,7 +142,7 @@ def _apply(
     is_first = data_format is not None and data_format.startswith("NC")
     if is_first and filters is not None and found._shape and not found._shape[1]:
         known = list(found._shape)
-        known[1] = filters._shape[-1]
+        known[1] = shapes.TensorShape(filters.shape).as_list()[-1]
         found.set_shape(known)
     return found
 
@@ -267,14 +268,14 @@ def _dilated(
     input: Any, filter: Any, padding: Any, strides: list[int], rates: list[int],
     name: str, data_format: str | None,
 ) -> Any:  # fmt: skip
-    input, filter = convert(input, name="input"), convert(filter, name="filter")
     count = len(rates)
-    for tensor, what in ((input, "input"), (filter, "filter")):
-        if tensor._shape is not None and len(tensor._shape) != count + 2:
+    own, kernel = shapes.as_shape(input.shape), shapes.as_shape(filter.shape)
+    for shape, what in ((own, "input"), (kernel, "filter")):
+        if shape is not None and len(shape) != count + 2:
             raise ValueError(f"{what} tensor must have rank {count + 2}")
     is_first = data_format is not None and data_format.startswith("NC")
-    channels = input._shape and input._shape[1 if is_first else -1]
-    depth = filter._shape and filter._shape[count]
+    channels = own and own[1 if is_first else -1]
+    depth = kernel and kernel[count]
     if channels is not None and depth is not None and channels != depth:
         raise ValueError(
             "number of input channels does not match corresponding dimension of "
@@ -285,8 +286,7 @@ def _dilated(
     def build(tensor: Any, _: int, word: Any, filters: Any) -> Any:
         return _non_atrous(tensor, filters, word, data_format, list(steps), name)
 
-    shape = filter._shape
-    window = np.array(shape, np.int32) if shapes.is_full(shape) else None
+    window: Any = np.array(kernel, np.int32) if shapes.is_full(kernel) else None
     if window is None:
         window = shape_ops.shape(filter)
     start = 2 if is_first else 1

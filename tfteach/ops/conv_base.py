@@ -32,10 +32,18 @@ class Convolution(Op, abstract=True):
     paddings: ClassVar[tuple[str, ...]] = geometry.PADDINGS
     formats: ClassVar[tuple[str, ...]] = geometry.FORMATS
     if TYPE_CHECKING:  # fields of the subclasses, in TF's order
-        strides: tuple[int, ...]
-        padding: str
-        data_format: str
-        dilations: tuple[int, ...]
+
+        @property
+        def strides(self) -> tuple[int, ...]: ...
+
+        @property
+        def padding(self) -> str: ...
+
+        @property
+        def data_format(self) -> str: ...
+
+        @property
+        def dilations(self) -> tuple[int, ...]: ...
 
     def validate(self) -> None:
         kind = self.op_type

@@ -72,7 +72,7 @@ class DepthwiseConv2dNative(_Depthwise):
                 f"Dimensions must be equal, but are {channels} and {depth}"
             )
         depth = channels if depth is None else depth
-        outputs = None if None in (depth, times) else depth * times
+        outputs = None if depth is None or times is None else depth * times
         return tuple(geometry.around(input[0], out, outputs, self.data_format))
 
     def compute(self, xp: Any, input: Any, filter: Any) -> Any:

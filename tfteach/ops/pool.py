@@ -37,10 +37,18 @@ class Pooling(Op, abstract=True):
 
     formats: ClassVar[tuple[str, ...]] = geometry.FORMATS
     if TYPE_CHECKING:  # fields of the subclasses, in TF's order
-        ksize: tuple[int, ...]
-        strides: tuple[int, ...]
-        padding: str
-        data_format: Any
+
+        @property
+        def ksize(self) -> tuple[int, ...]: ...
+
+        @property
+        def strides(self) -> tuple[int, ...]: ...
+
+        @property
+        def padding(self) -> str: ...
+
+        @property
+        def data_format(self) -> str: ...
 
     def validate(self) -> None:
         kind = self.op_type

@@ -29,7 +29,9 @@ class _Argmax(Pooling, abstract=True):
     T = GRAD_TYPES
     data_format: ClassVar[str] = "NHWC"
     if TYPE_CHECKING:  # a field of the subclasses, in TF's order
-        include_batch_in_index: bool
+
+        @property
+        def include_batch_in_index(self) -> bool: ...
 
     def from_places(self, xp: Any, argmax: Any, image_size: int) -> Any:
         """Positions in the images as positions in the whole batch."""
@@ -49,7 +51,7 @@ class MaxPoolWithArgmax(_Argmax):
     ksize: tuple[int, ...]
     strides: tuple[int, ...]
     Targmax: DType = int64
-    padding: str
+    padding: str  # type: ignore[misc]  # TF's order
     include_batch_in_index: bool = False
     Targmax_allowed = INDICES
 

@@ -298,7 +298,7 @@ def pool(
             if count == 1:
                 tensor = array.expand_dims(tensor, start)
             way = ways[pooling_type][1 if count == 3 else 0]
-            result = way(tensor, window, wide_steps, word, layout, name=scope)  # type: ignore[operator]
+            result = way(tensor, window, wide_steps, word, layout, name=scope)
             return array.squeeze(result, [start]) if count == 1 else result
 
         return with_space_to_batch(
