@@ -80,8 +80,13 @@ def convolutions(tf):
     )  # fmt: skip
     y = layers.avg_pool2d(y, [2, 1], [1, 1], "SAME", scope="average")
     y = layers.conv2d_transpose(y, 3, 2, stride=2)
+    y = layers.separable_conv2d(y, 3, 2, depth_multiplier=2)
+    y = layers.conv2d(y, 2, 2, rate=2)
     y = layers.flatten(y)
-    return [y, *tf.gradients(y, tf.trainable_variables())]
+    line = layers.convolution(tf.constant(IMAGE[0]), 2, 2, padding="VALID")
+    block = layers.conv3d(tf.constant(IMAGE[None]), 2, 2)
+    block = layers.max_pool3d(block, [1, 2, 2])
+    return [y, line, block, *tf.gradients(y, tf.trainable_variables()[:6])]
 
 
 def normalized(tf):

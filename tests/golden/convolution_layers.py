@@ -37,6 +37,8 @@ def conv2d_dilated(tf):
         tf.layers.conv2d(x, 2, 3, padding="same", dilation_rate=(2, 1)),
         tf.layers.conv2d(free, 2, 3, padding="same", dilation_rate=2),
     ]
+    twice = tf.layers.Conv2D(2, 2, dilation_rate=2)
+    found.append(tf.concat([twice(x), twice(x * 2.0)], 0))
     return _with_gradients(tf, found)
 
 
@@ -106,6 +108,24 @@ def pooling_3d(tf):
     return found + tf.gradients(found, block)
 
 
+def channels_first(tf):
+    x = tf.constant(IMAGE, name="x")
+    line = tf.constant(LINE)
+    tf.layers.conv2d(x, 2, 3, data_format="channels_first")
+    tf.layers.conv2d(x, 2, 2, data_format="channels_first", dilation_rate=2)
+    tf.layers.conv1d(line, 2, 2, data_format="channels_first")
+    tf.layers.separable_conv2d(x, 2, 2, data_format="channels_first")
+    tf.layers.max_pooling2d(x, 2, 2, data_format="channels_first")
+    tf.layers.batch_normalization(x, axis=1, training=True)
+    tf.contrib.layers.conv2d(x, 2, 3, data_format="NCHW")
+    tf.contrib.layers.batch_norm(x, data_format="NCHW")
+    options = {"data_format": "NCHW", "updates_collections": None}
+    tf.contrib.layers.batch_norm(x, **options)
+    tf.contrib.layers.batch_norm(x, fused=False, **options)
+    tf.contrib.layers.bias_add(x, data_format="NCHW")
+    return []  # no CPU of TensorFlow's convolves so
+
+
 def normalized(tf):
     x = tf.placeholder_with_default(X, [None, 3], "x")
     training = tf.placeholder_with_default(True, [], "training")
@@ -157,7 +177,9 @@ def _step(tf, found):
 
 
 GRAPHS = [
-    conv2d, transposed, pooling, normalized, normalized_images, normalized_twice,
+    conv2d, conv2d_dilated, conv1d, conv3d, transposed, transposed_3d, separable,
+    pooling, pooling_3d, channels_first, normalized, normalized_images,
+    normalized_twice,
 ]  # fmt: skip
 
 if __name__ == "__main__":

@@ -132,7 +132,8 @@ def at_k(tf):
 
 
 GRAPHS = [
-    mean, errors, counts, at_thresholds, curves, per_class, at_k,
+    mean, errors, counts, at_thresholds, curves, per_class, intersection_over_union,
+    at_k,
 ]  # fmt: skip
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ import functools
 import inspect
 import math
 import re
-from collections.abc import Iterable
 from contextlib import nullcontext
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -28,6 +27,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.layers import lookups
 from tfteach.layers.specs import check_inputs
+from tfteach.layers.tracking import collect, depends, op_of
 from tfteach.ops.cast import cast
 from tfteach.ops.constant import placeholder_with_default
 from tfteach.ops.shapes import shape
@@ -312,7 +312,7 @@ class Layer:
             self._losses.append((given, inputs is None))
             loss = given() if is_callable else given
             if loss is not None:
-                _collect([loss], GraphKeys.REGULARIZATION_LOSSES)
+                collect([loss], GraphKeys.REGULARIZATION_LOSSES)
 
     def _evaluated(self) -> list[tuple[Any, bool]]:
         """The losses and whether they are of no input; functions are asked anew."""
@@ -330,15 +330,15 @@ class Layer:
         for update in updates if isinstance(updates, list) else [updates]:
             if callable(update) and not isinstance(update, Tensor):
                 update = update()
-            op = update if isinstance(update, Operation) else _op_of(update)
-            self._updates.append((op, not _depends(op, self._inputs)))
+            op = update if isinstance(update, Operation) else op_of(update)
+            self._updates.append((op, not depends(op, self._inputs)))
 
     def get_updates_for(self, inputs: Any) -> list[Operation]:
         """The updates that depend on `inputs`; if None, those on no input."""
         if inputs is None:
             return [op for op, free in self._updates if free and self.trainable]
         wanted = nest.flatten(inputs)
-        return [op for op, free in self._updates if not free and _depends(op, wanted)]
+        return [op for op, free in self._updates if not free and depends(op, wanted)]
 
     def get_losses_for(self, inputs: Any) -> list[Any]:
         """The losses that depend on `inputs`; if None, those on no input."""
@@ -346,7 +346,7 @@ class Layer:
         if inputs is None:
             return [loss for loss, free in pairs if free]
         wanted = nest.flatten(inputs)
-        return [loss for loss, free in pairs if not free and _depends(loss.op, wanted)]
+        return [loss for loss, free in pairs if not free and depends(loss.op, wanted)]
 
     # ---- a call
 
@@ -373,13 +373,14 @@ class Layer:
             self._scope, reuse=reuse, auxiliary_name_scope=False
         ) as scope:
             self._current_scope = scope
-            parameters = _parameters(type(self))
+            kind: Any = type(self)
+            parameters = _parameters(kind)
             if "scope" in parameters:
                 kwargs["scope"] = scope
             if "training" in kwargs and not _takes(parameters, "training"):
                 kwargs.pop("training")
             outputs = self._apply(inputs, args, kwargs)
-        _collect(self.updates, GraphKeys.UPDATE_OPS)
+        collect(self.updates, GraphKeys.UPDATE_OPS)
         return outputs
 
     def apply(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
@@ -482,29 +483,3 @@ def _is_tensor(value: Any) -> bool:
 def _tensor_of_number(value: Any) -> Any:
     is_number = isinstance(value, np.ndarray | float | int)
     return convert(value) if is_number else value
-
-
-def _op_of(update: Any) -> Operation:
-    return update.op if hasattr(update, "op") else convert(update).op
-
-
-def _depends(op: Operation, tensors: Iterable[Any]) -> bool:
-    """Whether an op is computed from one of the tensors."""
-    wanted = {t.op for t in tensors if isinstance(t, Tensor)}
-    seen: set[Operation] = set()
-    pending = [op]
-    while pending:
-        found = pending.pop()
-        if found in wanted:
-            return True
-        if found not in seen:
-            seen.add(found)
-            pending += [tensor.op for tensor in found.inputs]
-    return False
-
-
-def _collect(members: list[Any], key: str) -> None:
-    """Add what is not in a collection yet."""
-    collection = get_default_graph().get_collection_ref(key)
-    known = {id(member) for member in collection}
-    collection += [m for m in members if id(m) not in known]

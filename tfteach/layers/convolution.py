@@ -19,7 +19,7 @@ from tfteach.ops.padding import pad
 
 
 class _Convolution(Windowed):
-    """A convolution; `_dilations` is the Const that TensorFlow makes while building."""
+    """A convolution of any rank."""
 
     def build(self, input_shape: Any) -> None:
         size = self.channels(input_shape)
@@ -30,8 +30,11 @@ class _Convolution(Windowed):
             raise ValueError(
                 "strides > 1 not supported in conjunction with dilation_rate > 1"
             )
-        if not is_dilated:  # `with_space_to_batch` makes it where it is used
-            convert(self.dilation_rate, int32, name="dilation_rate")
+        # TensorFlow makes these while building, whether or not they are used.
+        self._rate = convert(self.dilation_rate, int32, name="dilation_rate")
+        self._window: Any = self.kernel.shape
+        if is_dilated and self.padding == "same":
+            self._window = convert(self._window, name="filter_shape")
         self._is_dilated = is_dilated
         self.built = True
 
@@ -49,10 +52,10 @@ class _Convolution(Windowed):
         first = 2 if self.is_first else 1
         return upward("nn.with_space_to_batch")(
             inputs,
-            self.dilation_rate,
+            self._rate,
             padding,
             self._op,
-            self.kernel.shape,
+            self._window,
             range(first, first + self.rank),
             self.op_format,
         )

@@ -9,7 +9,22 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from tfteach import initializers
+from tfteach.initializers import (
+    Constant,
+    GlorotNormal,
+    GlorotUniform,
+    Identity,
+    Ones,
+    Orthogonal,
+    RandomNormal,
+    RandomUniform,
+    TruncatedNormal,
+    Zeros,
+    he_normal,
+    he_uniform,
+    lecun_normal,
+    lecun_uniform,
+)
 from tfteach.ops import activations, exponential, softmax
 
 _ACTIVATIONS: dict[str, Callable[..., Any]] = {
@@ -26,20 +41,20 @@ _ACTIVATIONS: dict[str, Callable[..., Any]] = {
 }
 
 _INITIALIZERS: dict[str, Callable[..., Any]] = {
-    "zeros": initializers.Zeros,
-    "ones": initializers.Ones,
-    "constant": initializers.Constant,
-    "random_uniform": lambda: initializers.RandomUniform(-0.05, 0.05),
-    "random_normal": lambda: initializers.RandomNormal(0.0, 0.05),
-    "truncated_normal": lambda: initializers.TruncatedNormal(0.0, 0.05),
-    "orthogonal": initializers.Orthogonal,
-    "identity": initializers.Identity,
-    "glorot_uniform": initializers.GlorotUniform,
-    "glorot_normal": initializers.GlorotNormal,
-    "he_normal": initializers.he_normal,
-    "he_uniform": initializers.he_uniform,
-    "lecun_normal": initializers.lecun_normal,
-    "lecun_uniform": initializers.lecun_uniform,
+    "zeros": Zeros,
+    "ones": Ones,
+    "constant": Constant,
+    "random_uniform": lambda: RandomUniform(-0.05, 0.05),
+    "random_normal": lambda: RandomNormal(0.0, 0.05),
+    "truncated_normal": lambda: TruncatedNormal(0.0, 0.05),
+    "orthogonal": Orthogonal,
+    "identity": Identity,
+    "glorot_uniform": GlorotUniform,
+    "glorot_normal": GlorotNormal,
+    "he_normal": he_normal,
+    "he_uniform": he_uniform,
+    "lecun_normal": lecun_normal,
+    "lecun_uniform": lecun_uniform,
 }
 
 

@@ -127,5 +127,5 @@ def _mean_quotient(matrix: Any) -> Any:
     count = reduce_sum(cast(not_equal(unions, 0), float32))
     unions = where(greater(unions, 0), unions, ones_like(unions))
     quotients = div(diagonal, unions)
-    total = reduce_sum(quotients, name="mean_iou")
-    return where(greater(count, 0), total / count, 0)
+    is_any = greater(count, 0)
+    return where(is_any, reduce_sum(quotients, name="mean_iou") / count, 0)
