@@ -176,11 +176,12 @@ class Convolution(Op, abstract=True):
             )
         self._check_depths(name, self.depth(inputs), filters, self.depth(grads))
         found = tuple(self.inner(grads))
+        first = 2 if geometry.is_first(self.data_format) else 1
         for i, (size, right) in enumerate(zip(found, windows.out, strict=True)):
             if size != right:
                 raise invalid_argument(
                     f"{name}: Size of out_backprop doesn't match computed: actual = "
-                    f"{size}, computed = {right} spatial_dim: {i} input: "
+                    f"{size}, computed = {right} spatial_dim: {i + first} input: "
                     f"{self.inner(inputs)[i]} filter: {filters[i]} output: {size} "
                     f"stride: {windows.strides[i]} dilation: {windows.dilations[i]}"
                 )

@@ -224,7 +224,9 @@ class _Backward(_FusedBatchNorm, abstract=True):
         watched = list(op.inputs[:3])
         made = _plain_gradient(self, *op.inputs[:5])
         initial = [of_x, of_scale, of_offset]
-        found = upward("gradients")(list(made), watched, initial)
+        found = upward("gradients")(
+            list(made), watched, initial, stop_gradients=watched
+        )
         return [*found, *([None] * (len(op.inputs) - 3))]
 
 
