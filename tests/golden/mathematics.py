@@ -110,6 +110,7 @@ def matrix_functions(tf):
     root, power = tf.linalg.sqrtm(x), tf.linalg.expm(many)
     found = [root, tf.linalg.logm(z), power, tf.linalg.expm(wide), tf.linalg.expm(free)]
     found += [tf.linalg.matrix_rank([[1.0, 2.0], [2.0, 4.0]]), tf.linalg.pinv(TALL)]
+    found += [tf.norm(x, 2, axis=[0, 1]), tf.norm(many, 2, [-1, 0], keepdims=True)]
     found += [tf.linalg.matrix_rank(free), *tf.linalg.normalize(x, axis=1)]
     return found + tf.gradients(root, [x]) + tf.gradients(tf.linalg.pinv(x), [x])
 

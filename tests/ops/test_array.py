@@ -232,7 +232,6 @@ REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
      "Number of mask dimensions must be specified"),
     (lambda: sparse.SparseTensor([[0, 1]], [1.0, 2.0], [2, 3]), ValueError,
      "Dimensions 1 and 2 are not compatible"),
-    (lambda: diagonal.matrix_diag(hole(3), k=1), NotImplementedError, "k=1"),
     (lambda: gather_points.gather_nd(hole(3, 2), hole(3, dtype=int32), batch_dims=1),
      ValueError, r"batch_dims = 1 must be less than rank\(indices\) = 1"),
 ]  # fmt: skip
@@ -293,6 +292,8 @@ AT_RUN: list[tuple[Callable[..., Any], tuple[Any, ...], str]] = [
     (arrange.reverse, (X23, vector(2)), r"'axis'\[0\] = 2 is out of valid range"),
     (segment_functions.segment_sum, (X23, vector(1, 0)),
      "segment ids are not increasing"),
+    (segment_functions.segment_sum, (X23, vector(0, -1)), "segment ids must be >= 0"),
+    (choose.where, (np.array(True),), "WhereOp : Unhandled input dimensions: 0"),
     (lambda x, i: segment_functions.unsorted_segment_sum(x, i, 2), (X23, vector(0, 4)),
      r"segment_ids\[1\] = 4 is out of range \[0, 2\)"),
     (lambda x, i: partition.dynamic_partition(x, i, 2), (X23, vector(0, 2)),

@@ -120,9 +120,35 @@ def _convert_list(
     for i, value in enumerate(values):
         known = {**bound, arg.type_attr: dtype} if dtype is not None else bound
         numbered = arg._replace(name=f"{arg.name}_{i}")
-        found.append(_convert_one(cls, numbered, value, known, bound_by))
+        try:
+            found.append(_convert_one(cls, numbered, value, known, bound_by))
+        except (TypeError, ValueError):
+            _refuse_list(cls, arg, values, bound)
         dtype = dtype or found[0].dtype.base_dtype
     return found
+
+
+def _refuse_list(
+    cls: type[Op], arg: Arg, values: list[Any], bound: dict[str, Any]
+) -> None:
+    observed = []
+    for value in values:
+        try:
+            observed.append(convert(value).dtype.base_dtype.name)
+        except (TypeError, ValueError):
+            observed.append("<NOT CONVERTIBLE TO TENSOR>")
+    prefix = (
+        f"Tensors in list passed to '{arg.name}' of '{cls.op_type}' Op have types "
+        f"[{', '.join(observed)}] that do"
+    )
+    if arg.dtype is not None:
+        words = f"{prefix} not match expected type {arg.dtype.name}."
+    elif arg.type_attr in bound:
+        inferred = bound[arg.type_attr].name
+        words = f"{prefix} not match type {inferred} inferred from earlier arguments."
+    else:
+        words = f"{prefix}n't all match."
+    raise TypeError(words) from None
 
 
 def _convert_one(

@@ -239,26 +239,26 @@ _BY_NUMPY: dict[np.dtype[Any], DType] = {
 _BY_KEY.update({float: float32, int: int32, bool: bool_, str: string, bytes: string})
 
 
-def as_dtype(value: Any) -> DType:
+def as_dtype(type_value: Any) -> DType:
     """Convert a DType, its name or number, a NumPy or Python type to a `DType`.
 
     Raises:
-      TypeError: `value` names no TensorFlow type.
+      TypeError: `type_value` names no TensorFlow type.
 
     Example:
       >>> tf.as_dtype("float32") is tf.float32
       True
     """
-    if isinstance(value, DType):
-        return value
+    if isinstance(type_value, DType):
+        return type_value
     try:
-        found = _BY_KEY.get(value)
+        found = _BY_KEY.get(type_value)
     except TypeError:  # unhashable
         found = None
     if found is not None:
         return found
     try:
-        numpy_dtype = np.dtype(value)
+        numpy_dtype = np.dtype(type_value)
     except TypeError:
         numpy_dtype = None
     if numpy_dtype is not None:
@@ -266,7 +266,7 @@ def as_dtype(value: Any) -> DType:
             return _BY_NUMPY[numpy_dtype]
         if numpy_dtype.kind in "SU":
             return string
-    raise TypeError(f"Cannot convert value {value!r} to a TensorFlow DType.")
+    raise TypeError(f"Cannot convert value {type_value!r} to a TensorFlow DType.")
 
 
 def dtypes_of(names: str) -> tuple[DType, ...]:

@@ -60,7 +60,7 @@ class Where(Op):
 
     def compute(self, xp: Any, input: Any) -> Any:
         if not input.ndim:
-            return xp.zeros((int(bool(input)), 0), np.int64)
+            raise invalid_argument("WhereOp : Unhandled input dimensions: 0")
         return xp.argwhere(input).astype(np.int64, copy=False)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:

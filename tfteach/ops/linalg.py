@@ -11,7 +11,7 @@ import numpy as np
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.convert import convert
-from tfteach.framework.dtypes import bfloat16, dtypes_of, float32
+from tfteach.framework.dtypes import bfloat16, dtypes_of, float32, int32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import OPS, Op
@@ -108,6 +108,9 @@ class BatchMatMulV2(Op):
         return shapes.broadcast(x, y)
 
     def compute(self, xp: Any, x: Any, y: Any) -> Any:
+        for i, matrix in enumerate((x, y)):
+            if matrix.ndim < 2:
+                raise invalid_argument(f"In[{i}] ndims must be >= 2: {matrix.ndim}")
         left = adjoint_view(xp, x) if self.adj_x else x
         right = adjoint_view(xp, y) if self.adj_y else y
         try:
@@ -329,12 +332,34 @@ def norm(
         x = convert(tensor)
         if ord in ("fro", "euclidean", 2):
             if is_matrix and ord == 2:
-                raise NotImplementedError("norm(ord=2) of matrices (needs Svd)")
-            total = reduce_sum(x * conj(x), axis, True)
-            result = upward("sqrt")(total)
+                result = _spectral_norm(x, axis)
+            else:
+                result = upward("sqrt")(reduce_sum(x * conj(x), axis, True))
         else:
             result = _absolute_norm(upward("abs")(x), ord, axis, is_matrix)
         return result if keep else upward("squeeze")(result, axis)
+
+
+def _spectral_norm(x: Tensor, axis: Any) -> Tensor:
+    """The largest singular values, the two axes kept with size 1."""
+    cond, map_fn, transpose = upward("cond"), upward("map_fn"), upward("transpose")
+    rank = upward("rank")(x)
+
+    def positive(i: Any) -> Any:
+        return cond(i >= 0, lambda: i, lambda: i + rank)
+
+    def place(i: Any) -> Any:
+        found = upward("where_v2")(upward("equal")(before, i))
+        return upward("cast")(upward("squeeze")(found), int32)
+
+    last = map_fn(positive, convert(axis))
+    axes = upward("range")(rank)
+    before = upward("concat")([upward("setdiff1d")(axes, last)[0], last], axis=0)
+    after = map_fn(place, axes)
+    turned = transpose(x, perm=before)
+    sizes = upward("abs")(OPS["Svd"](False, False)(turned)[0])
+    largest = upward("expand_dims")(reduce_max(sizes, axis=-1, keepdims=True), axis=-1)
+    return transpose(largest, perm=after)
 
 
 def _norm_axis(ord: Any, axis: Any) -> tuple[tuple[int, ...] | None, bool]:

@@ -178,7 +178,7 @@ class _Bound(Op, abstract=True):
     def compute(self, xp: Any, sorted_inputs: Any, values: Any) -> Any:
         if len(sorted_inputs) != len(values):
             raise invalid_argument(
-                "Leading dim_size of both tensors must match: "
+                "Leading dim_size of both tensors must match. Shapes: "
                 f"{brackets(sorted_inputs)} vs. {brackets(values)}"
             )
         rows = [

@@ -258,8 +258,13 @@ def range(
         limit = convert(limit, dtype, name="limit")
         delta = convert(delta, dtype, name="delta")
         if dtype is None:
-            kinds = [_WIDENING.index(t.dtype.base_dtype) for t in (start, limit, delta)]
-            widest = _WIDENING[max(kinds)]
+            types = [t.dtype.base_dtype for t in (start, limit, delta)]
+            if not set(types) <= set(_WIDENING):
+                raise AssertionError(  # TensorFlow's class; it says nothing more
+                    "range takes int32, int64, float32 and float64, not "
+                    f"{', '.join(t.name for t in types)}. Give a dtype, or cast."
+                )
+            widest = _WIDENING[max(map(_WIDENING.index, types))]
             start, limit = cast(start, widest), cast(limit, widest)
             delta = cast(delta, widest)
         return Range()(start, limit, delta, name=scope)

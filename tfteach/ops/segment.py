@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import ml_dtypes
 import numpy as np
 
 from tfteach.framework import dtypes
@@ -57,6 +58,8 @@ class _Segment(Op, abstract=True):
         if not len(segment_ids):
             return xp.zeros((0, *data.shape[1:]), data.dtype)
         count = int(segment_ids[-1]) + 1
+        if count <= 0:
+            raise invalid_argument("segment ids must be >= 0")
         if int(segment_ids[0]) < 0:
             raise invalid_argument(
                 f"Segment id {int(segment_ids[0])} out of range [0, {count}), possibly "
@@ -160,7 +163,10 @@ class SegmentProd(_Segment):
 
 def limit(dtype: Any, largest: bool) -> Any:
     """The largest or smallest finite number of a type."""
-    bounds = np.iinfo(dtype) if dtype.kind in "iu" else np.finfo(dtype)
+    if dtype.kind in "iu":
+        bounds: Any = np.iinfo(dtype)
+    else:
+        bounds = ml_dtypes.finfo(dtype)  # which knows bfloat16 too
     return bounds.max if largest else bounds.min
 
 

@@ -237,14 +237,6 @@ CHOICES = [
         exact_shape=False,
         gradient=False,
     ),
-    Case(
-        Where(),
-        (np.array(True),),
-        np.zeros((1, 0)),
-        "scalar",
-        exact_shape=False,
-        gradient=False,
-    ),
     Case(Select(), (X > 2, X, -X), [[-0.5, -1.5, 2.5], [3.5, 4.5, 5.5]]),
     Case(
         Select(),
