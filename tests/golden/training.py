@@ -272,6 +272,13 @@ OPTIMIZERS = {
     "centered": lambda tf: tf.train.RMSPropOptimizer(0.1, centered=True),
     "adam": lambda tf: tf.train.AdamOptimizer(0.1),
     "lazy_adam": lambda tf: tf.contrib.opt.LazyAdamOptimizer(0.1),
+    "nadam": lambda tf: tf.contrib.opt.NadamOptimizer(0.1),
+    "ada_max": lambda tf: tf.contrib.opt.AdaMaxOptimizer(0.1),
+    "adam_w": lambda tf: tf.contrib.opt.AdamWOptimizer(0.01, 0.1),
+    "momentum_w": lambda tf: tf.contrib.opt.MomentumWOptimizer(0.01, 0.1, 0.9),
+    "adagrad_w": lambda tf: tf.contrib.opt.extend_with_decoupled_weight_decay(
+        tf.train.AdagradOptimizer
+    )(weight_decay=0.1, learning_rate=0.1),
     "adadelta": lambda tf: tf.train.AdadeltaOptimizer(1.0, epsilon=1e-2),
     "adagrad_da": lambda tf: tf.train.AdagradDAOptimizer(
         0.1, tf.train.get_or_create_global_step(), 0.1, 0.3, 0.1
@@ -323,7 +330,12 @@ GRAPHS = [
     multilayer_perceptron,
     bias_and_layers, cross_entropies, logistic_losses, norms_and_moments, dropouts,
     lookups, schedules, waves, averages_ref, averages_resource, minimize_options,
-    *(_optimizer_graph(n, r) for n in OPTIMIZERS for r in (False, True)),
+    # TF's reference variables decay while their gradients are computed.
+    *(
+        _optimizer_graph(n, r)
+        for n in OPTIMIZERS
+        for r in ([True] if n.endswith("_w") else [False, True])
+    ),
 ]  # fmt: skip
 
 

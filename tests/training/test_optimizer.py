@@ -244,3 +244,18 @@ def test_a_schedule_follows_the_global_step():
     rate = tf.train.exponential_decay(1.0, step, 1, 0.5)
     train = sgd(rate).minimize(v * 1.0, global_step=step)
     np.testing.assert_array_equal(trained(train, v, 3), [1.0 - 1.75, 2.0 - 1.75])
+
+
+# ---- weight decay
+
+
+def test_chosen_variables_shrink(caplog):
+    v, u = variable("v", use_resource=True), variable("u", use_resource=True)
+    optimizer = tf.contrib.opt.MomentumWOptimizer(0.5, 1.0, 0.0)
+    pairs = [(tf.constant([1.0, 1.0]), v), (tf.constant([1.0, 1.0]), u)]
+    step = optimizer.apply_gradients(pairs, decay_var_list=[u])
+    found = trained(step, [v, u])
+    np.testing.assert_array_equal(found, [[0.0, 1.0], [-0.5, 0.0]])
+    step = optimizer.minimize(v + u, decay_var_list=[u])  # TF forgets the list
+    np.testing.assert_array_equal(trained(step, v), [-0.5, 0.0])
+    assert "minimize forgets decay_var_list" in caplog.text

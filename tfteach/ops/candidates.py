@@ -251,7 +251,7 @@ def _named(op: Op, *inputs: Any, name: str | None) -> Any:
     """The op's outputs, which the signature names."""
     kind = type(op)
     outputs = [arg.name for arg in kind.outputs]
-    return namedtuple(kind.op_type, outputs)(*op(*inputs, name=name))  # type: ignore[misc]
+    return namedtuple(kind.op_type, outputs)(*op(*inputs, name=name))
 
 
 @export("nn.uniform_candidate_sampler", "random.uniform_candidate_sampler")
