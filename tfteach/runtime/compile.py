@@ -58,10 +58,12 @@ class Compiled(NamedTuple):
 
 def compile_step(step: Step, resources: Resources, session: Any = None) -> Compiled:
     """Turn a placed step into instructions."""
-    return _Compiler(step, resources, session).compile()
+    return Compiler(step, resources, session).compile()
 
 
-class _Compiler:
+class Compiler:
+    """Gives edges their registers, and nodes their instructions."""
+
     def __init__(self, step: Step, resources: Resources, session: Any) -> None:
         self.step = step
         self.resources = resources
@@ -79,7 +81,7 @@ class _Compiler:
         for node in step.nodes:
             if node.values is not None:
                 for i, value in enumerate(node.values):
-                    self.preset_value(Edge(node, i), _normal(node.device.put(value)))
+                    self.preset_constant(node, i, value)
             elif node.spec.gives_handle:
                 context = Context(node.op, node.device, self.resources, self.session)
                 self.preset_value(Edge(node, 0), node.spec.compute(context))
@@ -99,6 +101,12 @@ class _Compiler:
             self.registers.append(None)
         return found
 
+    def preset_constant(self, node: Node, index: int, value: Any) -> None:
+        self.preset_value(Edge(node, index), _normal(node.device.put(value)))
+
+    def add(self, instruction: Instruction) -> None:
+        self.code.append(instruction)
+
     def preset_value(self, edge: Edge, value: Any) -> None:
         slot = self.slot(edge)
         self.registers[slot] = value
@@ -112,7 +120,7 @@ class _Compiler:
         elif carries_cell(source):
             output = (self.slot(Edge(node, 0)),)
             read = Instruction(read_cell, (self.slot(source),), output, (), node)
-            self.code.append(read)
+            self.add(read)
         else:
             self.slots[Edge(node, 0)] = self.slot(source)
 
@@ -135,7 +143,7 @@ class _Compiler:
         has_objects = any(t.dtype.numpy_dtype.hasobject for t in node.op.inputs)
         is_plain = is_plain and not has_objects
         expression = spec.expression(*names) if is_plain else None
-        self.code.append(Instruction(bound, inputs, outputs, (), node, expression))
+        self.add(Instruction(bound, inputs, outputs, (), node, expression))
 
     def argument(self, node: Node, index: int) -> int:
         """The register of one input, read from its variable if need be."""
@@ -145,7 +153,7 @@ class _Compiler:
             return slot
         value = len(self.registers)
         self.registers.append(None)
-        self.code.append(Instruction(read_cell, (slot,), (value,), (), node))
+        self.add(Instruction(read_cell, (slot,), (value,), (), node))
         return value
 
     def fetch(self, edge: Edge) -> tuple[int, Callable[[Any], Any]]:
@@ -191,15 +199,21 @@ def kept_feeds(step: Step) -> tuple[int, ...]:
         Edge(node, 0): {i} for i, node in enumerate(step.feeds.values())
     }
     kept: set[int] = set()
-    for node in step.nodes:
-        reaching = set().union(*(origins.get(edge, ()) for edge in node.inputs))
-        if not reaching:
-            continue
-        if node.spec.is_stateful:
-            kept |= reaching
-        elif node.spec.aliases:
-            for i in range(len(node.op.outputs)):
-                origins[Edge(node, i)] = reaching
+    grows = bool(origins)
+    while grows:
+        grows = False
+        for node in step.nodes:
+            reaching = set().union(*(origins.get(edge, ()) for edge in node.inputs))
+            if not reaching:
+                continue
+            if node.spec.is_stateful:
+                kept |= reaching
+            elif node.spec.aliases:
+                for i in range(len(node.op.outputs)):
+                    known = origins.get(Edge(node, i), set())
+                    # Only by a loop's way back can more come in another time.
+                    grows |= step.has_control_flow and not reaching <= known
+                    origins[Edge(node, i)] = known | reaching
     return tuple(sorted(kept))
 
 

@@ -11,7 +11,7 @@ Large-Scale Machine Learning, 2018.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -109,6 +109,14 @@ class _Cell:
         self.control_users: list[_Cell] = []
 
 
+def _constant(node: Node) -> Callable[..., Any]:
+    """The kernel of a node whose values are known."""
+    assert node.values is not None
+    values = [node.device.put(value) for value in node.values]
+    result = values[0] if len(values) == 1 else values
+    return lambda *_: result
+
+
 _KINDS = frozenset(
     ("Switch", "Merge", "Enter", "Exit", "NextIteration", "Feed", "ControlTrigger")
 )
@@ -130,6 +138,8 @@ class DataflowProgram:
                 if node.spec.is_stateful:
                     first = Context(node.op, node.device, resources, session)
                 function = node.device.bind(kernel_of(node.spec, first))
+                if node.values is not None:
+                    function = _constant(node)
                 slots = tuple(range(len(node.op.outputs)))
                 instruction = Instruction(function, (), slots, (), node)
             cells[node] = _Cell(node, instruction)

@@ -31,7 +31,7 @@ def frames_of(step: Step) -> dict[Node, Path]:
     paths: dict[Node, Path] = dict.fromkeys(queue, ())
     while queue:
         node = queue.popleft()
-        path = _path_behind(node, paths[node])
+        path = path_behind(node, paths[node])
         for user in users.get(node, ()):
             if user not in paths:
                 paths[user] = path
@@ -41,7 +41,7 @@ def frames_of(step: Step) -> dict[Node, Path]:
     return paths
 
 
-def _path_behind(node: Node, path: Path) -> Path:
+def path_behind(node: Node, path: Path) -> Path:
     """The loops that the outputs of `node` are in."""
     kind = "" if node.is_feed else node.op.type.removeprefix("Ref")
     if kind == "Enter":
@@ -60,7 +60,7 @@ def _refuse(user: Node, node: Node, path: Path, paths: dict[Node, Path]) -> None
     other = next(
         n
         for n in (*(edge.node for edge in user.inputs), *user.control)
-        if n in paths and _path_behind(n, paths[n]) == paths[user]
+        if n in paths and path_behind(n, paths[n]) == paths[user]
     )
     theirs = paths[user]
     raise errors.invalid_argument(

@@ -28,6 +28,7 @@ from tfteach.runtime.dataflow import DataflowProgram
 from tfteach.runtime.devices import local_devices
 from tfteach.runtime.execute import Program
 from tfteach.runtime.heap import keep_freed_memory
+from tfteach.runtime.nested_source import NestedProgram, program_with_flow
 from tfteach.runtime.optimize import optimize
 from tfteach.runtime.optimize.specialize import specialize
 from tfteach.runtime.partition import Transfers, partition
@@ -42,10 +43,13 @@ from tfteach.session.options import Options, check_config
 _open_sessions: weakref.WeakSet[BaseSession] = weakref.WeakSet()
 
 
+AnyProgram = Program | NestedProgram | DataflowProgram
+
+
 class Plan(NamedTuple):
     """How one combination of fetches and feeds is run, once it has been resolved."""
 
-    program: Program | DataflowProgram
+    program: AnyProgram
     converters: tuple[Converter, ...]
     result: Callable[[Sequence[Any]], Any]  # from the fetched values
     mutations: int
@@ -74,7 +78,7 @@ class BaseSession:
         self._lock = threading.RLock()
         # (fetches, fed keys) as the caller wrote them -> plan, for hashable ones
         self._ready: dict[Any, Plan] = {}
-        self._programs: dict[Any, tuple[Program | DataflowProgram, int]] = {}
+        self._programs: dict[Any, tuple[AnyProgram, int]] = {}
         _open_sessions.add(self)
 
     # ---- properties
@@ -203,7 +207,7 @@ class BaseSession:
         feed_dict: Any,
         fed: dict[Tensor, Any],
         resolved: Fetches,
-        program: Program | DataflowProgram,
+        program: AnyProgram,
         mutations: int,
     ) -> None:
         if feed_dict and len(fed) != len(feed_dict):
@@ -235,7 +239,7 @@ class BaseSession:
 
     def _program(
         self, elements: Iterable[Element], fed: tuple[Tensor, ...]
-    ) -> tuple[Program | DataflowProgram, int]:
+    ) -> tuple[AnyProgram, int]:
         """The compiled program for these fetches and fed tensors."""
         elements = tuple(elements)
         key = elements, fed
@@ -274,10 +278,11 @@ class BaseSession:
         if len(self.devices) > 1:
             partition(step, self.devices[0], self.transfers)
 
-    def compile_step(self, step: Step) -> Program | DataflowProgram:
+    def compile_step(self, step: Step) -> AnyProgram:
         """The runnable program of a planned step."""
         if step.has_control_flow:
-            return DataflowProgram(step, self.resources, self)
+            structured = self._options.optimizes and len(self.devices) == 1
+            return program_with_flow(step, self.resources, self, structured)
         compiled = compile_step(step, self.resources, self)
         if not self._options.optimizes or len(self.devices) > 1:
             return Program(compiled)

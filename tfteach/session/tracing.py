@@ -14,6 +14,7 @@ from tfteach.framework import errors
 from tfteach.runtime.compile import Instruction
 from tfteach.runtime.dataflow import DataflowProgram
 from tfteach.runtime.execute import Program, StepObserver
+from tfteach.runtime.nested_source import NestedProgram
 
 
 class Deadline:
@@ -85,7 +86,7 @@ class Tracer:
 
 
 def run_with_options(
-    program: Program | DataflowProgram,
+    program: Program | NestedProgram | DataflowProgram,
     fed: Sequence[Any],
     options: Any,
     run_metadata: Any,

@@ -15,11 +15,13 @@ from tfteach.runtime.step import Step
 
 def optimize(step: Step, fold: bool = True, merge: bool = True) -> None:
     """Fold constants, merge duplicates, and drop what is then not needed."""
-    if step.has_control_flow:
-        return
-    remove_identities(step)
+    # With branches, an Identity says in which one its users run, whoever needs it not.
+    is_plain = not step.has_control_flow
+    if is_plain:
+        remove_identities(step)
     if fold:
         fold_constants(step)
     if merge:
         merge_duplicates(step)
-    remove_dead(step)
+    if is_plain:
+        remove_dead(step)

@@ -20,7 +20,7 @@ def remove_dead(step: Step) -> None:
     seen: set[Node] = set()
     needed = [edge.node for edge in step.fetches]
     needed += [node for node in step.nodes if node.spec.is_stateful]
-    needed += _grouped(step.targets)
+    needed += grouped(step.targets)
     waited: list[Node] = []
     while needed or waited:
         if needed:
@@ -44,7 +44,7 @@ def remove_dead(step: Step) -> None:
     step.nodes = [node for node in step.nodes if node in alive]
 
 
-def _grouped(targets: list[Node]) -> list[Node]:
+def grouped(targets: list[Node]) -> list[Node]:
     """The targets, and all that a target without outputs waits for."""
     found: dict[Node, None] = {}
     stack = list(targets)
