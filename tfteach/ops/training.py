@@ -21,9 +21,9 @@ from tfteach.framework.shape import Shape
 from tfteach.ops.resource import NUMBERS, require_value
 from tfteach.ops.rows import are_distinct, put_rows, take_rows
 
-# Elements per block of a large update: what a step touches stays in the cache, and its
-# temporaries are small enough for the allocator to hand out at once.
-_BLOCK = 1 << 14
+# Elements per block of a large update: what a step touches stays in the cache (Adam on
+# 8M floats: 29 ms in blocks of 4k, 17 of 16k, 15.5 from 32k on).
+_BLOCK = 1 << 15
 
 # (xp, arrays to update, gradient, temporaries like the gradient)
 Step = Callable[[Any, Sequence[Any], Any, Sequence[Any]], None]
