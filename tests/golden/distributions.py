@@ -137,9 +137,17 @@ def student_t(tf):
     return [*found, e.mean(), e.variance()]
 
 
+def dirichlet_multinomial(tf):
+    d = tf.distributions.DirichletMultinomial(4.0, [[0.5, 2.0, 3.0], [4.0, 1.5, 2.0]])
+    e = tf.distributions.DirichletMultinomial(3.0, [2.0, 1.0], validate_args=True)
+    found = [d.sample(3, seed=1), d.prob([1.0, 2.0, 1.0]), e.log_prob([1.0, 2.0])]
+    return found + moments(d, "mean", "stddev", "variance", "covariance")
+
+
 GRAPHS = [
     normal, normal_of_any_shape, uniform, bernoulli, categorical,
     gamma_and_exponential, beta, dirichlet, laplace, multinomial, student_t,
+    dirichlet_multinomial,
 ]  # fmt: skip
 
 

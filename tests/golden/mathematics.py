@@ -208,6 +208,7 @@ def special_functions(tf):
     found += [m.bessel_i0(x), m.bessel_i1(x), tf.lbeta(a), m.nextafter(a, x)]
     found += [m.betainc(a, a + 1.0, x[0] * 0.5), m.reciprocal_no_nan(a - 2.0)]
     found += [m.polyval([x, 2.0, x], a), tf.cross(A, A + 1.0)]
+    found += [tf.log_sigmoid(x - 4.0), m.log_sigmoid(a, name="ls")]
     found += [m.cumulative_logsumexp(a, 1), m.cumulative_logsumexp(x, reverse=True)]
     for y in found[:11] + found[12:]:
         found += [g for g in tf.gradients(y * 2.0, [a, x]) if g is not None]

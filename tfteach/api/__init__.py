@@ -169,6 +169,7 @@ from tfteach.ops.array import reshape as reshape
 from tfteach.ops.array import squeeze as squeeze
 from tfteach.ops.array import stop_gradient as stop_gradient
 from tfteach.ops.bessel import cross as cross
+from tfteach.ops.bessel import log_sigmoid as log_sigmoid
 from tfteach.ops.blocks import batch_to_space as batch_to_space
 from tfteach.ops.blocks import batch_to_space_nd as batch_to_space_nd
 from tfteach.ops.blocks import depth_to_space as depth_to_space
@@ -299,6 +300,8 @@ from tfteach.ops.pack import unstack as unstack
 from tfteach.ops.padding import pad as pad
 from tfteach.ops.partition import dynamic_partition as dynamic_partition
 from tfteach.ops.partition import dynamic_stitch as dynamic_stitch
+from tfteach.ops.patches import extract_image_patches as extract_image_patches
+from tfteach.ops.patches import extract_volume_patches as extract_volume_patches
 from tfteach.ops.patterns import regex_replace as regex_replace
 from tfteach.ops.qr import qr as qr
 from tfteach.ops.random import get_seed as get_seed

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from tfteach.distributions.continuous import Laplace as Laplace
     from tfteach.distributions.continuous import Normal as Normal
     from tfteach.distributions.continuous import Uniform as Uniform
+    from tfteach.distributions.dirichlet_multinomial import DirichletMultinomial as DirichletMultinomial
     from tfteach.distributions.discrete import Bernoulli as Bernoulli
     from tfteach.distributions.discrete import Categorical as Categorical
     from tfteach.distributions.divergence import RegisterKL as RegisterKL
@@ -28,6 +29,7 @@ _LATER = {
     "Beta": ("tfteach.distributions.positive", "Beta"),
     "Categorical": ("tfteach.distributions.discrete", "Categorical"),
     "Dirichlet": ("tfteach.distributions.vector", "Dirichlet"),
+    "DirichletMultinomial": ("tfteach.distributions.dirichlet_multinomial", "DirichletMultinomial"),
     "Distribution": ("tfteach.distributions.base", "Distribution"),
     "Exponential": ("tfteach.distributions.positive", "Exponential"),
     "FULLY_REPARAMETERIZED": ("tfteach.distributions.base", "FULLY_REPARAMETERIZED"),

@@ -11,6 +11,7 @@ from tfteach.ops.bessel import bessel_i0 as bessel_i0
 from tfteach.ops.bessel import bessel_i0e as bessel_i0e
 from tfteach.ops.bessel import bessel_i1 as bessel_i1
 from tfteach.ops.bessel import bessel_i1e as bessel_i1e
+from tfteach.ops.bessel import log_sigmoid as log_sigmoid
 from tfteach.ops.bessel import nextafter as nextafter
 from tfteach.ops.bessel import polyval as polyval
 from tfteach.ops.bessel import reciprocal_no_nan as reciprocal_no_nan

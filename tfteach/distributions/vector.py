@@ -61,8 +61,37 @@ from tfteach.ops.spread import one_hot
 from tfteach.ops.unary import rsqrt, square
 
 
+class Shares(Distribution):
+    """Distributions of vectors whose components have a `concentration`."""
+
+    _concentration: Tensor
+    _total_concentration: Tensor
+
+    @property
+    def concentration(self) -> Tensor:
+        """The weights of the components."""
+        return self._concentration
+
+    @property
+    def total_concentration(self) -> Tensor:
+        """Their sum."""
+        return self._total_concentration
+
+    def _batch_shape_tensor(self) -> Any:
+        return shape(self.total_concentration)
+
+    def _batch_shape(self) -> Any:
+        return self.total_concentration.shape
+
+    def _event_shape_tensor(self) -> Any:
+        return shape(self.concentration)[-1:]
+
+    def _event_shape(self) -> Any:
+        return self.concentration.shape.with_rank_at_least(1)[-1:]
+
+
 @export("distributions.Dirichlet", "contrib.distributions.Dirichlet")
-class Dirichlet(Distribution):
+class Dirichlet(Shares):
     """The Dirichlet distribution of shares that add up to 1.
 
     density(x) = Π xᵢ^(cᵢ - 1) / B(c), c the concentration
@@ -93,28 +122,6 @@ class Dirichlet(Distribution):
             allow_nan_stats, parameters,
             [self._concentration, self._total_concentration], scope,
         )  # fmt: skip
-
-    @property
-    def concentration(self) -> Tensor:
-        """The weights of the components."""
-        return self._concentration
-
-    @property
-    def total_concentration(self) -> Tensor:
-        """Their sum."""
-        return self._total_concentration
-
-    def _batch_shape_tensor(self) -> Any:
-        return shape(self.total_concentration)
-
-    def _batch_shape(self) -> Any:
-        return self.total_concentration.shape
-
-    def _event_shape_tensor(self) -> Any:
-        return shape(self.concentration)[-1:]
-
-    def _event_shape(self) -> Any:
-        return self.concentration.shape.with_rank_at_least(1)[-1:]
 
     def _sample_n(self, n: Any, seed: Any = None) -> Any:
         draws = random_gamma([n], self.concentration, dtype=self.dtype, seed=seed)

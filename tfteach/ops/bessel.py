@@ -232,6 +232,26 @@ def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
         return upward("div_no_nan")(one, x, name=scope)
 
 
+@export("math.log_sigmoid", "log_sigmoid")
+def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
+    """The logarithm of the sigmoid, without underflow, element-wise.
+
+    y = ln(1 / (1 + exp(-x))) = -softplus(-x)
+
+    Args:
+      x: float Tensor of any shape.
+      name: the op's name.
+
+    Returns:
+      A Tensor of the same shape and type.
+
+    Source: python/ops/math_ops.py.
+    """
+    with name_scope(name, "LogSigmoid", [x]) as scope:
+        x = convert(x, name="x")
+        return upward("negative")(upward("nn.softplus")(-x), name=scope)
+
+
 class Cross(Op):
     """Cross products of vectors of three.  Source: core/ops/math_ops.cc, Cross."""
 

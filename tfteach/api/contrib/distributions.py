@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from tfteach.distributions.continuous import Normal as Normal
     from tfteach.distributions.continuous import NormalWithSoftplusScale as NormalWithSoftplusScale
     from tfteach.distributions.continuous import Uniform as Uniform
+    from tfteach.distributions.dirichlet_multinomial import DirichletMultinomial as DirichletMultinomial
     from tfteach.distributions.discrete import Bernoulli as Bernoulli
     from tfteach.distributions.discrete import Categorical as Categorical
     from tfteach.distributions.divergence import RegisterKL as RegisterKL
@@ -33,6 +34,7 @@ _LATER = {
     "BetaWithSoftplusConcentration": ("tfteach.distributions.positive", "BetaWithSoftplusConcentration"),
     "Categorical": ("tfteach.distributions.discrete", "Categorical"),
     "Dirichlet": ("tfteach.distributions.vector", "Dirichlet"),
+    "DirichletMultinomial": ("tfteach.distributions.dirichlet_multinomial", "DirichletMultinomial"),
     "Distribution": ("tfteach.distributions.base", "Distribution"),
     "Exponential": ("tfteach.distributions.positive", "Exponential"),
     "ExponentialWithSoftplusRate": ("tfteach.distributions.positive", "ExponentialWithSoftplusRate"),
