@@ -6,8 +6,12 @@ The names below are TensorFlow 1.15's; `api/` lists them.  This module adds what
 tfteach's own: `install_as_tensorflow`, `simulate_gpus` and the notebook extension.
 """
 
+import sys as _sys
+from importlib import import_module as _import_module
+from types import ModuleType as _ModuleType
 from typing import Any as _Any
 
+from tfteach import api as _api
 from tfteach.api import *  # noqa: F403
 from tfteach.legacy.versions import VERSION as VERSION
 from tfteach.runtime.devices import simulate_gpus as simulate_gpus
@@ -34,7 +38,32 @@ def load_ipython_extension(shell: _Any) -> None:
     load(shell)
 
 
+class _Package(_ModuleType):
+    """This package, whose `layers` is the public `tf.layers`.
+
+    Python sets an attribute for each module that is imported below a package, and
+    would hide `api/layers.py` by the package `layers/` that it lists.
+    """
+
+    def __setattr__(self, name: str, value: _Any) -> None:
+        inner = isinstance(value, _ModuleType) and value.__name__ == f"tfteach.{name}"
+        if not (inner and hasattr(_api, name)):
+            super().__setattr__(name, value)
+
+
+_sys.modules[__name__].__class__ = _Package
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_api.__dir__()})
+
+
 def __getattr__(name: str) -> _Any:
+    if name in _api._LATER:
+        globals()[name] = getattr(_api, name)
+        return globals()[name]
+    if name == "examples":  # a package of modules, as tensorflow.examples is
+        return _import_module("tfteach.examples")
     # Protos are loaded when first asked for: they cost more than the rest together.
     if not name.startswith("_"):
         # Not `from tfteach import protos`: that asks for an attribute, and comes back.

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from tfteach.api import app as app
 from tfteach.api import bitwise as bitwise
 from tfteach.api import client as client
 from tfteach.api import compat as compat
@@ -9,15 +10,19 @@ from tfteach.api import contrib as contrib
 from tfteach.api import debugging as debugging
 from tfteach.api import dtypes as dtypes
 from tfteach.api import errors as errors
+from tfteach.api import flags as flags
+from tfteach.api import gfile as gfile
 from tfteach.api import graph_util as graph_util
 from tfteach.api import image as image
 from tfteach.api import initializers as initializers
 from tfteach.api import io as io
 from tfteach.api import linalg as linalg
+from tfteach.api import logging as logging
 from tfteach.api import manip as manip
 from tfteach.api import math as math
 from tfteach.api import nn as nn
 from tfteach.api import random as random
+from tfteach.api import resource_loader as resource_loader
 from tfteach.api import sets as sets
 from tfteach.api import signal as signal
 from tfteach.api import sparse as sparse
@@ -463,6 +468,9 @@ from tfteach.ops.unary import rsqrt as rsqrt
 from tfteach.ops.unary import sign as sign
 from tfteach.ops.unary import sqrt as sqrt
 from tfteach.ops.unary import square as square
+from tfteach.platform.tensor_protos import get_static_value as get_static_value
+from tfteach.platform.tensor_protos import make_ndarray as make_ndarray
+from tfteach.platform.tensor_protos import make_tensor_proto as make_tensor_proto
 from tfteach.session.session import InteractiveSession as InteractiveSession
 from tfteach.session.session import Session as Session
 from tfteach.session.session import get_default_session as get_default_session
@@ -502,35 +510,19 @@ from tfteach.variables.partitioners import min_max_variable_partitioner as min_m
 from tfteach.variables.partitioners import variable_axis_size_partitioner as variable_axis_size_partitioner
 
 if TYPE_CHECKING:
-    from tfteach.api import app as app
     from tfteach.api import distributions as distributions
-    from tfteach.api import flags as flags
-    from tfteach.api import gfile as gfile
     from tfteach.api import layers as layers
-    from tfteach.api import logging as logging
     from tfteach.api import lookup as lookup
     from tfteach.api import losses as losses
     from tfteach.api import metrics as metrics
-    from tfteach.api import resource_loader as resource_loader
     from tfteach.lookup.tables import tables_initializer as tables_initializer
-    from tfteach.platform.tensor_protos import get_static_value as get_static_value
-    from tfteach.platform.tensor_protos import make_ndarray as make_ndarray
-    from tfteach.platform.tensor_protos import make_tensor_proto as make_tensor_proto
 
 _LATER = {
-    "app": ("tfteach.api", "app"),
     "distributions": ("tfteach.api", "distributions"),
-    "flags": ("tfteach.api", "flags"),
-    "get_static_value": ("tfteach.platform.tensor_protos", "get_static_value"),
-    "gfile": ("tfteach.api", "gfile"),
     "layers": ("tfteach.api", "layers"),
-    "logging": ("tfteach.api", "logging"),
     "lookup": ("tfteach.api", "lookup"),
     "losses": ("tfteach.api", "losses"),
-    "make_ndarray": ("tfteach.platform.tensor_protos", "make_ndarray"),
-    "make_tensor_proto": ("tfteach.platform.tensor_protos", "make_tensor_proto"),
     "metrics": ("tfteach.api", "metrics"),
-    "resource_loader": ("tfteach.api", "resource_loader"),
     "tables_initializer": ("tfteach.lookup.tables", "tables_initializer"),
 }
 

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import difflib
 import functools
-from collections.abc import Callable
+import importlib
+import sys
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any
 
 # What TensorFlow 1.0 (or a later 1.x) called anew: "old new", below `tf.`.
 _RENAMED = """
@@ -127,10 +129,26 @@ def missing(package: str, name: str, module: str = "tensorflow") -> AttributeErr
     )
 
 
-def absent(package: str) -> Callable[[str], Any]:
-    """A package's `__getattr__`: refuses every name, with a hint where there is one."""
+def absent(
+    package: str, later: Mapping[str, tuple[str, str]] | None = None
+) -> Callable[[str], Any]:
+    """A package's `__getattr__`: imports late, or refuses with a hint.
 
-    def refuse(name: str) -> NoReturn:
-        raise missing(package, name)
+    Args:
+      package: dotted, below `tf.`; empty for `tf` itself.
+      later: the names that are imported at their first use: (module, attribute).
+    """
+    own = "tfteach.api" + ("." + package if package else "")
 
-    return refuse
+    def find(name: str) -> Any:
+        if later is None or name not in later:
+            raise missing(package, name)
+        module, attribute = later[name]
+        if module == own:  # a package below this one
+            found = importlib.import_module(f"{own}.{name}")
+        else:
+            found = getattr(importlib.import_module(module), attribute)
+        setattr(sys.modules[own], name, found)
+        return found
+
+    return find

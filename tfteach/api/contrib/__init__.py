@@ -3,6 +3,8 @@
 from typing import TYPE_CHECKING
 
 from tfteach.api.contrib import framework as framework
+from tfteach.api.contrib import tensorboard as tensorboard
+from tfteach.api.contrib import util as util
 from tfteach.legacy.renamed import absent as _absent
 
 if TYPE_CHECKING:
@@ -13,9 +15,7 @@ if TYPE_CHECKING:
     from tfteach.api.contrib import losses as losses
     from tfteach.api.contrib import opt as opt
     from tfteach.api.contrib import slim as slim
-    from tfteach.api.contrib import tensorboard as tensorboard
     from tfteach.api.contrib import training as training
-    from tfteach.api.contrib import util as util
 
 _LATER = {
     "distributions": ("tfteach.api.contrib", "distributions"),
@@ -25,9 +25,7 @@ _LATER = {
     "losses": ("tfteach.api.contrib", "losses"),
     "opt": ("tfteach.api.contrib", "opt"),
     "slim": ("tfteach.api.contrib", "slim"),
-    "tensorboard": ("tfteach.api.contrib", "tensorboard"),
     "training": ("tfteach.api.contrib", "training"),
-    "util": ("tfteach.api.contrib", "util"),
 }
 
 
