@@ -305,6 +305,8 @@ from tfteach.ops.pack import unstack as unstack
 from tfteach.ops.padding import pad as pad
 from tfteach.ops.partition import dynamic_partition as dynamic_partition
 from tfteach.ops.partition import dynamic_stitch as dynamic_stitch
+from tfteach.ops.patches import extract_image_patches as extract_image_patches
+from tfteach.ops.patches import extract_volume_patches as extract_volume_patches
 from tfteach.ops.patterns import regex_replace as regex_replace
 from tfteach.ops.qr import qr as qr
 from tfteach.ops.random import get_seed as get_seed

@@ -2,5 +2,7 @@
 
 from tfteach.control.random_crop import random_crop as random_crop
 from tfteach.legacy.renamed import absent as _absent
+from tfteach.ops.patches import extract_image_patches as extract_image_patches
+from tfteach.ops.patches import extract_patches as extract_patches
 
 __getattr__ = _absent("image")

@@ -193,7 +193,7 @@ def patches(xp: Any, x: Any, windows: Windows) -> Iterator[tuple[slice, slice, A
     lines = (images, rows, *out[1:])
     taps = (*window, channels)
     buffer = xp.empty((*taps, *lines) if by_taps else (*lines, *taps), _work_type(x))
-    source = _Source(xp, x, windows, images)
+    source = Source(xp, x, windows, images)
     for i in range(0, batch, images):
         view = source.view(i)
         for r in range(0, out[0], rows):
@@ -214,7 +214,7 @@ def patches(xp: Any, x: Any, windows: Windows) -> Iterator[tuple[slice, slice, A
                 yield *at, columns.reshape(-1, prod(taps))
 
 
-class _Source:
+class Source:
     """The images with their padding, a block at a time in one buffer."""
 
     def __init__(self, xp: Any, x: Any, windows: Windows, images: int) -> None:

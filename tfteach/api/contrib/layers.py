@@ -22,9 +22,15 @@ if TYPE_CHECKING:
     from tfteach.contrib.layers.dense import relu as relu
     from tfteach.contrib.layers.embedding import bow_encoder as bow_encoder
     from tfteach.contrib.layers.embedding import embed_sequence as embed_sequence
+    from tfteach.contrib.layers.embedding import embedding_lookup_unique as embedding_lookup_unique
+    from tfteach.contrib.layers.groups import group_norm as group_norm
+    from tfteach.contrib.layers.groups import instance_norm as instance_norm
     from tfteach.contrib.layers.initializers import variance_scaling_initializer as variance_scaling_initializer
     from tfteach.contrib.layers.initializers import xavier_initializer as xavier_initializer
     from tfteach.contrib.layers.initializers import xavier_initializer as xavier_initializer_conv2d
+    from tfteach.contrib.layers.legacy import legacy_fully_connected as legacy_fully_connected
+    from tfteach.contrib.layers.legacy import legacy_linear as legacy_linear
+    from tfteach.contrib.layers.legacy import legacy_relu as legacy_relu
     from tfteach.contrib.layers.normalization import batch_norm as batch_norm
     from tfteach.contrib.layers.normalization import bias_add as bias_add
     from tfteach.contrib.layers.normalization import layer_norm as layer_norm
@@ -80,12 +86,18 @@ _LATER = {
     "dropout": ("tfteach.contrib.layers.shaping", "dropout"),
     "elu": ("tfteach.contrib.layers.dense", "elu"),
     "embed_sequence": ("tfteach.contrib.layers.embedding", "embed_sequence"),
+    "embedding_lookup_unique": ("tfteach.contrib.layers.embedding", "embedding_lookup_unique"),
     "flatten": ("tfteach.contrib.layers.shaping", "flatten"),
     "fully_connected": ("tfteach.contrib.layers.dense", "fully_connected"),
+    "group_norm": ("tfteach.contrib.layers.groups", "group_norm"),
+    "instance_norm": ("tfteach.contrib.layers.groups", "instance_norm"),
     "l1_l2_regularizer": ("tfteach.contrib.layers.regularizers", "l1_l2_regularizer"),
     "l1_regularizer": ("tfteach.contrib.layers.regularizers", "l1_regularizer"),
     "l2_regularizer": ("tfteach.contrib.layers.regularizers", "l2_regularizer"),
     "layer_norm": ("tfteach.contrib.layers.normalization", "layer_norm"),
+    "legacy_fully_connected": ("tfteach.contrib.layers.legacy", "legacy_fully_connected"),
+    "legacy_linear": ("tfteach.contrib.layers.legacy", "legacy_linear"),
+    "legacy_relu": ("tfteach.contrib.layers.legacy", "legacy_relu"),
     "linear": ("tfteach.contrib.layers.dense", "linear"),
     "max_pool2d": ("tfteach.contrib.layers.pooling", "max_pool2d"),
     "max_pool3d": ("tfteach.contrib.layers.pooling", "max_pool3d"),

@@ -55,9 +55,15 @@ if TYPE_CHECKING:
     from tfteach.contrib.layers.dense import relu6 as relu6
     from tfteach.contrib.layers.embedding import bow_encoder as bow_encoder
     from tfteach.contrib.layers.embedding import embed_sequence as embed_sequence
+    from tfteach.contrib.layers.embedding import embedding_lookup_unique as embedding_lookup_unique
+    from tfteach.contrib.layers.groups import group_norm as group_norm
+    from tfteach.contrib.layers.groups import instance_norm as instance_norm
     from tfteach.contrib.layers.initializers import variance_scaling_initializer as variance_scaling_initializer
     from tfteach.contrib.layers.initializers import xavier_initializer as xavier_initializer
     from tfteach.contrib.layers.initializers import xavier_initializer as xavier_initializer_conv2d
+    from tfteach.contrib.layers.legacy import legacy_fully_connected as legacy_fully_connected
+    from tfteach.contrib.layers.legacy import legacy_linear as legacy_linear
+    from tfteach.contrib.layers.legacy import legacy_relu as legacy_relu
     from tfteach.contrib.layers.normalization import batch_norm as batch_norm
     from tfteach.contrib.layers.normalization import bias_add as bias_add
     from tfteach.contrib.layers.normalization import layer_norm as layer_norm
@@ -128,6 +134,7 @@ _LATER = {
     "dropout": ("tfteach.contrib.layers.shaping", "dropout"),
     "elu": ("tfteach.contrib.layers.dense", "elu"),
     "embed_sequence": ("tfteach.contrib.layers.embedding", "embed_sequence"),
+    "embedding_lookup_unique": ("tfteach.contrib.layers.embedding", "embedding_lookup_unique"),
     "filter_variables": ("tfteach.contrib.framework.variables", "filter_variables"),
     "flatten": ("tfteach.contrib.layers.shaping", "flatten"),
     "fully_connected": ("tfteach.contrib.layers.dense", "fully_connected"),
@@ -143,12 +150,17 @@ _LATER = {
     "get_variables_by_suffix": ("tfteach.contrib.framework.variables", "get_variables_by_suffix"),
     "get_variables_to_restore": ("tfteach.contrib.framework.variables", "get_variables_to_restore"),
     "global_variable": ("tfteach.contrib.framework.variables", "global_variable"),
+    "group_norm": ("tfteach.contrib.layers.groups", "group_norm"),
     "has_arg_scope": ("tfteach.contrib.framework.arguments", "has_arg_scope"),
+    "instance_norm": ("tfteach.contrib.layers.groups", "instance_norm"),
     "l1_l2_regularizer": ("tfteach.contrib.layers.regularizers", "l1_l2_regularizer"),
     "l1_regularizer": ("tfteach.contrib.layers.regularizers", "l1_regularizer"),
     "l2_regularizer": ("tfteach.contrib.layers.regularizers", "l2_regularizer"),
     "layer_norm": ("tfteach.contrib.layers.normalization", "layer_norm"),
     "learning": ("tfteach.api.contrib.slim", "learning"),
+    "legacy_fully_connected": ("tfteach.contrib.layers.legacy", "legacy_fully_connected"),
+    "legacy_linear": ("tfteach.contrib.layers.legacy", "legacy_linear"),
+    "legacy_relu": ("tfteach.contrib.layers.legacy", "legacy_relu"),
     "linear": ("tfteach.contrib.layers.dense", "linear"),
     "local_variable": ("tfteach.contrib.framework.variables", "local_variable"),
     "losses": ("tfteach.api.contrib.slim", "losses"),
