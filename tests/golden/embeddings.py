@@ -161,7 +161,8 @@ def _model(tf, kind, labels, partitioner=None, resource=False, **options):
         "biases", initializer=tf.constant(TABLE[:, 0].copy()), use_resource=resource
     )
     inputs = tf.placeholder_with_default(TABLE[:3] * 2.0, [None, 3], "inputs")
-    loss = getattr(tf.nn, kind)(
+    losses = tf.contrib.nn if "sparse" in kind else tf.nn
+    loss = getattr(losses, kind)(
         weights, biases, tf.constant(labels), inputs, 4, 11, **options
     )
     optimizer = tf.train.GradientDescentOptimizer(0.1)
@@ -188,8 +189,12 @@ def sampled_softmax_given(tf):
     return _model(tf, "sampled_softmax_loss", TRUE[:, :1], sampled_values=values)
 
 
+def sampled_sparse_softmax(tf):
+    return _model(tf, "sampled_sparse_softmax_loss", TRUE[:, :1])
+
+
 GRAPHS = [
     one_table, parts_div, parts_div_resource, parts_mod, sparse_sums,
     sparse_sums_in_parts, safe_sums, from_sparse, samplers, nce, nce_several,
-    sampled_softmax, sampled_softmax_given,
+    sampled_softmax, sampled_softmax_given, sampled_sparse_softmax,
 ]  # fmt: skip

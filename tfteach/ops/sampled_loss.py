@@ -37,7 +37,7 @@ def _sum_rows(x: Tensor) -> Tensor:
     return reshape(matmul(x, ones(ones_shape, x.dtype)), [-1])
 
 
-def _logits(
+def sampled_logits(
     weights: Any, biases: Any, labels: Any, inputs: Any, num_sampled: Any,
     num_classes: Any, num_true: int, sampled_values: Any, remove_accidental_hits: bool,
     partition_strategy: str, name: str | None, seed: int | None,
@@ -147,7 +147,7 @@ def nce_loss(
 
     Source: Gutmann and Hyvärinen 2010; python/ops/nn_impl.py.
     """
-    logits, wanted = _logits(
+    logits, wanted = sampled_logits(
         weights, biases, labels, inputs, num_sampled, num_classes, num_true,
         sampled_values, remove_accidental_hits, partition_strategy, name, None,
     )  # fmt: skip
@@ -182,7 +182,7 @@ def sampled_softmax_loss(
 
     Source: Jean et al. 2014 (arXiv:1412.2007); python/ops/nn_impl.py.
     """
-    logits, wanted = _logits(
+    logits, wanted = sampled_logits(
         weights, biases, labels, inputs, num_sampled, num_classes, num_true,
         sampled_values, remove_accidental_hits, partition_strategy, name, seed,
     )  # fmt: skip
