@@ -139,6 +139,21 @@ def layer_norms(tf):
     return found + tf.gradients(found, tf.trainable_variables())
 
 
+def groups(tf):
+    layers = tf.contrib.layers
+    free = tf.placeholder_with_default(IMAGE[..., :2], [None, 6, 5, 2], "free")
+    found = [
+        layers.instance_norm(free),
+        layers.instance_norm(free, data_format="NCHW", center=False),
+        layers.group_norm(free, 2, activation_fn=tf.nn.relu),
+        layers.group_norm(tf.constant(IMAGE), 3, 1, (2, 3), mean_close_to_zero=True),
+        layers.embed_sequence(tf.constant([[1, 0, 1]]), 4, 2, unique=True),
+        layers.legacy_relu(tf.constant(X), 2, weight_regularizer=tf.nn.l2_loss),
+        layers.legacy_fully_connected(free, 3, bias_init=None),
+    ]
+    return found + tf.gradients(found, tf.trainable_variables())
+
+
 def dropouts_and_shapes(tf):
     slim = tf.contrib.slim
     training = tf.placeholder_with_default(False, [], "training")
@@ -268,7 +283,7 @@ def summaries(tf):
 
 GRAPHS = [
     fully_connected, regularizers, convolutions, normalized, normalized_at_once,
-    layer_norms, dropouts_and_shapes, scopes_and_repetition, framework, losses,
+    layer_norms, groups, dropouts_and_shapes, scopes_and_repetition, framework, losses,
     optimize_loss, train_ops, summaries,
 ]  # fmt: skip
 

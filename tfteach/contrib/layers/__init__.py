@@ -7,7 +7,9 @@ layer of `tf.layers` there.  Read `shared.py`, `dense.py`, then the others.
 from tfteach.contrib.layers import convolution as convolution
 from tfteach.contrib.layers import dense as dense
 from tfteach.contrib.layers import embedding as embedding
+from tfteach.contrib.layers import groups as groups
 from tfteach.contrib.layers import initializers as initializers
+from tfteach.contrib.layers import legacy as legacy
 from tfteach.contrib.layers import normalization as normalization
 from tfteach.contrib.layers import optimizers as optimizers
 from tfteach.contrib.layers import pooling as pooling

@@ -9,9 +9,16 @@ from typing import Any
 
 from tfteach.contrib.framework.variables import model_variable
 from tfteach.contrib.layers.utils import public
+from tfteach.framework.convert import convert
 from tfteach.framework.operation import Tensor
+from tfteach.framework.scope import name_scope
+from tfteach.ops.array import reshape
 from tfteach.ops.embedding import embedding_lookup
-from tfteach.ops.reductions import reduce_mean
+from tfteach.ops.index import gather
+from tfteach.ops.join import concat
+from tfteach.ops.order import unique as unique_values
+from tfteach.ops.reductions import reduce_mean, reduce_prod
+from tfteach.ops.shapes import shape
 from tfteach.ops.sparse import SparseTensor
 from tfteach.variable_scope import variable_scope
 
@@ -33,7 +40,7 @@ def embed_sequence(
     Args:
       ids: int Tensor [batch, length].
       vocab_size, embed_dim: the table's sizes; not needed with `reuse`.
-      unique: looking up each id once is not implemented.
+      unique: whether each id is looked up once.
       initializer, regularizer, trainable: of the table; see `tf.get_variable`.
       scope: the variable scope; "EmbedSequence" if None.
       reuse: whether the table of `scope` is shared.
@@ -43,7 +50,6 @@ def embed_sequence(
 
     Raises:
       ValueError: a size is missing.
-      NotImplementedError: `unique` is true.
 
     Example:
       >>> words = tf.contrib.layers.embed_sequence(tf.constant([[3, 1, 2]]), 10, 4)
@@ -53,8 +59,6 @@ def embed_sequence(
             "Must specify vocab size and embedding dimension when not reusing. Got "
             f"vocab_size={vocab_size} and embed_dim={embed_dim}"
         )
-    if unique:
-        raise NotImplementedError("embed_sequence: unique=True")
     with variable_scope(scope, "EmbedSequence", [ids], reuse=reuse):
         is_known = vocab_size is not None and embed_dim is not None
         table = model_variable(
@@ -64,7 +68,35 @@ def embed_sequence(
             regularizer=regularizer,
             trainable=trainable,
         )
-        return embedding_lookup(table, ids)
+        lookup = embedding_lookup_unique if unique else embedding_lookup
+        return lookup(table, ids)
+
+
+@public("embedding_lookup_unique")
+def embedding_lookup_unique(
+    params: Any, ids: Any, partition_strategy: str = "mod", name: str | None = None
+) -> Tensor:
+    """`tf.nn.embedding_lookup` that looks each id up once.
+
+    Args:
+      params: the table, or its parts.
+      ids: int Tensor of any shape.
+      partition_strategy: how ids are spread over parts; see `tf.nn.embedding_lookup`.
+      name: the name scope.
+
+    Returns:
+      A Tensor [*ids.shape, *params.shape[1:]].
+    """
+    with name_scope(name, "EmbeddingLookupUnique", [params, ids]):
+        ids = convert(ids)
+        sizes = shape(ids)
+        flat = reshape(ids, reduce_prod(sizes, keepdims=True))
+        different, places = unique_values(flat)
+        rows = embedding_lookup(params, different, partition_strategy)
+        found = gather(rows, places)
+        found = reshape(found, concat([sizes, shape(rows)[1:]], 0))
+        found.set_shape(ids.shape.concatenate(rows.shape[1:]))
+        return found
 
 
 @public("bow_encoder")
