@@ -40,5 +40,7 @@ from tfteach.ops.solve import matrix_determinant as det
 from tfteach.ops.solve import matrix_inverse as inv
 from tfteach.ops.solve import matrix_solve as solve
 from tfteach.ops.solve import matrix_triangular_solve as triangular_solve
+from tfteach.ops.tridiagonal import tridiagonal_matmul as tridiagonal_matmul
+from tfteach.ops.tridiagonal import tridiagonal_solve as tridiagonal_solve
 
 __getattr__ = _absent("linalg")

@@ -58,6 +58,8 @@ from tfteach.ops.logistic import sigmoid_cross_entropy_with_logits as sigmoid_cr
 from tfteach.ops.logistic import weighted_cross_entropy_with_logits as weighted_cross_entropy_with_logits
 from tfteach.ops.lrn import lrn as local_response_normalization
 from tfteach.ops.lrn import lrn as lrn
+from tfteach.ops.morphology import dilation2d as dilation2d
+from tfteach.ops.morphology import erosion2d as erosion2d
 from tfteach.ops.nn import bias_add as bias_add
 from tfteach.ops.nn import l2_loss as l2_loss
 from tfteach.ops.nn import l2_normalize as l2_normalize

@@ -9,7 +9,6 @@ nn_grad.py.
 
 from __future__ import annotations
 
-from itertools import product
 from math import prod
 from typing import Any, ClassVar
 
@@ -26,7 +25,7 @@ from tfteach.ops.array import either
 from tfteach.ops.conv_2d import conv2d
 from tfteach.ops.conv_atrous import with_space_to_batch
 from tfteach.ops.conv_base import Convolution
-from tfteach.ops.pool_kernels import blocks, reach
+from tfteach.ops.pool_kernels import blocks, taps
 
 
 class _Depthwise(Convolution, abstract=True):
@@ -38,13 +37,6 @@ class _Depthwise(Convolution, abstract=True):
     def same(self, kind: type[_Depthwise]) -> Any:
         """Another of these ops with the same attributes."""
         return kind(*self.attributes)
-
-    def taps(self, windows: geometry.Windows, sizes: Any) -> Any:
-        """(tap, the outputs it adds to, the inputs it takes) for each tap that does."""
-        for tap in product(*(range(n) for n in windows.window)):
-            found = [reach(windows, i, t, sizes[i]) for i, t in enumerate(tap)]
-            if None not in found:
-                yield tap, [f[0] for f in found if f], [f[1] for f in found if f]
 
     def _check_depths(
         self, name: str, channels: int, filters: Any, outputs: int
@@ -86,7 +78,7 @@ class DepthwiseConv2dNative(_Depthwise):
         x = geometry.to_last(xp, input, self.data_format)
         result = xp.zeros((len(x), *windows.out, depth, times), _type(x))
         for images in blocks(xp, x):
-            for tap, outputs, inputs in self.taps(windows, x.shape[1:-1]):
+            for tap, outputs, inputs in taps(windows, x.shape[1:-1]):
                 part = x[images, *inputs][..., None] * filter[tap]
                 result[images, *outputs] += part
         out = result.reshape(*result.shape[:3], depth * times)
@@ -127,7 +119,7 @@ class DepthwiseConv2dNativeBackpropInput(_Depthwise):
         sizes = tuple(self.inner(shape))
         result = xp.zeros((shape[0], *sizes, filter.shape[2]), _type(grad))
         for images in blocks(xp, result):
-            for tap, outputs, inputs in self.taps(windows, sizes):
+            for tap, outputs, inputs in taps(windows, sizes):
                 part = grad[images, *outputs] * filter[tap]
                 part = part[..., 0] if part.shape[-1] == 1 else part.sum(axis=-1)
                 result[images, *inputs] += part
@@ -161,7 +153,7 @@ class DepthwiseConv2dNativeBackpropFilter(_Depthwise):
         grad = grad.reshape(*grad.shape[:-1], *shape[2:])
         result = xp.zeros(shape, _type(grad))
         for images in blocks(xp, x):
-            for tap, outputs, inputs in self.taps(windows, x.shape[1:-1]):
+            for tap, outputs, inputs in taps(windows, x.shape[1:-1]):
                 part = x[images, *inputs][..., None] * grad[images, *outputs]
                 rows = part.reshape(prod(part.shape[:3]), *shape[2:])
                 result[tap] += rows.sum(axis=0, dtype=result.dtype)

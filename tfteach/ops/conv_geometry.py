@@ -145,8 +145,11 @@ def window_sizes(
     dilations: Sequence[int],
     padding: str,
     pads: Pairs = (),
+    may_be_empty: bool = False,
 ) -> tuple[int | None, ...]:
     """How often the window fits along each dimension, as far as that is known.
+
+    `may_be_empty`: whether that may be never.
 
     Raises:
       ValueError: a stride or dilation is not positive, or no window fits.
@@ -167,7 +170,7 @@ def window_sizes(
             assert width is not None
             span = (width - 1) * dilation + 1
             room = size + sum(pad)
-            if room < span:
+            if room < span and not (may_be_empty and room + stride >= span):
                 raise ValueError(
                     f"Negative dimension size caused by subtracting {span} from {room}"
                 )

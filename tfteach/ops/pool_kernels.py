@@ -9,7 +9,7 @@ Source: core/kernels/pooling_ops_common.h, maxpooling_op.cc, avgpooling_op.cc.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any
 
@@ -140,14 +140,14 @@ def spread(xp: Any, grad: Any, sizes: tuple[int, ...], windows: Windows) -> Any:
     return result
 
 
-def offsets(
-    windows: Windows, sizes: tuple[int, ...]
-) -> Iterator[tuple[tuple[slice, ...], tuple[slice, ...]]]:
-    """The elements of a window, row by row: the outputs and inputs that each joins."""
-    for elements in product(*(range(n) for n in windows.window)):
-        found = [reach(windows, i, e, sizes[i]) for i, e in enumerate(elements)]
+def taps(
+    windows: Windows, sizes: Sequence[int]
+) -> Iterator[tuple[tuple[int, ...], tuple[slice, ...], tuple[slice, ...]]]:
+    """The elements of a window, row by row: which, the outputs and inputs it joins."""
+    for tap in product(*(range(n) for n in windows.window)):
+        found = [reach(windows, i, t, sizes[i]) for i, t in enumerate(tap)]
         if None not in found:
-            yield tuple(f[0] for f in found if f), tuple(f[1] for f in found if f)
+            yield tap, tuple(f[0] for f in found if f), tuple(f[1] for f in found if f)
 
 
 def max_gradient(xp: Any, x: Any, y: Any, grad: Any, windows: Windows) -> Any:
@@ -170,7 +170,7 @@ def max_gradient(xp: Any, x: Any, y: Any, grad: Any, windows: Windows) -> Any:
     sizes = x.shape[1:-1]
     for images in blocks(xp, x):
         left = None
-        for outputs, inputs in offsets(windows, sizes):
+        for _, outputs, inputs in taps(windows, sizes):
             hit = x[images, *inputs] == y[images, *outputs]
             if left is None:
                 left = xp.ones(y[images].shape, bool)
@@ -189,7 +189,7 @@ def max_gradient_gradient(xp: Any, x: Any, y: Any, grad: Any, windows: Windows) 
     """Pick `grad` (shaped as `x`) at each window's first maximum."""
     result = xp.zeros(y.shape, grad.dtype)
     left = xp.ones(y.shape, bool)
-    for outputs, inputs in offsets(windows, x.shape[1:-1]):
+    for _, outputs, inputs in taps(windows, x.shape[1:-1]):
         part = (slice(None), *outputs)
         hit = (x[:, *inputs] == y[part]) & left[part]
         left[part] ^= hit
@@ -216,7 +216,7 @@ def max_and_where(xp: Any, x: Any, windows: Windows) -> tuple[Any, Any]:
     places = places.reshape((*sizes, channels) if len(x) else (0,))
     if not best.size:
         return best, where
-    for outputs, inputs in offsets(windows, sizes):
+    for _, outputs, inputs in taps(windows, sizes):
         part = (slice(None), *outputs)
         found = x[:, *inputs]
         better = (where[part] < 0) | (found > best[part])

@@ -80,6 +80,8 @@ if TYPE_CHECKING:
     from tfteach.contrib.layers.regularizers import l1_regularizer as l1_regularizer
     from tfteach.contrib.layers.regularizers import l2_regularizer as l2_regularizer
     from tfteach.contrib.layers.regularizers import sum_regularizer as sum_regularizer
+    from tfteach.contrib.layers.separable import convolution2d_in_plane as conv2d_in_plane
+    from tfteach.contrib.layers.separable import convolution2d_in_plane as convolution2d_in_plane
     from tfteach.contrib.layers.separable import separable_convolution2d as separable_conv2d
     from tfteach.contrib.layers.separable import separable_convolution2d as separable_convolution2d
     from tfteach.contrib.layers.shaping import dropout as dropout
@@ -120,12 +122,14 @@ _LATER = {
     "bow_encoder": ("tfteach.contrib.layers.embedding", "bow_encoder"),
     "conv1d": ("tfteach.contrib.layers.convolution", "convolution1d"),
     "conv2d": ("tfteach.contrib.layers.convolution", "convolution2d"),
+    "conv2d_in_plane": ("tfteach.contrib.layers.separable", "convolution2d_in_plane"),
     "conv2d_transpose": ("tfteach.contrib.layers.convolution", "convolution2d_transpose"),
     "conv3d": ("tfteach.contrib.layers.convolution", "convolution3d"),
     "conv3d_transpose": ("tfteach.contrib.layers.convolution", "convolution3d_transpose"),
     "convolution": ("tfteach.contrib.layers.convolution", "convolution"),
     "convolution1d": ("tfteach.contrib.layers.convolution", "convolution1d"),
     "convolution2d": ("tfteach.contrib.layers.convolution", "convolution2d"),
+    "convolution2d_in_plane": ("tfteach.contrib.layers.separable", "convolution2d_in_plane"),
     "convolution2d_transpose": ("tfteach.contrib.layers.convolution", "convolution2d_transpose"),
     "convolution3d": ("tfteach.contrib.layers.convolution", "convolution3d"),
     "convolution3d_transpose": ("tfteach.contrib.layers.convolution", "convolution3d_transpose"),
