@@ -129,6 +129,22 @@ def least_squares(tf):
     return found + [solved[-1]] + [g[-1] for g in tf.gradients(solved, [x, b])]
 
 
+def three_diagonals(tf):
+    x = tf.constant(A, name="x")
+    b = tf.constant(B, name="b")
+    free = tf.placeholder_with_default(A, [None, 3], name="free")
+    parts = [x[0, :2], x[1], x[2, 1:]]
+    solve, times = tf.linalg.tridiagonal_solve, tf.linalg.tridiagonal_matmul
+    found = [solve(x, b), solve(x, b[:, 0], partial_pivoting=False), solve(free, b)]
+    found += [solve(parts, b, "sequence"), solve(x, tf.transpose(b), "matrix", True)]
+    found += [times(x, b), times([x[0], x[1], x[2]], b, "sequence", "s")]
+    found += [times(x, b, "matrix")]
+    for y in found[:]:
+        found += tf.gradients(y * y, [b])
+    found += tf.gradients(found[:2], [x]) + tf.gradients(found[2], [free])
+    return found + tf.gradients(found[5], [x])
+
+
 # ---- counts, orders, segments
 
 
@@ -254,7 +270,7 @@ def hinted_products(tf):
 GRAPHS = [
     inverses, determinants, solutions, triangular_solutions, choleskys, eigenvalues,
     singular_values, orthogonal_triangular, matrix_parts,
-    matrix_functions, least_squares, counts, orders,
+    matrix_functions, least_squares, three_diagonals, counts, orders,
     sparse_segments, bits, transforms, real_transforms, special_functions,
     second_derivatives, confusion, checks, hinted_products,
 ]  # fmt: skip

@@ -103,6 +103,17 @@ def test_building_refuses_in_tensorflows_words(build, kind, words) -> None:
     assert words in str(caught.value)
 
 
+def test_singular_matrices_of_three_diagonals() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder_with_default(np.zeros((3, 2), np.float32), [3, None])
+        for pivoting, words in ((True, "is not invertible"), (False, "requires piv")):
+            y = tf.linalg.tridiagonal_solve(x, x[0], partial_pivoting=pivoting)
+            with pytest.raises(tf.errors.InvalidArgumentError, match=words):
+                session.run(y)
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="Expected 3 diag"):
+        tf.linalg.tridiagonal_solve(tf.ones([2, 4]), tf.ones([4]))
+
+
 def test_numerics_are_checked_in_the_order_of_the_ops() -> None:
     with tf.Graph().as_default(), tf.Session() as session:
         x = tf.placeholder_with_default([0.0, 1.0], [2], name="x")

@@ -26,6 +26,7 @@ from tfteach.ops.solve import (
     MatrixSolve,
     MatrixTriangularSolve,
 )
+from tfteach.ops.tridiagonal import TridiagonalMatMul, TridiagonalSolve
 
 A = np.array([[4.0, 1.5, -0.5], [1.25, 3.0, 0.75], [0.25, -1.0, 2.5]])
 B = np.array([[1.0, -2.0], [0.5, 3.0], [2.0, 0.25]])
@@ -48,6 +49,14 @@ def one_by_one(function: Any) -> Any:
         return np.stack(rows)
 
     return apply
+
+
+def three(above: Any, main: Any, below: Any) -> Any:
+    return np.diag(above[:-1], 1) + np.diag(main) + np.diag(below[1:], -1)
+
+
+def banded(diagonals: Any, b: Any) -> Any:
+    return np.linalg.solve(three(*diagonals), b)
 
 
 def ridge(a: Any, b: Any, weight: Any) -> Any:
@@ -165,4 +174,10 @@ CASES = [
     Case(MatrixSolveLs(False), (np.stack([SLIM] * 4), np.stack([B] * 4), np.float64(1)),
          lambda a, b, _: np.stack([np.linalg.lstsq(SLIM, B)[0]] * 4), "slow",
          gradient=False),
+    Case(TridiagonalSolve(), (A, B), banded),
+    Case(TridiagonalSolve(False), (A, B), banded, "plain"),
+    Case(TridiagonalSolve(), (BATCH * 1.0, MANY), one_by_one(banded), "batch",
+         tolerance=1e-4),
+    Case(TridiagonalMatMul(), (A[:1], A[1:2], A[2:], B),
+         lambda above, main, below, b: three(above[0], main[0], below[0]) @ b),
 ]  # fmt: skip
