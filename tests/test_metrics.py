@@ -69,9 +69,3 @@ def test_predictions_that_are_no_probabilities():
         words = r"\[predictions must be in \[0, 1\]\]"
         with pytest.raises(tf.errors.InvalidArgumentError, match=words):
             sess.run(update)
-
-
-def test_sparse_labels_are_refused_by_name():
-    labels = tf.SparseTensor([[0, 0]], tf.constant([1], tf.int64), [2, 3])
-    with pytest.raises(NotImplementedError, match="labels: a SparseTensor"):
-        tf.metrics.precision_at_k(labels, X, 1)

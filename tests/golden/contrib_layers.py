@@ -139,6 +139,19 @@ def layer_norms(tf):
     return found + tf.gradients(found, tf.trainable_variables())
 
 
+def channels_apart(tf):
+    layers = tf.contrib.layers
+    x = _image(tf)
+    found = [
+        layers.separable_conv2d(x, None, 3, 2, stride=2),
+        layers.separable_conv2d(x, None, [2, 3], normalizer_fn=layers.layer_norm),
+        layers.separable_conv2d(x, None, 2, rate=2, biases_initializer=None),
+        layers.conv2d_in_plane(x, [3, 2], scope="own"),
+        layers.convolution2d_in_plane(x, 2, 2, "VALID", normalizer_fn=tf.identity),
+    ]
+    return found + tf.gradients(found, tf.trainable_variables())
+
+
 def groups(tf):
     layers = tf.contrib.layers
     free = tf.placeholder_with_default(IMAGE[..., :2], [None, 6, 5, 2], "free")
@@ -283,8 +296,8 @@ def summaries(tf):
 
 GRAPHS = [
     fully_connected, regularizers, convolutions, normalized, normalized_at_once,
-    layer_norms, groups, dropouts_and_shapes, scopes_and_repetition, framework, losses,
-    optimize_loss, train_ops, summaries,
+    layer_norms, channels_apart, groups, dropouts_and_shapes, scopes_and_repetition,
+    framework, losses, optimize_loss, train_ops, summaries,
 ]  # fmt: skip
 
 if __name__ == "__main__":

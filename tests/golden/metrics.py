@@ -131,9 +131,22 @@ def at_k(tf):
     )
 
 
+def at_k_of_sparse_labels(tf):
+    values = tf.constant([1, 3, 2], tf.int64)
+    labels = tf.SparseTensor([[0, 0], [0, 1], [1, 0]], values, [2, 4])
+    scores = tf.constant(SCORES)
+    m = tf.metrics
+    return _twice(
+        m.precision_at_k(labels, scores, 2),
+        m.recall_at_k(labels, scores, 3, class_id=3),
+        m.average_precision_at_k(labels, scores, 3),
+        m.average_precision_at_k(labels, scores, 1),
+    )
+
+
 GRAPHS = [
     mean, errors, counts, at_thresholds, curves, per_class, intersection_over_union,
-    at_k,
+    at_k, at_k_of_sparse_labels,
 ]  # fmt: skip
 
 if __name__ == "__main__":

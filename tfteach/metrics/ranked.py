@@ -30,7 +30,11 @@ from tfteach.ops.reductions import reduce_max, reduce_sum
 from tfteach.ops.scan import cumsum
 from tfteach.ops.sets import set_difference, set_intersection, set_size
 from tfteach.ops.shapes import rank, shape, size
+from tfteach.ops.slicing import slice as slice_
 from tfteach.ops.sparse import SparseTensor, convert_to_tensor_or_sparse_tensor
+from tfteach.ops.sparse_composites import sparse_retain
+from tfteach.ops.sparse_pieces import sparse_concat
+from tfteach.ops.sparse_shape import sparse_reshape
 from tfteach.ops.spread import tile
 from tfteach.ops.state import assign_add
 
@@ -42,21 +46,18 @@ def _name_at(name: str, k: int | None, class_id: int | None = None) -> str:
     return name if class_id is None else f"{name}_class{class_id}"
 
 
-def _dense(labels: Any) -> Any:
-    """The labels as a Tensor; sparse ones are not taken."""
-    labels = convert_to_tensor_or_sparse_tensor(labels)
-    if isinstance(labels, SparseTensor):
-        raise NotImplementedError(
-            "labels: a SparseTensor. Give a dense Tensor, with -1 where there are "
-            "fewer labels."
-        )
-    return labels
-
-
 def _with_label_axis(labels: Any, predictions: Any) -> Any:
     """Labels of the predictions' rank: one label each becomes a list of one."""
     with name_scope(None, "expand_labels", (labels, predictions)) as scope:
-        labels = _dense(labels)
+        labels = convert_to_tensor_or_sparse_tensor(labels)
+        if isinstance(labels, SparseTensor):
+            return cond(
+                equal(rank(predictions), size(labels.dense_shape) + 1),
+                lambda: sparse_reshape(
+                    labels, shape=concat((labels.dense_shape, (1,)), 0), name=scope
+                ),
+                lambda: labels,
+            )
         ranks = labels.shape.ndims, predictions.shape.ndims
         if ranks[0] is not None and ranks[1] is not None:
             if ranks[1] == ranks[0]:
@@ -76,7 +77,9 @@ def _with_label_axis(labels: Any, predictions: Any) -> Any:
 
 def _only(ids: Any, class_id: int) -> SparseTensor:
     """Of each row of class numbers the wanted one, if it is there."""
-    ids = _dense(ids)
+    ids = convert_to_tensor_or_sparse_tensor(ids)
+    if isinstance(ids, SparseTensor):
+        return sparse_retain(ids, equal(ids.values, class_id))
     sizes = shape(ids, out_type=int64)
     last = size(sizes) - 1
     wanted = fill(reduced_shape(sizes, reshape(last, [1])), cast(class_id, int64))
@@ -206,7 +209,8 @@ def precision_at_k(
     """The share of the k best predictions that are among the labels.
 
     Args:
-      labels: int64 Tensor [..., labels] of class numbers, or [...] for one each.
+      labels: int64 Tensor or SparseTensor [..., labels] of class numbers, or [...] for
+        one each; -1 is no label.
       predictions: float Tensor [..., classes].
       k: how many predictions of each example count.
       class_id: count this class only.
@@ -221,7 +225,6 @@ def precision_at_k(
 
     Raises:
       ValueError: the shapes do not fit.
-      NotImplementedError: the labels are sparse.
     """
     scope_name = _name_at("precision", k, class_id)
     with name_scope(name, scope_name, (predictions, labels, weights)) as scope:
@@ -284,7 +287,7 @@ def average_precision_at_k(
     with name_scope(name, scope_name, (predictions, labels, weights)) as scope:
         _, ids = upward("nn.top_k")(predictions, k)
         classes = cast(shape(predictions)[-1], int64)
-        labels = _without_unknown(_dense(labels), classes)
+        labels = _without_unknown(labels, classes)
         return _mean_of_averages(
             labels, ids, weights, (metrics_collections, updates_collections), scope
         )
@@ -292,13 +295,18 @@ def average_precision_at_k(
 
 def _without_unknown(labels: Any, classes: Any) -> Any:
     """The labels, -1 instead of what is no class."""
-    return cond(
-        greater_equal(reduce_max(labels), classes),
-        lambda: where_v2(
-            greater_equal(labels, classes), -1 * ones_like(labels), labels
-        ),
-        lambda: labels,
-    )
+    is_sparse = isinstance(labels, SparseTensor)
+
+    def without() -> Any:
+        values = labels.values if is_sparse else labels
+        is_other = greater_equal(values, classes)
+        values = where_v2(is_other, -1 * ones_like(values), values)
+        if not is_sparse:
+            return values
+        return SparseTensor(labels.indices, values, labels.dense_shape)
+
+    most = reduce_max(labels.values if is_sparse else labels)
+    return cond(greater_equal(most, classes), without, lambda: labels)
 
 
 def _mean_of_averages(
@@ -349,9 +357,12 @@ def _average_precision(labels: Any, ids: Any) -> Tensor:
         return div(total, cast(_label_count(labels, k), float64), name=scope)
 
 
-def _repeated(labels: Any, k: int) -> Tensor:
+def _repeated(labels: Any, k: int) -> Any:
     """The labels once for each of the k ranks, along a new axis before the last."""
     with name_scope("labels_per_k", "expand_and_tile", (labels, k, -1)) as scope:
+        labels = convert_to_tensor_or_sparse_tensor(labels)
+        if isinstance(labels, SparseTensor):
+            return _repeated_sparse(labels, k, scope)
         wide = expand_dims(labels, -2, name="expand")
         if k == 1:
             return wide
@@ -360,8 +371,25 @@ def _repeated(labels: Any, k: int) -> Tensor:
         return tile(wide, multiples, name=scope)
 
 
+def _repeated_sparse(labels: SparseTensor, k: int, scope: str) -> SparseTensor:
+    sizes = labels.dense_shape
+    last = reshape(size(sizes) + -1, [1])
+    wide = concat(
+        (slice_(sizes, [0], last), [1], slice_(sizes, last, [-1])),
+        0,
+        name="expanded_shape",
+    )
+    expanded = sparse_reshape(labels, shape=wide, name="expand")
+    if k == 1:
+        return expanded
+    return sparse_concat(-2, [expanded] * k, name=scope)
+
+
 def _label_count(labels: Any, k: int) -> Tensor:
     with name_scope(None, "num_relevant", (labels,)) as scope:
+        labels = convert_to_tensor_or_sparse_tensor(labels)
+        if isinstance(labels, SparseTensor):
+            return minimum(set_size(labels), k, name=scope)
         is_label = greater_equal(labels, 0)
         ones = where_v2(is_label, ones_like(labels), zeros_like(labels))
         return minimum(reduce_sum(ones, axis=-1), k, name=scope)

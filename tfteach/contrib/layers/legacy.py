@@ -92,7 +92,7 @@ def legacy_fully_connected(
             )
             y = bias_add(y, bias)
         if len(dims) > 2:
-            sizes = unstack(shape(x))
+            sizes: list[Any] = unstack(shape(x))
             sizes[-1] = num_output_units
             y = reshape(y, stack(sizes))
             y.set_shape([*x.shape.as_list()[:-1], num_output_units])
