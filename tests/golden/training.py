@@ -272,6 +272,10 @@ OPTIMIZERS = {
     "centered": lambda tf: tf.train.RMSPropOptimizer(0.1, centered=True),
     "adam": lambda tf: tf.train.AdamOptimizer(0.1),
     "lazy_adam": lambda tf: tf.contrib.opt.LazyAdamOptimizer(0.1),
+    "add_sign": lambda tf: tf.contrib.opt.AddSignOptimizer(
+        0.1, sign_decay_fn=lambda step: 1.0 / (1.0 + tf.to_float(step))
+    ),
+    "power_sign": lambda tf: tf.contrib.opt.PowerSignOptimizer(0.1, 2.0),
     "nadam": lambda tf: tf.contrib.opt.NadamOptimizer(0.1),
     "ada_max": lambda tf: tf.contrib.opt.AdaMaxOptimizer(0.1),
     "adam_w": lambda tf: tf.contrib.opt.AdamWOptimizer(0.01, 0.1),
@@ -296,6 +300,12 @@ OPTIMIZERS = {
         0.1, 0.1, 0.2, 0.1
     ),
 }
+
+
+# TF's reference variables decay while their gradients are computed; and the rules of
+# signs have no row updates of resource variables.
+LACKS = {"adam_w": False, "momentum_w": False, "adagrad_w": False}
+LACKS.update(add_sign=True, power_sign=True)
 
 
 def _optimizer_graph(name, use_resource):
@@ -330,11 +340,11 @@ GRAPHS = [
     multilayer_perceptron,
     bias_and_layers, cross_entropies, logistic_losses, norms_and_moments, dropouts,
     lookups, schedules, waves, averages_ref, averages_resource, minimize_options,
-    # TF's reference variables decay while their gradients are computed.
     *(
         _optimizer_graph(n, r)
         for n in OPTIMIZERS
-        for r in ([True] if n.endswith("_w") else [False, True])
+        for r in (False, True)
+        if r is not LACKS.get(n)
     ),
 ]  # fmt: skip
 

@@ -259,3 +259,16 @@ def test_chosen_variables_shrink(caplog):
     step = optimizer.minimize(v + u, decay_var_list=[u])  # TF forgets the list
     np.testing.assert_array_equal(trained(step, v), [-0.5, 0.0])
     assert "minimize forgets decay_var_list" in caplog.text
+
+
+def test_signs_have_no_row_updates_of_resources():
+    v = variable(use_resource=True)
+    rows = tf.IndexedSlices(tf.constant([1.0]), tf.constant([0]))
+    with pytest.raises(NotImplementedError, match="no row updates of resource"):
+        tf.contrib.opt.PowerSignOptimizer(0.1).apply_gradients([(rows, v)])
+
+
+def test_a_sign_rule_on_a_resource():
+    v = variable(use_resource=True)
+    step = tf.contrib.opt.AddSignOptimizer(0.5).minimize(v * 1.0)
+    np.testing.assert_allclose(trained(step, v), [0.0, 1.0])  # 0.5 * (1 + 1) less

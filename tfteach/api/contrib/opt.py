@@ -8,6 +8,8 @@ if TYPE_CHECKING:
     from tfteach.contrib.opt.adam_variants import AdaMaxOptimizer as AdaMaxOptimizer
     from tfteach.contrib.opt.adam_variants import NadamOptimizer as NadamOptimizer
     from tfteach.contrib.opt.lazy_adam import LazyAdamOptimizer as LazyAdamOptimizer
+    from tfteach.contrib.opt.signs import AddSignOptimizer as AddSignOptimizer
+    from tfteach.contrib.opt.signs import PowerSignOptimizer as PowerSignOptimizer
     from tfteach.contrib.opt.weight_decay import AdamWOptimizer as AdamWOptimizer
     from tfteach.contrib.opt.weight_decay import DecoupledWeightDecayExtension as DecoupledWeightDecayExtension
     from tfteach.contrib.opt.weight_decay import MomentumWOptimizer as MomentumWOptimizer
@@ -16,10 +18,12 @@ if TYPE_CHECKING:
 _LATER = {
     "AdaMaxOptimizer": ("tfteach.contrib.opt.adam_variants", "AdaMaxOptimizer"),
     "AdamWOptimizer": ("tfteach.contrib.opt.weight_decay", "AdamWOptimizer"),
+    "AddSignOptimizer": ("tfteach.contrib.opt.signs", "AddSignOptimizer"),
     "DecoupledWeightDecayExtension": ("tfteach.contrib.opt.weight_decay", "DecoupledWeightDecayExtension"),
     "LazyAdamOptimizer": ("tfteach.contrib.opt.lazy_adam", "LazyAdamOptimizer"),
     "MomentumWOptimizer": ("tfteach.contrib.opt.weight_decay", "MomentumWOptimizer"),
     "NadamOptimizer": ("tfteach.contrib.opt.adam_variants", "NadamOptimizer"),
+    "PowerSignOptimizer": ("tfteach.contrib.opt.signs", "PowerSignOptimizer"),
     "extend_with_decoupled_weight_decay": ("tfteach.contrib.opt.weight_decay", "extend_with_decoupled_weight_decay"),
 }
 
