@@ -21,6 +21,7 @@ from tfteach.framework.scope import colocate_with, name_scope
 from tfteach.framework.shape import Shape
 from tfteach.ops.array import INDICES
 from tfteach.ops.constant import constant
+from tfteach.ops.diagonals import MatrixDiagPartV2, MatrixDiagV2, MatrixSetDiagV2
 from tfteach.ops.fill import ones, zeros, zeros_like
 from tfteach.ops.join import concat
 from tfteach.ops.pack import brackets
@@ -272,7 +273,7 @@ def matrix_diag(
     ):
         return MatrixDiag()(diagonal, name=name)
     padding = _padding(diagonal, padding_value)
-    op = OPS["MatrixDiagV2"]()
+    op = MatrixDiagV2()
     return op(diagonal, k, num_rows, num_cols, padding, name=name)
 
 
@@ -296,7 +297,7 @@ def matrix_diag_part(
     if _is_main(k=(k, 0), padding=(padding_value, 0)):
         return MatrixDiagPart()(input, name=name)
     padding = _padding(input, padding_value)
-    return OPS["MatrixDiagPartV2"]()(input, k, padding, name=name)
+    return MatrixDiagPartV2()(input, k, padding, name=name)
 
 
 @export("matrix_set_diag", "linalg.set_diag")
@@ -318,7 +319,7 @@ def matrix_set_diag(
     """
     if _is_main(k=(k, 0)):
         return MatrixSetDiag()(input, diagonal, name=name)
-    return OPS["MatrixSetDiagV2"]()(input, diagonal, k, name=name)
+    return MatrixSetDiagV2()(input, diagonal, k, name=name)
 
 
 @export("matrix_band_part", "linalg.band_part")

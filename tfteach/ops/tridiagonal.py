@@ -227,7 +227,7 @@ def _matrix_size(diagonals: Tensor) -> int:
         raise ValueError(
             'The size of the matrix needs to be known for diagonals_format="matrix"'
         )
-    return int(rows or columns)
+    return int(rows or columns or 0)
 
 
 @export("linalg.tridiagonal_solve")
