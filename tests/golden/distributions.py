@@ -144,10 +144,20 @@ def dirichlet_multinomial(tf):
     return found + moments(d, "mean", "stddev", "variance", "covariance")
 
 
+def softplus_parameters(tf):
+    d = tf.contrib.distributions
+    x = tf.constant([0.5, -1.0], name="x")
+    found = [d.NormalWithSoftplusScale(x, x), d.LaplaceWithSoftplusScale(x, x)]
+    found += [d.GammaWithSoftplusConcentrationRate(x, x)]
+    found += [d.ExponentialWithSoftplusRate(x, name="e")]
+    found += [d.BetaWithSoftplusConcentration(x, x)]
+    return [own.prob([0.25, 0.75]) for own in found] + [own.mean() for own in found]
+
+
 GRAPHS = [
     normal, normal_of_any_shape, uniform, bernoulli, categorical,
     gamma_and_exponential, beta, dirichlet, laplace, multinomial, student_t,
-    dirichlet_multinomial,
+    dirichlet_multinomial, softplus_parameters,
 ]  # fmt: skip
 
 

@@ -352,3 +352,22 @@ class Laplace(_LocationScale):
 
     def _z(self, x: Any) -> Any:
         return (x - self.loc) / self.scale
+
+
+@export("contrib.distributions.LaplaceWithSoftplusScale")
+class LaplaceWithSoftplusScale(Laplace):
+    """A Laplace distribution whose scale is softplus(scale)."""
+
+    def __init__(
+        self,
+        loc: Any,
+        scale: Any,
+        validate_args: bool = False,
+        allow_nan_stats: bool = True,
+        name: str = "LaplaceWithSoftplusScale",
+    ) -> None:
+        parameters = dict(locals())
+        with name_scope(name, values=[loc, scale]) as scope:
+            width = softplus(scale, name="softplus_scale")
+            super().__init__(loc, width, validate_args, allow_nan_stats, scope)
+        self._parameters = parameters

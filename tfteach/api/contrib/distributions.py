@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from tfteach.distributions.base import NOT_REPARAMETERIZED as NOT_REPARAMETERIZED
     from tfteach.distributions.base import ReparameterizationType as ReparameterizationType
     from tfteach.distributions.continuous import Laplace as Laplace
+    from tfteach.distributions.continuous import LaplaceWithSoftplusScale as LaplaceWithSoftplusScale
     from tfteach.distributions.continuous import Normal as Normal
     from tfteach.distributions.continuous import NormalWithSoftplusScale as NormalWithSoftplusScale
     from tfteach.distributions.continuous import Uniform as Uniform
@@ -42,6 +43,7 @@ _LATER = {
     "Gamma": ("tfteach.distributions.positive", "Gamma"),
     "GammaWithSoftplusConcentrationRate": ("tfteach.distributions.positive", "GammaWithSoftplusConcentrationRate"),
     "Laplace": ("tfteach.distributions.continuous", "Laplace"),
+    "LaplaceWithSoftplusScale": ("tfteach.distributions.continuous", "LaplaceWithSoftplusScale"),
     "Multinomial": ("tfteach.distributions.vector", "Multinomial"),
     "NOT_REPARAMETERIZED": ("tfteach.distributions.base", "NOT_REPARAMETERIZED"),
     "Normal": ("tfteach.distributions.continuous", "Normal"),
