@@ -9,7 +9,6 @@ nn_grad.py.
 
 from __future__ import annotations
 
-from math import prod
 from typing import Any, ClassVar
 
 from tfteach.framework import shape as shapes
@@ -76,12 +75,13 @@ class DepthwiseConv2dNative(_Depthwise):
             )
         windows = self.lay(input.shape, filter.shape)
         x = geometry.to_last(xp, input, self.data_format)
-        result = xp.zeros((len(x), *windows.out, depth, times), _type(x))
-        for images in blocks(xp, x):
+        lines = filter.reshape(*filter.shape[:2], depth * times)
+        out = xp.zeros((len(x), *windows.out, depth * times), _type(x))
+        for images in blocks(xp, out):
+            wide = _repeated(xp, x[images], times)
+            part = out[images]
             for tap, outputs, inputs in taps(windows, x.shape[1:-1]):
-                part = x[images, *inputs][..., None] * filter[tap]
-                result[images, *outputs] += part
-        out = result.reshape(*result.shape[:3], depth * times)
+                part[:, *outputs] += wide[:, *inputs] * lines[tap]
         out = out.astype(input.dtype, copy=False)
         return geometry.from_last(xp, out, self.data_format)
 
@@ -92,6 +92,11 @@ class DepthwiseConv2dNative(_Depthwise):
         size = shape_ops.shape(filters)
         to_filter = self.same(DepthwiseConv2dNativeBackpropFilter)(x, size, grad)
         return [to_input, to_filter]
+
+
+def _repeated(xp: Any, images: Any, times: int) -> Any:
+    """Each channel several times over, so that the innermost loop stays long."""
+    return images if times == 1 else xp.repeat(images, times, axis=-1)
 
 
 def _type(array: Any) -> Any:
@@ -115,14 +120,18 @@ class DepthwiseConv2dNativeBackpropInput(_Depthwise):
         shape = tuple(map(int, input_sizes))
         windows = self.lay_back(shape, filter.shape, out_backprop.shape)
         grad = geometry.to_last(xp, out_backprop, self.data_format)
-        grad = grad.reshape(*grad.shape[:-1], *filter.shape[2:])
-        sizes = tuple(self.inner(shape))
+        sizes, times = tuple(self.inner(shape)), filter.shape[3]
+        lines = filter.reshape(*filter.shape[:2], grad.shape[-1])
         result = xp.zeros((shape[0], *sizes, filter.shape[2]), _type(grad))
-        for images in blocks(xp, result):
+        for images in blocks(xp, grad):
+            part = result[images]
+            if times != 1:
+                part = xp.zeros((len(part), *sizes, grad.shape[-1]), result.dtype)
             for tap, outputs, inputs in taps(windows, sizes):
-                part = grad[images, *outputs] * filter[tap]
-                part = part[..., 0] if part.shape[-1] == 1 else part.sum(axis=-1)
-                result[images, *inputs] += part
+                part[:, *inputs] += grad[images, *outputs] * lines[tap]
+            if times != 1:
+                for i in range(times):
+                    result[images] += part[..., i::times]
         result = result.astype(grad.dtype, copy=False)
         return geometry.from_last(xp, result, self.data_format)
 
@@ -150,14 +159,15 @@ class DepthwiseConv2dNativeBackpropFilter(_Depthwise):
         windows = self.lay_back(input.shape, shape, out_backprop.shape)
         x = geometry.to_last(xp, input, self.data_format)
         grad = geometry.to_last(xp, out_backprop, self.data_format)
-        grad = grad.reshape(*grad.shape[:-1], *shape[2:])
-        result = xp.zeros(shape, _type(grad))
-        for images in blocks(xp, x):
+        result = xp.zeros((*shape[:2], grad.shape[-1]), _type(grad))
+        for images in blocks(xp, grad):
+            wide = _repeated(xp, x[images].astype(result.dtype, copy=False), shape[3])
+            own = grad[images].astype(result.dtype, copy=False)
             for tap, outputs, inputs in taps(windows, x.shape[1:-1]):
-                part = x[images, *inputs][..., None] * grad[images, *outputs]
-                rows = part.reshape(prod(part.shape[:3]), *shape[2:])
-                result[tap] += rows.sum(axis=0, dtype=result.dtype)
-        return result.astype(grad.dtype, copy=False)
+                result[tap] += xp.einsum(
+                    "nhwc,nhwc->c", wide[:, *inputs], own[:, *outputs]
+                )
+        return result.reshape(shape).astype(grad.dtype, copy=False)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         size = shape_ops.shape(op.inputs[0])
