@@ -316,6 +316,13 @@ def _optimizer_graph(name, use_resource):
     return build
 
 
+def shapeless(tf):
+    v = tf.Variable(
+        tf.placeholder_with_default(X, None), validate_shape=False, name="v"
+    )
+    return tf.train.AdagradOptimizer(0.1).minimize(tf.reduce_sum(v * v))
+
+
 def minimize_options(tf):
     v = tf.Variable(X, name="v")
     u = tf.Variable(X[0], name="u", trainable=False)
@@ -339,7 +346,8 @@ GRAPHS = [
     rows_and_dense, branches, unused_outputs, unconnected, second_order,
     multilayer_perceptron,
     bias_and_layers, cross_entropies, logistic_losses, norms_and_moments, dropouts,
-    lookups, schedules, waves, averages_ref, averages_resource, minimize_options,
+    lookups, schedules, waves, averages_ref, averages_resource, shapeless,
+    minimize_options,
     *(
         _optimizer_graph(n, r)
         for n in OPTIMIZERS

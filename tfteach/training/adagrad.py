@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from tfteach.framework.export import export
+from tfteach.framework.operation import Tensor
 from tfteach.initializers import Constant
+from tfteach.ops.cast import cast
+from tfteach.ops.fill import fill
+from tfteach.ops.shapes import shape as sizes_of
 from tfteach.ops.training import (
     ApplyAdagrad,
     ResourceApplyAdagrad,
@@ -56,15 +61,16 @@ class AdagradOptimizer(Optimizer):
     def _create_slots(self, var_list: list[Any]) -> None:
         for var in var_list:
             dtype, shape = var.dtype.base_dtype, var.get_shape()
+            start: Any = Constant(self._initial, dtype=dtype)
             if not shape.is_fully_defined():
-                raise NotImplementedError(
-                    f"Adagrad on a variable whose shape {shape} is not known is not "
-                    f"implemented: give '{var.op.name}' a full shape."
-                )
+                start = self._filled_like(var, dtype)
             self._get_or_make_slot_with_initializer(
-                var, Constant(self._initial, dtype=dtype), shape, dtype,
-                "accumulator", self._name,
-            )  # fmt: skip
+                var, start, shape, dtype, "accumulator", self._name
+            )
+
+    def _filled_like(self, var: Any, dtype: Any) -> Callable[[], Tensor]:
+        """A function that gives the slot's start, of the shape `var` has in a run."""
+        return lambda: cast(fill(sizes_of(var), self._initial), dtype)
 
     def _prepare(self) -> None:
         self._hyper = [hyper(self._learning_rate, "learning_rate")]
