@@ -155,7 +155,7 @@ CASES = [
     Case(Svd(False), (SLIM,), lambda a: (scipy.linalg.svdvals(a), *np.zeros((2, 0)))),
     *(
         Case(Svd(True, full), (b,), lambda a, full=full: turned(a, full),
-             f"{full}-{len(b)}")
+             f"{full}-{b.shape[0]}x{b.shape[1]}")
         for full in (False, True) for b in (SLIM, SLIM.T.copy(), A)
     ),
     Case(Lu(), (A[::-1].copy(),), pivoted),
