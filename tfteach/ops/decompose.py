@@ -307,15 +307,28 @@ class Svd(Op):
 
     def compute(self, xp: Any, input: Any) -> tuple[Any, Any, Any]:
         dtype, wide = input.dtype, widened(input)
+        if wide.ndim < 2:
+            raise invalid_argument(
+                f"Input tensor 0 must have rank >= 2, got {wide.ndim}"
+            )
+        # LAPACK gives up where there is NaN or infinity; TF's answer is nan there.
+        is_finite = xp.isfinite(wide).all(axis=(-2, -1))
+        wide = xp.where(is_finite[..., None, None], wide, wide.dtype.type(0))
         if not self.compute_uv:
             values = xp.linalg.svd(wide, compute_uv=False)
-            return values.astype(dtype), xp.empty((0,), dtype), xp.empty((0,), dtype)
+            values = _or_nan(xp, values, is_finite[..., None]).astype(dtype)
+            return values, xp.empty((0,), dtype), xp.empty((0,), dtype)
         u, values, vh = xp.linalg.svd(wide, full_matrices=self.full_matrices)
-        v = adjoint_view(xp, vh)
-        return values.astype(dtype), u.astype(dtype), v.astype(dtype)
+        values = _or_nan(xp, values, is_finite[..., None]).astype(dtype)
+        # Of a matrix of zeros, these are unit matrices: as TF's are for nan.
+        return values, u.astype(dtype), adjoint_view(xp, vh).astype(dtype)
 
     def gradient(self, op: Operation, *grads: Any) -> list[Any]:
         return [svd_gradient(op, *grads)]
+
+
+def _or_nan(xp: Any, values: Any, is_finite: Any) -> Any:
+    return xp.where(is_finite, values, values.dtype.type(np.nan))
 
 
 def svd_gradient(op: Operation, grad_s: Any, grad_u: Any, grad_v: Any) -> Tensor:

@@ -158,6 +158,11 @@ CASES = [
              f"{full}-{b.shape[0]}x{b.shape[1]}")
         for full in (False, True) for b in (SLIM, SLIM.T.copy(), A)
     ),
+    # One matrix with NaN leaves the others as they are.
+    Case(Svd(False), (np.stack([SLIM, SLIM * np.nan, SLIM.T[:, :2].repeat(2, 0)[:3]]),),
+         lambda a: (np.stack([scipy.linalg.svdvals(a[0]), np.full(2, np.nan),
+                              scipy.linalg.svdvals(a[2])]), *np.zeros((2, 0))),
+         "nan", gradient=False),
     Case(Lu(), (A[::-1].copy(),), pivoted),
     Case(Lu(int64), (np.stack([A, A.T, A[::-1], -A]),), one_by_one(pivoted),
          "batch"),
