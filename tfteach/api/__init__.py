@@ -32,6 +32,7 @@ from tfteach.api import summary as summary
 from tfteach.api import test as test
 from tfteach.api import train as train
 from tfteach.api import version as version
+from tfteach.autodiff.custom import custom_gradient as custom_gradient
 from tfteach.autodiff.gradients import AggregationMethod as AggregationMethod
 from tfteach.autodiff.gradients import UnconnectedGradients as UnconnectedGradients
 from tfteach.autodiff.gradients import gradients as gradients

@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from tfteach.api.contrib import learn as learn
     from tfteach.api.contrib import lookup as lookup
     from tfteach.api.contrib import losses as losses
+    from tfteach.api.contrib import metrics as metrics
     from tfteach.api.contrib import nn as nn
     from tfteach.api.contrib import opt as opt
+    from tfteach.api.contrib import rnn as rnn
     from tfteach.api.contrib import slim as slim
     from tfteach.api.contrib import training as training
 
@@ -24,8 +26,10 @@ _LATER = {
     "learn": ("tfteach.api.contrib", "learn"),
     "lookup": ("tfteach.api.contrib", "lookup"),
     "losses": ("tfteach.api.contrib", "losses"),
+    "metrics": ("tfteach.api.contrib", "metrics"),
     "nn": ("tfteach.api.contrib", "nn"),
     "opt": ("tfteach.api.contrib", "opt"),
+    "rnn": ("tfteach.api.contrib", "rnn"),
     "slim": ("tfteach.api.contrib", "slim"),
     "training": ("tfteach.api.contrib", "training"),
 }

@@ -7,6 +7,7 @@ from tfteach.legacy.renamed import absent as _absent
 if TYPE_CHECKING:
     from tfteach.api.contrib.slim import learning as learning
     from tfteach.api.contrib.slim import losses as losses
+    from tfteach.api.contrib.slim import metrics as metrics
     from tfteach.api.contrib.slim import utils as utils
     from tfteach.contrib.framework.arguments import add_arg_scope as add_arg_scope
     from tfteach.contrib.framework.arguments import arg_scope as arg_scope
@@ -171,6 +172,7 @@ _LATER = {
     "max_pool2d": ("tfteach.contrib.layers.pooling", "max_pool2d"),
     "max_pool3d": ("tfteach.contrib.layers.pooling", "max_pool3d"),
     "maxout": ("tfteach.contrib.layers.shaping", "maxout"),
+    "metrics": ("tfteach.api.contrib.slim", "metrics"),
     "model_variable": ("tfteach.contrib.framework.variables", "model_variable"),
     "one_hot_encoding": ("tfteach.contrib.layers.shaping", "one_hot_encoding"),
     "optimize_loss": ("tfteach.contrib.layers.optimizers", "optimize_loss"),
