@@ -220,6 +220,23 @@ def framework(tf):
     return [*tensors, tf.constant(names)]
 
 
+def metrics(tf):
+    labels, said = tf.constant([1, 0, 1, 1]), tf.constant([1, 1, 0, 1])
+    m = tf.contrib.slim.metrics
+    values, updates = m.aggregate_metric_map(
+        {
+            "accuracy": m.streaming_accuracy(said, labels),
+            "precision": m.streaming_precision(said, labels, name="own"),
+            "recall": m.streaming_recall(said, labels),
+            "mean": m.streaming_mean(tf.to_float(said), weights=0.5),
+            "false": m.streaming_false_negatives(said, labels),
+            "error": m.streaming_root_mean_squared_error(X[0], X[1]),
+        }
+    )
+    names = sorted(values)
+    return [updates[name] for name in names] + [values[name] for name in names]
+
+
 def losses(tf):
     labels, x = tf.constant(np.abs(X) / 4), _x(tf)
     hot = tf.constant([[0, 0, 1], [1, 0, 0]])
@@ -297,7 +314,7 @@ def summaries(tf):
 GRAPHS = [
     fully_connected, regularizers, convolutions, normalized, normalized_at_once,
     layer_norms, channels_apart, groups, dropouts_and_shapes, scopes_and_repetition,
-    framework, losses, optimize_loss, train_ops, summaries,
+    framework, metrics, losses, optimize_loss, train_ops, summaries,
 ]  # fmt: skip
 
 if __name__ == "__main__":

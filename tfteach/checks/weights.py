@@ -11,7 +11,6 @@ from typing import Any
 from tfteach.control.branch import cond
 from tfteach.control.case import Assert
 from tfteach.framework.convert import convert
-from tfteach.framework.op import OPS
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import control_dependencies, name_scope
 from tfteach.framework.static import constant_value
@@ -21,6 +20,7 @@ from tfteach.ops.fill import ones_like
 from tfteach.ops.flow import no_op
 from tfteach.ops.join import concat
 from tfteach.ops.math import multiply
+from tfteach.ops.sets import DenseToDenseSetOperation
 from tfteach.ops.shapes import rank, shape, size
 
 _PREFIX = "weights can not be broadcast to values."
@@ -124,8 +124,7 @@ def _sizes_fit(weights_shape: Tensor, values_shape: Tensor) -> Tensor:
         whole = expand_dims(values_shape, -1)
         valid = concat([whole, ones_like(whole)], axis=1)
         found = expand_dims(weights_shape, -1)
-        difference = OPS["DenseToDenseSetOperation"](set_operation="a-b")
-        _, invalid, _ = difference(found, valid)
+        _, invalid, _ = DenseToDenseSetOperation("a-b")(found, valid)
         return equal(0, size(invalid, name="num_invalid_dims"), name=scope)
 
 

@@ -10,11 +10,13 @@ from typing import Any, ClassVar
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import int32
 from tfteach.framework.export import export
-from tfteach.framework.op import OPS
 from tfteach.framework.operation import Tensor
 from tfteach.layers.windowed import ZEROS, Windowed, causal_padding, given
-from tfteach.ops.adjoint import upward
 from tfteach.ops.array import reshape
+from tfteach.ops.conv_1d import conv1d as conv1d_op
+from tfteach.ops.conv_2d import conv2d as conv2d_op
+from tfteach.ops.conv_3d import Conv3D as Conv3DOp
+from tfteach.ops.conv_atrous import with_space_to_batch
 from tfteach.ops.padding import pad
 
 
@@ -50,7 +52,7 @@ class _Convolution(Windowed):
         if not self._is_dilated:
             return self._op(inputs, self.rank, padding)
         first = 2 if self.is_first else 1
-        return upward("nn.with_space_to_batch")(
+        return with_space_to_batch(
             inputs,
             self._rate,
             padding,
@@ -62,7 +64,7 @@ class _Convolution(Windowed):
 
     def _op(self, inputs: Any, _: int, padding: str) -> Any:
         if self.rank == 1:
-            return upward("nn.conv1d")(
+            return conv1d_op(
                 inputs,
                 self.kernel,
                 self.strides[0],
@@ -71,10 +73,10 @@ class _Convolution(Windowed):
             )
         strides = self.around(self.strides, 1, 1)
         if self.rank == 2:
-            return upward("nn.conv2d")(
+            return conv2d_op(
                 inputs, self.kernel, strides, padding, data_format=self.op_format
             )
-        return OPS["Conv3D"](
+        return Conv3DOp(
             strides=tuple(strides), padding=padding, data_format=self.op_format
         )(inputs, self.kernel)
 

@@ -12,22 +12,22 @@ from tfteach.control.branch import cond, smart_cond
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import as_dtype, float32
 from tfteach.framework.export import export
-from tfteach.framework.op import OPS
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import TensorShape
 from tfteach.initializers import Zeros
 from tfteach.layers import lookups
 from tfteach.layers.base import Layer, training_value
 from tfteach.layers.specs import InputSpec
-from tfteach.ops.adjoint import upward
 from tfteach.ops.arrange import transpose
 from tfteach.ops.array import identity, reshape
 from tfteach.ops.cast import cast
 from tfteach.ops.contract import tensordot
 from tfteach.ops.dropout import dropout as drop
+from tfteach.ops.linalg import MatMul
 from tfteach.ops.nn import bias_add
 from tfteach.ops.shapes import shape
 from tfteach.ops.sparse import SparseTensor
+from tfteach.ops.sparse_products import sparse_tensor_dense_matmul
 from tfteach.variables.base import Variable
 
 _ZEROS = Zeros()
@@ -118,10 +118,10 @@ class Dense(Layer):
         else:
             inputs = cast(inputs, self.dtype)
             if isinstance(inputs, SparseTensor):
-                multiply = upward("sparse_tensor_dense_matmul")
+                multiply = sparse_tensor_dense_matmul
                 outputs = multiply(inputs, self.kernel)
             else:
-                outputs = OPS["MatMul"]()(inputs, self.kernel)
+                outputs = MatMul()(inputs, self.kernel)
         if self.bias is not None:
             outputs = bias_add(outputs, self.bias)
         return outputs if self.activation is None else self.activation(outputs)

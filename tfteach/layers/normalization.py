@@ -20,10 +20,12 @@ from tfteach.layers.base import Layer, training_value
 from tfteach.layers.core import branch_on
 from tfteach.layers.specs import InputSpec
 from tfteach.layers.windowed import given
-from tfteach.ops.adjoint import upward
 from tfteach.ops.array import reshape
+from tfteach.ops.batch_norm import batch_normalization as batch_normalization_op
 from tfteach.ops.cast import cast
 from tfteach.ops.constant import constant
+from tfteach.ops.fused_batch_norm import fused_batch_norm
+from tfteach.ops.nn import moments
 from tfteach.ops.state import assign_sub
 from tfteach.variables.base import (
     Variable,
@@ -176,8 +178,8 @@ class BatchNormalization(Layer):
     def _fused(self, inputs: Any, training: Any) -> Any:
         gamma = self.gamma if self.scale else self._fixed_gamma  # type: ignore[attr-defined]
         beta = self.beta if self.center else self._fixed_beta  # type: ignore[attr-defined]
-        normalize = upward("nn.fused_batch_norm")
-        options = {
+        normalize = fused_batch_norm
+        options: dict[str, Any] = {
             "epsilon": self.epsilon,
             "data_format": "NCHW" if self.axis == [1] else "NHWC",
         }
@@ -225,7 +227,7 @@ class BatchNormalization(Layer):
         mean, variance = cast(mean, dtype), cast(variance, dtype)
         offset = None if offset is None else cast(offset, dtype)
         scale = None if scale is None else cast(scale, dtype)
-        outputs = upward("nn.batch_normalization")(
+        outputs = batch_normalization_op(
             inputs, spread(mean), spread(variance), offset, scale, self.epsilon
         )
         outputs.set_shape(inputs.shape)
@@ -235,13 +237,13 @@ class BatchNormalization(Layer):
         self, inputs: Any, reduced: list[int], training: Any
     ) -> tuple[Any, Any]:
         """The batch's mean and variance, or the averages if it is no training."""
-        moments = upward("nn.moments")(
+        found = moments(
             cast(inputs, self._param_dtype), reduced, keep_dims=len(self.axis) > 1
         )
         averages = [self.moving_mean, self.moving_variance]
         mean, variance = (
             branch_on(training, lambda m=m: m, lambda a=a: convert(a))
-            for m, a in zip(moments, averages, strict=True)
+            for m, a in zip(found, averages, strict=True)
         )
         for average, value in zip(averages, (mean, variance), strict=True):
             update = branch_on(

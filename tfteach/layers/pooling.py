@@ -13,14 +13,15 @@ from tfteach.framework.shape import TensorShape
 from tfteach.layers import lookups
 from tfteach.layers.base import Layer
 from tfteach.layers.specs import InputSpec
-from tfteach.ops.adjoint import upward
 from tfteach.ops.arrange import transpose
 from tfteach.ops.array import expand_dims, squeeze
+from tfteach.ops.pool import avg_pool, max_pool
+from tfteach.ops.pool_functions import avg_pool3d, max_pool3d
 
 
 class _Pooling(Layer):
     rank: ClassVar[int]
-    kind: ClassVar[str]  # the function's public name
+    function: ClassVar[Any]
 
     def __init__(
         self,
@@ -58,7 +59,7 @@ class _Pooling(Layer):
         )
 
     def pool(self, inputs: Any, size: Any, strides: Any, layout: str) -> Any:
-        function = upward(self.kind)
+        function = self.function
         return function(inputs, size, strides, self.padding.upper(), data_format=layout)
 
     def _along_one_axis(self, inputs: Any) -> Any:
@@ -89,7 +90,7 @@ class MaxPooling1D(_Pooling):
     """The largest element of each window; see `tf.layers.max_pooling1d`."""
 
     rank: ClassVar[int] = 1
-    kind: ClassVar[str] = "nn.max_pool"
+    function = staticmethod(max_pool)
 
 
 @export("layers.MaxPooling2D")
@@ -97,7 +98,7 @@ class MaxPooling2D(_Pooling):
     """The largest element of each window; see `tf.layers.max_pooling2d`."""
 
     rank: ClassVar[int] = 2
-    kind: ClassVar[str] = "nn.max_pool"
+    function = staticmethod(max_pool)
 
 
 @export("layers.MaxPooling3D")
@@ -105,7 +106,7 @@ class MaxPooling3D(_Pooling):
     """The largest element of each window; see `tf.layers.max_pooling3d`."""
 
     rank: ClassVar[int] = 3
-    kind: ClassVar[str] = "nn.max_pool3d"
+    function = staticmethod(max_pool3d)
 
 
 @export("layers.AveragePooling1D")
@@ -113,7 +114,7 @@ class AveragePooling1D(_Pooling):
     """The mean element of each window; see `tf.layers.average_pooling1d`."""
 
     rank: ClassVar[int] = 1
-    kind: ClassVar[str] = "nn.avg_pool"
+    function = staticmethod(avg_pool)
 
 
 @export("layers.AveragePooling2D")
@@ -121,7 +122,7 @@ class AveragePooling2D(_Pooling):
     """The mean element of each window; see `tf.layers.average_pooling2d`."""
 
     rank: ClassVar[int] = 2
-    kind: ClassVar[str] = "nn.avg_pool"
+    function = staticmethod(avg_pool)
 
 
 @export("layers.AveragePooling3D")
@@ -129,7 +130,7 @@ class AveragePooling3D(_Pooling):
     """The mean element of each window; see `tf.layers.average_pooling3d`."""
 
     rank: ClassVar[int] = 3
-    kind: ClassVar[str] = "nn.avg_pool3d"
+    function = staticmethod(avg_pool3d)
 
 
 @export("layers.max_pooling1d")

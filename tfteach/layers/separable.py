@@ -11,8 +11,8 @@ from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.layers import lookups
 from tfteach.layers.windowed import ZEROS, Windowed, causal_padding, given
-from tfteach.ops.adjoint import upward
 from tfteach.ops.array import expand_dims, squeeze
+from tfteach.ops.conv_depthwise import separable_conv2d as separable_conv2d_op
 from tfteach.ops.nn import bias_add
 from tfteach.ops.padding import pad
 
@@ -64,9 +64,10 @@ class _Separable(Windowed):
         self, inputs: Any, kernels: Any, strides: tuple[int, ...], rate: Any
     ) -> Any:
         padding = "VALID" if self.padding == "causal" else self.padding.upper()
-        return upward("nn.separable_conv2d")(
+        return separable_conv2d_op(
             inputs,
-            *kernels,
+            kernels[0],
+            kernels[1],
             strides=(1, 1, *strides) if self.is_first else (1, *strides, 1),
             padding=padding,
             rate=rate,

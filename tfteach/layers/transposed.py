@@ -12,8 +12,9 @@ from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import TensorShape
 from tfteach.layers import lookups
 from tfteach.layers.windowed import ZEROS, Windowed, given
-from tfteach.ops.adjoint import upward
 from tfteach.ops.arrange import transpose
+from tfteach.ops.conv_2d import conv2d_transpose as conv2d_transpose_op
+from tfteach.ops.conv_3d import conv3d_transpose as conv3d_transpose_op
 from tfteach.ops.pack import stack
 from tfteach.ops.shapes import shape
 
@@ -90,7 +91,7 @@ class Conv2DTranspose(_Transposed):
             output_shape = stack(whole)
         else:
             _ = output_shape[0]  # Keras looks at it, which makes nodes
-        outputs = upward("nn.conv2d_transpose")(
+        outputs = conv2d_transpose_op(
             inputs,
             self.kernel,
             output_shape,
@@ -171,7 +172,7 @@ class Conv3DTranspose(_Transposed):
         super().__init__(**given(locals()), **kwargs)
 
     def spread(self, inputs: Any, output_shape: Any) -> Any:
-        return upward("nn.conv3d_transpose")(
+        return conv3d_transpose_op(
             inputs,
             self.kernel,
             output_shape,

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from tfteach.checks.confusion import confusion_matrix
 from tfteach.framework.dtypes import float32, float64, int64
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.metrics.shared import metric_variable, noted
-from tfteach.ops.adjoint import upward
 from tfteach.ops.array import reshape
 from tfteach.ops.cast import cast
 from tfteach.ops.choose import where
@@ -110,7 +110,7 @@ def mean_iou(
         classes = cast(num_classes, int64)
         predictions, labels = _flat(predictions), _flat(labels)
         weights = None if weights is None else _flat(weights)
-        matrix = upward("confusion_matrix")(
+        matrix = confusion_matrix(
             labels, predictions, classes, dtype=float64, weights=weights
         )
         update = assign_add(total, matrix)

@@ -16,7 +16,6 @@ from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import control_dependencies, name_scope
 from tfteach.metrics.shared import metric_variable, noted
-from tfteach.ops.adjoint import upward
 from tfteach.ops.array import expand_dims, reshape
 from tfteach.ops.cast import cast
 from tfteach.ops.choose import where_v2
@@ -25,6 +24,7 @@ from tfteach.ops.fill import fill, ones_like, zeros_like
 from tfteach.ops.join import concat
 from tfteach.ops.math import add, minimum, multiply
 from tfteach.ops.operators import div, div_no_nan
+from tfteach.ops.order import top_k
 from tfteach.ops.reduce import reduced_shape
 from tfteach.ops.reductions import reduce_max, reduce_sum
 from tfteach.ops.scan import cumsum
@@ -228,7 +228,7 @@ def precision_at_k(
     """
     scope_name = _name_at("precision", k, class_id)
     with name_scope(name, scope_name, (predictions, labels, weights)) as scope:
-        _, ids = upward("nn.top_k")(predictions, k)
+        _, ids = top_k(predictions, k)
         return precision_at_top_k(
             labels, ids, k, class_id, weights, metrics_collections,
             updates_collections, scope,
@@ -252,7 +252,7 @@ def recall_at_k(
     """
     scope_name = _name_at("recall", k, class_id)
     with name_scope(name, scope_name, (predictions, labels, weights)) as scope:
-        _, ids = upward("nn.top_k")(predictions, k)
+        _, ids = top_k(predictions, k)
         return recall_at_top_k(
             labels, ids, k, class_id, weights, metrics_collections,
             updates_collections, scope,
@@ -285,7 +285,7 @@ def average_precision_at_k(
         raise ValueError(f"Invalid k={k}.")
     scope_name = _name_at("average_precision", k)
     with name_scope(name, scope_name, (predictions, labels, weights)) as scope:
-        _, ids = upward("nn.top_k")(predictions, k)
+        _, ids = top_k(predictions, k)
         classes = cast(shape(predictions)[-1], int64)
         labels = _without_unknown(labels, classes)
         return _mean_of_averages(

@@ -18,9 +18,11 @@ from tfteach.framework.dtypes import float32
 from tfteach.framework.scope import add_to_collections, control_dependencies
 from tfteach.framework.shape import TensorShape
 from tfteach.initializers import Ones, Zeros
-from tfteach.ops.adjoint import upward
 from tfteach.ops.array import identity, reshape
+from tfteach.ops.batch_norm import batch_normalization, weighted_moments
 from tfteach.ops.constant import constant
+from tfteach.ops.fused_batch_norm import fused_batch_norm
+from tfteach.ops.nn import moments
 from tfteach.ops.shapes import shape
 from tfteach.training.moving_averages import assign_moving_average
 from tfteach.variable_scope import get_variable_scope, variable_scope
@@ -144,7 +146,7 @@ def fused(
     beta = affine("beta", parameters.center, 0.0)
     gamma = affine("gamma", parameters.scale, 1.0)
     averages = parameters.averages(size, float32)
-    normalize = upward("nn.fused_batch_norm")
+    normalize = fused_batch_norm
     is_training = average[-1]
     outputs, mean, variance = smart_cond(
         is_training,
@@ -214,7 +216,7 @@ def plain(
         wide = [1, size[0].value] + [1] * (rank - 2)
         mean, variance = reshape(mean, wide), reshape(variance, wide)
         made = [None if v is None else reshape(v, wide) for v in made]
-    normalize = upward("nn.batch_normalization")
+    normalize = batch_normalization
     outputs = normalize(inputs, mean, variance, made[0], made[1], epsilon)
     outputs.set_shape(TensorShape(inputs.shape))
     return outputs
@@ -224,12 +226,12 @@ def _moments(inputs: Any, is_first: bool, weights: Any) -> Any:
     rank = inputs.shape.ndims
     axes = [0, *range(2, rank)] if is_first else list(range(rank - 1))
     if weights is None:
-        options = {"keep_dims": True} if is_first else {}
-        moments = upward("nn.moments")(inputs, axes, **options)
+        options: dict[str, Any] = {"keep_dims": True} if is_first else {}
+        found = moments(inputs, axes, **options)
     else:
         options = {"keepdims": True} if is_first else {}
-        moments = upward("nn.weighted_moments")(inputs, axes, weights, **options)
-    return tuple(reshape(m, [-1]) for m in moments) if is_first else moments
+        found = weighted_moments(inputs, axes, weights, **options)
+    return tuple(reshape(m, [-1]) for m in found) if is_first else found
 
 
 def _noted(average: Any, averages: Any, mean: Any, variance: Any) -> Any:

@@ -14,8 +14,13 @@ from tfteach.contrib.layers.utils import get_variable_collections, public
 from tfteach.framework.convert import convert
 from tfteach.framework.operation import Tensor
 from tfteach.initializers import Ones, Zeros
-from tfteach.ops.adjoint import upward
 from tfteach.ops.array import reshape
+from tfteach.ops.batch_norm import (
+    batch_normalization,
+    normalize_moments,
+    sufficient_statistics,
+)
+from tfteach.ops.nn import moments
 from tfteach.ops.shapes import shape
 from tfteach.ops.unary import rsqrt
 from tfteach.variable_scope import variable_scope
@@ -93,8 +98,8 @@ def instance_norm(
             param_initializers, variables_collections, trainable,
         )  # fmt: skip
         axes = [i for i in range(1, rank) if i != axis]
-        mean, variance = upward("nn.moments")(inputs, axes, keep_dims=True)
-        outputs = upward("nn.batch_normalization")(
+        mean, variance = moments(inputs, axes, keep_dims=True)
+        outputs = batch_normalization(
             inputs, mean, variance, beta, gamma, epsilon, name="instancenorm"
         )
         return finished(outputs, opened.name, outputs_collections, activation_fn)
@@ -161,12 +166,12 @@ def group_norm(
             param_initializers, variables_collections, trainable,
         )  # fmt: skip
         if mean_close_to_zero:
-            statistics = upward("nn.sufficient_statistics")
+            statistics = sufficient_statistics
             count, sums, squares, _ = statistics(inputs, axes, keep_dims=True)
-            normalize = upward("nn.normalize_moments")
+            normalize = normalize_moments
             mean, variance = normalize(count, sums, squares, shift=None)
         else:
-            mean, variance = upward("nn.moments")(inputs, axes, keep_dims=True)
+            mean, variance = moments(inputs, axes, keep_dims=True)
         gain = rsqrt(variance + epsilon)
         offset = -mean * gain
         if gamma is not None:

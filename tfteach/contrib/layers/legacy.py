@@ -16,8 +16,8 @@ from tfteach.framework.keys import GraphKeys
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import add_to_collections
 from tfteach.ops.activations import relu
-from tfteach.ops.adjoint import upward
 from tfteach.ops.array import reshape
+from tfteach.ops.linalg import matmul
 from tfteach.ops.nn import bias_add
 from tfteach.ops.pack import stack, unstack
 from tfteach.ops.shapes import shape
@@ -79,7 +79,7 @@ def legacy_fully_connected(
             trainable=trainable,
         )
         rows = x if len(dims) == 2 else reshape(x, [-1, size])
-        y = upward("matmul")(rows, weights)
+        y = matmul(rows, weights)
         if bias_init is not None:
             bias = get_variable(
                 "bias",

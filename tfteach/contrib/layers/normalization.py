@@ -25,8 +25,9 @@ from tfteach.framework.keys import GraphKeys
 from tfteach.framework.operation import Tensor
 from tfteach.initializers import Ones
 from tfteach.layers.normalization import BatchNormalization
-from tfteach.ops.adjoint import upward
+from tfteach.ops.batch_norm import batch_normalization
 from tfteach.ops.nn import bias_add as bias_add_op
+from tfteach.ops.nn import moments
 from tfteach.variable_scope import variable_scope
 
 _ONES = Ones()
@@ -232,8 +233,8 @@ def layer_norm(
                     trainable=trainable,
                 )
         axes = list(range(begin_norm_axis, rank))
-        mean, variance = upward("nn.moments")(inputs, axes, keep_dims=True)
-        outputs = upward("nn.batch_normalization")(
+        mean, variance = moments(inputs, axes, keep_dims=True)
+        outputs = batch_normalization(
             inputs,
             mean,
             variance,

@@ -23,7 +23,7 @@ from tfteach.layers.pooling import (
     MaxPooling2D,
     MaxPooling3D,
 )
-from tfteach.ops.adjoint import upward
+from tfteach.ops.pool_functions import pool as pool_op
 
 
 def _pooled(
@@ -152,7 +152,7 @@ def pool(
         if rank < 3:
             raise ValueError("Rank of inputs must be >= 3")
         axes = rank - 2
-        output = upward("nn.pool")(
+        output = pool_op(
             input=inputs,
             window_shape=n_positive_integers(axes, kernel_size),
             pooling_type=pooling_type,

@@ -28,7 +28,7 @@ from tfteach.framework.convert import convert
 from tfteach.framework.operation import Tensor
 from tfteach.layers.separable import SeparableConv2D
 from tfteach.ops.activations import relu
-from tfteach.ops.adjoint import upward
+from tfteach.ops.conv_depthwise import depthwise_conv2d
 from tfteach.ops.nn import bias_add
 from tfteach.ops.spread import tile
 from tfteach.variable_scope import variable_scope
@@ -166,7 +166,7 @@ def _depthwise(
         collections=get_variable_collections(collections, "weights"),
     )
     is_first = data_format.startswith("NC")
-    return upward("nn.depthwise_conv2d")(
+    return depthwise_conv2d(
         inputs,
         weights,
         [1, 1, height, width] if is_first else [1, height, width, 1],
@@ -243,7 +243,7 @@ def convolution2d_in_plane(
             trainable=trainable,
         )
         windows = tile(weights, [1, 1, channels, 1])
-        depthwise = upward("nn.depthwise_conv2d")
+        depthwise = depthwise_conv2d
         outputs = depthwise(inputs, windows, [1, height, width, 1], padding)
         if normalizer_fn is None:
             outputs = _biased(
