@@ -8,6 +8,7 @@ python/ops/nn_ops.py, nn_grad.py.
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tfteach.framework import shape as shapes
@@ -192,7 +193,8 @@ class MaxPool(Pool):
         (x,) = self.last(xp, input)
         if self.depth > 1:
             groups = x.reshape(*x.shape[:-1], -1, self.depth)
-            return self.native(xp, largest(xp, x).reduce(groups, axis=-1))
+            parts = [groups[..., i] for i in range(self.depth)]
+            return self.native(xp, reduce(largest(xp, x), parts))
         return self.native(xp, kernels.reduce_windows(xp, largest(xp, x), x, windows))
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tfteach.contrib.layers.dense import fully_connected as fully_connected
     from tfteach.contrib.layers.dense import linear as linear
     from tfteach.contrib.layers.dense import relu as relu
+    from tfteach.contrib.layers.dense import relu6 as relu6
     from tfteach.contrib.layers.embedding import bow_encoder as bow_encoder
     from tfteach.contrib.layers.embedding import embed_sequence as embed_sequence
     from tfteach.contrib.layers.embedding import embedding_lookup_unique as embedding_lookup_unique
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from tfteach.contrib.layers.pooling import avg_pool3d as avg_pool3d
     from tfteach.contrib.layers.pooling import max_pool2d as max_pool2d
     from tfteach.contrib.layers.pooling import max_pool3d as max_pool3d
-    from tfteach.contrib.layers.pooling import pool as pool
     from tfteach.contrib.layers.regularizers import apply_regularization as apply_regularization
     from tfteach.contrib.layers.regularizers import l1_l2_regularizer as l1_l2_regularizer
     from tfteach.contrib.layers.regularizers import l1_regularizer as l1_regularizer
@@ -51,6 +51,9 @@ if TYPE_CHECKING:
     from tfteach.contrib.layers.separable import convolution2d_in_plane as convolution2d_in_plane
     from tfteach.contrib.layers.separable import separable_convolution2d as separable_conv2d
     from tfteach.contrib.layers.separable import separable_convolution2d as separable_convolution2d
+    from tfteach.contrib.layers.sequences import images_to_sequence as images_to_sequence
+    from tfteach.contrib.layers.sequences import sequence_to_images as sequence_to_images
+    from tfteach.contrib.layers.sequences import spatial_softmax as spatial_softmax
     from tfteach.contrib.layers.shaping import dropout as dropout
     from tfteach.contrib.layers.shaping import flatten as flatten
     from tfteach.contrib.layers.shaping import maxout as maxout
@@ -94,6 +97,7 @@ _LATER = {
     "flatten": ("tfteach.contrib.layers.shaping", "flatten"),
     "fully_connected": ("tfteach.contrib.layers.dense", "fully_connected"),
     "group_norm": ("tfteach.contrib.layers.groups", "group_norm"),
+    "images_to_sequence": ("tfteach.contrib.layers.sequences", "images_to_sequence"),
     "instance_norm": ("tfteach.contrib.layers.groups", "instance_norm"),
     "l1_l2_regularizer": ("tfteach.contrib.layers.regularizers", "l1_l2_regularizer"),
     "l1_regularizer": ("tfteach.contrib.layers.regularizers", "l1_regularizer"),
@@ -108,12 +112,14 @@ _LATER = {
     "maxout": ("tfteach.contrib.layers.shaping", "maxout"),
     "one_hot_encoding": ("tfteach.contrib.layers.shaping", "one_hot_encoding"),
     "optimize_loss": ("tfteach.contrib.layers.optimizers", "optimize_loss"),
-    "pool": ("tfteach.contrib.layers.pooling", "pool"),
     "relu": ("tfteach.contrib.layers.dense", "relu"),
+    "relu6": ("tfteach.contrib.layers.dense", "relu6"),
     "repeat": ("tfteach.contrib.layers.shaping", "repeat"),
     "separable_conv2d": ("tfteach.contrib.layers.separable", "separable_convolution2d"),
     "separable_convolution2d": ("tfteach.contrib.layers.separable", "separable_convolution2d"),
+    "sequence_to_images": ("tfteach.contrib.layers.sequences", "sequence_to_images"),
     "softmax": ("tfteach.contrib.layers.shaping", "softmax"),
+    "spatial_softmax": ("tfteach.contrib.layers.sequences", "spatial_softmax"),
     "stack": ("tfteach.contrib.layers.shaping", "stack"),
     "sum_regularizer": ("tfteach.contrib.layers.regularizers", "sum_regularizer"),
     "summarize_activation": ("tfteach.contrib.layers.summaries", "summarize_activation"),

@@ -10,14 +10,16 @@ if TYPE_CHECKING:
     from tfteach.api.contrib.framework import nest as nest
     from tfteach.contrib.framework.arguments import add_arg_scope as add_arg_scope
     from tfteach.contrib.framework.arguments import arg_scope as arg_scope
-    from tfteach.contrib.framework.arguments import arg_scope_func_key as arg_scope_func_key
     from tfteach.contrib.framework.arguments import arg_scoped_arguments as arg_scoped_arguments
     from tfteach.contrib.framework.arguments import current_arg_scope as current_arg_scope
     from tfteach.contrib.framework.arguments import has_arg_scope as has_arg_scope
     from tfteach.contrib.framework.helpers import assert_same_float_dtype as assert_same_float_dtype
     from tfteach.contrib.framework.helpers import assert_scalar as assert_scalar
     from tfteach.contrib.framework.helpers import assert_scalar_int as assert_scalar_int
+    from tfteach.contrib.framework.helpers import convert_to_tensor_or_sparse_tensor as convert_to_tensor_or_sparse_tensor
     from tfteach.contrib.framework.helpers import get_graph_from_inputs as get_graph_from_inputs
+    from tfteach.contrib.framework.helpers import get_name_scope as get_name_scope
+    from tfteach.contrib.framework.helpers import get_placeholders as get_placeholders
     from tfteach.contrib.framework.helpers import is_tensor as is_tensor
     from tfteach.contrib.framework.helpers import reduce_sum_n as reduce_sum_n
     from tfteach.contrib.framework.helpers import remove_squeezable_dimensions as remove_squeezable_dimensions
@@ -50,7 +52,6 @@ _LATER = {
     "add_arg_scope": ("tfteach.contrib.framework.arguments", "add_arg_scope"),
     "add_model_variable": ("tfteach.contrib.framework.variables", "add_model_variable"),
     "arg_scope": ("tfteach.contrib.framework.arguments", "arg_scope"),
-    "arg_scope_func_key": ("tfteach.contrib.framework.arguments", "arg_scope_func_key"),
     "arg_scoped_arguments": ("tfteach.contrib.framework.arguments", "arg_scoped_arguments"),
     "assert_global_step": ("tfteach.contrib.framework.variables", "assert_global_step"),
     "assert_or_get_global_step": ("tfteach.contrib.framework.variables", "assert_or_get_global_step"),
@@ -59,6 +60,7 @@ _LATER = {
     "assert_scalar_int": ("tfteach.contrib.framework.helpers", "assert_scalar_int"),
     "assign_from_values": ("tfteach.contrib.framework.variables", "assign_from_values"),
     "assign_from_values_fn": ("tfteach.contrib.framework.variables", "assign_from_values_fn"),
+    "convert_to_tensor_or_sparse_tensor": ("tfteach.contrib.framework.helpers", "convert_to_tensor_or_sparse_tensor"),
     "create_global_step": ("tfteach.contrib.framework.variables", "create_global_step"),
     "current_arg_scope": ("tfteach.contrib.framework.arguments", "current_arg_scope"),
     "filter_variables": ("tfteach.contrib.framework.variables", "filter_variables"),
@@ -66,7 +68,9 @@ _LATER = {
     "get_graph_from_inputs": ("tfteach.contrib.framework.helpers", "get_graph_from_inputs"),
     "get_local_variables": ("tfteach.contrib.framework.variables", "get_local_variables"),
     "get_model_variables": ("tfteach.contrib.framework.variables", "get_model_variables"),
+    "get_name_scope": ("tfteach.contrib.framework.helpers", "get_name_scope"),
     "get_or_create_global_step": ("tfteach.contrib.framework.variables", "get_or_create_global_step"),
+    "get_placeholders": ("tfteach.contrib.framework.helpers", "get_placeholders"),
     "get_trainable_variables": ("tfteach.contrib.framework.variables", "get_trainable_variables"),
     "get_unique_variable": ("tfteach.contrib.framework.variables", "get_unique_variable"),
     "get_variable_full_name": ("tfteach.contrib.framework.variables", "get_variable_full_name"),

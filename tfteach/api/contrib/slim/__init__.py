@@ -85,6 +85,9 @@ if TYPE_CHECKING:
     from tfteach.contrib.layers.separable import convolution2d_in_plane as convolution2d_in_plane
     from tfteach.contrib.layers.separable import separable_convolution2d as separable_conv2d
     from tfteach.contrib.layers.separable import separable_convolution2d as separable_convolution2d
+    from tfteach.contrib.layers.sequences import images_to_sequence as images_to_sequence
+    from tfteach.contrib.layers.sequences import sequence_to_images as sequence_to_images
+    from tfteach.contrib.layers.sequences import spatial_softmax as spatial_softmax
     from tfteach.contrib.layers.shaping import dropout as dropout
     from tfteach.contrib.layers.shaping import flatten as flatten
     from tfteach.contrib.layers.shaping import maxout as maxout
@@ -157,6 +160,7 @@ _LATER = {
     "global_variable": ("tfteach.contrib.framework.variables", "global_variable"),
     "group_norm": ("tfteach.contrib.layers.groups", "group_norm"),
     "has_arg_scope": ("tfteach.contrib.framework.arguments", "has_arg_scope"),
+    "images_to_sequence": ("tfteach.contrib.layers.sequences", "images_to_sequence"),
     "instance_norm": ("tfteach.contrib.layers.groups", "instance_norm"),
     "l1_l2_regularizer": ("tfteach.contrib.layers.regularizers", "l1_l2_regularizer"),
     "l1_regularizer": ("tfteach.contrib.layers.regularizers", "l1_regularizer"),
@@ -182,7 +186,9 @@ _LATER = {
     "repeat": ("tfteach.contrib.layers.shaping", "repeat"),
     "separable_conv2d": ("tfteach.contrib.layers.separable", "separable_convolution2d"),
     "separable_convolution2d": ("tfteach.contrib.layers.separable", "separable_convolution2d"),
+    "sequence_to_images": ("tfteach.contrib.layers.sequences", "sequence_to_images"),
     "softmax": ("tfteach.contrib.layers.shaping", "softmax"),
+    "spatial_softmax": ("tfteach.contrib.layers.sequences", "spatial_softmax"),
     "stack": ("tfteach.contrib.layers.shaping", "stack"),
     "sum_regularizer": ("tfteach.contrib.layers.regularizers", "sum_regularizer"),
     "summarize_activation": ("tfteach.contrib.layers.summaries", "summarize_activation"),
