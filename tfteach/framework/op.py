@@ -101,6 +101,8 @@ class Op:
     gives_handle: ClassVar[bool] = False
     # Inputs that a GPU kernel wants in host memory (shapes, axes).
     host_inputs: ClassVar[tuple[str, ...]] = ()
+    # Whether each element of the output depends on the inputs' elements there only.
+    is_elementwise: ClassVar[bool] = False
     # Whether a GPU has this kernel.
     on_gpu: ClassVar[bool] = True
     # Whether the kernel may be skipped in favour of its inputs' constants.

@@ -5,7 +5,7 @@ Source: core/ops/nn_ops.cc, core/kernels/relu_op_functor.h, python/ops/nn_grad.p
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.convert import convert
@@ -32,11 +32,15 @@ SELU_SCALE_ALPHA = 1.7580993408473768599402175208123
 
 
 class _Activation(Op, abstract=True):
+    is_elementwise: ClassVar[bool] = True
+
     def infer_shape(self, features: Shape) -> Shape:
         return features
 
 
 class _ActivationGrad(Op, abstract=True):
+    is_elementwise: ClassVar[bool] = True
+
     def infer_shape(self, gradients: Shape, features: Shape) -> Shape:
         return shapes.merge(gradients, features)
 

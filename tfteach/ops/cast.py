@@ -5,7 +5,7 @@ Source: core/ops/math_ops.cc (Cast), python/ops/math_ops.py.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -34,6 +34,7 @@ class Cast(Op):
     signature = "x: SrcT -> y: DstT"
     DstT: DType
     Truncate: bool = False
+    is_elementwise: ClassVar[bool] = True
 
     def infer_shape(self, x: Shape) -> Shape:
         return x

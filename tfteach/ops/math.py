@@ -5,7 +5,7 @@ Source: core/ops/math_ops.cc, core/kernels/cwise_ops.h, python/ops/math_grad.py.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -38,6 +38,8 @@ def is_whole(array: Any) -> bool:
 
 class Binary(Op, abstract=True):
     """An element-wise op of two tensors that broadcast."""
+
+    is_elementwise: ClassVar[bool] = True
 
     def infer_shape(self, *inputs: Any, **_: Any) -> Any:
         return shapes.broadcast(*inputs)

@@ -5,7 +5,7 @@ Source: core/ops/math_ops.cc, python/ops/math_ops.py, python/ops/clip_ops.py.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.convert import convert, default_dtype
@@ -26,6 +26,7 @@ class AddN(Op):
 
     signature = "inputs: N*T -> sum: T"
     T = (*NUMBER_TYPES, *dtypes_of("variant"))
+    is_elementwise: ClassVar[bool] = True
 
     def infer_shape(self, inputs: list[Shape]) -> Shape:
         return _merged(inputs)

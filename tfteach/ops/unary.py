@@ -5,7 +5,7 @@ Source: core/ops/math_ops.cc, core/kernels/cwise_ops.h, python/ops/math_grad.py.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.export import export
@@ -23,6 +23,8 @@ NUMBER = dtypes_of("bfloat16 half float double int32 int64 complex64 complex128"
 class Unary(Op, abstract=True):
     """An element-wise op of one tensor that keeps its type."""
 
+    is_elementwise: ClassVar[bool] = True
+
     signature = "x: T -> y: T"
 
     def infer_shape(self, x: Shape) -> Shape:
@@ -38,6 +40,7 @@ class Adjoint(Op, abstract=True):
 
     signature = "y: T, dy: T -> z: T"
     T = FIELD
+    is_elementwise: ClassVar[bool] = True
 
     def infer_shape(self, y: Shape, dy: Shape) -> Shape:
         return y

@@ -8,34 +8,18 @@ variable is read exactly when its reader's turn comes.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tfteach.framework.resource import Cell
-from tfteach.framework.shape import size_of
+from tfteach.framework.shape import Shape, size_of
 from tfteach.runtime.context import Context, Resources
+from tfteach.runtime.fuse import fuse
+from tfteach.runtime.instruction import Instruction, read_cell
 from tfteach.runtime.step import FORWARDING, Edge, Node, Step, kernel_of
 from tfteach.runtime.xp import to_host
-
-read_cell = operator.attrgetter("value")
-
-
-class Instruction(NamedTuple):
-    """`registers[outputs] = function(*registers[inputs])`, then forget `frees`."""
-
-    function: Callable[..., Any]
-    inputs: tuple[int, ...]
-    outputs: tuple[int, ...]
-    frees: tuple[int, ...]
-    node: Node
-    expression: str | None = None  # Python source with {0}, {1} ... for the inputs
-
-    @property
-    def is_read(self) -> bool:
-        return self.function is read_cell
 
 
 class Compiled(NamedTuple):
@@ -46,6 +30,7 @@ class Compiled(NamedTuple):
       feeds: the registers that take the fed values, in the order of the feeds.
       kept_feeds: which of the feeds may outlive the run, so that they must be copied.
       instructions: in the order of running.
+      fused: the same, but for chains of element-wise ones, which are one each.
       fetches: for each fetch its register and what makes it the caller's own value.
     """
 
@@ -54,11 +39,14 @@ class Compiled(NamedTuple):
     kept_feeds: tuple[int, ...]
     instructions: list[Instruction]
     fetches: tuple[tuple[int, Callable[[Any], Any]], ...]
+    fused: list[Instruction]
 
 
-def compile_step(step: Step, resources: Resources, session: Any = None) -> Compiled:
-    """Turn a placed step into instructions."""
-    return Compiler(step, resources, session).compile()
+def compile_step(
+    step: Step, resources: Resources, session: Any = None, fuses: bool = False
+) -> Compiled:
+    """Turn a placed step into instructions; with `fuses`, fuse element-wise ones."""
+    return Compiler(step, resources, session).compile(fuses)
 
 
 class Compiler:
@@ -72,10 +60,11 @@ class Compiler:
         self.slots: dict[Edge, int] = {}
         self.preset: set[int] = set()
         self.scalars: set[int] = set()
+        self.shapes: dict[int, Shape] = {}
         self.cells: set[Edge] = set()
         self.code: list[Instruction] = []
 
-    def compile(self) -> Compiled:
+    def compile(self, fuses: bool = False) -> Compiled:
         step = self.step
         feeds = tuple(self.slot(Edge(node, 0)) for node in step.feeds.values())
         for node in step.nodes:
@@ -90,9 +79,13 @@ class Compiler:
             else:
                 self.emit(node)
         fetched = [self.fetch(edge) for edge in step.fetches]
-        self.mark_frees(keep={slot for slot, _ in fetched})
+        keep = {slot for slot, _ in fetched}
+        code = self.with_frees(self.code, keep)
+        fused = code
+        if fuses:
+            fused = self.with_frees(fuse(self.code, self.shapes.get, keep), keep)
         kept = kept_feeds(step)
-        return Compiled(self.registers, feeds, kept, self.code, tuple(fetched))
+        return Compiled(self.registers, feeds, kept, code, tuple(fetched), fused)
 
     def slot(self, edge: Edge) -> int:
         found = self.slots.get(edge)
@@ -135,7 +128,9 @@ class Compiler:
         count = len(node.op.outputs)
         outputs = tuple(self.slot(Edge(node, i)) for i in range(count))
         for i, tensor in enumerate(node.op.outputs):
-            if size_of(tensor._shape) == 1:
+            shape = self.step.shapes.get(Edge(node, i), tensor.static_shape)
+            self.shapes[outputs[i]] = shape
+            if size_of(shape) == 1:
                 self.scalars.add(outputs[i])
         names = [f"{{{i}}}" for i in range(len(inputs))]
         is_plain = count == 1 and bound is function  # else the device wants to know
@@ -143,7 +138,10 @@ class Compiler:
         has_objects = any(t.dtype.numpy_dtype.hasobject for t in node.op.inputs)
         is_plain = is_plain and not has_objects
         expression = spec.expression(*names) if is_plain else None
-        self.add(Instruction(bound, inputs, outputs, (), node, expression))
+        is_elementwise = is_plain and spec.is_elementwise
+        self.add(
+            Instruction(bound, inputs, outputs, (), node, expression, is_elementwise)
+        )
 
     def argument(self, node: Node, index: int) -> int:
         """The register of one input, read from its variable if need be."""
@@ -170,23 +168,20 @@ class Compiler:
             return slot, own_copy
         return slot, own_value
 
-    def mark_frees(self, keep: set[int]) -> None:
+    def with_frees(self, code: list[Instruction], keep: set[int]) -> list[Instruction]:
         """Note, at the last use of each register, that it can be forgotten."""
         last: dict[int, int] = {}
-        for i, instruction in enumerate(self.code):
+        for i, instruction in enumerate(code):
             for slot in (*instruction.outputs, *instruction.inputs):
                 last[slot] = i
-        frees: list[list[int]] = [[] for _ in self.code]
+        frees: list[list[int]] = [[] for _ in code]
+        spared = keep | self.preset | self.scalars
         for slot, i in last.items():
-            if (
-                slot not in keep
-                and slot not in self.preset
-                and slot not in self.scalars
-            ):
+            if slot not in spared:
                 frees[i].append(slot)
-        self.code = [
+        return [
             instruction._replace(frees=tuple(frees[i]))
-            for i, instruction in enumerate(self.code)
+            for i, instruction in enumerate(code)
         ]
 
 

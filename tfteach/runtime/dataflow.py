@@ -18,15 +18,16 @@ import numpy as np
 
 from tfteach.framework import errors
 from tfteach.framework import shape as shapes
+from tfteach.runtime.blame import raise_blaming
 from tfteach.runtime.compile import (
-    Instruction,
     carries_cell,
     own_copy,
     takes_cell,
 )
 from tfteach.runtime.context import Context, Resources
-from tfteach.runtime.execute import StepObserver, raise_blaming
+from tfteach.runtime.execute import StepObserver
 from tfteach.runtime.frames import frames_of
+from tfteach.runtime.instruction import Instruction
 from tfteach.runtime.step import Edge, Node, Step, kernel_of
 
 

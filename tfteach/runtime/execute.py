@@ -6,14 +6,13 @@ alone is computed again (optimize/specialize.py).
 
 from __future__ import annotations
 
-import re
-import traceback
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from tfteach.framework import errors
-from tfteach.runtime.compile import Compiled, Instruction
+from tfteach.runtime.blame import raise_blaming
+from tfteach.runtime.compile import Compiled
 from tfteach.runtime.generate import Hot, generate
+from tfteach.runtime.instruction import Instruction
 from tfteach.runtime.xp import IGNORED, float_errors
 
 FedShapes = tuple[tuple[int, ...], ...]
@@ -115,8 +114,8 @@ class Program:
             registers[slot] = value
         instruction = None
         try:
-            for instruction in compiled.instructions:
-                function, inputs, outputs, frees, _, _ = instruction
+            for instruction in compiled.fused:
+                function, inputs, outputs, frees, *_ = instruction
                 if len(inputs) == 1:
                     result = function(registers[inputs[0]])
                 elif len(inputs) == 2:
@@ -167,42 +166,3 @@ class Program:
             result = results = None
             raise_blaming(error, instruction)
         return [own(registers[slot]) for slot, own in compiled.fetches]
-
-
-# NumPy's words for shapes that do not broadcast; TF's are short.
-_UNFIT = re.compile(
-    r"operands could not be broadcast together with shapes \((.*?)\) \((.*?)\)"
-)
-
-
-def raise_blaming(error: Exception, instruction: Instruction | None) -> None:
-    """Raise `error` as an OpError that names the op.
-
-    Exceptions of NumPy and Python become InvalidArgumentError with their words.
-    """
-    if isinstance(error, MemoryError | errors.ResourceExhaustedError):
-        # What the failed run held must be free before the caller tries something else.
-        traceback.clear_frames(error.__traceback__)
-    if instruction is None:
-        raise error
-    op = instruction.node.op
-    if isinstance(error, errors.OpError):
-        if error.op is None:
-            error._message = error._message.replace("{name}", op.name)
-            raise error.at(op)
-        raise error
-    if isinstance(error, NotImplementedError):
-        raise errors.UnimplementedError(None, None, str(error)).at(op) from error
-    if isinstance(error, MemoryError):
-        raise errors.ResourceExhaustedError(
-            None, None, f"OOM when computing {op.name}: {error}"
-        ).at(op) from error
-    unfit = _UNFIT.match(str(error))
-    if unfit is not None:
-        first, second = (shape.strip(",") for shape in unfit.groups())
-        raise errors.InvalidArgumentError(
-            None, None, f"Incompatible shapes: [{first}] vs. [{second}]"
-        ).at(op) from error
-    raise errors.InvalidArgumentError(
-        None, None, f"{op.type} '{op.name}': {type(error).__name__}: {error}"
-    ).at(op) from error

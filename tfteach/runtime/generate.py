@@ -11,7 +11,8 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from tfteach.runtime.compile import Compiled, Instruction
+from tfteach.runtime.compile import Compiled
+from tfteach.runtime.instruction import Instruction
 
 _numbers = itertools.count()
 
@@ -29,7 +30,7 @@ class Hot(NamedTuple):
         while trace is not None:
             if trace.tb_frame.f_code.co_filename == self.file:
                 number = trace.tb_lineno - 2  # line 1 is the def
-                code = self.compiled.instructions
+                code = self.compiled.fused
                 return code[number] if 0 <= number < len(code) else None
             trace = trace.tb_next
         return None
@@ -42,7 +43,7 @@ def generate(compiled: Compiled) -> Hot:
         for slot, value in enumerate(compiled.registers)
         if value is not None
     }
-    for number, instruction in enumerate(compiled.instructions):
+    for number, instruction in enumerate(compiled.fused):
         namespace[f"f{number}"] = instruction.function
     for i, (_, own) in enumerate(compiled.fetches):
         namespace[f"own{i}"] = own
@@ -68,7 +69,7 @@ def source_of(compiled: Compiled) -> str:
     lines = [f"def step({', '.join(names[slot] for slot in compiled.feeds)}):"]
     free: list[str] = []
     made = itertools.count()
-    for number, instruction in enumerate(compiled.instructions):
+    for number, instruction in enumerate(compiled.fused):
         inputs = [names[i] for i in instruction.inputs]
         ending = [
             names[slot]
@@ -99,7 +100,7 @@ def source_of(compiled: Compiled) -> str:
 def _last_uses(compiled: Compiled) -> dict[int, int]:
     """For each register that is read: the number of the last instruction to do so."""
     last: dict[int, int] = {}
-    for number, instruction in enumerate(compiled.instructions):
+    for number, instruction in enumerate(compiled.fused):
         last.update(dict.fromkeys(instruction.inputs, number))
     return last
 

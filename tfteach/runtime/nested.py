@@ -14,9 +14,10 @@ import numpy as np
 
 from tfteach.framework import errors
 from tfteach.framework import shape as shapes
-from tfteach.runtime.compile import Compiler, Instruction, kept_feeds
+from tfteach.runtime.compile import Compiler, kept_feeds
 from tfteach.runtime.context import Context, Resources
 from tfteach.runtime.guards import kind_of
+from tfteach.runtime.instruction import Instruction
 from tfteach.runtime.regions import Entry, Recovered, Region, Unit
 from tfteach.runtime.step import FORWARDING, Edge, Node, Step
 

@@ -6,11 +6,12 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tfteach.runtime.compile import Instruction
+from tfteach.runtime.blame import raise_blaming
 from tfteach.runtime.context import Resources
 from tfteach.runtime.dataflow import DataflowProgram
-from tfteach.runtime.execute import StepObserver, raise_blaming
+from tfteach.runtime.execute import StepObserver
 from tfteach.runtime.guards import UnstructuredError
+from tfteach.runtime.instruction import Instruction
 from tfteach.runtime.nested import (
     Block,
     Branch,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.shape import Shape
 from tfteach.runtime.prune import Pruned
 
 if TYPE_CHECKING:
@@ -105,6 +106,7 @@ class Step:
       fetches: the edges whose values are returned.
       targets: nodes that are run for their effect.
       log: what the passes changed.
+      shapes: what is known of the shapes beyond the static ones.
       placements: where each op went and why (runtime/place.py).
     """
 
@@ -116,6 +118,7 @@ class Step:
         self.log: list[Change] = []
         self.placements: list[Any] = []
         self.has_control_flow = False
+        self.shapes: dict[Edge, Shape] = {}
 
     def copy(self) -> Step:
         """A step of the same nodes, which passes can change without touching this."""

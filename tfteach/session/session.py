@@ -283,14 +283,14 @@ class BaseSession:
         if step.has_control_flow:
             structured = self._options.optimizes and len(self.devices) == 1
             return program_with_flow(step, self.resources, self, structured)
-        compiled = compile_step(step, self.resources, self)
         if not self._options.optimizes or len(self.devices) > 1:
-            return Program(compiled)
+            return Program(compile_step(step, self.resources, self))
 
         def for_shapes(feed_shapes: Sequence[tuple[int, ...]]) -> Compiled:
             special = specialize(step, feed_shapes)
-            return compile_step(special, self.resources, self)
+            return compile_step(special, self.resources, self, fuses=True)
 
+        compiled = compile_step(step, self.resources, self, fuses=True)
         return Program(compiled, for_shapes)
 
     def make_callable(

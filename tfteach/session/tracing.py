@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from tfteach.framework import errors
-from tfteach.runtime.compile import Instruction
 from tfteach.runtime.dataflow import DataflowProgram
 from tfteach.runtime.execute import Program, StepObserver
+from tfteach.runtime.instruction import Instruction
 from tfteach.runtime.nested_source import NestedProgram
 
 

@@ -47,6 +47,7 @@ class _Specializer:
         for node in step.nodes:
             node.inputs = [self.changed.get(edge, edge) for edge in node.inputs]
             self.visit(node)
+        step.shapes = self.shapes
         step.replace_edges(self.changed)
         merge_duplicates(step)
         remove_dead(step)

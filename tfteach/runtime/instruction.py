@@ -1,0 +1,27 @@
+"""`Instruction`: one step of a compiled program."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from tfteach.runtime.step import Node
+
+read_cell = operator.attrgetter("value")
+
+
+class Instruction(NamedTuple):
+    """`registers[outputs] = function(*registers[inputs])`, then forget `frees`."""
+
+    function: Callable[..., Any]
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    frees: tuple[int, ...]
+    node: Node
+    expression: str | None = None  # Python source with {0}, {1} ... for the inputs
+    is_elementwise: bool = False  # and without effects, on plain arrays
+
+    @property
+    def is_read(self) -> bool:
+        return self.function is read_cell
