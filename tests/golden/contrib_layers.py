@@ -220,6 +220,21 @@ def framework(tf):
     return [*tensors, tf.constant(names)]
 
 
+def sequences(tf):
+    layers, x = tf.contrib.layers, _image(tf)
+    rows = layers.images_to_sequence(x)
+    found = [
+        rows,
+        layers.sequence_to_images(rows, 6),
+        layers.sequence_to_images(tf.constant(X[None]), 2, "channels_first"),
+        layers.spatial_softmax(x),
+        layers.spatial_softmax(x, 0.5, "own", trainable=False),
+        layers.relu6(layers.flatten(x), 2),
+    ]
+    assert tf.contrib.framework.get_placeholders(tf.get_default_graph()) == []
+    return found + tf.gradients(found, tf.trainable_variables())
+
+
 def metrics(tf):
     labels, said = tf.constant([1, 0, 1, 1]), tf.constant([1, 1, 0, 1])
     m = tf.contrib.slim.metrics
@@ -314,7 +329,7 @@ def summaries(tf):
 GRAPHS = [
     fully_connected, regularizers, convolutions, normalized, normalized_at_once,
     layer_norms, channels_apart, groups, dropouts_and_shapes, scopes_and_repetition,
-    framework, metrics, losses, optimize_loss, train_ops, summaries,
+    framework, sequences, metrics, losses, optimize_loss, train_ops, summaries,
 ]  # fmt: skip
 
 if __name__ == "__main__":

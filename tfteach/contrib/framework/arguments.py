@@ -34,7 +34,7 @@ def current_arg_scope() -> Scope:
     return _open.scopes[-1]
 
 
-@export("contrib.framework.arg_scope_func_key", "contrib.slim.arg_scope_func_key")
+@export("contrib.slim.arg_scope_func_key")
 def arg_scope_func_key(op: Any) -> Any:
     """What scopes know a function by."""
     return getattr(op, "_key_op", str(op))

@@ -12,6 +12,7 @@ from tfteach.checks.types import assert_same_float_dtype as assert_same_float_dt
 from tfteach.checks.weights import remove_squeezable_dimensions as _squeezed
 from tfteach.framework.convert import convert
 from tfteach.framework.export import export, export_value
+from tfteach.framework.graph import get_default_graph
 from tfteach.framework.nest import assert_same_structure as assert_same_structure
 from tfteach.framework.nest import flatten as flatten
 from tfteach.framework.nest import is_nested as is_nested
@@ -22,10 +23,15 @@ from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import graph_of, name_scope
 from tfteach.ops.reductions import reduce_sum
 from tfteach.ops.sparse import SparseTensor
+from tfteach.ops.sparse import (
+    convert_to_tensor_or_sparse_tensor as convert_to_tensor_or_sparse_tensor,
+)
 from tfteach.ops.sums import add_n
 from tfteach.variables.base import Variable
 
-for _name in "assert_scalar assert_same_float_dtype".split():
+for _name in (
+    "assert_scalar assert_same_float_dtype convert_to_tensor_or_sparse_tensor"
+).split():
     export_value(__name__, **{_name: "contrib.framework." + _name})
 for _name in (
     "assert_same_structure flatten is_nested is_sequence map_structure pack_sequence_as"
@@ -54,6 +60,18 @@ def assert_scalar_int(tensor: Any, name: str | None = None) -> Tensor:
 def is_tensor(x: Any) -> bool:
     """Whether `x` is a Tensor, a SparseTensor or a Variable."""
     return isinstance(x, Tensor | SparseTensor | Variable)
+
+
+@export("contrib.framework.get_name_scope")
+def get_name_scope() -> str:
+    """The open name scope, "" outside of any."""
+    return get_default_graph().get_name_scope()
+
+
+@export("contrib.framework.get_placeholders")
+def get_placeholders(graph: Any) -> list[Tensor]:
+    """The placeholders of a graph."""
+    return [op.outputs[0] for op in graph.get_operations() if op.type == "Placeholder"]
 
 
 @export("contrib.framework.get_graph_from_inputs")

@@ -15,6 +15,7 @@ from tfteach.contrib.layers import optimizers as optimizers
 from tfteach.contrib.layers import pooling as pooling
 from tfteach.contrib.layers import regularizers as regularizers
 from tfteach.contrib.layers import separable as separable
+from tfteach.contrib.layers import sequences as sequences
 from tfteach.contrib.layers import shaping as shaping
 from tfteach.contrib.layers import summaries as summaries
 from tfteach.contrib.layers import utils as utils

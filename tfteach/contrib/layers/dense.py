@@ -123,6 +123,6 @@ export_value(
     __name__,
     linear="contrib.layers.linear contrib.slim.linear",
     relu="contrib.layers.relu contrib.slim.relu",
-    relu6="contrib.slim.relu6",
+    relu6="contrib.layers.relu6 contrib.slim.relu6",
     elu="contrib.layers.elu contrib.slim.elu",
 )

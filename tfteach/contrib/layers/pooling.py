@@ -15,6 +15,7 @@ from tfteach.contrib.layers.utils import (
     public,
 )
 from tfteach.framework.convert import convert
+from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.layers.pooling import (
@@ -126,7 +127,7 @@ def max_pool3d(
     return _pooled(MaxPooling3D, "MaxPool3D", ("NCDHW", "NDHWC"), **options)
 
 
-@public("pool")
+@export("contrib.slim.pool")
 @add_arg_scope
 def pool(
     inputs: Any,
