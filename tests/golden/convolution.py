@@ -184,10 +184,28 @@ def response_normalization(tf):
     return [y, z, *tf.gradients([weighted(tf, y), weighted(tf, z)], x)]
 
 
+def patches(tf):
+    x, box = tf.constant(IMAGE), tf.constant(VOLUME)
+    size = [1, 3, 2, 1], [1, 2, 1, 1], [1, 1, 2, 1]
+    y = tf.extract_image_patches(x, *size, padding="SAME")
+    z = tf.image.extract_image_patches(image(tf), *size, padding="VALID", name="z")
+    deep = tf.extract_volume_patches(box, [1, 2, 2, 3, 1], [1, 1, 2, 2, 1], "SAME")
+    found = tf.gradients(weighted(tf, y), x) + tf.gradients(weighted(tf, deep), box)
+    return [y, z, deep, *found]
+
+
+def morphology(tf):
+    x, heights = tf.constant(IMAGE), tf.constant(TAPS[..., 0])
+    heights = tf.stack([heights, heights * 0.5], axis=1)
+    y = tf.nn.dilation2d(x, heights, [1, 2, 1, 1], [1, 1, 2, 1], "SAME")
+    z = tf.nn.erosion2d(x, heights, [1, 1, 1, 1], [1, 1, 1, 1], "VALID")
+    return [y, z, *tf.gradients([weighted(tf, y), weighted(tf, z)], [x, heights])]
+
+
 GRAPHS = [
     conv2d, conv2d_transposed, conv1d, conv3d, dilated, depthwise, max_pool,
     max_pool_positions, avg_pool, pool, batch_normalization, fused_batch_norm, moments,
-    response_normalization,
+    response_normalization, patches, morphology,
 ]  # fmt: skip
 
 if __name__ == "__main__":

@@ -6,7 +6,9 @@ extract_volume_patches_op.cc, python/ops/array_grad.py.
 
 from __future__ import annotations
 
+from functools import reduce
 from math import prod
+from operator import mul
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from tfteach.framework import shape as shapes
@@ -87,6 +89,41 @@ class _Patches(Op, abstract=True):
         view = Source(xp, images, windows, len(images)).view(0)
         return xp.ascontiguousarray(view).reshape(shape)
 
+    def back(
+        self, grad: Any, batch: Any, sizes: tuple[Any, ...], channels: Any, out: Any
+    ) -> Any:
+        """The gradient: a sparse matrix of which pixel went where, times `grad`.
+
+        Args:
+          grad: the gradient of the patches.
+          batch, sizes, channels: the input's shape, as numbers or scalar Tensors.
+          out: a function that gives the output's spatial sizes.
+        """
+        window, n = self.ksizes[1:-1], self.dimensions
+        transpose, arange = upward("transpose"), upward("range")
+        # Pixels are numbered from 1; 0 is padding.
+        count_in = 1 + reduce(mul, sizes)
+        pixels = array.reshape(arange(1, count_in, dtype=int64), (1, *sizes, 1))
+        came = self(pixels)
+        lines = out()
+        count_out = reduce(mul, (*lines, *window))
+        went = array.reshape(
+            arange(count_out, dtype=int64), (1, *lines, reduce(mul, window))
+        )
+        pairs = join.concat(
+            [array.expand_dims(came, axis=-1), array.expand_dims(went, axis=-1)], -1
+        )
+        where = array.reshape(pairs, (-1, 2))
+        ones = fill.ones([count_out], dtype=grad.dtype)
+        moves = upward("SparseTensor")(where, ones, (count_in, count_out))
+        moves = upward("sparse.slice")(moves, (1, 0), (count_in - 1, count_out))
+        parts = array.reshape(grad, (batch, *lines, *window, channels))
+        order = (*range(1, 2 * n + 1), 0, 2 * n + 1)
+        flat = array.reshape(transpose(parts, order), (-1, batch * channels))
+        summed = upward("sparse.sparse_dense_matmul")(moves, flat)
+        found = array.reshape(summed, (*sizes, batch, channels))
+        return transpose(found, (n, *range(n), n + 1))
+
 
 class ExtractImagePatches(_Patches):
     """Every window's pixels as the channels of one.
@@ -111,38 +148,14 @@ class ExtractImagePatches(_Patches):
         return self.extract(xp, images)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
-        """A sparse matrix of which pixel went where, times the gradient."""
         sizes = shape_ops.shape(op.inputs[0], out_type=int64)
         batch, rows, columns, channels = (sizes[i] for i in range(4))
-        transpose, arange = upward("transpose"), upward("range")
-        height, width = self.ksizes[1:3]
-        # Pixels are numbered from 1; 0 is padding.
-        count_in = 1 + rows * columns
-        pixels = array.reshape(arange(1, count_in, dtype=int64), (1, rows, columns, 1))
-        came = self(pixels)
-        out = shape_ops.shape(op.outputs[0], out_type=int64)
-        rows_out, columns_out = out[1], out[2]
-        count_out = rows_out * columns_out * height * width
-        went = array.reshape(
-            arange(count_out, dtype=int64),
-            (1, rows_out, columns_out, height * width),
-        )  # fmt: skip
-        pairs = join.concat(
-            [array.expand_dims(came, axis=-1), array.expand_dims(went, axis=-1)], -1
-        )
-        where = array.reshape(pairs, (-1, 2))
-        ones = fill.ones([count_out], dtype=grad.dtype)
-        moves = upward("SparseTensor")(where, ones, (count_in, count_out))
-        moves = upward("sparse.slice")(moves, (1, 0), (count_in - 1, count_out))
-        parts = array.reshape(
-            grad, (batch, rows_out, columns_out, height, width, channels)
-        )
-        flat = array.reshape(
-            transpose(parts, (1, 2, 3, 4, 0, 5)), (-1, batch * channels)
-        )
-        summed = upward("sparse.sparse_dense_matmul")(moves, flat)
-        found = array.reshape(summed, (rows, columns, batch, channels))
-        return [transpose(found, (2, 0, 1, 3))]
+
+        def out() -> tuple[Any, Any]:
+            found = shape_ops.shape(op.outputs[0], out_type=int64)
+            return found[1], found[2]
+
+        return [self.back(grad, batch, (rows, columns), channels, out)]
 
 
 class ExtractVolumePatches(_Patches):
@@ -162,6 +175,17 @@ class ExtractVolumePatches(_Patches):
 
     def compute(self, xp: Any, input: Any) -> Any:
         return self.extract(xp, input)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        own, out = op.inputs[0]._shape, op.outputs[0]._shape
+        if own is None or out is None or None in (*own[1:-1], *out[1:-1]):
+            raise ValueError(
+                "The gradient of ExtractVolumePatches needs static sizes, got "
+                f"{shapes.text(own)}"
+            )
+        shape = shape_ops.shape(op.inputs[0])
+        batch, channels = shape[0], shape[4]
+        return [self.back(grad, batch, own[1:-1], channels, lambda: out[1:-1])]
 
 
 @export("extract_image_patches", "image.extract_image_patches")
