@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tfteach.api.contrib import metrics as metrics
     from tfteach.api.contrib import nn as nn
     from tfteach.api.contrib import opt as opt
+    from tfteach.api.contrib import rnn as rnn
     from tfteach.api.contrib import slim as slim
     from tfteach.api.contrib import training as training
 
@@ -28,6 +29,7 @@ _LATER = {
     "metrics": ("tfteach.api.contrib", "metrics"),
     "nn": ("tfteach.api.contrib", "nn"),
     "opt": ("tfteach.api.contrib", "opt"),
+    "rnn": ("tfteach.api.contrib", "rnn"),
     "slim": ("tfteach.api.contrib", "slim"),
     "training": ("tfteach.api.contrib", "training"),
 }

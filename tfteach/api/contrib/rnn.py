@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from tfteach.rnn.cells import GRUCell as GRUCell
     from tfteach.rnn.cells import LSTMCell as LSTMCell
     from tfteach.rnn.cells import LSTMStateTuple as LSTMStateTuple
-    from tfteach.rnn.cells import MultiRNNCell as MultiRNNCell
     from tfteach.rnn.static import static_bidirectional_rnn as static_bidirectional_rnn
     from tfteach.rnn.static import static_rnn as static_rnn
     from tfteach.rnn.static import static_state_saving_rnn as static_state_saving_rnn
     from tfteach.rnn.wrappers import DeviceWrapper as DeviceWrapper
     from tfteach.rnn.wrappers import DropoutWrapper as DropoutWrapper
+    from tfteach.rnn.wrappers import MultiRNNCell as MultiRNNCell
     from tfteach.rnn.wrappers import ResidualWrapper as ResidualWrapper
 
 _LATER = {
@@ -29,7 +29,7 @@ _LATER = {
     "LSTMCell": ("tfteach.rnn.cells", "LSTMCell"),
     "LSTMStateTuple": ("tfteach.rnn.cells", "LSTMStateTuple"),
     "LayerRNNCell": ("tfteach.rnn.cell", "LayerRNNCell"),
-    "MultiRNNCell": ("tfteach.rnn.cells", "MultiRNNCell"),
+    "MultiRNNCell": ("tfteach.rnn.wrappers", "MultiRNNCell"),
     "RNNCell": ("tfteach.rnn.cell", "RNNCell"),
     "ResidualWrapper": ("tfteach.rnn.wrappers", "ResidualWrapper"),
     "static_bidirectional_rnn": ("tfteach.rnn.static", "static_bidirectional_rnn"),

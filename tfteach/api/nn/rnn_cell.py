@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from tfteach.rnn.cells import GRUCell as GRUCell
     from tfteach.rnn.cells import LSTMCell as LSTMCell
     from tfteach.rnn.cells import LSTMStateTuple as LSTMStateTuple
-    from tfteach.rnn.cells import MultiRNNCell as MultiRNNCell
     from tfteach.rnn.wrappers import DeviceWrapper as DeviceWrapper
     from tfteach.rnn.wrappers import DropoutWrapper as DropoutWrapper
+    from tfteach.rnn.wrappers import MultiRNNCell as MultiRNNCell
     from tfteach.rnn.wrappers import ResidualWrapper as ResidualWrapper
 
 _LATER = {
@@ -24,7 +24,7 @@ _LATER = {
     "GRUCell": ("tfteach.rnn.cells", "GRUCell"),
     "LSTMCell": ("tfteach.rnn.cells", "LSTMCell"),
     "LSTMStateTuple": ("tfteach.rnn.cells", "LSTMStateTuple"),
-    "MultiRNNCell": ("tfteach.rnn.cells", "MultiRNNCell"),
+    "MultiRNNCell": ("tfteach.rnn.wrappers", "MultiRNNCell"),
     "RNNCell": ("tfteach.rnn.cell", "RNNCell"),
     "ResidualWrapper": ("tfteach.rnn.wrappers", "ResidualWrapper"),
 }
