@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import threading
+import tracemalloc
 import weakref
 from collections.abc import Iterator
 
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import tfteach as tf
+from tfteach.session import session as session_module
 
 INVALID = tf.errors.InvalidArgumentError
 
@@ -305,3 +307,77 @@ def test_a_thread_has_no_default_session() -> None:
         thread.start()
         thread.join()
     assert seen == [None]
+
+
+def test_programs_are_forgotten_when_there_are_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(session_module, "MAX_PROGRAMS", 20)
+    x = tf.placeholder(tf.float32, [])
+    often = x * 2.0
+    with tf.Session() as session:
+        session.run(often, {x: 1.0})
+        program = session._programs[next(iter(session._programs))]
+        for i in range(100):
+            session.run(tf.constant(float(i)))
+            assert session.run(often, {x: float(i)}) == 2.0 * i
+        assert len(session._programs) == 20
+        assert len(session._ready) == 10
+        assert program in session._programs.values()
+
+
+def test_a_training_loop_needs_no_more_memory_in_time() -> None:
+    rng = np.random.RandomState(0)
+    data = rng.rand(16, 4).astype(np.float32)
+    x = tf.placeholder(tf.float32, [None, 4])
+    loop = tf.while_loop(lambda i, v: i < 2, lambda i, v: (i + 1, v * 0.9), [0, x])
+    weights = tf.get_variable("w", [4, 3], initializer=tf.ones_initializer())
+    loss = tf.reduce_mean(tf.square(tf.matmul(loop[1], weights)))
+    train = tf.train.AdamOptimizer().minimize(loss)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+
+        def steps(count: int) -> int:
+            for i in range(count):
+                session.run([train, loss], {x: data[: 4 + i % 3]})
+            gc.collect()
+            return tracemalloc.get_traced_memory()[0]
+
+        tracemalloc.start()
+        try:
+            steps(150)
+            before = steps(100)
+            after = steps(400)
+        finally:
+            tracemalloc.stop()
+    assert after - before < 4000  # 10 bytes a step
+
+
+def test_what_was_fed_before_may_be_forbidden_later(graph: tf.Graph) -> None:
+    x = tf.placeholder(tf.float32, [])
+    y = x + 1.0
+    with tf.Session() as session:
+        for _ in range(3):
+            assert session.run(y, {x: 1.0}) == 2.0
+        graph.prevent_feeding(x)
+        with pytest.raises(ValueError, match="may not be fed"):
+            session.run(y, {x: 1.0})
+
+
+@pytest.mark.parametrize("in_branch", [False, True])
+def test_a_fetched_read_shows_what_the_run_has_written(in_branch: bool) -> None:
+    with tf.Session() as session:
+        v = tf.Variable(1.0)
+        session.run(v.initializer)
+        change = v.assign(5.0)
+        fetches = [v.value(), tf.identity(v), change]
+        if in_branch:
+            fetches.append(tf.cond(tf.constant(True), lambda: 1.0, lambda: 2.0))
+        assert session.run(fetches)[:3] == [5.0, 5.0, 5.0]
+
+
+def test_a_report_of_allocations_is_refused() -> None:
+    with tf.Session() as session:
+        options = tf.RunOptions(report_tensor_allocations_upon_oom=True)
+        with pytest.raises(NotImplementedError, match="report_tensor_allocations"):
+            session.run(tf.constant(1), options=options)

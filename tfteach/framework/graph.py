@@ -81,6 +81,7 @@ class Graph:
         self.has_control_flow = False  # whether there was ever a context
         self.observers: tuple[Observer, ...] = ()
         self.mutations = 0
+        self.is_planned = False  # whether sessions have checked feeds
         self.finalized = False
         self._seed: int | None = None
         self._by_name: dict[str, Operation] = {}
@@ -461,6 +462,7 @@ class Graph:
     def prevent_feeding(self, tensor: Tensor) -> None:
         """Forbid `tensor` as a key of feed dicts."""
         self._unfeedable.add(tensor)
+        self.mutations += self.is_planned  # sessions look again
 
     def is_feedable(self, tensor: Tensor) -> bool:
         """Whether `tensor` may be fed."""
@@ -469,6 +471,7 @@ class Graph:
     def prevent_fetching(self, op: Operation) -> None:
         """Forbid `op` and its outputs as fetches."""
         self._unfetchable.add(op)
+        self.mutations += self.is_planned  # sessions look again
 
     def is_fetchable(self, tensor_or_op: Any) -> bool:
         """Whether a session may fetch this tensor or operation."""

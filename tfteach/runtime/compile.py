@@ -155,6 +155,7 @@ class Compiler:
         return value
 
     def fetch(self, edge: Edge) -> tuple[int, Callable[[Any], Any]]:
+        edge = read_reference(edge)
         slot = self.slot(edge)
         if carries_cell(edge):
             return slot, _fetch_cell
@@ -216,6 +217,23 @@ def carries_cell(edge: Edge) -> bool:
     """Whether a reference, not an array, flows along the edge."""
     node, index = edge
     return not node.is_feed and node.op.outputs[index].dtype.is_ref
+
+
+def read_reference(edge: Edge) -> Edge:
+    """For the read of a variable the reference; else the edge itself.
+
+    Who fetches a read gets what the variable holds at the end of the run: TensorFlow
+    hands out the variable's own buffer, and updates write into it.
+    """
+    node = edge.node
+    while not node.is_feed and node.op.type in FORWARDING and node.inputs:
+        source = node.inputs[0]
+        if source.node.device is not node.device:
+            break
+        if carries_cell(source):
+            return source
+        node = source.node
+    return edge
 
 
 def takes_cell(node: Node, index: int) -> bool:

@@ -18,10 +18,12 @@ import numpy as np
 
 from tfteach.framework import errors
 from tfteach.framework import shape as shapes
+from tfteach.framework.resource import Cell
 from tfteach.runtime.blame import raise_blaming
 from tfteach.runtime.compile import (
     carries_cell,
     own_copy,
+    read_reference,
     takes_cell,
 )
 from tfteach.runtime.context import Context, Resources
@@ -184,7 +186,8 @@ class _Run:
         self.observers = observers
         self.queue: deque[tuple[_Cell, Frame, int, list[Any], bool]] = deque()
         self.root = Frame(None, 0)
-        self.wanted = set(program.step.fetches)
+        self.wanted = {read_reference(edge) for edge in program.step.fetches}
+        self.wanted.update(program.step.fetches)
         self.results: dict[Edge, Any] = {}
         for node, value in zip(program.step.feeds.values(), fed, strict=True):
             self._send(program.cells[node], [value.copy()], False, self.root, 0)
@@ -208,7 +211,10 @@ class _Run:
                     f"{edge.index} is in a branch that was not taken. Fetch what the "
                     "tf.cond or tf.while_loop returns instead.",
                 ).at(edge.node.op)
-            values.append(own_copy(value.value if carries_cell(edge) else value))
+            reference = self.results.get(read_reference(edge), DEAD)
+            value = value if reference is DEAD else reference
+            is_cell = isinstance(value, Cell) and carries_cell(read_reference(edge))
+            values.append(own_copy(value.value if is_cell else value))
         return values
 
     def _execute(

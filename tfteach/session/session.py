@@ -39,10 +39,9 @@ from tfteach.session.devices import attributes_of, log_devices, log_placements
 from tfteach.session.feeds import Converter, converter_for, flatten_feeds
 from tfteach.session.fetches import Element, Fetches
 from tfteach.session.options import Options, check_config
+from tfteach.session.recent import MAX_PROGRAMS, Recent
 
 _open_sessions: weakref.WeakSet[BaseSession] = weakref.WeakSet()
-
-
 AnyProgram = Program | NestedProgram | DataflowProgram
 
 
@@ -77,8 +76,8 @@ class BaseSession:
         self._was_reset = False
         self._lock = threading.RLock()
         # (fetches, fed keys) as the caller wrote them -> plan, for hashable ones
-        self._ready: dict[Any, Plan] = {}
-        self._programs: dict[Any, tuple[AnyProgram, int]] = {}
+        self._ready: Recent[Any, Plan] = Recent(MAX_PROGRAMS // 2)
+        self._programs: Recent[Any, tuple[AnyProgram, int]] = Recent(MAX_PROGRAMS)
         _open_sessions.add(self)
 
     # ---- properties
@@ -234,6 +233,7 @@ class BaseSession:
         )
         try:
             self._ready[key, tuple(feed_dict or ())] = plan
+            self._graph.is_planned = True
         except TypeError:
             return
 
@@ -247,9 +247,9 @@ class BaseSession:
             mutations = self._graph.mutations
             found = self._programs.get(key)
             if found is not None and found[1] == mutations:
+                self._programs[key] = found  # the latest used
                 return found
-            step = self.plan_step(elements, fed)
-            program = self.compile_step(step)
+            program = self.compile_step(self.plan_step(elements, fed))
             self._programs[key] = program, mutations
             return program, mutations
 

@@ -110,6 +110,8 @@ def run_with_options(
         if options.trace_level > 0:  # as TF: every level but NO_TRACE
             tracer = Tracer()
             observers.append(tracer)
+        if options.report_tensor_allocations_upon_oom:
+            raise NotImplementedError("RunOptions.report_tensor_allocations_upon_oom")
         if options.output_partition_graphs:
             raise NotImplementedError("RunOptions.output_partition_graphs")
         if options.debug_options.debug_tensor_watch_opts:
