@@ -392,12 +392,7 @@ def atrous_conv2d_transpose(
         value = convert(value, name="value")
         filters = convert(filters, name="filters")
         kernel = shapes.with_rank(filters._shape, 4)
-        channels = shapes.with_rank(value._shape, 4)[3]
-        if None not in (channels, kernel[3]) and channels != kernel[3]:
-            raise ValueError(
-                "value's input channels does not match filters' input channels, "
-                f"{channels} != {kernel[3]}"
-            )
+        _check_atrous(value, kernel)
         if rate < 1:
             raise ValueError(f"rate {rate} cannot be less than one")
         if rate == 1:
@@ -412,13 +407,7 @@ def atrous_conv2d_transpose(
             )
         if isinstance(output_shape, tuple):
             output_shape = list(output_shape)
-        if not isinstance(output_shape, Tensor) and kernel[2] is not None:
-            outputs = output_shape[3]
-            if isinstance(outputs, int) and outputs != kernel[2]:
-                raise ValueError(
-                    "output_shape does not match filter's output channels, "
-                    f"{outputs} != {kernel[2]}"
-                )
+        _check_atrous_output(output_shape, kernel)
         top, bottom, left, right = _atrous_padding(filters, rate, padding)
         height = output_shape[1] + top + bottom
         width = output_shape[2] + left + right
@@ -435,6 +424,28 @@ def atrous_conv2d_transpose(
         inner = op(sizes, filters, value)
         crops = [[top, bottom + more_rows], [left, right + more_columns]]
         return blocks.batch_to_space(input=inner, crops=crops, block_size=rate)
+
+
+def _check_atrous(value: Tensor, kernel: Any) -> None:
+    """Refuse channels that do not fit.  Raises: ValueError."""
+    channels = shapes.with_rank(value._shape, 4)[3]
+    if None not in (channels, kernel[3]) and channels != kernel[3]:
+        raise ValueError(
+            "value's input channels does not match filters' input channels, "
+            f"{channels} != {kernel[3]}"
+        )
+
+
+def _check_atrous_output(output_shape: Any, kernel: Any) -> None:
+    """Refuse a list whose channels are not the filters'.  Raises: ValueError."""
+    if isinstance(output_shape, Tensor) or kernel[2] is None:
+        return
+    outputs = output_shape[3]
+    if isinstance(outputs, int) and outputs != kernel[2]:
+        raise ValueError(
+            "output_shape does not match filter's output channels, "
+            f"{outputs} != {kernel[2]}"
+        )
 
 
 def _atrous_padding(filters: Tensor, rate: int, padding: Any) -> tuple[Any, ...]:

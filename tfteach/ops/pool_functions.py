@@ -276,18 +276,7 @@ def pool(
         if input._shape is not None and len(input._shape) != count + 2:
             raise ValueError(f"Shape {input.shape} must have rank {count + 2}")
         steps, apart = strides_and_rates(count, strides, rates)
-        if padding == "SAME" and (apart > 1).any():
-            raise ValueError(
-                "pooling with SAME padding is not implemented for dilation_rate > 1"
-            )
-        if np.any(steps > np.asarray(window_shape)):
-            raise ValueError(
-                "strides > window_shape not supported due to inconsistency between "
-                "CPU and GPU implementations"
-            )
-        ways = {"MAX": (max_pool, max_pool3d), "AVG": (avg_pool, avg_pool3d)}
-        if pooling_type not in ways:
-            raise ValueError(f"{count}-D {pooling_type} pooling is not supported.")
+        _check_pool(pooling_type, padding, window_shape, steps, apart)
         is_first = data_format is not None and data_format.startswith("NC")
         layout = _inner_format(count, data_format)
         window = _wide(window_shape, count, is_first)
@@ -297,7 +286,7 @@ def pool(
         def op(tensor: Any, _: int, word: Any) -> Any:
             if count == 1:
                 tensor = array.expand_dims(tensor, start)
-            way = ways[pooling_type][1 if count == 3 else 0]
+            way = _WAYS[pooling_type][1 if count == 3 else 0]
             result = way(tensor, window, wide_steps, word, layout, name=scope)
             return array.squeeze(result, [start]) if count == 1 else result
 
@@ -305,6 +294,31 @@ def pool(
             input, apart, padding, op, spatial_dims=range(start, start + count),
             filter_shape=window_shape,
         )  # fmt: skip
+
+
+_WAYS: dict[str, Any] = {
+    "MAX": (max_pool, max_pool3d),
+    "AVG": (avg_pool, avg_pool3d),
+}
+
+
+def _check_pool(
+    pooling_type: str, padding: str, window_shape: Any, steps: Any, apart: Any
+) -> None:
+    """Refuse what `tf.nn.pool` has not.  Raises: ValueError."""
+    if padding == "SAME" and (apart > 1).any():
+        raise ValueError(
+            "pooling with SAME padding is not implemented for dilation_rate > 1"
+        )
+    if np.any(steps > np.asarray(window_shape)):
+        raise ValueError(
+            "strides > window_shape not supported due to inconsistency between CPU and "
+            "GPU implementations"
+        )
+    if pooling_type not in _WAYS:
+        raise ValueError(
+            f"{len(window_shape)}-D {pooling_type} pooling is not supported."
+        )
 
 
 def _inner_format(count: int, data_format: str | None) -> str | None:
