@@ -104,7 +104,7 @@ class _Maker:
         return tf.add_n(tf.while_loop(goes_on, body, start, parallel_iterations=1))
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(seed=st.integers(0, 10**6), x=st.integers(-9, 9), y=st.integers(-9, 9))
 def test_random_programs_do_what_dataflow_does(seed: int, x: int, y: int) -> None:
     with tf.Graph().as_default():
