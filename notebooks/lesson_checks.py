@@ -125,3 +125,87 @@ def _problem_of_loop(graph: Any, growth: Any, final: Any) -> str | None:
             "`graph.finalize()` before the first run."
         )
     return None
+
+
+# ---- lesson 6
+
+
+def check_gradients_and_optimizers(graph: Any, step: Any) -> None:
+    """Check that `step` is momentum, written with two variables."""
+    _report(_problem_of_momentum(graph, step))
+
+
+def _problem_of_momentum(graph: Any, step: Any) -> str | None:
+    variables = {v.op.name: v for v in graph.get_collection("variables")}
+    if not {"w", "velocity"} <= variables.keys():
+        return "the graph should have the variables `w` and `velocity`."
+    if [v.op.name for v in graph.get_collection("trainable_variables")] != ["w"]:
+        return "`velocity` is not to be trained: keep `trainable=False`."
+    w, velocity = variables["w"], variables["velocity"]
+    with graph.as_default(), tf.Session(graph=graph) as session:
+        session.run([w.initializer, velocity.initializer])
+        session.run(step)
+        first = session.run([w, velocity])
+        session.run(step)
+        second = session.run(w)
+    if list(first[0]) == [1.0, 1.0]:
+        return "`w` stays where it is. Build `step` with `w.assign_sub(...)`."
+    if not _near(first[1], [100.0, 1.0]):
+        return (
+            f"after one step the velocity is {first[1].tolist()}; it should be the "
+            "gradient, [100.0, 1.0]. Assign 0.9 * velocity + gradient."
+        )
+    if not _near(first[0], [0.0, 0.99]):
+        return (
+            f"after one step w is {first[0].tolist()}; with the new velocity it is "
+            "[0.0, 0.99]. Use what `velocity.assign` returns."
+        )
+    if not _near(second, [-0.9, 0.9711]):
+        return (
+            f"the first step is right, the second gives {second.tolist()} instead of "
+            "[-0.9, 0.9711]: the velocity should keep 0.9 of itself."
+        )
+    return None
+
+
+def _near(values: Any, expected: list[float]) -> bool:
+    pairs = zip(values, expected, strict=True)
+    return all(abs(value - wanted) < 1e-4 for value, wanted in pairs)
+
+
+# ---- lesson 10
+
+
+def check_control_dependencies(graph: Any, step: Any) -> None:
+    """Check that `step` descends first and averages the new weight then."""
+    _report(_problem_of_average(graph, step))
+
+
+def _problem_of_average(graph: Any, step: Any) -> str | None:
+    averages = [
+        v for v in graph.get_collection("variables") if "ExponentialMoving" in v.name
+    ]
+    if not averages:
+        return "there is no average yet: call `average.apply([w])`."
+    (w,) = graph.get_collection("trainable_variables")
+    with graph.as_default(), tf.Session(graph=graph) as session:
+        session.run(tf.global_variables_initializer())
+        session.run(step)
+        weight, average = session.run([w, averages[0]])
+    if weight == 4.0:
+        return (
+            "a run of `step` does not descend. What you fetch must wait for `descend`: "
+            "build it inside `with tf.control_dependencies([descend]):`."
+        )
+    if average == 4.0:
+        return (
+            "a run of `step` descends, but the average stays at 4.0: either the update "
+            "is not run, or it takes the weight from before the step. Let `step` be "
+            "what `average.apply` returns, built inside the `with`."
+        )
+    if not _near([weight, average], [2.0, 3.0]):
+        return (
+            f"after one step w is {weight} and its average {average}; they should be "
+            "2.0 and 3.0. Keep the rates as they were."
+        )
+    return None

@@ -28,8 +28,8 @@ def test_api_is_in_step() -> None:
 
 
 def drop_a_name(api: Path) -> None:
-    lines = (api / "nn.py").read_text().splitlines(keepends=True)
-    (api / "nn.py").write_text("".join(lines[:-1]))
+    lines = (api / "train.py").read_text().splitlines(keepends=True)
+    (api / "train.py").write_text("".join(lines[:-1]))
 
 
 def keep_a_module_that_is_gone(api: Path) -> None:
@@ -37,15 +37,15 @@ def keep_a_module_that_is_gone(api: Path) -> None:
 
 
 def lack_a_module(api: Path) -> None:
-    (api / "nn.py").unlink()
+    (api / "train.py").unlink()
 
 
 @pytest.mark.parametrize(
     ("spoil", "file"),
     [
-        (drop_a_name, "nn.py"),
+        (drop_a_name, "train.py"),
         (keep_a_module_that_is_gone, "gone.py"),
-        (lack_a_module, "nn.py"),
+        (lack_a_module, "train.py"),
     ],
 )
 def test_a_stale_api_is_told_and_rewritten(

@@ -106,3 +106,61 @@ def train(lazy: bool, steps: int = 20, finalize: bool = True):
 def test_avoid_lazy_loading(checks, capsys, options, said) -> None:
     checks.check_avoid_lazy_loading(*train(**options))
     assert said in capsys.readouterr().out
+
+
+def own_momentum(rate=0.01, new=True, trainable=False, assign=True):
+    with tf.Graph().as_default() as graph:
+        w = tf.Variable([1.0, 1.0], name="w")
+        loss = tf.reduce_sum([50.0, 0.5] * tf.square(w), name="loss")
+        velocity = tf.Variable(tf.zeros([2]), trainable=trainable, name="velocity")
+        (gradient,) = tf.gradients(loss, [w])
+        moved = velocity.assign(0.9 * velocity + gradient)
+        if not assign:
+            return graph, moved.op
+        with tf.control_dependencies([moved]):
+            used = moved if new else tf.constant([0.0, 0.0])
+            return graph, w.assign_sub(rate * used + (0.0 if new else 0.5))
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        (lambda: own_momentum(), "Right"),
+        (lambda: own_momentum(trainable=True), "not to be trained"),
+        (lambda: own_momentum(assign=False), "`w` stays where it is"),
+        (lambda: own_momentum(rate=0.1), "with the new velocity it is"),
+        (lambda: own_momentum(new=False), "with the new velocity it is"),
+    ],
+)
+def test_gradients_and_optimizers(checks, capsys, made, said) -> None:
+    checks.check_gradients_and_optimizers(*made())
+    assert said in capsys.readouterr().out
+
+
+def averaged(build):
+    with tf.Graph().as_default() as graph:
+        w = tf.Variable(4.0, name="w")
+        descent = tf.train.GradientDescentOptimizer(0.25)
+        descend = descent.minimize(tf.square(w), name="descend")
+        average = tf.train.ExponentialMovingAverage(0.5)
+        return graph, build(w, descend, average)
+
+
+def ordered(w, descend, average):
+    with tf.control_dependencies([descend]):
+        return average.apply([w])
+
+
+@pytest.mark.parametrize(
+    ("build", "said"),
+    [
+        (ordered, "Right"),
+        (lambda w, descend, average: descend, "no average yet"),
+        (lambda w, descend, average: average.apply([w]), "does not descend"),
+        (lambda w, descend, average: (average.apply([w]), descend)[1], "stays at 4.0"),
+        (lambda w, descend, average: tf.group(descend, average.apply([w])), "Not yet"),
+    ],
+)
+def test_control_dependencies(checks, capsys, build, said) -> None:
+    checks.check_control_dependencies(*averaged(build))
+    assert said in capsys.readouterr().out
