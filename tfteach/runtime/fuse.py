@@ -3,7 +3,7 @@
 An array of 40 MB does not fit the cache: each op of a chain fetches it from memory and
 writes it back.  Taken in blocks of 128 kB or so, only the first op reads from memory
 and only results that are needed are written there.
-Source: Cociorva et al. on fusion and tiling; numexpr, which works this way.
+NumExpr works this way too.
 """
 
 from __future__ import annotations
