@@ -209,3 +209,32 @@ def _problem_of_average(graph: Any, step: Any) -> str | None:
             "2.0 and 3.0. Keep the rates as they were."
         )
     return None
+
+
+# ---- lesson 8
+
+
+def check_while_loop(fibonacci: Any) -> None:
+    """Check that `fibonacci(n)` is the n-th number, by one loop."""
+    _report(_problem_of_loop_in_graph(fibonacci))
+
+
+def _problem_of_loop_in_graph(fibonacci: Any) -> str | None:
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        n = tf.placeholder(tf.int32, [], name="n")
+        answer = fibonacci(n)
+        if not isinstance(answer, tf.Tensor):
+            return (
+                f"fibonacci(n) is {answer!r}, not a tensor. Return what the loop gives."
+            )
+        loops = [op for op in graph.get_operations() if op.type == "LoopCond"]
+        if len(loops) != 1:
+            return f"there are {len(loops)} loops; build one `tf.while_loop`."
+        for turn, wanted in ((1, 1), (2, 1), (3, 2), (10, 55), (30, 832040)):
+            value = int(session.run(answer, {n: turn}))
+            if value != wanted:
+                return (
+                    f"for n = {turn} it gives {value} instead of {wanted}. Begin with "
+                    "(1, 1, 1) and go on while i < n."
+                )
+    return None

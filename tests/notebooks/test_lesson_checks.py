@@ -164,3 +164,31 @@ def ordered(w, descend, average):
 def test_control_dependencies(checks, capsys, build, said) -> None:
     checks.check_control_dependencies(*averaged(build))
     assert said in capsys.readouterr().out
+
+
+def fibonacci(begin=1, loops=1):
+    def build(n):
+        for _ in range(loops):
+            _, a, _ = tf.while_loop(
+                lambda i, a, b: i < n,
+                lambda i, a, b: (i + 1, b, a + b),
+                (begin, 1, 1),
+            )
+        return a
+
+    return build
+
+
+@pytest.mark.parametrize(
+    ("build", "said"),
+    [
+        (fibonacci(), "Right"),
+        (lambda n: 3, "not a tensor"),
+        (lambda n: n, "there are 0 loops"),
+        (fibonacci(loops=2), "there are 2 loops"),
+        (fibonacci(begin=0), "Begin with (1, 1, 1)"),
+    ],
+)
+def test_while_loop(checks, capsys, build, said) -> None:
+    checks.check_while_loop(build)
+    assert said in capsys.readouterr().out
