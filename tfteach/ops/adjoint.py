@@ -7,6 +7,7 @@ Source: python/ops/math_grad.py (SmartBroadcastGradientArgs).
 
 from __future__ import annotations
 
+import functools
 import sys
 from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
@@ -66,6 +67,10 @@ def reduction_axes(
     return over_x, over_y
 
 
+# Gradients of loops ask for the same shapes in each turn.
+_axes_to_sum = functools.lru_cache(1024)(reduction_axes)
+
+
 class BroadcastGradientArgs(Op):
     """The axes to sum a broadcasting op's gradients over.
 
@@ -83,8 +88,8 @@ class BroadcastGradientArgs(Op):
         return [(None,), (None,)]
 
     def compute(self, xp: Any, s0: Any, s1: Any) -> Any:
-        x, y = tuple(map(int, s0)), tuple(map(int, s1))
-        return tuple(np.array(axes, s0.dtype) for axes in reduction_axes(x, y))
+        first, second = _axes_to_sum(tuple(s0.tolist()), tuple(s1.tolist()))
+        return np.array(first, s0.dtype), np.array(second, s0.dtype)
 
     def gradient(self, op: Operation, *grads: Any) -> list[Any]:
         return [None, None]

@@ -151,9 +151,12 @@ class ConcatOffset(Op):
 
     def compute(self, xp: Any, concat_dim: Any, *shape: Any) -> Any:
         axis = int(concat_dim)
-        offsets = np.zeros((len(shape), len(shape[0])), np.int32)
-        lengths = [s[axis] for s in shape]
-        offsets[1:, axis] = np.cumsum(lengths[:-1])
+        offsets, start = [], 0
+        for sizes in shape:
+            offset = np.zeros(len(sizes), np.int32)
+            offset[axis] = start
+            start += int(sizes[axis])
+            offsets.append(offset)
         return tuple(offsets)
 
     def gradient(self, op: Operation, *grads: Any) -> list[Any]:
