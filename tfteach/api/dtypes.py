@@ -31,6 +31,6 @@ from tfteach.legacy.renamed import absent as _absent
 from tfteach.ops.cast import cast as cast
 from tfteach.ops.cast import saturate_cast as saturate_cast
 from tfteach.ops.complex import complex as complex
-from tfteach.ops.text import as_string as as_string
+from tfteach.ops.text_numbers import as_string as as_string
 
 __getattr__ = _absent("dtypes")

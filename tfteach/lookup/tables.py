@@ -31,7 +31,7 @@ from tfteach.ops.tables import (
     MutableHashTableOfTensorsV2,
     MutableHashTableV2,
 )
-from tfteach.ops.text import (
+from tfteach.ops.text_numbers import (
     as_string,
     string_to_hash_bucket_fast,
     string_to_hash_bucket_strong,

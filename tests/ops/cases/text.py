@@ -15,19 +15,21 @@ from tfteach.ops.patterns import (
     StaticRegexReplace,
 )
 from tfteach.ops.text import (
-    AsString,
     DecodeBase64,
     EncodeBase64,
     StringJoin,
     StringLength,
     StringLower,
     StringStrip,
+    StringUpper,
+    Substr,
+)
+from tfteach.ops.text_numbers import (
+    AsString,
     StringToHashBucket,
     StringToHashBucketFast,
     StringToHashBucketStrong,
     StringToNumber,
-    StringUpper,
-    Substr,
 )
 from tfteach.ops.text_split import (
     ReduceJoin,
