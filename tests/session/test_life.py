@@ -350,7 +350,7 @@ def test_a_training_loop_needs_no_more_memory_in_time() -> None:
             after = steps(400)
         finally:
             tracemalloc.stop()
-    assert after - before < 4000  # 10 bytes a step
+    assert after - before < 20_000  # 50 bytes a step: less than any array takes
 
 
 def test_what_was_fed_before_may_be_forbidden_later(graph: tf.Graph) -> None:
