@@ -178,6 +178,34 @@ def _check_inputs(flat_input: list[Tensor]) -> tuple[int | None, int | None]:
     return steps, batch
 
 
+def _arrays(
+    flat_input: list[Tensor], sizes: list[Any], steps: Tensor, batch: Any, kind: Any
+) -> tuple[tuple[TensorArray, ...], list[TensorArray]]:
+    """TensorArrays for the outputs, and those that hold the inputs."""
+    with name_scope("dynamic_rnn") as base_name:
+        pass
+
+    def array(name: str, element_shape: TensorShape, dtype: Any) -> TensorArray:
+        return TensorArray(
+            dtype=dtype,
+            size=steps,
+            element_shape=element_shape,
+            tensor_array_name=base_name + name,
+        )
+
+    rows = TensorShape([batch])
+    written = [
+        array(f"output_{i}", rows.concatenate(size_shape(size)), kind)
+        for i, size in enumerate(sizes)
+    ]
+    read = [
+        array(f"input_{i}", tensor.shape[1:], tensor.dtype)
+        for i, tensor in enumerate(flat_input)
+    ]
+    pairs = zip(read, flat_input, strict=True)
+    return tuple(written), [ta.unstack(tensor) for ta, tensor in pairs]
+
+
 def _loop(
     cell: Any,
     inputs: Any,
@@ -202,30 +230,7 @@ def _loop(
         limits = reduce_min(lengths), reduce_max(lengths)
         longest = limits[1]
     time = constant(0, dtype=int32, name="time")
-    with name_scope("dynamic_rnn") as base_name:
-        pass
-
-    def array(name: str, element_shape: TensorShape, dtype: Any) -> TensorArray:
-        return TensorArray(
-            dtype=dtype,
-            size=steps,
-            element_shape=element_shape,
-            tensor_array_name=base_name + name,
-        )
-
-    written = tuple(
-        array(
-            f"output_{i}",
-            TensorShape([known_batch]).concatenate(size_shape(size)),
-            kind,
-        )
-        for i, size in enumerate(sizes)
-    )
-    read = [
-        array(f"input_{i}", tensor.shape[1:], tensor.dtype)
-        for i, tensor in enumerate(flat_input)
-    ]
-    read = [ta.unstack(x) for ta, x in zip(read, flat_input, strict=True)]
+    written, read = _arrays(flat_input, sizes, steps, known_batch, kind)
 
     def step(time: Tensor, written: Any, state: Any) -> Any:
         now = [ta.read(time) for ta in read]
