@@ -168,7 +168,12 @@ class Sigmoid(Unary):
 
     def compute(self, xp: Any, x: Any) -> Any:
         one = number(x, 1)
-        return one / (one + xp.exp(-x))
+        if not getattr(x, "ndim", 0):
+            return one / (one + xp.exp(-x))
+        y = xp.negative(x)  # one array, written four times
+        xp.exp(y, out=y)
+        y += one
+        return xp.divide(one, y, out=y)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         with after(grad):

@@ -1,0 +1,60 @@
+"""Work that several threads share."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tfteach.runtime import threads
+
+
+@pytest.fixture(params=[1, 2, 3])
+def count(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """So many threads, whatever the machine has."""
+    threads._pool.cache_clear()
+    monkeypatch.setattr(threads, "thread_count", lambda: request.param)
+    yield request.param
+    threads._pool.cache_clear()
+
+
+@pytest.mark.parametrize("items", [0, 1, 2, 7])
+def test_every_item_is_done_once_by_as_many_threads_as_there_are(
+    count: int, items: int
+) -> None:
+    done: list[int] = []
+    names = set()
+    lock = threading.Lock()
+
+    def run(part: Any) -> None:
+        with lock:
+            done.extend(part)
+            names.add(threading.current_thread().name)
+
+    threads.share(list(range(items)), run)
+    assert sorted(done) == list(range(items))
+    assert len(names) <= max(1, min(count, items))
+
+
+def test_an_error_comes_when_all_parts_have_ended(count: int) -> None:
+    ended = []
+
+    def run(part: Any) -> None:
+        ended.append(list(part))
+        if 5 in part:
+            raise ValueError("five")
+
+    with pytest.raises(ValueError, match="five"):
+        threads.share(list(range(6)), run)
+    assert sum(map(len, ended)) == 6
+
+
+def test_numpy_warns_of_nothing_on_any_thread(count: int) -> None:
+    def run(part: Any) -> None:
+        for value in part:
+            np.float32(1) / np.float32(value)
+
+    with np.errstate(all="ignore"):
+        threads.share([0] * 6, run)
