@@ -18,12 +18,15 @@ from tfteach.framework.errors import invalid_argument
 from tfteach.framework.op import StatefulOp
 from tfteach.framework.resource import Cell
 from tfteach.framework.shape import Shape
+from tfteach.framework.threads import share, thread_count
 from tfteach.ops.resource import NUMBERS, require_value
 from tfteach.ops.rows import are_distinct, put_rows, take_rows
 
 # Elements per block of a large update: what a step touches stays in the cache (Adam on
-# 8M floats: 29 ms in blocks of 4k, 17 of 16k, 15.5 from 32k on).
+# 8M floats: 29 ms in blocks of 4k, 17 of 16k, 15.5 from 32k on).  Where threads share
+# them, blocks are larger, or the threads wait for each other at each call.
 _BLOCK = 1 << 15
+_SHARED_BLOCK = 1 << 17
 
 # (xp, arrays to update, gradient, temporaries like the gradient)
 Step = Callable[[Any, Sequence[Any], Any, Sequence[Any]], None]
@@ -46,17 +49,31 @@ def update(
             spare = [xp.empty_like(grad) for _ in range(temporaries)]
             step(xp, state, grad, spare)
             return
-        state = [array.reshape(-1) for array in state]
-        grad = grad.reshape(-1)
-        spare = [np.empty(_BLOCK, grad.dtype) for _ in range(temporaries)]
-        for start in range(0, size, _BLOCK):
-            end = min(start + _BLOCK, size)
+        flat = [array.reshape(-1) for array in state]
+        _by_blocks(flat, grad.reshape(-1), step, temporaries)
+
+
+def _by_blocks(flat: list[Any], grad: Any, step: Step, temporaries: int) -> None:
+    size = grad.size
+    is_shared = size > _SHARED_BLOCK and thread_count() > 1
+    block = _SHARED_BLOCK if is_shared else _BLOCK
+
+    def run(starts: Sequence[int]) -> None:
+        spare = [np.empty(block, grad.dtype) for _ in range(temporaries)]
+        for start in starts:
+            end = min(start + block, size)
             step(
                 np,
-                [array[start:end] for array in state],
+                [array[start:end] for array in flat],
                 grad[start:end],
                 [array[: end - start] for array in spare],
             )
+
+    starts = range(0, size, block)
+    if is_shared:
+        share(starts, run)
+    else:
+        run(starts)
 
 
 def _contiguous(cell: Cell, xp: Any) -> Any:

@@ -18,9 +18,9 @@ import numpy as np
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.shape import Shape
+from tfteach.framework.threads import share
 from tfteach.runtime.blame import raise_blaming
 from tfteach.runtime.instruction import Instruction
-from tfteach.runtime.threads import share
 
 # Elements of a block.  On one thread any from 32 k to 512 k is as fast; with small ones
 # two threads spend their time handing the interpreter's lock to each other.

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tfteach.runtime import threads
+from tfteach.framework import threads
 
 
 @pytest.fixture(params=[1, 2, 3])
