@@ -4,6 +4,9 @@ Run with an interpreter that has TensorFlow 1.15, it writes what TensorFlow does
 tfteach, what tfteach does.  The files in oracle/ are TensorFlow 1.15.5's:
 
     for f in programs/*.py; do python record.py $f oracle/$(basename $f .py).json; done
+
+Programs that read MNIST want it in the current folder: the digits that DIGITS below
+says, drawn with `tfteach.examples.write_synthetic_mnist(**DIGITS)`.
 """
 
 import contextlib
@@ -12,6 +15,8 @@ import json
 import runpy
 import sys
 import warnings
+
+DIGITS = {"train_dir": "MNIST_data", "train_size": 400, "test_size": 100}
 
 
 def node_line(node):
@@ -25,7 +30,9 @@ def record(path):
     import tensorflow as tf
 
     printed = io.StringIO()
-    with tf.Graph().as_default() as graph, contextlib.redirect_stdout(printed):
+    graph = tf.Graph()
+    ends = contextlib.suppress(SystemExit)  # tf.app.run ends with one
+    with graph.as_default(), contextlib.redirect_stdout(printed), ends:
         runpy.run_path(path, run_name="__main__")
     collections = {
         str(key): [

@@ -6,6 +6,7 @@ says how it was made.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import subprocess
@@ -14,6 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.scripts.record import DIGITS
+from tfteach.examples import write_synthetic_mnist
 
 HERE = Path(__file__).parent
 NUMBER = re.compile(r"-?(?:\d+\.\d*(?:e[-+]?\d+)?|\d+e[-+]?\d+|inf|nan)")
@@ -44,10 +48,14 @@ def assert_same_line(ours: str, theirs: str) -> None:
 def test_script_does_what_it_does_in_tensorflow(path: Path, tmp_path: Path) -> None:
     program = HERE / "programs" / f"{path.stem}.py"
     result = tmp_path / "ours.json"
+    if "mnist" in path.stem:
+        with contextlib.chdir(tmp_path):
+            write_synthetic_mnist(**DIGITS)
     done = subprocess.run(
         [sys.executable, HERE / "record.py", program, result, "tfteach"],
         capture_output=True,
         text=True,
+        cwd=tmp_path,
     )
     assert done.returncode == 0, done.stderr[-2000:]
     ours: dict[str, Any] = json.loads(result.read_text())
