@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tfteach.api.contrib import nn as nn
     from tfteach.api.contrib import opt as opt
     from tfteach.api.contrib import rnn as rnn
+    from tfteach.api.contrib import seq2seq as seq2seq
     from tfteach.api.contrib import slim as slim
     from tfteach.api.contrib import training as training
 
@@ -30,6 +31,7 @@ _LATER = {
     "nn": ("tfteach.api.contrib", "nn"),
     "opt": ("tfteach.api.contrib", "opt"),
     "rnn": ("tfteach.api.contrib", "rnn"),
+    "seq2seq": ("tfteach.api.contrib", "seq2seq"),
     "slim": ("tfteach.api.contrib", "slim"),
     "training": ("tfteach.api.contrib", "training"),
 }
