@@ -238,3 +238,36 @@ def _problem_of_loop_in_graph(fibonacci: Any) -> str | None:
                     "(1, 1, 1) and go on while i < n."
                 )
     return None
+
+
+# ---- lesson 9
+
+
+def check_embeddings(regularized_loss: Any) -> None:
+    """Check that the loss is right and its gradient sparse."""
+    _report(_problem_of_sparse_loss(regularized_loss))
+
+
+def _problem_of_sparse_loss(regularized_loss: Any) -> str | None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        table = tf.get_variable(
+            "table", initializer=[[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
+        )
+        ids = tf.placeholder(tf.int32, [None], name="ids")
+        loss = regularized_loss(table, ids)
+        (gradient,) = tf.gradients(loss, [table])
+        if gradient is None:
+            return "the loss does not depend on the table: look the rows up in it."
+        if not isinstance(gradient, tf.IndexedSlices):
+            return (
+                "the gradient is dense: something uses the whole table. Regularize "
+                "`rows`, not `table`."
+            )
+        session.run(tf.global_variables_initializer())
+        value = float(session.run(loss, {ids: [0, 2]}))
+    if abs(value - (66 / 4 + 0.1 * 33)) > 1e-4:
+        return (
+            f"for the rows (1, 2) and (5, 6) the loss is {value}; it should be "
+            "16.5 + 0.1 * 33 = 19.8."
+        )
+    return None

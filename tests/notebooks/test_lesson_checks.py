@@ -192,3 +192,23 @@ def fibonacci(begin=1, loops=1):
 def test_while_loop(checks, capsys, build, said) -> None:
     checks.check_while_loop(build)
     assert said in capsys.readouterr().out
+
+
+def sparse_loss(table, ids, of_all=False, rate=0.1):
+    rows = tf.nn.embedding_lookup(table, ids)
+    data_loss = tf.reduce_mean(tf.square(rows))
+    return data_loss + rate * tf.nn.l2_loss(table if of_all else rows)
+
+
+@pytest.mark.parametrize(
+    ("build", "said"),
+    [
+        (sparse_loss, "Right"),
+        (lambda table, ids: sparse_loss(table, ids, of_all=True), "is dense"),
+        (lambda table, ids: sparse_loss(table, ids, rate=0.5), "16.5 + 0.1 * 33"),
+        (lambda table, ids: tf.constant(1.0), "does not depend on the table"),
+    ],
+)
+def test_embeddings(checks, capsys, build, said) -> None:
+    checks.check_embeddings(build)
+    assert said in capsys.readouterr().out
