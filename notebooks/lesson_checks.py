@@ -271,3 +271,40 @@ def _problem_of_sparse_loss(regularized_loss: Any) -> str | None:
             "16.5 + 0.1 * 33 = 19.8."
         )
     return None
+
+
+# ---- lesson 7
+
+
+def check_convnet(block: Any, conv_relu: Any, max_pool: Any) -> None:
+    """Check the block's shape, its scopes, and that it shares variables by name."""
+    _report(_problem_of_block(block))
+
+
+def _problem_of_block(block: Any) -> str | None:
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [None, 12, 8, 3], name="x")
+        output = block(x, 4, "a")
+        if not isinstance(output, tf.Tensor) or output is x:
+            return "`block` should return the output of the pooling."
+        names = {v.op.name for v in tf.trainable_variables()}
+        wanted = {f"a/{n}/{v}" for n in ("first", "second") for v in ("kernel", "bias")}
+        if names != wanted:
+            return (
+                f"the variables are {sorted(names)}; they should be {sorted(wanted)}. "
+                "Build both convolutions inside `tf.variable_scope(scope_name)`."
+            )
+        if output.shape.as_list() != [None, 6, 4, 4]:
+            return (
+                f"from 12 x 8 x 3 the block makes {output.shape}; it should be "
+                "(?, 6, 4, 4): two convolutions with SAME, then a pooling of 2."
+            )
+        if not any(op.type == "MaxPool" for op in graph.get_operations()):
+            return "the sides are halved, but not by a max pooling."
+        block(x, 4, "a")
+        if len(tf.trainable_variables()) != 4:
+            return "used again under the same name, the block makes new variables."
+        block(output, 4, "b")
+        if len(tf.trainable_variables()) != 8:
+            return "used under another name, the block should have its own variables."
+    return None

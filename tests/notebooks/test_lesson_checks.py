@@ -212,3 +212,40 @@ def sparse_loss(table, ids, of_all=False, rate=0.1):
 def test_embeddings(checks, capsys, build, said) -> None:
     checks.check_embeddings(build)
     assert said in capsys.readouterr().out
+
+
+def conv_relu(inputs, filters, scope, size=3, reuse=tf.AUTO_REUSE):
+    with tf.variable_scope(scope, reuse=reuse):
+        depth = inputs.shape[-1].value
+        kernel = tf.get_variable("kernel", [size, size, depth, filters])
+        bias = tf.get_variable("bias", [filters])
+        return tf.nn.relu(tf.nn.conv2d(inputs, kernel, [1, 1, 1, 1], "SAME") + bias)
+
+
+def block(scoped=True, pooled=True, shared=True, apart=True):
+    def build(inputs, filters, scope_name):
+        scope = scope_name if apart else "a"
+        if not shared:
+            scope = tf.get_default_graph().unique_name(scope_name)
+        with tf.variable_scope(scope if scoped else "other"):
+            net = conv_relu(conv_relu(inputs, filters, "first"), filters, "second")
+            if not pooled:
+                return net
+            return tf.nn.max_pool(net, [1, 2, 2, 1], [1, 2, 2, 1], "SAME")
+
+    return build
+
+
+@pytest.mark.parametrize(
+    ("build", "said"),
+    [
+        (block(), "Right"),
+        (lambda inputs, filters, scope_name: inputs, "return the output"),
+        (block(scoped=False), "Build both convolutions inside"),
+        (block(pooled=False), "(?, 6, 4, 4)"),
+        (block(shared=False), "makes new variables"),
+    ],
+)
+def test_convnet(checks, capsys, build, said) -> None:
+    checks.check_convnet(build, None, None)
+    assert said in capsys.readouterr().out
