@@ -14,7 +14,7 @@ def _cell(tf, kind, *args, **kwargs):
 
 
 def _trained(tf, outputs):
-    """The outputs, the variables' gradients, and a step of descent."""
+    """The sum of squares of the outputs, and its gradients where there are any."""
     loss = tf.add_n(
         [
             tf.reduce_sum(tf.square(o))
