@@ -118,6 +118,11 @@ def case(
 def _checked_pairs(pairs: Any) -> tuple[list[Tensor], list[Branch]]:
     if not isinstance(pairs, list | tuple | dict):
         raise TypeError("fns must be a list, tuple, or dict")
+    if not pairs:  # TensorFlow fails here by unpacking what is not there
+        raise ValueError(
+            "not enough values to unpack (expected 2, got 0): tf.case needs at least "
+            "one pair of a predicate and a function."
+        )
     if isinstance(pairs, OrderedDict):
         pairs = list(pairs.items())
     elif isinstance(pairs, dict):

@@ -57,11 +57,11 @@ def sequence_loss(
     Source: contrib/seq2seq/python/ops/loss.py.
     """
     _check_ranks(logits, targets, weights)
-    for what, average, total in (
+    for what, averages, sums in (
         ("timesteps", average_across_timesteps, sum_over_timesteps),
         ("batch", average_across_batch, sum_over_batch),
     ):
-        if average and total:
+        if averages and sums:
             raise ValueError(
                 f"average_across_{what} and sum_over_{what} cannot be set to True at "
                 "same time."
