@@ -32,7 +32,24 @@ def sequence_loss(tf):
     return losses + [tf.gradients(each, logits)[0] for each in losses]
 
 
-GRAPHS = [sequence_loss]
+def legacy(tf):
+    logits = [tf.constant(LOGITS[:, i], name="logits") for i in range(3)]
+    targets = [tf.constant([i, 3 - i], name="targets") for i in range(3)]
+    weights = [tf.constant(MASK[:, i], name="weights") for i in range(3)]
+    old = tf.contrib.legacy_seq2seq
+    losses = [
+        old.sequence_loss(logits, targets, weights),
+        old.sequence_loss(logits, targets, weights, average_across_batch=False),
+        old.sequence_loss_by_example(logits, targets, weights, name="each"),
+        old.sequence_loss_by_example(
+            logits, targets, weights, average_across_timesteps=False,
+            softmax_loss_function=lambda labels, logits: tf.reduce_sum(logits, 1),
+        ),
+    ]  # fmt: skip
+    return losses + [tf.gradients(each, logits)[1] for each in losses]
+
+
+GRAPHS = [sequence_loss, legacy]
 
 if __name__ == "__main__":
     write(GRAPHS, sys.argv[1])

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from tfteach.api.contrib import distributions as distributions
     from tfteach.api.contrib import layers as layers
     from tfteach.api.contrib import learn as learn
+    from tfteach.api.contrib import legacy_seq2seq as legacy_seq2seq
     from tfteach.api.contrib import lookup as lookup
     from tfteach.api.contrib import losses as losses
     from tfteach.api.contrib import metrics as metrics
@@ -25,6 +26,7 @@ _LATER = {
     "distributions": ("tfteach.api.contrib", "distributions"),
     "layers": ("tfteach.api.contrib", "layers"),
     "learn": ("tfteach.api.contrib", "learn"),
+    "legacy_seq2seq": ("tfteach.api.contrib", "legacy_seq2seq"),
     "lookup": ("tfteach.api.contrib", "lookup"),
     "losses": ("tfteach.api.contrib", "losses"),
     "metrics": ("tfteach.api.contrib", "metrics"),
