@@ -14,16 +14,20 @@ Source: core/kernels/conv_ops.cc, conv_grad_ops.h (what is computed).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
 from itertools import product
 from math import gcd, prod
 from typing import Any
 
+from tfteach.framework.threads import one_blas_thread, share, thread_count
 from tfteach.ops.conv_geometry import Pairs, Windows
 
 # Elements of the buffer of windows: 2 MB of float32.  Less makes products slower, more
 # falls out of the cache.
 BLOCK = 512 * 1024
+# Less than this is done before another thread has begun.
+MIN_SHARED_WORK = 4_000_000
 # On a card a product has to fill it; the buffer's size matters little.
 CARD_BLOCK = 64 * 1024 * 1024
 
@@ -49,9 +53,13 @@ def convolve(xp: Any, x: Any, filters: Any, windows: Windows) -> Any:
     pixels = _pixels(x, windows)
     if pixels is not None:
         return _product(xp, pixels.reshape(-1, x.shape[-1]), matrix, result)
-    for images, rows, columns in patches(xp, x, windows):
-        part = result[images, rows]
-        _product(xp, columns, matrix, part)
+
+    def run(batch: Sequence[int]) -> None:
+        first, last = batch[0], batch[-1] + 1
+        for images, rows, columns in patches(xp, x[first:last], windows):
+            _product(xp, columns, matrix, result[first:last][images, rows])
+
+    _by_images(xp, len(x), 2 * prod(result.shape[1:]) * len(matrix), run)
     return result
 
 
@@ -66,10 +74,19 @@ def filter_gradient(xp: Any, x: Any, grad: Any, windows: Windows) -> Any:
         flat = _wide(pixels.reshape(-1, channels))
         total = xp.dot(flat.T, _wide(grad.reshape(-1, depth)))
         return total.astype(x.dtype, copy=False).reshape(shape)
-    total = None
-    for images, rows, columns in patches(xp, x, windows):
-        part = xp.dot(columns.T, _wide(grad[images, rows].reshape(-1, depth)))
-        total = part if total is None else xp.add(total, part, out=total)
+    totals: dict[int, Any] = {}
+
+    def run(batch: Sequence[int]) -> None:
+        first, last = batch[0], batch[-1] + 1
+        total = None
+        for images, rows, columns in patches(xp, x[first:last], windows):
+            lines = _wide(grad[first:last][images, rows].reshape(-1, depth))
+            part = xp.dot(columns.T, lines)
+            total = part if total is None else xp.add(total, part, out=total)
+        totals[first] = total
+
+    _by_images(xp, len(x), 2 * prod(windows.out) * prod(shape), run)
+    total = reduce(xp.add, (totals[first] for first in sorted(totals)))
     return total.astype(x.dtype, copy=False).reshape(shape)
 
 
@@ -170,6 +187,23 @@ def _convolve_part(xp: Any, flipped: Any, grad: Any, parts: list[Any]) -> Any:
         tuple(part[3] for part in parts),
     )
     return convolve(xp, grad, kernel, windows)
+
+
+def _by_images(
+    xp: Any, count: int, work: int, run: Callable[[Sequence[int]], None]
+) -> None:
+    """Call `run` with ranges of images, on all cores if there is enough `work` in one.
+
+    Args:
+      work: additions and multiplications for an image.
+    """
+    batch = range(count)
+    is_worth_it = count >= thread_count() and count * work > MIN_SHARED_WORK
+    if xp.__name__ == "numpy" and is_worth_it:
+        with one_blas_thread():
+            share(batch, run)
+    else:
+        run(batch)
 
 
 # ---- the windows of an array as a matrix

@@ -278,7 +278,8 @@ def _has_nan(xp: Any, y: Any) -> bool:
     """Whether NumPy's answer is not TF's: TF takes x where y is NaN."""
     if xp is not np or y.dtype.kind in "iu":
         return False
-    return bool(np.isnan(y).any() if y.ndim else y != y)
+    largest = y.max() if y.size else 0.0  # NaN if there is one; faster than isnan
+    return bool(largest != largest)
 
 
 class Maximum(Binary):

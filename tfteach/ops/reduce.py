@@ -5,6 +5,8 @@ Source: core/ops/math_ops.cc, python/ops/math_ops.py, python/ops/math_grad.py.
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Sequence
 from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
@@ -18,11 +20,13 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.static import constant_value
+from tfteach.framework.threads import LARGE, by_rows, share, thread_count
 from tfteach.ops.adjoint import upward
 from tfteach.ops.compare import NUMBER_TYPES
 from tfteach.ops.constant import constant
 
 INDICES = dtypes_of("int32 int64")
+_BLOCK = 1 << 18  # elements that a thread takes at once
 
 
 def axes_of(indices: Any, rank: int) -> tuple[int, ...]:
@@ -67,6 +71,8 @@ class Reduction(Op, abstract=True):
         listed = reduction_indices.tolist()
         try:
             axes = tuple(listed) if type(listed) is list else (listed,)
+            if _is_large(xp, input) and not _takes_first(input, axes):
+                return by_rows(lambda rows: self.reduce(np, rows, axes), input, _BLOCK)
             return self.reduce(xp, input, axes)
         except ValueError:  # an axis twice, or none of the input's
             return self.reduce(xp, input, self._checked(listed, input.ndim))
@@ -92,7 +98,30 @@ def summed(xp: Any, input: Any, axes: tuple[int, ...], keep: bool) -> Any:
     if input.dtype.itemsize == 2 and input.dtype.kind in "fV":
         wide = input.astype(np.float32).sum(axis=axes, keepdims=keep)
         return wide.astype(input.dtype)
+    if _is_large(xp, input) and _takes_first(input, axes):
+        return _sum_of_parts(input, axes, keep)
     return input.sum(axis=axes, dtype=input.dtype, keepdims=keep)
+
+
+def _sum_of_parts(input: Any, axes: tuple[int, ...], keep: bool) -> Any:
+    """The sum along the first axis (and others): each thread sums a part of it."""
+    parts = np.array_split(input, thread_count())
+    sums: dict[int, Any] = {}
+
+    def run(numbers: Sequence[int]) -> None:
+        for i in numbers:
+            sums[i] = parts[i].sum(axis=axes, dtype=input.dtype, keepdims=keep)
+
+    share(range(len(parts)), run)
+    return functools.reduce(np.add, (sums[i] for i in range(len(parts))))
+
+
+def _is_large(xp: Any, input: Any) -> bool:
+    return xp is np and input.size >= LARGE
+
+
+def _takes_first(input: Any, axes: tuple[int, ...]) -> bool:
+    return 0 in axes or -input.ndim in axes
 
 
 class Sum(Reduction):

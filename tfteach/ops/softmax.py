@@ -5,7 +5,10 @@ Source: core/ops/nn_ops.cc, python/ops/nn_ops.py, python/ops/nn_grad.py.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
+
+import numpy as np
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.convert import convert
@@ -15,12 +18,14 @@ from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
+from tfteach.framework.threads import by_rows
 from tfteach.ops import arrange, array, join
 from tfteach.ops import shapes as shape_ops
 from tfteach.ops.adjoint import upward
 from tfteach.ops.exponential import exp
 from tfteach.ops.math import subtract
 
+_BLOCK = 1 << 16  # elements: they and what is made of them fit the second cache
 FLOATS = dtypes_of("half bfloat16 float32 float64")
 
 
@@ -34,6 +39,22 @@ def shifted_exp(xp: Any, logits: Any) -> tuple[Any, Any, Any]:
     shifted = logits - logits.max(axis=-1, keepdims=True)
     exp = xp.exp(shifted)
     return shifted, exp, exp.sum(axis=-1, keepdims=True)
+
+
+def _softmax(xp: Any, logits: Any) -> Any:
+    _, exp, total = shifted_exp(xp, logits)
+    return xp.divide(exp, total, out=exp)
+
+
+def _log_softmax(xp: Any, logits: Any) -> Any:
+    shifted, _, total = shifted_exp(xp, logits)
+    return xp.subtract(shifted, xp.log(total), out=shifted)
+
+
+def _by_rows(xp: Any, logits: Any, function: Callable[[Any], Any]) -> Any:
+    if xp is not np or logits.ndim == 1:
+        return function(logits)
+    return by_rows(function, logits, _BLOCK)
 
 
 class _Softmax(Op, abstract=True):
@@ -50,8 +71,7 @@ class Softmax(_Softmax):
     def compute(self, xp: Any, logits: Any) -> Any:
         if logits.ndim == 0:
             raise invalid_argument("logits must have >= 1 dimension, got []")
-        _, exp, total = shifted_exp(xp, logits)
-        return exp / total
+        return _by_rows(xp, logits, lambda rows: _softmax(xp, rows))
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         softmax = op.outputs[0]
@@ -68,8 +88,7 @@ class LogSoftmax(_Softmax):
     def compute(self, xp: Any, logits: Any) -> Any:
         if logits.ndim == 0:
             raise invalid_argument("logits must have >= 1 dimension, got []")
-        shifted, _, total = shifted_exp(xp, logits)
-        return shifted - xp.log(total)
+        return _by_rows(xp, logits, lambda rows: _log_softmax(xp, rows))
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         softmax = exp(op.outputs[0])

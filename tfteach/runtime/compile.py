@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tfteach.framework.buffers import is_sole_view
 from tfteach.framework.resource import Cell
 from tfteach.framework.shape import Shape, size_of
 from tfteach.runtime.context import Context, Resources
@@ -262,7 +263,7 @@ def _normal(value: Any) -> Any:
 def own_value(value: Any) -> Any:
     """The caller's form of a value that nothing else holds."""
     if isinstance(value, np.ndarray):
-        if value.base is not None:
+        if value.base is not None and not is_sole_view(value):
             value = value.copy()
         return value if value.ndim else value[()]
     return to_host(value)
