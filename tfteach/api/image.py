@@ -2,6 +2,10 @@
 
 from tfteach.control.random_crop import random_crop as random_crop
 from tfteach.legacy.renamed import absent as _absent
+from tfteach.ops.image_resize import resize_area as resize_area
+from tfteach.ops.image_resize import resize_bicubic as resize_bicubic
+from tfteach.ops.image_resize import resize_bilinear as resize_bilinear
+from tfteach.ops.image_resize import resize_nearest_neighbor as resize_nearest_neighbor
 from tfteach.ops.patches import extract_image_patches as extract_image_patches
 from tfteach.ops.patches import extract_patches as extract_patches
 

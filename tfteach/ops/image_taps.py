@@ -1,0 +1,252 @@
+"""Resizing along one axis as a table: which pixels an output blends, how much of each.
+
+The tables are small NumPy arrays, remembered by their sizes; `resample` applies one to
+the rows and one to the columns of images.  The transpose of a table is the gradient's.
+
+Source: core/kernels/image_resizer_state.h (where an output pixel lies in the input),
+resize_bilinear_op.cc, resize_nearest_neighbor_op.cc, resize_bicubic_op.cc,
+resize_area_op.cc; R. Keys, Cubic convolution interpolation, 1981.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+F32 = np.float32
+# The images that are resized together: they and what they become stay in the cache.
+BLOCK_BYTES = 1 << 20
+# With fewer channels than this, columns are taken number by number.
+FEW_CHANNELS = 16
+# The cost of an output along rows and along columns, as measured: a row is copied as a
+# whole, a column in pieces of a pixel.
+ROW_COST, COLUMN_COST = 0.65, 1.65
+
+
+class Taps(NamedTuple):
+    """One axis of a resizing: `out[i] = sum_k weight[k, i] * in[source[k, i]]`.
+
+    Attributes:
+      source: ints [k, size]; None if the outputs are the inputs.
+      weight: float32 [k, size]; None if all of them are 1 and k is 1.
+      is_lerp: whether k is 2 and the weights of a pair add up to 1.
+    """
+
+    source: np.ndarray[Any, Any] | None
+    weight: np.ndarray[Any, Any] | None = None
+    is_lerp: bool = False
+
+    def size(self, input_size: int) -> int:
+        """The number of outputs."""
+        return input_size if self.source is None else int(self.source.shape[1])
+
+
+def _centers(
+    size: int, out: int, align_corners: bool, half_pixel_centers: bool
+) -> np.ndarray[Any, Any]:
+    """Where the outputs lie in the input, in float32 as TensorFlow computes it."""
+    places = np.arange(out, dtype=F32)
+    scale = resize_scale(size, out, align_corners)
+    if half_pixel_centers:
+        return (places + F32(0.5)) * scale - F32(0.5)
+    return places * scale
+
+
+def resize_scale(size: int, out: int, align_corners: bool) -> np.float32:
+    """The distance of two outputs, in input pixels."""
+    if align_corners and out > 1:
+        return F32(F32(size - 1) / F32(out - 1))
+    return F32(F32(size) / F32(out))
+
+
+@lru_cache(maxsize=256)
+def bilinear(
+    size: int, out: int, align_corners: bool, half_pixel_centers: bool
+) -> Taps:
+    """Between the two pixels beside the place."""
+    places = _centers(size, out, align_corners, half_pixel_centers)
+    below = np.floor(places)
+    lower = np.maximum(below.astype(np.intp), 0)
+    upper = np.minimum(np.ceil(places).astype(np.intp), size - 1)
+    share = places - below
+    if not share[lower != upper].any():
+        return _plain(lower, size)
+    return Taps(np.stack([lower, upper]), np.stack([1 - share, share]), True)
+
+
+@lru_cache(maxsize=256)
+def nearest(size: int, out: int, align_corners: bool, half_pixel_centers: bool) -> Taps:
+    """The pixel that the place is in, or with aligned corners the one next to it."""
+    scale = resize_scale(size, out, align_corners)
+    half = F32(0.5) if half_pixel_centers else F32(0)
+    places = (np.arange(out, dtype=F32) + half) * scale
+    # Halves go up: roundf, which no rounding of NumPy is.
+    found = np.floor(places.astype(float) + 0.5 if align_corners else places)
+    return _plain(np.minimum(found.astype(np.intp), size - 1), size)
+
+
+def _plain(index: np.ndarray[Any, Any], size: int) -> Taps:
+    same = len(index) == size and bool((index == np.arange(size)).all())
+    return Taps(None if same else index[None])
+
+
+STEPS = 1024
+
+
+@lru_cache(maxsize=2)
+def _cubic(a: float) -> np.ndarray[Any, Any]:
+    """Weights [STEPS + 1, 2] of pixels x and 1 + x away, x in steps of 1 / STEPS."""
+    x = (np.arange(STEPS + 1) / STEPS).astype(F32).astype(float)
+    near = ((a + 2) * x - (a + 3)) * x * x + 1
+    far = (x + 1).astype(F32).astype(float)
+    far = ((a * far - 5 * a) * far + 8 * a) * far - 4 * a
+    return np.stack([near, far], 1).astype(F32)
+
+
+@lru_cache(maxsize=256)
+def bicubic(size: int, out: int, align_corners: bool, half_pixel_centers: bool) -> Taps:
+    """Of the four pixels around the place, by a cubic; its table has STEPS entries.
+
+    With half-pixel centers Keys' cubic, and pixels outside the image count nothing;
+    without them a = -0.75, and the pixel at the border stands for those outside.
+    """
+    places = _centers(size, out, align_corners, half_pixel_centers)
+    below = np.floor(places)
+    step = np.rint((places - below) * F32(STEPS)).astype(np.intp)
+    table = _cubic(-0.5 if half_pixel_centers else -0.75)
+    weight = np.stack(
+        [table[step, 1], table[step, 0], table[STEPS - step, 0], table[STEPS - step, 1]]
+    )
+    wanted = below.astype(np.intp) + np.arange(-1, 3)[:, None]
+    index = np.clip(wanted, 0, size - 1)
+    if half_pixel_centers:
+        weight = np.where(index == wanted, weight, F32(0))
+        weight = weight / weight.sum(0, dtype=F32)
+    return Taps(index, weight)
+
+
+@lru_cache(maxsize=256)
+def area(size: int, out: int, align_corners: bool) -> Taps:
+    """Of all pixels under the output, by how much of each lies there."""
+    scale = resize_scale(size, out, align_corners)
+    first, last = (np.arange(n, out + n, dtype=F32) * scale for n in (0, 1))
+    start, stop = np.floor(first).astype(np.intp), np.ceil(last).astype(np.intp)
+    cell = start + np.arange(max(1, int((stop - start).max())))[:, None]
+    inside_left, inside_right = cell >= first, cell + 1 <= last
+    part = np.where(inside_right, (cell + 1 - first).astype(F32), scale)
+    rest = np.where(inside_right, F32(1), (last - cell).astype(F32))
+    weight = np.where(inside_left, rest, part).astype(F32)
+    weight = np.where(cell < stop, weight, F32(0))
+    with np.errstate(invalid="ignore"):  # one pixel with its corners aligned: 0 / 0
+        weight = weight / scale
+    return Taps(np.clip(cell, 0, size - 1), weight)
+
+
+@lru_cache(maxsize=256)
+def transposed(make: Callable[..., Taps], size: int, *rest: Any) -> Taps:
+    """The gradient of `make(size, *rest)`, a table of `size` outputs."""
+    return transpose(make(size, *rest), size)
+
+
+def transpose(taps: Taps, size: int) -> Taps:
+    """The table by which the outputs' gradient becomes the inputs'."""
+    if taps.source is None:
+        return taps
+    weight = np.ones(taps.source.shape, F32) if taps.weight is None else taps.weight
+    tap, place = np.nonzero(weight)
+    to, weight = taps.source[tap, place], weight[tap, place]
+    order = np.lexsort((place, to))
+    to, place, weight = to[order], place[order], weight[order]
+    count = np.bincount(to, minlength=size)
+    if (count == 1).all() and (weight == 1).all():
+        return _plain(place, taps.source.shape[1])
+    rank = np.arange(len(to)) - (np.cumsum(count) - count)[to]
+    index = np.zeros((max(1, int(count.max())), size), np.intp)
+    table = np.zeros(index.shape, F32)
+    index[rank, to], table[rank, to] = place, weight
+    return Taps(index, table)
+
+
+def resample(xp: Any, images: Any, rows: Taps, columns: Taps, dtype: Any) -> Any:
+    """Images with both axes resized.
+
+    Args:
+      xp: NumPy or CuPy.
+      images: an array [batch, height, width, channels].
+      rows: the table of axis 1.
+      columns: the table of axis 2.
+      dtype: the type to compute in, and of the result.
+
+    Returns:
+      A new array [batch, rows' size, columns' size, channels].
+    """
+    batch, height, width, channels = images.shape
+    out = rows.size(height), columns.size(width)
+    result = xp.empty((batch, *out, channels), dtype)
+    down = _ready(xp, rows, 1, dtype)
+    few = channels < FEW_CHANNELS
+    across = _ready(xp, columns, channels if few else 1, dtype)
+    inner = (channels,) if not few else ()
+    run = 1 if not few else channels
+    rows_first = ROW_COST * width * out[0] + COLUMN_COST * out[0] * out[1] <= (
+        COLUMN_COST * height * out[1] + ROW_COST * out[0] * out[1]
+    )
+
+    def along_rows(part: Any) -> Any:
+        part = part.reshape(len(part), -1, part.shape[2] * part.shape[3])
+        return _blend(part, *down).reshape(len(part), out[0], -1, channels)
+
+    def along_columns(part: Any) -> Any:
+        flat = part.reshape(-1, part.shape[2] * run, *inner)
+        return _blend(flat, *across).reshape(len(part), -1, out[1], channels)
+
+    largest = max(height, out[0]) * max(width, out[1]) * channels * result.itemsize
+    count = max(1, BLOCK_BYTES // max(1, largest))
+    for start in range(0, batch, count):
+        part = images[start : start + count].astype(dtype, copy=False)
+        if rows_first:
+            part = along_columns(along_rows(part))
+        else:
+            part = along_rows(along_columns(part))
+        result[start : start + count] = part
+    return result
+
+
+def _ready(xp: Any, taps: Taps, run: int, dtype: Any) -> tuple[Any, Any, bool]:
+    """A table's arrays on the device, for pixels of `run` numbers side by side."""
+    index, weight = taps.source, taps.weight
+    if index is None:
+        return None, None, False
+    if run > 1:
+        index = (index[..., None] * run + np.arange(run)).reshape(len(index), -1)
+    if weight is not None:
+        weight = np.repeat(weight, run, 1).astype(dtype)
+        # Rows, and columns with many channels, have an axis of their own.
+        weight = xp.asarray(weight)
+    return xp.asarray(index), weight, taps.is_lerp
+
+
+def _blend(array: Any, index: Any, weight: Any, is_lerp: bool) -> Any:
+    """A table applied to axis 1 of an array with one or two more axes."""
+    if index is None:
+        return array
+    total = array.take(index[0], 1)
+    if weight is None:
+        return total
+    if array.ndim == 3:
+        weight = weight[..., None]
+    if is_lerp:  # exact where both are the same, unlike a sum of shares
+        more = array.take(index[1], 1)
+        more -= total
+        more *= weight[1]
+        more += total
+        return more
+    total *= weight[0]
+    for k in range(1, len(index)):
+        part = array.take(index[k], 1)
+        part *= weight[k]
+        total += part
+    return total
