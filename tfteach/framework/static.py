@@ -155,17 +155,6 @@ def constant_shape(tensor: Tensor) -> Shape:
 
 def _size(tensor: Tensor) -> int | None:
     """One size from a scalar tensor, None if unknown."""
-    if tensor.op.type == "StridedSlice" and constant_value(tensor) is None:
-        op = tensor.op
-        begin = constant_value(op.inputs[1])
-        whole = constant_shape(op.inputs[0])
-        if (
-            begin is None
-            or whole is None
-            or getattr(op.spec, "shrink_axis_mask", 0) != 1
-        ):
-            return None
-        return whole[int(begin[0])]
     value = constant_value(tensor)
     return None if value is None or int(value) < 0 else int(value)
 
