@@ -27,27 +27,65 @@ if TYPE_CHECKING:
     from tfteach.image.color import rgb_to_yuv as rgb_to_yuv
     from tfteach.image.color import yiq_to_rgb as yiq_to_rgb
     from tfteach.image.color import yuv_to_rgb as yuv_to_rgb
+    from tfteach.image.crop import central_crop as central_crop
+    from tfteach.image.crop import crop_to_bounding_box as crop_to_bounding_box
+    from tfteach.image.crop import pad_to_bounding_box as pad_to_bounding_box
+    from tfteach.image.crop import resize_image_with_crop_or_pad as resize_image_with_crop_or_pad
+    from tfteach.image.crop import resize_image_with_crop_or_pad as resize_with_crop_or_pad
+    from tfteach.image.edges import image_gradients as image_gradients
+    from tfteach.image.edges import sobel_edges as sobel_edges
+    from tfteach.image.edges import total_variation as total_variation
+    from tfteach.image.flip import flip_left_right as flip_left_right
+    from tfteach.image.flip import flip_up_down as flip_up_down
+    from tfteach.image.flip import random_flip_left_right as random_flip_left_right
+    from tfteach.image.flip import random_flip_up_down as random_flip_up_down
+    from tfteach.image.flip import rot90 as rot90
+    from tfteach.image.flip import transpose as transpose
+    from tfteach.image.flip import transpose as transpose_image
     from tfteach.image.random_color import random_brightness as random_brightness
     from tfteach.image.random_color import random_contrast as random_contrast
     from tfteach.image.random_color import random_hue as random_hue
     from tfteach.image.random_color import random_saturation as random_saturation
+    from tfteach.image.resize import ResizeMethod as ResizeMethod
+    from tfteach.image.resize import resize_image_with_pad as resize_image_with_pad
+    from tfteach.image.resize import resize_images as resize
+    from tfteach.image.resize import resize_images as resize_images
 
 _LATER = {
+    "ResizeMethod": ("tfteach.image.resize", "ResizeMethod"),
     "adjust_brightness": ("tfteach.image.adjust", "adjust_brightness"),
     "adjust_contrast": ("tfteach.image.adjust", "adjust_contrast"),
     "adjust_gamma": ("tfteach.image.adjust", "adjust_gamma"),
     "adjust_hue": ("tfteach.image.adjust", "adjust_hue"),
     "adjust_saturation": ("tfteach.image.adjust", "adjust_saturation"),
+    "central_crop": ("tfteach.image.crop", "central_crop"),
     "convert_image_dtype": ("tfteach.image.color", "convert_image_dtype"),
+    "crop_to_bounding_box": ("tfteach.image.crop", "crop_to_bounding_box"),
+    "flip_left_right": ("tfteach.image.flip", "flip_left_right"),
+    "flip_up_down": ("tfteach.image.flip", "flip_up_down"),
     "grayscale_to_rgb": ("tfteach.image.color", "grayscale_to_rgb"),
+    "image_gradients": ("tfteach.image.edges", "image_gradients"),
+    "pad_to_bounding_box": ("tfteach.image.crop", "pad_to_bounding_box"),
     "per_image_standardization": ("tfteach.image.adjust", "per_image_standardization"),
     "random_brightness": ("tfteach.image.random_color", "random_brightness"),
     "random_contrast": ("tfteach.image.random_color", "random_contrast"),
+    "random_flip_left_right": ("tfteach.image.flip", "random_flip_left_right"),
+    "random_flip_up_down": ("tfteach.image.flip", "random_flip_up_down"),
     "random_hue": ("tfteach.image.random_color", "random_hue"),
     "random_saturation": ("tfteach.image.random_color", "random_saturation"),
+    "resize": ("tfteach.image.resize", "resize_images"),
+    "resize_image_with_crop_or_pad": ("tfteach.image.crop", "resize_image_with_crop_or_pad"),
+    "resize_image_with_pad": ("tfteach.image.resize", "resize_image_with_pad"),
+    "resize_images": ("tfteach.image.resize", "resize_images"),
+    "resize_with_crop_or_pad": ("tfteach.image.crop", "resize_image_with_crop_or_pad"),
     "rgb_to_grayscale": ("tfteach.image.color", "rgb_to_grayscale"),
     "rgb_to_yiq": ("tfteach.image.color", "rgb_to_yiq"),
     "rgb_to_yuv": ("tfteach.image.color", "rgb_to_yuv"),
+    "rot90": ("tfteach.image.flip", "rot90"),
+    "sobel_edges": ("tfteach.image.edges", "sobel_edges"),
+    "total_variation": ("tfteach.image.edges", "total_variation"),
+    "transpose": ("tfteach.image.flip", "transpose"),
+    "transpose_image": ("tfteach.image.flip", "transpose"),
     "yiq_to_rgb": ("tfteach.image.color", "yiq_to_rgb"),
     "yuv_to_rgb": ("tfteach.image.color", "yuv_to_rgb"),
 }
