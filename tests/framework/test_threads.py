@@ -16,7 +16,8 @@ def count(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> An
     """So many threads, whatever the machine has."""
     threads._pool.cache_clear()
     monkeypatch.setattr(threads, "thread_count", lambda: request.param)
-    yield request.param
+    with threads.own_threads():
+        yield request.param
     threads._pool.cache_clear()
 
 

@@ -11,17 +11,19 @@ from threadpoolctl import ThreadpoolController
 
 import tfteach as tf
 from tfteach.framework import threads
-from tfteach.ops import conv_kernels, reduce
+from tfteach.ops import conv_kernels, linalg, reduce
+from tfteach.runtime import compile
 
 
 @pytest.fixture
 def three(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Three threads share everything, however small."""
-    for module in (threads, conv_kernels, reduce):
-        monkeypatch.setattr(module, "thread_count", lambda: 3)
+    monkeypatch.setattr(threads, "thread_count", lambda: 3)
     monkeypatch.setattr(threads, "LARGE", 0)
+    monkeypatch.setattr(compile, "LARGE", 0)
     monkeypatch.setattr(reduce, "LARGE", 0)
     monkeypatch.setattr(reduce, "_BLOCK", 8)
+    monkeypatch.setattr(linalg, "MIN_SHARED_PRODUCT", 0)
     monkeypatch.setattr(conv_kernels, "MIN_SHARED_WORK", 0)
     threads._pool.cache_clear()
     yield
@@ -32,7 +34,8 @@ def three(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.mark.parametrize("rows", [1, 2, 7, 9])
 def test_by_rows(three: None, rows: int) -> None:
     array = np.arange(rows * 4.0).reshape(rows, 4)
-    found = threads.by_rows(lambda some: some.sum(1), array, 8)
+    with threads.own_threads():
+        found = threads.by_rows(lambda some: some.sum(1), array, 8)
     np.testing.assert_array_equal(found, array.sum(1))
 
 
@@ -41,14 +44,27 @@ def blas_threads() -> list[int]:
     return [library.get_num_threads() for library in found]
 
 
-def test_blas_gets_its_threads_back() -> None:
+def test_blas_gets_its_threads_back(three: None) -> None:
     before = blas_threads()
     assert before, "NumPy's BLAS is not known"
-    with threads.one_blas_thread():
-        with threads.one_blas_thread():
+    assert threads.cores() == 1
+    with threads.own_threads():
+        with threads.own_threads():
             assert set(blas_threads()) == {1}
         assert set(blas_threads()) == {1}
+        assert threads.cores() == 3
     assert blas_threads() == before
+    assert threads.cores() == 1
+
+
+def products(x: Any) -> list[Any]:
+    """More rows than columns and the other way round; transposed, too."""
+    wide = tf.reshape(x, [3, -1])
+    return [
+        tf.matmul(wide, wide, transpose_b=True),
+        tf.matmul(wide, wide, transpose_a=True),
+        tf.matmul(wide, tf.ones([10 * tf.shape(x)[0], 50], tf.float64)),
+    ]
 
 
 def reductions(x: Any) -> list[Any]:
@@ -69,15 +85,35 @@ def test_ops_give_what_one_thread_gives(request: pytest.FixtureRequest) -> None:
     x = tf.placeholder(tf.float64, [None, 5, 6])
     image = tf.placeholder(tf.float64, [None, 7, 6, 3])
     filters = tf.constant(rng.rand(3, 2, 3, 4))
-    fetches = reductions(x) + convolutions(image, filters)
+    fetches = reductions(x) + products(x) + convolutions(image, filters)
     fed = [
         {x: rng.rand(n, 5, 6), image: rng.rand(n, 7, 6, 3)} for n in (1, 2, 3, 4, 11)
     ]
     with tf.Session() as session:
         wanted = [session.run(fetches, feeds) for feeds in fed]
-        request.getfixturevalue("three")
+    request.getfixturevalue("three")
+    with tf.Session() as session:
         found = [session.run(fetches, feeds) for feeds in fed]
     for ours, theirs in zip(found, wanted, strict=True):
         for one, other in zip(ours, theirs, strict=True):
             assert one.shape == other.shape
             np.testing.assert_allclose(one, other, rtol=1e-12)
+
+
+def test_only_heavy_runs_use_the_own_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "thread_count", lambda: 3)
+    seen = []
+
+    def note(array: Any) -> Any:
+        seen.append(threads.cores())
+        return array
+
+    small, large = tf.ones([4]), tf.get_variable("v", [1 << 20])
+    image = tf.placeholder(tf.float32, [None, 4, 4, 1])
+    convolved = tf.nn.conv2d(image, tf.ones([2, 2, 1, 1]), [1, 1, 1, 1], "SAME")
+    noted = [tf.py_func(note, [t], tf.float32) for t in (small, large[:4], convolved)]
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        for tensor in noted:
+            session.run(tensor, {image: np.zeros([1, 4, 4, 1])})
+    assert seen == [1, 3, 3]

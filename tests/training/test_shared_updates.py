@@ -10,6 +10,7 @@ import pytest
 import tfteach as tf
 from tfteach.framework import threads
 from tfteach.ops import training
+from tfteach.runtime import compile
 
 
 def trained(optimizer: Any, size: int) -> Any:
@@ -40,8 +41,8 @@ def test_threads_give_what_one_gives(
     threads._pool.cache_clear()
     monkeypatch.setattr(training, "_BLOCK", 50)
     monkeypatch.setattr(training, "_SHARED_BLOCK", 100)
-    for module in (threads, training):
-        monkeypatch.setattr(module, "thread_count", lambda: 3)
+    monkeypatch.setattr(compile, "LARGE", 100)
+    monkeypatch.setattr(threads, "thread_count", lambda: 3)
     shared = trained(optimizer, 1003)
     threads._pool.cache_clear()
     for ours, theirs in zip(shared, alone, strict=True):

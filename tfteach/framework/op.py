@@ -103,6 +103,8 @@ class Op:
     host_inputs: ClassVar[tuple[str, ...]] = ()
     # Whether each element of the output depends on the inputs' elements there only.
     is_elementwise: ClassVar[bool] = False
+    # Whether the cores had better share its work (framework/threads.py).
+    is_heavy: ClassVar[bool] = False
     # Whether a GPU has this kernel.
     on_gpu: ClassVar[bool] = True
     # Whether the kernel may be skipped in favour of its inputs' constants.

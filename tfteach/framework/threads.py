@@ -47,8 +47,8 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
-_blas_lock = threading.Lock()
-_blas_users = 0
+_users_lock = threading.Lock()
+_users = 0  # how many runs are inside `own_threads`
 
 
 @functools.cache
@@ -61,30 +61,42 @@ def _blas_libraries() -> list[tuple[Any, int]]:
 
 
 @contextmanager
-def one_blas_thread() -> Iterator[None]:
-    """Matrix products inside use the thread that calls them, no others.
+def own_threads() -> Iterator[None]:
+    """`share` shares inside, and matrix products stay on the thread that calls them.
 
-    Threads that share many small products are faster than products that share threads:
-    nobody waits for anybody after each.
+    BLAS's threads go on turning in circles for a while after each product, in case
+    there is another: together with ours that is one too many for the cores, and all
+    wait for each other.  So a run uses these or those: ours for large arrays and
+    convolutions, BLAS's, which start sooner, for what is over in a millisecond.
     """
-    global _blas_users
-    with _blas_lock:
-        _blas_users += 1
-        if _blas_users == 1:
+    global _users
+    if thread_count() == 1:
+        yield
+        return
+    with _users_lock:
+        _users += 1
+        if _users == 1:
             for library, _ in _blas_libraries():
                 library.set_num_threads(1)
     try:
         yield
     finally:
-        with _blas_lock:
-            _blas_users -= 1
-            if not _blas_users:
+        with _users_lock:
+            _users -= 1
+            if not _users:
                 for library, count in _blas_libraries():
                     library.set_num_threads(count)
 
 
+def cores() -> int:
+    """How many threads `share` would use now."""
+    return thread_count() if _users else 1
+
+
 def share(items: Sequence[_T], run: Callable[[Sequence[_T]], None]) -> None:
     """Call `run` with parts of `items`, on all threads, and wait for them.
+
+    Outside of `own_threads` it is this thread alone.
 
     Args:
       items: what there is to do; parts are runs of neighbours.
@@ -93,7 +105,7 @@ def share(items: Sequence[_T], run: Callable[[Sequence[_T]], None]) -> None:
     Raises:
       Exception: the first error of a part, when all parts have ended.
     """
-    count = min(thread_count(), len(items))
+    count = min(cores(), len(items))
     if count < 2:
         run(items)
         return

@@ -27,6 +27,7 @@ class Convolution(Op, abstract=True):
       kernel: how TF's messages call the op.
     """
 
+    is_heavy: ClassVar[bool] = True
     T = FLOATS
     dimensions: ClassVar[int] = 2
     paddings: ClassVar[tuple[str, ...]] = geometry.PADDINGS

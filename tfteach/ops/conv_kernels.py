@@ -20,7 +20,7 @@ from itertools import product
 from math import gcd, prod
 from typing import Any
 
-from tfteach.framework.threads import one_blas_thread, share, thread_count
+from tfteach.framework.threads import cores, share
 from tfteach.ops.conv_geometry import Pairs, Windows
 
 # Elements of the buffer of windows: 2 MB of float32.  Less makes products slower, more
@@ -198,10 +198,8 @@ def _by_images(
       work: additions and multiplications for an image.
     """
     batch = range(count)
-    is_worth_it = count >= thread_count() and count * work > MIN_SHARED_WORK
-    if xp.__name__ == "numpy" and is_worth_it:
-        with one_blas_thread():
-            share(batch, run)
+    if xp.__name__ == "numpy" and count >= cores() and count * work > MIN_SHARED_WORK:
+        share(batch, run)
     else:
         run(batch)
 

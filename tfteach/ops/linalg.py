@@ -5,6 +5,7 @@ Source: core/ops/math_ops.cc (MatMul, BatchMatMulV2), python/ops/math_ops.py.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,11 +19,15 @@ from tfteach.framework.op import OPS, Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
+from tfteach.framework.threads import cores, share
 from tfteach.ops.adjoint import BroadcastGradientArgs, upward
 from tfteach.ops.complex import conj
 from tfteach.ops.reductions import lookup, reduce_max, reduce_sum
 
 FACTORS = dtypes_of("bfloat16 half float double int32 int64 complex64 complex128")
+
+# Multiplications from which a product is worth more than one thread's time.
+MIN_SHARED_PRODUCT = 1 << 25
 
 
 def product(xp: Any, a: Any, b: Any) -> Any:
@@ -31,7 +36,35 @@ def product(xp: Any, a: Any, b: Any) -> Any:
     if dtype.itemsize == 2 and dtype.kind in "fV":
         wide = xp.matmul(a.astype(np.float32), b.astype(np.float32))
         return wide.astype(dtype)
+    if cores() > 1 and xp is np and _is_worth_sharing(a, b):
+        return _shared_product(a, b)
     return xp.matmul(a, b)
+
+
+def _is_worth_sharing(a: Any, b: Any) -> bool:
+    return a.ndim == b.ndim == 2 and a.size * b.shape[1] >= MIN_SHARED_PRODUCT
+
+
+def _shared_product(a: Any, b: Any) -> Any:
+    """Each thread makes some rows of the product, or columns if these are more."""
+    if a.shape[1] != b.shape[0]:
+        raise ValueError("the inner dimensions differ")
+    result = np.empty((a.shape[0], b.shape[1]), a.dtype)
+    by_rows = a.shape[0] >= b.shape[1]
+    size = result.shape[not by_rows]
+    # Whole vector registers for each.
+    step = -(-size // (16 * cores())) * 16
+    parts = [slice(i, i + step) for i in range(0, size, step)]
+
+    def run(some: Sequence[slice]) -> None:
+        for part in some:
+            if by_rows:
+                np.matmul(a[part], b, out=result[part])
+            else:
+                np.matmul(a, b[:, part], out=result[:, part])
+
+    share(parts, run)
+    return result
 
 
 class MatMul(Op):

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import Any
 
+from tfteach.framework.threads import share
 from tfteach.ops.conv_geometry import Windows
 
 # Elements of the input that are worked on at a time: 512 KB of float32.
@@ -40,14 +41,12 @@ def reach(
     )
 
 
-def blocks(xp: Any, x: Any) -> Iterator[slice]:
+def blocks(xp: Any, x: Any) -> list[slice]:
     """The images of `x`, a few at a time, so that they stay in the cache."""
     if xp.__name__ != "numpy" or not x.size:
-        yield slice(None)
-        return
+        return [slice(None)]
     step = max(1, BLOCK * x.shape[0] // x.size)
-    for i in range(0, x.shape[0], step):
-        yield slice(i, i + step)
+    return [slice(i, i + step) for i in range(0, x.shape[0], step)]
 
 
 def reduce_windows(xp: Any, combine: Any, x: Any, windows: Windows) -> Any:
@@ -65,12 +64,16 @@ def reduce_windows(xp: Any, combine: Any, x: Any, windows: Windows) -> Any:
     result = xp.empty((x.shape[0], *windows.out, x.shape[-1]), x.dtype)
     if not result.size:
         return result
-    for images in blocks(xp, x):
-        part = x[images]
-        last = len(windows.out) - 1
-        for axis in range(last + 1):
-            target = result[images] if axis == last else None
-            part = _reduce_axis(xp, combine, part, windows, axis, target)
+    last = len(windows.out) - 1
+
+    def run(some: Sequence[slice]) -> None:
+        for images in some:
+            part = x[images]
+            for axis in range(last + 1):
+                target = result[images] if axis == last else None
+                part = _reduce_axis(xp, combine, part, windows, axis, target)
+
+    share(blocks(xp, x), run)
     return result
 
 
@@ -168,20 +171,22 @@ def max_gradient(xp: Any, x: Any, y: Any, grad: Any, windows: Windows) -> Any:
         return result
     apart = all(s >= w for s, w in zip(windows.strides, windows.window, strict=True))
     sizes = x.shape[1:-1]
-    for images in blocks(xp, x):
-        left = None
-        for _, outputs, inputs in taps(windows, sizes):
-            hit = x[images, *inputs] == y[images, *outputs]
-            if left is None:
-                left = xp.ones(y[images].shape, bool)
-            open_here = left[:, *outputs]
-            hit &= open_here
-            open_here ^= hit
-            target = result[images, *inputs]
-            if apart:
-                xp.multiply(grad[images, *outputs], hit, out=target)
-            else:
-                target += grad[images, *outputs] * hit
+
+    def run(some: Sequence[slice]) -> None:
+        for images in some:
+            left = xp.ones(y[images].shape, bool)
+            for _, outputs, inputs in taps(windows, sizes):
+                hit = x[images, *inputs] == y[images, *outputs]
+                open_here = left[:, *outputs]
+                hit &= open_here
+                open_here ^= hit
+                target = result[images, *inputs]
+                if apart:
+                    xp.multiply(grad[images, *outputs], hit, out=target)
+                else:
+                    target += grad[images, *outputs] * hit
+
+    share(blocks(xp, x), run)
     return result
 
 

@@ -20,7 +20,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.static import constant_value
-from tfteach.framework.threads import LARGE, by_rows, share, thread_count
+from tfteach.framework.threads import LARGE, by_rows, cores, share
 from tfteach.ops.adjoint import upward
 from tfteach.ops.compare import NUMBER_TYPES
 from tfteach.ops.constant import constant
@@ -105,7 +105,7 @@ def summed(xp: Any, input: Any, axes: tuple[int, ...], keep: bool) -> Any:
 
 def _sum_of_parts(input: Any, axes: tuple[int, ...], keep: bool) -> Any:
     """The sum along the first axis (and others): each thread sums a part of it."""
-    parts = np.array_split(input, thread_count())
+    parts = np.array_split(input, cores())
     sums: dict[int, Any] = {}
 
     def run(numbers: Sequence[int]) -> None:

@@ -18,7 +18,7 @@ from tfteach.framework.errors import invalid_argument
 from tfteach.framework.op import StatefulOp
 from tfteach.framework.resource import Cell
 from tfteach.framework.shape import Shape
-from tfteach.framework.threads import share, thread_count
+from tfteach.framework.threads import cores, share
 from tfteach.ops.resource import NUMBERS, require_value
 from tfteach.ops.rows import are_distinct, put_rows, take_rows
 
@@ -55,7 +55,7 @@ def update(
 
 def _by_blocks(flat: list[Any], grad: Any, step: Step, temporaries: int) -> None:
     size = grad.size
-    is_shared = size > _SHARED_BLOCK and thread_count() > 1
+    is_shared = size > _SHARED_BLOCK and cores() > 1
     block = _SHARED_BLOCK if is_shared else _BLOCK
 
     def run(starts: Sequence[int]) -> None:

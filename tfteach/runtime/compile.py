@@ -8,6 +8,7 @@ variable is read exactly when its reader's turn comes.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ import numpy as np
 from tfteach.framework.buffers import is_sole_view
 from tfteach.framework.resource import Cell
 from tfteach.framework.shape import Shape, size_of
+from tfteach.framework.threads import LARGE
 from tfteach.runtime.context import Context, Resources
 from tfteach.runtime.fuse import fuse
 from tfteach.runtime.instruction import Instruction, read_cell
@@ -32,6 +34,7 @@ class Compiled(NamedTuple):
       kept_feeds: which of the feeds may outlive the run, so that they must be copied.
       instructions: in the order of running.
       fused: the same, but for chains of element-wise ones, which are one each.
+      is_heavy: whether all cores should work on one kernel at a time.
       fetches: for each fetch its register and what makes it the caller's own value.
     """
 
@@ -41,6 +44,7 @@ class Compiled(NamedTuple):
     instructions: list[Instruction]
     fetches: tuple[tuple[int, Callable[[Any], Any]], ...]
     fused: list[Instruction]
+    is_heavy: bool
 
 
 def compile_step(
@@ -86,7 +90,20 @@ class Compiler:
         if fuses:
             fused = self.with_frees(fuse(self.code, self.shapes.get, keep), keep)
         kept = kept_feeds(step)
-        return Compiled(self.registers, feeds, kept, code, tuple(fetched), fused)
+        heavy = any(self.is_heavy(node) for node in step.nodes)
+        return Compiled(self.registers, feeds, kept, code, tuple(fetched), fused, heavy)
+
+    def is_heavy(self, node: Node) -> bool:
+        return node.spec.is_heavy or any(
+            self.size(Edge(node, i)) >= LARGE for i in range(len(node.op.outputs))
+        )
+
+    def size(self, edge: Edge) -> int:
+        """The elements of a result, as far as its shape is known."""
+        shape = self.step.shapes.get(
+            edge, edge.node.op.outputs[edge.index].static_shape
+        )
+        return math.prod(n or 0 for n in shape) if shape else 0
 
     def slot(self, edge: Edge) -> int:
         found = self.slots.get(edge)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+from tfteach.framework.threads import own_threads
 from tfteach.runtime.blame import raise_blaming
 from tfteach.runtime.compile import Compiled
 from tfteach.runtime.generate import Hot, generate
@@ -49,6 +50,7 @@ class Program:
     ) -> None:
         self.compiled = compiled
         self._specialize = specialize
+        self._is_heavy = compiled.is_heavy
         # For each combination of fed shapes: the generated source, or the runs so far.
         self.hot: dict[FedShapes, Hot] = {}
         self._runs: dict[FedShapes, int] = {}
@@ -75,21 +77,27 @@ class Program:
                 fed[i] = fed[i].copy()
         mode = float_errors.set(IGNORED)
         try:
-            if observers:
-                return self._run_observed(fed, observers)
-            shapes = tuple([value.shape for value in fed])
-            hot = self.hot.get(shapes)
-            if hot is None:
-                self._count(shapes)
-                hot = self.hot_for_any
-                if hot is None:
-                    return self._run_loop(fed)
-            try:
-                return hot.function(*fed)
-            except Exception as error:
-                raise_blaming(error, hot.instruction_of(error))
+            if self._is_heavy:
+                with own_threads():
+                    return self._run(fed, observers)
+            return self._run(fed, observers)
         finally:
             float_errors.reset(mode)
+
+    def _run(self, fed: Sequence[Any], observers: Sequence[StepObserver]) -> Any:
+        if observers:
+            return self._run_observed(fed, observers)
+        shapes = tuple([value.shape for value in fed])
+        hot = self.hot.get(shapes)
+        if hot is None:
+            self._count(shapes)
+            hot = self.hot_for_any
+            if hot is None:
+                return self._run_loop(fed)
+        try:
+            return hot.function(*fed)
+        except Exception as error:
+            raise_blaming(error, hot.instruction_of(error))
 
     def _count(self, shapes: FedShapes) -> None:
         """Generate source for these shapes, or for any, after enough runs."""
@@ -105,6 +113,7 @@ class Program:
             compiled = self.compiled
             if self._specialize is not None:
                 compiled = self._specialize(shapes)
+            self._is_heavy |= compiled.is_heavy
             self.hot[shapes] = generate(compiled)
 
     def _run_loop(self, fed: Sequence[Any]) -> list[Any]:
