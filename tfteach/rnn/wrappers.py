@@ -30,18 +30,13 @@ from tfteach.rnn.cells import LSTMStateTuple
 from tfteach.variable_scope import variable_scope
 
 
-class CellWrapper(RNNCell):
-    """A cell that runs another one."""
+class EnclosingCell(RNNCell):
+    """A cell with another one inside, whose state is its own."""
 
     def __init__(self, cell: Any, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         require_cell("cell", cell)
         self.cell = cell
-
-    @property
-    def wrapped_cell(self) -> Any:
-        """The cell inside."""
-        return self.cell
 
     @property
     def state_size(self) -> Any:
@@ -57,6 +52,15 @@ class CellWrapper(RNNCell):
         """Zeros like the state of the cell inside."""
         with name_scope(type(self).__name__ + "ZeroState", values=[batch_size]):
             return self.cell.zero_state(batch_size, dtype)
+
+
+class CellWrapper(EnclosingCell):
+    """A cell that runs another one, without variables or a scope of its own."""
+
+    @property
+    def wrapped_cell(self) -> Any:
+        """The cell inside."""
+        return self.cell
 
     def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
         """Run the cell inside for one step, and what is around it."""

@@ -5,6 +5,11 @@ from typing import TYPE_CHECKING
 from tfteach.legacy.renamed import absent as _absent
 
 if TYPE_CHECKING:
+    from tfteach.contrib.rnn.projections import EmbeddingWrapper as EmbeddingWrapper
+    from tfteach.contrib.rnn.projections import InputProjectionWrapper as InputProjectionWrapper
+    from tfteach.contrib.rnn.projections import OutputProjectionWrapper as OutputProjectionWrapper
+    from tfteach.contrib.rnn.stacks import stack_bidirectional_dynamic_rnn as stack_bidirectional_dynamic_rnn
+    from tfteach.contrib.rnn.stacks import stack_bidirectional_rnn as stack_bidirectional_rnn
     from tfteach.rnn.cell import LayerRNNCell as LayerRNNCell
     from tfteach.rnn.cell import RNNCell as RNNCell
     from tfteach.rnn.cells import BasicLSTMCell as BasicLSTMCell
@@ -25,13 +30,18 @@ _LATER = {
     "BasicRNNCell": ("tfteach.rnn.cells", "BasicRNNCell"),
     "DeviceWrapper": ("tfteach.rnn.wrappers", "DeviceWrapper"),
     "DropoutWrapper": ("tfteach.rnn.wrappers", "DropoutWrapper"),
+    "EmbeddingWrapper": ("tfteach.contrib.rnn.projections", "EmbeddingWrapper"),
     "GRUCell": ("tfteach.rnn.cells", "GRUCell"),
+    "InputProjectionWrapper": ("tfteach.contrib.rnn.projections", "InputProjectionWrapper"),
     "LSTMCell": ("tfteach.rnn.cells", "LSTMCell"),
     "LSTMStateTuple": ("tfteach.rnn.cells", "LSTMStateTuple"),
     "LayerRNNCell": ("tfteach.rnn.cell", "LayerRNNCell"),
     "MultiRNNCell": ("tfteach.rnn.wrappers", "MultiRNNCell"),
+    "OutputProjectionWrapper": ("tfteach.contrib.rnn.projections", "OutputProjectionWrapper"),
     "RNNCell": ("tfteach.rnn.cell", "RNNCell"),
     "ResidualWrapper": ("tfteach.rnn.wrappers", "ResidualWrapper"),
+    "stack_bidirectional_dynamic_rnn": ("tfteach.contrib.rnn.stacks", "stack_bidirectional_dynamic_rnn"),
+    "stack_bidirectional_rnn": ("tfteach.contrib.rnn.stacks", "stack_bidirectional_rnn"),
     "static_bidirectional_rnn": ("tfteach.rnn.static", "static_bidirectional_rnn"),
     "static_rnn": ("tfteach.rnn.static", "static_rnn"),
     "static_state_saving_rnn": ("tfteach.rnn.static", "static_state_saving_rnn"),
