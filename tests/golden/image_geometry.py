@@ -152,9 +152,34 @@ def edges(tf):
     return found + with_gradient(tf, tf.image.sobel_edges, [batch, late])
 
 
+def crops(tf):
+    batch, _, late, _ = ranked(tf)
+    boxes = tf.constant([[0.1, 0.2, 0.9, 0.7], [0.8, -0.1, 0.3, 1.2]], name="boxes")
+    found = []
+    for x in (batch, late, tf.cast(batch, tf.int32)):
+        y = tf.image.crop_and_resize(x, boxes, [1, 0], [3, 2])
+        z = tf.image.crop_and_resize(
+            x, boxes, box_indices=[0, 1], crop_size=[1, 4], method="nearest",
+            extrapolation_value=7, name="near",
+        )  # fmt: skip
+        found += [y, z]
+        for each in (y, z):
+            gradients = tf.gradients(each, [x, boxes] if x.dtype.is_floating else boxes)
+            found += gradients
+    places = tf.constant([[0.1, -0.2], [-0.1, 0.3]])
+    for x in (batch, late):
+        found.append(tf.image.extract_glimpse(x, [2, 3], places))
+        found.append(
+            tf.image.extract_glimpse(
+                x, [2, 2], tf.abs(places) + 0.4, False, True, False, name="g"
+            )
+        )
+    return found
+
+
 GRAPHS = [
     resize_methods, resize_unknown, resize_images, resize_with_pad, resize_with_crop,
-    boxes, central_crop, flips, turns, random_flips, edges,
+    crops, boxes, central_crop, flips, turns, random_flips, edges,
 ]  # fmt: skip
 
 if __name__ == "__main__":

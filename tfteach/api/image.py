@@ -6,6 +6,8 @@ from tfteach.control.random_crop import random_crop as random_crop
 from tfteach.legacy.renamed import absent as _absent
 from tfteach.ops.image_color import hsv_to_rgb as hsv_to_rgb
 from tfteach.ops.image_color import rgb_to_hsv as rgb_to_hsv
+from tfteach.ops.image_crop import crop_and_resize as crop_and_resize
+from tfteach.ops.image_glimpse import extract_glimpse as extract_glimpse
 from tfteach.ops.image_resize import resize_area as resize_area
 from tfteach.ops.image_resize import resize_bicubic as resize_bicubic
 from tfteach.ops.image_resize import resize_bilinear as resize_bilinear

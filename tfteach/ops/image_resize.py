@@ -26,25 +26,25 @@ WITH_BFLOAT = dtypes_of(
 )
 
 
-def sized(images: Shape, size: Shape, values: Any) -> Shape:
+def sized(images: Shape, size: Any) -> Shape:
     """The shape [batch, height, width, channels] of images made to a size.
 
     Args:
       images: the shape of the images.
-      size: the shape of the size.
-      values: the size, if it is a constant.
+      size: the size if it is a constant, otherwise its shape.
 
     Raises:
       ValueError: a rank is wrong, or the size is negative.
     """
     images = shapes.with_rank(images, 4)
-    check_length(shapes.with_rank(size, 1), 2)
-    if values is None:
+    is_known = size is not None and not isinstance(size, tuple)
+    check_length(shapes.with_rank(size.shape if is_known else size, 1), 2)
+    if not is_known:
         return (images[0], None, None, images[3])
-    for n in values.tolist():
+    for n in size.tolist():
         if n < -1:
             raise ValueError(f"Dimension {n} must be >= 0")
-    height, width = shapes.sizes_of(values)
+    height, width = shapes.sizes_of(size)
     return (images[0], height, width, images[3])
 
 
@@ -120,9 +120,7 @@ class _Resize(_Aligned, abstract=True):
     host_inputs: ClassVar[tuple[str, ...]] = ("size",)
 
     def infer_shape(self, images: Shape, size: Any) -> Shape:
-        if size is None or isinstance(size, tuple):
-            return sized(images, size, None)
-        return sized(images, size.shape, size)
+        return sized(images, size)
 
     def compute(self, xp: Any, images: Any, size: Any) -> Any:
         self.check_centers()
@@ -267,9 +265,7 @@ class ResizeArea(Op):
     host_inputs: ClassVar[tuple[str, ...]] = ("size",)
 
     def infer_shape(self, images: Shape, size: Any) -> Shape:
-        if size is None or isinstance(size, tuple):
-            return sized(images, size, None)
-        return sized(images, size.shape, size)
+        return sized(images, size)
 
     def compute(self, xp: Any, images: Any, size: Any) -> Any:
         check_images(images)
