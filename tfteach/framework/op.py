@@ -24,6 +24,7 @@ are `T_allowed`.
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, dataclass_transform
 
@@ -243,6 +244,12 @@ class Op:
     def expression(self, *inputs: Any, **_: Any) -> str | None:
         """Python source that computes the output from these names, if there is any."""
         return None
+
+    def scalar(self, *inputs: Any, **_: Any) -> str | None:
+        """The same for single floats of one type, to be compiled to machine code."""
+        source = self.expression(*inputs)
+        # A number in it would make float32 wider.
+        return source if source and not re.search(r"\b\d", source) else None
 
     def forwards(self, inputs: list[Any], output: Any, values: list[Any]) -> int | None:
         """Which input the output equals, element by element, if that is certain.

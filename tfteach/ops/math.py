@@ -292,6 +292,9 @@ class Maximum(Binary):
         found = xp.maximum(x, y)
         return xp.where(x < y, y, x) if _has_nan(xp, y) else found
 
+    def scalar(self, x: str, y: str) -> str:
+        return f"{y} if {x} < {y} else {x}"
+
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         return _selected_gradient(op, grad, upward("greater_equal"))
 
@@ -328,6 +331,9 @@ class Minimum(Binary):
     def compute(self, xp: Any, x: Any, y: Any) -> Any:
         found = xp.minimum(x, y)
         return xp.where(y < x, y, x) if _has_nan(xp, y) else found
+
+    def scalar(self, x: str, y: str) -> str:
+        return f"{y} if {x} > {y} else {x}"
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         return _selected_gradient(op, grad, upward("less_equal"))

@@ -23,6 +23,7 @@ from tfteach.framework.shape import Shape
 from tfteach.framework.threads import share, thread_count
 from tfteach.runtime.blame import raise_blaming
 from tfteach.runtime.instruction import Instruction
+from tfteach.runtime.machine_code import Loop, MachineCode
 
 # Elements of a block: with the argument and the result of an op it fits the second
 # cache.  Smaller, and threads mostly hand the interpreter's lock to each other.
@@ -169,6 +170,7 @@ class FusedKernel:
         self._outputs = outputs
         self._file = f"<tfteach chain {next(_numbers)}>"
         self._function: Callable[..., Any] | None = None
+        self._machine_code = MachineCode(parts, inputs, outputs)
         behind: dict[int, set[int]] = {slot: {i} for i, slot in enumerate(inputs)}
         for part in parts:
             behind[part.outputs[0]] = set().union(*(behind[s] for s in part.inputs))
@@ -202,6 +204,12 @@ class FusedKernel:
         if blocks is None or self._function is None:
             return None
         is_flat, pieces_of = blocks
+        loop = self._machine_code.loop(arrays, is_whole) if is_flat else None
+        if loop is not None:
+            results = [buffers.empty(shape, arrays[0].dtype) for _ in self._outputs]
+            targets = [result.reshape(-1) for result in results]
+            share(list(pieces_of), lambda some: _run_loop(loop, some, targets))
+            return results
         first = next(pieces_of)
         made = self._function(*first[2])
         results = [buffers.empty(shape, piece.dtype) for piece in made]
@@ -266,6 +274,12 @@ class FusedKernel:
                 return self.parts[min(trace.tb_lineno - 2, len(self.parts) - 1)]
             trace = trace.tb_next
         return self.parts[-1]
+
+
+def _run_loop(loop: Loop, some: Sequence[_Block], targets: Sequence[Any]) -> None:
+    for start, stop, pieces in some:
+        numbers = (piece if piece.ndim else piece[()] for piece in pieces)
+        loop(*numbers, *(target[start:stop] for target in targets))
 
 
 def _store(made: Any, targets: Sequence[Any], start: int, stop: int) -> None:
