@@ -19,16 +19,21 @@ from tfteach.framework.shape import Shape, is_full, sizes_of
 
 # Ops through which a constant is computed while the graph is built: TF's choice in
 # Python, and those that its C++ shape functions also see through and gradients use.
-_FOLDED = frozenset(
-    "Cast Concat ConcatV2 Pack Fill Equal NotEqual Range Sub Add AddV2 Mul "
-    "StridedSlice Squeeze ExpandDims Identity Prod Maximum Minimum Neg "
-    "FloorMod GatherV2 InvertPermutation Reshape Slice".split()
+_IN_PYTHON = frozenset("Cast Concat ConcatV2 Pack Fill Equal NotEqual Range".split())
+_FOLDED = _IN_PYTHON.union(
+    "Sub Add AddV2 Mul StridedSlice Squeeze ExpandDims Identity Prod Maximum Minimum "
+    "Neg FloorMod GatherV2 InvertPermutation Reshape Slice".split()
 )
 _MAX_FOLDED_SIZE = 1 << 16
 
 
-def constant_value(tensor: Tensor) -> Any:
-    """The tensor's value as an array, if the graph alone determines it; else None."""
+def constant_value(tensor: Tensor, through: frozenset[str] = _FOLDED) -> Any:
+    """The tensor's value as an array, if the graph alone determines it; else None.
+
+    Args:
+      tensor: a Tensor.
+      through: the types of ops that are looked through.
+    """
     op = tensor.op
     kind = op.type
     if kind == "Const":
@@ -39,11 +44,11 @@ def constant_value(tensor: Tensor) -> Any:
         return np.array(np.prod(op.inputs[0]._shape), tensor.dtype.numpy_dtype)  # type: ignore[arg-type]
     if kind == "Rank" and op.inputs[0]._shape is not None:
         return np.array(len(op.inputs[0]._shape), np.int32)
-    if kind not in _FOLDED:
+    if kind not in through:
         return None
     values = []
     for source in op.inputs:
-        value = constant_value(source)
+        value = constant_value(source, through)
         if value is None:
             return None
         values.append(value)
@@ -51,6 +56,11 @@ def constant_value(tensor: Tensor) -> Any:
     if size > _MAX_FOLDED_SIZE:
         return None
     return op.spec.compute(np, *values)
+
+
+def python_constant_value(tensor: Tensor) -> Any:
+    """`constant_value` as TensorFlow's Python has it, for what its graphs record."""
+    return constant_value(tensor, _IN_PYTHON)
 
 
 def folded_value(tensor: Tensor) -> Any:

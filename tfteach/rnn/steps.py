@@ -22,12 +22,20 @@ from tfteach.variable_scope import variable_scope
 def rnn_scope(scope: Any) -> Iterator[Any]:
     """The variable scope of a run; variables are read where they are used."""
     with variable_scope(scope or "rnn") as opened:
-        context = get_default_graph().control_flow_context
-        while context is not None and not context.is_while:
-            context = context.outer_context
-        if context is None and opened.caching_device is None:
-            opened.set_caching_device(lambda op: op.device)
+        read_where_used(opened)
         yield opened
+
+
+def read_where_used(scope: Any) -> None:
+    """Have variables made in a scope read once, unless a loop is around it.
+
+    In a loop they may change from one turn to the next.
+    """
+    context = get_default_graph().control_flow_context
+    while context is not None and not context.is_while:
+        context = context.outer_context
+    if context is None and scope.caching_device is None:
+        scope.set_caching_device(lambda op: op.device)
 
 
 def initial_state_of(cell: Any, state: Any, batch_size: Any, dtype: Any) -> Any:

@@ -5,9 +5,33 @@ from typing import TYPE_CHECKING
 from tfteach.legacy.renamed import absent as _absent
 
 if TYPE_CHECKING:
+    from tfteach.contrib.seq2seq.basic_decoder import BasicDecoder as BasicDecoder
+    from tfteach.contrib.seq2seq.basic_decoder import BasicDecoderOutput as BasicDecoderOutput
+    from tfteach.contrib.seq2seq.decoder import Decoder as Decoder
+    from tfteach.contrib.seq2seq.decoder import dynamic_decode as dynamic_decode
+    from tfteach.contrib.seq2seq.helper import CustomHelper as CustomHelper
+    from tfteach.contrib.seq2seq.helper import Helper as Helper
+    from tfteach.contrib.seq2seq.helper import TrainingHelper as TrainingHelper
+    from tfteach.contrib.seq2seq.inference import GreedyEmbeddingHelper as GreedyEmbeddingHelper
+    from tfteach.contrib.seq2seq.inference import InferenceHelper as InferenceHelper
+    from tfteach.contrib.seq2seq.inference import SampleEmbeddingHelper as SampleEmbeddingHelper
     from tfteach.contrib.seq2seq.loss import sequence_loss as sequence_loss
+    from tfteach.contrib.seq2seq.scheduled import ScheduledEmbeddingTrainingHelper as ScheduledEmbeddingTrainingHelper
+    from tfteach.contrib.seq2seq.scheduled import ScheduledOutputTrainingHelper as ScheduledOutputTrainingHelper
 
 _LATER = {
+    "BasicDecoder": ("tfteach.contrib.seq2seq.basic_decoder", "BasicDecoder"),
+    "BasicDecoderOutput": ("tfteach.contrib.seq2seq.basic_decoder", "BasicDecoderOutput"),
+    "CustomHelper": ("tfteach.contrib.seq2seq.helper", "CustomHelper"),
+    "Decoder": ("tfteach.contrib.seq2seq.decoder", "Decoder"),
+    "GreedyEmbeddingHelper": ("tfteach.contrib.seq2seq.inference", "GreedyEmbeddingHelper"),
+    "Helper": ("tfteach.contrib.seq2seq.helper", "Helper"),
+    "InferenceHelper": ("tfteach.contrib.seq2seq.inference", "InferenceHelper"),
+    "SampleEmbeddingHelper": ("tfteach.contrib.seq2seq.inference", "SampleEmbeddingHelper"),
+    "ScheduledEmbeddingTrainingHelper": ("tfteach.contrib.seq2seq.scheduled", "ScheduledEmbeddingTrainingHelper"),
+    "ScheduledOutputTrainingHelper": ("tfteach.contrib.seq2seq.scheduled", "ScheduledOutputTrainingHelper"),
+    "TrainingHelper": ("tfteach.contrib.seq2seq.helper", "TrainingHelper"),
+    "dynamic_decode": ("tfteach.contrib.seq2seq.decoder", "dynamic_decode"),
     "sequence_loss": ("tfteach.contrib.seq2seq.loss", "sequence_loss"),
 }
 
