@@ -2,28 +2,32 @@
 
 Enters: graphs, and what tfteach.explain says of them. Leaves: widgets and pictures.
 Read picture.py (still pictures), growing.py (a graph's growth on its way to the page),
-widgets/graph.py (the live view), display.py (what a cell shows), magics.py.
+widgets/graph.py (the live view), display.py (what a cell shows), magics/.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tfteach.jupyter.widgets.graph import GraphView
+    from tfteach.jupyter.widgets.graph import GraphView as GraphView
 
-__all__ = ["GraphView", "load_ipython_extension"]
+# The views, which wait for their first use: magics and pictures need none of them.
+_VIEWS = {
+    "GraphView": "graph",
+}
+
+__all__ = [*_VIEWS, "load_ipython_extension"]
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Register `%graph` and `%%graph`; loading again changes nothing."""
-    from tfteach.jupyter.magics import GraphMagics
+    """Register the magics; loading again changes nothing."""
+    from tfteach.jupyter.magics import register
 
-    shell.register_magics(GraphMagics)
+    register(shell)
 
 
 def __getattr__(name: str) -> Any:
-    # The magics and pictures must not wait for the widgets' imports.
-    if name == "GraphView":
-        from tfteach.jupyter.widgets.graph import GraphView
-
-        return GraphView
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    module = _VIEWS.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"tfteach.jupyter.widgets.{module}"), name)

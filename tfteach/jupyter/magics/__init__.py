@@ -1,0 +1,17 @@
+"""The IPython magics, a module for each view they show."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+# module here -> class; each is imported when the extension is loaded.
+MAGICS = {
+    "graph": "GraphMagics",
+}
+
+
+def register(shell: Any) -> None:
+    """Register all of them; doing so again changes nothing."""
+    for module, name in MAGICS.items():
+        shell.register_magics(getattr(import_module(f"{__name__}.{module}"), name))
