@@ -11,6 +11,15 @@ RGB = (np.sin(np.arange(2 * 3 * 4 * 3) * 1.7).reshape(2, 3, 4, 3) * 0.45 + 0.5).
     np.float32
 )
 BYTES = (RGB * 255).astype(np.uint8)
+PLACES = np.float32(
+    [
+        [0, 0, 1, 1],
+        [0, 0.25, 1, 1.25],
+        [0.1, 1.9, 1.2, 1],
+        [0, 0.5, 1, 1.5],
+        [1, 1, 2, 2],
+    ]
+)
 
 
 def types(tf):
@@ -108,7 +117,41 @@ def random_colors(tf):
     ]
 
 
+def boxes(tf):
+    image = tf.image
+    places = tf.constant(PLACES, name="places")
+    scores = tf.constant([0.5, 0.9, 0.75, 0.25, 0.8], name="scores")
+    size = tf.placeholder_with_default(4, [], name="size")
+    overlaps = tf.constant(np.eye(5, dtype=np.float32) + 0.2, name="overlaps")
+    objects = PLACES[None, :2] / 2
+    found = [
+        image.draw_bounding_boxes(RGB, tf.stack([places, places]) / 2),
+        image.draw_bounding_boxes(RGB, tf.stack([places] * 2), "two", [[1.0, 2, 3]]),
+        *image.sample_distorted_bounding_box([30, 40, 3], objects, 5, 6),
+        *image.sample_distorted_bounding_box(
+            tf.shape(RGB)[1:], objects, 7, min_object_covered=tf.to_float(size) / 8,
+            aspect_ratio_range=[0.5, 2], area_range=(0.2, 0.9), max_attempts=20,
+            use_image_if_no_bounding_boxes=True, name="part",
+        ),
+        image.non_max_suppression(places, scores, 3),
+        image.non_max_suppression(places, scores, size, 0.75, 0.3, name="best"),
+        *image.non_max_suppression_with_scores(places, scores, size, 0.9, 0.1, 0.5),
+        *image.non_max_suppression_padded(
+            places, scores, size, pad_to_max_output_size=True
+        ),
+        *image.non_max_suppression_padded(places, scores, 2),
+        image.non_max_suppression_overlaps(overlaps, scores, size, 0.1),
+        *image.combined_non_max_suppression(
+            PLACES[None, :, None], tf.stack([scores, scores * 0.7], 1)[None], 2, size
+        ),
+    ]  # fmt: skip
+    # Without a seed other numbers come each time.
+    image.sample_distorted_bounding_box([30, 40, 3], objects)
+    return found
+
+
 GRAPHS = [types, spaces, hsv_gradient, adjustments, standardization, random_colors]
+GRAPHS += [boxes]
 
 if __name__ == "__main__":
     write(GRAPHS, sys.argv[1])

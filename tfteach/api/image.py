@@ -4,10 +4,17 @@ from typing import TYPE_CHECKING
 
 from tfteach.control.random_crop import random_crop as random_crop
 from tfteach.legacy.renamed import absent as _absent
+from tfteach.ops.image_boxes import draw_bounding_boxes as draw_bounding_boxes
+from tfteach.ops.image_boxes import sample_distorted_bounding_box as sample_distorted_bounding_box
 from tfteach.ops.image_color import hsv_to_rgb as hsv_to_rgb
 from tfteach.ops.image_color import rgb_to_hsv as rgb_to_hsv
 from tfteach.ops.image_crop import crop_and_resize as crop_and_resize
 from tfteach.ops.image_glimpse import extract_glimpse as extract_glimpse
+from tfteach.ops.image_nms import non_max_suppression as non_max_suppression
+from tfteach.ops.image_nms import non_max_suppression_padded as non_max_suppression_padded
+from tfteach.ops.image_nms import non_max_suppression_with_overlaps as non_max_suppression_overlaps
+from tfteach.ops.image_nms import non_max_suppression_with_scores as non_max_suppression_with_scores
+from tfteach.ops.image_nms_combined import combined_non_max_suppression as combined_non_max_suppression
 from tfteach.ops.image_resize import resize_area as resize_area
 from tfteach.ops.image_resize import resize_bicubic as resize_bicubic
 from tfteach.ops.image_resize import resize_bilinear as resize_bilinear

@@ -1,0 +1,255 @@
+"""Non-maximum suppression: which boxes remain, in NumPy.
+
+The highest score is taken, what overlaps it too much is dropped, and so on.  TensorFlow
+takes candidates from a C++ heap; where scores are equal, its order shows, so there is
+the same heap here.  Without equal scores all that is left is compared at once.
+
+Source: core/kernels/non_max_suppression_op.cc.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+_SMALL_PART = 16  # of an array that is sorted by insertion
+
+# (candidates, selected boxes: one index and several) -> how much they overlap
+Similarity = Callable[[Any, Any], Array]
+
+
+class Limits(NamedTuple):
+    """What stops the selection."""
+
+    size: int  # at most so many; negative: as many as there are
+    similarity: Any  # from here on a box counts as covered
+    score: Any  # only higher scores are candidates
+    sigma: Any = 0.0  # of soft suppression; 0: none
+
+
+class Chosen(NamedTuple):
+    """The selected boxes' indices, and their scores, which soft suppression lowers."""
+
+    indices: Array
+    scores: Array
+
+
+def overlap_of(boxes: Array) -> Similarity:
+    """Intersection by union of boxes [n, 4], which name any two opposite corners."""
+    wide = boxes.astype(np.float32, copy=False)
+    low = np.minimum(wide[:, :2], wide[:, 2:])
+    high = np.maximum(wide[:, :2], wide[:, 2:])
+    sides = high - low
+    areas = sides[:, 0] * sides[:, 1]
+
+    def overlap(a: Any, b: Any) -> Array:
+        inner = np.minimum(high[a], high[b]) - np.maximum(low[a], low[b])
+        np.maximum(inner, 0, out=inner)
+        shared = inner[:, 0] * inner[:, 1]
+        ratio = shared / (areas[a] + areas[b] - shared)
+        return np.where((areas[a] > 0) & (areas[b] > 0), ratio, np.float32(0))
+
+    return overlap
+
+
+def select(similarity: Similarity, scores: Array, limits: Limits) -> Chosen:
+    """The boxes of NonMaxSuppression, best first.
+
+    Args:
+      similarity: of pairs of boxes.
+      scores: [boxes].
+      limits: when to stop; a similarity equal to the limit suppresses.
+    """
+    candidates = np.flatnonzero(scores > limits.score)
+    kept = scores[candidates]
+    if not limits.sigma > 0 and np.unique(kept).size == kept.size:
+        order = candidates[np.argsort(-kept)]
+        found = _greedy(similarity, order, limits, scores.dtype)
+        if found is not None:
+            return Chosen(found, scores[found])
+    return _by_heap(similarity, candidates, scores, limits)
+
+
+def _greedy(
+    similarity: Similarity, order: Array, limits: Limits, dtype: Any
+) -> Array | None:
+    """Hard suppression; None if a box is not similar to itself.
+
+    TensorFlow puts a selected box back and relies on its suppressing itself.
+    """
+    size = limits.size if limits.size >= 0 else len(order)
+    found: list[int] = []
+    limit = np.asarray(limits.similarity).astype(dtype)
+    while order.size and len(found) < size:
+        best = int(order[0])
+        covered = ~(similarity(order, best).astype(dtype, copy=False) < limit)
+        if not covered[0]:
+            return None
+        found.append(best)
+        order = order[~covered]
+    return np.array(found, np.int32)
+
+
+def _by_heap(
+    similarity: Similarity, candidates: Array, scores: Array, limits: Limits
+) -> Chosen:
+    """One candidate after the other: for equal scores, and for soft suppression."""
+    heap = _Heap()
+    for i in candidates.tolist():
+        heap.push((scores[i], i, 0))
+    size = limits.size if limits.size >= 0 else np.inf
+    number = scores.dtype.type
+    scale = number(-0.5 / limits.sigma) if limits.sigma > 0 else number(0)
+    limit = number(limits.similarity)
+    indices: list[int] = []
+    final: list[Any] = []
+    while heap.items and len(indices) < size:
+        original, i, begin = heap.pop()
+        # The latest first: a box is compared with each selected one only once.
+        latest = np.array(indices[begin:][::-1], np.intp)
+        score = original
+        if latest.size:
+            alike = similarity(i, latest).astype(scores.dtype, copy=False)
+            score, covered = _faded(original, alike, limit, scale, limits.score)
+            if covered:
+                continue
+        seen = len(indices)
+        if score == original:
+            indices.append(i)
+            final.append(score)
+        if score > limits.score:
+            heap.push((score, i, seen))
+    return Chosen(np.array(indices, np.int32), np.array(final, scores.dtype))
+
+
+def _faded(score: Any, alike: Array, limit: Any, scale: Any, least: Any) -> Any:
+    """A score after some selected boxes, and whether one of them covers the box."""
+    weights = np.where(alike <= limit, np.exp(scale * alike * alike), 0)
+    faded = np.multiply.accumulate(
+        np.concatenate([[score], weights]).astype(alike.dtype)
+    )[1:]
+    # It ends where a box covers this one, or where the score is too low.
+    covers = alike >= limit
+    ends = np.flatnonzero(covers | (faded <= least))
+    if ends.size:
+        return faded[ends[0]], bool(covers[ends[0]])
+    return faded[-1], False
+
+
+class _Heap:
+    """C++'s `std::priority_queue` of tuples, by their first item, the largest first.
+
+    Python's heapq takes equal ones in another order.
+    """
+
+    def __init__(self) -> None:
+        self.items: list[Any] = []
+
+    def push(self, item: Any) -> None:
+        self.items.append(item)
+        self._rise(len(self.items) - 1, item)
+
+    def pop(self) -> Any:
+        items = self.items
+        top, item = items[0], items.pop()
+        if items:
+            hole = self._sink()
+            items[hole] = item
+            self._rise(hole, item)
+        return top
+
+    def _rise(self, hole: int, item: Any) -> None:
+        """Put `item` where its parents are not smaller, from the place `hole` up."""
+        items = self.items
+        while hole and items[(hole - 1) // 2][0] < item[0]:
+            items[hole] = items[(hole - 1) // 2]
+            hole = (hole - 1) // 2
+        items[hole] = item
+
+    def _sink(self) -> int:
+        """Move the larger children up, from the root; the place that gets free."""
+        items = self.items
+        size, hole = len(items), 0
+        while 2 * hole + 2 < size:
+            child = 2 * hole + 2
+            if items[child][0] < items[child - 1][0]:
+                child -= 1
+            items[hole] = items[child]
+            hole = child
+        if 2 * hole + 2 == size:
+            items[hole] = items[size - 1]
+            hole = size - 1
+        return hole
+
+
+# ---- all classes of a batch
+
+
+def per_class(boxes: Array, scores: Array, limits: Limits) -> Array:
+    """One class's boxes in CombinedNonMaxSuppression, best first.
+
+    Here a similarity equal to the limit does not suppress.
+    """
+    candidates = np.flatnonzero(scores > limits.score)
+    order = candidates[sorted_order(scores[candidates])]
+    overlap = overlap_of(boxes)
+    found: list[int] = []
+    while order.size and len(found) < limits.size:
+        best = int(order[0])
+        found.append(best)
+        order = order[1:]
+        order = order[~(overlap(order, best) > limits.similarity)]
+    return np.array(found, np.intp)
+
+
+def sorted_order(scores: Array) -> Array:
+    """The order in which C++'s `std::sort` puts these scores, the largest first.
+
+    Equal ones end up as GNU's introsort leaves them: parts of more than 16 are divided
+    at the median of three, what remains is sorted by insertion, which is stable.
+    """
+    if len(scores) <= _SMALL_PART or np.unique(scores).size == scores.size:
+        return np.argsort(-scores, kind="stable")
+    order = list(range(len(scores)))
+    values = scores.tolist()
+    parts = [(0, len(order))]
+    while parts:
+        first, last = parts.pop()
+        while last - first > _SMALL_PART:
+            cut = _divide(order, values, first, last)
+            parts.append((cut, last))
+            last = cut
+    return np.array(sorted(order, key=lambda i: -values[i]), np.intp)
+
+
+def _divide(order: list[int], values: list[float], first: int, last: int) -> int:
+    """Put what is larger than a median in front; where the rest begins."""
+
+    def swap(i: int, j: int) -> None:
+        order[i], order[j] = order[j], order[i]
+
+    def value(i: int) -> float:
+        return values[order[i]]
+
+    three = first + 1, first + (last - first) // 2, last - 1
+    a, b, c = (value(i) for i in three)
+    if a > b:
+        median = 1 if b > c else 2 if a > c else 0
+    else:
+        median = 0 if a > c else 2 if b > c else 1
+    swap(first, three[median])
+    pivot = value(first)
+    low, high = first + 1, last
+    while True:
+        while value(low) > pivot:
+            low += 1
+        high -= 1
+        while pivot > value(high):
+            high -= 1
+        if low >= high:
+            return low
+        swap(low, high)
+        low += 1
