@@ -171,6 +171,13 @@ def test_assert_shows_the_data(session):
         session.run(tf.Assert(tf.constant([True]), ["x"]))
 
 
+def test_assert_escapes_texts(session):
+    check = tf.Assert(False, ['it\'s "so"\n\u00e9'])
+    with pytest.raises(tf.errors.InvalidArgumentError) as error:
+        session.run(check)
+    assert r"failed: [it\'s \"so\"\n\303\251]" in str(error.value)
+
+
 # ---- py_func
 
 

@@ -54,6 +54,20 @@ def element_text(value: Any, quote: bool = False) -> str:
     return str(value)
 
 
+# What TF's summaries write instead of a byte of a string, as C does.
+_ESCAPES = {9: r"\t", 10: r"\n", 13: r"\r", 34: r"\"", 39: r"\'", 92: r"\\"}
+
+
+def _flat_text(value: Any) -> str:
+    """One element in a row of them: strings with their bytes escaped."""
+    if not isinstance(value, bytes):
+        return element_text(value)
+    return "".join(
+        _ESCAPES.get(byte) or (chr(byte) if 32 <= byte < 127 else f"\\{byte:03o}")
+        for byte in value
+    )
+
+
 def summarize_flat(array: Any, count: int) -> str:
     """The first `count` elements (all if negative), as Print and Assert show them."""
     array = np.asarray(array)
@@ -67,7 +81,7 @@ def _first_elements(array: Any, limit: int, done: int, parts: list[str]) -> int:
     """Write elements until `limit` of the whole are written; returns how many are."""
     if array.ndim == 0:
         if done < limit:
-            parts.append(element_text(array[()]))
+            parts.append(_flat_text(array[()]))
             done += 1
         return done
     for i, item in enumerate(array):
@@ -76,7 +90,7 @@ def _first_elements(array: Any, limit: int, done: int, parts: list[str]) -> int:
                 parts.append("...")
             break
         if array.ndim == 1:
-            parts.append((" " if i else "") + element_text(item))
+            parts.append((" " if i else "") + _flat_text(item))
             done += 1
         else:
             parts.append("[")
