@@ -94,8 +94,8 @@ class _Crop(Op, abstract=True):
         if box_ind.size and bool(((box_ind < 0) | (box_ind >= image[0])).any()):
             raise errors.OutOfRangeError(
                 None, None,
-                "box_index has values outside [0, batch_size): there are "
-                f"{image[0]} images",
+                "box_index has values outside [0, batch_size). There are "
+                f"{image[0]} images.",
             )  # fmt: skip
         sides = boxes.reshape(-1, 4).astype(F32)
         top, left, bottom, right = (sides[:, i] for i in range(4))
