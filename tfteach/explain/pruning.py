@@ -27,6 +27,31 @@ class Reason(NamedTuple):
     via: Operation | None
 
 
+class Why(NamedTuple):
+    """Why a run executes one op, or does not.
+
+    Attributes:
+      op: the operation.
+      runs: whether the run executes it.
+      path: the shortest way through readers: from the op to a fetch if it runs, to the
+        fed op that cuts it off if a feed does; else the op alone.
+      fed: the fed tensor that stands in its way, None if there is none.
+      text: the reason in a sentence.
+    """
+
+    op: Operation
+    runs: bool
+    path: tuple[Operation, ...]
+    fed: Tensor | None
+    text: str
+
+    def __str__(self) -> str:
+        lines = [self.text]
+        if len(self.path) > 1:
+            lines += [f"  {'   ' * i}{op.name}" for i, op in enumerate(self.path)]
+        return "\n".join(lines)
+
+
 class RunNeeds(NamedTuple):
     """What one run needs of a graph.
 
@@ -46,6 +71,23 @@ class RunNeeds(NamedTuple):
     @property
     def pruned(self) -> list[Operation]:
         return [reason.op for reason in self.reasons if not reason.needed]
+
+    def why(self, op: Operation | str) -> Why:
+        """Why the run executes this op, or does not.
+
+        Raises:
+          KeyError: there is no op of that name.
+
+        Example:
+          >>> print(explain_run(graph, loss, [x]).why("layer1/w"))
+          'layer1/w' runs: the fetch 'loss' depends on it
+        """
+        graph = self.fetches[0].graph
+        found = graph.as_graph_element(op, allow_tensor=False)
+        assert isinstance(found, Operation)
+        if found in self.needed:
+            return _way_to_fetch(self, found)
+        return _what_is_in_the_way(self, found)
 
     def __str__(self) -> str:
         lines = [f"{len(self.needed)} of {len(self.reasons)} ops run"]
@@ -150,3 +192,55 @@ def _why_not(
     if any(tensor in cut for reader in reading for tensor in reader.outputs):
         return "only a fed tensor would have needed it"
     return f"no fetch depends on it (read by {reading[0].name})"
+
+
+def _way_to_fetch(needs: RunNeeds, op: Operation) -> Why:
+    asks = {reason.op: reason.via for reason in needs.reasons}
+    path = [op]
+    while (reader := asks[path[-1]]) is not None:
+        path.append(reader)
+    if len(path) == 1:
+        return Why(op, True, (op,), None, f"{op.name!r} runs: it is fetched")
+    text = f"{op.name!r} runs: the fetch {path[-1].name!r} depends on it"
+    return Why(op, True, tuple(path), None, text)
+
+
+def _what_is_in_the_way(needs: RunNeeds, op: Operation) -> Why:
+    fetched = {f if isinstance(f, Operation) else f.op for f in needs.fetches}
+    path = _shortest(op, fetched)
+    if path is None:
+        used = "nothing reads it" if not _readers_of(op) else "no fetch depends on it"
+        return Why(op, False, (op,), None, f"{op.name!r} does not run: {used}")
+    for i, passed in enumerate(path):
+        for tensor in passed.outputs:
+            if tensor in needs.feeds:
+                name = tensor.name
+                way = "it is fed" if not i else f"{name!r} is fed instead, on its way"
+                text = f"{op.name!r} does not run: {way}"
+                return Why(op, False, path[: i + 1], tensor, text)
+    text = f"{op.name!r} does not run: only what is fed would have needed it"
+    return Why(op, False, path, None, text)
+
+
+def _shortest(op: Operation, ends: set[Operation]) -> tuple[Operation, ...] | None:
+    """The shortest way through readers to one of `ends`, whatever is fed."""
+    came: dict[Operation, Operation | None] = {op: None}
+    queue = [op]
+    for passed in queue:
+        if passed in ends:
+            path: list[Operation] = []
+            step: Operation | None = passed
+            while step is not None:
+                path.append(step)
+                step = came[step]
+            return tuple(reversed(path))
+        for reader in _readers_of(passed):
+            if reader not in came:
+                came[reader] = passed
+                queue.append(reader)
+    return None
+
+
+def _readers_of(op: Operation) -> list[Operation]:
+    readers = [reader for tensor in op.outputs for reader in tensor.consumers()]
+    return [*readers, *op.control_outputs]

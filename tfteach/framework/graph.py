@@ -8,7 +8,9 @@ Source: python/framework/ops.py (API, naming rules and messages).
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+import weakref
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from tfteach.framework.export import export_value
@@ -62,6 +64,25 @@ class Subscription:
         self.close()
 
 
+_graphs: weakref.WeakSet[Graph] = weakref.WeakSet()
+_everywhere: tuple[Observer, ...] = ()  # what observes graphs still to be made
+
+
+@contextmanager
+def observe_all(callback: Observer) -> Iterator[None]:
+    """Call `callback` for what happens to any graph, also one made inside."""
+    global _everywhere
+    _everywhere = (*_everywhere, callback)
+    for graph in list(_graphs):
+        graph.observers = (*graph.observers, callback)
+    try:
+        yield
+    finally:
+        _everywhere = tuple(o for o in _everywhere if o is not callback)
+        for graph in list(_graphs):
+            graph.observers = tuple(o for o in graph.observers if o is not callback)
+
+
 class Graph:
     """A dataflow graph of operations, whose edges carry tensors.
 
@@ -79,7 +100,8 @@ class Graph:
         self.scopes = Scopes(self)
         self.control_flow_context: Any = None
         self.has_control_flow = False  # whether there was ever a context
-        self.observers: tuple[Observer, ...] = ()
+        self.observers: tuple[Observer, ...] = _everywhere
+        _graphs.add(self)
         self.mutations = 0
         self.is_planned = False  # whether sessions have checked feeds
         self.finalized = False
