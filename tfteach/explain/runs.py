@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
-import tfteach
 from tfteach.explain.pruning import RunNeeds, explain_run
 from tfteach.framework.graph import (
     Graph,
@@ -20,7 +20,7 @@ from tfteach.framework.graph import (
     observe_all,
 )
 
-_PACKAGE = os.path.dirname(tfteach.__file__) + os.sep
+_PACKAGE = str(Path(__file__).parents[1]) + os.sep
 
 
 @dataclass
