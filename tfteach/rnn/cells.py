@@ -212,7 +212,8 @@ class LSTMStateTuple(_Pair):
         return found
 
 
-def _warn_of_joined_state(cell: Layer) -> None:
+def warn_of_joined_state(cell: Layer) -> None:
+    """Tell that states in one Tensor are deprecated."""
     get_logger().warning(
         "%s: Using a concatenated state is slower and will soon be deprecated.  Use "
         "state_is_tuple=True.",
@@ -253,7 +254,7 @@ class BasicLSTMCell(_Cell):
     ) -> None:
         super().__init__(num_units, activation, reuse, name, dtype, **kwargs)
         if not state_is_tuple:
-            _warn_of_joined_state(self)
+            warn_of_joined_state(self)
         self._forget_bias = forget_bias
         self._state_is_tuple = state_is_tuple
 
@@ -336,7 +337,7 @@ class LSTMCell(_Cell):
     ) -> None:
         super().__init__(num_units, activation, reuse, name, dtype, **kwargs)
         if not state_is_tuple:
-            _warn_of_joined_state(self)
+            warn_of_joined_state(self)
         if num_unit_shards is not None or num_proj_shards is not None:
             get_logger().warning(
                 "%s: The num_unit_shards and proj_unit_shards parameters are "
@@ -407,7 +408,7 @@ class LSTMCell(_Cell):
         c = self._memory(i, j, f, c)
         m = self._peep(o, "o", c) * self._activation(c)
         if self._num_proj is not None:
-            m = _clipped(matmul(m, self._proj_kernel), self._proj_clip)
+            m = clipped(matmul(m, self._proj_kernel), self._proj_clip)
         if self._state_is_tuple:
             return m, LSTMStateTuple(c, m)
         return m, concat([c, m], 1)
@@ -421,8 +422,9 @@ class LSTMCell(_Cell):
     def _memory(self, i: Tensor, j: Tensor, f: Tensor, c: Tensor) -> Tensor:
         kept = self._peep(f + self._forget_bias, "f", c) * c
         memory: Tensor = kept + self._peep(i, "i", c) * self._activation(j)
-        return _clipped(memory, self._cell_clip)
+        return clipped(memory, self._cell_clip)
 
 
-def _clipped(value: Tensor, limit: float | None) -> Tensor:
+def clipped(value: Tensor, limit: float | None) -> Tensor:
+    """The values between -limit and limit; all as they are without a limit."""
     return value if limit is None else clip_by_value(value, -limit, limit)

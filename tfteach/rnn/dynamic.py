@@ -40,6 +40,7 @@ from tfteach.rnn.steps import (
 from tfteach.variable_scope import variable_scope
 
 
+@export("contrib.rnn.transpose_batch_time")
 def transpose_batch_time(x: Tensor) -> Tensor:
     """[batch, time, ...] as [time, batch, ...], and back."""
     known = x.shape
@@ -52,6 +53,7 @@ def transpose_batch_time(x: Tensor) -> Tensor:
     return swapped
 
 
+@export("contrib.rnn.best_effort_input_batch_size")
 def batch_size_of(flat_input: Any) -> Any:
     """The batch size of time-major inputs: an int if known, else a Tensor."""
     for tensor in flat_input:

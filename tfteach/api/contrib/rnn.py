@@ -5,11 +5,32 @@ from typing import TYPE_CHECKING
 from tfteach.legacy.renamed import absent as _absent
 
 if TYPE_CHECKING:
+    from tfteach.contrib.rnn.cells import IntersectionRNNCell as IntersectionRNNCell
+    from tfteach.contrib.rnn.cells import PhasedLSTMCell as PhasedLSTMCell
+    from tfteach.contrib.rnn.cells import SRUCell as SRUCell
+    from tfteach.contrib.rnn.cells import UGRNNCell as UGRNNCell
+    from tfteach.contrib.rnn.convolutional import Conv1DLSTMCell as Conv1DLSTMCell
+    from tfteach.contrib.rnn.convolutional import Conv2DLSTMCell as Conv2DLSTMCell
+    from tfteach.contrib.rnn.convolutional import Conv3DLSTMCell as Conv3DLSTMCell
+    from tfteach.contrib.rnn.convolutional import ConvLSTMCell as ConvLSTMCell
+    from tfteach.contrib.rnn.fused import FusedRNNCell as FusedRNNCell
+    from tfteach.contrib.rnn.fused import FusedRNNCellAdaptor as FusedRNNCellAdaptor
+    from tfteach.contrib.rnn.fused import TimeReversedFusedRNN as TimeReversedFusedRNN
+    from tfteach.contrib.rnn.independent import IndRNNCell as IndRNNCell
+    from tfteach.contrib.rnn.independent import IndyGRUCell as IndyGRUCell
+    from tfteach.contrib.rnn.independent import IndyLSTMCell as IndyLSTMCell
+    from tfteach.contrib.rnn.lstm_cells import CoupledInputForgetGateLSTMCell as CoupledInputForgetGateLSTMCell
+    from tfteach.contrib.rnn.lstm_cells import GLSTMCell as GLSTMCell
+    from tfteach.contrib.rnn.lstm_cells import LayerNormBasicLSTMCell as LayerNormBasicLSTMCell
+    from tfteach.contrib.rnn.lstm_cells import NASCell as NASCell
     from tfteach.contrib.rnn.projections import EmbeddingWrapper as EmbeddingWrapper
     from tfteach.contrib.rnn.projections import InputProjectionWrapper as InputProjectionWrapper
     from tfteach.contrib.rnn.projections import OutputProjectionWrapper as OutputProjectionWrapper
     from tfteach.contrib.rnn.stacks import stack_bidirectional_dynamic_rnn as stack_bidirectional_dynamic_rnn
     from tfteach.contrib.rnn.stacks import stack_bidirectional_rnn as stack_bidirectional_rnn
+    from tfteach.contrib.rnn.wrappers import AttentionCellWrapper as AttentionCellWrapper
+    from tfteach.contrib.rnn.wrappers import CompiledWrapper as CompiledWrapper
+    from tfteach.contrib.rnn.wrappers import HighwayWrapper as HighwayWrapper
     from tfteach.rnn.cell import LayerRNNCell as LayerRNNCell
     from tfteach.rnn.cell import RNNCell as RNNCell
     from tfteach.rnn.cells import BasicLSTMCell as BasicLSTMCell
@@ -17,6 +38,8 @@ if TYPE_CHECKING:
     from tfteach.rnn.cells import GRUCell as GRUCell
     from tfteach.rnn.cells import LSTMCell as LSTMCell
     from tfteach.rnn.cells import LSTMStateTuple as LSTMStateTuple
+    from tfteach.rnn.dynamic import batch_size_of as best_effort_input_batch_size
+    from tfteach.rnn.dynamic import transpose_batch_time as transpose_batch_time
     from tfteach.rnn.static import static_bidirectional_rnn as static_bidirectional_rnn
     from tfteach.rnn.static import static_rnn as static_rnn
     from tfteach.rnn.static import static_state_saving_rnn as static_state_saving_rnn
@@ -26,25 +49,48 @@ if TYPE_CHECKING:
     from tfteach.rnn.wrappers import ResidualWrapper as ResidualWrapper
 
 _LATER = {
+    "AttentionCellWrapper": ("tfteach.contrib.rnn.wrappers", "AttentionCellWrapper"),
     "BasicLSTMCell": ("tfteach.rnn.cells", "BasicLSTMCell"),
     "BasicRNNCell": ("tfteach.rnn.cells", "BasicRNNCell"),
+    "CompiledWrapper": ("tfteach.contrib.rnn.wrappers", "CompiledWrapper"),
+    "Conv1DLSTMCell": ("tfteach.contrib.rnn.convolutional", "Conv1DLSTMCell"),
+    "Conv2DLSTMCell": ("tfteach.contrib.rnn.convolutional", "Conv2DLSTMCell"),
+    "Conv3DLSTMCell": ("tfteach.contrib.rnn.convolutional", "Conv3DLSTMCell"),
+    "ConvLSTMCell": ("tfteach.contrib.rnn.convolutional", "ConvLSTMCell"),
+    "CoupledInputForgetGateLSTMCell": ("tfteach.contrib.rnn.lstm_cells", "CoupledInputForgetGateLSTMCell"),
     "DeviceWrapper": ("tfteach.rnn.wrappers", "DeviceWrapper"),
     "DropoutWrapper": ("tfteach.rnn.wrappers", "DropoutWrapper"),
     "EmbeddingWrapper": ("tfteach.contrib.rnn.projections", "EmbeddingWrapper"),
+    "FusedRNNCell": ("tfteach.contrib.rnn.fused", "FusedRNNCell"),
+    "FusedRNNCellAdaptor": ("tfteach.contrib.rnn.fused", "FusedRNNCellAdaptor"),
+    "GLSTMCell": ("tfteach.contrib.rnn.lstm_cells", "GLSTMCell"),
     "GRUCell": ("tfteach.rnn.cells", "GRUCell"),
+    "HighwayWrapper": ("tfteach.contrib.rnn.wrappers", "HighwayWrapper"),
+    "IndRNNCell": ("tfteach.contrib.rnn.independent", "IndRNNCell"),
+    "IndyGRUCell": ("tfteach.contrib.rnn.independent", "IndyGRUCell"),
+    "IndyLSTMCell": ("tfteach.contrib.rnn.independent", "IndyLSTMCell"),
     "InputProjectionWrapper": ("tfteach.contrib.rnn.projections", "InputProjectionWrapper"),
+    "IntersectionRNNCell": ("tfteach.contrib.rnn.cells", "IntersectionRNNCell"),
     "LSTMCell": ("tfteach.rnn.cells", "LSTMCell"),
     "LSTMStateTuple": ("tfteach.rnn.cells", "LSTMStateTuple"),
+    "LayerNormBasicLSTMCell": ("tfteach.contrib.rnn.lstm_cells", "LayerNormBasicLSTMCell"),
     "LayerRNNCell": ("tfteach.rnn.cell", "LayerRNNCell"),
     "MultiRNNCell": ("tfteach.rnn.wrappers", "MultiRNNCell"),
+    "NASCell": ("tfteach.contrib.rnn.lstm_cells", "NASCell"),
     "OutputProjectionWrapper": ("tfteach.contrib.rnn.projections", "OutputProjectionWrapper"),
+    "PhasedLSTMCell": ("tfteach.contrib.rnn.cells", "PhasedLSTMCell"),
     "RNNCell": ("tfteach.rnn.cell", "RNNCell"),
     "ResidualWrapper": ("tfteach.rnn.wrappers", "ResidualWrapper"),
+    "SRUCell": ("tfteach.contrib.rnn.cells", "SRUCell"),
+    "TimeReversedFusedRNN": ("tfteach.contrib.rnn.fused", "TimeReversedFusedRNN"),
+    "UGRNNCell": ("tfteach.contrib.rnn.cells", "UGRNNCell"),
+    "best_effort_input_batch_size": ("tfteach.rnn.dynamic", "batch_size_of"),
     "stack_bidirectional_dynamic_rnn": ("tfteach.contrib.rnn.stacks", "stack_bidirectional_dynamic_rnn"),
     "stack_bidirectional_rnn": ("tfteach.contrib.rnn.stacks", "stack_bidirectional_rnn"),
     "static_bidirectional_rnn": ("tfteach.rnn.static", "static_bidirectional_rnn"),
     "static_rnn": ("tfteach.rnn.static", "static_rnn"),
     "static_state_saving_rnn": ("tfteach.rnn.static", "static_state_saving_rnn"),
+    "transpose_batch_time": ("tfteach.rnn.dynamic", "transpose_batch_time"),
 }
 
 

@@ -1,8 +1,14 @@
 """`tf.contrib.rnn`: more cells, wrappers and ways of running them.
 
 What TF moved to the core since (BasicLSTMCell, static_rnn, ...) is `tfteach.rnn`, under
-both names.
+both names.  `linear.py` and `shared.py` are what the others build on.
 """
 
+from tfteach.contrib.rnn import cells as cells
+from tfteach.contrib.rnn import convolutional as convolutional
+from tfteach.contrib.rnn import fused as fused
+from tfteach.contrib.rnn import independent as independent
+from tfteach.contrib.rnn import lstm_cells as lstm_cells
 from tfteach.contrib.rnn import projections as projections
 from tfteach.contrib.rnn import stacks as stacks
+from tfteach.contrib.rnn import wrappers as wrappers

@@ -40,17 +40,18 @@ def joined_depth(inputs: Any) -> int:
 
 
 class Linear:
-    """A matrix and a bias, made at once, for inputs like these.
+    """A matrix, and a bias or none, made at once for inputs like these.
 
     Args:
       inputs: a float Tensor [batch, depth] or a list of them.
       size: the size of the output.
+      use_bias: whether there is a bias.
 
     Raises:
       ValueError: there are no inputs, or an input is no matrix of known width.
     """
 
-    def __init__(self, inputs: Any, size: int) -> None:
+    def __init__(self, inputs: Any, size: int, use_bias: bool = True) -> None:
         self._is_list = nest.is_sequence(inputs)
         if inputs is None or (self._is_list and not inputs):
             raise ValueError("`args` must be specified")
@@ -58,17 +59,19 @@ class Linear:
         depth, dtype = joined_depth(inputs), inputs[0].dtype
         with variable_scope(get_variable_scope()) as outer:
             self._kernel = get_variable("kernel", [depth, size], dtype=dtype)
-            with variable_scope(outer) as inner:
-                inner.set_partitioner(None)
-                zeros = Constant(0.0, dtype=dtype)
-                self._bias = get_variable("bias", [size], dtype, zeros)
+            self._bias = None
+            if use_bias:
+                with variable_scope(outer) as inner:
+                    inner.set_partitioner(None)
+                    zeros = Constant(0.0, dtype=dtype)
+                    self._bias = get_variable("bias", [size], dtype, zeros)
 
     def __call__(self, inputs: Any) -> Tensor:
-        """`[inputs] W + b`, a Tensor [batch, size]."""
+        """`[inputs] W (+ b)`, a Tensor [batch, size]."""
         inputs = inputs if self._is_list else [inputs]
         if len(inputs) == 1:
             product = matmul(inputs[0], self._kernel)
         else:
             axis = constant(1, dtype=int32)
             product = matmul(concat(inputs, axis), self._kernel)
-        return bias_add(product, self._bias)
+        return product if self._bias is None else bias_add(product, self._bias)

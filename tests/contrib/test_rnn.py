@@ -1,0 +1,131 @@
+"""contrib.rnn: what is refused, in TensorFlow's words; the graphs are golden."""
+
+import numpy as np
+import pytest
+
+import tfteach as tf
+
+rnn = tf.contrib.rnn
+X = np.ones([2, 3], np.float32)
+
+
+@pytest.fixture(autouse=True)
+def graph():
+    with tf.Graph().as_default() as graph:
+        yield graph
+
+
+def step(cell, x=X, size=2):
+    """One step from a state of ones."""
+    state = tf.ones([2, size])
+    pair = isinstance(cell.state_size, tuple)
+    return cell(tf.convert_to_tensor(x), (state, state) if pair else state)
+
+
+def unknown():
+    return tf.placeholder(tf.float32, [2, None])
+
+
+def gru(size=2):
+    return rnn.GRUCell(size)
+
+
+def both(fw, bw, **options):
+    rnn.stack_bidirectional_rnn(fw, bw, [X], **options)
+
+
+def saved(names):
+    tf.nn.static_state_saving_rnn(rnn.BasicLSTMCell(2), [X], None, names)
+
+
+def line():
+    return rnn.Conv1DLSTMCell(input_shape=[3, 4], output_channels=2, kernel_shape=[2])
+
+
+def twice():
+    for _ in range(2):
+        step(rnn.UGRNNCell(2))
+
+
+@pytest.mark.parametrize(
+    ("build", "error", "words"),
+    [
+        (lambda: rnn.EmbeddingWrapper(gru(), 0, 3), ValueError,
+         "Both embedding_classes and embedding_size must be > 0: 0, 3."),
+        (lambda: rnn.EmbeddingWrapper(3, 1, 3), TypeError, "is not an RNNCell"),
+        (lambda: rnn.OutputProjectionWrapper(gru(), 0), ValueError,
+         "Parameter output_size must be > 0: 0."),
+        (lambda: step(rnn.InputProjectionWrapper(gru(), 2), np.ones([2, 3, 4])),
+         ValueError, "linear is expecting 2D arguments"),
+        (lambda: step(rnn.InputProjectionWrapper(gru(), 2), unknown()), ValueError,
+         "linear expects shape.1. to be provided for shape .2, .., but saw "),
+        (lambda: both([], [gru()]), ValueError, "at least one fw cell for Bidirectio"),
+        (lambda: both([gru()], []), ValueError, "at least one bw cell for Bidirectio"),
+        (lambda: both((gru(),), [gru()]), ValueError, "cells_fw must be a list of RNN"),
+        (lambda: both([gru()], (gru(),)), ValueError, "cells_bw must be a list of RNN"),
+        (lambda: both([gru()], [gru()] * 2), ValueError, "must have the same depth"),
+        (lambda: both([gru()], [gru()], initial_states_fw=[1, 2]), ValueError,
+         "initial_states_fw must be a list of state tensors .one per layer."),
+        (lambda: both([gru()], [gru()], initial_states_bw=3), ValueError,
+         "initial_states_bw must be a list of state tensors .one per layer."),
+        (lambda: step(rnn.UGRNNCell(2), unknown()), ValueError,
+         "Could not infer input size from inputs.get_shape"),
+        (lambda: step(rnn.NASCell(2), unknown()), ValueError,
+         "Could not infer input size from inputs.get_shape"),
+        (lambda: step(rnn.IntersectionRNNCell(2)), ValueError,
+         "Must have input size == output size for Intersection RNN. To fix, num_in_p"),
+        (lambda: step(rnn.SRUCell(2), unknown()), ValueError,
+         r"Expected inputs.shape\[-1\] to be known, saw shape: \(2, \?\)"),
+        (lambda: step(rnn.IndRNNCell(2), np.ones([2, 3, 4])), ValueError,
+         "expected ndim=2, found ndim=3"),
+        (lambda: step(rnn.CoupledInputForgetGateLSTMCell(2, num_unit_shards=9)),
+         ValueError, r"Too many shards: shape=\[5, 6\], num_shards=9"),
+        (lambda: rnn.GLSTMCell(3, number_of_groups=2), ValueError,
+         "num_units must be divisible by number_of_groups"),
+        (lambda: rnn.GLSTMCell(4, num_proj=3, number_of_groups=2), ValueError,
+         "num_proj must be divisible by number_of_groups"),
+        (lambda: step(rnn.GLSTMCell(4, number_of_groups=2), size=4), ValueError,
+         r"input size \(3\) must be divisible by number_of_groups \(2\)"),
+        (lambda: step(rnn.GLSTMCell(4), unknown(), size=4), ValueError,
+         "input size must be statically known"),
+        (lambda: rnn.ConvLSTMCell(2, [3, 4], 2, [2]), ValueError,
+         r"Invalid input_shape \[3, 4\] for conv_ndims=2."),
+        (lambda: step(line()), ValueError, "Conv Linear expects 3D, 4D or 5D argument"),
+        (lambda: rnn.AttentionCellWrapper(rnn.LSTMCell(2), 2, state_is_tuple=False),
+         ValueError, "Cell returns tuple of states, but the flag state_is_tuple is no"),
+        (lambda: rnn.AttentionCellWrapper(gru(), 0), ValueError,
+         "attn_length should be greater than zero, got 0"),
+        (lambda: rnn.AttentionCellWrapper(3, 1), TypeError, "is not an RNNCell"),
+        (lambda: step(rnn.HighwayWrapper(gru())), ValueError,
+         r"Shapes \(2, 3\) and \(2, 2\) are incompatible"),
+        (lambda: rnn.FusedRNNCell(), TypeError, "abstract class FusedRNNCell"),
+        (lambda: rnn.CompiledWrapper(gru()), NotImplementedError, "XLA"),
+        (lambda: saved("c"), ValueError, "state_name should be the same type as cell."),
+        (lambda: saved(("c", "d", "e")), ValueError,
+         r"#elems\(state_name\) != #elems\(state_size\): 3 vs. 2"),
+        (twice, ValueError, "ugrnn_cell/kernel already exists, disallowed"),
+    ],
+)  # fmt: skip
+def test_refused(build, error, words):
+    with pytest.raises(error, match=words):
+        build()
+
+
+def test_memory_of_pictures_follows_them():
+    cell = rnn.Conv2DLSTMCell(
+        input_shape=[6, 5, 3], output_channels=4, kernel_shape=[3, 3]
+    )
+    movie = tf.placeholder(tf.float32, [None, 7, 6, 5, 3])
+    outputs, state = tf.nn.dynamic_rnn(cell, movie, dtype=tf.float32)
+    assert outputs.shape.as_list() == [None, 7, 6, 5, 4]
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        found, last = sess.run([outputs, state], {movie: np.ones([2, 7, 6, 5, 3])})
+    assert found.shape == (2, 7, 6, 5, 4)
+    np.testing.assert_array_equal(found[:, -1], last.h)
+
+
+def test_shapes_of_sequences():
+    x = tf.placeholder(tf.float32, [2, None, 3])
+    assert rnn.transpose_batch_time(x).shape.as_list() == [None, 2, 3]
+    assert rnn.best_effort_input_batch_size([rnn.transpose_batch_time(x)]) == 2
