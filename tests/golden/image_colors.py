@@ -150,8 +150,30 @@ def boxes(tf):
     return found
 
 
+def quality(tf):
+    image = tf.image
+    other = np.roll(RGB, 1, 2)
+    # No constants: of these TensorFlow would know more than their shapes.
+    large = tf.random_uniform([2, 13, 12, 2], seed=2, name="large")
+    noisy = large * 0.9 + large**2 * 0.1
+    loose = tf.placeholder_with_default(RGB, None, name="loose")
+    small = {"filter_size": 3, "filter_sigma": 0.8}
+    scales = tf.random_uniform([2, 24, 25, 2], seed=3)
+    found = [
+        image.psnr(RGB, other, 1.0),
+        image.psnr(tf.constant(BYTES), tf.constant(BYTES[:1]), 255, name="bytes"),
+        image.psnr(loose, tf.constant(other), 1.0),
+        image.ssim(large, noisy, 1.0, 11),
+        image.ssim(tf.cast(large * 200, tf.uint8), tf.cast(noisy * 200, tf.uint8), 255),
+        image.ssim(loose, tf.constant(other), 1.0, 2, 0.7, 0.02, 0.05),
+        image.ssim_multiscale(large, noisy, 1.0, [0.3, 0.7], **small),
+        image.ssim_multiscale(scales, scales**1.2, 1.0, (0.2, 0.5, 0.3), **small),
+    ]
+    return [*found, tf.gradients(found[6], large)[0]]
+
+
 GRAPHS = [types, spaces, hsv_gradient, adjustments, standardization, random_colors]
-GRAPHS += [boxes]
+GRAPHS += [boxes, quality]
 
 if __name__ == "__main__":
     write(GRAPHS, sys.argv[1])

@@ -51,6 +51,9 @@ if TYPE_CHECKING:
     from tfteach.image.flip import rot90 as rot90
     from tfteach.image.flip import transpose as transpose
     from tfteach.image.flip import transpose as transpose_image
+    from tfteach.image.quality import psnr as psnr
+    from tfteach.image.quality import ssim as ssim
+    from tfteach.image.quality import ssim_multiscale as ssim_multiscale
     from tfteach.image.random_color import random_brightness as random_brightness
     from tfteach.image.random_color import random_contrast as random_contrast
     from tfteach.image.random_color import random_hue as random_hue
@@ -76,6 +79,7 @@ _LATER = {
     "image_gradients": ("tfteach.image.edges", "image_gradients"),
     "pad_to_bounding_box": ("tfteach.image.crop", "pad_to_bounding_box"),
     "per_image_standardization": ("tfteach.image.adjust", "per_image_standardization"),
+    "psnr": ("tfteach.image.quality", "psnr"),
     "random_brightness": ("tfteach.image.random_color", "random_brightness"),
     "random_contrast": ("tfteach.image.random_color", "random_contrast"),
     "random_flip_left_right": ("tfteach.image.flip", "random_flip_left_right"),
@@ -92,6 +96,8 @@ _LATER = {
     "rgb_to_yuv": ("tfteach.image.color", "rgb_to_yuv"),
     "rot90": ("tfteach.image.flip", "rot90"),
     "sobel_edges": ("tfteach.image.edges", "sobel_edges"),
+    "ssim": ("tfteach.image.quality", "ssim"),
+    "ssim_multiscale": ("tfteach.image.quality", "ssim_multiscale"),
     "total_variation": ("tfteach.image.edges", "total_variation"),
     "transpose": ("tfteach.image.flip", "transpose"),
     "transpose_image": ("tfteach.image.flip", "transpose"),
