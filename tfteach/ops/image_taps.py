@@ -10,11 +10,13 @@ resize_area_op.cc; R. Keys, Cubic convolution interpolation, 1981.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from tfteach.framework.threads import share
 
 F32 = np.float32
 # The images that are resized together: they and what they become stay in the cache.
@@ -186,32 +188,39 @@ def resample(xp: Any, images: Any, rows: Taps, columns: Taps, dtype: Any) -> Any
     batch, height, width, channels = images.shape
     out = rows.size(height), columns.size(width)
     result = xp.empty((batch, *out, channels), dtype)
-    down = _ready(xp, rows, 1, dtype)
+    # Few channels are part of the columns, many have an axis of their own.
     few = channels < FEW_CHANNELS
-    across = _ready(xp, columns, channels if few else 1, dtype)
-    inner = (channels,) if not few else ()
-    run = 1 if not few else channels
+    together, inner = (channels, ()) if few else (1, (channels,))
+    down, across = _ready(xp, rows, 1, dtype), _ready(xp, columns, together, dtype)
     rows_first = ROW_COST * width * out[0] + COLUMN_COST * out[0] * out[1] <= (
         COLUMN_COST * height * out[1] + ROW_COST * out[0] * out[1]
     )
 
-    def along_rows(part: Any) -> Any:
+    def along_rows(part: Any, to: Any) -> None:
         part = part.reshape(len(part), -1, part.shape[2] * part.shape[3])
-        return _blend(part, *down).reshape(len(part), out[0], -1, channels)
+        _blend(xp, part, *down, to.reshape(len(part), out[0], -1))
 
-    def along_columns(part: Any) -> Any:
-        flat = part.reshape(-1, part.shape[2] * run, *inner)
-        return _blend(flat, *across).reshape(len(part), -1, out[1], channels)
+    def along_columns(part: Any, to: Any) -> None:
+        flat = part.reshape(-1, part.shape[2] * together, *inner)
+        _blend(xp, flat, *across, to.reshape(len(flat), -1, *inner))
 
     largest = max(height, out[0]) * max(width, out[1]) * channels * result.itemsize
-    count = max(1, BLOCK_BYTES // max(1, largest))
-    for start in range(0, batch, count):
-        part = images[start : start + count].astype(dtype, copy=False)
-        if rows_first:
-            part = along_columns(along_rows(part))
-        else:
-            part = along_rows(along_columns(part))
-        result[start : start + count] = part
+    count = max(1, BLOCK_BYTES // max(1, largest)) if xp is np else max(1, batch)
+    middle = (out[0], width) if rows_first else (height, out[1])
+
+    def run(starts: Sequence[int]) -> None:
+        between = xp.empty((min(count, batch), *middle, channels), dtype)
+        for start in starts:
+            part = images[start : start + count].astype(dtype, copy=False)
+            half, to = between[: len(part)], result[start : start + count]
+            if rows_first:
+                along_rows(part, half)
+                along_columns(half, to)
+            else:
+                along_columns(part, half)
+                along_rows(half, to)
+
+    share(range(0, batch, count), run)
     return result
 
 
@@ -223,30 +232,38 @@ def _ready(xp: Any, taps: Taps, run: int, dtype: Any) -> tuple[Any, Any, bool]:
     if run > 1:
         index = (index[..., None] * run + np.arange(run)).reshape(len(index), -1)
     if weight is not None:
-        weight = np.repeat(weight, run, 1).astype(dtype)
-        # Rows, and columns with many channels, have an axis of their own.
-        weight = xp.asarray(weight)
+        weight = xp.asarray(np.repeat(weight, run, 1).astype(dtype))
     return xp.asarray(index), weight, taps.is_lerp
 
 
-def _blend(array: Any, index: Any, weight: Any, is_lerp: bool) -> Any:
-    """A table applied to axis 1 of an array with one or two more axes."""
+def _blend(
+    xp: Any, array: Any, index: Any, weight: Any, is_lerp: bool, out: Any
+) -> None:
+    """Apply a table to axis 1 of an array with one or two more axes; into `out`."""
     if index is None:
-        return array
-    total = array.take(index[0], 1)
-    if weight is None:
-        return total
-    if array.ndim == 3:
-        weight = weight[..., None]
-    if is_lerp:  # exact where both are the same, unlike a sum of shares
-        more = array.take(index[1], 1)
-        more -= total
-        more *= weight[1]
-        more += total
-        return more
-    total *= weight[0]
-    for k in range(1, len(index)):
-        part = array.take(index[k], 1)
-        part *= weight[k]
-        total += part
-    return total
+        out[...] = array
+    elif weight is None:
+        out[...] = _take(xp, array, index[0])
+    else:
+        if array.ndim == 3:
+            weight = weight[..., None]
+        total, part = _take(xp, array, index[0]), None
+        if is_lerp:  # exact where both are the same, unlike a sum of shares
+            part = _take(xp, array, index[1])
+            part -= total
+            part *= weight[1]
+            xp.add(total, part, out=out)
+            return
+        xp.multiply(total, weight[0], out=total if len(index) > 1 else out)
+        for k in range(1, len(index)):
+            part = _take(xp, array, index[k], part)
+            part *= weight[k]
+            xp.add(total, part, out=total if k + 1 < len(index) else out)
+
+
+def _take(xp: Any, array: Any, index: Any, out: Any = None) -> Any:
+    """A copy of `array[:, index]`, in the memory of `out` if that can be."""
+    if xp is not np:
+        return array.take(index, 1)
+    # Wrapping, which finds nothing to wrap, checks the least.
+    return array.take(index, 1, mode="wrap", out=out)
