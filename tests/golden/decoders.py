@@ -124,7 +124,121 @@ def scheduled(tf):
     return fetches
 
 
-GRAPHS = [training, time_major, greedy_and_sampled, own_functions, scheduled]
+MEMORY = np.sin(np.arange(2 * 4 * 3).reshape(2, 4, 3)).astype(np.float32)
+
+
+def attention_training(tf):
+    seq = tf.contrib.seq2seq
+    x, memory = tf.constant(X, name="x"), tf.constant(MEMORY, name="memory")
+    lengths = tf.placeholder_with_default([4, 2], [2], name="lengths")
+    mechanisms = [
+        seq.LuongAttention(UNITS, memory, lengths, scale=True),
+        seq.BahdanauAttention(2, memory, lengths, normalize=True, name="sums"),
+    ]
+    fetches = []
+    for i, mechanism in enumerate(mechanisms):
+        with tf.variable_scope(f"net{i}"):
+            cell = seq.AttentionWrapper(
+                tf.nn.rnn_cell.GRUCell(UNITS), mechanism, attention_layer_size=2,
+                alignment_history=True, output_attention=i == 0,
+            )  # fmt: skip
+            helper = seq.TrainingHelper(x, [3, 2])
+            decoder = seq.BasicDecoder(
+                cell, helper, cell.zero_state(2, tf.float32), _projection(tf)
+            )
+            outputs, last, ends = seq.dynamic_decode(decoder, impute_finished=i == 0)
+        fetches += [*outputs, ends, last.alignments, last.attention, last.time]
+        fetches += [last.alignment_history.stack()]
+        weights = tf.constant([[1.0, 1.0, 1.0], [1.0, 1.0, 0.0]])
+        loss = seq.sequence_loss(
+            outputs.rnn_output, tf.constant([[1, 2, 3], [4, 0, 0]]), weights
+        )
+        fetches += tf.gradients(loss, tf.trainable_variables(f"net{i}"))
+    return fetches
+
+
+def attention_greedy(tf):
+    seq = tf.contrib.seq2seq
+    table = _table(tf)
+    source = tf.placeholder_with_default(MEMORY, [None, None, 3], name="source")
+    lengths = tf.constant([4, 2], name="lengths")
+    batch = tf.shape(source)[0]
+    memory, state = tf.nn.dynamic_rnn(
+        tf.nn.rnn_cell.BasicLSTMCell(UNITS), source, lengths, dtype=tf.float32
+    )
+    fetches, names = [], ["Luong", "Bahdanau"]
+    for name in names:
+        mechanism = getattr(seq, name + "Attention")(UNITS, memory, lengths)
+        cell = seq.AttentionWrapper(
+            tf.nn.rnn_cell.BasicLSTMCell(UNITS), mechanism, UNITS, name=name.lower()
+        )
+        start = cell.zero_state(batch, tf.float32).clone(cell_state=state)
+        helper = seq.GreedyEmbeddingHelper(table, tf.fill([batch], 1), 4)
+        with tf.variable_scope(name):
+            decoder = seq.BasicDecoder(cell, helper, start, _projection(tf))
+            outputs, last, ends = seq.dynamic_decode(decoder, maximum_iterations=3)
+        fetches += [*outputs, ends, last.alignments, *last.cell_state]
+    return fetches
+
+
+def attention_variants(tf):
+    seq = tf.contrib.seq2seq
+    x, memory = tf.constant(X[:, 0], name="x"), tf.constant(MEMORY, name="memory")
+    several = [
+        seq.LuongAttention(UNITS, memory, probability_fn=seq.hardmax),
+        seq.BahdanauAttention(
+            2, memory, [4, 1], score_mask_value=-3.0,
+            custom_key_value_fn=lambda keys, values: (keys * 2.0, values + 1.0)),
+    ]  # fmt: skip
+    rnn = tf.nn.rnn_cell
+    state = tf.constant(MEMORY[:, 0], name="state")
+    cells = [
+        seq.AttentionWrapper(rnn.GRUCell(UNITS), several, [2, 4], name="both"),
+        seq.AttentionWrapper(
+            rnn.GRUCell(UNITS), several[0], initial_cell_state=state,
+            cell_input_fn=lambda inputs, attention: inputs, output_attention=False),
+        seq.AttentionWrapper(
+            rnn.GRUCell(UNITS), several[0],
+            attention_layer=tf.layers.Dense(2, activation=tf.tanh)),
+        seq.AttentionWrapper(
+            rnn.GRUCell(UNITS), several[0], attention_layer_size=3,
+            attention_fn=lambda mechanism, output, state, layer: (
+                layer(output), state + 1.0, state)),
+    ]  # fmt: skip
+    fetches = []
+    for i, cell in enumerate(cells):
+        state = cell.zero_state(2, tf.float32)
+        for _ in range(2):
+            output, state = cell(x, state, scope=f"net{i}")
+        fetches += [output, state.cell_state, state.attention, state.time]
+        fetches += [*tf.contrib.framework.nest.flatten(state.alignments)]
+        fetches += [*cell.trainable_variables]
+    return fetches
+
+
+def monotonic(tf):
+    seq = tf.contrib.seq2seq
+    x, memory = tf.constant(X[:, 0], name="x"), tf.constant(MEMORY, name="memory")
+    mechanisms = [
+        seq.LuongMonotonicAttention(2, memory, scale=True, score_bias_init=-1.0),
+        seq.LuongMonotonicAttention(2, memory, [2, 3], mode="hard", name="hard"),
+        seq.BahdanauMonotonicAttention(
+            2, memory, sigmoid_noise=0.5, sigmoid_noise_seed=3, mode="recursive"),
+        seq.BahdanauMonotonicAttention(2, memory, normalize=True),
+    ]  # fmt: skip
+    fetches = [seq.safe_cumprod(tf.constant([[0.5, 0.0, 2.0], [1.0, 0.2, 0.3]]), 1)]
+    for i, mechanism in enumerate(mechanisms):
+        with tf.variable_scope(f"net{i}"):
+            state = mechanism.initial_state(2, tf.float32)
+            alignments, state = mechanism(x, state)
+            alignments, state = mechanism(x, state)
+            found = tf.gradients(alignments * [1.0, 2.0, 3.0, 4.0], [x, memory])
+        fetches += [alignments, *(grad for grad in found if grad is not None)]
+    return fetches
+
+
+GRAPHS = [attention_training, attention_greedy, attention_variants, monotonic]
+GRAPHS += [training, time_major, greedy_and_sampled, own_functions, scheduled]
 
 if __name__ == "__main__":
     write(GRAPHS, sys.argv[1])

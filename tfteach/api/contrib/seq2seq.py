@@ -5,6 +5,12 @@ from typing import TYPE_CHECKING
 from tfteach.legacy.renamed import absent as _absent
 
 if TYPE_CHECKING:
+    from tfteach.contrib.seq2seq.attention import AttentionMechanism as AttentionMechanism
+    from tfteach.contrib.seq2seq.attention import BahdanauAttention as BahdanauAttention
+    from tfteach.contrib.seq2seq.attention import LuongAttention as LuongAttention
+    from tfteach.contrib.seq2seq.attention import hardmax as hardmax
+    from tfteach.contrib.seq2seq.attention_wrapper import AttentionWrapper as AttentionWrapper
+    from tfteach.contrib.seq2seq.attention_wrapper import AttentionWrapperState as AttentionWrapperState
     from tfteach.contrib.seq2seq.basic_decoder import BasicDecoder as BasicDecoder
     from tfteach.contrib.seq2seq.basic_decoder import BasicDecoderOutput as BasicDecoderOutput
     from tfteach.contrib.seq2seq.decoder import Decoder as Decoder
@@ -16,10 +22,19 @@ if TYPE_CHECKING:
     from tfteach.contrib.seq2seq.inference import InferenceHelper as InferenceHelper
     from tfteach.contrib.seq2seq.inference import SampleEmbeddingHelper as SampleEmbeddingHelper
     from tfteach.contrib.seq2seq.loss import sequence_loss as sequence_loss
+    from tfteach.contrib.seq2seq.monotonic import BahdanauMonotonicAttention as BahdanauMonotonicAttention
+    from tfteach.contrib.seq2seq.monotonic import LuongMonotonicAttention as LuongMonotonicAttention
+    from tfteach.contrib.seq2seq.monotonic import monotonic_attention as monotonic_attention
+    from tfteach.contrib.seq2seq.monotonic import safe_cumprod as safe_cumprod
     from tfteach.contrib.seq2seq.scheduled import ScheduledEmbeddingTrainingHelper as ScheduledEmbeddingTrainingHelper
     from tfteach.contrib.seq2seq.scheduled import ScheduledOutputTrainingHelper as ScheduledOutputTrainingHelper
 
 _LATER = {
+    "AttentionMechanism": ("tfteach.contrib.seq2seq.attention", "AttentionMechanism"),
+    "AttentionWrapper": ("tfteach.contrib.seq2seq.attention_wrapper", "AttentionWrapper"),
+    "AttentionWrapperState": ("tfteach.contrib.seq2seq.attention_wrapper", "AttentionWrapperState"),
+    "BahdanauAttention": ("tfteach.contrib.seq2seq.attention", "BahdanauAttention"),
+    "BahdanauMonotonicAttention": ("tfteach.contrib.seq2seq.monotonic", "BahdanauMonotonicAttention"),
     "BasicDecoder": ("tfteach.contrib.seq2seq.basic_decoder", "BasicDecoder"),
     "BasicDecoderOutput": ("tfteach.contrib.seq2seq.basic_decoder", "BasicDecoderOutput"),
     "CustomHelper": ("tfteach.contrib.seq2seq.helper", "CustomHelper"),
@@ -27,11 +42,16 @@ _LATER = {
     "GreedyEmbeddingHelper": ("tfteach.contrib.seq2seq.inference", "GreedyEmbeddingHelper"),
     "Helper": ("tfteach.contrib.seq2seq.helper", "Helper"),
     "InferenceHelper": ("tfteach.contrib.seq2seq.inference", "InferenceHelper"),
+    "LuongAttention": ("tfteach.contrib.seq2seq.attention", "LuongAttention"),
+    "LuongMonotonicAttention": ("tfteach.contrib.seq2seq.monotonic", "LuongMonotonicAttention"),
     "SampleEmbeddingHelper": ("tfteach.contrib.seq2seq.inference", "SampleEmbeddingHelper"),
     "ScheduledEmbeddingTrainingHelper": ("tfteach.contrib.seq2seq.scheduled", "ScheduledEmbeddingTrainingHelper"),
     "ScheduledOutputTrainingHelper": ("tfteach.contrib.seq2seq.scheduled", "ScheduledOutputTrainingHelper"),
     "TrainingHelper": ("tfteach.contrib.seq2seq.helper", "TrainingHelper"),
     "dynamic_decode": ("tfteach.contrib.seq2seq.decoder", "dynamic_decode"),
+    "hardmax": ("tfteach.contrib.seq2seq.attention", "hardmax"),
+    "monotonic_attention": ("tfteach.contrib.seq2seq.monotonic", "monotonic_attention"),
+    "safe_cumprod": ("tfteach.contrib.seq2seq.monotonic", "safe_cumprod"),
     "sequence_loss": ("tfteach.contrib.seq2seq.loss", "sequence_loss"),
 }
 

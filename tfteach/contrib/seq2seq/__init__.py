@@ -1,9 +1,13 @@
 """`tf.contrib.seq2seq`: sequence to sequence.
 
-Decoders, the helpers that feed them, and the loss of sequences of different lengths.
+Decoders, the helpers that feed them, attention, and the loss of sequences that differ
+in length.
 """
 
+from tfteach.contrib.seq2seq import attention as attention
+from tfteach.contrib.seq2seq import attention_wrapper as attention_wrapper
 from tfteach.contrib.seq2seq import basic_decoder as basic_decoder
 from tfteach.contrib.seq2seq import inference as inference
 from tfteach.contrib.seq2seq import loss as loss
+from tfteach.contrib.seq2seq import monotonic as monotonic
 from tfteach.contrib.seq2seq import scheduled as scheduled

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from tfteach.contrib.framework.helpers import is_tensor as is_tensor
     from tfteach.contrib.framework.helpers import reduce_sum_n as reduce_sum_n
     from tfteach.contrib.framework.helpers import remove_squeezable_dimensions as remove_squeezable_dimensions
+    from tfteach.contrib.framework.shapes import with_same_shape as with_same_shape
+    from tfteach.contrib.framework.shapes import with_shape as with_shape
     from tfteach.contrib.framework.variables import VariableDeviceChooser as VariableDeviceChooser
     from tfteach.contrib.framework.variables import add_model_variable as add_model_variable
     from tfteach.contrib.framework.variables import assert_global_step as assert_global_step
@@ -87,6 +89,8 @@ _LATER = {
     "reduce_sum_n": ("tfteach.contrib.framework.helpers", "reduce_sum_n"),
     "remove_squeezable_dimensions": ("tfteach.contrib.framework.helpers", "remove_squeezable_dimensions"),
     "variable": ("tfteach.contrib.framework.variables", "variable"),
+    "with_same_shape": ("tfteach.contrib.framework.shapes", "with_same_shape"),
+    "with_shape": ("tfteach.contrib.framework.shapes", "with_shape"),
 }
 
 
