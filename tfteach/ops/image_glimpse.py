@@ -33,7 +33,7 @@ class ExtractGlimpse(Op):
     uniform_noise: bool = True
     noise: str = "uniform"
     by_value_or_shape: ClassVar[tuple[str, ...]] = ("size",)
-    host_inputs: ClassVar[tuple[str, ...]] = ("size", "offsets")
+    on_gpu: ClassVar[bool] = False
     is_foldable: ClassVar[bool] = False  # each run has its own noise
 
     def infer_shape(self, input: Shape, size: Any, offsets: Shape) -> Shape:

@@ -187,6 +187,7 @@ class ResizeBicubic(_Resize):
     signature = "images: T, size: int32 -> resized_images: float32"
     T = NUMBERS
     table = staticmethod(image_taps.bicubic)
+    on_gpu: ClassVar[bool] = False
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         images = op.inputs[0]
@@ -204,6 +205,7 @@ class ResizeBicubicGrad(_ResizeGrad):
     signature = "grads: float32, original_image: T -> output: T"
     T: ClassVar[tuple[DType, ...]] = (float32, float64)
     table = staticmethod(image_taps.bicubic)
+    on_gpu: ClassVar[bool] = False
 
 
 class ResizeNearestNeighbor(_Resize):
@@ -261,6 +263,7 @@ class ResizeArea(Op):
     signature = "images: T, size: int32 -> resized_images: float32"
     T = NUMBERS
     align_corners: bool = False
+    on_gpu: ClassVar[bool] = False
     by_value_or_shape: ClassVar[tuple[str, ...]] = ("size",)
     host_inputs: ClassVar[tuple[str, ...]] = ("size",)
 

@@ -101,6 +101,7 @@ def scaled(
 class _Scale(Op, abstract=True):
     kernel_type: str = "lanczos3"
     antialias: bool = True
+    on_gpu: ClassVar[bool] = False
 
     def settings(self, scale: Any, translation: Any) -> list[tuple[Any, ...]]:
         """For rows and columns: scale, translation and this op's attributes.
