@@ -61,7 +61,7 @@ def _fitting(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, list[Operation]]:
     """
     one, other = (x.get_shape().with_rank_at_least(3) for x in (a, b))
     one[-3:].assert_is_compatible_with(other[-3:])
-    if one.ndims is not None and other.ndims is not None:
+    if one.dims is not None and other.dims is not None:
         pairs = zip(reversed(one.dims[:-3]), reversed(other.dims[:-3]), strict=False)
         for m, n in pairs:
             if not (m == 1 or n == 1 or m.is_compatible_with(n)):

@@ -40,6 +40,7 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
 
     Raises:
       ValueError: `axes` is negative, too large, or no pair of equally long lists.
+      IndexError: an axis in such a list is one that the tensor does not have.
 
     Example:
       >>> tf.Session().run(tf.tensordot([1.0, 2.0], [3.0, 4.0], 1))
@@ -94,6 +95,17 @@ def _pair_of_axes(a: Tensor, axes: Any) -> tuple[Any, Any]:
     return first, second
 
 
+def _places(axes: Any, rank: int) -> list[int]:
+    """The axes, counted from the front."""
+    for i in axes:
+        if not -rank <= i < rank:
+            # The first words are what TensorFlow's lists say.
+            raise IndexError(
+                f"list index out of range: axis {i} of a tensor of rank {rank}"
+            )
+    return [i % rank for i in axes]
+
+
 def _as_matrix(a: Tensor, axes: Any, flipped: bool) -> tuple[Tensor, Any, Any]:
     """`a` as a matrix [free, summed] (the other way round if flipped).
 
@@ -104,7 +116,7 @@ def _as_matrix(a: Tensor, axes: Any, flipped: bool) -> tuple[Tensor, Any, Any]:
     listed = isinstance(axes, list | tuple)
     if is_full(a._shape) and listed:
         sizes: Any = a._shape
-        axes = [i % len(sizes) for i in axes]
+        axes = _places(axes, len(sizes))
         others = [i for i in range(len(sizes)) if i not in axes]
         free_sizes = [sizes[i] for i in others]
         counts = [math.prod(free_sizes), math.prod(sizes[i] for i in axes)]
@@ -115,7 +127,7 @@ def _as_matrix(a: Tensor, axes: Any, flipped: bool) -> tuple[Tensor, Any, Any]:
     static = None
     if a._shape is not None and listed:
         rank = len(a._shape)
-        axes = [i % rank for i in axes]
+        axes = _places(axes, rank)
         free = [i for i in range(rank) if i not in axes]
         static = [a._shape[i] for i in free]
         axes = convert(axes, int32, "axes")
