@@ -2,7 +2,7 @@
 
 Images are Tensors [height, width, channels] or batches of them; their kernels are in
 ops/ (modules `image_*`).  Read color.py (what types mean), then adjust.py; for
-shapes checks.py, crop.py, resize.py, flip.py.
+shapes checks.py, crop.py, resize.py, flip.py; to compare images quality.py.
 """
 
 from tfteach.image import adjust as adjust
@@ -10,5 +10,6 @@ from tfteach.image import color as color
 from tfteach.image import crop as crop
 from tfteach.image import edges as edges
 from tfteach.image import flip as flip
+from tfteach.image import quality as quality
 from tfteach.image import random_color as random_color
 from tfteach.image import resize as resize
