@@ -64,13 +64,26 @@ def test_gradient_is_the_transposed_map(make: Any, sizes: Any, switches: Any) ->
         assert (y * g).sum() == pytest.approx((x * z).sum(), abs=1e-4)
 
 
-def test_images_are_resized_block_by_block(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("size", [4, 6, 13])
+@pytest.mark.parametrize("lines", [1, 2, 7, 20])
+def test_images_are_resized_in_blocks(
+    monkeypatch: pytest.MonkeyPatch, size: int, lines: int
+) -> None:
     x = np.random.default_rng(1).normal(size=(5, 6, 7, 3)).astype(np.float32)
-    rows, columns = KINDS[0](6, 4, False, False), KINDS[0](7, 9, False, True)
+    rows, columns = KINDS[0](6, size, False, False), KINDS[2](7, 9, False, True)
     whole = image_taps.resample(np, x, rows, columns, np.float32)
-    monkeypatch.setattr(image_taps, "BLOCK_BYTES", 2 * 4 * 6 * 9 * 3)
+    monkeypatch.setattr(image_taps, "BLOCK_BYTES", lines * 9 * 3 * 4)
     parts = image_taps.resample(np, x, rows, columns, np.float32)
     np.testing.assert_array_equal(parts, whole)
+
+
+def test_gradient_of_a_nan_stays_near() -> None:
+    grads = np.ones((1, 4, 4, 1), np.float32)
+    grads[0, 0, 0] = np.nan
+    back = image_taps.transposed(image_taps.nearest, 16, 4, False, False)
+    found = image_taps.resample(np, grads, back, back, np.float32)
+    assert np.isnan(found[0, 0, 0])
+    assert not np.isnan(found[0, 4:, 4:]).any()
 
 
 def test_sizes_that_only_a_run_knows() -> None:

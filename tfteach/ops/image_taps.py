@@ -19,8 +19,8 @@ import numpy as np
 from tfteach.framework.threads import share
 
 F32 = np.float32
-# The images that are resized together: they and what they become stay in the cache.
-BLOCK_BYTES = 1 << 20
+# What is resized at once, in bytes: a few images, or some lines of a large one.
+BLOCK_BYTES = 2 << 20
 # With fewer channels than this, columns are taken number by number.
 FEW_CHANNELS = 16
 # The cost of an output along rows and along columns, as measured: a row is copied as a
@@ -166,7 +166,10 @@ def transpose(taps: Taps, size: int) -> Taps:
     if (count == 1).all() and (weight == 1).all():
         return _plain(place, taps.source.shape[1])
     rank = np.arange(len(to)) - (np.cumsum(count) - count)[to]
-    index = np.zeros((max(1, int(count.max())), size), np.intp)
+    # What has weight 0 is multiplied, too: neighbours, so that a NaN stays at home.
+    first = np.zeros(size, np.intp)
+    first[to[::-1]] = place[::-1]
+    index = np.tile(np.maximum.accumulate(first), (max(1, int(count.max())), 1))
     table = np.zeros(index.shape, F32)
     index[rank, to], table[rank, to] = place, weight
     return Taps(index, table)
@@ -196,32 +199,57 @@ def resample(xp: Any, images: Any, rows: Taps, columns: Taps, dtype: Any) -> Any
         COLUMN_COST * height * out[1] + ROW_COST * out[0] * out[1]
     )
 
-    def along_rows(part: Any, to: Any) -> None:
-        part = part.reshape(len(part), -1, part.shape[2] * part.shape[3])
-        _blend(xp, part, *down, to.reshape(len(part), out[0], -1))
+    def along_rows(part: Any, table: Any, to: Any) -> None:
+        part = part.reshape(*part.shape[:2], -1)
+        _blend(xp, part, *table, to.reshape(*to.shape[:2], -1))
 
     def along_columns(part: Any, to: Any) -> None:
         flat = part.reshape(-1, part.shape[2] * together, *inner)
         _blend(xp, flat, *across, to.reshape(len(flat), -1, *inner))
 
-    largest = max(height, out[0]) * max(width, out[1]) * channels * result.itemsize
-    count = max(1, BLOCK_BYTES // max(1, largest)) if xp is np else max(1, batch)
-    middle = (out[0], width) if rows_first else (height, out[1])
-
-    def run(starts: Sequence[int]) -> None:
-        between = xp.empty((min(count, batch), *middle, channels), dtype)
-        for start in starts:
-            part = images[start : start + count].astype(dtype, copy=False)
-            half, to = between[: len(part)], result[start : start + count]
+    def run(blocks: Sequence[tuple[slice, slice]]) -> None:
+        for some, lines in blocks:
+            table, needed = _only(down, lines)
+            part = images[some, needed].astype(dtype, copy=False)
+            to = result[some, lines]
             if rows_first:
-                along_rows(part, half)
+                half = xp.empty((*to.shape[:2], *part.shape[2:]), dtype)
+                along_rows(part, table, half)
                 along_columns(half, to)
             else:
+                half = xp.empty((*part.shape[:2], *to.shape[2:]), dtype)
                 along_columns(part, half)
-                along_rows(half, to)
+                along_rows(half, table, to)
 
-    share(range(0, batch, count), run)
+    largest = max(height, out[0]) * max(width, out[1]) * channels * result.itemsize
+    share(_blocks(batch, out[0], largest) if xp is np else [(ALL, ALL)], run)
     return result
+
+
+ALL = slice(None)
+
+
+def _blocks(batch: int, lines: int, image_bytes: int) -> list[tuple[slice, slice]]:
+    """Runs of images, or of one image's lines, of about BLOCK_BYTES."""
+    count = BLOCK_BYTES // max(1, image_bytes)
+    if count:
+        return [(slice(i, i + count), ALL) for i in range(0, batch, count)]
+    step = -(-lines * BLOCK_BYTES // image_bytes)
+    tops = range(0, lines, step)
+    return [
+        (slice(i, i + 1), slice(top, top + step)) for i in range(batch) for top in tops
+    ]
+
+
+def _only(table: tuple[Any, Any, bool], lines: slice) -> tuple[Any, slice]:
+    """Some of a table's outputs; and the inputs that they need, counted from 0."""
+    index, weight, is_lerp = table
+    if index is None or lines == ALL:
+        return table, lines
+    index = index[:, lines]
+    first, last = int(index.min()), int(index.max())
+    weight = None if weight is None else weight[:, lines]
+    return (index - first, weight, is_lerp), slice(first, last + 1)
 
 
 def _ready(xp: Any, taps: Taps, run: int, dtype: Any) -> tuple[Any, Any, bool]:
