@@ -28,6 +28,10 @@ FEW_CHANNELS = 16
 ROW_COST, COLUMN_COST = 0.65, 1.65
 
 
+# Source, weight and is_lerp of the class below, on a device.
+_Table = tuple[Any, Any, bool]
+
+
 class Taps(NamedTuple):
     """One axis of a resizing: `out[i] = sum_k weight[k, i] * in[source[k, i]]`.
 
@@ -199,7 +203,7 @@ def resample(xp: Any, images: Any, rows: Taps, columns: Taps, dtype: Any) -> Any
         COLUMN_COST * height * out[1] + ROW_COST * out[0] * out[1]
     )
 
-    def along_rows(part: Any, table: Any, to: Any) -> None:
+    def along_rows(part: Any, table: _Table, to: Any) -> None:
         part = part.reshape(*part.shape[:2], -1)
         _blend(xp, part, *table, to.reshape(*to.shape[:2], -1))
 
@@ -241,7 +245,7 @@ def _blocks(batch: int, lines: int, image_bytes: int) -> list[tuple[slice, slice
     ]
 
 
-def _only(table: tuple[Any, Any, bool], lines: slice) -> tuple[Any, slice]:
+def _only(table: _Table, lines: slice) -> tuple[_Table, slice]:
     """Some of a table's outputs; and the inputs that they need, counted from 0."""
     index, weight, is_lerp = table
     if index is None or lines == ALL:
@@ -252,7 +256,7 @@ def _only(table: tuple[Any, Any, bool], lines: slice) -> tuple[Any, slice]:
     return (index - first, weight, is_lerp), slice(first, last + 1)
 
 
-def _ready(xp: Any, taps: Taps, run: int, dtype: Any) -> tuple[Any, Any, bool]:
+def _ready(xp: Any, taps: Taps, run: int, dtype: Any) -> _Table:
     """A table's arrays on the device, for pixels of `run` numbers side by side."""
     index, weight = taps.source, taps.weight
     if index is None:
