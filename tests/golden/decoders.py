@@ -237,7 +237,74 @@ def monotonic(tf):
     return fetches
 
 
-GRAPHS = [attention_training, attention_greedy, attention_variants, monotonic]
+def beams(tf):
+    seq = tf.contrib.seq2seq
+    table = _table(tf)
+    cell = tf.nn.rnn_cell.GRUCell(UNITS, name="cell")
+    start = seq.tile_batch(tf.constant(X.reshape(-1, 3)[:2], name="state"), 3)
+    decoder = seq.BeamSearchDecoder(
+        cell, table, [1, 2], 0, start, 3, tf.layers.Dense(5, name="projection")
+    )
+    outputs, last, ends = seq.dynamic_decode(decoder, maximum_iterations=4)
+    fetches = [outputs.predicted_ids, *outputs.beam_search_decoder_output]
+    fetches += [last.cell_state, last.log_probs, last.finished, last.lengths, ends]
+    plain = seq.BeamSearchDecoder(
+        tf.nn.rnn_cell.BasicRNNCell(5), lambda ids: tf.one_hot(ids, 2),
+        tf.placeholder_with_default([3, 1], [None]), 4, tf.zeros([4, 5]), 2,
+        length_penalty_weight=0.6,
+    )  # fmt: skip
+    outputs, last, ends = seq.dynamic_decode(
+        plain, maximum_iterations=3, output_time_major=True, scope="plain"
+    )
+    return [*fetches, outputs.predicted_ids, last.log_probs, ends]
+
+
+def beams_with_attention(tf):
+    seq = tf.contrib.seq2seq
+    table, width = _table(tf), 2
+    source = tf.placeholder_with_default(MEMORY, [None, None, 3], name="source")
+    lengths = tf.constant([4, 2], name="lengths")
+    memory, state = tf.nn.dynamic_rnn(
+        tf.nn.rnn_cell.BasicLSTMCell(UNITS), source, lengths, dtype=tf.float32
+    )
+    memory, state, lengths = seq.tile_batch((memory, state, lengths), width)
+    rows = tf.shape(source)[0] * width
+    luong = seq.LuongAttention(UNITS, memory, lengths)
+    several = [luong, seq.BahdanauAttention(2, memory, lengths)]
+    fetches = []
+    for name, mechanism, size in (("one", luong, 3), ("two", several, [2, 1])):
+        cell = seq.AttentionWrapper(
+            tf.nn.rnn_cell.BasicLSTMCell(UNITS), mechanism, size,
+            alignment_history=name == "one",
+        )  # fmt: skip
+        start = cell.zero_state(rows, tf.float32).clone(cell_state=state)
+        with tf.variable_scope(name):
+            decoder = seq.BeamSearchDecoder(
+                cell, table, tf.fill([tf.shape(source)[0]], 1), 0, start, width,
+                tf.layers.Dense(5, name="projection"), length_penalty_weight=0.5,
+                coverage_penalty_weight=0.2,
+            )  # fmt: skip
+            outputs, last, ends = seq.dynamic_decode(decoder, maximum_iterations=3)
+        state_of_cell = last.cell_state
+        fetches += [outputs.predicted_ids, *outputs.beam_search_decoder_output]
+        fetches += [last.accumulated_attention_probs, state_of_cell.attention, ends]
+        if name == "one":
+            fetches += [state_of_cell.alignment_history, state_of_cell.alignments]
+    return fetches
+
+
+def tree(tf):
+    steps = tf.placeholder_with_default([[[1, 2], [3, 4]], [[5, 6], [7, 0]]], None)
+    parents = tf.constant([[[0, 0], [0, 0]], [[1, 1], [1, 0]]])
+    gather_tree = tf.contrib.seq2seq.gather_tree
+    return [
+        gather_tree(steps, parents, [2, 1], 9),
+        gather_tree(steps, parents, max_sequence_lengths=[2, 2], end_token=3, name="t"),
+    ]
+
+
+GRAPHS = [beams, beams_with_attention, tree]
+GRAPHS += [attention_training, attention_greedy, attention_variants, monotonic]
 GRAPHS += [training, time_major, greedy_and_sampled, own_functions, scheduled]
 
 if __name__ == "__main__":

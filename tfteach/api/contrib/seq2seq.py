@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from tfteach.legacy.renamed import absent as _absent
+from tfteach.ops.gather_tree import gather_tree as gather_tree
 
 if TYPE_CHECKING:
     from tfteach.contrib.seq2seq.attention import AttentionMechanism as AttentionMechanism
@@ -13,6 +14,11 @@ if TYPE_CHECKING:
     from tfteach.contrib.seq2seq.attention_wrapper import AttentionWrapperState as AttentionWrapperState
     from tfteach.contrib.seq2seq.basic_decoder import BasicDecoder as BasicDecoder
     from tfteach.contrib.seq2seq.basic_decoder import BasicDecoderOutput as BasicDecoderOutput
+    from tfteach.contrib.seq2seq.beam_arrays import tile_batch as tile_batch
+    from tfteach.contrib.seq2seq.beam_search import BeamSearchDecoder as BeamSearchDecoder
+    from tfteach.contrib.seq2seq.beam_search import FinalBeamSearchDecoderOutput as FinalBeamSearchDecoderOutput
+    from tfteach.contrib.seq2seq.beam_step import BeamSearchDecoderOutput as BeamSearchDecoderOutput
+    from tfteach.contrib.seq2seq.beam_step import BeamSearchDecoderState as BeamSearchDecoderState
     from tfteach.contrib.seq2seq.decoder import Decoder as Decoder
     from tfteach.contrib.seq2seq.decoder import dynamic_decode as dynamic_decode
     from tfteach.contrib.seq2seq.helper import CustomHelper as CustomHelper
@@ -37,8 +43,12 @@ _LATER = {
     "BahdanauMonotonicAttention": ("tfteach.contrib.seq2seq.monotonic", "BahdanauMonotonicAttention"),
     "BasicDecoder": ("tfteach.contrib.seq2seq.basic_decoder", "BasicDecoder"),
     "BasicDecoderOutput": ("tfteach.contrib.seq2seq.basic_decoder", "BasicDecoderOutput"),
+    "BeamSearchDecoder": ("tfteach.contrib.seq2seq.beam_search", "BeamSearchDecoder"),
+    "BeamSearchDecoderOutput": ("tfteach.contrib.seq2seq.beam_step", "BeamSearchDecoderOutput"),
+    "BeamSearchDecoderState": ("tfteach.contrib.seq2seq.beam_step", "BeamSearchDecoderState"),
     "CustomHelper": ("tfteach.contrib.seq2seq.helper", "CustomHelper"),
     "Decoder": ("tfteach.contrib.seq2seq.decoder", "Decoder"),
+    "FinalBeamSearchDecoderOutput": ("tfteach.contrib.seq2seq.beam_search", "FinalBeamSearchDecoderOutput"),
     "GreedyEmbeddingHelper": ("tfteach.contrib.seq2seq.inference", "GreedyEmbeddingHelper"),
     "Helper": ("tfteach.contrib.seq2seq.helper", "Helper"),
     "InferenceHelper": ("tfteach.contrib.seq2seq.inference", "InferenceHelper"),
@@ -53,6 +63,7 @@ _LATER = {
     "monotonic_attention": ("tfteach.contrib.seq2seq.monotonic", "monotonic_attention"),
     "safe_cumprod": ("tfteach.contrib.seq2seq.monotonic", "safe_cumprod"),
     "sequence_loss": ("tfteach.contrib.seq2seq.loss", "sequence_loss"),
+    "tile_batch": ("tfteach.contrib.seq2seq.beam_arrays", "tile_batch"),
 }
 
 

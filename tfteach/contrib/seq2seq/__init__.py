@@ -7,6 +7,7 @@ in length.
 from tfteach.contrib.seq2seq import attention as attention
 from tfteach.contrib.seq2seq import attention_wrapper as attention_wrapper
 from tfteach.contrib.seq2seq import basic_decoder as basic_decoder
+from tfteach.contrib.seq2seq import beam_search as beam_search
 from tfteach.contrib.seq2seq import inference as inference
 from tfteach.contrib.seq2seq import loss as loss
 from tfteach.contrib.seq2seq import monotonic as monotonic
