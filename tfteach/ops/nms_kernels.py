@@ -16,6 +16,7 @@ import numpy as np
 
 Array = np.ndarray[Any, Any]
 _SMALL_PART = 16  # of an array that is sorted by insertion
+_LEAST_AT_ONCE, _MOST_AT_ONCE = 32, 256  # boxes that are compared with one another
 
 # (candidates, selected boxes: one index and several) -> how much they overlap
 Similarity = Callable[[Any, Any], Array]
@@ -40,17 +41,18 @@ class Chosen(NamedTuple):
 def overlap_of(boxes: Array) -> Similarity:
     """Intersection by union of boxes [n, 4], which name any two opposite corners."""
     wide = boxes.astype(np.float32, copy=False)
-    low = np.minimum(wide[:, :2], wide[:, 2:])
-    high = np.maximum(wide[:, :2], wide[:, 2:])
-    sides = high - low
-    areas = sides[:, 0] * sides[:, 1]
+    low = np.minimum(wide[:, :2], wide[:, 2:]).T.copy()
+    high = np.maximum(wide[:, :2], wide[:, 2:]).T.copy()
+    areas = (high[0] - low[0]) * (high[1] - low[1])
 
     def overlap(a: Any, b: Any) -> Array:
-        inner = np.minimum(high[a], high[b]) - np.maximum(low[a], low[b])
-        np.maximum(inner, 0, out=inner)
-        shared = inner[:, 0] * inner[:, 1]
-        ratio = shared / (areas[a] + areas[b] - shared)
-        return np.where((areas[a] > 0) & (areas[b] > 0), ratio, np.float32(0))
+        shared: Any = np.float32(1)
+        for lows, highs in zip(low, high, strict=True):
+            side = np.minimum(highs[a], highs[b]) - np.maximum(lows[a], lows[b])
+            shared = shared * np.maximum(side, 0)
+        both = areas[a] + areas[b] - shared
+        is_real = (areas[a] > 0) & (areas[b] > 0)
+        return np.divide(shared, both, out=np.zeros_like(both), where=is_real)
 
     return overlap
 
@@ -64,33 +66,62 @@ def select(similarity: Similarity, scores: Array, limits: Limits) -> Chosen:
       limits: when to stop; a similarity equal to the limit suppresses.
     """
     candidates = np.flatnonzero(scores > limits.score)
-    kept = scores[candidates]
-    if not limits.sigma > 0 and np.unique(kept).size == kept.size:
-        order = candidates[np.argsort(-kept)]
-        found = _greedy(similarity, order, limits, scores.dtype)
-        if found is not None:
-            return Chosen(found, scores[found])
+    if not limits.sigma > 0:
+        limit = np.asarray(limits.similarity).astype(scores.dtype)
+
+        def covers(alike: Array) -> Array:
+            return ~(alike.astype(scores.dtype, copy=False) < limit)
+
+        order = candidates[np.argsort(-scores[candidates])]
+        found, seen = _walk(similarity, order, limits.size, covers)
+        # TensorFlow puts a selected box back, and relies on its suppressing itself.
+        drops_itself = covers(similarity(found, found)).all()
+        if drops_itself and _are_distinct(scores[order[: seen + 1]]):
+            return Chosen(found.astype(np.int32), scores[found])
     return _by_heap(similarity, candidates, scores, limits)
 
 
-def _greedy(
-    similarity: Similarity, order: Array, limits: Limits, dtype: Any
-) -> Array | None:
-    """Hard suppression; None if a box is not similar to itself.
+def _are_distinct(ordered: Array) -> bool:
+    return bool(np.all(ordered[1:] != ordered[:-1]))
 
-    TensorFlow puts a selected box back and relies on its suppressing itself.
+
+def _walk(
+    similarity: Similarity, order: Array, size: int, covers: Callable[[Array], Array]
+) -> tuple[Array, int]:
+    """Hard suppression: what remains of the boxes in this order.
+
+    Some boxes at a time are compared with those found before and with one another.
+
+    Args:
+      similarity: of pairs of boxes.
+      order: indices of boxes, best first.
+      size: the most to find; negative: as many as there are.
+      covers: whether a box of such a similarity is dropped.
+
+    Returns:
+      The indices, and how many of `order` were looked at.
     """
-    size = limits.size if limits.size >= 0 else len(order)
-    found: list[int] = []
-    limit = np.asarray(limits.similarity).astype(dtype)
-    while order.size and len(found) < size:
-        best = int(order[0])
-        covered = ~(similarity(order, best).astype(dtype, copy=False) < limit)
-        if not covered[0]:
-            return None
-        found.append(best)
-        order = order[~covered]
-    return np.array(found, np.int32)
+    if size < 0:
+        size = len(order)
+    found = np.zeros(min(size, len(order)), np.intp)
+    count = 0
+    at_once = min(max(size, _LEAST_AT_ONCE), _MOST_AT_ONCE)
+    for start in range(0, len(order) if size else 0, at_once):
+        places = np.arange(start, min(start + at_once, len(order)))
+        if count:
+            before = similarity(order[places][:, None], found[:count])
+            places = places[~covers(before).any(axis=1)]
+        boxes = order[places]
+        covered = covers(similarity(boxes[:, None], boxes))
+        free = np.ones(len(boxes), bool)
+        for i in range(len(boxes)):
+            if free[i]:
+                found[count] = boxes[i]
+                count += 1
+                if count == size:
+                    return found, int(places[i]) + 1
+                free &= ~covered[:, i]
+    return found[:count], len(order)
 
 
 def _by_heap(
@@ -194,15 +225,18 @@ def per_class(boxes: Array, scores: Array, limits: Limits) -> Array:
     Here a similarity equal to the limit does not suppress.
     """
     candidates = np.flatnonzero(scores > limits.score)
-    order = candidates[sorted_order(scores[candidates])]
+    kept = scores[candidates]
     overlap = overlap_of(boxes)
-    found: list[int] = []
-    while order.size and len(found) < limits.size:
-        best = int(order[0])
-        found.append(best)
-        order = order[1:]
-        order = order[~(overlap(order, best) > limits.similarity)]
-    return np.array(found, np.intp)
+
+    def covers(alike: Array) -> Array:
+        return alike > limits.similarity
+
+    order = candidates[np.argsort(-kept)]
+    found, seen = _walk(overlap, order, limits.size, covers)
+    if not _are_distinct(scores[order[: seen + 1]]):
+        order = candidates[sorted_order(kept)]
+        found, _ = _walk(overlap, order, limits.size, covers)
+    return found
 
 
 def sorted_order(scores: Array) -> Array:

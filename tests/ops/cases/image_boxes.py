@@ -122,6 +122,10 @@ CORNERS = RNG.uniform(size=(23, 2))
 MANY = np.concatenate([CORNERS, CORNERS + RNG.uniform(0.1, 0.4, (23, 2))], 1).astype(F)
 MANY[::5] = MANY[::5, [2, 1, 0, 3]]  # any two corners will do
 SCORES = RNG.permutation(23).astype(F) / 23
+# More than are compared with one another at once.
+CROWD = RNG.uniform(size=(120, 2))
+CROWD = np.concatenate([CROWD, CROWD + 0.2], axis=1).astype(F)
+RANKS = RNG.permutation(120).astype(F)
 OVERLAPS = RNG.uniform(size=(23, 23)).astype(F)
 np.fill_diagonal(OVERLAPS, 1)
 SEVEN, ALL = np.int32(7), np.int32(50)
@@ -226,6 +230,10 @@ CASES = [
         NonMaxSuppressionV3(), (MANY, SCORES, np.int32(-1), HALF, F(0.9)),
         lambda boxes, scores, size, *limits: suppressed()(boxes, scores, 99, *limits),
         "any-size", exact_shape=False,
+    ),
+    Case(
+        NonMaxSuppressionV3(), (CROWD, RANKS, np.int32(45), THIRD, NOTHING),
+        suppressed(), "crowd", exact_shape=False,
     ),
     Case(NonMaxSuppressionV4(), (MANY, SCORES, SEVEN, THIRD, HALF), suppressed(2),
          exact_shape=False),
