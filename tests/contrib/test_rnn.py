@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import tfteach as tf
+from tfteach.ops.lstm_blocks import BlockLSTM, LSTMBlockCell
 
 rnn = tf.contrib.rnn
 X = np.ones([2, 3], np.float32)
@@ -40,6 +41,16 @@ def saved(names):
 
 def line():
     return rnn.Conv1DLSTMCell(input_shape=[3, 4], output_channels=2, kernel_shape=[2])
+
+
+def fused(x, **options):
+    rnn.LSTMBlockFusedCell(2)(x, **options)
+
+
+def unknown_memory():
+    cell, x = rnn.LSTMBlockCell(2), tf.placeholder(tf.float32, [None, 3])
+    output, _ = cell(x, (unknown(), tf.ones([2, 2])))
+    tf.gradients(output, tf.trainable_variables())
 
 
 def twice():
@@ -98,6 +109,24 @@ def twice():
         (lambda: rnn.AttentionCellWrapper(3, 1), TypeError, "is not an RNNCell"),
         (lambda: step(rnn.HighwayWrapper(gru())), ValueError,
          r"Shapes \(2, 3\) and \(2, 2\) are incompatible"),
+        (lambda: fused([X, X], dtype=tf.float32), ValueError,
+         "Layer lstm_fused_cell expects 1 inputs, but it received 2 input tensors"),
+        (lambda: fused(np.ones([4, 2, 3], np.float32)), ValueError,
+         "Either initial_state or dtype needs to be specified"),
+        (lambda: fused(np.ones([4, 2, 3], np.float32), initial_state=(1, 2, 3)),
+         ValueError, "Expecting initial_state to be a tuple with length 2 or None"),
+        (lambda: rnn.LSTMBlockWrapper(), TypeError, "with abstract methods _call_cell"),
+        (lambda: step(rnn.LSTMBlockCell(2), unknown()), ValueError,
+         r"Expecting inputs_shape\[1\] to be set: \(2, \?\)"),
+        (unknown_memory, ValueError, "cell_size from `cs_prev` should not be None."),
+        (lambda: rnn.GRUBlockCell(), ValueError,
+         "Exactly one of num_units or cell_size must be provided."),
+        (lambda: rnn.GRUBlockCell(2, cell_size=2), ValueError,
+         "Exactly one of num_units or cell_size must be provided."),
+        (lambda: step(rnn.GRUBlockCell(2), unknown()), ValueError,
+         "Expecting input_size to be set."),
+        (lambda: step(rnn.GRUBlockCell(2), size=3), ValueError,
+         r"Shape of h_prev\[1\] incorrect: cell_size 2 vs 3"),
         (lambda: rnn.FusedRNNCell(), TypeError, "abstract class FusedRNNCell"),
         (lambda: rnn.CompiledWrapper(gru()), NotImplementedError, "XLA"),
         (lambda: saved("c"), ValueError, "state_name should be the same type as cell."),
@@ -129,3 +158,57 @@ def test_shapes_of_sequences():
     x = tf.placeholder(tf.float32, [2, None, 3])
     assert rnn.transpose_batch_time(x).shape.as_list() == [None, 2, 3]
     assert rnn.best_effort_input_batch_size([rnn.transpose_batch_time(x)]) == 2
+
+
+def test_one_op_computes_what_the_cells_of_many_ops_do():
+    x = tf.constant(np.sin(np.arange(24)).reshape(4, 2, 3), tf.float32)
+    filled = tf.constant_initializer(np.linspace(-1, 1, 7 * 16))
+    tf.get_variable_scope().set_initializer(filled)
+    lengths = [4, 2]
+    runs = [
+        tf.nn.dynamic_rnn(
+            cell, x, lengths, dtype=tf.float32, time_major=True, scope=str(number)
+        )
+        for number, cell in enumerate([rnn.BasicLSTMCell(4), rnn.LSTMBlockCell(4)])
+    ]
+    whole = rnn.LSTMBlockFusedCell(4)
+    runs.append(whole(x, dtype=tf.float32, sequence_length=lengths))
+    # The core's gates lie in the order i, j, f, o, and so do the ops'.
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        basic, *others = sess.run([(outputs, *state) for outputs, state in runs])
+    for other in others:
+        for a, b in zip(basic, other, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("steps", [-1, 5])
+def test_a_block_of_more_steps_than_there_are_is_refused(steps):
+    x, state, vector = tf.ones([4, 2, 3]), tf.ones([2, 2]), tf.ones([2])
+    found = BlockLSTM()(
+        tf.constant(steps, tf.int64), x, state, state, tf.ones([5, 8]),
+        vector, vector, vector, tf.ones([8]),
+    )  # fmt: skip
+    with tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError) as caught:
+        sess.run(found)
+    assert f"between 0 and the 4 steps of x, got {steps}" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "words"),
+    [
+        ({"w": [6, 16]}, "w.dim_size(0) != input_size + cell_size: 6 vs. 7"),
+        ({"b": [15]}, "b.dim_size(0) != cell_size * 4: 15 vs. 16"),
+        ({"cs_prev": [1, 4]}, "cs_prev.dims(0) != batch_size: 1 vs. 2"),
+        ({"h_prev": [2, 3]}, "h_prev.dims(1) != cell_size: 3 vs. 4"),
+    ],
+)
+def test_sizes_that_do_not_fit_are_refused_in_the_run(sizes, words):
+    given = {
+        "x": [2, 3], "cs_prev": [2, 4], "h_prev": [2, 4], "w": [7, 16],
+        "wci": [4], "wcf": [4], "wco": [4], "b": [16],
+    }  # fmt: skip
+    found = LSTMBlockCell()(*(tf.ones(size) for size in (given | sizes).values()))
+    with tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError) as caught:
+        sess.run(found)
+    assert words in str(caught.value)

@@ -218,10 +218,38 @@ def lstm_in_shards(tf):
     )
 
 
+def blocks(tf):
+    rnn = tf.contrib.rnn
+    x = tf.placeholder_with_default(X[:, 0], [None, 4], name="x")
+    named = rnn.GRUBlockCell(3)
+    dynamic = tf.nn.dynamic_rnn(
+        rnn.LSTMBlockCell(2, cell_clip=0.1), tf.constant(X), [3, 1], dtype=tf.float32
+    )
+    peepholes = rnn.LSTMBlockCell(3, forget_bias=0.5, use_peephole=True, name="peep")
+    cells = [named, peepholes, rnn.GRUBlockCellV2(3, name="v2")]
+    return [dynamic, *_two_steps(tf, *cells, x=x)]
+
+
+def sequences_in_one_op(tf):
+    rnn = tf.contrib.rnn
+    x = tf.placeholder_with_default(X.transpose(1, 0, 2), [None, None, 4], name="x")
+    plain = rnn.LSTMBlockFusedCell(3, cell_clip=0.2)
+    whole = rnn.LSTMBlockFusedCell(2, use_peephole=True, forget_bias=0.0, name="peep")
+    begin = tf.ones([2, 2]), tf.zeros([2, 2])
+    lengths = tf.constant([2, 0])
+    backward = rnn.TimeReversedFusedRNN(plain)
+    return _trained(
+        tf,
+        plain(tf.constant(X), dtype=tf.float32),
+        whole(x, initial_state=begin, sequence_length=lengths),
+        backward(x, sequence_length=tf.constant([3, 1]), dtype=tf.float32),
+    ) + tf.gradients(whole(x, begin), [x, *begin])
+
+
 GRAPHS = [
     projections, stacked_in_both_directions, normalized, coupled, grouped,
     with_few_gates, independent, phased, convolutional, attention, highways, fused,
-    with_a_state_saver, lstm_in_shards,
+    with_a_state_saver, lstm_in_shards, blocks, sequences_in_one_op,
 ]  # fmt: skip
 
 if __name__ == "__main__":

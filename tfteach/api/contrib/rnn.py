@@ -5,6 +5,11 @@ from typing import TYPE_CHECKING
 from tfteach.legacy.renamed import absent as _absent
 
 if TYPE_CHECKING:
+    from tfteach.contrib.rnn.blocks import GRUBlockCell as GRUBlockCell
+    from tfteach.contrib.rnn.blocks import GRUBlockCellV2 as GRUBlockCellV2
+    from tfteach.contrib.rnn.blocks import LSTMBlockCell as LSTMBlockCell
+    from tfteach.contrib.rnn.blocks import LSTMBlockFusedCell as LSTMBlockFusedCell
+    from tfteach.contrib.rnn.blocks import LSTMBlockWrapper as LSTMBlockWrapper
     from tfteach.contrib.rnn.cells import IntersectionRNNCell as IntersectionRNNCell
     from tfteach.contrib.rnn.cells import PhasedLSTMCell as PhasedLSTMCell
     from tfteach.contrib.rnn.cells import SRUCell as SRUCell
@@ -64,6 +69,8 @@ _LATER = {
     "FusedRNNCell": ("tfteach.contrib.rnn.fused", "FusedRNNCell"),
     "FusedRNNCellAdaptor": ("tfteach.contrib.rnn.fused", "FusedRNNCellAdaptor"),
     "GLSTMCell": ("tfteach.contrib.rnn.lstm_cells", "GLSTMCell"),
+    "GRUBlockCell": ("tfteach.contrib.rnn.blocks", "GRUBlockCell"),
+    "GRUBlockCellV2": ("tfteach.contrib.rnn.blocks", "GRUBlockCellV2"),
     "GRUCell": ("tfteach.rnn.cells", "GRUCell"),
     "HighwayWrapper": ("tfteach.contrib.rnn.wrappers", "HighwayWrapper"),
     "IndRNNCell": ("tfteach.contrib.rnn.independent", "IndRNNCell"),
@@ -71,6 +78,9 @@ _LATER = {
     "IndyLSTMCell": ("tfteach.contrib.rnn.independent", "IndyLSTMCell"),
     "InputProjectionWrapper": ("tfteach.contrib.rnn.projections", "InputProjectionWrapper"),
     "IntersectionRNNCell": ("tfteach.contrib.rnn.cells", "IntersectionRNNCell"),
+    "LSTMBlockCell": ("tfteach.contrib.rnn.blocks", "LSTMBlockCell"),
+    "LSTMBlockFusedCell": ("tfteach.contrib.rnn.blocks", "LSTMBlockFusedCell"),
+    "LSTMBlockWrapper": ("tfteach.contrib.rnn.blocks", "LSTMBlockWrapper"),
     "LSTMCell": ("tfteach.rnn.cells", "LSTMCell"),
     "LSTMStateTuple": ("tfteach.rnn.cells", "LSTMStateTuple"),
     "LayerNormBasicLSTMCell": ("tfteach.contrib.rnn.lstm_cells", "LayerNormBasicLSTMCell"),

@@ -4,6 +4,7 @@ What TF moved to the core since (BasicLSTMCell, static_rnn, ...) is `tfteach.rnn
 both names.  `linear.py` and `shared.py` are what the others build on.
 """
 
+from tfteach.contrib.rnn import blocks as blocks
 from tfteach.contrib.rnn import cells as cells
 from tfteach.contrib.rnn import convolutional as convolutional
 from tfteach.contrib.rnn import fused as fused
