@@ -119,10 +119,7 @@ def explain_run(
       >>> explain_run(tf.get_default_graph(), a).pruned
       [<tf.Operation 'b' type=Square>]
     """
-    if isinstance(fetches, Operation | Tensor | str):
-        fetches = [fetches]
-    wanted = tuple(graph.as_graph_element(f) for f in fetches)
-    fed = tuple(_tensor(graph, f) for f in feeds)
+    wanted, fed = elements_of(graph, fetches, feeds)
     found = prune(wanted, fed)
     asks = _who_asks(wanted, fed, found.needed)
     consumers = _readers(graph)
@@ -136,6 +133,16 @@ def explain_run(
             text = _why_not(op, found.cut, consumers, found.needed)
             reasons.append(Reason(op, False, text, None))
     return RunNeeds(reasons, wanted, fed)
+
+
+def elements_of(
+    graph: Graph, fetches: Fetch | Iterable[Fetch], feeds: Iterable[Tensor | str]
+) -> tuple[tuple[Operation | Tensor, ...], tuple[Tensor, ...]]:
+    """Fetches and feeds as elements of the graph; KeyError for unknown names."""
+    if isinstance(fetches, Operation | Tensor | str):
+        fetches = [fetches]
+    wanted = tuple(graph.as_graph_element(f) for f in fetches)
+    return wanted, tuple(_tensor(graph, f) for f in feeds)
 
 
 def _tensor(graph: Graph, feed: Tensor | str) -> Tensor:

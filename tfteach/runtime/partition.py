@@ -46,14 +46,22 @@ class Transfer:
 
 
 class Transfers(dict[tuple[str, str], Transfer]):
-    """(source device, target device) -> what was copied, over a session's life."""
+    """(source device, target device) -> what was copied, over a session's life.
+
+    Attributes:
+      latest: (tensor_name of the pair, target device) -> the bytes of its last copy.
+    """
 
     def __init__(self) -> None:
         super().__init__()
+        self.latest: dict[tuple[str, str], int] = {}
         self._lock = threading.Lock()
 
-    def record(self, source: str, target: str, size_bytes: int) -> None:
+    def record(
+        self, source: str, target: str, size_bytes: int, tensor_name: str
+    ) -> None:
         with self._lock:
+            self.latest[tensor_name, target] = size_bytes
             found = self.get((source, target))
             if found is None:
                 found = self[source, target] = Transfer(source, target)
@@ -113,7 +121,8 @@ class Recv(_Copy, abstract=True):
     def compute(self, xp: Any, sent: Any) -> Any:
         if isinstance(sent, Cell):
             sent = sent.value
-        self.transfers.record(self.source.name, self.target.name, _size_bytes(sent))
+        source, target = self.source.name, self.target.name
+        self.transfers.record(source, target, _size_bytes(sent), self.tensor_name)
         return self.target.put(sent, self.source)
 
 
@@ -167,6 +176,8 @@ class _Partitioner:
         if found is not None:
             return found
         name = f"edge_{edge.node.op.node_id}_{edge.node.name}"
+        if edge.index:
+            name += f":{edge.index}"
         send = self.half(Send(name, source, target, self.transfers), edge, source)
         recv = Recv(name, source, target, self.transfers)
         result = Edge(self.half(recv, Edge(send, 0), target), 0)

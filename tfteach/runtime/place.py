@@ -22,6 +22,7 @@ from tfteach.runtime.gpu_kernels import METADATA, computes_on_host
 from tfteach.runtime.step import Step
 
 ONLY_DEVICE = "default: the only device"
+KEPT = "kept: its variable lives there since an earlier run"
 
 
 class Placement(NamedTuple):
@@ -61,6 +62,12 @@ class Placer:
         self._state = (0, -1)  # operations and mutations of the graph looked at
         self._chosen: dict[Operation, tuple[Device, str]] = {}
         self._kept: dict[Operation, Device] = {}  # where variables live
+
+    def twin(self) -> Placer:
+        """One that would place alike, to ask what a run would do before it is run."""
+        other = Placer(self.devices, self.allow_soft)
+        other._kept = dict(self._kept)
+        return other
 
     def place(self, step: Step) -> list[Placement]:
         """See `place`; `step` is of the session's graph."""
@@ -158,7 +165,8 @@ class Placer:
     def _device_for(self, group: Group, op: Operation) -> tuple[Device, str]:
         candidates, reason = self._candidates(group)
         if group.kept is not None:
-            return group.kept, reason
+            moved = group.kept is not candidates[0]
+            return group.kept, KEPT if moved else reason
         if len(group.members) == 1 and op.type in METADATA and op.inputs:
             source = op.inputs[0].op
             found = self._chosen.get(source)

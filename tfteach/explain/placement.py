@@ -1,0 +1,318 @@
+"""Where each op of a run goes, why, and what is copied between devices for it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from tfteach.explain.pruning import Fetch, elements_of
+from tfteach.framework.errors import invalid_argument
+from tfteach.framework.graph import Operation, Tensor
+from tfteach.framework.shape import Shape, size_of
+from tfteach.runtime.devices import Device
+from tfteach.runtime.ledger import show_bytes
+from tfteach.runtime.optimize import optimize
+from tfteach.runtime.partition import Recv, Transfers, partition
+from tfteach.runtime.place import Placement
+from tfteach.runtime.prune import prune
+from tfteach.runtime.step import Node, Step, build_step
+
+# What a reason begins with (runtime/place.py) -> its kind, in words for a legend.
+KINDS = {
+    "explicit": "asked for",
+    "colocated with": "colocated",
+    "no GPU kernel": "no GPU kernel",
+    "soft placement": "soft placement",
+    "beside": "beside its data",
+    "kept": "kept",
+    "default": "default",
+}
+VARIABLES = frozenset(("Variable", "VariableV2", "VarHandleOp"))
+WIDEST = 84  # characters of a log line before its reason; longer ones push theirs
+
+
+class Copy(NamedTuple):
+    """One value that a run copies from one device to another.
+
+    Attributes:
+      tensor: what is copied.
+      source, target: full device names.
+      size_bytes: of the last run that made the copy, else by the static shape; None
+        where that is not fully known.
+      readers: the ops that take it there; none for what is fetched.
+      is_measured: whether a run said the size.
+      is_feed, is_fetch: whether the caller gives the value, or gets it.
+    """
+
+    tensor: Tensor
+    source: str
+    target: str
+    size_bytes: int | None
+    readers: tuple[str, ...]
+    is_measured: bool
+    is_feed: bool
+    is_fetch: bool
+
+    @property
+    def why(self) -> str:
+        """What the copy is for, in words."""
+        begin = "fed, " if self.is_feed else ""
+        ends = ["the fetch"] if self.is_fetch else []
+        ends += self.readers[:2]
+        more = len(self.readers) - 2
+        return f"{begin}for {', '.join(ends)}" + (
+            f" and {more} more" if more > 0 else ""
+        )
+
+
+class DeviceUse(NamedTuple):
+    """One device of the session, and what it holds.
+
+    Attributes:
+      name: TF's full name; `label` is its end, such as GPU:0.
+      is_simulated: whether it is a GPU that is none.
+      description: what stands behind it; "" for a CPU.
+      ops: how many ops are placed there.
+      variable_bytes: what the variables placed there take, as far as their shapes say.
+      limit_bytes, current_bytes, peak_bytes, reserved_bytes: its memory, as the
+        session's ledger counts it; None where nobody counts.
+    """
+
+    name: str
+    is_simulated: bool
+    description: str
+    ops: int
+    variable_bytes: int
+    limit_bytes: int | None
+    current_bytes: int | None
+    peak_bytes: int | None
+    reserved_bytes: int | None
+
+    @property
+    def label(self) -> str:
+        return label_of(self.name)
+
+    def __str__(self) -> str:
+        words = f"{self.label}{' (simulated)' if self.is_simulated else ''}: "
+        words += f"{self.ops} ops, variables {show_bytes(self.variable_bytes)}"
+        if self.limit_bytes is None or self.current_bytes is None:
+            return words
+        return (
+            f"{words}; {show_bytes(self.current_bytes)} of "
+            f"{show_bytes(self.limit_bytes)} taken, peak "
+            f"{show_bytes(self.peak_bytes or 0)}, reserved "
+            f"{show_bytes(self.reserved_bytes or 0)}"
+        )
+
+
+class Placements(NamedTuple):
+    """Where the ops of a run go; `print` it for TF's log with the reasons.
+
+    Attributes:
+      rows: a `Placement` (name, op_type, requested, assigned, reason) for each op.
+      copies: what is copied between devices.
+      devices: the session's devices.
+      fetches: what the run would fetch; empty if it is about the whole graph.
+    """
+
+    rows: tuple[Placement, ...]
+    copies: tuple[Copy, ...]
+    devices: tuple[DeviceUse, ...]
+    fetches: tuple[Operation | Tensor, ...]
+
+    def of(self, op: Operation | str) -> Placement:
+        """The placement of one op.
+
+        Raises:
+          KeyError: it has none: there is no such op, or the run leaves it out.
+        """
+        name = op if isinstance(op, str) else op.name
+        for row in self.rows:
+            if row.name == name:
+                return row
+        raise KeyError(f"{name!r} is not placed: the run does not need it")
+
+    @property
+    def reasons(self) -> Counter[str]:
+        """Kind of reason -> how many ops have it."""
+        return Counter(kind_of(row.reason) for row in self.rows)
+
+    @property
+    def copied_bytes(self) -> int:
+        """What one run copies, as far as sizes are known."""
+        return sum(copy.size_bytes or 0 for copy in self.copies)
+
+    def __str__(self) -> str:
+        described = [d for d in self.devices if d.description]
+        lines = [self.summary]
+        lines += [f"{d.name} -> {d.description}" for d in described]
+        logged = [f"{r.name}: ({r.op_type}): {r.assigned}" for r in self.rows]
+        width = min(max(map(len, logged), default=0), WIDEST)
+        for line, row in zip(logged, self.rows, strict=True):
+            asked = f"; asked for {row.requested}" if _says_more(row) else ""
+            lines.append(f"{line:<{width}}  # {row.reason}{asked}")
+        if self.copies:
+            lines.append("Copies:")
+        for copy in self.copies:
+            way = f"{label_of(copy.source)} -> {label_of(copy.target)}"
+            size = copy_size(copy)
+            lines.append(f"  {copy.tensor.name}  {way}  {size}  {copy.why}")
+        lines.append("Memory:")
+        lines += [f"  {device}" for device in self.devices]
+        return "\n".join(lines)
+
+    @property
+    def summary(self) -> str:
+        """One line: how many ops are where, and what is copied."""
+        parts = [
+            f"{d.ops} on {d.label}{' (simulated)' if d.is_simulated else ''}"
+            for d in self.devices
+            if d.ops
+        ]
+        text = f"{len(self.rows)} ops: {', '.join(parts) or 'nothing placed'}"
+        if len(self.devices) == 1:
+            return text
+        count = len(self.copies)
+        if not count:
+            return f"{text}; no copies"
+        unknown = any(copy.size_bytes is None for copy in self.copies)
+        least = "at least " if unknown else ""
+        copies = f"{count} {'copy' if count == 1 else 'copies'}"
+        return f"{text}; {copies}, {least}{show_bytes(self.copied_bytes)} a run"
+
+
+def placement(
+    session: Any,
+    fetches: Fetch | Iterable[Fetch] | None = None,
+    feeds: Iterable[Tensor | str] = (),
+) -> Placements:
+    """Where the ops of a run would go, without running anything.
+
+    Args:
+      session: a session; its devices and options decide.
+      fetches: one or several tensors, operations or their names; None for all ops of
+        the graph as it stands, none of them optimized away.
+      feeds: the tensors (or names) that the run would be fed.
+
+    Raises:
+      KeyError: a name is not in the graph.
+      InvalidArgumentError: an op cannot be placed where it must be, or the session is
+        closed.
+
+    Example:
+      >>> with tf.Session() as sess:
+      ...     print(placement(sess, "loss"))
+      1 ops: 1 on CPU:0
+      loss: (Const): /job:localhost/replica:0/task:0/device:CPU:0  # default: ...
+    """
+    graph = session.graph
+    if session._closed:
+        raise invalid_argument("The session is closed: it places nothing any more.")
+    whole = fetches is None
+    wanted, fed = elements_of(graph, () if fetches is None else fetches, feeds)
+    roots = tuple(graph.get_operations()) if whole else wanted
+    step = build_step(prune(roots, fed), roots, fed)
+    rows = tuple(session._placer.twin().place(step))
+    options = session._options
+    if options.optimizes and not whole:
+        optimize(step, options.fold_constants, options.merge_duplicates)
+    if len(session.devices) > 1:
+        partition(step, session.devices[0], Transfers())
+    return Placements(
+        rows,
+        tuple(_copies(step, session.transfers)),
+        tuple(_use(device, rows, session.graph) for device in session.devices),
+        wanted,
+    )
+
+
+def kind_of(reason: str) -> str:
+    """The kind of a reason: one of KINDS' values."""
+    for begin, kind in KINDS.items():
+        if reason.startswith(begin):
+            return kind
+    return "default"
+
+
+def label_of(device: str) -> str:
+    """The end of a full device name: "GPU:0"."""
+    return device.rpartition("device:")[2]
+
+
+def copy_size(copy: Copy) -> str:
+    """A copy's size for people."""
+    if copy.size_bytes is None:
+        return "unknown size"
+    return show_bytes(copy.size_bytes)
+
+
+def _says_more(row: Placement) -> bool:
+    """Whether the op asked for something that its device's name does not tell."""
+    return bool(row.requested) and not row.reason.startswith("explicit")
+
+
+def _copies(step: Step, transfers: Transfers) -> list[Copy]:
+    """The `_Recv` nodes of a partitioned step, as data."""
+    readers: dict[Node, list[str]] = {}
+    for node in step.nodes:
+        for source, _ in node.inputs:
+            if isinstance(source.spec, Recv):
+                found = readers.setdefault(source, [])
+                if node.op.name not in found:
+                    found.append(node.op.name)
+    fetched = {edge.node for edge in step.fetches}
+    tensors = {node: tensor for tensor, node in step.feeds.items()}
+    copies = []
+    for node in step.nodes:
+        spec = node.spec
+        if not isinstance(spec, Recv):
+            continue
+        edge = node.inputs[0].node.inputs[0]
+        fed = tensors.get(edge.node)
+        tensor = edge.node.op.outputs[edge.index] if fed is None else fed
+        measured = transfers.latest.get((spec.tensor_name, spec.target.name))
+        size_bytes = measured
+        if measured is None:
+            shape = step.shapes.get(edge, tensor.static_shape)
+            size_bytes = _size_bytes(shape, tensor.dtype)
+        copies.append(
+            Copy(
+                tensor,
+                spec.source.name,
+                spec.target.name,
+                size_bytes,
+                tuple(readers.get(node, ())),
+                measured is not None,
+                edge.node.is_feed,
+                node in fetched,
+            )
+        )
+    return copies
+
+
+def _size_bytes(shape: Shape, dtype: Any) -> int | None:
+    """None where the shape, or the size of an element, is unknown."""
+    count, kind = size_of(shape), dtype.base_dtype.numpy_dtype
+    return None if count is None or kind.hasobject else count * int(kind.itemsize)
+
+
+def _use(device: Device, rows: tuple[Placement, ...], graph: Any) -> DeviceUse:
+    here = [row for row in rows if row.assigned == device.name]
+    variables = 0
+    for row in here:
+        if row.op_type in VARIABLES:
+            spec = graph.get_operation_by_name(row.name).spec
+            variables += _size_bytes(spec.shape, spec.dtype) or 0
+    ledger = device.ledger
+    return DeviceUse(
+        device.name,
+        device.is_simulated,
+        device.physical_device_desc,
+        len(here),
+        variables,
+        None if ledger is None else ledger.limit_bytes,
+        None if ledger is None else ledger.current_bytes,
+        None if ledger is None else ledger.peak_bytes,
+        None if ledger is None else ledger.reserved_bytes,
+    )
