@@ -54,7 +54,8 @@ class SparseToDense(Op):
                 f"{shapes.text(indices.shape)}"
             )
         whole = tuple(int(n) for n in output_shape)
-        rows = indices.reshape(indices.shape[0] if indices.ndim else 1, -1)
+        width = indices.shape[1] if indices.ndim == 2 else 1
+        rows = indices.reshape(indices.shape[0] if indices.ndim else 1, width)
         if rows.shape[1] != len(whole):
             raise invalid_argument(
                 f"output_shape has incorrect number of elements: {len(whole)} should "

@@ -31,4 +31,12 @@ CASES = [
         (POINTS[::-1].astype(np.int32), SHAPE.astype(np.int32), VALUES, np.float64(0)),
         filled, "any order", gradient=False,
     ),
+    Case(  # sampled_softmax_loss where no label was drawn
+        SparseToDense(), (POINTS[:0], SHAPE, VALUES[:0], np.float64(0.5)), filled,
+        "of nothing", gradient=False,
+    ),
+    Case(
+        SparseToDense(), (POINTS[:0, 0], SHAPE[1:], VALUES[:0], np.float64(1)), filled,
+        "vector of nothing", gradient=False,
+    ),
 ]  # fmt: skip
