@@ -140,7 +140,7 @@ class Windowed(Layer):
                 [self.padding] * self.rank,
                 self.strides,
                 self.dilation_rate,
-                strict=True,
+                strict=False,  # it is the call that refuses another rank
             )
         )
         return TensorShape(self.around(tuple(outer), sizes[0], self.filters))

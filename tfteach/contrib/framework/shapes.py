@@ -57,8 +57,8 @@ def with_shape(expected_shape: Any, tensor: Tensor) -> Tensor:
     """`tensor`, with a check that it has a shape.
 
     Args:
-      expected_shape: a list of ints, an int32 array or an int32 Tensor [rank]; -1 for
-        any size.
+      expected_shape: a list of ints, an int32 array or an int32 Tensor [rank], in
+        which -1 stands for any size.
       tensor: the Tensor to check.
 
     Returns:
@@ -86,7 +86,7 @@ def with_shape(expected_shape: Any, tensor: Tensor) -> Tensor:
             with control_dependencies([_assert_shape(expected, tensor)]):
                 checked = identity(tensor)
             if not is_dynamic:
-                checked.set_shape([None if n < 0 else int(n) for n in expected])
+                checked.set_shape(expected.tolist())
             return checked
     if not known.is_compatible_with(expected.tolist()):
         if is_scalar and known.is_compatible_with([1]):
