@@ -53,6 +53,12 @@ def unknown_memory():
     tf.gradients(output, tf.trainable_variables())
 
 
+def grid(blocks, x=X, **options):
+    given = {"feature_size": 2, "frequency_skip": 1} | options
+    cell = rnn.GridLSTMCell(2, num_frequency_blocks=blocks, **given)
+    cell(tf.convert_to_tensor(x), cell.zero_state(2, tf.float32))
+
+
 def twice():
     for _ in range(2):
         step(rnn.UGRNNCell(2))
@@ -129,6 +135,18 @@ def twice():
          r"Shape of h_prev\[1\] incorrect: cell_size 2 vs 3"),
         (lambda: rnn.FusedRNNCell(), TypeError, "abstract class FusedRNNCell"),
         (lambda: rnn.CompiledWrapper(gru()), NotImplementedError, "XLA"),
+        (lambda: grid(None), ValueError, "Must specify num_frequency_blocks"),
+        (lambda: grid([3]), ValueError,
+         "Invalid num_frequency_blocks, requires 3 but gets 2, please check the input"),
+        (lambda: grid([1, 1]), ValueError,
+         "Length of num_frequency_blocks is not 1, but instead is 2"),
+        (lambda: grid([1], start_freqindex_list=[0], end_freqindex_list=[2, 3]),
+         ValueError, "Length of start and end freqindex_list does not match"),
+        (lambda: grid([1, 1], start_freqindex_list=[0], end_freqindex_list=[2]),
+         ValueError, "num_frequency_blocks is not equal to start_freqindex_list"),
+        (lambda: grid([2], unknown()), ValueError,
+         "Cannot infer input_size from static shape inference."),
+        (lambda: grid([2], feature_size=None), TypeError, "must be ints, got None and"),
         (lambda: saved("c"), ValueError, "state_name should be the same type as cell."),
         (lambda: saved(("c", "d", "e")), ValueError,
          r"#elems\(state_name\) != #elems\(state_size\): 3 vs. 2"),

@@ -246,10 +246,45 @@ def sequences_in_one_op(tf):
     ) + tf.gradients(whole(x, begin), [x, *begin])
 
 
+def over_frequencies(tf):
+    rnn = tf.contrib.rnn
+    x = tf.constant(X[:, 0], name="x")
+    windows = {"feature_size": 2, "frequency_skip": 2}
+    outputs = []
+    for number, peepholes in enumerate([True, False]):
+        cell = rnn.TimeFreqLSTMCell(3, peepholes, cell_clip=0.2, **windows)
+        with tf.variable_scope(f"{number}"):
+            outputs += cell(x, tf.ones([2, 12]))
+    blocks = {
+        "num_frequency_blocks": [1, 2], "start_freqindex_list": [0, 0],
+        "end_freqindex_list": [2, 4], **windows,
+    }  # fmt: skip
+    cells = [
+        rnn.GridLSTMCell(2, True, cell_clip=0.3, **blocks),
+        rnn.GridLSTMCell(2, True, True, num_frequency_blocks=[2], **windows),
+        rnn.GridLSTMCell(
+            2, couple_input_forget_gates=True, num_unit_shards=2, state_is_tuple=False,
+            num_frequency_blocks=[2], **windows,
+        ),
+        rnn.BidirectionalGridLSTMCell(
+            2, True, couple_input_forget_gates=True, backward_slice_offset=1, **blocks
+        ),
+        rnn.BidirectionalGridLSTMCell(
+            2, num_frequency_blocks=[2], backward_slice_offset=-1, **windows
+        ),
+        rnn.BidirectionalGridLSTMCell(2, num_frequency_blocks=[2], **windows),
+    ]  # fmt: skip
+    for number, cell in enumerate(cells):
+        with tf.variable_scope(f"grid_{number}"):
+            outputs += cell(x, cell.zero_state(2, tf.float32))
+    return _trained(tf, *outputs)
+
+
 GRAPHS = [
     projections, stacked_in_both_directions, normalized, coupled, grouped,
     with_few_gates, independent, phased, convolutional, attention, highways, fused,
     with_a_state_saver, lstm_in_shards, blocks, sequences_in_one_op,
+    over_frequencies,
 ]  # fmt: skip
 
 if __name__ == "__main__":

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from tfteach.contrib.rnn.fused import FusedRNNCell as FusedRNNCell
     from tfteach.contrib.rnn.fused import FusedRNNCellAdaptor as FusedRNNCellAdaptor
     from tfteach.contrib.rnn.fused import TimeReversedFusedRNN as TimeReversedFusedRNN
+    from tfteach.contrib.rnn.grid import BidirectionalGridLSTMCell as BidirectionalGridLSTMCell
+    from tfteach.contrib.rnn.grid import GridLSTMCell as GridLSTMCell
+    from tfteach.contrib.rnn.grid import TimeFreqLSTMCell as TimeFreqLSTMCell
     from tfteach.contrib.rnn.independent import IndRNNCell as IndRNNCell
     from tfteach.contrib.rnn.independent import IndyGRUCell as IndyGRUCell
     from tfteach.contrib.rnn.independent import IndyLSTMCell as IndyLSTMCell
@@ -57,6 +60,7 @@ _LATER = {
     "AttentionCellWrapper": ("tfteach.contrib.rnn.wrappers", "AttentionCellWrapper"),
     "BasicLSTMCell": ("tfteach.rnn.cells", "BasicLSTMCell"),
     "BasicRNNCell": ("tfteach.rnn.cells", "BasicRNNCell"),
+    "BidirectionalGridLSTMCell": ("tfteach.contrib.rnn.grid", "BidirectionalGridLSTMCell"),
     "CompiledWrapper": ("tfteach.contrib.rnn.wrappers", "CompiledWrapper"),
     "Conv1DLSTMCell": ("tfteach.contrib.rnn.convolutional", "Conv1DLSTMCell"),
     "Conv2DLSTMCell": ("tfteach.contrib.rnn.convolutional", "Conv2DLSTMCell"),
@@ -72,6 +76,7 @@ _LATER = {
     "GRUBlockCell": ("tfteach.contrib.rnn.blocks", "GRUBlockCell"),
     "GRUBlockCellV2": ("tfteach.contrib.rnn.blocks", "GRUBlockCellV2"),
     "GRUCell": ("tfteach.rnn.cells", "GRUCell"),
+    "GridLSTMCell": ("tfteach.contrib.rnn.grid", "GridLSTMCell"),
     "HighwayWrapper": ("tfteach.contrib.rnn.wrappers", "HighwayWrapper"),
     "IndRNNCell": ("tfteach.contrib.rnn.independent", "IndRNNCell"),
     "IndyGRUCell": ("tfteach.contrib.rnn.independent", "IndyGRUCell"),
@@ -92,6 +97,7 @@ _LATER = {
     "RNNCell": ("tfteach.rnn.cell", "RNNCell"),
     "ResidualWrapper": ("tfteach.rnn.wrappers", "ResidualWrapper"),
     "SRUCell": ("tfteach.contrib.rnn.cells", "SRUCell"),
+    "TimeFreqLSTMCell": ("tfteach.contrib.rnn.grid", "TimeFreqLSTMCell"),
     "TimeReversedFusedRNN": ("tfteach.contrib.rnn.fused", "TimeReversedFusedRNN"),
     "UGRNNCell": ("tfteach.contrib.rnn.cells", "UGRNNCell"),
     "best_effort_input_batch_size": ("tfteach.rnn.dynamic", "batch_size_of"),

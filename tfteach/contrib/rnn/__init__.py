@@ -8,6 +8,7 @@ from tfteach.contrib.rnn import blocks as blocks
 from tfteach.contrib.rnn import cells as cells
 from tfteach.contrib.rnn import convolutional as convolutional
 from tfteach.contrib.rnn import fused as fused
+from tfteach.contrib.rnn import grid as grid
 from tfteach.contrib.rnn import independent as independent
 from tfteach.contrib.rnn import lstm_cells as lstm_cells
 from tfteach.contrib.rnn import projections as projections
