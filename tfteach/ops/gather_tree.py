@@ -1,4 +1,4 @@
-"""`tf.contrib.seq2seq.gather_tree`: whole beams, put together from steps and parents.
+"""Whole beams, put together from steps and parents: `tf.contrib.seq2seq.gather_tree`.
 
 Source: contrib/seq2seq/ops/beam_search_ops.cc.
 """
@@ -9,9 +9,7 @@ from typing import Any, ClassVar
 
 from tfteach.framework import errors
 from tfteach.framework.dtypes import dtypes_of
-from tfteach.framework.export import export
 from tfteach.framework.op import Op
-from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import Shape, text, with_rank
 from tfteach.ops.choose import merge_by_size
 from tfteach.ops.top import same_size
@@ -98,38 +96,3 @@ def _check_shapes(steps: Any, parents: Any, lengths: Any, end: Any) -> None:
             f"must match.  but shapes are: {text(steps.shape)} and "
             f"{text(lengths.shape)}"
         )
-
-
-@export("contrib.seq2seq.gather_tree")
-def gather_tree(
-    step_ids: Any,
-    parent_ids: Any,
-    max_sequence_lengths: Any,
-    end_token: Any,
-    name: str | None = None,
-) -> Tensor:
-    """Whole beams, from the ids of each step and the beams that these go on with.
-
-    Args:
-      step_ids: int32 Tensor [time, batch, beams], what each beam says in each step.
-      parent_ids: int32 Tensor like it, which beam of the step before it continues.
-      max_sequence_lengths: int32 Tensor [batch]; what comes later is not looked at.
-      end_token: int32 scalar; stands behind the length, and once it was said.
-      name: the op's name.
-
-    Returns:
-      An int32 Tensor like `step_ids`; beam k ends with what beam k says last.
-
-    Raises:
-      InvalidArgumentError: a parent that is needed is no beam.
-
-    Example:
-      >>> steps, parents = [[[1, 2]], [[3, 4]]], [[[0, 0]], [[1, 1]]]
-      >>> tf.contrib.seq2seq.gather_tree(steps, parents, [2], 9)
-      >>> # [[[2, 2]], [[3, 4]]]
-
-    Source: contrib/seq2seq/ops/beam_search_ops.cc, GatherTree.
-    """
-    return GatherTree()(
-        step_ids, parent_ids, max_sequence_lengths, end_token, name=name
-    )

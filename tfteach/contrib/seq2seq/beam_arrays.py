@@ -25,7 +25,7 @@ from tfteach.ops.cast import cast
 from tfteach.ops.choose import where
 from tfteach.ops.compare import equal, logical_and, logical_or
 from tfteach.ops.gather_points import gather_nd
-from tfteach.ops.gather_tree import gather_tree
+from tfteach.ops.gather_tree import GatherTree
 from tfteach.ops.join import concat
 from tfteach.ops.pack import stack
 from tfteach.ops.reductions import reduce_max
@@ -71,6 +71,41 @@ def _tiled(tensor: Any, multiplier: int) -> Tensor:
     rows = None if rows is None else rows * multiplier
     tiled.set_shape(TensorShape([rows]).concatenate(known[1:]))
     return tiled
+
+
+@export("contrib.seq2seq.gather_tree")
+def gather_tree(
+    step_ids: Any,
+    parent_ids: Any,
+    max_sequence_lengths: Any,
+    end_token: Any,
+    name: str | None = None,
+) -> Tensor:
+    """Whole beams, from the ids of each step and the beams that these go on with.
+
+    Args:
+      step_ids: int32 Tensor [time, batch, beams], what each beam says in each step.
+      parent_ids: int32 Tensor like it, which beam of the step before it continues.
+      max_sequence_lengths: int32 Tensor [batch]; what comes later is not looked at.
+      end_token: int32 scalar; stands behind the length, and once it was said.
+      name: the op's name.
+
+    Returns:
+      An int32 Tensor like `step_ids`; beam k ends with what beam k says last.
+
+    Raises:
+      InvalidArgumentError: a parent that is needed is no beam.
+
+    Example:
+      >>> steps, parents = [[[1, 2]], [[3, 4]]], [[[0, 0]], [[1, 1]]]
+      >>> tf.contrib.seq2seq.gather_tree(steps, parents, [2], 9)
+      >>> # [[[2, 2]], [[3, 4]]]
+
+    Source: contrib/seq2seq/ops/beam_search_ops.cc, GatherTree.
+    """
+    return GatherTree()(
+        step_ids, parent_ids, max_sequence_lengths, end_token, name=name
+    )
 
 
 def require_known_rank(tensor: Tensor) -> int:

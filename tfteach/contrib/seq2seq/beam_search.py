@@ -10,11 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tfteach.contrib.seq2seq.beam_arrays import (
+    gather_tree,
     require_known_rank,
     sorted_array,
-)
-from tfteach.contrib.seq2seq.beam_arrays import (
-    tile_batch as tile_batch,
 )
 from tfteach.contrib.seq2seq.beam_step import (
     BeamSearchDecoderOutput,
@@ -38,7 +36,6 @@ from tfteach.layers.base import Layer
 from tfteach.ops.array import expand_dims, reshape
 from tfteach.ops.cast import cast
 from tfteach.ops.fill import zeros
-from tfteach.ops.gather_tree import gather_tree
 from tfteach.ops.join import concat
 from tfteach.ops.reductions import reduce_all, reduce_max
 from tfteach.ops.shapes import shape, size
