@@ -10,10 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tfteach.jupyter.widgets.graph import GraphView as GraphView
+    from tfteach.jupyter.widgets.placement import PlacementView as PlacementView
+    from tfteach.jupyter.widgets.run import RunView as RunView
 
 # The views, which wait for their first use: magics and pictures need none of them.
 _VIEWS = {
     "GraphView": "graph",
+    "PlacementView": "placement",
+    "RunView": "run",
 }
 
 __all__ = [*_VIEWS, "load_ipython_extension"]

@@ -14,6 +14,8 @@ from IPython.core.magic_arguments import (
 
 from tfteach.framework.graph import Graph
 from tfteach.framework.stacks import get_default_graph
+from tfteach.jupyter.magics.cells import run_cell
+from tfteach.jupyter.magics.names import complete_names
 
 
 @magics_class
@@ -24,6 +26,7 @@ class GraphMagics(Magics):
 
     def __init__(self, shell: Any) -> None:
         super().__init__(shell)
+        complete_names(shell, "%graph", "%%graph")
         self.kept: dict[str, Graph] = {}
 
     @magic_arguments()
@@ -123,7 +126,7 @@ class GraphMagics(Magics):
             display.show_live(view)  # before the cell runs: growth is live
         try:
             with graph.as_default():
-                self._run_user_cell(cell)
+                run_cell(self.shell, cell, "%%graph")
         except BaseException as error:
             view.stopped_at = display.where_stopped(error)
             raise
@@ -132,30 +135,6 @@ class GraphMagics(Magics):
             display.show_still(view)
             if args.static:
                 view.close()
-
-    def _run_user_cell(self, cell: str) -> None:
-        """Run a cell as the shell would; its error comes out with the user's traceback.
-
-        The shell would print the error at once, and a second one for this magic.
-        """
-        shell = self.shell
-        shown: list[list[str]] = []
-        shell._showtraceback = lambda etype, evalue, lines: shown.append(lines)
-        count = shell.execution_count
-        # The shell counts on when a cell begins; this is still the cell that it began.
-        shell.execution_count = max(1, len(shell.user_ns["In"]) - 1)
-        try:
-            # The comment stands for the magic's own line: numbers are as the user sees.
-            result = shell.run_cell(f"# %%graph\n{cell}", store_history=False)
-        finally:
-            del shell._showtraceback
-            shell.execution_count = count
-        error = result.error_before_exec or result.error_in_exec
-        if error is None:
-            return
-        if shown:
-            error._render_traceback_ = lambda: shown[-1]
-        raise error
 
     def _name(self, args: Any) -> str | None:
         if not args.graph:

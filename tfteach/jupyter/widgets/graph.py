@@ -62,6 +62,8 @@ class GraphView(anywidget.AnyWidget):
     _esm = STATIC / "graph.js"
     _css = STATIC / "graph.css"
 
+    _growing: GrowingRows | None = None
+
     _ops: Any = traitlets.List().tag(sync=True)
     _runs = traitlets.Int(0).tag(sync=True)
     _first = traitlets.Int(-1).tag(sync=True)
@@ -95,7 +97,6 @@ class GraphView(anywidget.AnyWidget):
         labels: bool = True,
     ) -> None:
         self.graph = get_default_graph() if graph is None else graph
-        self._growing: GrowingRows | None = None
         if isinstance(self.graph, Graph):
             self._growing = GrowingRows(self.graph, self._send_batch, display.where)
             rows = self._growing.rows

@@ -10,16 +10,20 @@ const MOVE_MS = 380;
 const READABLE = 0.62; // scale
 const ANIMATE_UP_TO = 450; // boxes; above, a move would stutter
 
+/** CSS classes for a box, its badges ("fetch", "feed"), and what a screen reader says. */
+export interface NodeMarks {
+  classes: string[];
+  badges: string[];
+  label: string;
+  /** Stands in for the second line, while a run is shown. */
+  note?: string | undefined;
+}
+
 export interface Marks {
-  /** CSS classes for a box, and its badges ("fetch", "feed"). */
-  node: (node: SceneNode) => {
-    classes: string[];
-    badges: string[];
-    label: string;
-    /** Stands in for the second line, while a run is shown. */
-    note?: string | undefined;
-  };
+  node: (node: SceneNode) => NodeMarks;
   edge: (edge: SceneEdge) => string[];
+  /** Stands in for the words on a line. */
+  edgeNote?: (edge: SceneEdge) => string | undefined;
 }
 
 interface Rect {
@@ -68,6 +72,19 @@ function leansTowards({ points, labelAt }: SceneEdge, side: number): number {
   return Math.max(-4, Math.min(4, lean / 4));
 }
 
+/** The point half way along a line. */
+function middle(points: readonly Point[]): Point {
+  const lengths = points.slice(1).map((p, i) => Math.hypot(p[0] - points[i]![0], p[1] - points[i]![1]));
+  let left = lengths.reduce((sum, n) => sum + n, 0) / 2;
+  for (const [i, length] of lengths.entries()) {
+    const [a, b] = [points[i]!, points[i + 1]!];
+    const t = length > 0 ? left / length : 0;
+    if (t <= 1) return [a[0] + (b[0] - a[0]) * t, a[1] + (b[1] - a[1]) * t];
+    left -= length;
+  }
+  return points[0]!;
+}
+
 export class Canvas {
   readonly el: SVGSVGElement;
   readonly nodes = new Map<string, DrawnNode>();
@@ -112,7 +129,18 @@ export class Canvas {
     }
     for (const drawn of this.edges.values()) {
       drawn.el.setAttribute("class", ["tft-edge", `tft-${drawn.item.kind}`, ...marks.edge(drawn.item)].join(" "));
+      if (marks.edgeNote !== undefined) this.note(drawn, marks.edgeNote(drawn.item));
     }
+  }
+
+  private note({ item, label }: DrawnEdge, note: string | undefined): void {
+    label.textContent = note ?? item.label;
+    label.classList.toggle("tft-noted", note !== undefined);
+    if (note === undefined || item.labelAt !== null) return;
+    const [x, y] = middle(item.points);
+    label.setAttribute("x", (x + 5).toFixed(1));
+    label.setAttribute("y", (y + 3.2).toFixed(1));
+    label.style.textAnchor = "start";
   }
 
   /** Lines over the picture, for edges that the picture leaves out. */

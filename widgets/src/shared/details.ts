@@ -3,6 +3,7 @@ import { button, h } from "./dom";
 import { shapeText } from "./model";
 import type { GraphModel, Node as GraphNode, Op } from "./model";
 import { fetchName, prune } from "./prune";
+import type { Why } from "./why";
 
 export interface DetailsActions {
   go: (index: number) => void;
@@ -13,6 +14,7 @@ export interface DetailsActions {
   fetched: (op: Op) => boolean;
   fed: (op: Op) => boolean;
   isOpen: (id: string) => boolean;
+  why: (op: Op) => Why | null;
 }
 
 const MOST_LINKS = 40;
@@ -25,6 +27,7 @@ export function showDetails(panel: HTMLElement, model: GraphModel, node: GraphNo
       h("div", {}, h("div", { class: "tft-kind" }, kindText(node, op)), h("h3", {}, name)),
       button("✕", "Close details (Esc)", actions.close, "tft-button tft-close")),
     buttons(node, op, actions),
+    ...(op === undefined ? [] : whySection(model, actions.why(op), actions)),
     ...(op === undefined ? [] : opSections(model, op, actions)),
     ...(node.kind === "op" ? [] : [scopeSection(model, node)]),
   );
@@ -68,6 +71,17 @@ function link(model: GraphModel, index: number, port: number, actions: DetailsAc
   const el = button(text, `Go to ${op.name}`, () => actions.go(index), "tft-link");
   const out = op.outputs[port];
   return h("li", {}, el, out === undefined ? null : h("span", { class: "tft-shape-text" }, ` ${out[0]} ${shapeText(out[1])}`));
+}
+
+/** The way from the op to the fetch that needs it, or to the feed that is in the way. */
+function whySection(model: GraphModel, found: Why | null, actions: DetailsActions): HTMLElement[] {
+  if (found === null) return [];
+  const made = section(found.runs ? "Why it runs" : "Why it does not run", h("p", { class: "tft-why" }, found.text));
+  if (found.path.length > 1) {
+    made.append(h("ol", { class: "tft-way" }, ...found.path.map((index) =>
+      h("li", {}, button(model.ops[index]!.name, `Go to ${model.ops[index]!.name}`, () => actions.go(index), "tft-link")))));
+  }
+  return [made];
 }
 
 function links(items: HTMLElement[]): HTMLElement {

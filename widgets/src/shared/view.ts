@@ -1,5 +1,6 @@
 // The graph view: holds what is open, selected and fetched, and keeps page and kernel in step.
 import { Canvas } from "./canvas";
+import type { NodeMarks } from "./canvas";
 import { showDetails } from "./details";
 import { h } from "./dom";
 import { listen } from "./input";
@@ -13,16 +14,30 @@ import type { Node as GraphNode, Op } from "./model";
 import { showOutline } from "./outline";
 import { fetchName, splitName } from "./prune";
 import { makeScene, openToDepth, opensByLevel } from "./scene";
-import type { Scene, SceneNode } from "./scene";
+import type { Scene, SceneEdge, SceneNode } from "./scene";
 import { grouped } from "./series";
 import { buildFrame, find, showStatus } from "./toolbar";
 import type { Frame, Hit } from "./toolbar";
+import { waves, why } from "./why";
 import { decode } from "./wire";
 import type { WidgetModel } from "./wire";
 
+/** What a view built on this one adds. */
+export interface Extras {
+  /** Has the last word on how a box looks. */
+  decorate?: (node: SceneNode, said: NodeMarks) => NodeMarks;
+  /** Has the last word on the classes of a line, and on the words beside it. */
+  edge?: (edge: SceneEdge, classes: string[]) => string[];
+  edgeNote?: (edge: SceneEdge) => string | undefined;
+  /** Takes a click on a box; true if it was meant for it. */
+  click?: (id: string) => boolean;
+  /** Called after each change of what is needed. */
+  marked?: () => void;
+}
+
 export class View {
-  private readonly model: GraphModel;
-  private readonly frame: Frame;
+  readonly model: GraphModel;
+  readonly frame: Frame;
   private readonly canvas: Canvas;
   private readonly cache: LayoutCache = new Map();
   private readonly likenessKnown = new Map<string, number>();
@@ -35,7 +50,9 @@ export class View {
   private runs = 0;
   private opsAtFirstRun = -1;
   private scene!: Scene;
-  private light!: Highlight;
+  /** What the run needs, up to `wave` steps back from the fetches. */
+  light!: Highlight;
+  private wave: number | null = null;
   private colours = new Map<string, number>();
   private hovered: string | null = null;
   private matches = new Set<number>();
@@ -47,7 +64,7 @@ export class View {
   private width = 0;
   private lastDrawMs = 0;
 
-  constructor(private readonly state: WidgetModel, parent: HTMLElement) {
+  constructor(private readonly state: WidgetModel, parent: HTMLElement, private readonly extras: Extras = {}) {
     this.frame = buildFrame(parent, {
       fit: () => this.fit(),
       zoom: (factor) => this.zoom(factor),
@@ -101,7 +118,9 @@ export class View {
     });
     for (const name of ["aside", "inline", "labels", "group_above"]) on(`change:${name}`, () => this.redraw(true));
     this.undo.push(listen(this.canvas, {
-      select: (id) => this.select(id ?? ""),
+      select: (id) => {
+        if (id === null || this.extras.click?.(id) !== true) this.select(id ?? "");
+      },
       toggleOpen: (id) => this.toggleOpen(id),
       toggleFetch: (id) => this.toggle("fetches", this.opAt(id), id),
       toggleFeed: (id) => this.toggle("feeds", this.opAt(id), id),
@@ -171,7 +190,7 @@ export class View {
     if (!this.chosen) this.expanded = openToDepth(this.model, options, this.state.get("depth"));
     this.scene = makeScene(this.model, { ...options, expanded: this.expanded }, this.cache);
     this.colours = likeness(this.model, this.scene.nodes, this.likenessKnown);
-    this.light = highlight(this.model, this.state.get("fetches"), this.state.get("feeds"));
+    this.light = this.look();
     const newest = grown ? (this.scene.boxOf.get(this.model.ops.length - 1)?.id ?? null) : null;
     this.frame.empty.hidden = this.model.ops.length > 0;
     this.setHeight();
@@ -181,14 +200,34 @@ export class View {
     this.lastDrawMs = performance.now() - began;
   }
 
-  private remark(): void {
-    this.light = highlight(this.model, this.state.get("fetches"), this.state.get("feeds"));
+  /** How many steps back from the fetches the farthest needed op lies. */
+  depthOfRun(): number {
+    const light = highlight(this.model, this.state.get("fetches"), this.state.get("feeds"));
+    return Math.max(0, ...waves(this.model, light).values());
+  }
+
+  /** Shows only what a run has found that many steps back from its fetches; null for all. */
+  showWave(wave: number | null): void {
+    this.wave = wave;
+    this.remark();
+  }
+
+  private look(): Highlight {
+    const light = highlight(this.model, this.state.get("fetches"), this.state.get("feeds"));
+    if (this.wave === null) return light;
+    const reached = [...waves(this.model, light)].filter(([, step]) => step <= this.wave!).map(([index]) => index);
+    return { ...light, needed: new Set(reached) };
+  }
+
+  remark(): void {
+    this.light = this.look();
     this.canvas.mark(this.marks());
     this.afterMarks();
     if (this.light.active) this.say(`${this.light.needed.size} of ${this.model.ops.length} ops run`);
   }
 
   private afterMarks(): void {
+    this.extras.marked?.();
     this.showCounts();
     this.drawFocus();
     if (!this.frame.outline.hidden) this.fillOutline();
@@ -196,7 +235,13 @@ export class View {
   }
 
   private marks(): ReturnType<typeof makeMarks> {
-    return makeMarks(this.model, this.light, this.focus(), this.state.get("selected"), this.matches, this.colours);
+    const marks = makeMarks(this.model, this.light, this.focus(), this.state.get("selected"), this.matches, this.colours);
+    const { decorate, edge, edgeNote } = this.extras;
+    return {
+      node: decorate === undefined ? marks.node : (node) => decorate(node, marks.node(node)),
+      edge: edge === undefined ? marks.edge : (line) => edge(line, marks.edge(line)),
+      ...(edgeNote === undefined ? {} : { edgeNote }),
+    };
   }
 
   /** As tall as the picture asks for, within what a notebook can bear; it grows but never shrinks under the reader. */
@@ -283,7 +328,7 @@ export class View {
   }
 
   /** The box of an id, also of a plain name that Python sets. */
-  private nodeOf(id: string): GraphNode | undefined {
+  nodeOf(id: string): GraphNode | undefined {
     if (id === "") return undefined;
     const index = this.model.byName.get(splitName(id)[0]);
     return this.scene.byId.get(id)?.node ?? this.model.scopes.get(id) ?? (index === undefined ? undefined : this.model.ops[index]!.node);
@@ -306,6 +351,7 @@ export class View {
       fetched: (op) => this.light.fetched.has(op.index),
       fed: (op) => this.light.fed.has(op.index),
       isOpen: (id) => this.expanded.has(id),
+      why: (op) => why(this.model, this.light, this.state.get("feeds"), op.index),
     });
   }
 
@@ -355,7 +401,7 @@ export class View {
   }
 
   /** Opens what hides an op, selects it and brings it into view. */
-  private goTo(index: number): void {
+  goTo(index: number): void {
     const next = new Set(this.expanded);
     const above = this.state.get("group_above");
     let scope = this.model.root;

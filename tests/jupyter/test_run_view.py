@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from IPython.core.completer import provisionalcompleter
+from IPython.core.error import UsageError
+
+import tfteach as tf
+from tests.jupyter.test_magics import run, shell  # noqa: F401
+from tfteach.explain.runs import watch_runs
+from tfteach.jupyter import RunView
+
+
+@pytest.fixture
+def graph() -> tf.Graph:
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, name="x")
+        a = tf.square(x, name="a")
+        tf.add(a, 1.0, name="b")
+        tf.add(a, a, name="spare")
+    return graph
+
+
+def test_the_runs_of_a_cell(graph: tf.Graph) -> None:
+    with tf.Session(graph=graph) as session, watch_runs() as seen:
+        for i in range(3):
+            session.run("b:0", {"x:0": i})
+        session.run("spare", {"x:0": 1.0})
+        with tf.Session(graph=tf.Graph()) as other, other.graph.as_default():
+            other.run(tf.constant(1))
+    view = RunView(runs=seen)
+    assert view.graph is graph
+    assert (view.fetches, view.feeds) == (["b:0"], ["x:0"])
+    labels = [(row["label"], row["count"], row["needed"]) for row in view._run_list]
+    assert labels == [("b:0", 3, 3), ("spare", 1, 2)]
+    assert view.to_text().startswith("b:0 x3: 3 of 5 ops run\nspare: 2 of 5 ops run\n")
+    assert "b:0 x3" in view.static_bundle()["text/plain"]
+    assert len(view.needs().needed) == 3
+    assert view.why("x").text == "'x' does not run: it is fed"
+
+
+def test_options_are_the_graph_views(graph: tf.Graph) -> None:
+    view = RunView(graph, "b:0", predict=True, depth=2, height=300)
+    assert (view.predict, view.depth, view.height) == (True, 2, 300)
+    assert view.score is None
+    with pytest.raises(TypeError, match="wide"):
+        RunView(graph, wide=3)
+
+
+BUILD = """
+with tf.Graph().as_default() as graph:
+    x = tf.placeholder(tf.float32, name="x")
+    total = tf.add(x, 1.0, name="total")
+    spare = tf.add(x, 2.0, name="spare")
+sess = tf.Session(graph=graph)
+"""
+
+
+def test_run_magic_shows_each_graph(shell: Any, capsys: Any) -> None:  # noqa: F811
+    run(shell, BUILD)
+    result = run(shell, "%%run\nfor i in range(3):\n    y = sess.run(total, {x: i})")
+    assert result.success
+    assert shell.user_ns["y"] == 3.0
+    assert "total:0 x3: 2 of 5 ops run" in shell.shown[1]["text/plain"]
+    run(shell, "%why x")
+    run(shell, "%why spare")
+    run(shell, "%why x --fetch total")
+    assert capsys.readouterr().out.splitlines() == [
+        "'x' does not run: it is fed",
+        "'spare' does not run: nothing reads it",
+        "'x' runs: the fetch 'total' depends on it",
+        "  x",
+        "     total",
+    ]
+
+
+def test_run_magic_after_an_error(shell: Any) -> None:  # noqa: F811
+    run(shell, BUILD)
+    result = run(shell, "%%run --static\nsess.run(total, {x: 1})\n1 / 0")
+    assert isinstance(result.error_in_exec, ZeroDivisionError)
+    assert len(shell.shown) == 1
+
+
+def test_what_can_be_wrong(shell: Any, capsys: Any) -> None:  # noqa: F811
+    run(shell, BUILD)
+    run(shell, "%%run\ny = 1")
+    assert "No Session.run in this cell." in capsys.readouterr().out
+    with shell.user_ns["graph"].as_default():
+        for line, words in [
+            ("total", "run a cell with %%run first"),
+            ("totl --fetch total", "'totl' is no op or tensor of the graph. Did you"),
+            ("x --fetch tootal --feed total", "'tootal' is no op"),
+        ]:
+            with pytest.raises(UsageError, match=words):
+                shell.run_line_magic("why", line)
+
+
+def test_names_are_completed(shell: Any) -> None:  # noqa: F811
+    with tf.Graph().as_default():
+        tf.constant(1.0, name="weights")
+        with provisionalcompleter():
+            found = {c.text for c in shell.Completer.completions("%why wei", 8)}
+    assert "weights" in found

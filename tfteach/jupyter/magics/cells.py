@@ -1,0 +1,34 @@
+"""Running a user's cell from inside a cell magic."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def run_cell(shell: Any, cell: str, magic: str) -> None:
+    """Run a cell as the shell would; its error comes out with the user's traceback.
+
+    The shell would print the error at once, and a second one for the magic.
+
+    Args:
+      shell: IPython's.
+      cell: the lines below the magic's.
+      magic: its name, as "%%graph".
+    """
+    shown: list[list[str]] = []
+    shell._showtraceback = lambda etype, evalue, lines: shown.append(lines)
+    count = shell.execution_count
+    # The shell counts on when a cell begins; this is still the cell that it began.
+    shell.execution_count = max(1, len(shell.user_ns["In"]) - 1)
+    try:
+        # The comment stands for the magic's own line: numbers are as the user sees.
+        result = shell.run_cell(f"# {magic}\n{cell}", store_history=False)
+    finally:
+        del shell._showtraceback
+        shell.execution_count = count
+    error = result.error_before_exec or result.error_in_exec
+    if error is None:
+        return
+    if shown:
+        error._render_traceback_ = lambda: shown[-1]
+    raise error

@@ -1,0 +1,51 @@
+"""Names of ops and tensors in magics: looking them up, and completing them."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Sequence
+from typing import Any
+
+from IPython.core.error import UsageError
+
+from tfteach.framework.graph import Graph, Operation, Tensor
+from tfteach.framework.stacks import get_default_graph
+
+
+def element_of(graph: Graph, user_ns: dict[str, Any], name: str) -> Operation | Tensor:
+    """What a name stands for: an op or tensor of the graph, or the user's variable.
+
+    Raises:
+      UsageError: nothing; it says which names are near.
+    """
+    known = [op.name for op in graph.get_operations()]
+    if name.partition(":")[0] in known:
+        return graph.as_graph_element(name)
+    value: Any = user_ns.get(name)
+    if hasattr(value, "_as_graph_element"):  # a variable
+        value = value._as_graph_element()
+    if isinstance(value, Operation | Tensor) and value.graph is graph:
+        return value
+    near = difflib.get_close_matches(name, known, 3, 0.5)
+    advice = f" Did you mean {' or '.join(near)}?" if near else ""
+    raise UsageError(f"{name!r} is no op or tensor of the graph.{advice}")
+
+
+def graph_of(user_ns: dict[str, Any], names: Sequence[str]) -> Graph:
+    """The graph of the first Python variable among `names`; else the default graph."""
+    for name in names:
+        value = user_ns.get(name)
+        if isinstance(getattr(value, "graph", None), Graph):
+            return value.graph  # type: ignore[union-attr]
+    return get_default_graph()
+
+
+def complete_names(shell: Any, *magics: str) -> None:
+    """Complete names of the default graph's ops after these magics ("%why")."""
+
+    def names(_: Any, event: Any) -> list[str]:
+        ops = get_default_graph().get_operations()
+        return [op.name for op in ops if op.name.startswith(event.symbol)]
+
+    for magic in magics:
+        shell.set_hook("complete_command", names, str_key=magic)

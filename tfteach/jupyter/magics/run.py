@@ -1,0 +1,121 @@
+"""`%%run` and `%why`: what the session runs of a cell needed, and why."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
+from IPython.core.magic_arguments import (
+    argument,
+    magic_arguments,
+    parse_argstring,
+)
+
+from tfteach.explain.pruning import RunNeeds, explain_run
+from tfteach.explain.runs import Run, watch_runs
+from tfteach.framework.graph import Operation, Tensor
+from tfteach.jupyter import display
+from tfteach.jupyter.magics.cells import run_cell
+from tfteach.jupyter.magics.names import complete_names, element_of, graph_of
+
+
+@magics_class
+class RunMagics(Magics):
+    """Shows runs; remembers the last one for `%why`."""
+
+    shell: Any
+
+    def __init__(self, shell: Any) -> None:
+        super().__init__(shell)
+        complete_names(shell, "%why")
+        self.last: Run | None = None
+
+    @magic_arguments()
+    @argument("--depth", type=int, default=1, help="how many levels of scopes to open.")
+    @argument(
+        "--static", action="store_true", help="show still pictures, no live view."
+    )
+    @cell_magic
+    def run(self, line: str, cell: str) -> None:
+        """Run the cell, then show what each `Session.run` in it did.
+
+        Runs of the same fetches and feeds from the same line count as one. The cell
+        runs in your own namespace, as any cell does. `%why` then answers for the last.
+
+        Example:
+
+            %%run
+            for _ in range(100):
+                sess.run(train_op, {x: batch})
+            sess.run(loss, {x: batch})
+        """
+        args = parse_argstring(self.run, line)
+        if args.depth < 1:
+            raise UsageError(f"--depth counts levels from 1, got {args.depth}")
+        with watch_runs() as seen:
+            try:
+                run_cell(self.shell, cell, "%%run")
+            finally:
+                self.last = seen.runs[-1] if seen.runs else self.last
+                if seen.runs:
+                    self._show(seen, args)
+        if not seen.runs:
+            print("No Session.run in this cell.")
+
+    def _show(self, seen: Any, args: Any) -> None:
+        from tfteach.jupyter.widgets.run import RunView
+
+        for graph in dict.fromkeys(run.graph for run in seen.runs):
+            view = RunView(graph, runs=seen, depth=args.depth)
+            if args.static:
+                display.show_still(view)
+                view.close()
+            else:
+                display.show(view)
+
+    @magic_arguments()
+    @argument("node", help="the op to ask about: a name or a Python name.")
+    @argument(
+        "--fetch",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="ask about a run of this op or tensor; may be repeated. Without it, about "
+        "the last run that %%%%run saw.",
+    )
+    @argument(
+        "--feed",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="... when this tensor is fed; may be repeated.",
+    )
+    @line_magic
+    def why(self, line: str) -> None:  # fmt: skip
+        """Tell why a run executes an op, or does not.
+
+        Examples:
+
+            %why layer1/weights --fetch loss --feed x
+            %why w                                   # of the last run in a %%run cell
+        """
+        args = parse_argstring(self.why, line)
+        needs = self._needs(args)
+        graph = needs.fetches[0].graph
+        op = element_of(graph, self.shell.user_ns, args.node)
+        print(needs.why(op if isinstance(op, Operation) else op.op))
+
+    def _needs(self, args: Any) -> RunNeeds:
+        if not args.fetch:
+            if self.last is None:
+                raise UsageError(
+                    "%why: which run? Say --fetch NAME, or run a cell with %%run first"
+                )
+            return self.last.needs()
+        names = self.shell.user_ns
+        graph = graph_of(names, args.fetch)
+        fetches = [element_of(graph, names, name) for name in args.fetch]
+        feeds = [element_of(graph, names, name) for name in args.feed]
+        tensors = [f if isinstance(f, Tensor) else f.outputs[0] for f in feeds]
+        return explain_run(graph, fetches, tensors)

@@ -1,0 +1,108 @@
+"""`RunView`: the session runs of a piece of code, and what each needs of its graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import traitlets
+
+from tfteach.explain.pruning import RunNeeds, Why, explain_run
+from tfteach.explain.runs import Run, Runs
+from tfteach.framework.graph import Operation
+from tfteach.jupyter import display
+from tfteach.jupyter.widgets.graph import STATIC, GraphView, Names
+
+
+class RunView(GraphView):
+    """What `Session.run` needs, traced back from the fetches, and why.
+
+    "Trace" plays how a run finds its ops; the slider stops it at any step. A click on a
+    box tells why it runs, or what is in the way. Fetches and feeds change with `f` and
+    `d`, as in a `GraphView`.
+
+    Args:
+      graph: as for `GraphView`; the graph of `runs` if it is None and there are some.
+      fetches, feeds: of the run to look at; those of the first of `runs` otherwise.
+      runs: what `watch_runs` saw, to choose from; runs of other graphs are left out.
+      predict: first the learner clicks what will run; then "Reveal" scores it.
+      options: as for `GraphView`.
+
+    Attributes:
+      guessed: the names of the ops that are marked.
+      score: {"right": n, "wrong": n, "missed": n} once it is revealed, else None.
+
+    Example:
+      >>> RunView(fetches=[loss], feeds=[x], predict=True)
+    """
+
+    _esm = STATIC / "run.js"
+    _css = STATIC / "run.css"
+
+    _run_list: Any = traitlets.List().tag(sync=True)
+    chosen = traitlets.Int(0).tag(sync=True)
+    predict = traitlets.Bool(False).tag(sync=True)
+    guessed: Any = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    revealed = traitlets.Bool(False).tag(sync=True)
+    score = traitlets.Dict(default_value=None, allow_none=True).tag(sync=True)
+
+    def __init__(
+        self,
+        graph: Any = None,
+        fetches: Names = (),
+        feeds: Names = (),
+        *,
+        runs: Runs | None = None,
+        predict: bool = False,
+        **options: Any,
+    ) -> None:
+        seen = [] if runs is None else runs.runs
+        if graph is None and seen:
+            graph = seen[0].graph
+        seen = [run for run in seen if run.graph is graph]
+        if seen and not fetches:
+            fetches, feeds = seen[0].fetches, seen[0].feeds
+        super().__init__(graph, fetches, feeds, **options)
+        self.predict = predict
+        self._run_list = [row_of(run) for run in seen]
+
+    def needs(self) -> RunNeeds:
+        """What the run in view executes, with a reason for every op; print it.
+
+        Raises:
+          KeyError: a fetch or feed is not in the graph.
+        """
+        return explain_run(self.graph, self.fetches, self.feeds)
+
+    def why(self, op: Operation | str) -> Why:
+        """Why the run in view executes this op, or does not."""
+        return self.needs().why(op)
+
+    def to_text(self) -> str:
+        """The runs, a line for each, and the graph in words."""
+        lines = [
+            f"{row['label']}{' x' + str(row['count']) if row['count'] > 1 else ''}: "
+            f"{row['needed']} of {row['ops']} ops run"
+            for row in self._run_list
+        ]
+        return "\n".join([*lines, super().to_text()])
+
+    def static_bundle(self) -> dict[str, str]:
+        bundle = super().static_bundle()
+        return {**bundle, "text/plain": self.to_text()}
+
+
+def row_of(run: Run) -> dict[str, Any]:
+    """A run for the page's list."""
+    place, line, text = "", 0, ""
+    if run.source is not None:
+        place, line, _, text = display.where(run.source)
+    return {
+        "label": ", ".join(fetch.name for fetch in run.fetches),
+        "where": f"{place} line {line}" if place else "",
+        "text": text.strip(),
+        "count": run.count,
+        "needed": len(run.needs().needed),
+        "ops": run.graph.version,
+        "fetches": [fetch.name for fetch in run.fetches],
+        "feeds": [feed.name for feed in run.feeds],
+    }
