@@ -54,7 +54,11 @@ class AttentionWrapperState(NamedTuple):
           ValueError: a shape is another one, or a part is nested otherwise.
 
         Example:
-          >>> state = cell.zero_state(32, tf.float32).clone(cell_state=last)
+          >>> attention = tf.contrib.seq2seq.LuongAttention(4, tf.zeros([2, 5, 3]))
+          >>> cell = tf.nn.rnn_cell.GRUCell(4)
+          >>> cell = tf.contrib.seq2seq.AttentionWrapper(cell, attention)
+          >>> state = cell.zero_state(2, tf.float32)
+          >>> state = state.clone(cell_state=tf.ones([2, 4]))
         """
 
         def checked(old: Any, new: Any) -> Any:

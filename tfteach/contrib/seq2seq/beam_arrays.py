@@ -50,7 +50,7 @@ def tile_batch(t: Any, multiplier: int, name: str | None = None) -> Any:
       ValueError: a rank is not known, or 0.
 
     Example:
-      >>> tf.contrib.seq2seq.tile_batch([1, 2], 3)  # [1, 1, 1, 2, 2, 2]
+      >>> tf.contrib.seq2seq.tile_batch(tf.constant([1, 2]), 3)  # [1, 1, 1, 2, 2, 2]
 
     Source: contrib/seq2seq/python/ops/beam_search_decoder.py.
     """
