@@ -261,7 +261,7 @@ def over_frequencies(tf):
     }  # fmt: skip
     cells = [
         rnn.GridLSTMCell(2, True, cell_clip=0.3, **blocks),
-        rnn.GridLSTMCell(2, True, True, num_frequency_blocks=[2], **windows),
+        rnn.GridLSTMCell(1, True, True, num_frequency_blocks=[2], **windows),
         rnn.GridLSTMCell(
             2, couple_input_forget_gates=True, num_unit_shards=2, state_is_tuple=False,
             num_frequency_blocks=[2], **windows,
@@ -272,7 +272,6 @@ def over_frequencies(tf):
         rnn.BidirectionalGridLSTMCell(
             2, num_frequency_blocks=[2], backward_slice_offset=-1, **windows
         ),
-        rnn.BidirectionalGridLSTMCell(2, num_frequency_blocks=[2], **windows),
     ]  # fmt: skip
     for number, cell in enumerate(cells):
         with tf.variable_scope(f"grid_{number}"):
