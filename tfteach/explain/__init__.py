@@ -3,7 +3,8 @@
 Enters: graphs and what a session noted. Leaves: tuples and texts that a test, a
 terminal or a widget can show; nothing here knows Jupyter. Read outline.py (what a graph
 holds), tree.py (its scopes), pruning.py (what a run needs, and why), growth.py (how a
-graph grew), placement.py (devices and copies).
+graph grew; lazy.py the verdict, twins.py what was built again), placement.py (devices
+and copies).
 """
 
 from tfteach.explain.growth import Growth as Growth

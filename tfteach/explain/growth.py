@@ -1,17 +1,26 @@
 """How a graph grew: which lines added ops, and which of them after the first run.
 
-A graph that keeps growing while it is run is the mark of lazy loading: ops are built in
-the loop that runs them.
+A program has two clocks: building moves the one, running the other. A graph that keeps
+growing while it is run is the mark of lazy loading: ops are built in the loop that runs
+them. The verdict is in lazy.py, what is built twice in twins.py.
 """
 
 from __future__ import annotations
 
+import threading
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from tfteach.framework.graph import Graph, OpAdded, SessionRun, SourceLine
+from tfteach.explain.runs import calling_line
+from tfteach.explain.twins import Group, Twins
+from tfteach.framework.graph import Graph, OpAdded, Operation, SessionRun, SourceLine
+from tfteach.framework.graphdef import node_size
+
+if TYPE_CHECKING:
+    from tfteach.explain.lazy import Embedded, Verdict
 
 
 class Step(NamedTuple):
@@ -21,15 +30,34 @@ class Step(NamedTuple):
       after_runs: how many runs there were before.
       ops: the names of the ops added, in order.
       lines: for each line of the user's that added some, how many.
+      size_bytes: of the whole GraphDef, with them.
     """
 
     after_runs: int
     ops: tuple[str, ...]
     lines: dict[SourceLine, int]
+    size_bytes: int
+
+
+class Round(NamedTuple):
+    """A stretch of building, and the runs that followed before the next.
+
+    Attributes:
+      start, stop: the ops built, as indices into `graph.operations`.
+      runs: how many runs followed; 0 only in the last round.
+      ran_at: the line of the first of them.
+    """
+
+    start: int
+    stop: int
+    runs: int
+    ran_at: SourceLine | None
 
 
 class Growth:
     """Notes what a graph gains from now on; `close()` ends it.
+
+    Noting costs nothing while ops are built; questions are answered when asked.
 
     Example:
       >>> with watch_growth(graph) as growth:
@@ -37,57 +65,135 @@ class Growth:
       ...         session.run(tf.add(x, y))
       >>> growth.added_while_running
       2
+      >>> print(growth.verdict)
+      Lazy loading: line 3 adds 1 op to the graph at every run.
+      ...
     """
 
     def __init__(self, graph: Graph) -> None:
         self.graph = graph
         self.runs = 0
         self.ops_before = graph.version
-        self._added: list[list[tuple[str, SourceLine | None]]] = [[]]
+        self._ops_after: int | None = None
+        # For each stretch of runs: ops there were, runs, and the line of the first.
+        self._ran: list[tuple[int, int, SourceLine | None]] = []
+        self._lock = threading.RLock()
+        self._twins = Twins(graph)
+        self._sizes = [0]  # of the GraphDef with so many ops
         self._subscription = graph.observe(self._note)
 
     def _note(self, event: OpAdded | SessionRun) -> None:
         if isinstance(event, OpAdded):
-            self._added[-1].append((event.op.name, event.op.source))
-        else:
+            return
+        with self._lock:
             self.runs += 1
-            self._added.append([])
+            ops = self.graph.version
+            if self._ran and self._ran[-1][0] == ops:
+                _, runs, line = self._ran[-1]
+                self._ran[-1] = ops, runs + 1, line
+            else:
+                self._ran.append((ops, 1, calling_line()))
 
     def close(self) -> None:
         self._subscription.close()
+        if self._ops_after is None:
+            self._ops_after = self.graph.version
+
+    # ---- what was built when
+
+    @property
+    def ops_after(self) -> int:
+        """How many ops the graph had when the watching ended; has now, before."""
+        return self.graph.version if self._ops_after is None else self._ops_after
+
+    @property
+    def rounds(self) -> list[Round]:
+        """Building and running by turns; the last round may have no run."""
+        with self._lock:
+            ran = list(self._ran)
+        starts = [self.ops_before, *[ops for ops, _, _ in ran]]
+        found = [
+            Round(start, stop, runs, line)
+            for start, (stop, runs, line) in zip(starts, ran, strict=False)
+        ]
+        if not found or starts[-1] < self.ops_after:
+            found.append(Round(starts[-1], max(starts[-1], self.ops_after), 0, None))
+        return found
 
     @property
     def steps(self) -> list[Step]:
         """What was added before the first run, between runs, and after the last."""
-        return [
-            Step(
-                runs,
-                tuple(name for name, _ in added),
-                dict(Counter(line for _, line in added if line is not None)),
-            )
-            for runs, added in enumerate(self._added)
-        ]
+        found: list[Step] = []
+        for round_ in self.rounds:
+            ops = self.graph.operations[round_.start : round_.stop]
+            lines = Counter(op.source for op in ops if op.source is not None)
+            names = tuple([op.name for op in ops])
+            size = self.size_bytes(round_.stop)
+            found.append(Step(len(found), names, dict(lines), size))
+            for _ in range(round_.runs - 1):
+                found.append(Step(len(found), (), {}, size))
+        if len(found) == self.runs:
+            found.append(Step(self.runs, (), {}, self.size_bytes()))
+        return found
+
+    @property
+    def at_first_run(self) -> int:
+        """How many ops the graph had when it was first run; has now, before."""
+        return self._ran[0][0] if self._ran else self.ops_after
 
     @property
     def added_while_running(self) -> int:
         """How many ops came after the first run: none, in a well-kept program."""
-        return sum(map(len, self._added[1:]))
+        return self.ops_after - self.at_first_run
+
+    def round_of(self, op: Operation) -> int:
+        """In which of `rounds` an op was built; -1 if before the watching."""
+        index = op.node_id - 1
+        if index < self.ops_before:
+            return -1
+        return bisect_right([ops for ops, _, _ in self._ran], index)
+
+    def size_bytes(self, ops: int | None = None) -> int:
+        """The size of the GraphDef with its first `ops` ops; with all without that."""
+        count = self.ops_after if ops is None else ops
+        with self._lock:
+            for op in self.graph.operations[len(self._sizes) - 1 : count]:
+                self._sizes.append(self._sizes[-1] + node_size(op))
+            return self._sizes[count]
+
+    # ---- what was built again
+
+    def twins(self) -> Twins:
+        """For each op so far the first one that is like it."""
+        with self._lock:
+            self._twins.read(self.ops_before, -1)
+            for number, round_ in enumerate(self.rounds):
+                self._twins.read(round_.stop, number)
+        return self._twins
+
+    @property
+    def duplicates(self) -> list[Group]:
+        """Ops that were built again while watched, like ones together."""
+        return self.twins().groups(self.ops_before)
+
+    @property
+    def constants(self) -> list[Embedded]:
+        """Large values that a line put into the graph more than once."""
+        from tfteach.explain.lazy import embedded_again
+
+        return embedded_again(self)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether this is lazy loading, which line does it, and what to do."""
+        from tfteach.explain.lazy import judge
+
+        return judge(self)
 
     def __str__(self) -> str:
-        total = sum(map(len, self._added))
-        lines = [f"{total} ops added, {self.runs} runs"]
-        if not self.added_while_running:
-            lines.append("No op was added after the first run.")
-            return "\n".join(lines)
-        lines.append(f"{self.added_while_running} ops were added after the first run:")
-        counts: Counter[SourceLine] = Counter()
-        for step in self.steps[1:]:
-            counts.update(step.lines)
-        lines += [
-            f"  {count:>5}  line {source.line}: {source.text}"
-            for source, count in counts.most_common(10)
-        ]
-        return "\n".join(lines)
+        from tfteach.explain.lazy import text_of
+
+        return text_of(self)
 
 
 @contextmanager

@@ -100,13 +100,13 @@ def watch_runs() -> Iterator[Runs]:
 
     def note(event: OpAdded | SessionRun) -> None:
         if isinstance(event, SessionRun):
-            seen.note(event, _calling_line())
+            seen.note(event, calling_line())
 
     with observe_all(note):
         yield seen
 
 
-def _calling_line() -> SourceLine | None:
+def calling_line() -> SourceLine | None:
     """The first line outside of this package, on the way up."""
     frame = sys._getframe(1)
     while frame is not None:

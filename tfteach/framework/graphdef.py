@@ -232,6 +232,18 @@ def node_def(op: Operation) -> Any:
     return NodeDef.FromString(_node_bytes(op, _attr_block(op)))
 
 
+def node_size(op: Operation) -> int:
+    """How many bytes the node takes in a GraphDef.
+
+    The values of a large constant are counted, not copied: give or take ten bytes.
+    """
+    if op.type == "Const":
+        value = op.spec.value  # type: ignore[attr-defined]
+        if value.nbytes > 1024 and not value.dtype.hasobject:
+            return int(value.nbytes) + len(op.name) + len(op.device) + 60
+    return len(_chunk(b"\x0a", _node_bytes(op, _attr_block(op))))
+
+
 def graph_bytes(
     graph: Graph, from_version: int | None = None, add_shapes: bool = False
 ) -> bytes:
