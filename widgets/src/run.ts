@@ -206,7 +206,7 @@ class RunView {
     }
     if (op === undefined) return said;
     const runs = this.view.light.needed.has(op.index);
-    const verdict = guessed ? (runs ? "✓ right" : "✗ does not run") : runs ? "missed" : null;
+    const verdict = guessed ? (runs ? "✓ right" : "✗ wrong") : runs ? "missed" : null;
     if (verdict === null) return said;
     const kind = guessed ? (runs ? "right" : "wrong") : "missed";
     return { ...said, classes: [...said.classes, `tft-${kind}`], badges: [...said.badges, verdict], label: `${said.label}, ${verdict}` };

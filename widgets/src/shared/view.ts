@@ -415,8 +415,8 @@ export class View {
     if (next.size !== this.expanded.size) this.setExpanded(next);
     if (box === undefined) return;
     this.userMoved = true;
+    this.select(box.id); // first: its details take room
     this.canvas.reveal(box.id, true);
-    this.select(box.id);
   }
 
   // --- the frame ---
