@@ -225,7 +225,7 @@ def create(
     ]
     node.extra_attrs = None
     node.control_flow_context = None
-    node._origin = _user_frame()
+    node._origin = user_frame()
     scopes = graph.scopes
     if scopes.control and control_inputs is None:
         node.control_inputs = scopes.control_inputs_for({t.op for t in inputs})
@@ -307,8 +307,8 @@ def _colocate_with_refs(node: Operation, refs: tuple[int, ...]) -> None:
         scopes.colocation = saved
 
 
-def _user_frame() -> Any:
-    """(code, offset) of the innermost frame outside this package."""
+def user_frame() -> Any:
+    """(code, offset) of the innermost frame outside this package; None without one."""
     frame: Any = sys._getframe(2)
     while frame is not None:
         code = frame.f_code

@@ -13,7 +13,7 @@ import heapq
 import re
 from typing import Any, NamedTuple
 
-from tfteach.framework.build import _user_frame, infer
+from tfteach.framework.build import infer, user_frame
 from tfteach.framework.convert import convert
 from tfteach.framework.device import canonical, merge_names
 from tfteach.framework.dtypes import DType
@@ -175,7 +175,7 @@ class _Import:
         self.used: set[str] = set()
         self.open_loops: list[tuple[Operation, _Edges]] = []
         self.taken: set[str] = set()
-        self.origin = _user_frame()
+        self.origin = user_frame()
 
     def run(self) -> None:
         """Make all operations."""

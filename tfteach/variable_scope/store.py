@@ -9,6 +9,7 @@ import inspect
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from tfteach.framework.build import user_frame
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import as_dtype, float32, string
 from tfteach.framework.graph import get_default_graph
@@ -35,10 +36,32 @@ class PartitionInfo(NamedTuple):
     var_offset: list[int]
 
 
+class Request(NamedTuple):
+    """One `get_variable` that was answered: what it gave, and who asked.
+
+    Attributes:
+      name: the full name that was asked for.
+      variable: the variable given.
+      made: whether it was made for it, or was there.
+      origin: the user's (code, offset), see `Operation.source`; None without one.
+    """
+
+    name: str
+    variable: Any
+    made: bool
+    origin: Any
+
+
 class VariableStore:
-    """See the module's text."""
+    """See the module's text.
+
+    Attributes:
+      requests: every `get_variable` that was answered, in order, for
+        tfteach.explain.sharing.
+    """
 
     def __init__(self) -> None:
+        self.requests: list[Request] = []
         self._vars: dict[str, Any] = {}
         self._partitioned_vars: dict[str, PartitionedVariable] = {}
 
@@ -100,7 +123,8 @@ class VariableStore:
         dtype, shape = as_dtype(dtype), as_tensor_shape(shape)
         reuse = how["reuse"]
         if name in self._vars:
-            return _shared(self._vars[name], name, shape, dtype, reuse)
+            found = _shared(self._vars[name], name, shape, dtype, reuse)
+            return self._note(name, found, False)
         if reuse is True:
             raise ValueError(
                 f"Variable {name} does not exist, or was not created with "
@@ -122,6 +146,10 @@ class VariableStore:
         self._vars[name] = variable
         if how["regularizer"]:
             _regularize(variable, name, how["regularizer"])
+        return self._note(name, variable, True)
+
+    def _note(self, name: str, variable: Any, made: bool) -> Any:
+        self.requests.append(Request(name, variable, made, user_frame()))
         return variable
 
     # ---- a variable in parts
@@ -146,7 +174,7 @@ class VariableStore:
         if name in self._partitioned_vars:
             found = self._partitioned_vars[name]
             _check_parts(found, name, shape, dtype, partitions, reuse)
-            return found
+            return self._note(name, found, False)
         if reuse is True:
             raise ValueError(
                 f"PartitionedVariable {name} does not exist, or was not created with "
