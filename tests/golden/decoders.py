@@ -39,6 +39,17 @@ def training(tf):
     return [*outputs, *last, ends, *_trained(tf, outputs.rnn_output, targets, mask)]
 
 
+def state_of_both_directions(tf):
+    seq = tf.contrib.seq2seq
+    x = tf.constant(X, name="x")
+    halves = [tf.constant(X[:, i], name="half") for i in range(2)]
+    cell = tf.nn.rnn_cell.BasicRNNCell(4)
+    helper = seq.TrainingHelper(x, [3, 2])
+    decoder = seq.BasicDecoder(cell, helper, tf.concat(halves, 1))
+    outputs, _, _ = seq.dynamic_decode(decoder)
+    return [outputs.rnn_output, *tf.gradients(outputs.rnn_output, halves)]
+
+
 def time_major(tf):
     seq = tf.contrib.seq2seq
     x = tf.constant(X.transpose(1, 0, 2), name="x")
@@ -305,7 +316,8 @@ def tree(tf):
 
 GRAPHS = [beams, beams_with_attention, tree]
 GRAPHS += [attention_training, attention_greedy, attention_variants, monotonic]
-GRAPHS += [training, time_major, greedy_and_sampled, own_functions, scheduled]
+GRAPHS += [training, state_of_both_directions, time_major, greedy_and_sampled]
+GRAPHS += [own_functions, scheduled]
 
 if __name__ == "__main__":
     write(GRAPHS, sys.argv[1])

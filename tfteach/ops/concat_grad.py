@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tfteach.framework.contexts import output_context
 from tfteach.framework.indexed_slices import IndexedSlices
 from tfteach.framework.op import OPS
 from tfteach.framework.operation import Tensor
@@ -25,7 +26,7 @@ def concat_gradient(inputs: Sequence[Tensor], axis: Tensor, grad: Any) -> list[A
     if isinstance(grad, IndexedSlices):
         return _sparse(inputs, axis, grad)
     if axis.op.type == "Const" and (
-        axis.op.control_flow_context is not grad.op.control_flow_context
+        output_context(axis.op) is not output_context(grad.op)
     ):
         # A copy inside grad's loop, instead of one more value that enters it.
         axis = constant(constant_value(axis), axis.dtype)
