@@ -142,6 +142,9 @@ import tensorflow.contrib.slim as slim; slim.conv2d, slim.arg_scope
 from tensorflow.contrib import layers; layers.fully_connected
 from tensorflow.contrib.layers.python.layers import batch_norm
 from tensorflow.contrib.framework.python.ops import add_arg_scope
+from tensorflow.contrib.rnn.python.ops import core_rnn_cell, rnn_cell; rnn_cell.SRUCell
+from tensorflow.contrib.rnn.python.ops.core_rnn_cell import _linear, EmbeddingWrapper
+from tensorflow.contrib.legacy_seq2seq.python.ops import seq2seq; seq2seq.rnn_decoder
 from tensorboard.compat import tf as stub; assert "stub" in stub.io.gfile.__name__
 """
 # statement -> the error's class and the end of its text
@@ -165,6 +168,9 @@ REFUSED = {
     "from tensorflow.python.ops import math_ops; math_ops.nosuch": "AttributeError: "
     "module 'tensorflow.python.ops.math_ops' has no attribute 'nosuch': tfteach has no "
     "such name in tf or tf.math",
+    "from tensorflow.contrib.rnn.python.ops.core_rnn_cell import nosuch": "ImportError:"
+    " cannot import name 'nosuch' from 'tensorflow.contrib.rnn.python.ops."
+    "core_rnn_cell' (unknown location)",
     "from tensorflow.core.framework import nosuch_pb2": "ImportError: cannot import "
     "name 'nosuch_pb2' from 'tensorflow.core.framework' (unknown location)",
     "tf.compat.v2": "AttributeError: module 'tensorflow.compat' has no attribute 'v2'; "

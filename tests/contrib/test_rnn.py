@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import tfteach as tf
+from tfteach.contrib.rnn.linear import Linear, _linear
 from tfteach.ops.lstm_blocks import BlockLSTM, LSTMBlockCell
 
 rnn = tf.contrib.rnn
@@ -230,3 +231,26 @@ def test_sizes_that_do_not_fit_are_refused_in_the_run(sizes, words):
     with tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError) as caught:
         sess.run(found)
     assert words in str(caught.value)
+
+
+def test_what_old_notebooks_take_from_core_rnn_cell():
+    parts = [tf.ones([2, 3]), tf.ones([2, 1])]
+    tf.get_variable_scope().set_initializer(tf.constant_initializer(0.5))
+    with tf.variable_scope("cell"):
+        joined = _linear(parts, 5, True, bias_initializer=tf.ones_initializer())
+        assert joined.name == "cell/cell/BiasAdd:0"  # as in TensorFlow
+        tf.get_variable_scope().reuse_variables()
+        again = Linear(parts, 5)(parts)
+    with tf.variable_scope("plain"):
+        plain = _linear(parts[0], 5, False)
+    assert [v.op.name for v in tf.global_variables()] == [
+        "cell/kernel", "cell/bias", "plain/kernel",
+    ]  # fmt: skip
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        found = sess.run([joined, again, plain])
+    for value, expected in zip(found, [3, 3, 1.5], strict=True):
+        np.testing.assert_array_equal(value, np.full([2, 5], expected))
+    for nothing in (None, []):
+        with pytest.raises(ValueError, match="`args` must be specified"):
+            _linear(nothing, 5, True)

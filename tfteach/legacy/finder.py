@@ -111,11 +111,14 @@ def _is_name(path: str) -> bool:
 
 
 def _contrib(path: str) -> ModuleType | None:
-    """`contrib.rnn.python.ops.core_rnn_cell` is looked up in `contrib.rnn`."""
+    """`contrib.layers.python.layers` is looked up in `contrib.layers`."""
     package, inside, _ = path.partition(".python")
     if not path.startswith("contrib.") or not inside:
         return None
-    found: ModuleType | None = internals.public(package)
+    found: ModuleType | None = internals.inner(path)
+    ops = f"{package}.python.ops"
+    if found is None and not (path.startswith(ops) and internals.inner(ops)):
+        found = internals.public(package)
     return found
 
 

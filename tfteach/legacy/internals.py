@@ -81,7 +81,7 @@ ops.random_ops: . random
 ops.resource_variable_ops: . tfteach.variables.resource
 ops.rnn: nn
 ops.rnn_cell: nn.rnn_cell contrib.rnn
-ops.rnn_cell_impl: nn.rnn_cell contrib.rnn
+ops.rnn_cell_impl: nn.rnn_cell contrib.rnn tfteach.contrib.rnn.linear
 ops.script_ops: .
 ops.sets: sets
 ops.sparse_ops: . sparse
@@ -178,6 +178,20 @@ _PARENTS = {
     for depth in range(len(parts))
 }
 
+# Modules in `tensorflow.contrib.<package>.python.ops` that old code imports from there.
+_CONTRIB = {
+    "rnn": "core_rnn_cell fused_rnn_cell gru_ops lstm_ops rnn rnn_cell",
+    "legacy_seq2seq": "seq2seq",
+    "seq2seq": "attention_wrapper basic_decoder beam_search_decoder decoder helper "
+    "loss",
+}
+for _package, _modules in _CONTRIB.items():
+    _ops = f"contrib.{_package}.python.ops"
+    _TABLE[_ops] = (f"contrib.{_package}",)
+    for _name in _modules.split():
+        _TABLE[f"{_ops}.{_name}"] = _TABLE[_ops]
+_TABLE["contrib.rnn.python.ops.core_rnn_cell"] += ("tfteach.contrib.rnn.linear",)
+
 
 def public(path: str) -> Any:
     """The module `tf.<path>`, or None; "." is `tf` itself."""
@@ -204,7 +218,8 @@ class Inner(ModuleType):
     """A module below `tensorflow.python`; names come from the packages of its row."""
 
     def __init__(self, path: str, packages: tuple[str, ...]) -> None:
-        super().__init__(f"tensorflow.python.{path}".rstrip("."))
+        root = "tensorflow" if path.startswith("contrib.") else "tensorflow.python"
+        super().__init__(f"{root}.{path}".rstrip("."))
         self.__path__: list[str] = []
         self._place = path
         self._packages = packages

@@ -276,7 +276,7 @@ class GLSTMCell(WithMemory, RNNCell):
             joined = concat(shares, axis=1)
             if group == len(self._kernels):
                 size = 4 * (self._num_units // self._groups)
-                self._kernels.append(Linear(joined, size, use_bias=False))
+                self._kernels.append(Linear(joined, size, build_bias=False))
             return split(self._kernels[group](joined), 4, 1)
 
     def call(self, inputs: Any, state: Any) -> Any:
@@ -303,7 +303,7 @@ class GLSTMCell(WithMemory, RNNCell):
         if self._num_proj is not None:
             with variable_scope("projection"):
                 if self._projection is None:
-                    self._projection = Linear(new_h, self._num_proj, use_bias=False)
+                    self._projection = Linear(new_h, self._num_proj, build_bias=False)
                 new_h = self._projection(new_h)
         return new_h, LSTMStateTuple(new_c, new_h)
 
