@@ -125,6 +125,7 @@ export class Canvas {
       const base = ["tft-node", `tft-${item.look.glyph}`, `tft-lane-${item.lane}`, ...(item.open ? ["tft-open"] : []), ...born];
       drawn.el.setAttribute("class", [...base, ...classes].join(" "));
       drawn.el.setAttribute("aria-label", label);
+      drawn.title.classList.toggle("tft-future", classes.includes("tft-future")); // an open box's name stands elsewhere
       this.drawExtras(drawn, badges);
     }
     for (const drawn of this.edges.values()) {
