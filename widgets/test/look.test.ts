@@ -3,7 +3,7 @@ import { glyphOf, guess, lookOf, shorten } from "../src/shared/look";
 import { highlight, likeness, makeMarks } from "../src/shared/marks";
 import { labelPoint, linePath, resample } from "../src/shared/path";
 import { makeScene } from "../src/shared/scene";
-import { find } from "../src/shared/toolbar";
+import { find } from "../src/shared/search";
 import { golden, model, options } from "./helpers";
 
 test("kinds of boxes", () => {

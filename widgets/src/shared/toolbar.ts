@@ -1,6 +1,5 @@
 // The frame around the canvas: search, buttons, panels, the line that counts what runs.
 import { button, h } from "./dom";
-import type { GraphModel } from "./model";
 
 export interface Frame {
   root: HTMLElement;
@@ -121,31 +120,4 @@ export function showStatus(el: HTMLElement, counts: Counts, actions: StatusActio
       + (counts.since > 0 ? ` · +${plural(counts.since, "op")} since the first` : "")));
   }
   el.replaceChildren(...parts);
-}
-
-export interface Hit {
-  index: number;
-  name: string;
-  type: string;
-}
-
-const MOST_HITS = 50;
-
-/** Ops whose name or type holds the text; whole type and name ends first. */
-export function find(model: GraphModel, text: string): { hits: Hit[]; all: Set<number> } {
-  const want = text.trim().toLowerCase();
-  const all = new Set<number>();
-  if (want === "") return { hits: [], all };
-  const ranked: [number, Hit][] = [];
-  for (const op of model.ops) {
-    const name = op.name.toLowerCase();
-    const type = op.type.toLowerCase();
-    const rank = name === want ? 0 : type === want ? 1 : name.endsWith(`/${want}`) ? 2 : type.startsWith(want) ? 3
-      : name.includes(want) ? 4 : type.includes(want) ? 5 : -1;
-    if (rank < 0) continue;
-    all.add(op.index);
-    ranked.push([rank, { index: op.index, name: op.name, type: op.type }]);
-  }
-  ranked.sort((a, b) => a[0] - b[0] || a[1].index - b[1].index);
-  return { hits: ranked.slice(0, MOST_HITS).map(([, hit]) => hit), all };
 }

@@ -2,7 +2,6 @@
 import { Canvas } from "./canvas";
 import type { NodeMarks } from "./canvas";
 import { showDetails } from "./details";
-import { h } from "./dom";
 import { listen } from "./input";
 import type { LayoutCache, LayoutOptions } from "./layout";
 import type { Measure } from "./look";
@@ -15,9 +14,10 @@ import { showOutline } from "./outline";
 import { fetchName, splitName } from "./prune";
 import { makeScene, openToDepth, opensByLevel } from "./scene";
 import type { Scene, SceneEdge, SceneNode } from "./scene";
+import { Search } from "./search";
 import { grouped } from "./series";
-import { buildFrame, find, showStatus } from "./toolbar";
-import type { Frame, Hit } from "./toolbar";
+import { buildFrame, showStatus } from "./toolbar";
+import type { Frame } from "./toolbar";
 import { waves, why } from "./why";
 import { decode } from "./wire";
 import type { WidgetModel } from "./wire";
@@ -55,9 +55,7 @@ export class View {
   private wave: number | null = null;
   private colours = new Map<string, number>();
   private hovered: string | null = null;
-  private matches = new Set<number>();
-  private hits: Hit[] = [];
-  private hit = 0;
+  private readonly search: Search;
   private userMoved = false;
   private timer = 0;
   private settling = 0;
@@ -79,6 +77,11 @@ export class View {
     this.model = new GraphModel(state.get("_ops").map(decode));
     this.runs = state.get("_runs");
     this.opsAtFirstRun = state.get("_first");
+    this.search = new Search(this.frame, this.model, {
+      changed: () => this.canvas.mark(this.marks()),
+      take: (index) => this.goTo(index),
+      back: () => this.canvas.el.focus({ preventScroll: true }),
+    });
     this.takeBatches();
     const known = state.get("expanded");
     if (known !== null) [this.expanded, this.chosen] = [new Set(known), true];
@@ -125,14 +128,13 @@ export class View {
       toggleFetch: (id) => this.toggle("fetches", this.opAt(id), id),
       toggleFeed: (id) => this.toggle("feeds", this.opAt(id), id),
       hover: (id) => this.hover(id),
-      search: () => this.frame.search.focus(),
+      search: () => this.search.focus(),
       escape: () => this.escape(),
       moved: () => (this.userMoved = true),
       fit: () => this.fit(),
       selected: () => this.state.get("selected"),
       visible: () => this.scene.nodes,
     }));
-    this.listenToSearch();
     const observer = new ResizeObserver(() => this.resized());
     observer.observe(this.frame.stage);
     this.undo.push(() => observer.disconnect(), () => clearTimeout(this.settling));
@@ -235,7 +237,7 @@ export class View {
   }
 
   private marks(): ReturnType<typeof makeMarks> {
-    const marks = makeMarks(this.model, this.light, this.focus(), this.state.get("selected"), this.matches, this.colours);
+    const marks = makeMarks(this.model, this.light, this.focus(), this.state.get("selected"), this.search.matches, this.colours);
     const { decorate, edge, edgeNote } = this.extras;
     return {
       node: decorate === undefined ? marks.node : (node) => decorate(node, marks.node(node)),
@@ -462,61 +464,6 @@ export class View {
         return node.kind === "op" ? (n > 0 ? ", runs" : ", does not run") : `, ${n} run`;
       },
     });
-  }
-
-  private listenToSearch(): void {
-    const { search, results } = this.frame;
-    search.addEventListener("input", () => {
-      const found = find(this.model, search.value);
-      [this.hits, this.matches, this.hit] = [found.hits, found.all, 0];
-      this.showHits(found.all.size);
-      this.canvas.mark(this.marks());
-    });
-    search.addEventListener("keydown", (event) => {
-      event.stopPropagation();
-      if (event.key === "ArrowDown" || event.key === "ArrowUp") {
-        event.preventDefault();
-        const by = event.key === "ArrowDown" ? 1 : -1;
-        this.hit = (this.hit + by + this.hits.length) % Math.max(1, this.hits.length);
-        this.showHits(this.matches.size);
-      } else if (event.key === "Enter") this.takeHit(this.hit);
-      else if (event.key === "Escape") this.closeSearch(true);
-    });
-    search.addEventListener("blur", () => setTimeout(() => (results.hidden = true), 150));
-    results.hidden = true;
-  }
-
-  private showHits(total: number): void {
-    const { search, results } = this.frame;
-    const items = this.hits.map(({ name, type }, i) => {
-      const item = h("li", { role: "option", "aria-selected": `${i === this.hit}` }, h("span", {}, name), h("span", { class: "tft-muted" }, ` ${type}`));
-      item.addEventListener("pointerdown", (event) => {
-        event.preventDefault();
-        this.takeHit(i);
-      });
-      return item;
-    });
-    const summary = total === 0 ? "nothing found" : total > items.length ? `${total} found, the first ${items.length} shown` : "";
-    if (summary !== "") items.push(h("li", { class: "tft-muted", role: "presentation" }, summary));
-    results.replaceChildren(...items);
-    results.hidden = search.value.trim() === "";
-    search.setAttribute("aria-expanded", `${!results.hidden}`);
-    results.querySelector("[aria-selected=true]")?.scrollIntoView({ block: "nearest" });
-  }
-
-  private takeHit(i: number): void {
-    const hit = this.hits[i];
-    if (hit === undefined) return;
-    this.frame.results.hidden = true;
-    this.goTo(hit.index);
-  }
-
-  private closeSearch(back: boolean): void {
-    this.frame.search.value = "";
-    this.frame.results.hidden = true;
-    [this.hits, this.matches] = [[], new Set()];
-    this.canvas.mark(this.marks());
-    if (back) this.canvas.el.focus({ preventScroll: true });
   }
 }
 
