@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -36,6 +36,7 @@ MOST_BOXES = 250
 FONT = "Helvetica,Arial,sans-serif"
 INK, MUTED, EDGE, RULE = "#1c2430", "#566273", "#7c899b", "#c5ccd6"
 FETCH, FEED, REFERENCE = "#b83208", "#08716c", "#b35c00"
+COPY = "#9c1f6b"  # a line from device to device
 FLOW = {"Switch", "Merge", "Enter", "Exit", "NextIteration", "LoopCond"}
 
 # shape, fill, line of each kind of box
@@ -57,7 +58,15 @@ class Still:
       depth, expanded: which scopes are open, see `tfteach.explain.tree.opened`.
       fetches, feeds: names; what a run of them leaves out is drawn faint.
       aside, inline: names of boxes to set aside, or to keep in the main flow.
+
+    Attributes:
+      paint: gives a box its fill, line and words for the second line, in place of those
+        of its kind; None for these.
+      edge_words: from (op, output, reader) of a line to words on it; "" for none.
     """
+
+    paint: Callable[[Box], tuple[str, str, str] | None] | None = None
+    edge_words: Callable[[list[tuple[int, int, int]]], str] | None = None
 
     def __init__(
         self,
@@ -172,10 +181,14 @@ def _draw_box(still: Still, dot: Any, box: Box, ids: dict[str, str]) -> None:
         return
     kind = _kind(still, box)
     shape, fill, line = LOOKS[kind]
+    painted = None if still.paint is None else still.paint(box)
+    words = ""
+    if painted is not None:
+        fill, line, words = painted
     style = "filled,rounded" if shape == "box" else "filled"
     attrs = {
         "shape": shape, "fillcolor": fill, "color": line, "style": style,
-        "label": _label(still, box, kind), "tooltip": _escape(box.name),
+        "label": _label(still, box, kind, words), "tooltip": _escape(box.name),
     }  # fmt: skip
     if kind in ("placeholder", "const"):  # these shapes stretch around their words
         attrs["margin"] = "0,0" if kind == "placeholder" else "0.02,0.02"
@@ -216,8 +229,8 @@ def _kind(still: Still, box: Box) -> str:
     return "flow" if row.type.removeprefix("Ref") in FLOW else "op"
 
 
-def _label(still: Still, box: Box, kind: str) -> str:
-    second = second_line(still, box, kind)
+def _label(still: Still, box: Box, kind: str, words: str = "") -> str:
+    second = " · ".join(filter(None, [second_line(still, box, kind), words]))
     name = html.escape(box.label)
     title = f"<b>{name}</b>" if kind == "scope" else name
     if not second:
@@ -288,7 +301,8 @@ def _draw_edges(still: Still, dot: Any, ids: dict[str, str]) -> None:
     for (tail, head), base in bundles.items():
         attrs = _edge_attrs(still, base)
         tensors = {(op, port) for op, port, _ in base if port >= 0}
-        if len(tensors) == 1 and (tensors <= said or fans[tail] > LARGE_FAN):
+        told = tensors <= said or fans[tail] > LARGE_FAN
+        if len(tensors) == 1 and told and attrs.get("color") != COPY:
             attrs.pop("label", None)
         if len(tensors) == 1 and "label" in attrs:
             said |= tensors
@@ -343,6 +357,10 @@ def _edge_attrs(still: Still, base: list[tuple[int, int, int]]) -> dict[str, str
         attrs |= {"penwidth": "1.8", "color": attrs.get("color", INK)} if works else {
             "color": RULE, "penwidth": "0.8"
         }  # fmt: skip
+    words = "" if still.edge_words is None else still.edge_words(base)
+    if words:
+        attrs |= {"label": f" {words}", "color": COPY, "fontcolor": COPY}
+        attrs |= {"penwidth": "2.4"}
     return attrs
 
 
@@ -472,8 +490,11 @@ STYLE = """\
 
 def bundle_of(still: Still) -> dict[str, str]:
     """What any front end can show: SVG, the same inside HTML, and text."""
-    text = text_of(still)
-    svg = svg_of(still)
+    return bundle_with(text_of(still), svg_of(still))
+
+
+def bundle_with(text: str, svg: str | None) -> dict[str, str]:
+    """A picture (if there is one) and its words by MIME type."""
     if svg is None:
         words = f"<pre>{html.escape(text)}</pre>"
         return {"text/plain": text, "text/html": _hiding(words)}

@@ -8,6 +8,7 @@ Source: python/client/session.py (API and messages).
 
 from __future__ import annotations
 
+import itertools
 import threading
 import warnings
 import weakref
@@ -42,6 +43,7 @@ from tfteach.session.options import Options, check_config
 from tfteach.session.recent import MAX_PROGRAMS, Recent
 
 _open_sessions: weakref.WeakSet[BaseSession] = weakref.WeakSet()
+_numbers = itertools.count(1)
 AnyProgram = Program | NestedProgram | DataflowProgram
 
 
@@ -72,6 +74,7 @@ class BaseSession:
         self._placer = Placer(self.devices, self._options.allow_soft_placement)
         if self._options.log_device_placement:
             log_devices(self.devices)
+        self.number = next(_numbers)  # in the order of this process's sessions
         self._closed = False
         self._was_reset = False
         self._lock = threading.RLock()
@@ -492,6 +495,14 @@ class InteractiveSession(BaseSession):
             InteractiveSession._active -= 1
             stacks.remove_session(self, self._explicit_graph)
         super().close()
+
+
+def open_sessions(graph: Graph | None = None) -> list[BaseSession]:
+    """The sessions (of one graph) that are not closed, in the order they were made."""
+    found = [s for s in _open_sessions if not s._closed]
+    if graph is not None:
+        found = [s for s in found if s.graph is graph]
+    return sorted(found, key=lambda session: session.number)
 
 
 @export("get_default_session")

@@ -9,7 +9,8 @@ from typing import Any
 from IPython.core.error import UsageError
 
 from tfteach.framework.graph import Graph, Operation, Tensor
-from tfteach.framework.stacks import get_default_graph
+from tfteach.framework.stacks import get_default_graph, get_default_session
+from tfteach.session.session import BaseSession, open_sessions
 
 
 def element_of(graph: Graph, user_ns: dict[str, Any], name: str) -> Operation | Tensor:
@@ -38,6 +39,46 @@ def graph_of(user_ns: dict[str, Any], names: Sequence[str]) -> Graph:
         if isinstance(getattr(value, "graph", None), Graph):
             return value.graph  # type: ignore[union-attr]
     return get_default_graph()
+
+
+def session_of(shell: Any, expression: str | None) -> BaseSession:
+    """The session that an expression gives; the default one; or the only one open.
+
+    Raises:
+      UsageError: it gives none, or none is meant.
+    """
+    if expression:
+        try:
+            value = shell.ev(expression)
+        except NameError as error:
+            near = difflib.get_close_matches(expression, sessions_in(shell.user_ns))
+            advice = f". Did you mean {' or '.join(near)}?" if near else ""
+            raise UsageError(f"{error}{advice}") from None
+        if not isinstance(value, BaseSession):
+            raise UsageError(f"{expression} is no session, but {value!r}")
+        return value
+    default = get_default_session()
+    if default is not None:
+        return default
+    found = open_sessions()
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise UsageError("There is no open session: make one, sess = tf.Session()")
+    names = sessions_in(shell.user_ns)
+    raise UsageError(f"Which of {len(found)} sessions? {', '.join(names)}")
+
+
+def sessions_in(user_ns: dict[str, Any]) -> dict[str, BaseSession]:
+    """The user's names of open sessions, in the order of the sessions."""
+    found = {
+        name: value
+        for name, value in user_ns.items()
+        if isinstance(value, BaseSession)
+        and not value._closed
+        and not name.startswith("_")
+    }
+    return dict(sorted(found.items(), key=lambda pair: pair[1].number))
 
 
 def complete_names(shell: Any, *magics: str) -> None:

@@ -1,0 +1,115 @@
+"""The placement view in a real JupyterLab: a convnet in two towers, on two simulated
+GPUs."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.browser.lab import Lab
+from tests.browser.test_graph_view import node, view_of
+
+pytestmark = pytest.mark.browser
+
+SETUP = """\
+%load_ext tfteach
+import numpy as np
+import tfteach as tf
+tf.simulate_gpus(2, memory="8MiB")
+"""
+
+TOWERS = """\
+images = tf.placeholder(tf.float32, [32, 28, 28, 1], name="images")
+labels = tf.placeholder(tf.int64, [32], name="labels")
+with tf.device("/cpu:0"):
+    image_parts = tf.split(images, 2, name="split_images")
+    label_parts = tf.split(labels, 2, name="split_labels")
+losses = []
+for i in range(2):
+    with tf.device(f"/gpu:{i}"), tf.name_scope(f"tower_{i}"):
+        with tf.variable_scope("net", reuse=tf.AUTO_REUSE):
+            conv = tf.layers.conv2d(image_parts[i], 8, 5, activation=tf.nn.relu,
+                                    name="conv")
+            pool = tf.layers.max_pooling2d(conv, 2, 2)
+            logits = tf.layers.dense(tf.layers.flatten(pool), 10, name="dense")
+        losses.append(tf.losses.sparse_softmax_cross_entropy(label_parts[i], logits))
+with tf.device("/cpu:0"):
+    loss = tf.add_n(losses, name="loss")
+train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+sess = tf.Session(config=tf.ConfigProto(allow_soft_placement=True))
+"""
+
+VIEW = """\
+from tfteach.jupyter import PlacementView
+view = PlacementView(sess, [loss], [images, labels])
+view
+"""
+
+RUN = """\
+sess.run(tf.global_variables_initializer())
+batch = np.random.RandomState(0).rand(32, 28, 28, 1)
+sess.run(loss, {images: batch, labels: np.arange(32) % 10})
+"""
+
+
+def test_devices_log_and_copies(lab: Lab) -> None:
+    lab.open_cells("placement.ipynb", SETUP, TOWERS, VIEW, RUN)
+    for cell in range(3):
+        lab.run_cell(cell)
+    assert lab.cell_errors() == []
+    view = view_of(lab, 2)
+    # the picture: a device for each box, and the copies as lines that say their size
+    tower = node(view, "tower_1/")
+    assert "tft-dev-2" in (tower.get_attribute("class") or "")
+    assert "GPU:1" in (tower.text_content() or "")
+    assert "on GPU:1" in (tower.get_attribute("aria-label") or "")
+    view.locator(".tft-edge.tft-copy").first.wait_for()
+    view.locator(".tft-noted", has_text="49.00 KiB").first.wait_for()
+    lab.screenshot("placement_view", view)
+    # a run later the memory has been counted
+    gpu = view.locator(".tft-device", has_text="GPU:0")
+    assert "simulated" in gpu.inner_text()
+    assert "0 B of 8.00 MiB · peak 0 B" in gpu.inner_text()
+    lab.run_cell(3)
+    view.locator(".tft-device", has_text="peak 0 B").first.wait_for(state="detached")
+    # from the log to the picture
+    log = view.locator(".tft-ops")
+    log.locator("li", has_text="tower_1/net/conv/Conv2D").first.click()
+    drawn = node(view, "tower_1/net/conv/Conv2D")
+    drawn.wait_for()
+    assert "tft-selected" in (drawn.get_attribute("class") or "")
+    chosen = log.locator("[aria-selected=true]")
+    assert "asked for /device:GPU:1" in chosen.inner_text()
+    lab.screenshot("placement_view_selected", view)
+    # and from the picture to the log
+    node(view, "split_images/").click()
+    log.locator("li.tft-inside", has_text="split_images/split_dim").wait_for()
+    # one device alone, by keyboard
+    gpu.press("Enter")
+    assert gpu.get_attribute("aria-pressed") == "true"
+    log.locator("li").first.press("ArrowDown")
+    log.locator("li:focus").press("Enter")
+    assert log.locator("[aria-selected=true]").count() == 1
+    assert "GPU:1" not in log.inner_text()
+    assert "tft-dim" in (node(view, "labels").get_attribute("class") or "")
+    gpu.press("Enter")
+    # a copy shows where it comes from
+    copies = view.locator(".tft-copies")
+    copies.locator("li", has_text="net/dense/kernel").first.click()
+    assert copies.locator("[aria-selected=true]").count() == 1
+    lab.set_theme("JupyterLab Dark")
+    lab.screenshot("placement_view_dark", view)
+    lab.set_theme("JupyterLab Light")
+
+
+def test_what_cannot_be_placed_says_why(lab: Lab) -> None:
+    lab.open_cells(
+        "unplaced.ipynb",
+        SETUP,
+        "with tf.device('/gpu:7'):\n    far = tf.constant(1.0, name='far')\n"
+        "sess = tf.Session()",
+        VIEW.replace("[loss], [images, labels]", "[far]"),
+    )
+    lab.run_all()
+    view = view_of(lab, 2)
+    view.locator(".tft-problem", has_text="explicitly assigned to").wait_for()
+    assert "tft-unplaced" in (node(view, "far").get_attribute("class") or "")

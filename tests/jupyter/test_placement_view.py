@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from IPython.core.error import UsageError
+
+import tfteach as tf
+from tests.jupyter.test_magics import run, shell  # noqa: F401
+from tfteach.jupyter import PlacementView
+from tfteach.jupyter.widgets.placement import colours_of
+
+
+@pytest.fixture
+def session() -> Iterator[tf.Session]:
+    tf.simulate_gpus(2, memory="1MiB")
+    with tf.Graph().as_default():
+        x = tf.placeholder(tf.float32, [8, 8], name="x")
+        with tf.device("/gpu:0"):
+            y = tf.square(x, name="y")
+        with tf.device("/gpu:1"), tf.name_scope("far"):
+            tf.add(y, y, name="z")
+        with tf.Session() as session:
+            yield session
+    tf.simulate_gpus(0)
+
+
+def test_what_the_page_gets(session: tf.Session) -> None:
+    view = PlacementView(session, "far/z", "x")
+    state = view.get_state()
+    assert [d["label"] for d in state["_devices"]] == ["CPU:0", "GPU:0", "GPU:1"]
+    assert [d["simulated"] for d in state["_devices"]] == [False, True, True]
+    assert state["_placed"] == [
+        [1, "/device:GPU:0", 1, "asked for", "explicit"],
+        [2, "/device:GPU:1", 2, "asked for", "explicit"],
+    ]
+    ways = [(c["tensor"], c["from"], c["to"], c["size"]) for c in state["_copies"]]
+    assert ways == [("x:0", 0, 1, "256 B"), ("y:0", 1, 2, "256 B")]
+    assert state["_copies"][1]["readers"] == [2]
+
+
+def test_other_fetches_and_a_run_are_looked_at_again(session: tf.Session) -> None:
+    view = PlacementView(session, "far/z", "x")
+    view.fetches = ["y:0"]
+    assert [row[0] for row in view._placed] == [1]
+    view.fetches = []
+    assert [row[0] for row in view._placed] == [0, 1, 2]
+    view.fetches = ["nowhere"]  # may still come: the whole graph, until then
+    assert len(view._placed) == 3
+    assert view._devices[1]["peak"] == 0
+    session.run("y:0", {"x:0": [[1.0] * 8] * 8})
+    view.refresh()
+    assert view._devices[1]["peak"] == 512
+
+
+def test_still_picture_and_text(session: tf.Session) -> None:
+    view = PlacementView(session, "far/z", "x", depth=2)
+    bundle = view.static_bundle()
+    assert bundle["text/plain"].startswith("2 ops: 1 on GPU:0 (simulated), 1 on GPU:1")
+    assert "# explicit" in bundle["text/plain"]
+    assert "GPU:1" in bundle["image/svg+xml"]
+    assert "256 B" in bundle["image/svg+xml"]
+    assert colours_of(2)[0] in bundle["image/svg+xml"]
+    assert colours_of(7) == colours_of(1)
+
+
+def test_what_cannot_be_placed(session: tf.Session) -> None:
+    with tf.device("/gpu:9"):
+        tf.constant(1.0, name="lost")
+    view = PlacementView(session)
+    assert "lost" in view.problem
+    assert view._placed == []
+    assert "explicitly assigned to /device:GPU:9" in view.to_text()
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        view.placement()
+
+
+def test_it_needs_a_session() -> None:
+    with pytest.raises(ValueError, match="No session"):
+        PlacementView()
+
+
+BUILD = """
+with tf.Graph().as_default() as graph:
+    x = tf.placeholder(tf.float32, [2], name="x")
+    total = tf.add(x, 1.0, name="total")
+sess = tf.Session(graph=graph)
+"""
+
+
+def test_the_magic(shell: Any, capsys: Any) -> None:  # noqa: F811
+    run(shell, BUILD)
+    assert run(shell, "%placement total --feed x --session sess").success
+    assert len(shell.shown) == 2
+    assert "2 ops: 2 on CPU:0" in shell.shown[1]["text/plain"]
+    assert run(shell, "%placement --static --session sess").success
+    assert len(shell.shown) == 3
+    run(shell, "with sess.as_default():\n    %placement --text")
+    assert "total: (Add): /job:localhost" in capsys.readouterr().out
+    for line, words in [
+        ("--session ses", "Did you mean sess"),
+        ("--session tf", "is no session"),
+        ("totl --session sess", "Did you mean total"),
+        ("--depth 0", "--depth counts"),
+    ]:
+        with pytest.raises(UsageError, match=words):
+            shell.run_line_magic("placement", line)

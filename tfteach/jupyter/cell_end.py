@@ -1,0 +1,29 @@
+"""What a view does when a cell has ended."""
+
+from __future__ import annotations
+
+import sys
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+
+def at_cell_end(method: Callable[[], Any]) -> None:
+    """Call a bound method after each cell, for as long as its object lives.
+
+    Without IPython, as in tests and scripts, there are no cells and it is never called.
+    """
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    if shell is None:
+        return
+    held = weakref.WeakMethod(method)
+
+    def after_cell(*_: Any) -> None:
+        call = held()
+        if call is None:
+            shell.events.unregister("post_run_cell", after_cell)
+        else:
+            call()
+
+    shell.events.register("post_run_cell", after_cell)

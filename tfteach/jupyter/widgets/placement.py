@@ -1,0 +1,228 @@
+"""`PlacementView`: which device each op of a graph runs on, why, and what is copied."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import traitlets
+
+from tfteach.explain.placement import (
+    Copy,
+    DeviceUse,
+    Placements,
+    copy_size,
+    kind_of,
+    label_of,
+    placement,
+)
+from tfteach.explain.tree import Box
+from tfteach.framework.errors import OpError
+from tfteach.framework.stacks import get_default_session
+from tfteach.jupyter.cell_end import at_cell_end
+from tfteach.jupyter.picture import Still, bundle_with, op_name, svg_of, text_of
+from tfteach.jupyter.widgets.graph import STATIC, GraphView, Names
+
+# Fill and line of devices in still pictures, as placement.css has them for the light
+# theme; words say the same.
+COLOURS = (
+    ("#eef1f6", "#8592a6"),
+    ("#e6e9fd", "#6a77d6"),
+    ("#fbeadf", "#c67f4e"),
+    ("#eaf4dc", "#73994a"),
+    ("#fbe6ee", "#c9648d"),
+    ("#e2f3f6", "#3c93a5"),
+    ("#f1e8fb", "#9169c4"),
+)
+
+
+class PlacementView(GraphView):
+    """The graph by device, beside TensorFlow's log of placements with reasons.
+
+    A click on a box finds its line in the log, a click there the box; copies between
+    devices are lines with their size; each device has a bar of its memory. Without
+    fetches it shows the whole graph, with them (`f`) what a run of them does. Nothing
+    is run. After each cell the view looks again.
+
+    Args:
+      session: whose devices and options decide; the default session if None.
+      fetches, feeds: as for `GraphView`.
+      options: as for `GraphView`.
+
+    Attributes:
+      problem: why the graph cannot be placed at all; "" if it can.
+
+    Raises:
+      ValueError: there is no session.
+
+    Example:
+      >>> tf.simulate_gpus(2)
+      >>> sess = tf.Session()
+      >>> PlacementView(sess, fetches=[train_op])
+    """
+
+    _esm = STATIC / "placement.js"
+    _css = STATIC / "placement.css"
+
+    _devices: Any = traitlets.List().tag(sync=True)
+    _placed: Any = traitlets.List().tag(sync=True)
+    _copies: Any = traitlets.List().tag(sync=True)
+    _summary = traitlets.Unicode("").tag(sync=True)
+    problem = traitlets.Unicode("").tag(sync=True)
+
+    def __init__(
+        self,
+        session: Any = None,
+        fetches: Names = (),
+        feeds: Names = (),
+        **options: Any,
+    ) -> None:
+        session = get_default_session() if session is None else session
+        if session is None:
+            raise ValueError(
+                "No session: devices belong to one. Pass it, PlacementView(sess), or "
+                "use `with sess.as_default():`"
+            )
+        self.session = session
+        super().__init__(session.graph, fetches, feeds, **options)
+        self._state: Any = None
+        self._found: Placements | None = None
+        self._look_again()
+        self.observe(lambda _: self._look_again(), ["fetches", "feeds"])
+        at_cell_end(self.refresh)
+
+    def placement(self) -> Placements:
+        """What the view shows as data; `print` it.
+
+        Raises:
+          InvalidArgumentError: an op cannot be placed where it must be.
+        """
+        graph = self.session.graph
+        known = [f for f in self.fetches if graph.find_operation(op_name(f))]
+        feeds = [f for f in self.feeds if graph.find_operation(op_name(f))]
+        return placement(self.session, known or None, feeds)
+
+    def refresh(self) -> None:
+        """Look again at the graph and at the memory of the devices."""
+        super().refresh()
+        self._look_again()
+
+    def _look_again(self) -> None:
+        session = self.session
+        ledgers = [d.ledger for d in session.devices if d.ledger is not None]
+        state = (
+            session.graph.version, session.graph.mutations, session.transfers.count,
+            *((x.current_bytes, x.peak_bytes) for x in ledgers),
+            *self.fetches, None, *self.feeds,
+        )  # fmt: skip
+        if state == self._state or session._closed:
+            return
+        self._state = state
+        try:
+            found = self.placement()
+        except OpError as error:
+            self.problem, self._found = str(error.message), None
+            self._placed, self._copies, self._summary = [], [], ""
+            return
+        index = {device.name: i for i, device in enumerate(found.devices)}
+        at = {row.name: i for i, row in enumerate(self._rows)}
+        self._found = found
+        with self.hold_sync():
+            self.problem = ""
+            self._summary = found.summary
+            self._devices = [_device_row(d, i) for i, d in enumerate(found.devices)]
+            self._placed = [
+                [
+                    at[r.name],
+                    r.requested,
+                    index[r.assigned],
+                    kind_of(r.reason),
+                    r.reason,
+                ]
+                for r in found.rows
+                if r.name in at
+            ]
+            self._copies = [_copy_row(c, at, index) for c in found.copies]
+
+    # ---- still pictures
+
+    def still(self) -> Still:
+        still = super().still()
+        found = self._found
+        if found is None:
+            return still
+        labels = [device.label for device in found.devices]
+        device_of = {row.name: label_of(row.assigned) for row in found.rows}
+        sizes = {
+            (copy.tensor.op.name, copy.tensor.value_index, reader): copy
+            for copy in found.copies
+            for reader in copy.readers
+        }
+
+        def paint(box: Box) -> tuple[str, str, str] | None:
+            names = (still.rows[i].name for i in box.members)
+            here = {device_of[name] for name in names if name in device_of}
+            if not here:
+                return None
+            words = " ".join(sorted(here))
+            if len(here) > 1:
+                return "#ffffff", "#566273", words
+            return (*colours_of(labels.index(words)), words)
+
+        def edge_words(base: list[tuple[int, int, int]]) -> str:
+            keys = [(still.rows[a].name, p, still.rows[b].name) for a, p, b in base]
+            copies = list(dict.fromkeys(sizes[key] for key in keys if key in sizes))
+            if len(copies) > 1:
+                return f"{len(copies)} copies"
+            return f"copy {copy_size(copies[0])}" if copies else ""
+
+        still.paint, still.edge_words = paint, edge_words
+        return still
+
+    def to_text(self) -> str:
+        """The log with its reasons, copies and memory; the graph if it has none."""
+        found = self._found
+        return (
+            self.problem + "\n" + text_of(self.still()) if found is None else str(found)
+        )
+
+    def static_bundle(self) -> dict[str, str]:
+        return bundle_with(self.to_text(), svg_of(self.still()))
+
+
+def colours_of(device: int) -> tuple[str, str]:
+    """Fill and line of the device of that number; the first is CPU:0."""
+    if device < len(COLOURS):
+        return COLOURS[device]
+    return COLOURS[1 + (device - 1) % (len(COLOURS) - 1)]
+
+
+def _device_row(device: DeviceUse, index: int) -> dict[str, Any]:
+    """A device for the page."""
+    return {
+        "label": device.label,
+        "name": device.name,
+        "simulated": device.is_simulated,
+        "about": device.description,
+        "ops": device.ops,
+        "variables": device.variable_bytes,
+        "limit": device.limit_bytes,
+        "current": device.current_bytes,
+        "peak": device.peak_bytes,
+        "reserved": device.reserved_bytes,
+        "colour": index if index < len(COLOURS) else 1 + (index - 1) % 6,
+    }
+
+
+def _copy_row(copy: Copy, at: dict[str, int], index: dict[str, int]) -> dict[str, Any]:
+    """A copy for the page."""
+    return {
+        "tensor": copy.tensor.name,
+        "op": at.get(copy.tensor.op.name, -1),
+        "port": copy.tensor.value_index,
+        "from": index[copy.source],
+        "to": index[copy.target],
+        "size": copy_size(copy),
+        "measured": copy.is_measured,
+        "why": copy.why,
+        "readers": [at[name] for name in copy.readers if name in at],
+    }
