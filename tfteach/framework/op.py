@@ -245,7 +245,7 @@ class Op:
         """Python source that computes the output from these names, if there is any."""
         return None
 
-    def scalar(self, *inputs: Any, **_: Any) -> str | None:
+    def scalar_expression(self, *inputs: Any, **_: Any) -> str | None:
         """The same for single floats of one type, to be compiled to machine code."""
         source = self.expression(*inputs)
         # A number in it would make float32 wider.

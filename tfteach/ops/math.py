@@ -292,7 +292,7 @@ class Maximum(Binary):
         found = xp.maximum(x, y)
         return xp.where(x < y, y, x) if _has_nan(xp, y) else found
 
-    def scalar(self, x: str, y: str) -> str:
+    def scalar_expression(self, x: str, y: str) -> str:
         return f"{y} if {x} < {y} else {x}"
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
@@ -332,7 +332,7 @@ class Minimum(Binary):
         found = xp.minimum(x, y)
         return xp.where(y < x, y, x) if _has_nan(xp, y) else found
 
-    def scalar(self, x: str, y: str) -> str:
+    def scalar_expression(self, x: str, y: str) -> str:
         return f"{y} if {x} > {y} else {x}"
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:

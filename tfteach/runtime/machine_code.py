@@ -3,9 +3,9 @@
     pip install tfteach[fast]
 
 One loop reads each argument once and writes each result once, whatever the number of
-ops.  It is compiled on a thread of its own, as that takes half a second; until then,
-and for ops that no one wrote for a single element (`Op.scalar`), NumPy computes.  The
-numbers are the same: each operation rounds as NumPy's does.
+ops.  It is compiled on a thread of its own, as that takes half a second; until then
+NumPy computes, and always for ops without an `Op.scalar_expression`.  The numbers are
+the same: each operation rounds as NumPy's does.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def _lines(parts: Sequence[Instruction]) -> list[str] | None:
         return None
     for part in parts:
         names = [f"s{slot}" for slot in part.inputs]
-        source = part.node.spec.scalar(*names)
+        source = part.node.spec.scalar_expression(*names)
         if source is None:
             return None
         lines.append(f"s{part.outputs[0]} = {source}")
