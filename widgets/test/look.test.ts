@@ -3,7 +3,6 @@ import { glyphOf, guess, lookOf, shorten } from "../src/shared/look";
 import { highlight, likeness, makeMarks } from "../src/shared/marks";
 import { labelPoint, linePath, resample } from "../src/shared/path";
 import { makeScene } from "../src/shared/scene";
-import { find } from "../src/shared/search";
 import { golden, model, options } from "./helpers";
 
 test("kinds of boxes", () => {
@@ -54,13 +53,6 @@ test("scopes built alike share a colour that growth does not change", () => {
   const later = likeness(m, makeScene(m, options(), new Map()).nodes, known);
   expect(later.get("p/")).toBe(first.get("p/"));
   expect(later.has("r/")).toBe(false);
-});
-
-test("search: the exact name first, then the type, then parts", () => {
-  const m = model([{ name: "model/add_1" }, { name: "other", type: "add" }, { name: "add" }, { name: "x/add" }, { name: "z" }]);
-  expect(find(m, "ADD ").hits.map((h) => h.name)).toEqual(["add", "other", "x/add", "model/add_1"]);
-  expect(find(m, "  ").hits).toEqual([]);
-  expect(find(m, "nothing").all.size).toBe(0);
 });
 
 test("lines pass through their ends; resampling keeps them", () => {

@@ -27,6 +27,7 @@ export interface FrameActions {
 export function buildFrame(parent: HTMLElement, actions: FrameActions): Frame {
   const search = h("input", {
     type: "search", class: "tft-search", placeholder: "Search name or op type  ( / )", "aria-label": "Search name or op type",
+    title: "Part of a name or of an op type, or a regular expression between slashes: /conv\\d/",
     role: "combobox", "aria-expanded": "false", "aria-autocomplete": "list", spellcheck: "false",
   });
   const results = h("ul", { class: "tft-results", role: "listbox", "aria-label": "Search results" });
@@ -72,7 +73,7 @@ function makeLegend(): HTMLElement {
   const legend = h("div", { class: "tft-legend" },
     h("ul", {}, ...rows.map(([sign, text]) => h("li", {}, h("span", { class: `tft-sign tft-sign-${sign}`, "aria-hidden": "true" }), text))),
     h("p", {}, "Shift-click or f fetches, d feeds. Boxes with the same letter (≅A) are built alike. ",
-      "Drag to pan; Ctrl and wheel to zoom."));
+      "Drag to pan; Ctrl and wheel to zoom. Search takes regular expressions between slashes: /conv\\d/."));
   legend.hidden = true;
   return legend;
 }
