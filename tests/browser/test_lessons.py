@@ -43,7 +43,7 @@ def test_every_cell_of_a_lesson_runs_and_every_view_is_there(
     shown = [
         i
         for i, cell in enumerate(lab.as_notebook()["cells"])
-        if "".join(cell["source"]).startswith(("%%graph", "GraphView("))
+        if "".join(cell["source"]).startswith(("%%graph", "GraphView(", "RunView("))
     ]
     assert len(shown) >= 4
     for i in shown:
@@ -77,7 +77,13 @@ def test_lesson_1_expand_a_scope_fetch_and_see_the_rest_dim(lab: Lab) -> None:
     box(scoped, "layer/matmul").wait_for()
     box(scoped, "report/").wait_for()
 
-    power = view_after(lab, "%%graph --fetch power")
+    guess = view_after(lab, "RunView(plan")
+    for name in ("x", "y", "total", "product", "power"):
+        box(guess, name).click()
+    guess.get_by_text("Reveal").click()
+    guess.get_by_text("5 right, 0 wrong, 0 missed").wait_for()
+
+    power = view_after(lab, "GraphView(plan")
     count = power.locator(".tft-status")
     count.get_by_text("5 of 6 ops run").wait_for()
     assert "tft-dim" in classes(box(power, "useless"))

@@ -102,3 +102,12 @@ def test_names_are_completed(shell: Any) -> None:  # noqa: F811
         with provisionalcompleter():
             found = {c.text for c in shell.Completer.completions("%why wei", 8)}
     assert "weights" in found
+
+
+def test_a_guess_is_not_given_away(graph: tf.Graph) -> None:
+    view = RunView(graph, "b:0", predict=True)
+    assert "2 of 5" not in view.to_text()
+    plain = RunView(graph).to_svg()
+    assert view.to_svg() == plain
+    view.revealed = True
+    assert view.to_svg() != plain

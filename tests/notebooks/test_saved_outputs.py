@@ -23,7 +23,7 @@ def lesson(request: pytest.FixtureRequest) -> Any:
 
 
 def shows_a_graph(cell: Any) -> bool:
-    return cell.source.startswith(("%%graph", "%graph", "GraphView("))
+    return cell.source.startswith(("%%graph", "%graph", "GraphView(", "RunView("))
 
 
 def outputs(lesson: Any) -> list[Any]:

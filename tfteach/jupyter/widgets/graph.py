@@ -130,7 +130,7 @@ class GraphView(anywidget.AnyWidget):
         for word in ("fetches", "feeds"):
             if names := getattr(self, word):
                 parts.append(f"{word}={list(names)}")
-        return f"GraphView({', '.join(parts)})"
+        return f"{type(self).__name__}({', '.join(parts)})"
 
     def close(self) -> None:
         """Stop following the graph and remove the view."""
@@ -172,9 +172,12 @@ class GraphView(anywidget.AnyWidget):
         """The graph as it is now, as one picture."""
         self.refresh()
         return Still(
-            self._rows, self.depth, self.expanded, self.fetches, self.feeds,
+            self._rows, self.depth, self.expanded, *self._run_in_picture(),
             self.aside, self.inline,
         )  # fmt: skip
+
+    def _run_in_picture(self) -> tuple[list[str], list[str]]:
+        return self.fetches, self.feeds
 
     def to_svg(self) -> str:
         """The picture as SVG, scopes open as in the view.

@@ -77,6 +77,11 @@ class RunView(GraphView):
         """Why the run in view executes this op, or does not."""
         return self.needs().why(op)
 
+    def _run_in_picture(self) -> tuple[list[str], list[str]]:
+        """No run while it is guessed: the answer would show."""
+        guessing = self.predict and not self.revealed
+        return ([], []) if guessing else super()._run_in_picture()
+
     def to_text(self) -> str:
         """The runs, a line for each, and the graph in words."""
         lines = [
