@@ -58,6 +58,20 @@ IDS = i32(2, 0, -1, 2, 0)
 LOWEST = np.finfo(np.float32).min
 HIGHEST = np.finfo(np.float32).max
 
+# Rounded, so that some are equal; of FEW's rows most hold the least number there is.
+LONG = np.round(np.random.default_rng(4).normal(size=(2, 5, 41)), 1).astype(np.float32)
+FEW = np.where(LONG > 2, LONG, -np.inf).astype(np.float32)
+
+
+def largest(rows: Any, count: Any) -> Any:
+    """The largest of each row by Python's sort, and where they are."""
+    flat = rows.reshape(-1, rows.shape[-1])
+    order = [sorted(enumerate(row.tolist()), key=lambda x: -x[1]) for row in flat]
+    places = np.array([[i for i, _ in row] for row in order])[:, : int(count)]
+    values = np.take_along_axis(flat, places, -1)
+    shape = (*rows.shape[:-1], int(count))
+    return values.reshape(shape), places.reshape(shape)
+
 
 def segment_loop(join: Any, start: float) -> Any:
     """Reduce rows by id with plain loops; negative ids drop their rows."""
@@ -271,6 +285,9 @@ CHOICES = [
         ([[3, 3, 2], [7, 5, 5]], [[1, 2, 3], [3, 0, 1]]),
         gradient=False,
     ),
+    Case(TopKV2(), (LONG, np.int32(3)), largest, "few of many", gradient=False),
+    Case(TopKV2(), (LONG.astype(np.int8), np.int32(3)), largest, "few ints"),
+    Case(TopKV2(), (FEW, np.int32(3)), largest, "the least", gradient=False),
     Case(
         Unique(),
         (i32(3, 1, 3, 2, 1),),
