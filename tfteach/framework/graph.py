@@ -37,11 +37,19 @@ class OpAdded(NamedTuple):
 
 
 class SessionRun(NamedTuple):
-    """A session is about to run a part of the graph."""
+    """A session is about to run a part of the graph.
+
+    Attributes:
+      session: the session.
+      fetches, feeds: as elements of the graph.
+      at_end: an observer that wants to know the end adds a function here; it gets the
+        error that ended the run, or None.
+    """
 
     session: Any
     fetches: tuple[Operation | Tensor, ...]
     feeds: tuple[Tensor, ...]
+    at_end: list[Callable[[BaseException | None], Any]]
 
 
 Observer = Callable[[OpAdded | SessionRun], Any]

@@ -189,8 +189,29 @@ class BaseSession:
         fed = flatten_feeds(self._graph, feed_dict) if feed_dict else {}
         converters = tuple(converter_for(tensor) for tensor in fed)
         arrays = [c(v) for c, v in zip(converters, fed.values(), strict=True)]
-        for observer in self._graph.observers:
-            observer(SessionRun(self, tuple(resolved.elements), tuple(fed)))
+        settings = options, run_metadata
+        observers = self._graph.observers
+        if not observers:
+            return self._run_now(fetches, feed_dict, resolved, fed, arrays, settings)
+        event = SessionRun(self, tuple(resolved.elements), tuple(fed), [])
+        for observer in observers:
+            observer(event)
+        error: BaseException | None = None
+        try:
+            return self._run_now(fetches, feed_dict, resolved, fed, arrays, settings)
+        except BaseException as raised:
+            error = raised
+            raise
+        finally:
+            for call in event.at_end:
+                call(error)
+
+    def _run_now(
+        self, fetches: Any, feed_dict: Any, resolved: Fetches, fed: dict[Tensor, Any],
+        arrays: list[Any], settings: tuple[Any, Any],
+    ) -> Any:  # fmt: skip
+        """Find or make the program, and run it."""
+        options, run_metadata = settings
         program, mutations = self._program(resolved.elements, tuple(fed))
         self._remember(fetches, feed_dict, fed, resolved, program, mutations)
         if self._options.timeout_ms and options is None:
