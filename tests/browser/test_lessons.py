@@ -79,7 +79,7 @@ def test_lesson_1_expand_a_scope_fetch_and_see_the_rest_dim(lab: Lab) -> None:
 
     guess = view_after(lab, "RunView(plan")
     for name in ("x", "y", "total", "product", "power"):
-        box(guess, name).click()
+        box(guess, name).locator(".tft-shape").click()
     guess.get_by_text("Reveal").click()
     guess.get_by_text("5 right, 0 wrong, 0 missed").wait_for()
 
