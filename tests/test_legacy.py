@@ -145,6 +145,9 @@ from tensorflow.contrib.framework.python.ops import add_arg_scope
 from tensorflow.contrib.rnn.python.ops import core_rnn_cell, rnn_cell; rnn_cell.SRUCell
 from tensorflow.contrib.rnn.python.ops.core_rnn_cell import _linear, EmbeddingWrapper
 from tensorflow.contrib.legacy_seq2seq.python.ops import seq2seq; seq2seq.rnn_decoder
+from tensorflow.contrib.seq2seq.python.ops import attention_wrapper, helper, decoder
+from tensorflow.contrib.seq2seq.python.ops.attention_wrapper import _bahdanau_score
+from tensorflow.contrib.seq2seq.python.ops.helper import TrainingHelper, _unstack_ta
 from tensorboard.compat import tf as stub; assert "stub" in stub.io.gfile.__name__
 """
 # statement -> the error's class and the end of its text

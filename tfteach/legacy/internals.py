@@ -190,6 +190,8 @@ for _package, _modules in _CONTRIB.items():
     _TABLE[_ops] = (f"contrib.{_package}",)
     for _name in _modules.split():
         _TABLE[f"{_ops}.{_name}"] = _TABLE[_ops]
+for _name in _CONTRIB["seq2seq"].split():
+    _TABLE[f"contrib.seq2seq.python.ops.{_name}"] += ("tfteach.contrib.seq2seq.inner",)
 _TABLE["contrib.rnn.python.ops.core_rnn_cell"] += ("tfteach.contrib.rnn.linear",)
 
 

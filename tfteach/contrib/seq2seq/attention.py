@@ -239,6 +239,40 @@ def hardmax(logits: Any, name: str | None = None) -> Tensor:
 # ---- the two scores
 
 
+def luong_score(query: Tensor, keys: Any, scale: Any) -> Tensor:
+    """query . key, times `scale` unless that is None.
+
+    Raises:
+      ValueError: queries have another depth than keys, or one is not known.
+    """
+    depth, units = query.shape[-1], keys.shape[-1]
+    if depth != units:
+        raise ValueError(
+            "Incompatible or unknown inner dimensions between query and keys.  "
+            f"Query ({query}) has units: {depth}.  Keys ({keys}) have units: "
+            f"{units}.  Perhaps you need to set num_units to the keys' dimension "
+            f"({units})?"
+        )
+    score = matmul(expand_dims(query, 1), keys, transpose_b=True)
+    score = squeeze(score, [1])
+    return score if scale is None else scale * score
+
+
+def bahdanau_score(
+    processed_query: Tensor,
+    keys: Any,
+    attention_v: Any,
+    attention_g: Any = None,
+    attention_b: Any = None,
+) -> Tensor:
+    """sum(v * tanh(key + query + b)); v is scaled to length g if b and g are given."""
+    query = expand_dims(processed_query, 1)
+    if attention_g is None or attention_b is None:
+        return reduce_sum(attention_v * tanh(keys + query), [2])
+    direction = attention_g * attention_v * rsqrt(reduce_sum(square(attention_v)))
+    return reduce_sum(direction * tanh(keys + query + attention_b), [2])
+
+
 class Luong(MemoryAttention):
     """A mechanism whose score is query . key; with `scale`, times a variable."""
 
@@ -250,18 +284,7 @@ class Luong(MemoryAttention):
             factor = get_variable(
                 "attention_g", dtype=query.dtype, initializer=Ones(), shape=()
             )
-        keys = self._keys
-        depth, units = query.shape[-1], keys.shape[-1]
-        if depth != units:
-            raise ValueError(
-                "Incompatible or unknown inner dimensions between query and keys.  "
-                f"Query ({query}) has units: {depth}.  Keys ({keys}) have units: "
-                f"{units}.  Perhaps you need to set num_units to the keys' dimension "
-                f"({units})?"
-            )
-        score = matmul(expand_dims(query, 1), keys, transpose_b=True)
-        score = squeeze(score, [1])
-        return score if factor is None else factor * score
+        return luong_score(query, self._keys, factor)
 
 
 class Bahdanau(MemoryAttention):
@@ -277,19 +300,16 @@ class Bahdanau(MemoryAttention):
         query = self.query_layer(query)
         units, kind = self._num_units, query.dtype
         v = get_variable("attention_v", [units], dtype=kind)
-        if not self._normalize:
-            query = expand_dims(query, 1)
-            return reduce_sum(v * tanh(self._keys + query), [2])
-        length = get_variable(
-            "attention_g",
-            dtype=kind,
-            initializer=Constant(math.sqrt(1.0 / units)),
-            shape=(),
-        )
-        bias = get_variable("attention_b", [units], dtype=kind, initializer=Zeros())
-        query = expand_dims(query, 1)
-        direction = length * v * rsqrt(reduce_sum(square(v)))
-        return reduce_sum(direction * tanh(self._keys + query + bias), [2])
+        length = bias = None
+        if self._normalize:
+            length = get_variable(
+                "attention_g",
+                dtype=kind,
+                initializer=Constant(math.sqrt(1.0 / units)),
+                shape=(),
+            )
+            bias = get_variable("attention_b", [units], dtype=kind, initializer=Zeros())
+        return bahdanau_score(query, self._keys, v, length, bias)
 
 
 def memory_layer(units: int, dtype: Any, name: str = "memory_layer") -> Dense:

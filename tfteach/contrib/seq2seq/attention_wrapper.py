@@ -72,13 +72,16 @@ class AttentionWrapperState(NamedTuple):
         return state
 
 
-def _attend(
-    mechanism: Any, cell_output: Tensor, attention_state: Any, attention_layer: Any
+def attend(
+    attention_mechanism: Any,
+    cell_output: Tensor,
+    attention_state: Any,
+    attention_layer: Any,
 ) -> tuple[Any, Any, Any]:
     """(attention, alignments, the mechanism's next state)."""
-    alignments, state = mechanism(cell_output, state=attention_state)
+    alignments, state = attention_mechanism(cell_output, state=attention_state)
     # alignments [batch, 1, time] x values [batch, time, depth]
-    context = matmul(expand_dims(alignments, 1), mechanism.values)
+    context = matmul(expand_dims(alignments, 1), attention_mechanism.values)
     context = squeeze(context, [1])
     if attention_layer is not None:
         context = attention_layer(concat([cell_output, context], 1))
@@ -146,7 +149,7 @@ class AttentionWrapper(RNNCell):
                 f"{type(cell_input_fn).__name__}"
             )
         self._cell_input_fn = cell_input_fn or (lambda x, y: concat([x, y], -1))
-        self._cell, self._attention_fn = cell, attention_fn or _attend
+        self._cell, self._attention_fn = cell, attention_fn or attend
         self._output_attention = output_attention
         self._alignment_history = alignment_history
         self._set_layers(attention_layer_size, attention_layer)

@@ -7,6 +7,7 @@ https://arxiv.org/abs/1704.00784.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -109,17 +110,23 @@ def monotonic_attention(p_choose_i: Any, previous_attention: Any, mode: str) -> 
     raise ValueError("mode must be 'recursive', 'parallel', or 'hard'.")
 
 
+def monotonic_alignments(
+    score: Any,
+    previous_alignments: Any,
+    sigmoid_noise: float,
+    mode: str,
+    seed: Any = None,
+) -> Tensor:
+    """The alignments of scores, to which noise is added if there is to be any."""
+    if sigmoid_noise > 0:
+        noise = random_normal(shape(score), dtype=score.dtype, seed=seed)
+        score = score + sigmoid_noise * noise
+    chosen = cast(score > 0, score.dtype) if mode == "hard" else sigmoid(score)
+    return monotonic_attention(chosen, previous_alignments, mode)
+
+
 def _probability(noise: float, mode: str, seed: Any) -> Callable[[Any, Any], Any]:
-    """A function of scores and the alignments before."""
-
-    def alignments(score: Any, previous: Any) -> Tensor:
-        if noise > 0:
-            normal = random_normal(shape(score), dtype=score.dtype, seed=seed)
-            score = score + noise * normal
-        chosen = cast(score > 0, score.dtype) if mode == "hard" else sigmoid(score)
-        return monotonic_attention(chosen, previous, mode)
-
-    return alignments
+    return partial(monotonic_alignments, sigmoid_noise=noise, mode=mode, seed=seed)
 
 
 class Monotonic(MemoryAttention):
