@@ -98,6 +98,42 @@ def _problem_of_runs(at_100: Any, of_sun: Any, both: Any) -> str | None:
     return None
 
 
+# ---- lesson 4
+
+
+def check_sharing(compare: Any) -> None:
+    """Check that two inputs go through one encoder, and that the distance is right."""
+    _report(_problem_of_comparison(compare))
+
+
+def _problem_of_comparison(compare: Any) -> str | None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        a, b = (tf.placeholder(tf.float32, [None, 2], name=name) for name in "ab")
+        try:
+            found = compare(a, b)
+        except ValueError as error:
+            return f"building it fails: {str(error).split('.')[0]}."
+        names = sorted(v.op.name for v in tf.trainable_variables())
+        if len(names) > 2:
+            return (
+                f"there are {len(names)} variables: {', '.join(names)}. One layer has "
+                "two, kernel and bias. Give both layers one name, and the second "
+                "`reuse=True`."
+            )
+        if names != ["encoder/bias", "encoder/kernel"]:
+            return f"the variables are {names}; the layer should be called `encoder`."
+        if found.shape.as_list() != [None]:
+            return (
+                f"the result has shape {found.shape.as_list()}, not one number a row: "
+                "sum over axis 1."
+            )
+        session.run(tf.global_variables_initializer())
+        same, other = session.run(found, {a: [[1, 2], [1, 2]], b: [[1, 2], [5, 1]]})
+    if same != 0 or other <= 0:
+        return "equal rows should have distance 0, other rows more."
+    return None
+
+
 # ---- lesson 5
 
 

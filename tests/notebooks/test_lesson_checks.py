@@ -249,3 +249,32 @@ def block(scoped=True, pooled=True, shared=True, apart=True):
 def test_convnet(checks, capsys, build, said) -> None:
     checks.check_convnet(build, None, None)
     assert said in capsys.readouterr().out
+
+
+def encoded(units: int, names: tuple[str, str], reuse: bool | None, axis: int = 1):
+    def compare(a: tf.Tensor, b: tf.Tensor) -> tf.Tensor:
+        codes = [
+            tf.layers.dense(a, units, name=names[0]),
+            tf.layers.dense(b, units, name=names[1], reuse=reuse),
+        ]
+        return tf.reduce_sum(tf.squared_difference(*codes), axis=axis)
+
+    return compare
+
+
+@pytest.mark.parametrize(
+    ("compare", "said"),
+    [
+        (encoded(3, ("encoder", "encoder"), True), "Right"),
+        (encoded(3, ("one", "two"), None), "there are 4 variables"),
+        (encoded(3, ("encoder", "encoder"), None), "building it fails: Variable"),
+        (encoded(3, ("layer", "layer"), True), "should be called `encoder`"),
+        (encoded(3, ("encoder", "encoder"), True, axis=0), "not one number a row"),
+        (lambda a, b: encoded(3, ("encoder",) * 2, True)(a, b) + 1.0, "distance 0"),
+    ],
+)
+def test_lesson_4(
+    checks: ModuleType, capsys: pytest.CaptureFixture[str], compare, said: str
+) -> None:
+    checks.check_sharing(compare)
+    assert said in capsys.readouterr().out
