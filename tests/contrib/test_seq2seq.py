@@ -257,3 +257,15 @@ def test_a_decoder_may_say_itself_what_has_finished_and_what_is_returned():
     outputs, state, lengths = evaluated(seq.dynamic_decode(Blinking()))
     assert outputs.tolist() == [[10, 11]] * 2
     assert (state, lengths.tolist()) == (-2, [1, 2])
+
+
+def test_coverage_counts_the_attention_of_a_cell_among_several():
+    memory = seq.tile_batch(tf.constant(MEMORY), 2)
+    attentive = seq.AttentionWrapper(gru(), seq.LuongAttention(3, memory))
+    cell = tf.nn.rnn_cell.MultiRNNCell([attentive, gru()])
+    start = cell.zero_state(4, tf.float32)
+    decoder = beam(start, end=9, cell=cell, coverage_penalty_weight=0.3)
+    _, state, lengths = seq.dynamic_decode(decoder, maximum_iterations=3)
+    attention, lengths = evaluated([state.accumulated_attention_probs, lengths])
+    assert lengths.tolist() == [[3, 3], [3, 3]]
+    np.testing.assert_allclose(attention.sum(2), lengths, rtol=1e-5)
