@@ -12,12 +12,14 @@ if TYPE_CHECKING:
     from tfteach.jupyter.widgets.graph import GraphView as GraphView
     from tfteach.jupyter.widgets.placement import PlacementView as PlacementView
     from tfteach.jupyter.widgets.run import RunView as RunView
+    from tfteach.jupyter.widgets.sessions import SessionsView as SessionsView
 
 # The views, which wait for their first use: magics and pictures need none of them.
 _VIEWS = {
     "GraphView": "graph",
     "PlacementView": "placement",
     "RunView": "run",
+    "SessionsView": "sessions",
 }
 
 __all__ = [*_VIEWS, "load_ipython_extension"]

@@ -497,16 +497,16 @@ def bundle_with(text: str, svg: str | None) -> dict[str, str]:
     """A picture (if there is one) and its words by MIME type."""
     if svg is None:
         words = f"<pre>{html.escape(text)}</pre>"
-        return {"text/plain": text, "text/html": _hiding(words)}
+        return {"text/plain": text, "text/html": static_html(words)}
     data = base64.b64encode(svg.encode()).decode()
     # An <img> passes the sanitizer of an untrusted notebook; inline SVG does not.
     image = (
         f'<img alt="{html.escape(text, quote=True)}" '
         f'src="data:image/svg+xml;base64,{data}">'
     )
-    return {"text/plain": text, "image/svg+xml": svg, "text/html": _hiding(image)}
+    return {"text/plain": text, "image/svg+xml": svg, "text/html": static_html(image)}
 
 
-def _hiding(content: str) -> str:
+def static_html(content: str) -> str:
     """HTML that hides while a live view is there."""
     return f'<style>{STYLE}</style><div class="tfteach-static">{content}</div>'

@@ -10,6 +10,8 @@ MAGICS = {
     "graph": "GraphMagics",
     "placement": "PlacementMagics",
     "run": "RunMagics",
+    "sessions": "SessionsMagics",
+    "status": "StatusMagics",
 }
 
 

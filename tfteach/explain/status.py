@@ -1,0 +1,167 @@
+"""What is at work: versions, devices, threads, extras, open sessions."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import platform
+import shutil
+import sys
+from importlib import metadata
+from typing import NamedTuple
+
+from tfteach.framework import threads
+from tfteach.framework.stacks import get_default_graph, get_default_session
+from tfteach.runtime.devices import local_devices
+from tfteach.runtime.ledger import show_bytes
+from tfteach.session.session import open_sessions
+
+# module -> what it is for, and how to get it
+EXTRAS = {
+    "numba": ("chains of arithmetic as machine code", "pip install tfteach[fast]"),
+    "cupy": ("NVIDIA GPUs", "pip install tfteach[gpu]"),
+    "graphviz": ("still pictures", "pip install tfteach[jupyter]"),
+    "pygraphviz": ("still pictures without `dot`", "pip install tfteach[jupyter]"),
+    "anywidget": ("live views", "pip install tfteach[jupyter]"),
+}
+SETTINGS = (
+    "TFTEACH_SIMULATED_GPUS",
+    "CUDA_VISIBLE_DEVICES",
+    "OPENBLAS_NUM_THREADS",
+    "OMP_NUM_THREADS",
+    "MKL_NUM_THREADS",
+)
+
+
+class Status(NamedTuple):
+    """What is at work; `print` it.
+
+    Attributes:
+      versions: (name, version), tfteach's first.
+      devices: (name, description) of each device of a session made now.
+      threads: (what, how many) for tfteach and each BLAS library.
+      extras: (module, version or how to get it, what it is for, whether it is there).
+      settings: environment variables that are set and count here.
+      graph: the default graph in words.
+      sessions: the open sessions in words.
+    """
+
+    versions: tuple[tuple[str, str], ...]
+    devices: tuple[tuple[str, str], ...]
+    threads: tuple[tuple[str, str], ...]
+    extras: tuple[tuple[str, str, str, bool], ...]
+    settings: tuple[tuple[str, str], ...]
+    graph: str
+    sessions: tuple[tuple[str, str], ...]
+
+    @property
+    def sections(self) -> dict[str, list[tuple[str, str]]]:
+        """Title -> (what, what is said of it), for any way to print it."""
+        extras = [
+            (name, f"{said} ({use})" if there else f"not installed ({use}): {said}")
+            for name, said, use, there in self.extras
+        ]
+        found = {
+            "Versions": list(self.versions),
+            "Devices": list(self.devices),
+            "Threads": list(self.threads),
+            "Extras": extras,
+            "Settings": list(self.settings),
+            "Default graph": [("", self.graph)],
+            "Open sessions": list(self.sessions) or [("", "none")],
+        }
+        return {title: rows for title, rows in found.items() if rows}
+
+    def __str__(self) -> str:
+        lines = []
+        for title, rows in self.sections.items():
+            lines.append(title)
+            width = max(len(name) for name, _ in rows)
+            for name, said in rows:
+                lines.append(f"  {f'{name:<{width}}  {said}' if width else said}")
+        return "\n".join(lines)
+
+
+def status() -> Status:
+    """The state of this process.
+
+    Example:
+      >>> print(status())
+    """
+    return Status(
+        _versions(),
+        tuple(_devices()),
+        tuple(_threads()),
+        tuple(_extra(name, *said) for name, said in EXTRAS.items()),
+        tuple((name, os.environ[name]) for name in SETTINGS if name in os.environ),
+        _graph(),
+        tuple(_sessions()),
+    )
+
+
+def _versions() -> tuple[tuple[str, str], ...]:
+    rows = [
+        ("tfteach", f"{_version('tfteach')}, TensorFlow 1.15's graphs and sessions")
+    ]
+    python = f"{platform.python_version()} on {sys.platform}"
+    rows.append(("Python", python))
+    rows += [(name, _version(name)) for name in ("numpy", "protobuf", "tensorboard")]
+    return tuple(rows)
+
+
+def _version(name: str) -> str:
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return "unknown"
+
+
+def _devices() -> list[tuple[str, str]]:
+    rows = []
+    for device in local_devices():
+        label = f"{device.device_type}:{device.index}"
+        about = device.physical_device_desc or "NumPy"
+        if device.device_type == "GPU":
+            about += f", {show_bytes(device.memory_limit_bytes)} for a session"
+        rows.append((label, about))
+    return rows
+
+
+def _threads() -> list[tuple[str, str]]:
+    from threadpoolctl import threadpool_info
+
+    rows = [("tfteach", str(threads.thread_count()))]
+    for found in threadpool_info():
+        if found["user_api"] == "blas":
+            name = f"{found['internal_api']} {found['version'] or ''}".strip()
+            rows.append((name, str(found["num_threads"])))
+    return rows
+
+
+def _extra(module: str, use: str, advice: str) -> tuple[str, str, str, bool]:
+    if importlib.util.find_spec(module) is None:
+        return module, advice, use, False
+    names = metadata.packages_distributions().get(module, [module])
+    said = _version(names[0])
+    if module == "graphviz":
+        said += ", with dot" if shutil.which("dot") else ", no dot"
+    return module, said, use, True
+
+
+def _graph() -> str:
+    graph = get_default_graph()
+    text = f"{graph.version} op{'' if graph.version == 1 else 's'}"
+    return text + (", finalized" if graph.finalized else "")
+
+
+def _sessions() -> list[tuple[str, str]]:
+    rows = []
+    default = get_default_session()
+    graph = get_default_graph()
+    for session in open_sessions():
+        which = "the default graph" if session.graph is graph else "another graph"
+        said = f"on {which}, {session.graph.version} ops, {len(session.devices)} device"
+        said += "" if len(session.devices) == 1 else "s"
+        said += ", the default session" if session is default else ""
+        rows.append((f"session {session.number}", said))
+    return rows

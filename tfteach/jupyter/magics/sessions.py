@@ -1,0 +1,84 @@
+"""`%sessions`: the sessions on one graph, and what the variables of each hold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.core.magic import Magics, line_magic, magics_class
+from IPython.core.magic_arguments import (
+    argument,
+    magic_arguments,
+    parse_argstring,
+)
+
+from tfteach.explain.sessions import default_name
+from tfteach.framework.graph import Graph
+from tfteach.jupyter import display
+from tfteach.jupyter.magics.names import session_of, sessions_in
+from tfteach.session.session import BaseSession, open_sessions
+
+
+@magics_class
+class SessionsMagics(Magics):
+    """Shows sessions."""
+
+    shell: Any
+
+    def __init__(self, shell: Any) -> None:
+        super().__init__(shell)
+
+        def names(_: Any, event: Any) -> list[str]:
+            known = sessions_in(shell.user_ns)
+            return [name for name in known if name.startswith(event.symbol)]
+
+        shell.set_hook("complete_command", names, str_key="%sessions")
+
+    @magic_arguments()
+    @argument(
+        "session",
+        nargs="*",
+        help="Python names of sessions; all open ones without any.",
+    )
+    @argument("--static", action="store_true", help="show a still table, no live view.")
+    @argument("--text", action="store_true", help="print it.")
+    @line_magic
+    def sessions(self, line: str) -> None:  # fmt: skip
+        """Show sessions side by side: what their variables hold, run by run.
+
+        Runs are noted from here on, in this cell and all that follow. There is a view
+        for each graph that has sessions.
+
+        Examples:
+
+            %sessions
+            %sessions sess_a sess_b
+        """
+        args = parse_argstring(self.sessions, line)
+        from tfteach.jupyter.widgets.sessions import SessionsView
+
+        for named in self._by_graph(args.session).values():
+            view = SessionsView(named)
+            if args.text:
+                print(view.to_text())
+            elif args.static:
+                display.show_still(view)
+            else:
+                display.show(view)
+                continue
+            view.close()
+
+    def _by_graph(self, words: list[str]) -> dict[Graph, dict[str, BaseSession]]:
+        if words:
+            chosen = {word: session_of(self.shell, word) for word in words}
+        else:
+            names: dict[BaseSession, str] = {}
+            for name, session in sessions_in(self.shell.user_ns).items():
+                names.setdefault(session, name)
+            chosen = {names.get(s) or default_name(s): s for s in open_sessions()}
+        if not chosen:
+            raise UsageError("There is no open session: make one, sess = tf.Session()")
+        found: dict[Graph, dict[str, BaseSession]] = {}
+        for name, session in chosen.items():
+            found.setdefault(session.graph, {})[name] = session
+        return found

@@ -1,0 +1,238 @@
+"""`SessionsView`: sessions on one graph, each with its own variables."""
+
+from __future__ import annotations
+
+import html
+import threading
+import time
+import weakref
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import anywidget
+import traitlets
+
+from tfteach.explain.placement import label_of
+from tfteach.explain.sessions import (
+    LoggedRun,
+    SessionLog,
+    State,
+    default_name,
+    state_of,
+    variables_of,
+    words,
+)
+from tfteach.framework.graph import Graph
+from tfteach.framework.shape import text as shape_text
+from tfteach.framework.stacks import get_default_graph
+from tfteach.jupyter import display
+from tfteach.jupyter.cell_end import at_cell_end
+from tfteach.jupyter.picture import plural, static_html
+from tfteach.jupyter.widgets.graph import STATIC
+from tfteach.session.session import BaseSession, open_sessions
+
+INTERVAL_S = 0.25
+
+Sessions = BaseSession | Iterable[BaseSession] | Mapping[str, BaseSession]
+
+
+class SessionsView(anywidget.AnyWidget):
+    """Two sessions (or more) on one graph: what each one's variables hold.
+
+    A column for each session, a row for each variable, with what it holds or that it is
+    uninitialized; beside it the runs since the view was made. The slider, the arrow
+    keys or a click on a run go back to what was there after that run; what it changed
+    is marked, with the value before.
+
+    Args:
+      sessions: sessions of one graph, or a dict from names to them; the open ones of
+        the default graph if None. Sessions that run the graph later join in.
+      height: of the table and the log, in pixels; 0 fits them, up to 420.
+
+    Raises:
+      TypeError: something is no session.
+      ValueError: they are of several graphs.
+
+    Example:
+      >>> SessionsView({"sess_a": sess_a, "sess_b": sess_b})
+    """
+
+    _esm = STATIC / "sessions.js"
+    _css = STATIC / "sessions.css"
+
+    _sessions: Any = traitlets.List().tag(sync=True)
+    _variables: Any = traitlets.List().tag(sync=True)
+    _start: Any = traitlets.Dict().tag(sync=True)
+    _log: Any = traitlets.List().tag(sync=True)
+    _forgotten = traitlets.Int(0).tag(sync=True)
+    _ops = traitlets.Int(0).tag(sync=True)
+    height = traitlets.Int(0, min=0).tag(sync=True)
+
+    session_log: SessionLog
+
+    def __init__(self, sessions: Sessions | None = None, height: int = 0) -> None:
+        named = _named(sessions)
+        self.graph = _graph_of(named)
+        self._timer: threading.Timer | None = None
+        self._sent_s = 0.0
+        self._lock = threading.RLock()
+        super().__init__(height=height)
+        changed = weakref.WeakMethod(self._changed)
+
+        def note() -> None:
+            call = changed()
+            if call is not None:
+                call()
+
+        self.session_log = SessionLog(self.graph, named, note)
+        weakref.finalize(self, self.session_log.close)
+        self.refresh()
+        at_cell_end(self.refresh)
+
+    def __repr__(self) -> str:
+        names = ", ".join(self.session_log.sessions)
+        return f"SessionsView({names}; {plural(len(self.session_log.runs), 'run')})"
+
+    def close(self) -> None:
+        """Stop following the sessions and remove the view."""
+        if hasattr(self, "session_log"):  # made as far as that
+            self.session_log.close()
+        super().close()
+
+    # ---- to the page
+
+    def _changed(self) -> None:
+        """A run has ended: tell the page, at most four times a second."""
+        with self._lock:
+            if self._timer is not None:
+                return
+            wait = INTERVAL_S - (time.monotonic() - self._sent_s)
+            if wait > 0:
+                self._timer = threading.Timer(wait, self._on_time)
+                self._timer.daemon = True
+                self._timer.start()
+                return
+        self.refresh()
+
+    def _on_time(self) -> None:
+        self._timer = None
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Show the runs and variables as they are now."""
+        with self._lock:
+            self._sent_s = time.monotonic()
+            log = self.session_log
+            names = list(log.sessions)
+            if self.comm is None and self._sessions:  # closed
+                return
+            with self.hold_sync():
+                self._ops = self.graph.version
+                self._variables = [
+                    {"name": op.name, "type": _type_text(op)}
+                    for op in variables_of(self.graph)
+                ]
+                self._sessions = [_session_row(n, log.sessions[n]) for n in names]
+                self._start = {n: _texts(log.start[n]) for n in names}
+                self._forgotten = log.forgotten
+                self._log = [_run_row(run) for run in list(log.runs)]
+
+    # ---- still
+
+    def to_text(self) -> str:
+        """The sessions, their variables and the runs, as a table and a list."""
+        return str(self.session_log)
+
+    def static_bundle(self) -> dict[str, str]:
+        """The same as text and as an HTML table."""
+        return {"text/plain": self.to_text(), "text/html": static_html(self._table())}
+
+    def _table(self) -> str:
+        log = self.session_log
+        now = {n: state_of(s) for n, s in log.sessions.items() if not s._closed}
+        cell = "style='text-align:left;padding:3px 12px'"
+        head = "".join(f"<th {cell}>{html.escape(n)}</th>" for n in log.sessions)
+        rows = [f"<tr><th {cell}>variable</th>{head}</tr>"]
+        for op in variables_of(self.graph):
+            row = [f"<td {cell}><code>{html.escape(op.name)}</code></td>"]
+            for name in log.sessions:
+                text = words(now[name].get(op.name)) if name in now else "closed"
+                row.append(f"<td {cell}>{html.escape(text)}</td>")
+            rows.append(f"<tr>{''.join(row)}</tr>")
+        runs = "".join(
+            f"<li>{html.escape(str(run))}</li>" for run in self.session_log.runs
+        )
+        return f"<table>{''.join(rows)}</table><ol>{runs}</ol>"
+
+    def live_bundle(self) -> dict[str, Any]:
+        """The live view's MIME type alone."""
+        view = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}
+        return {"application/vnd.jupyter.widget-view+json": view}
+
+    def _ipython_display_(self, **_: Any) -> None:
+        display.show(self)
+
+    def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        return {**self.static_bundle(), **self.live_bundle()}, {}
+
+
+def _named(sessions: Sessions | None) -> dict[str, BaseSession]:
+    if sessions is None:
+        sessions = open_sessions(get_default_graph())
+    if isinstance(sessions, BaseSession):
+        sessions = [sessions]
+    if not isinstance(sessions, Mapping):
+        sessions = list(sessions)
+        named = {
+            default_name(s) if isinstance(s, BaseSession) else "": s for s in sessions
+        }
+    else:
+        named = dict(sessions)
+    for session in named.values():
+        if not isinstance(session, BaseSession):
+            raise TypeError(f"SessionsView shows tf.Sessions, not {session!r}")
+    return named
+
+
+def _graph_of(named: dict[str, BaseSession]) -> Graph:
+    graphs = {id(s.graph): s.graph for s in named.values()}
+    if len(graphs) > 1:
+        raise ValueError(
+            f"SessionsView shows sessions of one graph; these have {len(graphs)}. Make "
+            "a view for each graph."
+        )
+    return next(iter(graphs.values()), get_default_graph())
+
+
+def _type_text(op: Any) -> str:
+    return f"{op.spec.dtype.base_dtype.name} {shape_text(op.spec.shape)}"
+
+
+def _session_row(name: str, session: BaseSession) -> dict[str, Any]:
+    devices = [
+        label_of(d.name) + (" (simulated)" if d.is_simulated else "")
+        for d in session.devices
+    ]
+    return {"name": name, "closed": session._closed, "devices": ", ".join(devices)}
+
+
+def _texts(state: State) -> dict[str, str | None]:
+    return {name: None if v is None else v.text for name, v in state.items()}
+
+
+def _run_row(run: LoggedRun) -> dict[str, Any]:
+    """A run for the page's log."""
+    place, line, text = "", 0, ""
+    if run.source is not None:
+        place, line, _, text = display.where(run.source)
+    return {
+        "session": run.session,
+        "fetches": list(run.fetches),
+        "feeds": list(run.feeds),
+        "where": f"{place} line {line}" if place else "",
+        "text": text.strip(),
+        "error": run.error,
+        "changes": {
+            c.variable: None if c.after is None else c.after.text for c in run.changes
+        },
+    }
