@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -38,15 +39,31 @@ def browser(chromium: str) -> Iterator[Browser]:
 
 @pytest.fixture
 def lab(lab_server: Server, browser: Browser, tmp_path: Path) -> Iterator[Lab]:
-    """A page of its own; after the test, nothing may have gone wrong in it unseen.
+    """A page of its own; after the test, nothing may have gone wrong in it unseen."""
+    with open_lab(lab_server, browser, tmp_path) as lab:
+        yield lab
 
-    Screenshots go to $TFTEACH_SCREENSHOTS, or to the test's tmp_path.
+
+@pytest.fixture(scope="module")
+def module_lab(
+    lab_server: Server, browser: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Lab]:
+    """The same for tests that look at one notebook together."""
+    with open_lab(lab_server, browser, tmp_path_factory.mktemp("shots")) as lab:
+        yield lab
+
+
+@contextmanager
+def open_lab(server: Server, browser: Browser, shots: Path) -> Iterator[Lab]:
+    """A page on the server.
+
+    Screenshots go to $TFTEACH_SCREENSHOTS, or to `shots`.
     """
-    shots = Path(os.environ.get("TFTEACH_SCREENSHOTS", tmp_path))
+    shots = Path(os.environ.get("TFTEACH_SCREENSHOTS", shots))
     shots.mkdir(parents=True, exist_ok=True)
     context = browser.new_context(viewport={"width": 1400, "height": 1000})
     context.set_default_timeout(60_000)  # CI's machines can be slow and busy
-    lab = Lab(context.new_page(), lab_server, shots)
+    lab = Lab(context.new_page(), server, shots)
     yield lab
     lab.close()
     context.close()

@@ -243,7 +243,8 @@ class Lab:
     def close(self) -> None:
         """End the notebook's kernel and leave the page."""
         self.page.evaluate(
-            f"async () => {{ await {PANEL}?.sessionContext?.shutdown(); }}"
+            f"async () => {{ if (window.jupyterapp) await "
+            f"{PANEL}?.sessionContext?.shutdown(); }}"
         )
         self.page.close()
 

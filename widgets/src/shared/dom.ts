@@ -12,7 +12,10 @@ export function h<K extends keyof HTMLElementTagNameMap>(
 }
 
 export function button(text: string, title: string, press: () => void, className = "tft-button"): HTMLButtonElement {
-  const el = h("button", { type: "button", class: className, title, "aria-label": title }, text);
+  // Who speaks to the page says the word that stands there: the name must hold it. Signs are no words.
+  const words = text.replace(/[^\p{L}\p{N}\p{P} ]/gu, "").trim();
+  const name = title.toLowerCase().includes(words.toLowerCase()) ? title : `${words}: ${title}`;
+  const el = h("button", { type: "button", class: className, title, "aria-label": name }, text);
   el.addEventListener("click", press);
   return el;
 }

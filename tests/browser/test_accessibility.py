@@ -1,0 +1,230 @@
+"""Every view for every reader: axe-core's rules, contrast, keyboard, calm."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Locator
+
+from tests.browser import views
+from tests.browser.lab import Lab
+from tfteach.jupyter import _VIEWS
+
+AXE = Path(__file__).parents[2] / "widgets" / "node_modules" / "axe-core" / "axe.min.js"
+
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.skipif(not AXE.exists(), reason="run widgets/hatch_build.py build"),
+]
+
+# `region` asks for landmarks around everything, which is the host page's business.
+RUN_AXE = """async (root) => {
+    root.scrollIntoView();  // what is scrolled away counts as hidden
+    const {violations} = await axe.run(root, {
+        resultTypes: ['violations'], rules: {region: {enabled: false}},
+    });
+    // A box is named in full, its words in the picture are short for that.
+    const known = ({id}, {html}) => id === 'label-content-name-mismatch'
+        && html.includes('class="tft-node ');
+    return violations
+        .filter(({impact}) => impact === 'serious' || impact === 'critical')
+        .flatMap((rule) => rule.nodes.filter((node) => !known(rule, node)).slice(0, 8)
+            .map((node) => `${rule.id}: ${node.html.slice(0, 150)} ` +
+                node.any.concat(node.all).map((check) => check.message).join('; ')));
+}"""
+
+# axe reads `color` and knows nothing of `fill`: words in pictures are measured here.
+SVG_CONTRAST = """(root) => {
+    const parse = (text) => {
+        const parts = text.match(/[\\d.]+/g)?.map(Number) ?? [0, 0, 0, 0];
+        return text === 'none' ? [0, 0, 0, 0] : [...parts, 1].slice(0, 4);
+    };
+    const over = ([r, g, b, a], ground) =>
+        [r, g, b].map((c, i) => c * a + ground[i] * (1 - a)).concat(1);
+    const light = (colour) => {
+        const [r, g, b] = colour.slice(0, 3).map((c) => c / 255).map(
+            (c) => c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+    };
+    const groundOf = (el) => {
+        const colours = [];
+        for (let e = el; e !== null; e = e.parentElement) {
+            const style = getComputedStyle(e);
+            const shape = e.querySelector?.(':scope > .tft-shape, :scope > rect');
+            if (e instanceof SVGGElement && shape && e.contains(el)) {
+                colours.push(parse(getComputedStyle(shape).fill));
+            }
+            if (!(e instanceof SVGElement)) colours.push(parse(style.backgroundColor));
+        }
+        return colours.reverse().reduce(
+            (ground, colour) => over(colour, ground), [255, 255, 255, 1]);
+    };
+    const found = new Set();
+    for (const text of root.querySelectorAll('svg text')) {
+        const style = getComputedStyle(text);
+        if (!text.textContent.trim() || style.visibility === 'hidden') continue;
+        if (text.getClientRects().length === 0 || style.display === 'none') continue;
+        const ground = groundOf(text);
+        const [a, b] = [light(over(parse(style.fill), ground)), light(ground)];
+        const ratio = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+        if (ratio < 4.5) {
+            found.add(`${text.getAttribute('class')} in ` +
+                `${text.parentNode.getAttribute('class')}: ${ratio.toFixed(2)}`);
+        }
+    }
+    return [...found];
+}"""
+
+
+def test_every_view_is_looked_at() -> None:
+    assert set(views.CELLS) >= set(_VIEWS), "a view has no cell in views.py"
+
+
+AllViews = tuple[Lab, list[tuple[str, Locator]]]
+
+
+@pytest.fixture(scope="module")
+def all_views(module_lab: Lab) -> AllViews:
+    """One notebook with every view, its panels open, a box selected."""
+    lab = module_lab
+    names = views.open_all(lab, "every_view.ipynb")
+    lab.page.evaluate(AXE.read_text())
+    # Lab's body has no height and hides what overflows: axe takes all for hidden.
+    lab.page.add_style_tag(content="body { height: 100vh }")
+    roots = [(name, views.root_of(lab, i + 1)) for i, name in enumerate(names)]
+    for _, root in roots:
+        for words in ("Outline: the graph as a list", "What the signs mean"):
+            button = root.get_by_role("button", name=words)
+            if button.count():
+                button.first.click()
+        box = root.locator(".tft-node[data-id='x']")
+        if box.count() and box.first.is_visible():
+            box.first.focus()
+            box.first.dispatch_event("click")
+    return lab, roots
+
+
+@pytest.mark.parametrize("theme", [views.LIGHT, views.DARK])
+def test_no_serious_violation(all_views: AllViews, theme: str) -> None:
+    lab, roots = all_views
+    lab.set_theme(theme)
+    lab.page.wait_for_timeout(400)  # colours fade to the new theme's
+    found: dict[str, Any] = {}
+    for name, root in roots:
+        if problems := root.evaluate(RUN_AXE) + root.evaluate(SVG_CONTRAST):
+            found[name] = problems
+    assert not found, json.dumps(found, indent=1)
+
+
+def test_the_checks_see_what_is_wrong(all_views: AllViews) -> None:
+    lab, roots = all_views
+    lab.set_theme(views.LIGHT)
+    root = dict(roots)["GraphView"]
+    before = root.evaluate("root => root.innerHTML.length")
+    root.evaluate(
+        """(root) => {
+            root.style.setProperty('--tft-muted', '#8a8f96');
+            root.style.setProperty('--tft-ink', '#c9ccd1');
+            root.querySelector('.tft-bar').append(document.createElement('button'));
+        }"""
+    )
+    found = "\n".join(root.evaluate(RUN_AXE) + root.evaluate(SVG_CONTRAST))
+    root.evaluate(
+        """(root) => {
+            root.removeAttribute('style');
+            root.querySelector('.tft-bar').lastChild.remove();
+        }"""
+    )
+    assert root.evaluate("root => root.innerHTML.length") == before
+    for expected in (
+        "button-name",
+        "color-contrast",
+        "tft-title in",
+        "tft-subtitle in",
+    ):
+        assert expected in found, found
+
+
+# What Tab reaches: everything that can be pressed, and nothing that can't be seen.
+TAB_STOPS = """(root) => [...root.querySelectorAll(
+    'button, input, select, a[href], textarea, [tabindex]')]
+    .filter((e) => e.tabIndex >= 0 && !e.disabled && e.getClientRects().length > 0
+        && getComputedStyle(e).visibility === 'visible').length"""
+
+FOCUS = """(root) => {
+    const e = document.activeElement;
+    if (!root.contains(e)) return null;
+    const name = e.getAttribute('aria-label') ?? e.labels?.[0]?.textContent
+        ?? e.textContent;
+    const style = getComputedStyle(e);
+    const outlined = style.outlineStyle !== 'none' && style.outlineWidth !== '0px';
+    const stage = e.closest('.tft-stage');
+    const framed = stage !== null
+        && getComputedStyle(stage, '::after').boxShadow !== 'none';
+    const shown = outlined || framed || style.boxShadow !== 'none';
+    return {name: name.trim().slice(0, 60), shown, tag: e.tagName};
+}"""
+
+
+def test_tab_reaches_everything_and_leaves_again(all_views: AllViews) -> None:
+    lab, roots = all_views
+    keys = lab.page.keyboard
+    found: dict[str, Any] = {}
+    for view, root in roots:
+        stops = root.evaluate(TAB_STOPS)
+        root.evaluate(
+            """(root) => {
+                const before = document.createElement('button');
+                before.id = 'before';
+                root.before(before);
+                before.focus();
+            }"""
+        )
+        reached = []
+        for _ in range(stops + 2):
+            keys.press("Tab")
+            at = root.evaluate(FOCUS)
+            if at is None:
+                break
+            reached.append(at)
+        root.evaluate("() => document.getElementById('before').remove()")
+        problems = [f"{at['tag']} without a name" for at in reached if not at["name"]]
+        problems += [
+            f"no focus to see on {a['name']}" for a in reached if not a["shown"]
+        ]
+        if len(reached) != stops:
+            problems.append(f"{len(reached)} of {stops} stops reached")
+        if problems:
+            found[view] = problems
+    assert not found, json.dumps(found, indent=1)
+
+
+def test_nothing_moves_for_who_asks_for_calm(all_views: AllViews) -> None:
+    lab, roots = all_views
+    lab.page.emulate_media(reduced_motion="reduce")
+    found: dict[str, Any] = {}
+    for name, root in roots:
+        moving = root.evaluate(
+            """async (root) => {
+                const closed = root.querySelector('.tft-toggle');
+                closed?.dispatchEvent(new MouseEvent('click', {bubbles: true}));
+                await new Promise((done) => requestAnimationFrame(done));
+                const long = [...root.querySelectorAll('*')].filter((e) => {
+                    const {transitionDuration, animationName} = getComputedStyle(e);
+                    return animationName !== 'none'
+                        || transitionDuration.split(',').some((t) => parseFloat(t) > 0);
+                });
+                const names = long.map(
+                    (e) => `${e.tagName} ${e.getAttribute('class')}`);
+                const running = root.getAnimations({subtree: true}).length;
+                return [...new Set(names)].slice(0, 5).concat(
+                    running > 0 ? [`${running} animations run`] : []);
+            }"""
+        )
+        if moving:
+            found[name] = moving
+    lab.page.emulate_media(reduced_motion="no-preference")
+    assert not found, json.dumps(found, indent=1)

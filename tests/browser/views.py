@@ -1,0 +1,74 @@
+"""A cell for each view that tfteach.jupyter exports, for tests that hold for all."""
+
+from __future__ import annotations
+
+from playwright.sync_api import Locator
+
+from tests.browser.lab import Lab
+from tfteach.jupyter import _VIEWS
+
+SETUP = """\
+%load_ext tfteach
+import numpy as np
+import tfteach as tf
+import tfteach.jupyter as tfj
+tf.simulate_gpus(2, memory="8MiB")
+graph = tf.Graph()
+with graph.as_default():
+    x = tf.placeholder(tf.float32, [None, 4], name="x")
+    labels = tf.placeholder(tf.int64, [None], name="labels")
+    with tf.variable_scope("hidden"):
+        w = tf.get_variable("weights", [4, 8])
+        h = tf.nn.relu(tf.matmul(x, w), name="relu")
+    with tf.variable_scope("output"):
+        v = tf.get_variable("weights", [8, 3])
+        logits = tf.matmul(h, v, name="logits")
+    loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
+    with tf.device("/gpu:1"):
+        spare = tf.add(loss, 1.0, name="spare")
+    train = tf.train.GradientDescentOptimizer(0.1).minimize(loss, name="train")
+    init = tf.global_variables_initializer()
+config = tf.ConfigProto(allow_soft_placement=True)
+sess = tf.Session(graph=graph, config=config)
+sess.run(init)
+feed = {x: np.ones([2, 4]), labels: [0, 1]}
+"""
+
+# The last line of each is the view itself.
+CELLS = {
+    "GraphView": "tfj.GraphView(graph, fetches=[loss])",
+    "RunView": "tfj.RunView(graph, fetches=[loss], feeds=[x])",
+    "GrowthView": """\
+from tfteach.explain.growth import watch_growth
+with watch_growth(graph) as growth, graph.as_default():
+    for _ in range(5):
+        sess.run(tf.add(loss, 1.0), feed)
+tfj.GrowthView(growth)""",
+    "PlacementView": "tfj.PlacementView(sess, [spare], [x, labels])",
+}
+
+LIGHT, DARK = "JupyterLab Light", "JupyterLab Dark"
+
+
+def names() -> list[str]:
+    """The exported views that have a cell above."""
+    return [view for view in _VIEWS if view in CELLS]
+
+
+def open_all(lab: Lab, name: str) -> list[str]:
+    """Open and run a notebook with every view, from cell 1 on; their names."""
+    views = names()
+    lab.open_cells(name, SETUP, *(CELLS[view] for view in views))
+    lab.run_all()
+    assert not (errors := lab.cell_errors()), errors
+    for i in range(len(views)):
+        root_of(lab, i + 1).wait_for()
+    return views
+
+
+ROOT = ".jp-OutputArea-output [class^='tfteach-']:not(.tfteach-static)"
+
+
+def root_of(lab: Lab, cell: int) -> Locator:
+    """The outermost element of a cell's view."""
+    return lab.cell(cell).locator(ROOT).first
