@@ -98,6 +98,39 @@ def _problem_of_runs(at_100: Any, of_sun: Any, both: Any) -> str | None:
     return None
 
 
+# ---- lesson 3
+
+
+def check_running_mean(running_mean: Any) -> None:
+    """Check the mean after each of several runs, in two sessions."""
+    _report(_problem_of_mean(running_mean))
+
+
+def _problem_of_mean(running_mean: Any) -> str | None:
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [], name="x")
+        mean = running_mean(x)
+        variables = tf.global_variables()
+        init = tf.global_variables_initializer()
+    if not isinstance(mean, tf.Tensor):
+        return f"it should return a tensor, not {mean!r}."
+    if not variables:
+        return "there is no variable, so nothing stays from run to run."
+    for numbers in ([4.0, 8.0, 0.0], [1.0, 2.0]):
+        with tf.Session(graph=graph) as session:
+            session.run(init)
+            for i, number in enumerate(numbers):
+                found = float(session.run(mean, {x: number}))
+                wanted = sum(numbers[: i + 1]) / (i + 1)
+                if not abs(found - wanted) < 1e-6:
+                    return (
+                        f"after {numbers[: i + 1]} it gives {found:g}, the mean is "
+                        f"{wanted:g}. Does each run update both variables, and does "
+                        "the division take the updated values?"
+                    )
+    return None
+
+
 # ---- lesson 4
 
 
@@ -343,4 +376,41 @@ def _problem_of_block(block: Any) -> str | None:
         block(output, 4, "b")
         if len(tf.trainable_variables()) != 8:
             return "used under another name, the block should have its own variables."
+    return None
+
+
+# ---- lesson 11
+
+
+def check_towers(two_towers: Any) -> None:
+    """Check that each half runs on a card of its own, and that nothing is lost."""
+    _report(_problem_of_towers(two_towers))
+
+
+def _problem_of_towers(two_towers: Any) -> str | None:
+    def layer(part: Any) -> Any:
+        return tf.multiply(part, 2.0, name="layer")
+
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [6, 4], name="x")
+        joined = two_towers(x, layer)
+        layers = [op for op in graph.get_operations() if op.type == "Mul"]
+    wanted = ["/device:GPU:0", "/device:GPU:1"]
+    if len(layers) != 2:
+        return f"`layer` was called {len(layers)} times; call it once for each half."
+    devices = [op.device for op in layers]
+    if sorted(devices) != wanted:
+        said = " and ".join(repr(device) for device in devices)
+        return f'the layers ask for {said}. Build each in `with tf.device("/gpu:...")`.'
+    sizes = {op.outputs[0].shape.as_list()[0] for op in layers}
+    if sizes != {3}:
+        return "each tower should get half of the rows: tf.split(x, 2, axis=0)."
+    if joined.op.device != "/device:CPU:0":
+        return f"the result is joined on {joined.op.device!r}, not on the CPU."
+    value = [[float(4 * row + column) for column in range(4)] for row in range(6)]
+    config = tf.ConfigProto(allow_soft_placement=True)
+    with tf.Session(graph=graph, config=config) as session:
+        found = session.run(joined, {x: value})
+    if found.tolist() != [[2 * number for number in row] for row in value]:
+        return "the rows are not those of layer(x), in the same order."
     return None

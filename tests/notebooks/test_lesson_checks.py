@@ -278,3 +278,73 @@ def test_lesson_4(
 ) -> None:
     checks.check_sharing(compare)
     assert said in capsys.readouterr().out
+
+
+def two_variables() -> tuple[tf.Variable, tf.Variable]:
+    return tf.Variable(0.0, name="total"), tf.Variable(0.0, name="count")
+
+
+def right_mean(x: tf.Tensor) -> tf.Tensor:
+    total, count = two_variables()
+    return total.assign_add(x) / count.assign_add(1.0)
+
+
+def no_updates(x: tf.Tensor) -> tf.Tensor:
+    total, count = two_variables()
+    return total / count
+
+
+def half_updated(x: tf.Tensor) -> tf.Tensor:
+    total, count = two_variables()
+    return total.assign_add(x) / tf.maximum(count, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("running_mean", "said"),
+    [
+        (right_mean, "Right"),
+        (no_updates, "after [4.0] it gives nan, the mean is 4"),
+        (half_updated, "after [4.0, 8.0] it gives 12, the mean is 6"),
+        (lambda x: x, "there is no variable"),
+        (lambda x: 3.0, "not 3.0"),
+    ],
+)
+def test_lesson_3(
+    checks: ModuleType, capsys: pytest.CaptureFixture[str], running_mean, said: str
+) -> None:
+    checks.check_running_mean(running_mean)
+    assert said in capsys.readouterr().out
+
+
+def towers(
+    devices: tuple[str, ...] = ("/gpu:0", "/gpu:1"),
+    joined_on: str = "/cpu:0",
+    swaps: bool = False,
+):
+    def two_towers(x: tf.Tensor, layer) -> tf.Tensor:
+        halves = tf.split(x, len(devices), axis=0)
+        results = []
+        for half, device in zip(halves, devices, strict=True):
+            with tf.device(device):
+                results.append(layer(half))
+        with tf.device(joined_on):
+            return tf.concat(results[::-1] if swaps else results, axis=0)
+
+    return two_towers
+
+
+@pytest.mark.parametrize(
+    ("two_towers", "said"),
+    [
+        (towers(), "Right"),
+        (lambda x, layer: layer(x), "called 1 times"),
+        (towers(("/gpu:0", "/gpu:0")), "the layers ask for '/device:GPU:0' and"),
+        (towers(joined_on="/gpu:0"), "joined on '/device:GPU:0', not on the CPU"),
+        (towers(swaps=True), "in the same order"),
+    ],
+)
+def test_lesson_11(
+    checks: ModuleType, capsys: pytest.CaptureFixture[str], two_towers, said: str
+) -> None:
+    checks.check_towers(two_towers)
+    assert said in capsys.readouterr().out

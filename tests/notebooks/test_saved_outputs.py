@@ -23,7 +23,9 @@ def lesson(request: pytest.FixtureRequest) -> Any:
 
 
 def shows_a_graph(cell: Any) -> bool:
-    return cell.source.startswith(("%%graph", "%graph", "GraphView(", "RunView("))
+    return cell.source.startswith(
+        ("%%graph", "%graph", "GraphView(", "RunView(", "PlacementView(")
+    )
 
 
 def outputs(lesson: Any) -> list[Any]:
