@@ -27,6 +27,14 @@ def test_what_is_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "Open sessions\n" in text
 
 
+def test_what_a_session_was_asked_for() -> None:
+    config = tf.ConfigProto(allow_soft_placement=True)
+    config.graph_options.optimizer_options.opt_level = -1
+    with tf.Session(graph=tf.Graph(), config=config) as session:
+        said = dict(status().sessions)[f"session {session.number}"]
+    assert said.endswith("soft placement, nothing optimized")
+
+
 def _version() -> str:
     return f"{tf.__version__}, TensorFlow 1.15's graphs and sessions"
 

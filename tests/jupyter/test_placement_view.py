@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 from IPython.core.error import UsageError
 
 import tfteach as tf
+from tests.jupyter.test_contrast import CSS, contrast, theme
 from tests.jupyter.test_magics import run, shell  # noqa: F401
 from tfteach.jupyter import PlacementView
 from tfteach.jupyter.widgets.placement import colours_of
@@ -35,9 +37,10 @@ def test_what_the_page_gets(session: tf.Session) -> None:
         [1, "/device:GPU:0", 1, "asked for", "explicit"],
         [2, "/device:GPU:1", 2, "asked for", "explicit"],
     ]
-    ways = [(c["tensor"], c["from"], c["to"], c["size"]) for c in state["_copies"]]
-    assert ways == [("x:0", 0, 1, "256 B"), ("y:0", 1, 2, "256 B")]
-    assert state["_copies"][1]["readers"] == [2]
+    assert state["_copies"] == [
+        [0, 0, 0, 1, "256 B", False, True, False, [1]],  # x, fed, to y
+        [1, 0, 1, 2, "256 B", False, False, False, [2]],  # y to far/z
+    ]
 
 
 def test_other_fetches_and_a_run_are_looked_at_again(session: tf.Session) -> None:
@@ -63,6 +66,25 @@ def test_still_picture_and_text(session: tf.Session) -> None:
     assert "256 B" in bundle["image/svg+xml"]
     assert colours_of(2)[0] in bundle["image/svg+xml"]
     assert colours_of(7) == colours_of(1)
+
+
+def test_what_a_notebook_saves_stays_small() -> None:
+    with tf.Graph().as_default():
+        x = tf.constant(1.0)
+        for _ in range(100):
+            x = tf.square(x)
+        with tf.Session() as session:
+            view = PlacementView(session)
+    assert "... and 41 more" in view.static_bundle()["text/plain"]
+    assert len(view.to_text().splitlines()) == 104
+
+
+@pytest.mark.parametrize("name", ["light", "dark"])
+def test_the_colour_of_copies_can_be_read(name: str) -> None:
+    style = (CSS.parent / "placement.css").read_text()
+    colours = theme(name)
+    copy = re.findall(r"--tft-copy: (#\w+)", style)[name == "dark"]
+    assert min(contrast(copy, colours[on]) for on in ("bg", "panel", "grid")) >= 4.5
 
 
 def test_what_cannot_be_placed(session: tf.Session) -> None:

@@ -49,6 +49,20 @@ def test_still_picture(graph: tf.Graph) -> None:
     assert "tfteach-static" in bundle["text/html"]
 
 
+def test_what_a_notebook_saves_stays_small(graph: tf.Graph) -> None:
+    with tf.Session() as a:
+        view = SessionsView({"a": a})
+        a.run("init")
+        for _ in range(99):
+            a.run("more")
+        bundle = view.static_bundle()
+    lines = bundle["text/plain"].splitlines()
+    assert len(lines) == 3 + 60
+    assert lines[3].startswith("41. a.run(more)")
+    assert "<ol start='41'>" in bundle["text/html"]
+    assert bundle["text/html"].count("<li>") == 60
+
+
 def test_a_closed_session(graph: tf.Graph) -> None:
     a = tf.Session()
     view = SessionsView(a)

@@ -144,20 +144,25 @@ class Placements(NamedTuple):
         return sum(copy.size_bytes or 0 for copy in self.copies)
 
     def __str__(self) -> str:
-        described = [d for d in self.devices if d.description]
+        return self.to_text()
+
+    def to_text(self, most: int | None = None) -> str:
+        """TF's log with the reasons; of ops and of copies the first `most`."""
         lines = [self.summary]
-        lines += [f"{d.name} -> {d.description}" for d in described]
-        logged = [f"{r.name}: ({r.op_type}): {r.assigned}" for r in self.rows]
+        lines += [f"{d.name} -> {d.description}" for d in self.devices if d.description]
+        logged = [f"{r.name}: ({r.op_type}): {r.assigned}" for r in self.rows[:most]]
         width = min(max(map(len, logged), default=0), WIDEST)
-        for line, row in zip(logged, self.rows, strict=True):
+        for line, row in zip(logged, self.rows, strict=False):
             asked = f"; asked for {row.requested}" if _says_more(row) else ""
             lines.append(f"{line:<{width}}  # {row.reason}{asked}")
+        lines += _and_more(self.rows, most, "")
         if self.copies:
             lines.append("Copies:")
-        for copy in self.copies:
+        for copy in self.copies[:most]:
             way = f"{label_of(copy.source)} -> {label_of(copy.target)}"
             size = copy_size(copy)
             lines.append(f"  {copy.tensor.name}  {way}  {size}  {copy.why}")
+        lines += _and_more(self.copies, most, "  ")
         lines.append("Memory:")
         lines += [f"  {device}" for device in self.devices]
         return "\n".join(lines)
@@ -245,6 +250,11 @@ def copy_size(copy: Copy) -> str:
     if copy.size_bytes is None:
         return "unknown size"
     return show_bytes(copy.size_bytes)
+
+
+def _and_more(rows: tuple[Any, ...], most: int | None, indent: str) -> list[str]:
+    more = 0 if most is None else len(rows) - most
+    return [f"{indent}... and {more} more"] if more > 0 else []
 
 
 def _says_more(row: Placement) -> bool:

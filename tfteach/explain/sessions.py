@@ -214,10 +214,14 @@ class SessionLog:
         self.start[run.session].update({c.variable: c.after for c in run.changes})
 
     def __str__(self) -> str:
+        return self.to_text()
+
+    def to_text(self, most: int | None = None) -> str:
+        """What the variables hold now, and the runs; the first and last `most`."""
         names = list(self.sessions)
         states = self.states()
         rows = [["", *names]]
-        for op in variables_of(self.graph):
+        for op in variables_of(self.graph)[:most]:
             rows.append([op.name, *(words(states[n].get(op.name)) for n in names)])
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = [
@@ -227,7 +231,8 @@ class SessionLog:
         for row in rows:
             cells = [f"{c:<{w}}" for c, w in zip(row, widths, strict=True)]
             lines.append("  ".join(cells).rstrip())
-        lines += [f"{i}. {run}" for i, run in enumerate(self.runs, self.forgotten + 1)]
+        runs = list(enumerate(self.runs, self.forgotten + 1))
+        lines += [f"{i}. {run}" for i, run in runs[-most if most else 0 :]]
         return "\n".join(lines)
 
 

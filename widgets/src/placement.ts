@@ -22,22 +22,27 @@ interface DeviceRow {
 
 type PlacedRow = [op: number, requested: string, device: number, kind: string, reason: string];
 
+type WireCopy = [
+  op: number, port: number, from: number, to: number, size: string, measured: boolean, fed: boolean, fetched: boolean,
+  readers: number[],
+];
+
 interface CopyRow {
-  tensor: string;
   op: number;
   port: number;
   from: number;
   to: number;
   size: string;
   measured: boolean;
-  why: string;
+  fed: boolean;
+  fetched: boolean;
   readers: number[];
 }
 
 interface PlacementState {
   _devices: DeviceRow[];
   _placed: PlacedRow[];
-  _copies: CopyRow[];
+  _copies: WireCopy[];
   _summary: string;
   problem: string;
 }
@@ -57,6 +62,7 @@ class PlacementView {
   private readonly copies = h("ol", { class: "tft-copies", role: "listbox", "aria-label": "Copies between devices" });
   /** Op -> its row. */
   private placed = new Map<number, PlacedRow>();
+  private moved: CopyRow[] = [];
   /** "op:port:reader" -> the copy that brings it there. */
   private copyOf = new Map<string, CopyRow>();
   private device: number | null = null;
@@ -97,8 +103,9 @@ class PlacementView {
 
   private index(): void {
     this.placed = new Map(this.get("_placed").map((row) => [row[0], row]));
+    this.moved = this.get("_copies").map(([op, port, from, to, size, measured, fed, fetched, readers]) => ({ op, port, from, to, size, measured, fed, fetched, readers }));
     this.copyOf = new Map();
-    for (const copy of this.get("_copies")) {
+    for (const copy of this.moved) {
       for (const reader of copy.readers) this.copyOf.set(`${copy.op}:${copy.port}:${reader}`, copy);
     }
   }
@@ -153,7 +160,7 @@ class PlacementView {
     const rows = this.get("_placed").filter((row) => (this.device === null || row[2] === this.device) && (kind === "" || row[3] === kind));
     this.title.textContent = `${rows.length.toLocaleString("en")} op${rows.length === 1 ? "" : "s"}${this.device === null ? "" : ` on ${devices[this.device]?.label ?? "?"}`}`;
     this.ops.replaceChildren(...rows.slice(0, MOST_ROWS).map((row) => this.logRow(row, devices)));
-    if (rows.length > MOST_ROWS) this.ops.append(h("p", { class: "tft-muted" }, `and ${rows.length - MOST_ROWS} more: choose a device or a reason`));
+    if (rows.length > MOST_ROWS) this.ops.append(more(rows.length - MOST_ROWS, "choose a device or a reason"));
     (this.ops.firstElementChild as HTMLElement | null)?.setAttribute("tabindex", "0");
     this.showSelected();
   }
@@ -178,7 +185,7 @@ class PlacementView {
     const members = new Set(node?.members ?? []);
     const own = node === undefined ? undefined : (node.kind === "op" ? node.members[0] : undefined);
     let first: HTMLElement | null = null;
-    for (const item of this.ops.querySelectorAll<HTMLElement>("li")) {
+    for (const item of this.ops.querySelectorAll<HTMLElement>("li[role=option]")) {
       const op = Number(item.dataset["op"]);
       item.setAttribute("aria-selected", `${op === own}`);
       item.classList.toggle("tft-inside", members.has(op) && op !== own);
@@ -190,8 +197,8 @@ class PlacementView {
       item.append(h("div", { class: "tft-asked" }, requested === "" ? "asked for nothing" : `asked for ${requested}`, h("br"), `got ${this.get("_devices")[device]?.name ?? "?"}`));
     }
     if (first !== null) scrollTo(this.ops, first);
-    for (const [i, item] of [...this.copies.children].entries()) {
-      const copy = this.get("_copies")[i];
+    for (const [i, item] of [...this.copies.querySelectorAll("li[role=option]")].entries()) {
+      const copy = this.moved[i];
       const touches = copy !== undefined && (members.has(copy.op) || copy.readers.some((r) => members.has(r)));
       item.setAttribute("aria-selected", `${copy !== undefined && copy === this.copy}`);
       item.classList.toggle("tft-inside", touches);
@@ -201,15 +208,16 @@ class PlacementView {
   // --- copies ---
 
   private showCopies(): void {
-    const copies = this.get("_copies");
+    const copies = this.moved;
     const devices = this.get("_devices");
     const bytes = /; (.*)$/.exec(this.get("_summary"))?.[1] ?? "";
     this.copiesHead.hidden = this.copies.hidden = copies.length === 0;
     this.copiesTitle.textContent = bytes;
-    this.copies.replaceChildren(...copies.map((copy) => {
+    this.copies.replaceChildren(...copies.slice(0, MOST_ROWS).map((copy) => {
+      const tensor = `${this.name(copy.op)}:${copy.port}`;
       const item = h("li", { role: "option", tabindex: "-1", "aria-selected": "false", title: copy.measured ? "size of the last run" : "size by the static shape" },
-        h("code", { title: copy.tensor }, `\u200e${copy.tensor}`), h("span", { class: "tft-bytes" }, copy.size),
-        h("span", { class: "tft-reason" }, h("span", { class: "tft-way-words" }, placeChip(devices[copy.from]), "→", placeChip(devices[copy.to])), ` ${copy.why}`));
+        h("code", { title: tensor }, `\u200e${tensor}`), h("span", { class: "tft-bytes" }, copy.size),
+        h("span", { class: "tft-reason" }, h("span", { class: "tft-way-words" }, placeChip(devices[copy.from]), "→", placeChip(devices[copy.to])), ` ${this.what(copy)}`));
       item.addEventListener("click", () => {
         this.copy = copy;
         if (copy.op >= 0) this.view.goTo(copy.op);
@@ -218,7 +226,18 @@ class PlacementView {
       });
       return item;
     }));
+    if (copies.length > MOST_ROWS) this.copies.append(more(copies.length - MOST_ROWS, "select a box to see its own"));
     (this.copies.firstElementChild as HTMLElement | null)?.setAttribute("tabindex", "0");
+  }
+
+  private name(op: number): string {
+    return this.view.model.ops[op]?.name ?? "?";
+  }
+
+  /** What a copy is for. */
+  private what({ fed, fetched, readers }: CopyRow): string {
+    const ends = [...(fetched ? ["the fetch"] : []), ...readers.slice(0, 2).map((op) => this.name(op))];
+    return `${fed ? "fed, " : ""}for ${ends.join(", ")}${readers.length > 2 ? ` and ${readers.length - 2} more` : ""}`;
   }
 
   // --- the picture ---
@@ -255,6 +274,10 @@ class PlacementView {
   }
 }
 
+function more(count: number, advice: string): HTMLElement {
+  return h("li", { role: "presentation", class: "tft-muted" }, `and ${count.toLocaleString("en")} more: ${advice}`);
+}
+
 function placeChip(device: DeviceRow | undefined): HTMLElement {
   return h("span", { class: `tft-place tft-dev-${device?.colour ?? 0}` }, device?.label ?? "?");
 }
@@ -284,7 +307,7 @@ function scrollTo(list: HTMLElement, item: HTMLElement): void {
 }
 
 function onKey(event: KeyboardEvent, list: HTMLElement): void {
-  const items = [...list.querySelectorAll<HTMLElement>("li")];
+  const items = [...list.querySelectorAll<HTMLElement>("li[role=option]")];
   const at = items.indexOf(event.target as HTMLElement);
   if (at < 0) return;
   const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: items.length - 1 }[event.key];

@@ -36,7 +36,7 @@ class SessionsView {
   private readonly back = button("◀", "One run back (left arrow)", () => this.go(this.at - 1));
   private readonly on = button("▶", "One run on (right arrow)", () => this.go(this.at + 1));
   private readonly last = button("Now", "After the last run (End)", () => this.go(Infinity));
-  private readonly states = h("div", { class: "tft-states" });
+  private readonly states = h("div", { class: "tft-states", role: "region", tabindex: "0", "aria-label": "What the variables hold" });
   private readonly list = h("ol", { role: "listbox", "aria-label": "Runs" });
   private readonly head = h("h4");
   private readonly root: HTMLElement;

@@ -35,6 +35,9 @@ COLOURS = (
 )
 
 
+MOST_LINES = 60  # of ops, and of copies, in what a notebook saves
+
+
 class PlacementView(GraphView):
     """The graph by device, beside TensorFlow's log of placements with reasons.
 
@@ -178,15 +181,14 @@ class PlacementView(GraphView):
         still.paint, still.edge_words = paint, edge_words
         return still
 
-    def to_text(self) -> str:
+    def to_text(self, most: int | None = None) -> str:
         """The log with its reasons, copies and memory; the graph if it has none."""
-        found = self._found
-        return (
-            self.problem + "\n" + text_of(self.still()) if found is None else str(found)
-        )
+        if self._found is None:
+            return f"{self.problem}\n{text_of(self.still())}"
+        return self._found.to_text(most)
 
     def static_bundle(self) -> dict[str, str]:
-        return bundle_with(self.to_text(), svg_of(self.still()))
+        return bundle_with(self.to_text(MOST_LINES), svg_of(self.still()))
 
 
 def colours_of(device: int) -> tuple[str, str]:
@@ -213,16 +215,16 @@ def _device_row(device: DeviceUse, index: int) -> dict[str, Any]:
     }
 
 
-def _copy_row(copy: Copy, at: dict[str, int], index: dict[str, int]) -> dict[str, Any]:
-    """A copy for the page."""
-    return {
-        "tensor": copy.tensor.name,
-        "op": at.get(copy.tensor.op.name, -1),
-        "port": copy.tensor.value_index,
-        "from": index[copy.source],
-        "to": index[copy.target],
-        "size": copy_size(copy),
-        "measured": copy.is_measured,
-        "why": copy.why,
-        "readers": [at[name] for name in copy.readers if name in at],
-    }
+def _copy_row(copy: Copy, at: dict[str, int], index: dict[str, int]) -> list[Any]:
+    """A copy for the page; short, as a large graph has thousands."""
+    return [
+        at.get(copy.tensor.op.name, -1),
+        copy.tensor.value_index,
+        index[copy.source],
+        index[copy.target],
+        copy_size(copy),
+        copy.is_measured,
+        copy.is_feed,
+        copy.is_fetch,
+        [at[name] for name in copy.readers if name in at],
+    ]

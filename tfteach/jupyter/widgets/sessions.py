@@ -32,6 +32,7 @@ from tfteach.jupyter.widgets.graph import STATIC
 from tfteach.session.session import BaseSession, open_sessions
 
 INTERVAL_S = 0.25
+MOST_LINES = 60  # of variables, and of runs, in what a notebook saves
 
 Sessions = BaseSession | Iterable[BaseSession] | Mapping[str, BaseSession]
 
@@ -139,13 +140,16 @@ class SessionsView(anywidget.AnyWidget):
 
     # ---- still
 
-    def to_text(self) -> str:
+    def to_text(self, most: int | None = None) -> str:
         """The sessions, their variables and the runs, as a table and a list."""
-        return str(self.session_log)
+        return self.session_log.to_text(most)
 
     def static_bundle(self) -> dict[str, str]:
         """The same as text and as an HTML table."""
-        return {"text/plain": self.to_text(), "text/html": static_html(self._table())}
+        return {
+            "text/plain": self.to_text(MOST_LINES),
+            "text/html": static_html(self._table()),
+        }
 
     def _table(self) -> str:
         log = self.session_log
@@ -153,16 +157,16 @@ class SessionsView(anywidget.AnyWidget):
         cell = "style='text-align:left;padding:3px 12px'"
         head = "".join(f"<th {cell}>{html.escape(n)}</th>" for n in log.sessions)
         rows = [f"<tr><th {cell}>variable</th>{head}</tr>"]
-        for op in variables_of(self.graph):
+        for op in variables_of(self.graph)[:MOST_LINES]:
             row = [f"<td {cell}><code>{html.escape(op.name)}</code></td>"]
             for name in log.sessions:
                 text = words(now[name].get(op.name)) if name in now else "closed"
                 row.append(f"<td {cell}>{html.escape(text)}</td>")
             rows.append(f"<tr>{''.join(row)}</tr>")
-        runs = "".join(
-            f"<li>{html.escape(str(run))}</li>" for run in self.session_log.runs
-        )
-        return f"<table>{''.join(rows)}</table><ol>{runs}</ol>"
+        last = log.runs[-MOST_LINES:]
+        runs = "".join(f"<li>{html.escape(str(run))}</li>" for run in last)
+        first = log.forgotten + len(log.runs) - len(last) + 1
+        return f"<table>{''.join(rows)}</table><ol start='{first}'>{runs}</ol>"
 
     def live_bundle(self) -> dict[str, Any]:
         """The live view's MIME type alone."""
