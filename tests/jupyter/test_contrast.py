@@ -13,6 +13,7 @@ CSS = Path(__file__).parents[2] / "widgets" / "src" / "graph.css"
 GROUNDS = {"light": ("#ffffff", "#ffffff"), "dark": ("#111111", "#212121")}
 FILLS = ["op", "const", "placeholder", "variable", "flow", "scope"]
 FILLS += [f"like-{i}" for i in range(6)]
+HEAT = [f"heat-{i}" for i in range(5)]
 
 
 def theme(name: str) -> dict[str, str]:
@@ -52,6 +53,7 @@ def test_the_measure() -> None:
 def test_text_can_be_read(name: str) -> None:
     colours = theme(name)
     pairs = [(text, on) for text in ("ink", "muted") for on in FILLS]
+    pairs += [("ink", on) for on in HEAT]
     pairs += [(text, on) for text in ("ink", "muted") for on in ("bg", "panel", "grid")]
     pairs += [(text, "raised") for text in ("ink", "muted", "fetch")]
     pairs += [(text, on) for text in ("accent", "fetch", "feed") for on in ("panel",)]
@@ -68,7 +70,7 @@ def test_text_can_be_read(name: str) -> None:
 def test_lines_and_outlines_can_be_seen(name: str) -> None:
     colours = theme(name)
     lines = ["edge", "control", "reference", "accent", "fetch", "feed"]
-    lines += [f"{fill}-line" for fill in FILLS]
+    lines += [f"{fill}-line" for fill in [*FILLS, "heat"]]
     low = {
         line: round(contrast(colours[line], colours["bg"]), 2)
         for line in lines

@@ -6,6 +6,7 @@ import weakref
 from typing import Any
 
 import pytest
+import traitlets
 
 import tfteach as tf
 from tests.jupyter.fixtures import golden
@@ -195,3 +196,16 @@ def test_the_graph_does_not_keep_a_listener_alive(graph: tf.Graph) -> None:
     assert gone() is None
     with graph.as_default():
         tf.constant(1.0)  # nobody listens, nothing breaks
+
+
+def test_colours_and_figures(graph: tf.Graph) -> None:
+    tensor = graph.get_tensor_by_name("b:0")
+    view = GraphView(graph, colour_by="time", figures={tensor: {"time_us": 3}})
+    assert view.get_state()["colour_by"] == "time"
+    assert view.get_state()["figures"] == {"b": {"time_us": 3.0}}
+    view.figures = {"a": {"bytes": 4}}
+    assert view.figures == {"a": {"bytes": 4.0}}
+    with pytest.raises(traitlets.TraitError, match="expected time_us, bytes or both"):
+        view.figures = {"a": {"seconds": 4}}
+    with pytest.raises(traitlets.TraitError, match="structure"):
+        GraphView(graph, colour_by="mood")

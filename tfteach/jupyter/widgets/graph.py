@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pathlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import anywidget
@@ -27,11 +27,16 @@ class NameList(traitlets.List[Any]):
         return super().validate(obj, names_of(value))
 
 
+COLOUR_BY = ("structure", "device", "family", "run", "cell", "time", "memory")
+
+
 class GraphView(anywidget.AnyWidget):
-    """A live view of a graph: expand scopes, search, see what a run needs.
+    r"""A live view of a graph: expand scopes, search, see what a run needs.
 
     Ops that are added while a cell runs appear at once. Click a box for its details;
-    Shift-click (or `f`) fetches, `d` feeds; Enter or a double click opens a scope.
+    Shift-click (or `f`) fetches, `d` feeds; Enter or a double click opens a scope; `i`
+    traces all that a box is made from, `o` all that is made from it; `c` changes the
+    colours; `/` searches, also for regular expressions (`/conv\d/`).
 
     Args:
       graph: a `tf.Graph` or a GraphDef; the default graph if None.
@@ -45,6 +50,10 @@ class GraphView(anywidget.AnyWidget):
       height: in pixels; 0 fits the graph.
       group_above: a scope with more children shows series of like ones.
       labels: shapes on the edges.
+      colour_by: "structure" (scopes built alike), "device" (as asked for), "family"
+        (what kind of op), "run" (needed or pruned), "cell" (the `In [n]` that
+        made it), "time", "memory" (both from `figures`).
+      figures: what a run took, of any ops: {"y": {"time_us": 12.5, "bytes": 64}}.
 
     Attributes:
       stopped_at: the line at which an error ended the `%%graph` cell; "" without one.
@@ -80,6 +89,8 @@ class GraphView(anywidget.AnyWidget):
     aside = traitlets.List(traitlets.Unicode()).tag(sync=True)
     inline = traitlets.List(traitlets.Unicode()).tag(sync=True)
     labels = traitlets.Bool(True).tag(sync=True)
+    colour_by = traitlets.Enum(COLOUR_BY, "structure").tag(sync=True)
+    figures = traitlets.Dict().tag(sync=True)
     stopped_at = traitlets.Unicode("").tag(sync=True)
 
     def __init__(
@@ -95,6 +106,8 @@ class GraphView(anywidget.AnyWidget):
         height: int = 0,
         group_above: int = 300,
         labels: bool = True,
+        colour_by: str = "structure",
+        figures: Mapping[Any, Mapping[str, float]] | None = None,
     ) -> None:
         self.graph = get_default_graph() if graph is None else graph
         if isinstance(self.graph, Graph):
@@ -119,11 +132,27 @@ class GraphView(anywidget.AnyWidget):
             height=height,
             group_above=group_above,
             labels=labels,
+            colour_by=colour_by,
+            figures={} if figures is None else figures,
             _ops=rows,
         )
         # Traits copy a list; the page that asks again must get the one that grows.
         self._trait_values["_ops"] = rows
         self.observe(self._on_selected, "selected")
+
+    @traitlets.validate("figures")
+    def _figures_by_name(self, proposal: Any) -> dict[str, dict[str, float]]:
+        found = {}
+        for thing, numbers in proposal["value"].items():
+            (name,) = names_of(thing)
+            if set(numbers) - {"time_us", "bytes"}:
+                raise traitlets.TraitError(
+                    f"figures of {name!r}: expected time_us, bytes or both, got "
+                    f"{sorted(numbers)}."
+                )
+            plain = {key: float(number) for key, number in numbers.items()}
+            found[name.partition(":")[0]] = plain
+        return found
 
     def __repr__(self) -> str:
         parts = [plural(len(self._rows), "op")]

@@ -95,6 +95,8 @@ export class Canvas {
   private scene: Scene | null = null;
   private frame = 0;
   view = { x: 0, y: 0, k: 1 };
+  /** The smallest scale at which `rest` shows all of the picture. */
+  least = READABLE * 0.7;
   onView: () => void = () => undefined;
 
   constructor(parent: Element, private readonly measure: Measure, private readonly calm: () => boolean) {
@@ -180,7 +182,7 @@ export class Canvas {
   /** Shows as much of the picture as can be read: all of it, or its beginning, or where it grows. */
   rest(newest: string | null): void {
     this.fit();
-    if (this.scene === null || this.view.k >= READABLE * 0.7) return;
+    if (this.scene === null || this.view.k >= this.least) return;
     const { width, height } = this.el.getBoundingClientRect();
     const { w, h } = this.scene;
     const k = Math.max(this.view.k, Math.min(READABLE, Math.max((width - 44) / w, (height - 44) / h)));

@@ -10,6 +10,8 @@ export interface InputActions {
   hover: (id: string | null) => void;
   search: () => void;
   escape: () => void;
+  /** Takes another key; true if it means something. */
+  key: (key: string) => boolean;
   moved: () => void;
   fit: () => void;
   selected: () => string;
@@ -108,7 +110,7 @@ function onKey(event: KeyboardEvent, canvas: Canvas, actions: InputActions): voi
     "-": () => zoom(0.8),
     "0": actions.fit,
   };
-  const act = keys[event.key];
+  const act = keys[event.key] ?? (actions.key(event.key) ? () => undefined : undefined);
   if (act === undefined) return;
   event.preventDefault();
   event.stopPropagation();

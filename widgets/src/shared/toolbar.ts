@@ -73,6 +73,8 @@ function makeLegend(): HTMLElement {
   const legend = h("div", { class: "tft-legend" },
     h("ul", {}, ...rows.map(([sign, text]) => h("li", {}, h("span", { class: `tft-sign tft-sign-${sign}`, "aria-hidden": "true" }), text))),
     h("p", {}, "Shift-click or f fetches, d feeds. Boxes with the same letter (≅A) are built alike. ",
+      "i and o trace what a box is made from and what is made from it; c changes the colours. ",
+      "Under the pointer, ∇ joins an op and its gradients. ",
       "Drag to pan; Ctrl and wheel to zoom. Search takes regular expressions between slashes: /conv\\d/."));
   legend.hidden = true;
   return legend;

@@ -24,6 +24,8 @@ import type { WidgetModel } from "./wire";
 
 /** What a view built on this one adds. */
 export interface Extras {
+  /** The smallest scale at which all of the picture is still better than a part that can be read. */
+  least?: number;
   /** Has the last word on how a box looks. */
   decorate?: (node: SceneNode, said: NodeMarks) => NodeMarks;
   /** Has the last word on the classes of a line, and on the words beside it. */
@@ -31,14 +33,27 @@ export interface Extras {
   edgeNote?: (edge: SceneEdge) => string | undefined;
   /** Takes a click on a box; true if it was meant for it. */
   click?: (id: string) => boolean;
+  /** Called before boxes and lines get their marks, when the picture and what is needed are known. */
+  before?: (view: View) => void;
   /** Called after each change of what is needed. */
   marked?: () => void;
+  /** Called when the graph has changed, before it is drawn. */
+  grown?: () => void;
+  /** Called after each new picture. */
+  drawn?: () => void;
+  /** Takes a key pressed on a box (id "" for none); true if it was meant for it. */
+  key?: (key: string, id: string) => boolean;
+  hovered?: (id: string | null) => void;
+  /** Takes Escape before the view does; true if there was something to leave. */
+  escape?: () => boolean;
+  /** Adds to the details of a box. */
+  details?: (panel: HTMLElement, node: GraphNode) => void;
 }
 
 export class View {
   readonly model: GraphModel;
   readonly frame: Frame;
-  private readonly canvas: Canvas;
+  readonly canvas: Canvas;
   private readonly cache: LayoutCache = new Map();
   private readonly likenessKnown = new Map<string, number>();
   private readonly measure: Measure = makeMeasure();
@@ -49,7 +64,7 @@ export class View {
   private batches = 0;
   private runs = 0;
   private opsAtFirstRun = -1;
-  private scene!: Scene;
+  scene!: Scene;
   /** What the run needs, up to `wave` steps back from the fetches. */
   light!: Highlight;
   private wave: number | null = null;
@@ -73,6 +88,7 @@ export class View {
     });
     const still = window.matchMedia("(prefers-reduced-motion: reduce)");
     this.canvas = new Canvas(this.frame.stage, this.measure, () => still.matches);
+    this.canvas.least = extras.least ?? this.canvas.least;
     this.canvas.el.setAttribute("aria-label", "Graph. Arrow keys move between boxes, Enter opens one, f fetches, slash searches.");
     this.model = new GraphModel(state.get("_ops").map(decode));
     this.runs = state.get("_runs");
@@ -128,6 +144,7 @@ export class View {
       toggleFetch: (id) => this.toggle("fetches", this.opAt(id), id),
       toggleFeed: (id) => this.toggle("feeds", this.opAt(id), id),
       hover: (id) => this.hover(id),
+      key: (key) => this.extras.key?.(key, this.state.get("selected")) === true,
       search: () => this.search.focus(),
       escape: () => this.escape(),
       moved: () => (this.userMoved = true),
@@ -193,12 +210,15 @@ export class View {
     this.scene = makeScene(this.model, { ...options, expanded: this.expanded }, this.cache);
     this.colours = likeness(this.model, this.scene.nodes, this.likenessKnown);
     this.light = this.look();
+    if (grown) this.extras.grown?.();
+    this.extras.before?.(this);
     const newest = grown ? (this.scene.boxOf.get(this.model.ops.length - 1)?.id ?? null) : null;
     this.frame.empty.hidden = this.model.ops.length > 0;
     this.setHeight();
     this.canvas.draw(this.scene, this.marks(), animate);
     if (!this.userMoved) this.canvas.rest(newest);
     this.afterMarks();
+    this.extras.drawn?.();
     this.lastDrawMs = performance.now() - began;
   }
 
@@ -223,6 +243,7 @@ export class View {
 
   remark(): void {
     this.light = this.look();
+    this.extras.before?.(this);
     this.canvas.mark(this.marks());
     this.afterMarks();
     if (this.light.active) this.say(`${this.light.needed.size} of ${this.model.ops.length} ops run`);
@@ -284,7 +305,7 @@ export class View {
     });
   }
 
-  private say(text: string): void {
+  say(text: string): void {
     this.frame.live.textContent = text;
   }
 
@@ -305,6 +326,7 @@ export class View {
   private hover(id: string | null): void {
     if (id === this.hovered) return;
     this.hovered = id;
+    this.extras.hovered?.(id);
     this.canvas.mark(this.marks());
     this.drawFocus();
   }
@@ -355,6 +377,7 @@ export class View {
       isOpen: (id) => this.expanded.has(id),
       why: (op) => why(this.model, this.light, this.state.get("feeds"), op.index),
     });
+    this.extras.details?.(this.frame.details, node);
   }
 
   private toggle(key: "fetches" | "feeds", op: Op | undefined, id: string): void {
@@ -428,6 +451,11 @@ export class View {
     this.canvas.fit();
   }
 
+  /** Somebody chose what is in sight: growth then leaves it there. */
+  moved(): void {
+    this.userMoved = true;
+  }
+
   private zoom(factor: number): void {
     const { width, height } = this.canvas.el.getBoundingClientRect();
     this.userMoved = true;
@@ -435,6 +463,7 @@ export class View {
   }
 
   private escape(): void {
+    if (this.extras.escape?.() === true) return;
     if (!this.frame.legend.hidden) this.frame.legend.hidden = true;
     else this.select("");
   }
