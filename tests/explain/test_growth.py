@@ -28,8 +28,12 @@ def test_the_normal_program() -> None:
     growth = program(lazy=False)
     assert growth.verdict.kind == "clean"
     assert growth.verdict.line is None
-    assert growth.rounds[0][:3] == (0, 10, 1 + 10)
-    assert len(growth.rounds) == 1
+    assert [round_[:3] for round_ in growth.rounds] == [(0, 10, 1), (10, 10, 10)]
+    assert [round_.ran_at.text for round_ in growth.rounds if round_.ran_at] == [
+        "sess.run(tf.global_variables_initializer())",
+        "sess.run(z)",
+    ]
+    assert [step.after_runs for step in growth.steps] == list(range(12))
     assert growth.duplicates == []
     assert str(growth).splitlines()[:2] == [
         "10 ops added, 11 runs",
@@ -56,7 +60,7 @@ def test_the_lazy_program() -> None:
         f"Lazy loading: line {number} adds 1 op to the graph at every run.",
         "Build it once, before the loop: `op = tf.add(x, y)`. "
         "In the loop only run it: `sess.run(op)`.",
-        "Put graph.finalize() before the loop: the program would have stopped with a "
+        "Put `graph.finalize()` before the loop: the program would have stopped with a "
         f"RuntimeError at line {number}, the first time round.",
     ]
     assert "10 x Add: Add, Add_1, ..., Add_9, all like Add" in str(growth)

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from tfteach.explain.lazy import Embedded, Verdict
 
 
+# Programs that run in turns from several lines are noted run by run up to here; beyond,
+# only what is built makes a new round, so that long trainings take no memory.
+MOST_STRETCHES = 2000
+
+
 class Step(NamedTuple):
     """The ops added between two runs.
 
@@ -40,12 +45,12 @@ class Step(NamedTuple):
 
 
 class Round(NamedTuple):
-    """A stretch of building, and the runs that followed before the next.
+    """A stretch of building, and the runs from one line that followed.
 
     Attributes:
-      start, stop: the ops built, as indices into `graph.operations`.
+      start, stop: the ops built, as indices into `graph.operations`; may be none.
       runs: how many runs followed; 0 only in the last round.
-      ran_at: the line of the first of them.
+      ran_at: the line that ran; after very many rounds that of the first of them.
     """
 
     start: int
@@ -59,6 +64,10 @@ class Growth:
 
     Noting costs nothing while ops are built; questions are answered when asked.
 
+    Args:
+      graph: the graph to watch.
+      ops_before: how many of its ops count as there before; all without that.
+
     Example:
       >>> with watch_growth(graph) as growth:
       ...     for _ in range(3):
@@ -70,29 +79,32 @@ class Growth:
       ...
     """
 
-    def __init__(self, graph: Graph) -> None:
+    def __init__(self, graph: Graph, ops_before: int | None = None) -> None:
         self.graph = graph
         self.runs = 0
-        self.ops_before = graph.version
+        self.ops_before = graph.version if ops_before is None else ops_before
         self._ops_after: int | None = None
-        # For each stretch of runs: ops there were, runs, and the line of the first.
+        # For each stretch of runs from one line: ops there were, runs, the line.
         self._ran: list[tuple[int, int, SourceLine | None]] = []
         self._lock = threading.RLock()
         self._twins = Twins(graph)
         self._sizes = [0]  # of the GraphDef with so many ops
-        self._subscription = graph.observe(self._note)
+        self._subscription = graph.observe(self.note)
 
-    def _note(self, event: OpAdded | SessionRun) -> None:
+    def note(self, event: OpAdded | SessionRun) -> None:
+        """Take in an event of the graph; called by it."""
         if isinstance(event, OpAdded):
             return
+        line = calling_line()
         with self._lock:
             self.runs += 1
             ops = self.graph.version
             if self._ran and self._ran[-1][0] == ops:
-                _, runs, line = self._ran[-1]
-                self._ran[-1] = ops, runs + 1, line
-            else:
-                self._ran.append((ops, 1, calling_line()))
+                _, runs, last = self._ran[-1]
+                if last == line or len(self._ran) >= MOST_STRETCHES:
+                    self._ran[-1] = ops, runs + 1, last
+                    return
+            self._ran.append((ops, 1, line))
 
     def close(self) -> None:
         self._subscription.close()
@@ -100,6 +112,11 @@ class Growth:
             self._ops_after = self.graph.version
 
     # ---- what was built when
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the watching goes on."""
+        return self._ops_after is None
 
     @property
     def ops_after(self) -> int:

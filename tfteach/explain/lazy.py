@@ -130,13 +130,14 @@ class Verdict(NamedTuple):
         if self.kind == "clean":
             return ""
         if self.kind == "late":
-            return "Build everything first, then graph.finalize(), then run."
+            return "Build everything first, then `graph.finalize()`, then run."
         place = place or in_file
         parts = [_cure(self.lines[0])]
         if self.caught_at is not None:
             parts.append(
-                "Put graph.finalize() before the loop: the program would have stopped "
-                f"with a RuntimeError at {place(self.caught_at)}, the first time round."
+                "Put `graph.finalize()` before the loop: the program would have "
+                f"stopped with a RuntimeError at {place(self.caught_at)}, the first "
+                "time round."
             )
         return "\n".join(parts)
 
