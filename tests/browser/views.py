@@ -45,6 +45,15 @@ with watch_growth(graph) as growth, graph.as_default():
         sess.run(tf.add(loss, 1.0), feed)
 tfj.GrowthView(growth)""",
     "PlacementView": "tfj.PlacementView(sess, [spare], [x, labels])",
+    "SessionsView": """\
+other = tf.Session(graph=graph, config=config)
+sessions = tfj.SessionsView({"sess": sess, "other": other})
+sess.run(train, feed)
+try:
+    other.run(loss, feed)
+except tf.errors.FailedPreconditionError:
+    pass
+sessions""",
 }
 
 LIGHT, DARK = "JupyterLab Light", "JupyterLab Dark"
