@@ -300,7 +300,7 @@ export class Canvas {
     };
     if (move && before !== null) {
       // What was inside a closed box comes out of it; what is new to the graph appears in place.
-      const home = [...before.boxOf].find(([index]) => index === item.node.members[0])?.[1];
+      const home = before.boxOf.get(item.node.members[0] ?? -1);
       const opened = home !== undefined && scene.byId.get(home.id)?.open === true;
       if (opened) drawn.from = drawn.now = { x: home.x, y: home.y, w: item.w, h: item.h };
       else {
