@@ -9,14 +9,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tfteach.jupyter.widgets.explore import explore as explore
     from tfteach.jupyter.widgets.graph import GraphView as GraphView
+    from tfteach.jupyter.widgets.growth import GrowthView as GrowthView
     from tfteach.jupyter.widgets.placement import PlacementView as PlacementView
     from tfteach.jupyter.widgets.run import RunView as RunView
     from tfteach.jupyter.widgets.sessions import SessionsView as SessionsView
 
 # The views, which wait for their first use: magics and pictures need none of them.
 _VIEWS = {
+    "explore": "explore",
     "GraphView": "graph",
+    "GrowthView": "growth",
     "PlacementView": "placement",
     "RunView": "run",
     "SessionsView": "sessions",

@@ -10,26 +10,31 @@ from __future__ import annotations
 import linecache
 import sys
 import traceback
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from tfteach.explain.outline import plain_source
 from tfteach.framework.graph import SourceLine
 
-if TYPE_CHECKING:
-    from tfteach.jupyter.widgets.graph import GraphView
+
+class View(Protocol):
+    """A widget with a still picture."""
+
+    def live_bundle(self) -> dict[str, Any]: ...
+
+    def static_bundle(self) -> dict[str, str]: ...
 
 
-def show(view: GraphView) -> None:
+def show(view: View) -> None:
     """Display the live view and its still picture."""
     show_live(view)
     show_still(view)
 
 
-def show_live(view: GraphView) -> None:
+def show_live(view: View) -> None:
     publish(view.live_bundle())
 
 
-def show_still(view: GraphView) -> None:
+def show_still(view: View) -> None:
     publish(view.static_bundle())
 
 

@@ -8,6 +8,7 @@ from typing import Any
 # module here -> class; each is imported when the extension is loaded.
 MAGICS = {
     "graph": "GraphMagics",
+    "growth": "GrowthMagics",
     "placement": "PlacementMagics",
     "run": "RunMagics",
     "sessions": "SessionsMagics",

@@ -1,0 +1,120 @@
+"""`%%lazy`: run a cell, show how its graph grows, and name the line of lazy loading."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import nullcontext
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.core.magic import Magics, cell_magic, magics_class
+from IPython.core.magic_arguments import (
+    argument,
+    magic_arguments,
+    parse_argstring,
+)
+
+from tfteach.explain.growth import Growth
+from tfteach.framework.graph import Graph, OpAdded, SessionRun, observe_all
+from tfteach.jupyter import display
+from tfteach.jupyter.magics.cells import run_cell
+
+MOST_VIEWS = 4  # graphs of one cell that are shown
+
+
+@magics_class
+class GrowthMagics(Magics):
+    """Watches graphs grow."""
+
+    shell: Any
+
+    @magic_arguments()
+    @argument(
+        "--fresh",
+        action="store_true",
+        help="run the cell with a fresh tf.Graph as the default graph, so that running "
+        "it again begins anew.",
+    )
+    @argument(
+        "--height", type=int, default=0, help="of the graph, in pixels; 0 fits it."
+    )
+    @argument(
+        "--static", action="store_true", help="show a still picture, no live view."
+    )
+    @cell_magic
+    def lazy(self, line: str, cell: str) -> None:
+        """Run the cell and watch every graph that it builds or runs.
+
+        The view grows with the cell; afterwards it can be played. If ops are built
+        again and again while the graph is run, the line that does it is printed, and
+        what to do. The cell runs in your own namespace, as any cell does.
+
+        Example:
+
+            %%lazy --fresh
+            x = tf.Variable(10)
+            y = tf.Variable(20)
+            with tf.Session() as sess:
+                sess.run(tf.global_variables_initializer())
+                for _ in range(10):
+                    sess.run(tf.add(x, y))
+        """
+        args = parse_argstring(self.lazy, line)
+        if args.height < 0:
+            raise UsageError(f"--height counts pixels, got {args.height}")
+        watch = _Watch(args)
+        fresh = Graph().as_default() if args.fresh else nullcontext()
+        try:
+            with observe_all(watch.note), fresh:
+                run_cell(self.shell, cell, "%%lazy")
+        finally:
+            watch.finish()
+
+
+class _Watch:
+    """The graphs of one cell, each with its growth and its view."""
+
+    def __init__(self, args: Any) -> None:
+        self.args = args
+        self.growths: dict[Graph, Growth] = {}
+        self.views: list[Any] = []
+        self.thread = threading.get_ident()
+
+    def note(self, event: OpAdded | SessionRun) -> None:
+        built = isinstance(event, OpAdded)
+        graph = event.op.graph if isinstance(event, OpAdded) else event.session.graph
+        # Functions are graphs too; what only other threads touch shows no view.
+        if graph in self.growths or graph.building_function:
+            return
+        if threading.get_ident() != self.thread:
+            return
+        growth = self.growths[graph] = Growth(graph, graph.version - built)
+        if not built:
+            growth.note(event)
+        if len(self.views) < MOST_VIEWS:
+            self._show(growth)
+
+    def _show(self, growth: Growth) -> None:
+        from tfteach.jupyter.widgets.growth import GrowthView
+
+        view = GrowthView(growth, height=self.args.height)
+        self.views.append(view)
+        if not self.args.static:
+            display.show_live(view)
+
+    def finish(self) -> None:
+        from tfteach.jupyter.widgets.growth import place
+
+        for growth in self.growths.values():
+            growth.close()
+        for view in self.views:
+            view.refresh()
+            display.show_still(view)
+            if self.args.static:
+                view.close()
+        for growth in self.growths.values():
+            verdict = growth.verdict
+            if verdict.is_lazy:
+                print(f"{verdict.headline(place)}\n{verdict.fix(place)}")
+        if not self.growths:
+            print("No graph was built or run in this cell.")

@@ -1,0 +1,103 @@
+"""The still picture of a growth: ops against runs, as SVG.
+
+A program's two clocks are the axes: building moves up, running moves right. A program
+that builds first and then runs goes up and then right; lazy loading is a staircase.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+
+from tfteach.explain.growth import Growth
+from tfteach.jupyter.picture import EDGE, FETCH, FONT, INK, MUTED, RULE
+
+WIDTH, HEIGHT = 380, 232
+LEFT, RIGHT, TOP, BOTTOM = 52, 56, 40, 40
+LINE = "#0b63ce"
+MOST_CORNERS = 400
+
+
+def corners(growth: Growth) -> list[tuple[int, int]]:
+    """(runs, ops) at each turn of the way, from the start of the watching on."""
+    runs = 0
+    found = [(0, growth.ops_before)]
+    rounds = growth.rounds
+    stride = max(1, len(rounds) // MOST_CORNERS)
+    for number, round_ in enumerate(rounds):
+        if number % stride == 0 or number == len(rounds) - 1:
+            found.append((runs, round_.stop))
+        runs += round_.runs
+        if number % stride == 0 or number == len(rounds) - 1:
+            found.append((runs, round_.stop))
+    return found
+
+
+def svg_of(parts: Sequence[tuple[str, Growth]]) -> str:
+    """One meter for each growth, side by side on the same scale."""
+    most_runs = max(1, *(growth.runs for _, growth in parts), 1)
+    most_ops = max(1, *(growth.ops_after for _, growth in parts), 1)
+    width = WIDTH * len(parts)
+    pieces = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{width}" '
+        f'height="{HEIGHT}" viewBox="0 0 {width} {HEIGHT}" font-family="{FONT}" '
+        'font-size="11">',
+        f'<rect width="{width}" height="{HEIGHT}" fill="#ffffff"/>',
+    ]
+    for number, (title, growth) in enumerate(parts):
+        pieces.append(f'<g transform="translate({number * WIDTH},0)">')
+        pieces += _meter(title, growth, most_runs, most_ops)
+        pieces.append("</g>")
+    return "\n".join([*pieces, "</svg>"])
+
+
+def _meter(title: str, growth: Growth, most_runs: int, most_ops: int) -> list[str]:
+    right, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM
+
+    def at(runs: float, ops: float) -> tuple[float, float]:
+        x = LEFT + runs / most_runs * (right - LEFT)
+        return round(x, 1), round(bottom - ops / most_ops * (bottom - TOP), 1)
+
+    way = [at(*corner) for corner in corners(growth)]
+    lazy = growth.verdict.kind == "lazy"
+    colour = FETCH if lazy else LINE
+    last_x, last_y = way[-1]
+    base = at(0, growth.at_first_run)[1]
+    pieces = [
+        _text(LEFT, 20, title, INK, size=13, weight="bold"),
+        f'<path d="M{LEFT},{TOP}V{bottom}H{right}" fill="none" stroke="{EDGE}"/>',
+        _text(LEFT - 6, TOP + 4, f"{most_ops}", MUTED, anchor="end"),
+        _text(LEFT - 6, bottom + 4, "0", MUTED, anchor="end"),
+        _text(right, bottom + 15, f"{most_runs}", MUTED, anchor="middle"),
+        _text((LEFT + right) / 2, bottom + 30, "runs →", MUTED, anchor="middle"),
+        f'<text transform="translate(16,{(TOP + bottom) / 2}) rotate(-90)" '
+        f'text-anchor="middle" fill="{MUTED}">ops built →</text>',
+    ]
+    if growth.added_while_running:
+        start = next(x for x, y in way if y == base)
+        inside = [(x, y) for x, y in way if y <= base and x >= start]
+        area = " ".join(f"{x},{y}" for x, y in inside)
+        pieces += [
+            f'<polygon points="{area} {last_x},{base}" fill="{colour}" '
+            'fill-opacity="0.14"/>',
+            f'<path d="M{LEFT},{base}H{right}" stroke="{RULE}" '
+            'stroke-dasharray="3 3"/>',
+        ]
+    points = " ".join(f"{x},{y}" for x, y in way)
+    pieces += [
+        f'<polyline points="{points}" fill="none" stroke="{colour}" '
+        'stroke-width="2.2" stroke-linejoin="round"/>',
+        f'<circle cx="{last_x}" cy="{last_y}" r="3.4" fill="{colour}"/>',
+        _text(last_x + 8, last_y + 4, f"{growth.ops_after} ops", colour, weight="bold"),
+    ]
+    return pieces
+
+
+def _text(
+    x: float, y: float, words: str, fill: str, *,
+    anchor: str = "start", size: int = 11, weight: str = "normal",
+) -> str:  # fmt: skip
+    return (
+        f'<text x="{x}" y="{y}" fill="{fill}" text-anchor="{anchor}" '
+        f'font-size="{size}" font-weight="{weight}">{html.escape(words)}</text>'
+    )

@@ -1,0 +1,246 @@
+"""`GrowthView`: how a graph grew, op by op and run by run; normal against lazy."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import anywidget
+import traitlets
+
+from tfteach.explain.growth import Growth
+from tfteach.explain.lazy import size_text, text_of
+from tfteach.explain.outline import rows_of_graph
+from tfteach.framework.graph import SourceLine
+from tfteach.jupyter import display, meter
+from tfteach.jupyter.growing import INTERVAL_S, GrowingRows
+from tfteach.jupyter.picture import bundle_with
+from tfteach.jupyter.widgets.graph import STATIC
+
+# A verdict is worked out anew after so many times the time that the last one took.
+VERDICT_SHARE = 50
+PATIENCE_S = 2.0  # for what is still to be sent
+
+
+class GrowthView(anywidget.AnyWidget):
+    """A meter of ops against runs, and the graph as it grew: play it, or scrub.
+
+    Building moves the line up, running moves it right: lazy loading is a staircase.
+    What is built again is marked in the graph, with the line that does it. While a
+    watched cell runs, the view grows with it.
+
+    Args:
+      growth: what `watch_growth` gives; may still be open.
+      height: of the graphs, in pixels; 0 fits them.
+      named: several, to be seen side by side, each under its name.
+
+    Raises:
+      TypeError: no growth, or something else.
+
+    Example:
+      >>> with watch_growth(graph) as growth:
+      ...     train()
+      >>> GrowthView(growth)
+      >>> GrowthView(normal=growth, lazy=other)
+    """
+
+    _esm = STATIC / "growth.js"
+    _css = STATIC / "growth.css"
+
+    _followed: list[_Pane] = []  # noqa: RUF012  # none of a view that never came to be
+
+    _panes: Any = traitlets.List().tag(sync=True)
+    _batches = traitlets.Int(0).tag(sync=True)
+    height = traitlets.Int(0, min=0).tag(sync=True)
+
+    def __init__(
+        self, growth: Growth | None = None, /, *, height: int = 0, **named: Growth
+    ) -> None:
+        parts = ([] if growth is None else [("", growth)]) + list(named.items())
+        if not parts or not all(isinstance(g, Growth) for _, g in parts):
+            wrong = [type(g).__name__ for _, g in parts if not isinstance(g, Growth)]
+            raise TypeError(
+                "GrowthView shows what watch_growth(graph) noted"
+                + (f", not {wrong[0]}" if wrong else "")
+                + ": `with watch_growth(graph) as growth: ...; GrowthView(growth)`."
+            )
+        self.parts = parts
+        self._followed = [_Pane(self, i, *part) for i, part in enumerate(parts)]
+        panes = [pane.state for pane in self._followed]
+        super().__init__(height=height, _panes=panes)
+        # Traits copy a list; the page that asks again must get the one that grows.
+        self._trait_values["_panes"] = panes
+
+    def __repr__(self) -> str:
+        words = [
+            f"{title + ': ' if title else ''}{growth.verdict.kind}, "
+            f"{growth.ops_after} ops, {growth.runs} runs"
+            for title, growth in self.parts
+        ]
+        return f"GrowthView({'; '.join(words)})"
+
+    def close(self) -> None:
+        """Stop following the graphs and remove the view."""
+        for pane in self._followed:
+            pane.close()
+        super().close()
+
+    def refresh(self) -> None:
+        """Send at once what is new, and the verdict on all of it."""
+        for pane in self._followed:
+            pane.refresh()
+
+    def send_batch(self, batch: dict[str, Any]) -> None:
+        """Send a part of a pane; each is an attribute of its own, so none is lost."""
+        if self.comm is None:  # closed, or no front end
+            return
+        number = self._batches
+        self._trait_values["_batches"] = number + 1
+        state = {f"_batch_{number}": batch, "_batches": number + 1}
+        self._send({"method": "update", "state": state, "buffer_paths": []})
+
+    # ---- still pictures
+
+    def to_text(self) -> str:
+        """The verdict on each growth, in words."""
+        texts = []
+        for title, growth in self.parts:
+            text = text_of(growth, place)
+            texts.append(f"{title}: {text}" if title else text)
+        return "\n\n".join(texts)
+
+    def to_svg(self) -> str:
+        """The meters."""
+        return meter.svg_of(self.parts)
+
+    def static_bundle(self) -> dict[str, str]:
+        """The still picture by MIME type: SVG, HTML and text."""
+        self.refresh()
+        return bundle_with(self.to_text(), self.to_svg())
+
+    def live_bundle(self) -> dict[str, Any]:
+        """The live view's MIME type alone."""
+        view = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}
+        return {"application/vnd.jupyter.widget-view+json": view}
+
+    def _ipython_display_(self, **_: Any) -> None:
+        display.show(self)
+
+    def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        return {**self.static_bundle(), **self.live_bundle()}, {}
+
+
+class _Pane:
+    """One growth on its way to the page.
+
+    Attributes:
+      state: what a page that opens now needs to know; grows in place.
+    """
+
+    def __init__(
+        self, view: GrowthView, number: int, title: str, growth: Growth
+    ) -> None:
+        self.view, self.number, self.growth = view, number, growth
+        self._growing: GrowingRows | None = None
+        self._next_verdict_s = 0.0
+        if growth.is_open:
+            self._growing = GrowingRows(growth.graph, self._send, display.where)
+            rows = self._growing.rows
+        else:
+            rows = rows_of_graph(growth.graph, display.where)[: growth.ops_after]
+        self.state: dict[str, Any] = {
+            "title": title,
+            "before": growth.ops_before,
+            "ops": rows,
+            "twins": growth.twins().first[: len(rows)],
+            "rounds": self._rounds(0),
+            "verdict": self._verdict(),
+        }
+
+    def close(self) -> None:
+        if self._growing is not None:
+            self._growing.close()
+
+    def refresh(self) -> None:
+        if self._growing is None:
+            return
+        left = self._growing.flush(check=len(self.state["ops"]) < 3000)
+        deadline_s = time.monotonic() + PATIENCE_S
+        while left and time.monotonic() < deadline_s:
+            time.sleep(INTERVAL_S)
+            left = self._growing.flush()
+        self._next_verdict_s = 0.0
+        self._send_new({"from": len(self.state["twins"]), "rows": [], "patches": []})
+        if not self.growth.is_open and not left:
+            self._growing.close()
+            self._growing = None
+            del self.state["ops"][self.growth.ops_after :]
+
+    def _send(self, batch: dict[str, Any]) -> None:
+        kept = max(0, self.growth.ops_after - batch["from"])
+        self._send_new({**batch, "rows": batch["rows"][:kept]})
+
+    def _send_new(self, batch: dict[str, Any]) -> None:
+        state = self.state
+        first = self.growth.twins().first
+        known = len(state["twins"])
+        stop = batch["from"] + len(batch["rows"])
+        twins = first[known:stop]
+        state["twins"] += twins
+        # The last round that the page knows may have got more ops and runs.
+        at = max(0, len(state["rounds"]) - 1)
+        rounds = self._rounds(at)
+        state["rounds"][at:] = rounds
+        new = {
+            "from": batch["from"], "rows": batch["rows"], "patches": batch["patches"],
+            "twins_from": known, "twins": twins, "rounds_from": at, "rounds": rounds,
+            "pane": self.number,
+        }  # fmt: skip
+        if time.monotonic() >= self._next_verdict_s:
+            new["verdict"] = state["verdict"] = self._verdict()
+        self.view.send_batch(new)
+
+    def _rounds(self, at: int) -> list[list[Any]]:
+        """From round `at` on: the ops there were, the runs, the GraphDef's bytes.
+
+        Where the runs began stands behind, if it is not where those before did.
+        """
+        rounds = self.growth.rounds
+        found = []
+        for number in range(at, len(rounds)):
+            round_ = rounds[number]
+            size = self.growth.size_bytes(round_.stop)
+            entry: list[Any] = [round_.stop, round_.runs, size]
+            line = round_.ran_at
+            if line is not None and (number == 0 or rounds[number - 1].ran_at != line):
+                entry += [place(line), line.text]
+            found.append(entry)
+        return found
+
+    def _verdict(self) -> dict[str, Any]:
+        began = time.monotonic()
+        growth, verdict = self.growth, self.growth.verdict
+        found = {
+            "kind": verdict.kind if growth.runs else "none",
+            "headline": verdict.headline(place) if growth.runs else "No run yet.",
+            "fix": verdict.fix(place).splitlines(),
+            "lines": [
+                {"at": place(line.source), "text": line.source.text.strip(),
+                 "ops": len(line.ops), "turns": line.turns}
+                for line in verdict.lines[:5]
+            ],
+            "constants": [
+                f"{'?' if c.source is None else place(c.source)}: "
+                f"{len(c.names)} constants of {size_text(c.size_bytes)}. {c.advice}"
+                for c in growth.constants[:3]
+            ],
+        }  # fmt: skip
+        took_s = time.monotonic() - began
+        self._next_verdict_s = time.monotonic() + took_s * VERDICT_SHARE
+        return found
+
+
+def place(source: SourceLine) -> str:
+    """A line as a notebook's reader knows it: "In [3] line 4"."""
+    file, line, _, _ = display.where(source)
+    return f"{file} line {line}" if file else f"line {line}"

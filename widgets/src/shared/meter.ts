@@ -1,0 +1,55 @@
+// The lazy-loading meter: ops against runs. Building moves up, running moves right; a staircase is lazy loading.
+import { svg } from "./canvas";
+import { corners, opsAtFirstRun, runsOf, wayTo } from "./frames";
+import type { Grown } from "./frames";
+
+const [LEFT, RIGHT, TOP, BOTTOM] = [46, 62, 14, 34];
+
+export interface MeterScale {
+  runs: number;
+  ops: number;
+}
+
+/** Draws it anew into `el`; `seek` gets the run that was pointed at. */
+export function drawMeter(el: SVGSVGElement, g: Grown, lazy: boolean, run: number, ops: number, scale: MeterScale): void {
+  const { width, height } = el.getBoundingClientRect();
+  if (width === 0) return;
+  const [right, bottom] = [width - RIGHT, height - BOTTOM];
+  const x = (r: number): number => LEFT + (r / Math.max(1, scale.runs)) * (right - LEFT);
+  const y = (n: number): number => bottom - (n / Math.max(1, scale.ops)) * (bottom - TOP);
+  const points = (way: [number, number][]): string => way.map(([r, n]) => `${x(r).toFixed(1)},${y(n).toFixed(1)}`).join(" ");
+  const write = (at: [number, number], words: string, anchor: string, name = ""): void => {
+    svg("text", el, { x: `${at[0]}`, y: `${at[1]}`, "text-anchor": anchor, class: name }).textContent = words;
+  };
+  el.setAttribute("viewBox", `0 0 ${width} ${height}`);
+  el.classList.toggle("tft-meter-lazy", lazy);
+  el.replaceChildren();
+  const whole = corners(g);
+  const so = wayTo(whole, Math.min(run, runsOf(g)), ops);
+  const base = opsAtFirstRun(g);
+  const late = so.filter(([, n]) => n >= base);
+  if (late.length > 1 && ops > base) {
+    svg("line", el, { class: "tft-meter-base", x1: `${LEFT}`, x2: `${right}`, y1: `${y(base)}`, y2: `${y(base)}` });
+    svg("polygon", el, { class: "tft-meter-area", points: `${points(late)} ${x(so.at(-1)![0]).toFixed(1)},${y(base).toFixed(1)}` });
+  }
+  svg("path", el, { class: "tft-meter-axes", d: `M${LEFT},${TOP}V${bottom}H${right}` });
+  svg("path", el, { class: "tft-meter-axes", d: `M${LEFT - 3.5},${TOP + 5}L${LEFT},${TOP}l3.5,5M${right - 5},${bottom - 3.5}L${right},${bottom}l-5,3.5` });
+  write([LEFT - 7, TOP + 4], `${scale.ops}`, "end");
+  write([LEFT - 7, bottom + 4], "0", "end");
+  write([right, bottom + 15], `${scale.runs}`, "middle");
+  write([(LEFT + right) / 2, bottom + 27], "runs", "middle", "tft-meter-name");
+  const name = svg("text", el, { class: "tft-meter-name", "text-anchor": "middle", transform: `translate(15,${(TOP + bottom) / 2}) rotate(-90)` });
+  name.textContent = "ops built";
+  svg("polyline", el, { class: "tft-meter-whole", points: points(whole) });
+  svg("polyline", el, { class: "tft-meter-way", points: points(so) });
+  const [r, n] = so.at(-1)!;
+  svg("circle", el, { class: "tft-meter-now", cx: `${x(r)}`, cy: `${y(n)}`, r: "4" });
+  write([x(r) + 10, y(n) + 4], `${n} ops`, "start", "tft-meter-value");
+}
+
+/** The run at a place of the meter. */
+export function runAt(el: SVGSVGElement, clientX: number, runs: number): number {
+  const { left, width } = el.getBoundingClientRect();
+  const share = (clientX - left - LEFT) / Math.max(1, width - LEFT - RIGHT);
+  return Math.round(Math.min(1, Math.max(0, share)) * runs);
+}
