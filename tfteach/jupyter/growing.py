@@ -54,9 +54,7 @@ class GrowingRows:
         self._lock = threading.RLock()
         self._read()
         self._sent = len(self.rows)
-        # The graph must not keep the view alive.
-        noting = weakref.WeakMethod(self._note)
-        self._subscription = graph.observe(lambda event: _call(noting, event))
+        self._subscription = graph.observe(_noting(self))
 
     def close(self) -> None:
         """Stop listening; what was not sent is not sent any more."""
@@ -150,10 +148,18 @@ class GrowingRows:
         return found
 
 
-def _call(method: weakref.WeakMethod[Any], event: Any) -> None:
-    note = method()
-    if note is not None:
-        note(event)
+def _noting(rows: GrowingRows) -> Callable[[OpAdded | SessionRun], None]:
+    """An observer of the graph that does not keep the view alive."""
+    known = weakref.ref(rows)
+
+    def note(event: OpAdded | SessionRun) -> None:
+        watcher = known()
+        # Every op that a cell makes passes here; most find the timer running.
+        if watcher is None or (watcher._timer is not None and type(event) is OpAdded):
+            return
+        watcher._note(event)
+
+    return note
 
 
 def _part(rows: list[Row]) -> tuple[list[Row], int]:
