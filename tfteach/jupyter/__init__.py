@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 # The views, which wait for their first use: magics and pictures need none of them.
 _VIEWS = {
-    "explore": "explore",
     "GraphView": "graph",
     "GrowthView": "growth",
     "PlacementView": "placement",
@@ -26,7 +25,9 @@ _VIEWS = {
     "SessionsView": "sessions",
 }
 
-__all__ = [*_VIEWS, "load_ipython_extension"]
+_LATER = {**_VIEWS, "explore": "explore"}
+
+__all__ = [*_LATER, "load_ipython_extension"]
 
 
 def load_ipython_extension(shell: Any) -> None:
@@ -37,7 +38,7 @@ def load_ipython_extension(shell: Any) -> None:
 
 
 def __getattr__(name: str) -> Any:
-    module = _VIEWS.get(name)
+    module = _LATER.get(name)
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"tfteach.jupyter.widgets.{module}"), name)
