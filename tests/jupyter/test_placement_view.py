@@ -65,6 +65,8 @@ def test_still_picture_and_text(session: tf.Session) -> None:
     assert "GPU:1" in bundle["image/svg+xml"]
     assert "256 B" in bundle["image/svg+xml"]
     assert colours_of(2)[0] in bundle["image/svg+xml"]
+    assert 'alt="2 ops: 1 on GPU:0' in bundle["text/html"]
+    assert "<pre>2 ops: 1 on GPU:0" in bundle["text/html"]  # the log can be read there
     assert colours_of(7) == colours_of(1)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from IPython.core.completer import provisionalcompleter
 from IPython.core.error import UsageError
 
 import tfteach as tf
@@ -104,6 +105,9 @@ def test_the_magic(shell: Any, capsys: Any) -> None:  # noqa: F811
     for line, words in [("on", "Did you mean one"), ("w", "is no session")]:
         with pytest.raises(UsageError, match=words):
             shell.run_line_magic("sessions", line)
+    with provisionalcompleter():
+        found = {c.text for c in shell.Completer.completions("%sessions t", 11)}
+    assert "two" in found
     for name in ("one", "two", "other"):
         shell.user_ns[name].close()
 

@@ -227,9 +227,14 @@ def placement(
     return Placements(
         rows,
         tuple(_copies(step, session.transfers)),
-        tuple(_use(device, rows, session.graph) for device in session.devices),
+        uses_of(session, rows),
         wanted,
     )
+
+
+def uses_of(session: Any, rows: tuple[Placement, ...]) -> tuple[DeviceUse, ...]:
+    """What each device of the session holds now, with `rows` placed."""
+    return tuple(_use(device, rows, session.graph) for device in session.devices)
 
 
 def kind_of(reason: str) -> str:

@@ -157,6 +157,7 @@ class SessionLog:
         self.runs: list[LoggedRun] = []
         self.forgotten = 0
         self.changed = changed
+        self._last: dict[str, State] = {}  # when its last run had ended
         self._lock = threading.RLock()
         if sessions is None:
             sessions = {default_name(s): s for s in open_sessions(graph)}
@@ -175,6 +176,7 @@ class SessionLog:
     def _join(self, name: str, session: BaseSession) -> None:
         self.sessions[name] = session
         self.start[name] = {} if session._closed else state_of(session)
+        self._last[name] = dict(self.start[name])
 
     def _note(self, event: OpAdded | SessionRun) -> None:
         if isinstance(event, OpAdded):
@@ -185,7 +187,6 @@ class SessionLog:
             if name is None:
                 name = default_name(session)
                 self._join(name, session)
-        before = state_of(session)
         run = LoggedRun(
             name,
             tuple(f.name for f in event.fetches),
@@ -197,8 +198,10 @@ class SessionLog:
             if error is not None:
                 first = str(getattr(error, "message", error)).strip().partition("\n")[0]
                 run.error = f"{type(error).__name__}: {first}"[:LONGEST_ERROR]
-            run.changes = tuple(_changes(before, state_of(session)))
+            after = state_of(session)
             with self._lock:
+                run.changes = tuple(_changes(self._last[name], after))
+                self._last[name] = after
                 self.runs.append(run)
                 if len(self.runs) > MOST_RUNS:
                     self._forget()

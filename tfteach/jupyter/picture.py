@@ -493,17 +493,24 @@ def bundle_of(still: Still) -> dict[str, str]:
     return bundle_with(text_of(still), svg_of(still))
 
 
-def bundle_with(text: str, svg: str | None) -> dict[str, str]:
-    """A picture (if there is one) and its words by MIME type."""
+def bundle_with(text: str, svg: str | None, beside: bool = False) -> dict[str, str]:
+    """A picture (if there is one) and its words by MIME type.
+
+    Args:
+      beside: HTML shows the words below the picture, instead of only reading them out.
+    """
     if svg is None:
         words = f"<pre>{html.escape(text)}</pre>"
         return {"text/plain": text, "text/html": static_html(words)}
     data = base64.b64encode(svg.encode()).decode()
     # An <img> passes the sanitizer of an untrusted notebook; inline SVG does not.
+    said = text.partition("\n")[0] if beside else text
     image = (
-        f'<img alt="{html.escape(text, quote=True)}" '
+        f'<img alt="{html.escape(said, quote=True)}" '
         f'src="data:image/svg+xml;base64,{data}">'
     )
+    if beside:
+        image += f"<pre>{html.escape(text)}</pre>"
     return {"text/plain": text, "image/svg+xml": svg, "text/html": static_html(image)}
 
 

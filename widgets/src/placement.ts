@@ -270,7 +270,8 @@ class PlacementView {
     const copies = this.copiesOn(edge);
     if (copies.length === 0) return undefined;
     if (!edge.starts) return ""; // said where the line begins
-    return copies.length === 1 ? copies[0]!.size : `${copies.length} copies`;
+    if (copies.length > 1) return `${copies.length} copies`;
+    return /^\d/.test(copies[0]!.size) ? copies[0]!.size : "copy";
   }
 }
 

@@ -14,6 +14,7 @@ from tfteach.explain.placement import (
     kind_of,
     label_of,
     placement,
+    uses_of,
 )
 from tfteach.explain.tree import Box
 from tfteach.framework.errors import OpError
@@ -21,6 +22,7 @@ from tfteach.framework.stacks import get_default_session
 from tfteach.jupyter.cell_end import at_cell_end
 from tfteach.jupyter.picture import Still, bundle_with, op_name, svg_of, text_of
 from tfteach.jupyter.widgets.graph import STATIC, GraphView, Names
+from tfteach.runtime.ledger import show_bytes
 
 # Fill and line of devices in still pictures, as placement.css has them for the light
 # theme; words say the same.
@@ -35,6 +37,7 @@ COLOURS = (
 )
 
 
+LARGE = 3000  # ops
 MOST_LINES = 60  # of ops, and of copies, in what a notebook saves
 
 
@@ -111,15 +114,20 @@ class PlacementView(GraphView):
 
     def _look_again(self) -> None:
         session = self.session
-        ledgers = [d.ledger for d in session.devices if d.ledger is not None]
-        state = (
-            session.graph.version, session.graph.mutations, session.transfers.count,
-            *((x.current_bytes, x.peak_bytes) for x in ledgers),
-            *self.fetches, None, *self.feeds,
+        graph = session.graph
+        asked = (
+            graph.version, graph.mutations, *self.fetches, None, *self.feeds,
+            # Runs tell the sizes of copies; a large graph is not placed anew for that.
+            session.transfers.count if graph.version < LARGE else 0,
         )  # fmt: skip
-        if state == self._state or session._closed:
+        if session._closed:
             return
-        self._state = state
+        if asked == self._state:
+            if self._found is not None:
+                uses = uses_of(session, self._found.rows)
+                self._devices = [_device_row(d, i) for i, d in enumerate(uses)]
+            return
+        self._state = asked
         try:
             found = self.placement()
         except OpError as error:
@@ -176,7 +184,10 @@ class PlacementView(GraphView):
             copies = list(dict.fromkeys(sizes[key] for key in keys if key in sizes))
             if len(copies) > 1:
                 return f"{len(copies)} copies"
-            return f"copy {copy_size(copies[0])}" if copies else ""
+            if not copies:
+                return ""
+            size = copies[0].size_bytes
+            return "copy" if size is None else f"copy {show_bytes(size)}"
 
         still.paint, still.edge_words = paint, edge_words
         return still
@@ -188,7 +199,7 @@ class PlacementView(GraphView):
         return self._found.to_text(most)
 
     def static_bundle(self) -> dict[str, str]:
-        return bundle_with(self.to_text(MOST_LINES), svg_of(self.still()))
+        return bundle_with(self.to_text(MOST_LINES), svg_of(self.still()), beside=True)
 
 
 def colours_of(device: int) -> tuple[str, str]:
