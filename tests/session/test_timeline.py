@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 
-import pytest
-
 import tfteach as tf
 from tfteach.session.timeline import Timeline
 
@@ -65,5 +63,51 @@ def test_rows_and_arrows() -> None:
 
 
 def test_memory() -> None:
-    with pytest.raises(NotImplementedError, match="show_memory=True"):
-        Timeline(stats().step_stats).generate_chrome_trace_format(show_memory=True)
+    with tf.Graph().as_default(), tf.Session() as sess:
+        x = tf.placeholder(tf.float32, [1000], name="x")
+        y = tf.square(x, name="y")
+        metadata = tf.RunMetadata()
+        options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
+        sess.run(tf.exp(y, name="z"), {x: [2.0] * 1000}, options, metadata)
+    trace = Timeline(metadata.step_stats).generate_chrome_trace_format(show_memory=True)
+    events = json.loads(trace)["traceEvents"]
+    lives = {
+        e["ph"]: e for e in events if e.get("cat") == "Tensor" and e["name"] == "y"
+    }
+    z = next(e for e in events if e["ph"] == "X" and e["name"] == "Exp")
+    assert lives["N"]["ts"] <= lives["O"]["ts"] < lives["D"]["ts"]
+    assert lives["D"]["ts"] == z["ts"] + z["dur"] + 1  # its last reader
+    words = lives["O"]["args"]["snapshot"]["tensor_description"]
+    assert "dtype: DT_FLOAT" in words
+    assert "requested_bytes: 4000" in words
+    counts = [e["args"]["cpu"] for e in events if e["ph"] == "C"]
+    assert max(counts) == 8000
+    assert counts[-1] == 0
+
+
+def test_the_life_of_each_array() -> None:
+    with tf.Graph().as_default(), tf.Session() as sess:
+        x = tf.placeholder(tf.float32, [1000], name="x")
+        y = tf.square(x, name="y")
+        z = tf.exp(y, name="z")
+        w = tf.Variable([0.0] * 500, name="w")
+        sess.run(w.initializer)
+        metadata = tf.RunMetadata()
+        options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
+        total = tf.reduce_sum(tf.identity(w, name="read"), name="total")
+        sess.run([z, total], {x: [2.0] * 1000}, options, metadata)
+    (device,) = metadata.step_stats.dev_stats
+    rows = {row.node_name: row for row in device.node_stats}
+    (memory,) = rows["y"].memory
+    assert memory.allocator_name == "cpu"
+    assert memory.peak_bytes == 4000
+    sizes = [record.alloc_bytes for record in memory.allocation_records]
+    assert sizes == [4000, -4000]  # once exp has taken it, it goes
+    assert [r.alloc_bytes for r in rows["z"].memory[0].allocation_records] == [4000]
+    found = rows["w/read"].output[0].tensor_description
+    assert [dim.size for dim in found.shape.dim] == [500]
+    assert found.allocation_description.requested_bytes == 2000
+    assert found.allocation_description.allocated_bytes == 0  # the variable's own
+    assert not rows["w/read"].memory
+    assert rows["y"].thread_id in device.thread_names
+    assert rows["y"].all_end_rel_nanos >= rows["y"].op_end_rel_nanos > 0

@@ -12,7 +12,8 @@ from __future__ import annotations
 import contextlib
 import threading
 import weakref
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,6 +27,15 @@ FIRST_REGION_BYTES = 1 << 20  # what an allocator that may grow begins with
 _KERNEL_NAMES = {"float32": "float", "float64": "double", "float16": "half"}
 
 
+class LedgerEvent(NamedTuple):
+    """What a ledger's watcher hears: how it stands, and what there was no room for."""
+
+    current_bytes: int
+    reserved_bytes: int
+    needed_bytes: int = 0
+    complaint: str = ""
+
+
 class MemoryLedger:
     """Counts the bytes that arrays take on one device of one session.
 
@@ -37,6 +47,7 @@ class MemoryLedger:
       peak_bytes: the most that was ever taken.
       reserved_bytes: what the process holds of the card, used or not.
       allocations: how many arrays were allocated in all.
+      watchers: called at each change, under the ledger's lock.
     """
 
     def __init__(
@@ -49,6 +60,7 @@ class MemoryLedger:
         self.peak_bytes = 0
         self.allocations = 0
         self.reserved_bytes = 0 if allow_growth else limit_bytes
+        self.watchers: list[Callable[[LedgerEvent], None]] = []
         self._region_bytes = FIRST_REGION_BYTES
         # The arrays that count, by identity.  Their weak references must be kept, or
         # nobody would hear of their end.
@@ -87,7 +99,9 @@ class MemoryLedger:
 
     def _take(self, size_bytes: int, value: Any) -> None:
         if size_bytes > self.free_bytes:
-            raise ResourceExhaustedError(None, None, self._complaint(value))
+            complaint = self._complaint(value)
+            self._tell(size_bytes, complaint)
+            raise ResourceExhaustedError(None, None, complaint)
         self.current_bytes += size_bytes
         self.allocations += 1
         self.peak_bytes = max(self.peak_bytes, self.current_bytes)
@@ -96,11 +110,22 @@ class MemoryLedger:
             region = max(self._region_bytes, missing)
             self.reserved_bytes = min(self.reserved_bytes + region, self.limit_bytes)
             self._region_bytes *= 2
+        if self.watchers:
+            self._tell()
+
+    def _tell(self, needed_bytes: int = 0, complaint: str = "") -> None:
+        event = LedgerEvent(
+            self.current_bytes, self.reserved_bytes, needed_bytes, complaint
+        )
+        for watcher in list(self.watchers):
+            watcher(event)
 
     def _release(self, key: int) -> None:
         with self._lock:
             _, size_bytes = self._live.pop(key)
             self.current_bytes -= size_bytes
+            if self.watchers:
+                self._tell()
 
     def _complaint(self, value: Any) -> str:
         kind = as_dtype(value.dtype).name

@@ -40,16 +40,9 @@ class Timeline:
 
         Args:
           show_dataflow: with an arrow for each Tensor that goes from row to row.
-          show_memory: with the memory in use, which is not implemented.
-
-        Raises:
-          NotImplementedError: `show_memory` is True.
+          show_memory: with each Tensor from the op that makes it to the last that
+            takes it, and a counter of their bytes for each allocator.
         """
-        if show_memory:
-            raise NotImplementedError(
-                "Timeline: show_memory=True is not implemented; the sizes of Tensors "
-                "are in step_stats.dev_stats[...].node_stats[...].output."
-            )
         events: list[dict[str, Any]] = [_process("Allocators", 0)]
         # Tensor's op -> when and in which row it was there.
         made: dict[str, tuple[int, int, int]] = {}
@@ -81,7 +74,56 @@ class Timeline:
                         _event("t", "DataFlow", name, pid, row, start, id=flows),
                     ]
                     flows += 1
+        if show_memory:
+            events += _memory(self._step_stats)
         return json.dumps({"traceEvents": events}, separators=(",", ":"))
+
+
+def _memory(step_stats: Any) -> list[dict[str, Any]]:
+    """The lives of Tensors, and counters of what they take."""
+    last: dict[str, int] = {}  # op -> when its last reader ends
+    for device in step_stats.dev_stats:
+        for node in device.node_stats:
+            end = node.all_start_micros + node.all_end_rel_micros
+            for name in _parsed(node.timeline_label)[1]:
+                op = name.partition(":")[0]
+                last[op] = max(last.get(op, 0), end)
+    events = []
+    changes: dict[str, list[tuple[int, int]]] = {}
+    tensors = 0
+    for number, device in enumerate(step_stats.dev_stats):
+        pid = 2 * number + 2
+        for node in device.node_stats:
+            start = node.all_start_micros
+            end = start + node.all_end_rel_micros
+            for output in node.output:
+                size, allocator, words = _described(output.tensor_description)
+                name = node.node_name + (f":{output.slot}" if output.slot else "")
+                over = max(last.get(node.node_name, 0), end) + 1
+                made = {"snapshot": {"tensor_description": words}}
+                events += [
+                    _event("N", "Tensor", name, pid, 0, start, id=tensors),
+                    _event("O", "Tensor", name, pid, 0, end, id=tensors, args=made),
+                    _event("D", "Tensor", name, pid, 0, over, id=tensors),
+                ]
+                tensors += 1
+                changes.setdefault(allocator, []).extend([(start, size), (over, -size)])
+    for allocator, found in sorted(changes.items()):
+        totals: dict[int, int] = {}
+        total = 0
+        for at, size in sorted(found):
+            total = totals[at] = total + size
+        for at, size in totals.items():
+            args = {allocator: size}
+            events.append(_event("C", "Memory", allocator, 0, 0, at, args=args))
+    return events
+
+
+def _described(description: Any) -> tuple[int, str, str]:
+    """The bytes, the allocator and the words of a Tensor."""
+    found = description.allocation_description
+    words = str(description).replace('"', "")
+    return found.requested_bytes, found.allocator_name or "unknown", words
 
 
 def _rows(nodes: Any) -> list[tuple[Any, int]]:

@@ -1,0 +1,207 @@
+"""Where the time of a run goes: op by op, by type, by scope."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from tfteach import protos
+from tfteach.explain.placement import label_of
+from tfteach.runtime.ledger import show_bytes
+
+_LABEL = re.compile(r".* = (\w+)\((.*)\)")
+MOST_LINES = 25
+
+
+class OpTime(NamedTuple):
+    """One op that ran.
+
+    Attributes:
+      name, op_type: of the op.
+      device: full name.
+      thread: a number.
+      start_us, elapsed_us: microseconds; the start counts from the run's first op.
+      size_bytes: of its outputs.
+      inputs: what it took, "^name" for what it only waited for.
+    """
+
+    name: str
+    op_type: str
+    device: str
+    thread: int
+    start_us: float
+    elapsed_us: float
+    size_bytes: int
+    inputs: tuple[str, ...]
+
+    @property
+    def end_us(self) -> float:
+        return self.start_us + self.elapsed_us
+
+
+class Total(NamedTuple):
+    """What ops of one kind took together, for one run."""
+
+    name: str
+    calls: int
+    elapsed_us: float
+    size_bytes: int
+    share: float  # of the time of all ops
+
+
+class StepTimes(NamedTuple):
+    """The ops of a run over time; `print` it for totals by type.
+
+    Attributes:
+      ops: in the order they began.
+      wall_us: from the first op's start to the last one's end, for each run that was
+        timed; `ops` is the run in the middle of them.
+    """
+
+    ops: tuple[OpTime, ...]
+    wall_us: tuple[float, ...]
+
+    @property
+    def busy_us(self) -> float:
+        """The time of all ops together; what `wall_us` has more is between them."""
+        return sum(op.elapsed_us for op in self.ops)
+
+    def by_type(self) -> list[Total]:
+        """Totals by op type, the longest first."""
+        return self._totals(lambda op: op.op_type)
+
+    def by_scope(self, depth: int = 1) -> list[Total]:
+        """Totals by the first `depth` scopes of the name; ops outside by their own."""
+        return self._totals(lambda op: _scope(op.name, depth))
+
+    def _totals(self, key: Callable[[OpTime], str]) -> list[Total]:
+        groups: dict[str, list[OpTime]] = {}
+        for op in self.ops:
+            groups.setdefault(key(op), []).append(op)
+        busy = self.busy_us or 1.0
+        totals = []
+        for name, ops in groups.items():
+            spent = sum(op.elapsed_us for op in ops)
+            size = sum(op.size_bytes for op in ops)
+            totals.append(Total(name, len(ops), spent, size, spent / busy))
+        return sorted(totals, key=lambda total: (-total.elapsed_us, total.name))
+
+    @property
+    def summary(self) -> str:
+        """One line: how long the run took, and in which type of op most of it went."""
+        if not self.ops:
+            return "Nothing was timed: no op ran."
+        walls = sorted(self.wall_us)
+        middle = walls[len(walls) // 2]
+        runs = f"{len(walls)} runs, the middle one" if len(walls) > 1 else "one run"
+        first = self.by_type()[0]
+        return (
+            f"{runs}: {_ms(middle)}, {len(self.ops)} ops; "
+            f"{first.name} takes {first.share:.0%} of their time"
+        )
+
+    def __str__(self) -> str:
+        rows = self.by_type()
+        lines = [self.summary]
+        width = max((len(row.name) for row in rows), default=4)
+        lines.append(f"{'op type':<{width}}  calls        time  share       bytes")
+        for row in rows[:MOST_LINES]:
+            lines.append(
+                f"{row.name:<{width}}  {row.calls:>5}  {_ms(row.elapsed_us):>10}  "
+                f"{row.share:>5.1%}  {show_bytes(row.size_bytes):>10}"
+            )
+        if len(rows) > MOST_LINES:
+            lines.append(f"and {len(rows) - MOST_LINES} more types")
+        return "\n".join(lines)
+
+
+def times_of(run_metadata: Any) -> StepTimes:
+    """The times in a RunMetadata (or its step_stats), from here or from TensorFlow.
+
+    Example:
+      >>> print(times_of(run_metadata))
+      one run: 1.24 ms, 31 ops; Conv2D takes 41% of their time
+      ...
+    """
+    stats = getattr(run_metadata, "step_stats", run_metadata)
+    found = [
+        _op_time(node, device.device)
+        for device in stats.dev_stats
+        if not re.fullmatch("/(host|device:GPU).*", device.device)  # told twice by TF
+        for node in device.node_stats
+    ]
+    first = min((op.start_us for op in found), default=0.0)
+    ops = [op._replace(start_us=op.start_us - first) for op in found]
+    ops.sort(key=lambda op: op.start_us)
+    return StepTimes(tuple(ops), (max((op.end_us for op in ops), default=0.0),))
+
+
+def timed(
+    session: Any, fetches: Any, feed_dict: Any = None, runs: int = 5
+) -> StepTimes:
+    """Run `fetches` several times with full tracing; the times of the middle run.
+
+    Traced runs take every op alone, while others may compute several as one: the shares
+    are right, a plain run is faster.
+
+    Args:
+      session: a session.
+      fetches, feed_dict: as for `session.run`; the runs do what they always do, so a
+        training op trains.
+      runs: how many runs are timed; one more comes before, to warm up.
+
+    Raises:
+      ValueError: `runs` is less than 1.
+    """
+    return times_and_stats(session, fetches, feed_dict, runs)[0]
+
+
+def times_and_stats(
+    session: Any, fetches: Any, feed_dict: Any = None, runs: int = 5
+) -> tuple[StepTimes, Any]:
+    """As `timed`, and the RunMetadata of the middle run."""
+    if runs < 1:
+        raise ValueError(f"runs must be at least 1, got {runs}")
+    options = protos.RunOptions(trace_level=protos.RunOptions.FULL_TRACE)
+    found = []
+    for _ in range(runs + 1):
+        metadata = protos.RunMetadata()
+        session.run(fetches, feed_dict, options=options, run_metadata=metadata)
+        found.append((times_of(metadata), metadata))
+    found = sorted(found[1:], key=lambda pair: pair[0].wall_us[0])
+    times, metadata = found[len(found) // 2]
+    walls = tuple(each.wall_us[0] for each, _ in found)
+    return StepTimes(times.ops, walls), metadata
+
+
+def lane_of(op: OpTime) -> str:
+    """The device's short name."""
+    return label_of(op.device) or op.device
+
+
+def _op_time(node: Any, device: str) -> OpTime:
+    match = _LABEL.fullmatch(node.timeline_label)
+    kind, inputs = match.groups() if match else ("unknown", "")
+    nanos = node.all_start_nanos
+    start = nanos / 1000 if nanos else float(node.all_start_micros)
+    rel = node.all_end_rel_nanos
+    elapsed = rel / 1000 if nanos else float(node.all_end_rel_micros)
+    size = 0
+    for output in node.output:
+        size += output.tensor_description.allocation_description.requested_bytes
+    taken = tuple(inputs.split(", ")) if inputs else ()
+    return OpTime(
+        node.node_name, kind, device, node.thread_id, start, elapsed, size, taken
+    )
+
+
+def _scope(name: str, depth: int) -> str:
+    parts = name.split("/")
+    return "/".join(parts[:depth]) + "/" if len(parts) > depth else name
+
+
+def _ms(elapsed_us: float) -> str:
+    if elapsed_us < 1000:
+        return f"{elapsed_us:.1f} us"
+    return f"{elapsed_us / 1000:.2f} ms"
