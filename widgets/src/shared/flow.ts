@@ -5,6 +5,7 @@ import type { Bundle, Frame, Lane } from "./bundle";
 import type { Look, Measure } from "./look";
 import type { Node } from "./model";
 import { orderInputs, readsBackwards } from "./order";
+import { orderRanks } from "./ranks";
 
 export type Point = [number, number];
 
@@ -116,8 +117,8 @@ function runDagre(
   }
   const places = new Map(bundles.map((b) => [`${portId(b.from, b.from)}\u0001${portId(b.to, b.from)}`, b.place]));
   dagre.layout(g, {
-    customOrder: (graph, order) => {
-      (order as (g: unknown) => void)(graph);
+    customOrder: (graph) => {
+      orderRanks(graph);
       orderInputs(graph, places);
     },
   });
