@@ -114,7 +114,7 @@ def test_magic_names_the_line(shell: Any, capsys: Any) -> None:  # noqa: F811
     printed = capsys.readouterr().out
     assert printed.startswith("Lazy loading: In [1] line 6 adds 1 op to the graph")
     assert "`op = tf.square(x)`" in printed
-    assert "RuntimeError at In [1] line 6" in printed
+    assert "RuntimeError at In [1] line 6" in " ".join(printed.split())
     run(shell, f"%%lazy --fresh --static\n{LOOP}")  # begins anew
     assert kinds(shell)[2:] == ["still"]
     assert "9 ops added, 5 runs" in shell.shown[-1]["text/plain"]

@@ -12,7 +12,7 @@ from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tfteach.explain.runs import calling_line
 from tfteach.explain.twins import Group, Twins
@@ -89,6 +89,7 @@ class Growth:
         self._lock = threading.RLock()
         self._twins = Twins(graph)
         self._sizes = [0]  # of the GraphDef with so many ops
+        self._blocks: dict[Any, bytes] = {}
         self._subscription = graph.observe(self.note)
 
     def note(self, event: OpAdded | SessionRun) -> None:
@@ -175,7 +176,8 @@ class Growth:
         count = self.ops_after if ops is None else ops
         with self._lock:
             for op in self.graph.operations[len(self._sizes) - 1 : count]:
-                self._sizes.append(self._sizes[-1] + node_size(op))
+                size = node_size(op, self._blocks)
+                self._sizes.append(self._sizes[-1] + size)
             return self._sizes[count]
 
     # ---- what was built again

@@ -6,6 +6,7 @@ Enters: a `Growth`. Leaves: the verdict as data, and its text.
 from __future__ import annotations
 
 import ast
+import textwrap
 from collections import Counter
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -225,9 +226,10 @@ def _lazy_lines(growth: Growth) -> tuple[LazyLine, ...]:
     sources: dict[tuple[str, int], SourceLine] = {}  # a lambda is of its line
     for number, round_ in enumerate(rounds):
         for op in _ops_of(growth, round_.start, round_.stop):
-            if op.source is None:
+            source = op.source
+            if source is None:
                 continue
-            source = sources.setdefault(op.source[:2], op.source)
+            source = sources.setdefault(source[:2], source)
             seen = turns.setdefault(source, [])
             if not seen or seen[-1] != number:
                 seen.append(number)
@@ -289,12 +291,22 @@ def text_of(growth: Growth, place: Place | None = None) -> str:
         lines += _late_text(growth, place)
     if growth.runs:
         lines.append(_sizes_text(growth))
-    if verdict.kind != "clean":
-        lines += [f"Fix: {part}" for part in verdict.fix(place).splitlines()[:1]]
-        lines += [f"     {part}" for part in verdict.fix(place).splitlines()[1:]]
+    lines += advice_of(verdict, place)
     for constant in growth.constants[:3]:
         lines += _constant_text(constant, place)
     return "\n".join(lines)
+
+
+def advice_of(verdict: Verdict, place: Place | None = None) -> list[str]:
+    """What to do, in lines for a terminal."""
+    found: list[str] = []
+    for part in verdict.fix(place).splitlines():
+        found += _wrapped(part, "Fix: " if not found else "     ")
+    return found
+
+
+def _wrapped(text: str, head: str = "     ") -> list[str]:
+    return textwrap.wrap(text, 88, initial_indent=head, subsequent_indent="     ")
 
 
 def _line_text(growth: Growth, line: LazyLine, place: Place) -> list[str]:
@@ -341,5 +353,5 @@ def _constant_text(constant: Embedded, place: Place) -> list[str]:
     return [
         f"Large constants: {at} put {what} of {size_text(size)} into the graph "
         f"{count} times, {size_text(count * size)} in all.",
-        f"     {constant.advice}",
+        *_wrapped(constant.advice),
     ]

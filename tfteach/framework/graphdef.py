@@ -232,16 +232,21 @@ def node_def(op: Operation) -> Any:
     return NodeDef.FromString(_node_bytes(op, _attr_block(op)))
 
 
-def node_size(op: Operation) -> int:
+def node_size(op: Operation, known: dict[Any, bytes] | None = None) -> int:
     """How many bytes the node takes in a GraphDef.
 
     The values of a large constant are counted, not copied: give or take ten bytes.
+
+    Args:
+      op: the operation.
+      known: keeps parts that many nodes share, for the next call.
     """
     if op.type == "Const":
         value = op.spec.value  # type: ignore[attr-defined]
         if value.nbytes > 1024 and not value.dtype.hasobject:
             return int(value.nbytes) + len(op.name) + len(op.device) + 60
-    return len(_chunk(b"\x0a", _node_bytes(op, _attr_block(op))))
+    attrs = _known_attrs(op, {} if known is None else known)
+    return len(_chunk(b"\x0a", _node_bytes(op, attrs)))
 
 
 def graph_bytes(
@@ -293,19 +298,21 @@ def _encoded(graph: Graph) -> list[bytes]:
 
 
 def _encode(operations: list[Operation]) -> list[bytes]:
-    known: dict[Any, bytes] = {}  # attribute blocks, by op and input types
-    nodes = []
-    for op in operations:
-        if op.extra_attrs or op.type == "Const":
-            attrs = _attr_block(op)
-        else:
-            key = (id(op.spec), *[t.dtype.as_datatype_enum for t in op.inputs])
-            found = known.get(key)
-            if found is None:
-                found = known[key] = _attr_block(op)
-            attrs = found
-        nodes.append(_chunk(b"\x0a", _node_bytes(op, attrs)))
-    return nodes
+    known: dict[Any, bytes] = {}
+    return [
+        _chunk(b"\x0a", _node_bytes(op, _known_attrs(op, known))) for op in operations
+    ]
+
+
+def _known_attrs(op: Operation, known: dict[Any, bytes]) -> bytes:
+    """The attribute block; those of equal ops of equal input types are kept."""
+    if op.extra_attrs or op.type == "Const":
+        return _attr_block(op)
+    key = (id(op.spec), *[t.dtype.as_datatype_enum for t in op.inputs])
+    found = known.get(key)
+    if found is None:
+        found = known[key] = _attr_block(op)
+    return found
 
 
 def as_graph_def(

@@ -5,6 +5,7 @@ Source: python/framework/ops.py (API and messages).
 
 from __future__ import annotations
 
+import functools
 import linecache
 from collections.abc import Callable, Iterator
 from types import CodeType
@@ -33,6 +34,7 @@ class SourceLine(NamedTuple):
         return linecache.getline(self.file, self.line).strip()
 
 
+@functools.lru_cache(maxsize=1024)  # a loop builds thousands of ops on one line
 def decode_source(code: CodeType, lasti: int) -> SourceLine:
     """The line of the instruction at offset `lasti` of `code`."""
     line = code.co_firstlineno

@@ -15,6 +15,7 @@ from IPython.core.magic_arguments import (
 )
 
 from tfteach.explain.growth import Growth
+from tfteach.explain.lazy import advice_of
 from tfteach.framework.graph import Graph, OpAdded, SessionRun, observe_all
 from tfteach.jupyter import display
 from tfteach.jupyter.magics.cells import run_cell
@@ -115,6 +116,6 @@ class _Watch:
         for growth in self.growths.values():
             verdict = growth.verdict
             if verdict.is_lazy:
-                print(f"{verdict.headline(place)}\n{verdict.fix(place)}")
+                print(verdict.headline(place), *advice_of(verdict, place), sep="\n")
         if not self.growths:
             print("No graph was built or run in this cell.")

@@ -10,10 +10,10 @@ import traitlets
 
 from tfteach.explain.growth import Growth
 from tfteach.explain.lazy import size_text, text_of
-from tfteach.explain.outline import rows_of_graph
+from tfteach.explain.outline import row_of
 from tfteach.framework.graph import SourceLine
 from tfteach.jupyter import display, meter
-from tfteach.jupyter.growing import INTERVAL_S, GrowingRows
+from tfteach.jupyter.growing import INTERVAL_S, MOST_WITH_ATTRS, GrowingRows
 from tfteach.jupyter.picture import bundle_with
 from tfteach.jupyter.widgets.graph import STATIC
 
@@ -147,7 +147,11 @@ class _Pane:
             self._growing = GrowingRows(growth.graph, self._send, display.where)
             rows = self._growing.rows
         else:
-            rows = rows_of_graph(growth.graph, display.where)[: growth.ops_after]
+            ops = growth.graph.operations[: growth.ops_after]
+            rows = [
+                row_of(op, display.where, attrs=index < MOST_WITH_ATTRS)
+                for index, op in enumerate(ops)
+            ]
         self.state: dict[str, Any] = {
             "title": title,
             "before": growth.ops_before,
