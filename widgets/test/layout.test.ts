@@ -130,3 +130,23 @@ test("a picture of 290 boxes that know nothing of each other's order takes no se
   expect(scene(model(specs)).nodes.length).toBe(290);
   expect(performance.now() - began).toBeLessThan(20_000);
 });
+
+test("layers built alike are drawn alike, each under its own names", () => {
+  const layers = ["a", "b", "c"].flatMap((name, i) => [
+    { name: `${name}/w` },
+    { name: `${name}/mul`, reads: [i === 0 ? "x" : `${"abc"[i - 1]!}/out`, `${name}/w`] },
+    { name: `${name}/out`, reads: [`${name}/mul`, `${name}/w`] },
+  ]);
+  const m = model([{ name: "x" }, ...layers]);
+  const all = scene(m, "a/", "b/", "c/");
+  const alone = scene(m, "c/");
+  for (const part of ["w", "mul", "out"]) {
+    const beside = (s: Scene, scope: string): number[] => {
+      const [box, around] = [at(s, `${scope}/${part}`), at(s, `${scope}/`)];
+      return [box.x - around.x, box.y - around.y, box.w, box.h];
+    };
+    expect(beside(all, "b")).toEqual(beside(all, "c"));
+    expect(beside(all, "c")).toEqual(beside(alone, "c"));
+  }
+  expect(all.edges.filter((e) => e.id.startsWith("b/")).flatMap((e) => e.base).every(({ to }) => m.ops[to]!.name[0] !== "a")).toBe(true);
+});

@@ -99,6 +99,13 @@ function runDagre(
   const structure = `${flow.map((b) => b.node.id).join("\n")}\n\n${bundles.map((b) => b.key).join("\n")}`;
   const known = cache.get(name);
   if (known?.signature === signature) return known.result;
+  const shape = shapeOf(flow, bundles, texts);
+  const twin = cache.get(shape.key);
+  if (twin !== undefined && (known?.structure !== structure || known.turn === twin.turn)) {
+    const result = renamed(twin.result, (id) => shape.names[Number(id)]!, (key) => bundles[Number(key)]!.key);
+    cache.set(name, { signature, structure, turn: twin.turn, result });
+    return result;
+  }
   const g = new dagre.graphlib.Graph({ directed: true, multigraph: false, compound: false });
   g.setGraph({ rankdir: "TB", rankalign: "top", nodesep: 26, edgesep: 16, ranksep: 36, ...(flow.length > 120 ? { ranker: "tight-tree" } : {}) });
   for (const box of flow) g.setNode(box.node.id, { width: box.w, height: box.h });
@@ -138,7 +145,42 @@ function runDagre(
     result.edges.set(edge.key, { points: edge.points.map((p): Point => [p.x * turn, p.y]), label });
   }
   cache.set(name, { signature, structure, turn, result });
+  const keys = new Map(bundles.map((b, i) => [b.key, `${i}`]));
+  const numbers = new Map(shape.names.map((id, i) => [id, `${i}`]));
+  cache.set(shape.key, { signature, structure, turn, result: renamed(result, (id) => numbers.get(id)!, (key) => keys.get(key)!) });
+  forgetShapes(cache);
   return result;
+}
+
+/** All that a drawing depends on, without names: layers that are built alike are laid out once. */
+function shapeOf(flow: PlacedBox[], bundles: Bundle[], texts: Map<string, string>): { key: string; names: string[] } {
+  const names = flow.map((b) => b.node.id);
+  const numbers = new Map(names.map((id, i) => [id, i]));
+  const number = (end: string, from: string): number => {
+    const id = portId(end, from);
+    if (!numbers.has(id)) numbers.set(id, names.push(id) - 1);
+    return numbers.get(id)!;
+  };
+  const places = new Map([...new Set(bundles.map((b) => b.place))].sort((a, b) => a - b).map((place, i) => [place, i]));
+  const sizes = flow.map((b) => `${Math.round(b.w)}x${Math.round(b.h)}`);
+  const lines = bundles.map((b) => `${number(b.from, b.from)} ${number(b.to, b.from)} ${b.kind} ${places.get(b.place)} ${texts.get(b.key)}`);
+  return { key: `${SHAPE}${sizes.join()}\n${lines.join("\n")}`, names };
+}
+
+const SHAPE = "\u0004";
+const MOST_SHAPES = 100;
+
+/** A graph that grows leaves many shapes behind: the oldest go. */
+function forgetShapes(cache: LayoutCache): void {
+  const shapes = [...cache.keys()].filter((key) => key.startsWith(SHAPE));
+  for (const key of shapes.slice(0, -MOST_SHAPES)) cache.delete(key);
+}
+
+function renamed(result: DagreResult, id: (old: string) => string, key: (old: string) => string): DagreResult {
+  return {
+    at: new Map([...result.at].map(([old, at]) => [id(old), at])),
+    edges: new Map([...result.edges].map(([old, edge]) => [key(old), edge])),
+  };
 }
 
 /** Ports get ids of their own: the same neighbour may both enter and leave. */
