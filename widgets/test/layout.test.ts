@@ -132,13 +132,13 @@ test("a picture of 290 boxes that know nothing of each other's order takes no se
 });
 
 test("layers built alike are drawn alike, each under its own names", () => {
-  const layers = ["a", "b", "c"].flatMap((name, i) => [
+  const layers = ["a", "b", "c", "d"].flatMap((name, i) => [
     { name: `${name}/w` },
-    { name: `${name}/mul`, reads: [i === 0 ? "x" : `${"abc"[i - 1]!}/out`, `${name}/w`] },
+    { name: `${name}/mul`, reads: [i === 0 ? "x" : `${"abcd"[i - 1]!}/out`, `${name}/w`] },
     { name: `${name}/out`, reads: [`${name}/mul`, `${name}/w`] },
   ]);
   const m = model([{ name: "x" }, ...layers]);
-  const all = scene(m, "a/", "b/", "c/");
+  const all = scene(m, "a/", "b/", "c/", "d/");
   const alone = scene(m, "c/");
   for (const part of ["w", "mul", "out"]) {
     const beside = (s: Scene, scope: string): number[] => {
