@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import pytest
+
+import tfteach as tf
+from tfteach.explain.schedule import explain_schedule
+
+
+@pytest.fixture(params=[False, True], ids=["ref", "resource"])
+def graph(request: pytest.FixtureRequest) -> tf.Graph:
+    with tf.Graph().as_default() as graph:
+        w = tf.get_variable(
+            "w", [], initializer=tf.ones_initializer(), use_resource=request.param
+        )
+        five = tf.constant(5.0, name="five")
+        write = w.assign(five, read_value=False) if request.param else w.assign(five)
+        tf.group(write, name="write")
+        tf.add(w.read_value() if request.param else w, 1.0, name="sum")
+        with tf.control_dependencies([write]):
+            tf.add(w.read_value(), 2.0, name="after")
+    return graph
+
+
+def test_a_race_has_two_legal_orders(graph: tf.Graph) -> None:
+    found = explain_schedule(graph, ["sum", "write"])
+    (race,) = found.races
+    assert race.variable == "w"
+    assert race.reads
+    for order, is_first in ((race.one_order, True), (race.other_order, False)):
+        assert sorted(order) == sorted(found.order)
+        assert (order.index(race.first) < order.index(race.second)) == is_first
+        place = {name: i for i, name in enumerate(order)}
+        for op in map(graph.get_operation_by_name, order):
+            assert all(place[t.op.name] < place[op.name] for t in op.inputs)
+    assert found.order.index(race.first) < found.order.index(race.second)
+    text = str(found)
+    assert "sees the old value" in text
+    assert "sees the new value" in text
+    assert "nothing says which comes first" in text
+
+
+def test_a_control_dependency_decides(graph: tf.Graph) -> None:
+    found = explain_schedule(graph, "after")
+    assert found.races == ()
+    (pair,) = found.ordered
+    assert pair.variable == "w"
+    assert found.order.index(pair.first) < found.order.index(pair.second)
+    assert "Control dependencies remove these races" in str(found)
+    assert "No races." in str(found)
+
+
+def test_ready_sets() -> None:
+    with tf.Graph().as_default() as graph:
+        a, b = tf.constant(1.0, name="a"), tf.constant(2.0, name="b")
+        c = tf.add(a, b, name="c")
+        tf.add(c, a, name="d")
+        tf.exp(b, name="e")
+    found = explain_schedule(graph, ["d", "e"])
+    assert found.ready_sets == (("a", "b"), ("c", "e"), ("d",))
+    assert str(found).startswith(
+        "5 ops in 3 ready sets, at most 2 at a time\n  1. a, b"
+    )
+    assert "Races" not in str(found)
+    with pytest.raises(KeyError):
+        explain_schedule(graph, "nothing")
+
+
+def test_loops_have_an_order() -> None:
+    with tf.Graph().as_default() as graph:
+        i = tf.while_loop(lambda i: i < 3, lambda i: i + 1, [tf.constant(0)])
+    found = explain_schedule(graph, i)
+    assert sorted(n for each in found.ready_sets for n in each) == sorted(found.order)

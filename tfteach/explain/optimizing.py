@@ -1,0 +1,240 @@
+"""What the optimizer does to a run: the step before and after each pass, and why."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+from tfteach.explain.pruning import Fetch, elements_of
+from tfteach.runtime.compile import compile_step
+from tfteach.runtime.context import Resources
+from tfteach.runtime.fuse import FusedKernel
+from tfteach.runtime.optimize.fold_constants import fold_constants
+from tfteach.runtime.optimize.merge_duplicates import merge_duplicates
+from tfteach.runtime.optimize.remove_dead import remove_dead
+from tfteach.runtime.optimize.remove_identities import remove_identities
+from tfteach.runtime.optimize.specialize import specialize
+from tfteach.runtime.prune import prune
+from tfteach.runtime.step import Change, Step, build_step
+
+MOST_CHANGES = 12
+
+ABOUT = {
+    "remove_identities": "users of an Identity take its input",
+    "fold_constants": "what is the same in every run is computed once",
+    "merge_duplicates": "one node for all that compute the same",
+    "remove_dead": "nodes that nothing needs any more are dropped",
+    "specialize": "with the shapes of the feeds known, more is constant",
+    "fusion": "chains of element-wise ops go through the cache block by block",
+}
+
+
+class StepNode(NamedTuple):
+    """A node of a step at some moment.
+
+    Attributes:
+      name, op_type: of the op.
+      inputs: the names of what it takes, "name:1" for second outputs.
+      control: the names of what it waits for.
+      is_constant: whether its value is known before the run.
+    """
+
+    name: str
+    op_type: str
+    inputs: tuple[str, ...]
+    control: tuple[str, ...]
+    is_constant: bool
+
+
+class Pass(NamedTuple):
+    """What one pass did.
+
+    Attributes:
+      name: of the pass.
+      before, after: the step's nodes, in order; of "fusion" the kernels.
+      changes: (pass_name, node, reason) of each change.
+    """
+
+    name: str
+    before: tuple[StepNode, ...]
+    after: tuple[StepNode, ...]
+    changes: tuple[Change, ...]
+
+    @property
+    def about(self) -> str:
+        return ABOUT[self.name]
+
+    @property
+    def removed(self) -> tuple[str, ...]:
+        """The nodes that are gone."""
+        kept = {node.name for node in self.after}
+        return tuple(node.name for node in self.before if node.name not in kept)
+
+    @property
+    def summary(self) -> str:
+        if not self.changes:
+            return f"{self.name}: nothing to do ({self.about})"
+        computed = f"{_computed(self.before)} -> {_computed(self.after)} to compute"
+        count = len(self.changes)
+        words = "change" if count == 1 else "changes"
+        return f"{self.name}: {count} {words}, {computed} ({self.about})"
+
+    def __str__(self) -> str:
+        lines = [self.summary]
+        rows = [(change.node, change.reason) for change in self.changes]
+        width = min(max((len(name) for name, _ in rows), default=0), 48)
+        lines += [f"  {name:<{width}}  {why}" for name, why in rows[:MOST_CHANGES]]
+        if len(rows) > MOST_CHANGES:
+            counts = Counter(why for _, why in rows[MOST_CHANGES:])
+            most, times = counts.most_common(1)[0]
+            lines.append(
+                f"  and {len(rows) - MOST_CHANGES} more, {times} because {most}"
+            )
+        return "\n".join(lines)
+
+
+class OptimizerLog(NamedTuple):
+    """What all passes did; `print` it.
+
+    Attributes:
+      passes: in the order in which they ran.
+    """
+
+    passes: tuple[Pass, ...]
+
+    def of(self, name: str) -> list[Change]:
+        """What happened to one node.
+
+        Example:
+          >>> log.of("layer1/Shape")
+          [Change(pass_name='fold_constants', node='layer1/Shape', reason='all...')]
+        """
+        return [c for each in self.passes for c in each.changes if c.node == name]
+
+    def __getitem__(self, key: Any) -> Any:
+        """A pass by its name (or by its number)."""
+        if not isinstance(key, str):
+            return self.passes[key]
+        for each in self.passes:
+            if each.name == key:
+                return each
+        raise KeyError(f"{key!r} did not run; these did: {', '.join(self.names)}")
+
+    @property
+    def names(self) -> list[str]:
+        return [each.name for each in self.passes]
+
+    @property
+    def summary(self) -> str:
+        if not self.passes:
+            return "The session's options switch every pass off."
+        first, last = self.passes[0].before, self.passes[-1].after
+        return f"{_computed(first)} ops asked for, {_computed(last)} kernels called"
+
+    def __str__(self) -> str:
+        return "\n".join([self.summary, *(str(each) for each in self.passes)])
+
+
+def explain_optimizing(
+    session: Any,
+    fetches: Fetch | Iterable[Fetch],
+    feeds: Iterable[Any] = (),
+    feed_shapes: Sequence[tuple[int, ...]] | None = None,
+) -> OptimizerLog:
+    """The passes over a run's step one by one, without running it.
+
+    Args:
+      session: its options say which passes run.
+      fetches: one or several tensors, operations or their names.
+      feeds: the tensors (or names) that the run would be fed.
+      feed_shapes: the shape of each feed, as a program that is run often is made for
+        them; without them, feeds whose static shape is known throughout have that one.
+
+    Raises:
+      KeyError: a name is not in the graph.
+      ValueError: there are not as many shapes as feeds.
+
+    Example:
+      >>> print(explain_optimizing(sess, loss, [x], [(32, 784)]))
+      61 ops asked for, 24 kernels called
+      remove_identities: 4 changes, ...
+    """
+    wanted, fed = elements_of(session.graph, fetches, feeds)
+    if feed_shapes is not None and len(feed_shapes) != len(fed):
+        raise ValueError(f"{len(fed)} feeds, but {len(feed_shapes)} shapes")
+    step = build_step(prune(wanted, fed), wanted, fed)
+    session._placer.twin().place(step)
+    passes: list[Pass] = []
+    for name, run in _passes(session._options, step):
+        before, known = _nodes(step), len(step.log)
+        run(step)
+        passes.append(Pass(name, before, _nodes(step), tuple(step.log[known:])))
+    options = session._options
+    if not options.optimizes or step.has_control_flow or len(session.devices) > 1:
+        return OptimizerLog(tuple(passes))
+    shapes = feed_shapes
+    if shapes is None:
+        static = [tensor.static_shape for tensor in fed]
+        if all(shape is not None and None not in shape for shape in static):
+            shapes = static  # type: ignore[assignment]
+    if shapes is not None:
+        special = specialize(step, [tuple(shape) for shape in shapes])
+        passes.append(
+            Pass("specialize", _nodes(step), _nodes(special), tuple(special.log))
+        )
+        step = special
+    passes.append(_fusion(step))
+    return OptimizerLog(tuple(passes))
+
+
+def _passes(options: Any, step: Step) -> list[tuple[str, Callable[[Step], None]]]:
+    """The passes that `optimize` runs, in its order."""
+    if not options.optimizes:
+        return []
+    is_plain = not step.has_control_flow
+    all_passes: list[tuple[str, Callable[[Step], None], bool]] = [
+        ("remove_identities", remove_identities, is_plain),
+        ("fold_constants", fold_constants, options.fold_constants),
+        ("merge_duplicates", merge_duplicates, options.merge_duplicates),
+        ("remove_dead", remove_dead, is_plain),
+    ]
+    return [(name, run) for name, run, is_on in all_passes if is_on]
+
+
+def _fusion(step: Step) -> Pass:
+    """What fusing would make of the step's instructions."""
+    # Resources of its own: the session's variables have nothing to do with it.
+    compiled = compile_step(step, Resources(), None, fuses=True)
+    by_name = {node.name: node for node in _nodes(step)}
+    plain = [i.node.name for i in compiled.instructions]
+    after: list[StepNode] = []
+    changes: list[Change] = []
+    for instruction in compiled.fused:
+        node = by_name[instruction.node.name]
+        if isinstance(instruction.function, FusedKernel):
+            parts = [part.node.name for part in instruction.function.parts]
+            kinds = [part.node.op.type for part in instruction.function.parts]
+            node = node._replace(op_type=f"fused {' + '.join(kinds)}")
+            reason = f"one pass over memory with {', '.join(parts[:-1])}"
+            changes.append(Change("fusion", instruction.node.name, reason))
+        after.append(node)
+    before = tuple(by_name[name] for name in plain)
+    return Pass("fusion", before, tuple(after), tuple(changes))
+
+
+def _nodes(step: Step) -> tuple[StepNode, ...]:
+    return tuple(
+        StepNode(
+            node.name,
+            node.op.type,
+            tuple(s.name + (f":{i}" if i else "") for s, i in node.inputs),
+            tuple(other.name for other in node.control),
+            node.values is not None or node.op.type == "Const",
+        )
+        for node in step.nodes
+    )
+
+
+def _computed(nodes: Sequence[StepNode]) -> int:
+    return sum(not node.is_constant for node in nodes)

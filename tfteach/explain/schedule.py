@@ -1,0 +1,246 @@
+"""In which order a run may execute its ops: ready sets, races, control dependencies."""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from tfteach.explain.pruning import Fetch, elements_of
+from tfteach.runtime.prune import prune
+from tfteach.runtime.step import Node, Step, build_step, writes
+
+VARIABLES = ("Variable", "VariableV2", "VarHandleOp")
+MERGES = ("Merge", "RefMerge")
+
+
+class Race(NamedTuple):
+    """A read (or write) and a write of one variable that nothing orders.
+
+    Attributes:
+      variable: the variable's op.
+      first: the op that reads it, or writes it as well.
+      second: the op that writes it.
+      reads: whether `first` is a read.
+      one_order, other_order: two orders of the whole run, both legal.
+    """
+
+    variable: str
+    first: str
+    second: str
+    reads: bool
+    one_order: tuple[str, ...]
+    other_order: tuple[str, ...]
+
+    def __str__(self) -> str:
+        between = {self.first, self.second}
+
+        def told(order: tuple[str, ...]) -> str:
+            return " -> ".join(f"[{n}]" if n in between else n for n in order)
+
+        sees = ("sees the old value", "sees the new value") if self.reads else ("", "")
+        verb = "reads" if self.reads else "writes"
+        return (
+            f"{self.variable}: {self.first} {verb} it, {self.second} writes it, and "
+            "nothing says which comes first\n"
+            f"  {told(self.one_order)}{_note(self.first, sees[0])}\n"
+            f"  {told(self.other_order)}{_note(self.first, sees[1])}\n"
+            f"  tf.control_dependencies([...]) around one of them decides."
+        )
+
+
+class Ordered(NamedTuple):
+    """A read or write and a write that would race but for control dependencies."""
+
+    variable: str
+    first: str
+    second: str
+
+    def __str__(self) -> str:
+        return f"{self.variable}: {self.first} comes before {self.second}"
+
+
+class Schedule(NamedTuple):
+    """What may run when; `print` it.
+
+    Attributes:
+      ready_sets: first the ops that wait for nothing, then those that wait only for
+        these, and so on. Ops of one set could run at the same time.
+      order: the order that tfteach takes: reads before writes where both are legal.
+      races: pairs that nothing orders.
+      ordered: pairs that only control dependencies order.
+    """
+
+    ready_sets: tuple[tuple[str, ...], ...]
+    order: tuple[str, ...]
+    races: tuple[Race, ...]
+    ordered: tuple[Ordered, ...]
+
+    def __str__(self) -> str:
+        lines = [
+            f"{len(self.order)} ops in {len(self.ready_sets)} ready sets, "
+            f"at most {max(map(len, self.ready_sets), default=0)} at a time"
+        ]
+        lines += [
+            f"  {number}. {', '.join(names)}"
+            for number, names in enumerate(self.ready_sets, 1)
+        ]
+        if self.races:
+            lines.append(f"Races: {len(self.races)}")
+            lines += [f"  {line}" for race in self.races for line in _lines(race)]
+            lines.append(
+                "  tfteach reads before it writes where both are legal; TensorFlow "
+                "takes what is ready first, and may differ from run to run."
+            )
+        elif self.ordered:
+            lines.append("No races.")
+        if self.ordered:
+            lines.append("Control dependencies remove these races:")
+            lines += [f"  {pair}" for pair in self.ordered]
+        return "\n".join(lines)
+
+
+def explain_schedule(
+    graph: Any, fetches: Fetch | Iterable[Fetch], feeds: Iterable[Any] = ()
+) -> Schedule:
+    """The orders in which a run may execute its ops, without running anything.
+
+    Args:
+      graph: the graph.
+      fetches: one or several tensors, operations or their names.
+      feeds: the tensors (or names) that the run would be fed.
+
+    Raises:
+      KeyError: a name is not in the graph.
+
+    Example:
+      >>> w = tf.Variable(1.0, name="w")
+      >>> print(explain_schedule(graph, [w.assign(5.0), w + 1.0]))
+      6 ops in 3 ready sets, at most 3 at a time
+      ...
+    """
+    wanted, fed = elements_of(graph, fetches, feeds)
+    step = build_step(prune(wanted, fed), wanted, fed)
+    before = _sources(step, with_control=True)
+    behind = _behind(step, before)
+    loose = _behind(step, _sources(step, with_control=False))
+    races: list[Race] = []
+    ordered: list[Ordered] = []
+    for variable, first, second in _pairs(step):
+        if _related(first, second, behind):
+            if not _related(first, second, loose):
+                pair = (first, second) if first in behind[second] else (second, first)
+                ordered.append(Ordered(variable, pair[0].name, pair[1].name))
+            continue
+        races.append(
+            Race(
+                variable,
+                first.name,
+                second.name,
+                not writes(first),
+                _order(step, before, first, second, behind),
+                _order(step, before, second, first, behind),
+            )
+        )
+    return Schedule(
+        _ready_sets(step, before),
+        tuple(node.name for node in step.nodes),
+        tuple(races),
+        tuple(ordered),
+    )
+
+
+Before = dict[Node, set[Node]]
+
+
+def _sources(step: Step, with_control: bool) -> Before:
+    """For each node those it waits for; the way back of a loop does not count."""
+    inside = set(step.nodes)
+    found: Before = {}
+    for node in step.nodes:
+        sources = {source for source, _ in node.inputs}
+        if with_control:
+            sources |= set(node.control)
+        if node.op.type in MERGES:
+            sources = {s for s in sources if not s.op.type.endswith("NextIteration")}
+        found[node] = sources & inside
+    return found
+
+
+def _behind(step: Step, before: Before) -> Before:
+    """For each node all that must have run before it."""
+    found: Before = {}
+    for node in step.nodes:
+        mine = found[node] = set(before[node])
+        for source in before[node]:
+            mine |= found.get(source, set())
+    return found
+
+
+def _ready_sets(step: Step, before: Before) -> tuple[tuple[str, ...], ...]:
+    rank: dict[Node, int] = {}
+    sets: list[list[str]] = []
+    for node in step.nodes:
+        number = rank[node] = 1 + max((rank[s] for s in before[node]), default=-1)
+        if number == len(sets):
+            sets.append([])
+        sets[number].append(node.name)
+    return tuple(map(tuple, sets))
+
+
+def _pairs(step: Step) -> list[tuple[str, Node, Node]]:
+    """Each write of a variable with each other access to it."""
+    accesses: dict[str, list[Node]] = {}
+    handles: dict[Node, str] = {}
+    for node in step.nodes:
+        if node.op.type in VARIABLES:
+            handles[node] = node.name
+            continue
+        for source, _ in node.inputs[:1]:
+            if source in handles:
+                accesses.setdefault(handles[source], []).append(node)
+                if writes(node) and node.op.outputs:  # hands on the reference
+                    handles[node] = handles[source]
+    found = []
+    for variable, nodes in accesses.items():
+        for i, one in enumerate(nodes):
+            for other in nodes[i + 1 :]:
+                if writes(other):
+                    found.append((variable, one, other))
+                elif writes(one):
+                    found.append((variable, other, one))
+    return found
+
+
+def _related(one: Node, other: Node, behind: Before) -> bool:
+    return one in behind[other] or other in behind[one]
+
+
+def _order(
+    step: Step, before: Before, early: Node, late: Node, behind: Before
+) -> tuple[str, ...]:
+    """A legal order in which `early` comes before `late`."""
+    hurry = behind[early] | {early}
+    position = {node: i for i, node in enumerate(step.nodes)}
+    waiting = {node: set(sources) for node, sources in before.items()}
+    waiting[late] = waiting[late] | {early}
+    ready = [(n not in hurry, position[n], n) for n in step.nodes if not waiting[n]]
+    heapq.heapify(ready)
+    order: list[str] = []
+    while ready:
+        _, _, node = heapq.heappop(ready)
+        order.append(node.name)
+        for user, sources in waiting.items():
+            if node in sources:
+                sources.discard(node)
+                if not sources:
+                    heapq.heappush(ready, (user not in hurry, position[user], user))
+    return tuple(order)
+
+
+def _lines(race: Race) -> list[str]:
+    return str(race).splitlines()
+
+
+def _note(name: str, words: str) -> str:
+    return f"   ({name} {words})" if words else ""
