@@ -38,7 +38,8 @@ class SessionsMagics(Magics):
     @argument(
         "session",
         nargs="*",
-        help="Python names of sessions; all open ones without any.",
+        help="Python names of sessions; without any, all that have names, and the "
+        "others of their graphs.",
     )
     @argument("--static", action="store_true", help="show a still table, no live view.")
     @argument("--text", action="store_true", help="print it.")
@@ -75,7 +76,11 @@ class SessionsMagics(Magics):
             names: dict[BaseSession, str] = {}
             for name, session in sessions_in(self.shell.user_ns).items():
                 names.setdefault(session, name)
-            chosen = {names.get(s) or default_name(s): s for s in open_sessions()}
+            # Lost ones elsewhere, of earlier cells, would each get a view; %tfteach
+            # counts them.
+            graphs = {session.graph for session in names}
+            meant = [s for s in open_sessions() if not graphs or s.graph in graphs]
+            chosen = {names.get(s) or default_name(s): s for s in meant}
         if not chosen:
             raise UsageError("There is no open session: make one, sess = tf.Session()")
         found: dict[Graph, dict[str, BaseSession]] = {}
