@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import tfteach as tf
-from tfteach.runtime import fuse, machine_code
+from tfteach.framework import machine_code
+from tfteach.ops import step_loops, training
+from tfteach.runtime import fuse
 from tfteach.runtime.machine_code import MachineCode
 
 pytest.importorskip("numba")
@@ -22,6 +24,11 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fuse, "MIN_PARTS_PER_RESULT", 1.5)
 
 
+@pytest.fixture(autouse=True)
+def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine_code, "_loops", {})
+
+
 def values(fetches: Any, feeds: Any, waits: bool) -> tuple[Any, int]:
     """What a session gives, and how many loops were ready for it."""
     found: list[MachineCode] = []
@@ -29,8 +36,8 @@ def values(fetches: Any, feeds: Any, waits: bool) -> tuple[Any, int]:
 
     def loop(self: MachineCode, *args: Any) -> Any:
         result = inner(self, *args)
-        if waits and result is None and self._loops:
-            for future in self._loops.values():
+        if waits and result is None:
+            for future in machine_code._loops.values():
                 future.exception(60)
             result = inner(self, *args)
         if result is not None:
@@ -78,30 +85,25 @@ def test_other_chains_stay_with_numpy(build: Any) -> None:
     assert found.shape == (1000,)
 
 
-def test_nobody_waits_for_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
-    started = []
-    inner = MachineCode._compile
-
-    def slow(self: MachineCode, *args: Any) -> Any:
-        started.append(self)
-        return inner(self, *args)
-
-    monkeypatch.setattr(MachineCode, "_compile", slow)
+def test_nobody_waits_for_the_compiler() -> None:
     x = tf.placeholder(tf.float32, [None])
     y = (x + 1.0) * x - x
     _, loops = values(y, {x: np.ones(1000)}, waits=False)
     assert loops == 0
-    machine_code._compilers().submit(lambda: None).result(60)
-    assert len(started) == 1
+    assert len(machine_code._loops) == 1
+    [future] = machine_code._loops.values()
+    assert callable(future.result(60))
 
 
 def test_a_compiler_that_fails_is_left_alone(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def fails(self: MachineCode, *args: Any) -> Any:
+    import numba
+
+    def fails(*args: Any, **kwargs: Any) -> Any:
         raise RuntimeError("no such machine")
 
-    monkeypatch.setattr(MachineCode, "_compile", fails)
+    monkeypatch.setattr(numba, "njit", fails)
     x = tf.placeholder(tf.float32, [None])
     y = (x + 1.0) * x - x
     with caplog.at_level(logging.WARNING, "tfteach"):
@@ -114,8 +116,76 @@ def test_a_compiler_that_fails_is_left_alone(
 def test_without_numba_there_is_nothing_to_compile(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(machine_code, "is_installed", lambda: False)
+    from tfteach.runtime import machine_code as chains
+
+    monkeypatch.setattr(chains, "is_installed", lambda: False)
     x = tf.placeholder(tf.float32, [None])
     found, loops = values((x + 1.0) * x - x, {x: np.ones(1000)}, waits=True)
     assert loops == 0
     np.testing.assert_array_equal(found, np.ones(1000))
+
+
+OPTIMIZERS = {
+    "descent": lambda: tf.train.GradientDescentOptimizer(0.1),
+    "momentum": lambda: tf.train.MomentumOptimizer(0.1, 0.9),
+    "nesterov": lambda: tf.train.MomentumOptimizer(0.1, 0.9, use_nesterov=True),
+    "adam": lambda: tf.train.AdamOptimizer(0.1),
+    "adagrad": lambda: tf.train.AdagradOptimizer(0.1),
+    "adadelta": lambda: tf.train.AdadeltaOptimizer(0.1),
+    "rms_prop": lambda: tf.train.RMSPropOptimizer(0.1, momentum=0.5),
+    "centered": lambda: tf.train.RMSPropOptimizer(0.1, centered=True),
+    "ftrl": lambda: tf.train.FtrlOptimizer(0.1, l1_regularization_strength=0.1),
+}
+WITHOUT_A_LOOP = {"ftrl", "adadelta"}  # their steps do more than arithmetic
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_optimizers_move_as_with_numpy(
+    name: str, dtype: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(training, "_BLOCK", 50)
+    monkeypatch.setattr(training, "_SHARED_BLOCK", 70)
+    used = []
+
+    def trained(is_installed: bool) -> Any:
+        monkeypatch.setattr(step_loops, "is_installed", lambda: is_installed)
+        with tf.Graph().as_default(), tf.Session() as session:
+            start = np.linspace(-1, 1, 203, dtype=dtype)
+            w = tf.get_variable("w", initializer=start)
+            gradient = tf.sin(tf.range(203, dtype=start.dtype)) + w
+            train = OPTIMIZERS[name]().apply_gradients([(gradient, w)])
+            session.run(tf.global_variables_initializer())
+            for _ in range(3):
+                session.run(train)
+                for future in machine_code._loops.values():
+                    future.exception(60)
+            return session.run(tf.global_variables())
+
+    inner = training._run_loop
+    monkeypatch.setattr(
+        training, "_run_loop", lambda *args: (used.append(1), inner(*args))
+    )
+    compiled, plain = trained(True), trained(False)
+    assert bool(used) == (name not in WITHOUT_A_LOOP)
+    for ours, theirs in zip(compiled, plain, strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+@pytest.mark.parametrize("step", ["in place", "a branch", "another call"])
+def test_steps_that_have_no_source(step: str) -> None:
+    rate = np.float32(0.5)
+
+    def in_place(xp: Any, state: Any, grad: Any, spare: Any) -> None:
+        state[0] -= grad * rate
+
+    def a_branch(xp: Any, state: Any, grad: Any, spare: Any) -> None:
+        xp.subtract(state[0], grad * 2.0 if rate > 1 else grad * rate, out=state[0])
+
+    def another_call(xp: Any, state: Any, grad: Any, spare: Any) -> None:
+        xp.subtract(state[0], xp.sign(grad), out=state[0])
+
+    steps = {"in place": in_place, "a branch": a_branch, "another call": another_call}
+    dtype = np.dtype(np.float32)
+    assert step_loops.compiled_step(steps[step], dtype, 1, 0) is None
+    assert machine_code._loops == {}

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from tfteach.ops.training import Step, _Resource
+from tfteach.ops.step_loops import Step
+from tfteach.ops.training import _Resource
 from tfteach.ops.training_rules import DenseRule, Rule, SparseRule, on_handles
 
 # ---- Adadelta

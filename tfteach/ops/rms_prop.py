@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from tfteach.framework.resource import Cell
-from tfteach.ops.training import Step, _Dense, _Resource, _Sparse, update, update_rows
+from tfteach.ops.step_loops import Step
+from tfteach.ops.training import _Dense, _Resource, _Sparse, update, update_rows
 
 
 def rms_prop_step(lr: Any, rho: Any, momentum: Any, epsilon: Any) -> Step:

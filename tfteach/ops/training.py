@@ -15,21 +15,20 @@ import numpy as np
 from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.errors import invalid_argument
+from tfteach.framework.machine_code import Loop
 from tfteach.framework.op import StatefulOp
 from tfteach.framework.resource import Cell
 from tfteach.framework.shape import Shape
 from tfteach.framework.threads import cores, share
 from tfteach.ops.resource import NUMBERS, require_value
 from tfteach.ops.rows import are_distinct, put_rows, take_rows
+from tfteach.ops.step_loops import Step, compiled_step
 
 # Elements per block of a large update: what a step touches stays in the cache (Adam on
 # 8M floats: 29 ms in blocks of 4k, 17 of 16k, 15.5 from 32k on).  Where threads share
 # them, blocks are larger, or the threads wait for each other at each call.
 _BLOCK = 1 << 15
 _SHARED_BLOCK = 1 << 17
-
-# (xp, arrays to update, gradient, temporaries like the gradient)
-Step = Callable[[Any, Sequence[Any], Any, Sequence[Any]], None]
 
 
 def update(
@@ -57,6 +56,14 @@ def _by_blocks(flat: list[Any], grad: Any, step: Step, temporaries: int) -> None
     size = grad.size
     is_shared = size > _SHARED_BLOCK and cores() > 1
     block = _SHARED_BLOCK if is_shared else _BLOCK
+    compiled = compiled_step(step, grad.dtype, len(flat), temporaries)
+    if compiled is not None and all(array.dtype == grad.dtype for array in flat):
+        loop, numbers = compiled
+        share(
+            range(0, size, _SHARED_BLOCK),
+            lambda some: _run_loop(loop, flat, grad, numbers, some),
+        )
+        return
 
     def run(starts: Sequence[int]) -> None:
         spare = [np.empty(block, grad.dtype) for _ in range(temporaries)]
@@ -74,6 +81,14 @@ def _by_blocks(flat: list[Any], grad: Any, step: Step, temporaries: int) -> None
         share(starts, run)
     else:
         run(starts)
+
+
+def _run_loop(
+    loop: Loop, flat: list[Any], grad: Any, numbers: list[Any], starts: Sequence[int]
+) -> None:
+    for start in starts:
+        part = slice(start, start + _SHARED_BLOCK)
+        loop(*(array[part] for array in flat), grad[part], *numbers)
 
 
 def _contiguous(cell: Cell, xp: Any) -> Any:

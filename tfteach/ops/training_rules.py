@@ -10,7 +10,8 @@ from functools import cache
 from typing import Any, ClassVar, NamedTuple
 
 from tfteach.framework.errors import invalid_argument
-from tfteach.ops.training import Step, _Dense, _Sparse, update, update_rows
+from tfteach.ops.step_loops import Step
+from tfteach.ops.training import _Dense, _Sparse, update, update_rows
 
 
 class Layout(NamedTuple):

@@ -19,11 +19,12 @@ import numpy as np
 
 from tfteach.framework import buffers
 from tfteach.framework import shape as shapes
+from tfteach.framework.machine_code import Loop
 from tfteach.framework.shape import Shape
 from tfteach.framework.threads import share, thread_count
 from tfteach.runtime.blame import raise_blaming
 from tfteach.runtime.instruction import Instruction
-from tfteach.runtime.machine_code import Loop, MachineCode
+from tfteach.runtime.machine_code import MachineCode
 
 # Elements of a block: with the argument and the result of an op it fits the second
 # cache.  Smaller, and threads mostly hand the interpreter's lock to each other.
