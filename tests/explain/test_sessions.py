@@ -90,6 +90,8 @@ def test_old_runs_become_the_start(
 def test_values_in_words() -> None:
     assert describe(np.float32(2.5)).text == "2.5"
     assert describe(np.arange(8.0)).text == "8, mean 3.5, 0 to 7"
+    assert describe(np.array([np.inf, -np.inf] * 4)).text == "8, mean nan, -inf to inf"
+    assert describe(np.zeros((0, 3), np.float32)).text == "[]"
     assert describe(np.array([b"a"], object)).text == "['a']"
     one, other = np.zeros((50, 50), np.float32), np.zeros((50, 50), np.float32)
     assert describe(one) == describe(other)

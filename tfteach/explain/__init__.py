@@ -4,7 +4,8 @@ Enters: graphs and what a session noted. Leaves: tuples and texts that a test, a
 terminal or a widget can show; nothing here knows Jupyter. Read outline.py (what a graph
 holds), tree.py (its scopes), pruning.py (what a run needs, and why), growth.py (how a
 graph grew; lazy.py the verdict, twins.py what was built again), placement.py (devices
-and copies), difference.py (what changed from one graph to another).
+and copies), sharing.py and sessions.py (variables), status.py, difference.py (what
+changed from one graph to another).
 """
 
 from tfteach.explain.growth import Growth as Growth

@@ -117,7 +117,8 @@ def describe(value: Any) -> Value:
     text = value_text(array)
     if text.endswith(" values") and array.dtype.kind in "fiu":
         sizes = text.removesuffix(" values")
-        low, high, mean = array.min(), array.max(), array.mean(dtype=np.float64)
+        with np.errstate(all="ignore"):  # infinities have no mean
+            low, high, mean = array.min(), array.max(), array.mean(dtype=np.float64)
         text = f"{sizes}, mean {mean:.3g}, {low:.3g} to {high:.3g}"
     return Value(text, digest)
 
