@@ -123,6 +123,65 @@ def test_traces_and_pairs(lab: Lab) -> None:
     lab.screenshot("graph_pairs", view)
 
 
+DIFF = """\
+from tfteach.jupyter import GraphDiff
+
+def build(dropout, optimizer):
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [None, 784], name="x")
+        with tf.name_scope("layer"):
+            y = tf.square(x, name="y")
+            y = tf.nn.relu(y, name="relu") if dropout else tf.nn.tanh(y, name="tanh")
+        if dropout:
+            with tf.name_scope("dropout"):
+                y = y * tf.cast(tf.random_uniform([784]) > 0.5, tf.float32)
+        total = tf.reduce_sum(y, name="total")
+        scaled = tf.multiply(total, 2.0 if dropout else 3.0, name="scaled")
+    return graph
+
+view = GraphDiff(build(False, 0), build(True, 1))
+view
+"""
+
+
+def test_two_graphs_side_by_side(lab: Lab) -> None:
+    lab.open_cells("diff.ipynb", SETUP, DIFF)
+    lab.run_all()
+    assert lab.cell_errors() == []
+    before = lab.cell(1).locator(".tft-diff-before")
+    after = lab.cell(1).locator(".tft-diff-after")
+    node(after, "layer/relu").wait_for()  # what differs is open
+    both = lab.cell(1).locator(".tfteach-diff")
+
+    def kind(half: Locator, name: str) -> str:
+        return node(half, name).get_attribute("class") or ""
+
+    assert "tft-removed" in kind(before, "layer/tanh")
+    assert "tft-added" in kind(after, "layer/relu")
+    assert "tft-added" in kind(after, "dropout/")
+    assert "tft-changed" in kind(after, "total")
+    assert "tft-same" in kind(after, "x")
+    assert "removed" in (node(before, "layer/tanh").get_attribute("aria-label") or "")
+    both_themes(lab, "graph_diff", both)
+    # what changed, in the details of the later graph only
+    node(before, "total").click()
+    details = after.locator(".tft-details")
+    expect(details).to_contain_text("input 0: layer/tanh -> dropout/mul")
+    assert not before.locator(".tft-details").is_visible()
+    node(before, "layer/tanh").click()
+    expect(before.locator(".tft-details")).to_be_visible()
+    # opened together, moved together
+    node(after, "layer/").locator(".tft-toggle").first.click()
+    expect(node(before, "layer/tanh")).to_have_count(0)
+    after.get_by_role("button", name="Zoom in (+)").click()
+    worlds = [half.locator(".tft-canvas > g").first for half in (before, after)]
+    one, other = (world.get_attribute("transform") for world in worlds)
+    assert one == other
+    both.get_by_role("button", name="Go to the next op that differs (n)").click()
+    expect(details.locator("h3")).to_have_text("layer/relu")
+    lab.screenshot("graph_diff_next", both)
+
+
 def test_map_files_and_full_screen(lab: Lab) -> None:
     view = show(lab, "files.ipynb")
     little = view.locator(".tft-minimap")

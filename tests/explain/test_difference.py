@@ -42,6 +42,10 @@ def test_added_ops_and_the_reader_that_changed() -> None:
     )
 
 
+def test_the_scopes_of_both_that_hold_it() -> None:
+    assert difference(build(), build(extra=True)).scopes() == ["layer/"]
+
+
 def test_removed_is_added_the_other_way() -> None:
     one, other = build(), build(extra=True)
     assert difference(other, one).removed == difference(one, other).added

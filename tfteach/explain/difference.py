@@ -54,6 +54,13 @@ class Difference(NamedTuple):
             f"{len(self.changed)} changed, {self.same} the same"
         )
 
+    def scopes(self) -> list[str]:
+        """The scopes of both graphs that hold what differs, outer ones first."""
+        known = {scope for name in self.kept for scope in _scopes(name)}
+        names = [*self.added, *self.removed, *(c.name for c in self.changed)]
+        found = {scope for name in names for scope in _scopes(name)}
+        return sorted(found & known, key=lambda scope: (scope.count("/"), scope))
+
     def to_text(self, most: int | None = MOST_LINES) -> str:
         """The counts, then a line for each op, or for a scope that is all new or gone.
 

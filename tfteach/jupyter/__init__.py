@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tfteach.jupyter.widgets.difference import GraphDiff as GraphDiff
     from tfteach.jupyter.widgets.explore import explore as explore
     from tfteach.jupyter.widgets.graph import GraphView as GraphView
     from tfteach.jupyter.widgets.growth import GrowthView as GrowthView
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 # The views, which wait for their first use: magics and pictures need none of them.
 _VIEWS = {
+    "GraphDiff": "difference",
     "GraphView": "graph",
     "GrowthView": "growth",
     "PlacementView": "placement",

@@ -71,7 +71,7 @@ export class View {
   private colours = new Map<string, number>();
   private hovered: string | null = null;
   private readonly search: Search;
-  private userMoved = false;
+  userMoved = false;
   private timer = 0;
   private settling = 0;
   private width = 0;
@@ -446,7 +446,7 @@ export class View {
 
   // --- the frame ---
 
-  private fit(): void {
+  fit(): void {
     this.userMoved = false;
     this.canvas.fit();
   }

@@ -1,0 +1,103 @@
+"""`GraphDiff`: two graphs side by side, with what was added, removed and changed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import traitlets
+
+from tfteach.explain.difference import Difference, difference
+from tfteach.explain.outline import rows_of_graph
+from tfteach.explain.tree import Box
+from tfteach.framework.graph import Graph
+from tfteach.jupyter import display
+from tfteach.jupyter.picture import Still, bundle_with, svg_of
+from tfteach.jupyter.widgets.graph import STATIC, GraphView, rows_with_shapes
+
+# Fill and line in still pictures, as difference.css has them for the light theme.
+ADDED = ("#e2f5ec", "#2f7d5b")
+CHANGED = ("#ffefd2", "#9a6405")
+MOST_OPEN = 12  # scopes that differ; more of them open would be no picture
+
+
+class GraphDiff(GraphView):
+    """Two graphs side by side, moved, opened and selected together.
+
+    Ops are matched by name; scopes that hold a difference are open. `+` marks what only
+    the later graph has, `−` what only the earlier one has, `~` what differs; its
+    details say in what.
+
+    Args:
+      before, after: each a `tf.Graph` or a GraphDef, as they are now.
+      options: as for `GraphView`.
+
+    Raises:
+      TypeError: one is neither a Graph nor a GraphDef.
+
+    Example:
+      >>> view = GraphDiff(graph, optimized)
+      >>> print(view.difference)
+      2 ops added, 1 removed, 1 changed, 40 the same
+      ...
+    """
+
+    _esm = STATIC / "difference.js"
+    _css = STATIC / "difference.css"
+
+    _before: Any = traitlets.List().tag(sync=True)
+    _changes: Any = traitlets.Dict().tag(sync=True)
+    _summary = traitlets.Unicode("").tag(sync=True)
+
+    def __init__(self, before: Any, after: Any, **options: Any) -> None:
+        self.difference: Difference = difference(before, after)
+        differing = self.difference.scopes()
+        if "expanded" not in options and len(differing) <= MOST_OPEN:
+            options["expanded"] = differing
+        super().__init__(after, **options)
+        # A picture of a moment: graphs that grow on would no longer fit it.
+        if self._growing is not None:
+            self._growing.close()
+        with self.hold_sync():
+            self._summary = self.difference.summary
+            self._changes = {
+                change.name: list(change.what) for change in self.difference.changed
+            }
+            self._before = (
+                rows_of_graph(before, display.where)
+                if isinstance(before, Graph)
+                else rows_with_shapes(before)
+            )
+
+    def __repr__(self) -> str:
+        return f"GraphDiff({self.difference.summary})"
+
+    def refresh(self) -> None:
+        """Nothing: the graphs are shown as they were."""
+
+    # ---- still pictures: the later graph, and the difference in words
+
+    def still(self) -> Still:
+        still = super().still()
+        changed = {change.name for change in self.difference.changed}
+        added = self.difference.added
+
+        def paint(box: Box) -> tuple[str, str, str] | None:
+            names = [still.rows[i].name for i in box.members]
+            new = sum(name in added for name in names)
+            other = sum(name in changed for name in names)
+            if new == len(names):
+                return (*ADDED, "added")
+            if new or other:
+                words = [f"+{new}"] * (new > 0) + [f"~{other}"] * (other > 0)
+                return (*CHANGED, " ".join(words) if len(names) > 1 else "changed")
+            return None
+
+        still.paint = paint
+        return still
+
+    def to_text(self) -> str:
+        """The difference, a line for each op."""
+        return self.difference.to_text(None)
+
+    def static_bundle(self) -> dict[str, str]:
+        return bundle_with(str(self.difference), svg_of(self.still()))
