@@ -21,6 +21,7 @@ Kind = Literal["clean", "late", "lazy"]
 Place = Callable[[SourceLine], str]
 
 LARGE_BYTES = 1024
+MOST_LINES = 5  # that are told one by one
 
 
 class LazyLine(NamedTuple):
@@ -133,7 +134,7 @@ class Verdict(NamedTuple):
         if self.kind == "late":
             return "Build everything first, then `graph.finalize()`, then run."
         place = place or in_file
-        parts = [_cure(self.lines[0])]
+        parts = [_cure(self.lines)]
         if self.caught_at is not None:
             parts.append(
                 "Put `graph.finalize()` before the loop: the program would have "
@@ -154,9 +155,14 @@ def _ops(count: int) -> str:
     return f"{count} op" if count == 1 else f"{count} ops"
 
 
-def _cure(line: LazyLine) -> str:
+def _cure(lines: tuple[LazyLine, ...]) -> str:
     """How to repair it, in the user's own words where they can be read."""
-    source = line.source
+    if len(lines) > 1:
+        return (
+            f"Build it once: move these {len(lines)} lines before the loop, and only "
+            "run in the loop."
+        )
+    line, source = lines[0], lines[0].source
     called = line.ran_at is not None and line.ran_at.function != source.function
     if called and not source.function.startswith("<"):
         return (
@@ -285,8 +291,10 @@ def text_of(growth: Growth, place: Place | None = None) -> str:
     total = growth.ops_after - growth.ops_before
     runs = "1 run" if growth.runs == 1 else f"{growth.runs} runs"
     lines = [f"{_ops(total)} added, {runs}", verdict.headline(place)]
-    for line in verdict.lines[:5]:
+    for line in verdict.lines[:MOST_LINES]:
         lines += _line_text(growth, line, place)
+    if len(verdict.lines) > MOST_LINES:
+        lines.append(f"  and {len(verdict.lines) - MOST_LINES} lines more")
     if verdict.kind == "late":
         lines += _late_text(growth, place)
     if growth.runs:

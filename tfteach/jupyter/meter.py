@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from tfteach.explain.growth import Growth
 from tfteach.jupyter.picture import EDGE, FETCH, FONT, INK, MUTED, RULE
 
-WIDTH, HEIGHT = 380, 232
-LEFT, RIGHT, TOP, BOTTOM = 52, 56, 40, 40
+WIDTH, HEIGHT = 420, 232
+LEFT, RIGHT, TOP, BOTTOM = 56, 80, 40, 40
 LINE = "#0b63ce"
+WORDS = {"clean": "built, then run", "late": "built late", "lazy": "lazy loading"}
 MOST_CORNERS = 400
 
 
@@ -59,18 +60,20 @@ def _meter(title: str, growth: Growth, most_runs: int, most_ops: int) -> list[st
         return round(x, 1), round(bottom - ops / most_ops * (bottom - TOP), 1)
 
     way = [at(*corner) for corner in corners(growth)]
-    lazy = growth.verdict.kind == "lazy"
-    colour = FETCH if lazy else LINE
+    kind = growth.verdict.kind
+    colour = FETCH if kind == "lazy" else LINE
+    ops = f"{growth.ops_after:,} ops"
     last_x, last_y = way[-1]
     base = at(0, growth.at_first_run)[1]
     pieces = [
         _text(LEFT, 20, title, INK, size=13, weight="bold"),
+        _text(right, 20, WORDS[kind], colour, anchor="end", weight="bold"),
         f'<path d="M{LEFT},{TOP}V{bottom}H{right}" fill="none" stroke="{EDGE}"/>',
-        _text(LEFT - 6, TOP + 4, f"{most_ops}", MUTED, anchor="end"),
+        _text(LEFT - 6, TOP + 4, f"{most_ops:,}", MUTED, anchor="end"),
         _text(LEFT - 6, bottom + 4, "0", MUTED, anchor="end"),
-        _text(right, bottom + 15, f"{most_runs}", MUTED, anchor="middle"),
+        _text(right, bottom + 15, f"{most_runs:,}", MUTED, anchor="middle"),
         _text((LEFT + right) / 2, bottom + 30, "runs →", MUTED, anchor="middle"),
-        f'<text transform="translate(16,{(TOP + bottom) / 2}) rotate(-90)" '
+        f'<text transform="translate(14,{(TOP + bottom) / 2}) rotate(-90)" '
         f'text-anchor="middle" fill="{MUTED}">ops built →</text>',
     ]
     if growth.added_while_running:
@@ -88,7 +91,7 @@ def _meter(title: str, growth: Growth, most_runs: int, most_ops: int) -> list[st
         f'<polyline points="{points}" fill="none" stroke="{colour}" '
         'stroke-width="2.2" stroke-linejoin="round"/>',
         f'<circle cx="{last_x}" cy="{last_y}" r="3.4" fill="{colour}"/>',
-        _text(last_x + 8, last_y + 4, f"{growth.ops_after} ops", colour, weight="bold"),
+        _text(last_x + 8, last_y + 4, ops, colour, weight="bold"),
     ]
     return pieces
 

@@ -48,6 +48,7 @@ interface Model {
 
 const WHOLE_PLAY_MS = 12_000;
 const FRAME_MS = [70, 260] as const; // shortest, longest
+const SETTLE_MS = 420; // a little longer than boxes move
 const LEAST_SCALE = 0.26; // that it grows is seen also where its names cannot be read
 const GROUP_ABOVE = 40;
 const SIGNS = { none: "", clean: "✓ Build, then run", late: "Built late", lazy: "⚠ Lazy loading" };
@@ -66,8 +67,12 @@ class Pane {
   private ops = 0;
   private newest = -1;
   private tall = 0;
+  private version = 0;
+  private settling = 0;
 
-  constructor(readonly data: PaneData, height: number, seek: (run: number) => void, runs: () => number) {
+  constructor(
+    readonly data: PaneData, height: number, seek: (run: number) => void, runs: () => number, private readonly settled: () => void,
+  ) {
     this.ops = lastOf(data);
     const name = data.title === "" ? "The graph as it grew" : data.title;
     const graph = h("div", { class: "tft-growth-graph" });
@@ -79,13 +84,20 @@ class Pane {
       least: LEAST_SCALE,
       decorate: (node, said) => this.decorate(node, said),
       edge: (edge, classes) => (this.shows(edge) ? classes : [...classes, "tft-future"]),
+      marked: () => this.noticeGrowth(),
     });
+    this.state.on("change:expanded", () => this.resize());
     const point = (event: PointerEvent): void => {
       if ((event.buttons & 1) === 1) seek(runAt(this.meter, event.clientX, runs()));
     };
     this.meter.addEventListener("pointerdown", point);
     this.meter.addEventListener("pointermove", point);
     this.showVerdict();
+  }
+
+  destroy(): void {
+    clearTimeout(this.settling);
+    this.view.destroy();
   }
 
   take(batch: PaneBatch): void {
@@ -115,6 +127,18 @@ class Pane {
   drawMeter(scale: MeterScale): void {
     drawMeter(this.meter, this.data, this.data.verdict.kind === "lazy", this.run, this.ops, scale);
     this.meter.setAttribute("aria-label", `${this.ops} ops after ${this.run} runs; ${opsAtFirstRun(this.data)} at the first run.`);
+  }
+
+  /** Once the boxes have moved, the graph may need another height. */
+  resize(): void {
+    clearTimeout(this.settling);
+    this.settling = window.setTimeout(this.settled, SETTLE_MS);
+  }
+
+  private noticeGrowth(): void {
+    if (this.view === undefined || this.view.model.version === this.version) return;
+    this.version = this.view.model.version;
+    this.resize();
   }
 
   /** As tall as the graph asks for; in a pair both are to be seen at once. */
@@ -163,7 +187,9 @@ class Pane {
         label = `${label}, ${again} built again`;
       }
     }
-    return { classes, badges, label, note: said.note };
+    const built = members.findIndex((index) => index >= this.ops);
+    const note = built > 0 && !node.open && node.node.kind !== "op" ? `${built} of ${members.length} ops so far` : said.note;
+    return { classes, badges, label, note };
   }
 
   // --- words ---
@@ -233,7 +259,7 @@ class GrowthView {
     const body = h("div", { class: pair ? "tft-panes tft-pair" : "tft-panes", style: `--tft-panes: ${data.length}` });
     this.root = h("div", { class: "tfteach-graph tfteach-growth", "data-lm-suppress-shortcuts": "true" }, bar, body, this.live);
     parent.append(this.root);
-    this.panes = data.map((d) => new Pane(d, model.get("height"), (run) => this.seekRun(run), () => this.scale().runs));
+    this.panes = data.map((d) => new Pane(d, model.get("height"), (run) => this.seekRun(run), () => this.scale().runs, () => this.level()));
     body.append(...this.panes.map((pane) => pane.root));
     this.slider.addEventListener("input", () => {
       const at = Number(this.slider.value);
@@ -252,7 +278,7 @@ class GrowthView {
     this.stop();
     this.observer.disconnect();
     this.model.off("change:_batches", this.grow);
-    for (const pane of this.panes) pane.view.destroy();
+    for (const pane of this.panes) pane.destroy();
     this.root.remove();
   }
 
@@ -289,7 +315,7 @@ class GrowthView {
     this.slider.max = `${last}`;
     this.slider.value = `${index}`;
     const words = this.panes.map(({ data }, i) => `${data.title === "" ? "" : `${data.title} `}${frame.ops[i]} ops`);
-    this.said.textContent = `after ${frame.run} of ${scale.runs} runs`;
+    this.said.textContent = `after ${frame.run.toLocaleString("en")} of ${scale.runs.toLocaleString("en")} runs`;
     this.slider.setAttribute("aria-valuetext", `after ${frame.run} runs: ${words.join(", ")}`);
   }
 
