@@ -242,7 +242,7 @@ def test_everything_from_the_keyboard(lab: Lab) -> None:
     lab.run_all()
     view = view_of(lab, 1)
     keys = lab.page.keyboard
-    view.get_by_role("button", name="Show the whole graph (0)").focus()
+    view.locator(".tft-bar button").last.focus()
     keys.press("Tab")
     assert view.locator(".tft-canvas").evaluate("e => e === document.activeElement")
     keys.press("ArrowDown")
