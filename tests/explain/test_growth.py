@@ -202,6 +202,36 @@ def test_large_constants(same: bool) -> None:
     assert "4.0 kB into the graph 3 times, 12.0 kB in all" in str(growth)
 
 
+def test_a_long_training_takes_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tfteach.explain.growth.MOST_STRETCHES", 4)
+    with tf.Graph().as_default() as graph, tf.Session() as sess:
+        x = tf.constant(1.0)
+        with watch_growth(graph) as growth:
+            for _ in range(10):
+                sess.run(x)
+                sess.run(x)  # from another line
+            for _ in range(3):
+                sess.run(tf.add(x, x))
+    assert growth.runs == 23
+    assert [round_.runs for round_ in growth.rounds] == [1, 1, 1, 17, 1, 1, 1]
+    assert len(growth.steps) == 24
+    assert growth.verdict.is_lazy
+    assert growth.verdict.lines[0].turns == 3
+
+
+def test_several_lines_are_moved_together() -> None:
+    with tf.Graph().as_default() as graph, tf.Session() as sess:
+        x = tf.constant(1.0)
+        with watch_growth(graph) as growth:
+            for _ in range(3):
+                y = tf.square(x)
+                z = tf.add(y, x)
+                sess.run(z)
+    assert growth.verdict.fix().startswith("Build it once: move these 2 lines before")
+    assert growth.verdict.caught_at is not None
+    assert growth.verdict.caught_at.text == "y = tf.square(x)"
+
+
 def test_sizes_are_those_of_the_graph_def() -> None:
     growth = program(lazy=True)
     versions = 5  # bytes that say which TensorFlow's format this is
