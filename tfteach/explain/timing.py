@@ -24,6 +24,7 @@ class OpTime(NamedTuple):
       start_us, elapsed_us: microseconds; the start counts from the run's first op.
       size_bytes: of its outputs.
       inputs: what it took, "^name" for what it only waited for.
+      is_simulated: whether the device is a GPU that is none.
     """
 
     name: str
@@ -34,6 +35,7 @@ class OpTime(NamedTuple):
     elapsed_us: float
     size_bytes: int
     inputs: tuple[str, ...]
+    is_simulated: bool = False
 
     @property
     def end_us(self) -> float:
@@ -126,7 +128,7 @@ def times_of(run_metadata: Any) -> StepTimes:
     """
     stats = getattr(run_metadata, "step_stats", run_metadata)
     found = [
-        _op_time(node, device.device)
+        _op_time(node, device.device, "simulated" in device.thread_names.values())
         for device in stats.dev_stats
         if not re.fullmatch("/(host|device:GPU).*", device.device)  # told twice by TF
         for node in device.node_stats
@@ -180,7 +182,7 @@ def lane_of(op: OpTime) -> str:
     return label_of(op.device) or op.device
 
 
-def _op_time(node: Any, device: str) -> OpTime:
+def _op_time(node: Any, device: str, is_simulated: bool) -> OpTime:
     match = _LABEL.fullmatch(node.timeline_label)
     kind, inputs = match.groups() if match else ("unknown", "")
     nanos = node.all_start_nanos
@@ -192,7 +194,15 @@ def _op_time(node: Any, device: str) -> OpTime:
         size += output.tensor_description.allocation_description.requested_bytes
     taken = tuple(inputs.split(", ")) if inputs else ()
     return OpTime(
-        node.node_name, kind, device, node.thread_id, start, elapsed, size, taken
+        node.node_name,
+        kind,
+        device,
+        node.thread_id,
+        start,
+        elapsed,
+        size,
+        taken,
+        is_simulated,
     )
 
 

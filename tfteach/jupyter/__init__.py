@@ -13,18 +13,22 @@ if TYPE_CHECKING:
     from tfteach.jupyter.widgets.explore import explore as explore
     from tfteach.jupyter.widgets.graph import GraphView as GraphView
     from tfteach.jupyter.widgets.growth import GrowthView as GrowthView
+    from tfteach.jupyter.widgets.memory import MemoryView as MemoryView
     from tfteach.jupyter.widgets.placement import PlacementView as PlacementView
     from tfteach.jupyter.widgets.run import RunView as RunView
     from tfteach.jupyter.widgets.sessions import SessionsView as SessionsView
+    from tfteach.jupyter.widgets.timeline import TimelineView as TimelineView
 
 # The views, which wait for their first use: magics and pictures need none of them.
 _VIEWS = {
     "GraphDiff": "difference",
     "GraphView": "graph",
     "GrowthView": "growth",
+    "MemoryView": "memory",
     "PlacementView": "placement",
     "RunView": "run",
     "SessionsView": "sessions",
+    "TimelineView": "timeline",
 }
 
 _LATER = {**_VIEWS, "explore": "explore"}

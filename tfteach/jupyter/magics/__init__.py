@@ -13,6 +13,7 @@ MAGICS = {
     "run": "RunMagics",
     "sessions": "SessionsMagics",
     "status": "StatusMagics",
+    "timeline": "TimelineMagics",
 }
 
 

@@ -1,0 +1,100 @@
+"""`%timeline`: where the time of a run goes, and what its memory does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.core.magic import Magics, line_magic, magics_class
+from IPython.core.magic_arguments import (
+    argument,
+    magic_arguments,
+    parse_argstring,
+)
+
+from tfteach.explain.timing import times_and_stats
+from tfteach.jupyter import display
+from tfteach.jupyter.magics.names import complete_names, element_of, session_of
+
+
+@magics_class
+class TimelineMagics(Magics):
+    """Shows timed runs."""
+
+    shell: Any
+
+    def __init__(self, shell: Any) -> None:
+        super().__init__(shell)
+        complete_names(shell, "%timeline")
+
+    @magic_arguments()
+    @argument("fetch", nargs="+", help="what to run: names or Python names.")
+    @argument(
+        "--feed-dict",
+        metavar="EXPRESSION",
+        help="what to feed: the Python name of a dict, or {x:batch} without spaces.",
+    )
+    @argument(
+        "--session",
+        metavar="NAME",
+        help="the session, an expression; without it the default session, or the only "
+        "one that is open.",
+    )
+    @argument(
+        "--runs",
+        type=int,
+        default=5,
+        help="how many runs are timed, after one to warm up; the one in the middle is "
+        "shown.",
+    )
+    @argument("--memory", action="store_true", help="show the run's memory as well.")
+    @argument(
+        "--static", action="store_true", help="show still pictures, no live view."
+    )
+    @argument("--text", action="store_true", help="print totals by op type.")
+    @line_magic
+    def timeline(self, line: str) -> None:  # fmt: skip
+        """Run something a few times, and show when each op ran and for how long.
+
+        The runs do what they always do: a training op trains.
+
+        Examples:
+
+            %timeline train_op --feed-dict feed
+            %timeline loss --feed-dict {x:batch} --runs 20 --text
+        """
+        args = parse_argstring(self.timeline, line)
+        if args.runs < 1:
+            raise UsageError(f"--runs counts from 1, got {args.runs}")
+        session = session_of(self.shell, args.session)
+        names = self.shell.user_ns
+        fetches = [element_of(session.graph, names, name) for name in args.fetch]
+        feed = self._feed(args.feed_dict)
+        times, stats = times_and_stats(session, fetches, feed, args.runs)
+
+        from tfteach.jupyter.widgets.memory import MemoryView
+        from tfteach.jupyter.widgets.timeline import TimelineView
+
+        views: list[Any] = [TimelineView(times)]
+        if args.memory:
+            views.append(MemoryView(stats))
+        for view in views:
+            if args.text:
+                print(view.to_text())
+            elif args.static:
+                display.show_still(view)
+            else:
+                display.show(view)
+                continue
+            view.close()
+
+    def _feed(self, expression: str | None) -> Any:
+        if not expression:
+            return None
+        try:
+            feed = self.shell.ev(expression)
+        except Exception as error:
+            raise UsageError(f"--feed-dict {expression}: {error}") from None
+        if not isinstance(feed, dict):
+            raise UsageError(f"--feed-dict {expression} is no dict, but {feed!r}")
+        return feed

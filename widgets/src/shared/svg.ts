@@ -1,0 +1,20 @@
+// SVG elements without strings of markup.
+type Child = Node | string | null;
+
+export function s(tag: string, attrs: Record<string, string | number> = {}, ...children: Child[]): SVGElement {
+  const el = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [key, value] of Object.entries(attrs)) el.setAttribute(key, `${value}`);
+  el.append(...children.filter((c) => c !== null));
+  return el;
+}
+
+/** Calls `draw` at most once a frame, and when the element's size changes; returns the call and its undoing. */
+export function drawer(el: HTMLElement, draw: () => void): { later: () => void; stop: () => void } {
+  let frame = 0;
+  const later = (): void => {
+    if (frame === 0) frame = requestAnimationFrame(() => { frame = 0; draw(); });
+  };
+  const sizes = new ResizeObserver(later);
+  sizes.observe(el);
+  return { later, stop: () => { sizes.disconnect(); cancelAnimationFrame(frame); } };
+}
