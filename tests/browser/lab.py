@@ -98,6 +98,8 @@ class Server:
             "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
             "--LabApp.extension_manager=readonly",
             "--expose-app-in-browser",  # window.jupyterapp, used all over this file
+            # The same server has Notebook 7, at /notebooks instead of /lab/tree.
+            "--JupyterNotebookApp.expose_app_in_browser=True",
         ]
 
     def wait_until_up(self, timeout_s: float = 90) -> None:
@@ -144,14 +146,14 @@ class Lab:
         if not request.url.startswith((*inside, "data:", "blob:", "about:")):
             self.foreign_requests.append(request.url)
 
-    def open_cells(self, name: str, *cells: str) -> None:
+    def open_cells(self, name: str, *cells: str, app: str = "lab/tree") -> None:
         """Write code cells as a new notebook and open it, its kernel ready."""
         notebook = nbformat.v4.new_notebook(
             cells=[nbformat.v4.new_code_cell(cell) for cell in cells],
             metadata={"kernelspec": {"name": "python3", "display_name": "Python 3"}},
         )
         nbformat.write(notebook, self.server.root / name)
-        self.open(name)
+        self.open(name, app)
 
     def open_lesson(self, name: str) -> None:
         """Open a copy of notebooks/NAME with what it needs: no lesson changes."""
@@ -164,9 +166,14 @@ class Lab:
         shutil.copy(LESSONS / name, self.server.root / name)
         self.open(name)
 
-    def open(self, path: str) -> None:
-        """Open a notebook that lies under the server's root, its kernel ready."""
-        self.page.goto(f"{self.server.url}/lab/tree/{path}?reset")
+    def open(self, path: str, app: str = "lab/tree") -> None:
+        """Open a notebook that lies under the server's root, its kernel ready.
+
+        Args:
+          path: from the root.
+          app: "lab/tree" for JupyterLab, "notebooks" for Notebook 7.
+        """
+        self.page.goto(f"{self.server.url}/{app}/{path}?reset")
         self.page.locator(".jp-NotebookPanel").wait_for()
         self.page.wait_for_function(READY)
 
@@ -219,6 +226,15 @@ class Lab:
             for output in cell.get("outputs", [])
             if output["output_type"] == "error"
         ]
+
+    def save_and_end_kernel(self) -> None:
+        """Save the notebook; whoever opens it next finds no kernel that ran it."""
+        self.page.evaluate(
+            f"""async () => {{
+                await window.jupyterapp.commands.execute('docmanager:save');
+                await {PANEL}.sessionContext.shutdown();
+            }}"""
+        )
 
     def set_theme(self, theme: str) -> None:
         """Change to "JupyterLab Light" or "JupyterLab Dark"."""
