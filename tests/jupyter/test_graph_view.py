@@ -10,7 +10,7 @@ import traitlets
 
 import tfteach as tf
 from tests.jupyter.fixtures import golden
-from tfteach.jupyter import GraphView, growing
+from tfteach.jupyter import GraphDiff, GraphView, growing
 from tfteach.jupyter.growing import GrowingRows
 
 
@@ -209,3 +209,23 @@ def test_colours_and_figures(graph: tf.Graph) -> None:
         view.figures = {"a": {"seconds": 4}}
     with pytest.raises(traitlets.TraitError, match="structure"):
         GraphView(graph, colour_by="mood")
+
+
+def test_figures_of_a_traced_run() -> None:
+    metadata = tf.RunMetadata()
+    options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        x = tf.placeholder(tf.float32, [2])
+        y = tf.square(x, name="y")
+        session.run(y, {x: [1, 2]}, options=options, run_metadata=metadata)
+    view = GraphView(graph, figures=metadata, colour_by="memory")
+    assert view.figures["y"]["bytes"] == 8
+    assert view.figures["y"]["time_us"] > 0
+
+
+def test_views_with_colours_of_their_own_refuse_others(graph: tf.Graph) -> None:
+    view = GraphDiff(graph, graph)
+    with pytest.raises(traitlets.TraitError, match="GraphDiff has colours of its own"):
+        view.colour_by = "cell"
+    with pytest.raises(traitlets.TraitError, match="figures is for GraphView alone"):
+        GraphDiff(graph, graph, figures={"a": {"time_us": 1}})

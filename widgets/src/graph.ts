@@ -54,7 +54,7 @@ class GraphView {
     const observer = new ResizeObserver(() => this.map.follow());
     observer.observe(view.frame.stage);
     this.undo.push(() => observer.disconnect());
-    this.screen = new FullScreen(view.frame.root);
+    this.screen = new FullScreen(view.frame.root, () => (view.userMoved = false));
     this.undo.push(() => this.screen.destroy());
     const bar = this.view.frame.root.querySelector(".tft-bar")!;
     bar.querySelector(".tft-space")!.after(this.colours.select);

@@ -44,8 +44,8 @@ test("by run: without fetches it asks for one", () => {
   const m = golden("linear_regression");
   expect(painted(m, "run").missing).toContain("Fetch");
   const { of } = painted(m, "run", ["add:0"]);
-  expect(of.get("add")!.badge).toBe("runs");
-  expect(of.get("loss")!.badge).toBe("");
+  expect(of.get("add")!.tone).toContain("tft-like-");
+  expect(of.get("loss")!.tone).toContain("tft-tone-none");
 });
 
 test("by cell: in the order of the cells", () => {

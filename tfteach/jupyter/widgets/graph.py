@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pathlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 import anywidget
@@ -30,6 +30,13 @@ class NameList(traitlets.List[Any]):
 COLOUR_BY = ("structure", "device", "family", "run", "cell", "time", "memory")
 
 
+class Figures(traitlets.Dict):
+    """What ops took, by name; also from a traced run."""
+
+    def validate(self, obj: Any, value: Any) -> Any:
+        return super().validate(obj, figures_of(value))
+
+
 class GraphView(anywidget.AnyWidget):
     r"""A live view of a graph: expand scopes, search, see what a run needs.
 
@@ -53,7 +60,8 @@ class GraphView(anywidget.AnyWidget):
       colour_by: "structure" (scopes built alike), "device" (as asked for), "family"
         (what kind of op), "run" (needed or pruned), "cell" (the `In [n]` that
         made it), "time", "memory" (both from `figures`).
-      figures: what a run took, of any ops: {"y": {"time_us": 12.5, "bytes": 64}}.
+      figures: what a run took: its `RunMetadata` (traced), or what is known of any ops:
+        {"y": {"time_us": 12.5, "bytes": 64}}.
 
     Attributes:
       stopped_at: the line at which an error ended the `%%graph` cell; "" without one.
@@ -73,6 +81,13 @@ class GraphView(anywidget.AnyWidget):
 
     _growing: GrowingRows | None = None
 
+    @property
+    def _has_colours_of_its_own(self) -> bool:
+        classes = type(self).__mro__
+        pages = [vars(c).get("_esm") for c in classes[: classes.index(GraphView)]]
+        # Each instance has a class of its own, where the page's module is a trait.
+        return any(not isinstance(p, traitlets.TraitType | None) for p in pages)
+
     _ops: Any = traitlets.List().tag(sync=True)
     _runs = traitlets.Int(0).tag(sync=True)
     _first = traitlets.Int(-1).tag(sync=True)
@@ -90,7 +105,7 @@ class GraphView(anywidget.AnyWidget):
     inline = traitlets.List(traitlets.Unicode()).tag(sync=True)
     labels = traitlets.Bool(True).tag(sync=True)
     colour_by = traitlets.Enum(COLOUR_BY, "structure").tag(sync=True)
-    figures = traitlets.Dict().tag(sync=True)
+    figures = Figures().tag(sync=True)
     stopped_at = traitlets.Unicode("").tag(sync=True)
 
     def __init__(
@@ -107,7 +122,7 @@ class GraphView(anywidget.AnyWidget):
         group_above: int = 300,
         labels: bool = True,
         colour_by: str = "structure",
-        figures: Mapping[Any, Mapping[str, float]] | None = None,
+        figures: Any = None,
     ) -> None:
         self.graph = get_default_graph() if graph is None else graph
         if isinstance(self.graph, Graph):
@@ -140,19 +155,14 @@ class GraphView(anywidget.AnyWidget):
         self._trait_values["_ops"] = rows
         self.observe(self._on_selected, "selected")
 
-    @traitlets.validate("figures")
-    def _figures_by_name(self, proposal: Any) -> dict[str, dict[str, float]]:
-        found = {}
-        for thing, numbers in proposal["value"].items():
-            (name,) = names_of(thing)
-            if set(numbers) - {"time_us", "bytes"}:
-                raise traitlets.TraitError(
-                    f"figures of {name!r}: expected time_us, bytes or both, got "
-                    f"{sorted(numbers)}."
-                )
-            plain = {key: float(number) for key, number in numbers.items()}
-            found[name.partition(":")[0]] = plain
-        return found
+    @traitlets.validate("colour_by", "figures")
+    def _only_where_they_show(self, proposal: Any) -> Any:
+        if proposal["value"] in ("structure", {}) or not self._has_colours_of_its_own:
+            return proposal["value"]
+        raise traitlets.TraitError(
+            f"{type(self).__name__} has colours of its own: "
+            f"{proposal['trait'].name} is for GraphView alone."
+        )
 
     def __repr__(self) -> str:
         parts = [plural(len(self._rows), "op")]
@@ -263,6 +273,35 @@ def names_of(things: Names) -> list[str]:
                 "only those."
             )
         found.append(name)
+    return found
+
+
+def figures_of(things: Any) -> dict[str, dict[str, float]]:
+    """Times and bytes by op name, from a mapping, a RunMetadata or its `StepTimes`.
+
+    Raises:
+      TraitError: a mapping holds something else than time_us and bytes.
+    """
+    from tfteach.explain.timing import StepTimes, times_of
+
+    found: dict[str, dict[str, float]] = {}
+    if hasattr(things, "step_stats"):
+        things = times_of(things)
+    if isinstance(things, StepTimes):
+        for op in things.ops:  # in a loop several times
+            row = found.setdefault(op.name, {"time_us": 0.0, "bytes": 0.0})
+            row["time_us"] += op.elapsed_us
+            row["bytes"] += op.size_bytes
+        return found
+    for thing, numbers in dict(things).items():
+        (name,) = names_of(thing)
+        if set(numbers) - {"time_us", "bytes"}:
+            raise traitlets.TraitError(
+                f"figures of {name!r}: expected time_us, bytes or both, got "
+                f"{sorted(numbers)}."
+            )
+        plain = {key: float(number) for key, number in numbers.items()}
+        found[name.partition(":")[0]] = plain
     return found
 
 

@@ -6,7 +6,7 @@ export class FullScreen {
   readonly button = button("", "Full screen", () => this.toggle(), "tft-button tft-screen");
   private readonly abort = new AbortController();
 
-  constructor(private readonly root: HTMLElement) {
+  constructor(private readonly root: HTMLElement, private readonly changes: () => void) {
     // Drawn: not every font has a sign for it.
     svg("path", svg("svg", this.button, { viewBox: "0 0 13 13", "aria-hidden": "true" }), { d: "M1,4.5V1H4.5M8.5,1H12V4.5M12,8.5V12H8.5M4.5,12H1V8.5" });
     document.addEventListener("fullscreenchange", () => {
@@ -42,6 +42,7 @@ export class FullScreen {
   }
 
   private set(on: boolean): void {
+    this.changes(); // before it takes its new size
     this.root.classList.toggle("tft-full", on);
     this.button.setAttribute("aria-pressed", `${on}`);
   }

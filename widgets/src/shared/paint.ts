@@ -104,12 +104,13 @@ function paintKinds(model: GraphModel, nodes: readonly SceneNode[], kind: (op: O
     const counts = new Map<string, number>();
     for (const i of node.node.members) counts.set(kinds[i]!, (counts.get(kinds[i]!) ?? 0) + 1);
     const own = model.opOf(node.node);
+    // What runs has a full line, what is pruned a dotted one: no words needed.
     // What most ops inside are; but three on a GPU tell more than ten that go anywhere.
     const [most] = [...counts].sort((a, b) => Number(a[0] === least) - Number(b[0] === least) || b[1] - a[1])[0] ?? [undefined];
     const main = SINGLE.has(node.look.glyph) && own !== undefined ? kinds[own.index] : most;
     if (main === undefined) continue;
     const others = SINGLE.has(node.look.glyph) ? 0 : counts.size - 1;
-    of.set(node.id, { tone: tones.get(main)!, badge: main === plain || main === SHAPED[node.look.glyph] ? "" : others > 0 ? `${main} +${others}` : main });
+    of.set(node.id, { tone: tones.get(main)!, badge: main === plain || by === "run" || main === SHAPED[node.look.glyph] ? "" : others > 0 ? `${main} +${others}` : main });
   }
   return { of, key: order.map((text) => ({ tone: tones.get(text)!, text, ops: totals.get(text)! })), missing: "" };
 }
@@ -124,7 +125,7 @@ function paintScale(model: GraphModel, nodes: readonly SceneNode[], by: ColourBy
   const sums = nodes.filter((node) => !node.open).map((node) =>
     [node, node.node.members.reduce((sum, i) => sum + values[i]!, 0)] as const);
   const most = Math.max(0, ...sums.map(([, value]) => value));
-  if (most === 0) return { of: new Map(), key: [], missing: `No figures for ${by}: set view.figures = {op name: {"${field}": ...}}.` };
+  if (most === 0) return { of: new Map(), key: [], missing: `No figures for ${by}: set view.figures to a traced run's RunMetadata, or to {op name: {"${field}": ...}}.` };
   const of = new Map<string, Paint>();
   for (const [node, value] of sums) of.set(node.id, { tone: heatOf(value, most), badge: value > 0 ? text(value) : "" });
   const key = Array.from({ length: STEPS }, (_, i): KeyRow => ({
