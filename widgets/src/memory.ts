@@ -192,7 +192,7 @@ class MemoryView {
     const most = curve.holders[0]![1];
     const rows = curve.holders.slice(0, MOST_HOLDERS).map(([name, size]) => {
       const press = h("button", { type: "button", class: "tft-holder", "aria-pressed": `${name === selected}`, title: name },
-        h("span", { class: "tft-share-bar", style: `width: ${((100 * size) / most).toFixed(1)}%`, "aria-hidden": "true" }), h("code", {}, shorten(name, 26)), h("span", {}, bytesText(size)));
+        h("span", { class: "tft-share-bar", style: `width: ${((100 * size) / most).toFixed(1)}%`, "aria-hidden": "true" }), h("code", {}, shorten(name, 27)), h("span", {}, bytesText(size)));
       press.addEventListener("click", () => {
         this.model.set("selected", name === selected ? "" : name);
         this.model.save_changes();

@@ -282,11 +282,10 @@ class TimelineView {
     const bar = s("g", { class: classes, "data-op": name }, s("rect", { x: left.toFixed(2), y, width: wide.toFixed(2), height: BAR, rx: Math.min(3, wide / 3) }));
     const seen = Math.min(right, LEFT + this.width) - Math.max(left, LEFT);
     const room = Math.floor((seen - 10) / 6.4);
-    if (room >= 4) {
+    if (room >= 3) {
       const at = Math.max(left, LEFT) + 5;
-      const last = name.slice(name.lastIndexOf("/") + 1);
-      bar.append(s("text", { x: at.toFixed(1), y: y + 14, class: "tft-bar-type" }, shorten(type, room)));
-      if (room >= 6) bar.append(s("text", { x: at.toFixed(1), y: y + 28 }, shorten(last, room)));
+      if (room >= Math.min(7, type.length)) bar.append(s("text", { x: at.toFixed(1), y: y + 14, class: "tft-bar-type" }, shorten(type, room)));
+      if (room >= 9) bar.append(s("text", { x: at.toFixed(1), y: y + 28 }, shorten(name, room)));
     }
     bars.append(bar);
   }
@@ -303,7 +302,7 @@ class TimelineView {
       if (scope === "" || right - left < 3) continue;
       const room = Math.floor((right - left - 6) / 6.2);
       bars.append(s("g", { class: "tft-scope-span" }, s("title", {}, scope), s("path", { d: `M${left.toFixed(1)},${y + 15}H${(right - 1).toFixed(1)}` }),
-        room >= 3 ? s("text", { x: (left + 2).toFixed(1), y: y + 10 }, shorten(scope, room)) : null));
+        room >= Math.min(6, scope.length) ? s("text", { x: (left + 2).toFixed(1), y: y + 10 }, shorten(scope, room)) : null));
     }
   }
 }
