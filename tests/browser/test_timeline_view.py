@@ -1,0 +1,139 @@
+"""The timeline and the memory view in a real JupyterLab: a convnet's training step."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.browser.lab import Lab
+
+pytestmark = pytest.mark.browser
+
+SETUP = """\
+%load_ext tfteach
+import numpy as np
+import tfteach as tf
+tf.simulate_gpus(1, memory="16MiB")
+from tfteach.jupyter import GraphView, MemoryView, TimelineView
+"""
+
+CONVNET = """\
+images = tf.placeholder(tf.float32, [None, 28, 28, 1], name="images")
+labels = tf.placeholder(tf.int64, [None], name="labels")
+with tf.device("/gpu:0"):
+    conv = tf.layers.conv2d(images, 8, 5, activation=tf.nn.relu, name="conv1")
+    pool = tf.layers.max_pooling2d(conv, 2, 2, name="pool1")
+    conv = tf.layers.conv2d(pool, 16, 5, activation=tf.nn.relu, name="conv2")
+    pool = tf.layers.max_pooling2d(conv, 2, 2, name="pool2")
+    logits = tf.layers.dense(tf.layers.flatten(pool), 10, name="dense")
+    loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
+train = tf.train.GradientDescentOptimizer(0.1).minimize(loss, name="train")
+init = tf.global_variables_initializer()
+
+def session(**options):
+    config = tf.ConfigProto(allow_soft_placement=True)
+    for name, value in options.items():
+        setattr(config.gpu_options, name, value)
+    return tf.Session(config=config)
+
+def batch(size):
+    rows = np.random.RandomState(0).rand(size, 28, 28, 1)
+    return {images: rows, labels: np.arange(size) % 10}
+
+sess, feed = session(), batch(32)
+sess.run(init)
+"""
+
+TIMELINE = "%timeline train loss --feed-dict feed --session sess --memory"
+
+ACROSS = """\
+grows, fixed = session(allow_growth=True), session(per_process_gpu_memory_fraction=0.2)
+MemoryView({"allow_growth": grows, "a fixed 20%": fixed})
+"""
+
+RUNS = """\
+for size in (8, 16, 32, 64):
+    for one in (grows, fixed):
+        try:
+            one.run(init if size == 8 else train, batch(size))
+        except tf.errors.ResourceExhaustedError as error:
+            print(type(error).__name__)
+"""
+
+
+def test_time_and_memory_of_a_training_step(lab: Lab) -> None:
+    lab.open_cells("timeline.ipynb", SETUP, CONVNET, TIMELINE)
+    lab.run_all()
+    assert lab.cell_errors() == []
+    view = lab.cell(2).locator(".tfteach-timeline")
+    view.wait_for()
+    view.locator(".tft-bar-op").first.wait_for()
+    assert "5 runs, the middle one" in view.locator("h3").first.inner_text()
+    lanes = view.locator(".tft-lane")
+    assert lanes.count() == 2
+    gpu = view.locator(".tft-lane", has_text="GPU:0")
+    assert "simulated" in (gpu.text_content() or "")
+    lab.screenshot("timeline_view", view)
+    # a type is marked from the totals
+    view.locator(".tft-mark").first.click()
+    view.locator(".tft-bar-op.tft-dim").first.wait_for(state="attached")
+    view.locator(".tft-mark").first.click()
+    view.get_by_role("button", name="By scope").click()
+    view.locator(".tft-mark", has_text="conv1/").first.wait_for()
+    view.get_by_role("button", name="By type").click()
+    # by the mouse: a hover tells, a click chooses, the wheel looks closer
+    stage = view.locator(".tft-lanes")
+    bar = view.locator("[data-op='conv2/Conv2D']")
+    box = bar.bounding_box()
+    assert box is not None
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    lab.page.mouse.move(x, y)
+    view.locator(".tft-hover", has_text="conv2/Conv2D").wait_for()
+    lab.page.mouse.click(x, y)
+    said = view.locator(".tft-said")
+    said.get_by_text("conv2/Conv2D", exact=True).wait_for()
+    for _ in range(3):
+        lab.page.mouse.wheel(0, -300)
+        lab.page.wait_for_timeout(60)
+    wide = bar.bounding_box()
+    assert wide is not None
+    assert wide["width"] > 3 * box["width"]
+    lab.screenshot("timeline_view_closer", view)
+    # by keys: the op after, everything again
+    stage.focus()
+    stage.press("ArrowRight")
+    said.get_by_text("conv2/Conv2D", exact=True).wait_for(state="detached")
+    stage.press("0")
+    stage.press("Home")
+    assert view.locator(".tft-bar-op.tft-chosen").count() == 1
+    memory = lab.cell(2).locator(".tfteach-memory")
+    memory.locator(".tft-holder").first.wait_for()
+    memory.locator(".tft-holder").first.click()
+    assert memory.locator(".tft-holder[aria-pressed=true]").count() == 1
+    plot = memory.locator(".tft-plot").first
+    plot.press("End")
+    memory.locator(".tft-reading", has_text="taken").first.wait_for()
+    lab.screenshot("memory_view_run", memory)
+    lab.set_theme("JupyterLab Dark")
+    lab.screenshot("timeline_view_dark", view)
+    lab.screenshot("memory_view_run_dark", memory)
+    lab.set_theme("JupyterLab Light")
+
+
+def test_growth_against_a_fixed_share(lab: Lab) -> None:
+    lab.open_cells("memory.ipynb", SETUP, CONVNET, ACROSS, RUNS)
+    lab.run_all()
+    assert lab.cell_errors() == []
+    view = lab.cell(2).locator(".tfteach-memory")
+    oom = view.locator(".tft-oom text", has_text="out of memory")
+    oom.first.wait_for()
+    charts = view.locator(".tft-chart")
+    assert charts.count() == 2
+    assert "allow_growth" in charts.nth(0).locator("h3").inner_text()
+    assert "simulated" in charts.nth(0).locator("h3").inner_text()
+    assert charts.nth(0).locator(".tft-oom").count() == 0
+    assert charts.nth(1).locator(".tft-oom").count() >= 1
+    assert "ResourceExhaustedError" in charts.nth(1).inner_text()
+    lab.screenshot("memory_view", view)
+    lab.set_theme("JupyterLab Dark")
+    lab.screenshot("memory_view_dark", view)
+    lab.set_theme("JupyterLab Light")
