@@ -129,3 +129,13 @@ def test_a_tensor_says_its_shape_once_and_a_fan_keeps_its_order() -> None:
     places = [float(x) for x in re.findall(r'<text[^>]* x="([-\d.]+)"[^>]*>Neg', svg)]
     assert places == sorted(places)
     assert len(places) == 6
+
+
+def test_a_name_without_end_is_clipped() -> None:
+    with tf.Graph().as_default() as graph:
+        long = tf.constant(1.0, name="x" * 100_000 + "end")
+        tf.negative(long, name="y")
+    bundle = bundle_of(Still(rows_of_graph(graph), fetches=[long.name]))
+    assert all(len(part) < 30_000 for part in bundle.values())
+    assert "xxx…xxx" in bundle["text/plain"]
+    assert "end" in bundle["image/svg+xml"]

@@ -173,9 +173,9 @@ def _draw_box(still: Still, dot: Any, box: Box, ids: dict[str, str]) -> None:
     if box.id in still.open:
         with dot.subgraph(name=f"cluster_{ids[box.id]}") as cluster:
             cluster.attr(
-                label=_escape(box.label), labeljust="l", style="rounded,filled",
+                label=_escape(clip(box.label)), labeljust="l", style="rounded,filled",
                 fillcolor="#f6f7fa", color="#b4bfcd", fontcolor=MUTED, fontsize="11",
-                tooltip=_escape(box.name), margin="12",
+                tooltip=_escape(clip(box.name)), margin="12",
             )  # fmt: skip
             _draw_inside(still, cluster, box, ids)
         return
@@ -188,7 +188,7 @@ def _draw_box(still: Still, dot: Any, box: Box, ids: dict[str, str]) -> None:
     style = "filled,rounded" if shape == "box" else "filled"
     attrs = {
         "shape": shape, "fillcolor": fill, "color": line, "style": style,
-        "label": _label(still, box, kind, words), "tooltip": _escape(box.name),
+        "label": _label(still, box, kind, words), "tooltip": _escape(clip(box.name)),
     }  # fmt: skip
     if kind in ("placeholder", "const"):  # these shapes stretch around their words
         attrs["margin"] = "0,0" if kind == "placeholder" else "0.02,0.02"
@@ -230,8 +230,8 @@ def _kind(still: Still, box: Box) -> str:
 
 
 def _label(still: Still, box: Box, kind: str, words: str = "") -> str:
-    second = " · ".join(filter(None, [second_line(still, box, kind), words]))
-    name = html.escape(box.label)
+    second = clip(" · ".join(filter(None, [second_line(still, box, kind), words])))
+    name = html.escape(clip(box.label))
     title = f"<b>{name}</b>" if kind == "scope" else name
     if not second:
         return f"<{title}>"
@@ -273,6 +273,13 @@ def output_text(row: Row) -> str:
         return ""
     dtype, shape = row.outputs[0]
     return f"{dtype.removesuffix('_ref')} {shape_text(shape)}"
+
+
+def clip(text: str, longest: int = 160) -> str:
+    """Both ends of a text that nobody can read in full: names have no limit."""
+    if len(text) <= longest:
+        return text
+    return f"{text[: longest // 2]}…{text[-longest // 2 + 1 :]}"
 
 
 def plural(count: int, word: str) -> str:
@@ -428,9 +435,9 @@ def text_of(still: Still) -> str:
     head += f" in {plural(scopes, 'scope')}" if scopes else ""
     if still.needed is not None:
         head += f"; {len(still.needed)} of {len(still.rows)} run"
-        head += f" for {', '.join(sorted(still.fetched))}"
+        head += f" for {', '.join(map(clip, sorted(still.fetched)))}"
         if still.fed:
-            head += f" when {', '.join(sorted(still.fed))} is fed"
+            head += f" when {', '.join(map(clip, sorted(still.fed)))} is fed"
     lines = [_line(still, box) for box in still.boxes[:MOST_LINES]]
     width = max((len(left) for left, _ in lines), default=0)
     body = [f"{left:<{width}}  {right}".rstrip() for left, right in lines]
@@ -455,22 +462,22 @@ def _line(still: Still, box: Box) -> tuple[str, str]:
         what = plural(len(box.members), "op")
         if row is not None and box.id not in still.open:
             what = ", ".join([f"{row.type} {output_text(row)}".strip(), what])
-        return f"{indent}{mark}{box.label}/", what
+        return f"{indent}{mark}{clip(box.label)}/", what
     row = still.rows[box.members[0]]
     if row.type == "Const":
         call = f"Const {row.more.get('value', '')}".rstrip()
     else:
         call = f"{row.type}({', '.join(_inputs(still, row))})"
     result = output_text(row)
-    return f"{indent}{mark}{box.label}", f"{call} -> {result}" if result else call
+    return f"{indent}{mark}{clip(box.label)}", f"{call} -> {result}" if result else call
 
 
 def _inputs(still: Still, row: Row) -> Iterable[str]:
     for op, port in zip(row.inputs[::2], row.inputs[1::2], strict=True):
-        name = still.rows[op].name
+        name = clip(still.rows[op].name)
         yield name if port == 0 else f"{name}:{port}"
     for op in row.controls:
-        yield f"^{still.rows[op].name}"
+        yield f"^{clip(still.rows[op].name)}"
 
 
 # ---- MIME bundle
