@@ -133,7 +133,9 @@ class Lab:
         self.page_errors: list[str] = []
         self.console_errors: list[str] = []
         self.foreign_requests: list[str] = []
-        page.on("pageerror", lambda error: self.page_errors.append(str(error)))
+        page.on(
+            "pageerror", lambda error: self.page_errors.append(f"{error} {error.stack}")
+        )
         page.on("console", self._note_console)
         page.on("request", self._note_request)
 

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator
+from playwright.sync_api import Browser, Locator, Page
 
 from tests.browser.lab import Lab, private_environment
 from tests.browser.test_graph_view import MODEL, SETUP, node
@@ -54,14 +54,21 @@ def test_views_in_notebook_7(lab: Lab, browser: Browser, tmp_path: Path) -> None
     lab.screenshot("notebook_7_reopened")
 
     # and in the HTML that nbconvert writes
-    check_html(browser, lab.server.root / "seven.ipynb", tmp_path, pictures=3)
-    # Notebook 7 itself asks for settings of a plugin that it does not have.
-    assert all("reading 'schema'" in error for error in lab.page_errors)
+    page = converted(browser, lab.server.root / "seven.ipynb", tmp_path)
+    shown = page.evaluate(
+        """() => [...document.querySelectorAll('.jp-OutputArea :is(img, svg)')]
+            .filter((e) => e.getBoundingClientRect().width > 50
+                && (e.tagName !== 'IMG' || e.naturalWidth > 0)).length"""
+    )
+    page.close()
+    assert shown == 3
+    # Notebook 7 itself misses a plugin or two; a view's code would be in a blob.
+    assert not [error for error in lab.page_errors if "blob:" in error]
     lab.page_errors.clear()
 
 
-def check_html(browser: Browser, notebook: Path, home: Path, pictures: int) -> None:
-    """Convert a notebook and count the pictures that its page shows."""
+def converted(browser: Browser, notebook: Path, home: Path) -> Page:
+    """The page that nbconvert makes of a notebook, opened."""
     command = [
         sys.executable,
         "-m",
@@ -78,10 +85,4 @@ def check_html(browser: Browser, notebook: Path, home: Path, pictures: int) -> N
     )
     page = browser.new_page()
     page.goto((home / notebook.with_suffix(".html").name).as_uri())
-    shown = page.evaluate(
-        """() => [...document.querySelectorAll('.jp-OutputArea :is(img, svg)')]
-            .filter((e) => e.getBoundingClientRect().width > 50
-                && (e.tagName !== 'IMG' || e.naturalWidth > 0)).length"""
-    )
-    page.close()
-    assert shown == pictures
+    return page
