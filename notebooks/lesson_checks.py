@@ -414,3 +414,39 @@ def _problem_of_towers(two_towers: Any) -> str | None:
     if found.tolist() != [[2 * number for number in row] for row in value]:
         return "the rows are not those of layer(x), in the same order."
     return None
+
+
+# ---- lesson 13
+
+
+def check_distances(distances: Any) -> None:
+    """Check the distances, and that few ops make them."""
+    _report(_problem_of_distances(distances))
+
+
+def _problem_of_distances(distances: Any) -> str | None:
+    from tfteach.explain import explain_run
+
+    rows = [[float(i), float(i % 3)] for i in range(7)]
+    wanted = [[(a - c) ** 2 + (b - d) ** 2 for c, d in rows[:5]] for a, b in rows]
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        points = tf.placeholder(tf.float32, [None, 2], name="points")
+        centres = tf.placeholder(tf.float32, [5, 2], name="centres")
+        try:
+            result = distances(points, centres)
+        except ValueError as error:
+            return f"building it fails: {str(error).splitlines()[0]}"
+        found = session.run(result, {points: rows, centres: rows[:5]})
+        count = len(explain_run(graph, result, [points, centres]).needed)
+    if found.shape != (7, 5):
+        return (
+            f"for 7 points and 5 centres the result is {list(found.shape)}, not [7, 5]."
+        )
+    if abs(found - wanted).max() > 1e-4:
+        return "the shape is right, the numbers are not."
+    if count >= 12:
+        return (
+            f"right, but {count} ops run. Let broadcasting make the pairs: points as "
+            "[n, 1, 2], centres as [1, m, 2]."
+        )
+    return None

@@ -54,6 +54,16 @@ try:
 except tf.errors.FailedPreconditionError:
     pass
 sessions""",
+    "TimelineView": "tfj.TimelineView.of(sess, train, feed)",
+    "MemoryView": """\
+memory = tfj.MemoryView({"sess": sess})
+sess.run(train, feed)
+memory""",
+    "GraphDiff": """\
+with tf.Graph().as_default() as smaller:
+    tf.import_graph_def(graph.as_graph_def(), name="")
+    tf.constant(1.0, name="added")
+tfj.GraphDiff(graph, smaller)""",
 }
 
 LIGHT, DARK = "JupyterLab Light", "JupyterLab Dark"

@@ -348,3 +348,31 @@ def test_lesson_11(
 ) -> None:
     checks.check_towers(two_towers)
     assert said in capsys.readouterr().out
+
+
+def one_by_one(points: tf.Tensor, centres: tf.Tensor) -> tf.Tensor:
+    parts = tf.unstack(centres)
+    columns = [tf.reduce_sum(tf.square(points - part), axis=1) for part in parts]
+    return tf.stack(columns, axis=1)
+
+
+def all_at_once(points: tf.Tensor, centres: tf.Tensor) -> tf.Tensor:
+    apart = tf.expand_dims(points, 1) - tf.expand_dims(centres, 0)
+    return tf.reduce_sum(tf.square(apart), axis=2)
+
+
+@pytest.mark.parametrize(
+    ("distances", "said"),
+    [
+        (all_at_once, "Right"),
+        (one_by_one, "right, but 22 ops run"),
+        (lambda p, c: tf.transpose(all_at_once(p, c)), "is [5, 7], not [7, 5]"),
+        (lambda p, c: 2 * all_at_once(p, c), "the numbers are not"),
+        (lambda p, c: tf.matmul(p, c), "building it fails: Dimensions must"),
+    ],
+)
+def test_lesson_13(
+    checks: ModuleType, capsys: pytest.CaptureFixture[str], distances, said: str
+) -> None:
+    checks.check_distances(distances)
+    assert said in capsys.readouterr().out
