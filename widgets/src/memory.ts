@@ -137,7 +137,7 @@ class MemoryView {
     for (const [index, [start, end, fetches, error]] of curve.runs.entries()) {
       const wide = Math.max(1.5, at(end) - at(start));
       const band = s("g", { class: `tft-run${error === "" ? "" : " tft-run-failed"}${index % 2 === 0 ? " tft-run-even" : ""}` }, s("title", {}, `run(${fetches})${error === "" ? "" : `: ${error}`}`), s("rect", { x: n(at(start)), y: TOP, width: n(wide), height: floor - TOP }));
-      if (wide > 58) band.append(s("text", { x: n(at(start) + 4), y: floor - 6 }, shorten(`run(${fetches})`, Math.floor(wide / 6.5))));
+      if (wide > 58) band.append(s("text", { x: n(at(start) + 4), y: TOP + 13 }, shorten(`run(${fetches})`, Math.floor(wide / 6.5))));
       picture.append(band);
     }
     const axis = s("g", { class: "tft-axis" });
@@ -154,7 +154,7 @@ class MemoryView {
       picture.append(s("path", { class: "tft-reserved-area", d: `${line}V${floor}H${LEFT}Z` }), s("path", { class: "tft-reserved-line", d: line }));
       const last = curve.points.at(-1)![2] ?? 0;
       const y = up(last);
-      picture.append(s("text", { class: "tft-note", x: right - 4, y: n(y < TOP + 14 ? y + 14 : y - 5), "text-anchor": "end" }, `reserved ${bytesText(last)}`));
+      picture.append(s("text", { class: "tft-note", x: right - 4, y: n(y < TOP + 14 ? TOP + 29 : y - 5), "text-anchor": "end" }, `reserved ${bytesText(last)}`));
     }
     const line = steps(1);
     picture.append(s("path", { class: "tft-taken-area", d: `${line}V${floor}H${LEFT}Z` }), s("path", { class: "tft-taken-line", d: line }));

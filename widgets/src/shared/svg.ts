@@ -12,7 +12,10 @@ export function s(tag: string, attrs: Record<string, string | number> = {}, ...c
 export function drawer(el: HTMLElement, draw: () => void): { later: () => void; stop: () => void } {
   let frame = 0;
   const later = (): void => {
-    if (frame === 0) frame = requestAnimationFrame(() => { frame = 0; draw(); });
+    if (frame === 0) frame = requestAnimationFrame(() => {
+      frame = 0;
+      if (el.clientWidth > 0) draw(); // hidden for a moment: the last picture is right when it comes back
+    });
   };
   const sizes = new ResizeObserver(later);
   sizes.observe(el);
