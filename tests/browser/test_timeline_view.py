@@ -60,6 +60,17 @@ for size in (8, 16, 32, 64):
 """
 
 
+FITS = """() => [...document.querySelectorAll('.tft-plot, .tft-lanes')].every(
+    (el) => Math.abs(el.clientWidth - el.firstElementChild.clientWidth) <= 1)"""
+
+
+def dark(lab: Lab) -> None:
+    """The dark theme, once the pictures have the page's new width."""
+    lab.set_theme("JupyterLab Dark")
+    lab.page.wait_for_timeout(300)  # the page is laid out anew
+    lab.page.wait_for_function(FITS)
+
+
 def test_time_and_memory_of_a_training_step(lab: Lab) -> None:
     lab.open_cells("timeline.ipynb", SETUP, CONVNET, TIMELINE)
     lab.run_all()
@@ -113,7 +124,7 @@ def test_time_and_memory_of_a_training_step(lab: Lab) -> None:
     plot.press("End")
     memory.locator(".tft-reading", has_text="taken").first.wait_for()
     lab.screenshot("memory_view_run", memory)
-    lab.set_theme("JupyterLab Dark")
+    dark(lab)
     lab.screenshot("timeline_view_dark", view)
     lab.screenshot("memory_view_run_dark", memory)
     lab.set_theme("JupyterLab Light")
@@ -134,6 +145,6 @@ def test_growth_against_a_fixed_share(lab: Lab) -> None:
     assert charts.nth(1).locator(".tft-oom").count() >= 1
     assert "ResourceExhaustedError" in charts.nth(1).inner_text()
     lab.screenshot("memory_view", view)
-    lab.set_theme("JupyterLab Dark")
+    dark(lab)
     lab.screenshot("memory_view_dark", view)
     lab.set_theme("JupyterLab Light")
