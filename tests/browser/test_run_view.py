@@ -141,6 +141,7 @@ def test_the_page_gives_pythons_reasons(lab: Lab) -> None:
         tf.add(a, a, name="spare")
     source = Path(tf.__file__).parent / "jupyter" / "static" / "run.js"
     lab.open_cells("why.ipynb", "1")
+    lab.run_cell(0)
     for fetches in (["e:0"], ["d"], ["spare", "parts:1"]):
         for feeds in ([], ["a:0"], ["parts:1"], ["d:0", "x:0"]):
             needs = explain_run(graph, fetches, feeds)
