@@ -5,7 +5,7 @@ terminal or a widget can show; nothing here knows Jupyter. Read outline.py (what
 holds), tree.py (its scopes), pruning.py (what a run needs, and why), growth.py (how a
 graph grew; lazy.py the verdict, twins.py what was built again), placement.py (devices
 and copies), sharing.py and sessions.py (variables), status.py, difference.py (what
-changed from one graph to another).
+changed from one graph to another), stepping.py (a run op by op).
 """
 
 from tfteach.explain.growth import Growth as Growth

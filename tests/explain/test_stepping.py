@@ -1,0 +1,165 @@
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tfteach as tf
+from tfteach.explain.stepping import Recording, record, words_of
+
+
+def recorded(build: Any, feeds: Any = None, **options: Any) -> Recording:
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        fetches = build()
+        if graph.get_collection(tf.GraphKeys.GLOBAL_VARIABLES):
+            session.run(tf.global_variables_initializer())
+        return record(session, fetches, feeds, **options)
+
+
+def training() -> Any:
+    x = tf.placeholder(tf.float32, [None, 2], name="x")
+    w = tf.get_variable("w", initializer=[[1.0], [2.0]])
+    loss = tf.reduce_mean(tf.square(tf.matmul(x, w, name="y")), name="loss")
+    train = tf.train.GradientDescentOptimizer(0.1).minimize(loss, name="train")
+    return loss, train
+
+
+def test_what_each_op_took_and_gave() -> None:
+    run = recorded(training, {"x:0": [[1, 2], [3, 4]]})
+    assert run.result == (73.0, None)
+    assert run.error is None
+    y = run[run.breakpoints("y")[0]]
+    assert str(y).splitlines()[1:] == [
+        "  takes x:0: float32 2x2 [[1., 2.], [3., 4.]]",
+        "  takes w/read:0: float32 2x1 [[1.], [2.]]",
+        "  gives y:0: float32 2x1 [[ 5.], [11.]]",
+    ]
+    assert (y.op_type, y.device, y.turn) == ("MatMul", "CPU:0", 0)
+    assert y.elapsed_us > 0
+    update = run[run.breakpoints("train/update_w/*")[0]]
+    np.testing.assert_allclose(update.outputs[0].array, [[-2.8], [-3.4]], rtol=1e-6)
+
+
+def test_the_numbers_are_those_of_a_plain_run() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        a = tf.placeholder(tf.float64, [2, 3])
+        names = [tf.exp(a).name, tf.reduce_sum(tf.exp(a) * a, 1).name]
+        feeds = {a: np.arange(6.0).reshape(2, 3)}
+        run = record(session, names, feeds)
+        known = run.values_at(len(run) - 1)
+        for name, value in zip(names, session.run(names, feeds), strict=True):
+            np.testing.assert_array_equal(known[name].array, value)
+
+
+def test_going_forward_and_back() -> None:
+    run = recorded(training, {"x:0": [[1, 2]]})
+    loss, *_ = run.breakpoints("loss")
+    y, *_ = run.breakpoints("y")
+    stops = run.breakpoints("y", "loss")
+    assert stops == [y, loss]
+    assert run.after(-1, stops) == y
+    assert run.after(y, stops) == loss
+    assert run.after(loss, stops) is None
+    assert run.before(loss, stops) == y
+    assert run.before(y, stops) is None
+    assert "loss:0" not in run.values_at(y)
+    assert run.values_at(loss)["loss:0"].text == "25."
+    assert run.breakpoints(when=lambda step: step.op_type == "MatMul")[0] == y
+
+
+def test_the_turns_of_a_loop() -> None:
+    def loop() -> Any:
+        return tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a * 2), [0, 1.0])
+
+    run = recorded(loop)
+    assert run.result == (3, 8.0)
+    doubled = [step for step in run if step.op == "while/mul"]
+    assert [(step.turn, step.outputs[0].text) for step in doubled] == [
+        (0, "2."),
+        (1, "4."),
+        (2, "8."),
+    ]
+    assert "while/mul (2)" in str(run)
+
+
+def test_where_numbers_go_wrong() -> None:
+    def build() -> Any:
+        x = tf.placeholder(tf.float32, [2], name="x")
+        return tf.reduce_sum(tf.log(x, name="log") + 1.0)
+
+    run = recorded(build, {"x:0": [-1.0, 0.0]})
+    [stop] = run.breakpoints(nan=True)
+    assert run[stop].op == "log"
+    assert (run[stop].outputs[0].nans, run[stop].outputs[0].infinities) == (1, 1)
+
+
+def test_an_error_ends_the_recording() -> None:
+    def build() -> Any:
+        x = tf.placeholder(tf.float32, [2], name="x")
+        return tf.check_numerics(tf.log(x, name="log"), "no", name="check")
+
+    run = recorded(build, {"x:0": [0.0, 1.0]})
+    assert run.result is None
+    assert isinstance(run.error, tf.errors.InvalidArgumentError)
+    assert [step.op for step in run] == ["log"]
+    assert str(run).endswith("ended by InvalidArgumentError at check")
+
+
+def test_wrong_fetches_and_feeds_raise_as_in_a_run() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        tf.constant(1.0)
+        with pytest.raises(TypeError, match="Fetch argument"):
+            record(session, 3)
+        with pytest.raises(TypeError, match="Cannot interpret feed_dict key"):
+            record(session, "Const:0", {"nothing:0": 1})
+
+
+def test_only_so_much_is_kept() -> None:
+    def build() -> Any:
+        a = tf.placeholder(tf.float32, [2000], name="a")
+        return tf.reduce_sum(tf.negative(a)), tf.negative(a[:100], name="small")
+
+    feeds = {"a:0": np.arange(2000)}
+    run = recorded(build, feeds)
+    [large] = [s for s in run if s.op == "Neg"]
+    assert large.outputs[0].array is None
+    assert large.outputs[0].text == (
+        "[-0., -1., -2., ...] from -1999 to -0, mean -999.5"
+    )
+    assert run.dropped == 0
+    short = recorded(build, feeds, max_bytes=300)
+    assert short.dropped == 2
+    assert "2 values were not kept" in str(short)
+
+
+@pytest.mark.parametrize(
+    ("array", "words"),
+    [
+        (np.float32(2.5), "2.5"),
+        (np.array([True, False]), "[ True, False]"),
+        (np.array(b"one", object), "'one'"),
+        (
+            np.array([b"x" * 50] * 8, object),
+            ", ".join([f"'{'x' * 39}…'"] * 6) + ", ...",
+        ),
+        (np.zeros([0, 3]), "[]"),
+        (np.arange(20), "[0, 1, 2, ...] from 0 to 19, mean 9.5"),
+        (np.ones(20, bool), "[ True, True, True, ...]"),
+    ],
+    ids=str,
+)
+def test_words(array: Any, words: str) -> None:
+    assert " ".join(words_of(np.asarray(array)).split()) == words
+
+
+def test_memory_that_is_alive() -> None:
+    def build() -> Any:
+        x = tf.placeholder(tf.float32, [1000], name="x")
+        for i in range(5):
+            x = tf.sin(x, name=f"sin{i}")
+        return tf.reduce_sum(x)
+
+    run = recorded(build, {"x:0": np.zeros(1000)})
+    assert max(step.live_bytes for step in run) <= 2 * 4000
+    assert run[-1].live_bytes == 4004  # the sum, and what it was made of
