@@ -52,7 +52,9 @@ def test_it_says_what_the_run_does(session: tf.Session) -> None:
         [session.graph.get_tensor_by_name("sum:0")],
         (session.graph.get_tensor_by_name("x:0"),),
     )
-    assert [c for each in log.passes for c in each.changes] == step.log
+    changes = [c for each in log.passes for c in each.changes]
+    # What is worth fusing depends on the number of cores.
+    assert [c for c in changes if c.pass_name != "fusion"] == step.log
     assert "specialize" not in log.names  # x has no known shape
 
 
