@@ -62,10 +62,8 @@ def view_of(lab: Lab, cell: int) -> Locator:
     return view
 
 
-@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
-def test_the_runs_of_a_training_loop(lab: Lab, theme: str) -> None:
+def test_the_runs_of_a_training_loop(lab: Lab) -> None:
     lab.open_cells("runs.ipynb", SETUP, MODEL, RUNS)
-    lab.set_theme(theme)
     for index in range(3):
         lab.run_cell(index)
     view = view_of(lab, 2)
@@ -90,7 +88,9 @@ def test_the_runs_of_a_training_loop(lab: Lab, theme: str) -> None:
     view.locator(".tft-why", has_text="runs: the fetch 'best' depends on it").wait_for()
     assert view.locator(".tft-way li").last.text_content() == "best"
     view.page.wait_for_timeout(900)  # boxes have come to rest
-    lab.screenshot(f"run_view_{theme.split()[1].lower()}", view)
+    for theme in ("Dark", "Light"):
+        lab.set_theme(f"JupyterLab {theme}")
+        lab.screenshot(f"run_view_{theme.lower()}", view)
     view.locator(".tft-search").fill("labels")
     view.locator(".tft-search").press("Enter")
     view.locator(".tft-why", has_text="no fetch depends on it").wait_for()
