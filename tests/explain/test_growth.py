@@ -273,3 +273,18 @@ def test_watching_what_was_there_before() -> None:
 )
 def test_what_a_line_builds(text: str, built: str | None) -> None:
     assert built_in_run(text) == built
+
+
+def test_a_line_of_every_turn_is_caught_before_one_of_every_third() -> None:
+    with tf.Graph().as_default() as graph, tf.Session() as sess:
+        x = tf.Variable([1.0, 2.0], name="x")
+        with watch_growth(graph) as growth:
+            sess.run(x.initializer)
+            for step in range(8):
+                sess.run(x.read_value() > 0.5)
+                sess.run(x)
+                if step % 3 == 0:
+                    sess.run(tf.norm(x))
+    assert len(growth.verdict.lines) == 2
+    assert growth.verdict.caught_at is not None
+    assert growth.verdict.caught_at.text == "sess.run(x.read_value() > 0.5)"

@@ -204,13 +204,14 @@ def judge(growth: Growth) -> Verdict:
     lines = _lazy_lines(growth)
     if not lines:
         return Verdict("late", (), None, late, growth.runs)
-    caught_at = min(lines, key=lambda line: line.ops[-1].node_id).source
+    sources = [line.source for line in lines]
+    watched = _ops_of(growth, growth.ops_before, growth.ops_after)
+    caught_at = next(op.source for op in watched if op.source in sources)
     for round_ in reversed(growth.rounds):
         # the first to build in a whole turn of the loop
         built = {op.source for op in _ops_of(growth, round_.start, round_.stop)}
         if all(line.source in built for line in lines):
             ops = _ops_of(growth, round_.start, round_.stop)
-            sources = [line.source for line in lines]
             caught_at = next(op.source for op in ops if op.source in sources)
             break
     return Verdict("lazy", lines, caught_at, late, growth.runs)
