@@ -7,15 +7,15 @@ from typing import Any
 import ipywidgets
 
 from tfteach.framework.stacks import get_default_session
-from tfteach.jupyter import display
 from tfteach.jupyter.widgets.graph import GraphView, Names
 from tfteach.jupyter.widgets.placement import PlacementView
+from tfteach.jupyter.widgets.plain import Shown
 from tfteach.jupyter.widgets.run import RunView
 from tfteach.jupyter.widgets.sessions import SessionsView
 from tfteach.session.session import BaseSession
 
 
-class Explorer(ipywidgets.Tab):
+class Explorer(Shown, ipywidgets.Tab):
     """Tabs of views that share what is selected, fetched and fed.
 
     Attributes:
@@ -40,18 +40,10 @@ class Explorer(ipywidgets.Tab):
             part.close()
         super().close()
 
-    def live_bundle(self) -> dict[str, Any]:
-        """The panel's MIME type alone."""
-        view = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}
-        return {"application/vnd.jupyter.widget-view+json": view}
-
     def static_bundle(self) -> dict[str, str]:
         """The still picture of the first view, by MIME type."""
         bundle: dict[str, str] = next(iter(self.views.values())).static_bundle()
         return bundle
-
-    def _ipython_display_(self, **_: Any) -> None:
-        display.show(self)
 
 
 def explore(target: Any = None, fetches: Names = (), feeds: Names = ()) -> Explorer:

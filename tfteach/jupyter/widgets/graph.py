@@ -15,6 +15,7 @@ from tfteach.framework.stacks import get_default_graph
 from tfteach.jupyter import display
 from tfteach.jupyter.growing import GrowingRows
 from tfteach.jupyter.picture import Still, bundle_of, plural, svg_of, text_of
+from tfteach.jupyter.widgets.plain import Shown
 
 STATIC = pathlib.Path(__file__).parent.parent / "static"
 Names = str | Operation | Tensor | Iterable[str | Operation | Tensor]
@@ -37,7 +38,7 @@ class Figures(traitlets.Dict):
         return super().validate(obj, figures_of(value))
 
 
-class GraphView(anywidget.AnyWidget):
+class GraphView(Shown, anywidget.AnyWidget):
     r"""A live view of a graph: expand scopes, search, see what a run needs.
 
     Ops that are added while a cell runs appear at once. Click a box for its details;
@@ -239,17 +240,6 @@ class GraphView(anywidget.AnyWidget):
     def static_bundle(self) -> dict[str, str]:
         """The still picture by MIME type: SVG, HTML and text."""
         return bundle_of(self.still())
-
-    def live_bundle(self) -> dict[str, Any]:
-        """The live view's MIME type alone."""
-        view = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}
-        return {"application/vnd.jupyter.widget-view+json": view}
-
-    def _ipython_display_(self, **_: Any) -> None:
-        display.show(self)
-
-    def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        return {**self.static_bundle(), **self.live_bundle()}, {}
 
 
 def names_of(things: Names) -> list[str]:

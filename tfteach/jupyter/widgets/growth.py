@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from typing import Any
 
-import anywidget
 import traitlets
 
 from tfteach.explain.growth import Growth
@@ -16,13 +15,14 @@ from tfteach.jupyter import display, meter
 from tfteach.jupyter.growing import INTERVAL_S, MOST_WITH_ATTRS, GrowingRows
 from tfteach.jupyter.picture import bundle_with
 from tfteach.jupyter.widgets.graph import STATIC
+from tfteach.jupyter.widgets.plain import PlainView
 
 # A verdict is worked out anew after so many times the time that the last one took.
 VERDICT_SHARE = 50
 PATIENCE_S = 2.0  # for what is still to be sent
 
 
-class GrowthView(anywidget.AnyWidget):
+class GrowthView(PlainView):
     """A meter of ops against runs, and the graph as it grew: play it, or scrub.
 
     Building moves the line up, running moves it right: lazy loading is a staircase.
@@ -117,17 +117,6 @@ class GrowthView(anywidget.AnyWidget):
         """The still picture by MIME type: SVG, HTML and text."""
         self.refresh()
         return bundle_with(self.to_text(), self.to_svg())
-
-    def live_bundle(self) -> dict[str, Any]:
-        """The live view's MIME type alone."""
-        view = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}
-        return {"application/vnd.jupyter.widget-view+json": view}
-
-    def _ipython_display_(self, **_: Any) -> None:
-        display.show(self)
-
-    def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        return {**self.static_bundle(), **self.live_bundle()}, {}
 
 
 class _Pane:

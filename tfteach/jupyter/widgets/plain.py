@@ -1,4 +1,4 @@
-"""What views that draw no graph have in common: how a cell shows them."""
+"""What the views have in common: how a cell shows them."""
 
 from __future__ import annotations
 
@@ -9,12 +9,10 @@ import anywidget
 from tfteach.jupyter import display
 
 
-class PlainView(anywidget.AnyWidget):
-    """A view with a text and a still picture of its own."""
+class Shown:
+    """For a widget with a still picture: a cell shows both, as `display.show` does."""
 
-    def to_text(self) -> str:
-        """What the view shows, in words."""
-        raise NotImplementedError
+    model_id: str
 
     def static_bundle(self) -> dict[str, str]:
         """The still picture and the text by MIME type."""
@@ -30,3 +28,11 @@ class PlainView(anywidget.AnyWidget):
 
     def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         return {**self.static_bundle(), **self.live_bundle()}, {}
+
+
+class PlainView(Shown, anywidget.AnyWidget):
+    """A view that draws no graph, with a text and a still picture of its own."""
+
+    def to_text(self) -> str:
+        """What the view shows, in words."""
+        raise NotImplementedError

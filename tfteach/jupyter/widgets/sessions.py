@@ -9,7 +9,6 @@ import weakref
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-import anywidget
 import traitlets
 
 from tfteach.explain.placement import label_of
@@ -29,6 +28,7 @@ from tfteach.jupyter import display
 from tfteach.jupyter.cell_end import at_cell_end
 from tfteach.jupyter.picture import plural, static_html
 from tfteach.jupyter.widgets.graph import STATIC
+from tfteach.jupyter.widgets.plain import PlainView
 from tfteach.session.session import BaseSession, open_sessions
 
 INTERVAL_S = 0.25
@@ -37,7 +37,7 @@ MOST_LINES = 60  # of variables, and of runs, in what a notebook saves
 Sessions = BaseSession | Iterable[BaseSession] | Mapping[str, BaseSession]
 
 
-class SessionsView(anywidget.AnyWidget):
+class SessionsView(PlainView):
     """Two sessions (or more) on one graph: what each one's variables hold.
 
     A column for each session, a row for each variable, with what it holds or that it is
@@ -167,17 +167,6 @@ class SessionsView(anywidget.AnyWidget):
         runs = "".join(f"<li>{html.escape(str(run))}</li>" for run in last)
         first = log.forgotten + len(log.runs) - len(last) + 1
         return f"<table>{''.join(rows)}</table><ol start='{first}'>{runs}</ol>"
-
-    def live_bundle(self) -> dict[str, Any]:
-        """The live view's MIME type alone."""
-        view = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}
-        return {"application/vnd.jupyter.widget-view+json": view}
-
-    def _ipython_display_(self, **_: Any) -> None:
-        display.show(self)
-
-    def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-        return {**self.static_bundle(), **self.live_bundle()}, {}
 
 
 def _named(sessions: Sessions | None) -> dict[str, BaseSession]:
