@@ -192,6 +192,7 @@ from tfteach.ops.cast import to_double as to_double
 from tfteach.ops.cast import to_float as to_float
 from tfteach.ops.cast import to_int32 as to_int32
 from tfteach.ops.cast import to_int64 as to_int64
+from tfteach.ops.cholesky import cholesky as cholesky
 from tfteach.ops.choose import where as where
 from tfteach.ops.choose import where_v2 as where_v2
 from tfteach.ops.clip import clip_by_average_norm as clip_by_average_norm
@@ -227,10 +228,6 @@ from tfteach.ops.debug import Print_ as Print
 from tfteach.ops.debug import check_numerics as check_numerics
 from tfteach.ops.debug import print_ as print
 from tfteach.ops.debug import verify_tensor_all_finite as verify_tensor_all_finite
-from tfteach.ops.decompose import cholesky as cholesky
-from tfteach.ops.decompose import self_adjoint_eig as self_adjoint_eig
-from tfteach.ops.decompose import self_adjoint_eigvals as self_adjoint_eigvals
-from tfteach.ops.decompose import svd as svd
 from tfteach.ops.diagonal import diag as diag
 from tfteach.ops.diagonal import diag_part as diag_part
 from tfteach.ops.diagonal import eye as eye
@@ -246,6 +243,8 @@ from tfteach.ops.division import realdiv as realdiv
 from tfteach.ops.division import truncatediv as truncatediv
 from tfteach.ops.division import truncatemod as truncatemod
 from tfteach.ops.edit_distance import edit_distance as edit_distance
+from tfteach.ops.eigen import self_adjoint_eig as self_adjoint_eig
+from tfteach.ops.eigen import self_adjoint_eigvals as self_adjoint_eigvals
 from tfteach.ops.exponential import exp as exp
 from tfteach.ops.exponential import expm1 as expm1
 from tfteach.ops.exponential import log as log
@@ -440,6 +439,7 @@ from tfteach.ops.statistics import reduce_logsumexp as reduce_logsumexp
 from tfteach.ops.sums import accumulate_n as accumulate_n
 from tfteach.ops.sums import add_n as add_n
 from tfteach.ops.sums import clip_by_value as clip_by_value
+from tfteach.ops.svd import svd as svd
 from tfteach.ops.text import decode_base64 as decode_base64
 from tfteach.ops.text import encode_base64 as encode_base64
 from tfteach.ops.text import string_join as string_join

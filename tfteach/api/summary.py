@@ -2,12 +2,12 @@
 
 from tfteach.io.writer import FileWriter as FileWriter
 from tfteach.io.writer import FileWriterCache as FileWriterCache
-from tfteach.ops.summary import audio as audio
-from tfteach.ops.summary import histogram as histogram
-from tfteach.ops.summary import image as image
-from tfteach.ops.summary import merge as merge
-from tfteach.ops.summary import merge_all as merge_all
-from tfteach.ops.summary import scalar as scalar
-from tfteach.ops.summary import tensor_summary as tensor_summary
-from tfteach.ops.summary import text as text
+from tfteach.ops.summary_functions import audio as audio
+from tfteach.ops.summary_functions import histogram as histogram
+from tfteach.ops.summary_functions import image as image
+from tfteach.ops.summary_functions import merge as merge
+from tfteach.ops.summary_functions import merge_all as merge_all
+from tfteach.ops.summary_functions import scalar as scalar
+from tfteach.ops.summary_functions import tensor_summary as tensor_summary
+from tfteach.ops.summary_functions import text as text
 from tfteach.protos import of_summary as __getattr__

@@ -11,9 +11,9 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from tfteach.framework.build import bind_types
 from tfteach.framework.dtypes import DType, as_dtype
 from tfteach.framework.graph import Graph, Operation
+from tfteach.framework.infer import bind_types
 from tfteach.framework.op import Arg, Op
 from tfteach.framework.shape import Shape, TensorShape
 from tfteach.framework.tensor_proto import make_tensor_proto

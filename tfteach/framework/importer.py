@@ -13,12 +13,13 @@ import heapq
 import re
 from typing import Any, NamedTuple
 
-from tfteach.framework.build import infer, user_frame
+from tfteach.framework.build import user_frame
 from tfteach.framework.convert import convert
 from tfteach.framework.device import canonical, merge_names
 from tfteach.framework.dtypes import DType
 from tfteach.framework.export import export
 from tfteach.framework.graph import Graph
+from tfteach.framework.infer import infer
 from tfteach.framework.node_reader import NodeReader
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import graph_of

@@ -206,6 +206,23 @@ def matrix_transpose(
         return transpose(a, perm=perm, conjugate=conjugate)
 
 
+@export("linalg.adjoint")
+def adjoint(matrix: Any, name: str | None = None) -> Tensor:
+    """Matrices transposed and conjugated.
+
+    Args:
+      matrix: Tensor [..., m, n].
+      name: the name of the scope.
+
+    Returns:
+      A Tensor [..., n, m] of that type.
+
+    Source: python/ops/linalg/linalg_impl.py.
+    """
+    with name_scope(name, "adjoint", [matrix]):
+        return matrix_transpose(convert(matrix, name="matrix"), conjugate=True)
+
+
 class ReverseV2(Op):
     """Some axes backwards.  Source: core/ops/array_ops.cc, ReverseV2."""
 

@@ -17,7 +17,7 @@ from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape, TensorShape
 from tfteach.ops.adjoint import upward
 from tfteach.ops.arrange import matrix_transpose
-from tfteach.ops.decompose import cholesky
+from tfteach.ops.cholesky import cholesky
 from tfteach.ops.diagonal import eye
 from tfteach.ops.linalg import matmul
 from tfteach.ops.shapes import cast, shape

@@ -35,7 +35,6 @@ from tfteach.ops.array import expand_dims, identity, reshape
 from tfteach.ops.choose import where, where_v2
 from tfteach.ops.complex import abs
 from tfteach.ops.constant import constant
-from tfteach.ops.decompose import svd
 from tfteach.ops.diagonal import eye
 from tfteach.ops.exponential import log
 from tfteach.ops.join import concat
@@ -46,6 +45,7 @@ from tfteach.ops.shapes import cast, shape, size
 from tfteach.ops.slicing import slice
 from tfteach.ops.solve import MATRIX_TYPES, check_square, matrix_solve, square
 from tfteach.ops.spread import tile
+from tfteach.ops.svd import svd
 
 _WELL_CONDITIONED = 1e7
 _MOST_STEPS = 100

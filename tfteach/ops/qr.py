@@ -11,7 +11,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
-from tfteach.ops.decompose import adjoint
+from tfteach.ops.arrange import adjoint
 from tfteach.ops.diagonal import matrix_band_part
 from tfteach.ops.linalg import matmul
 from tfteach.ops.solve import matrix_triangular_solve

@@ -9,15 +9,10 @@ import scipy.linalg
 
 from tests.ops.case import Case
 from tfteach.framework.dtypes import int64
-from tfteach.ops.decompose import (
-    Cholesky,
-    CholeskyGrad,
-    Lu,
-    SelfAdjointEig,
-    SelfAdjointEigV2,
-    Svd,
-)
+from tfteach.ops.cholesky import Cholesky, CholeskyGrad
+from tfteach.ops.eigen import SelfAdjointEig, SelfAdjointEigV2
 from tfteach.ops.least_squares import MatrixSolveLs
+from tfteach.ops.lu import Lu
 from tfteach.ops.matrix_functions import MatrixLogarithm, MatrixSquareRoot
 from tfteach.ops.solve import (
     LogMatrixDeterminant,
@@ -26,6 +21,7 @@ from tfteach.ops.solve import (
     MatrixSolve,
     MatrixTriangularSolve,
 )
+from tfteach.ops.svd import Svd
 from tfteach.ops.tridiagonal import TridiagonalMatMul, TridiagonalSolve
 
 A = np.array([[4.0, 1.5, -0.5], [1.25, 3.0, 0.75], [0.25, -1.0, 2.5]])

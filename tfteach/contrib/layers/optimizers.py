@@ -20,7 +20,7 @@ from tfteach.ops.cast import cast
 from tfteach.ops.clip import clip_by_global_norm, global_norm
 from tfteach.ops.flow import with_dependencies
 from tfteach.ops.random import truncated_normal
-from tfteach.ops.summary import histogram, scalar
+from tfteach.ops.summary_functions import histogram, scalar
 from tfteach.training.adagrad import AdagradOptimizer
 from tfteach.training.adam import AdamOptimizer
 from tfteach.training.ftrl import FtrlOptimizer

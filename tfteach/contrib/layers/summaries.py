@@ -18,7 +18,7 @@ from tfteach.framework.scope import get_collection
 from tfteach.ops.cast import cast, to_float
 from tfteach.ops.compare import greater, less
 from tfteach.ops.reductions import reduce_mean
-from tfteach.ops.summary import histogram, scalar
+from tfteach.ops.summary_functions import histogram, scalar
 
 
 @public("summarize_activation")

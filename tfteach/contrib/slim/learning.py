@@ -21,7 +21,7 @@ from tfteach.framework.scope import (
 from tfteach.ops.clip import clip_by_norm, global_norm
 from tfteach.ops.debug import check_numerics as check
 from tfteach.ops.flow import no_op, with_dependencies
-from tfteach.ops.summary import histogram, scalar
+from tfteach.ops.summary_functions import histogram, scalar
 from tfteach.training.global_step import get_or_create_global_step
 from tfteach.training.optimizer import Optimizer
 from tfteach.variables.collected import trainable_variables

@@ -1,0 +1,203 @@
+"""The types and static shapes that an op gives for its inputs; or why it refuses them.
+
+What an op gives for input types and shapes is remembered on the op, so that building
+many like nodes is fast.
+Source: python/framework/op_def_library.py,
+core/framework/shape_inference.cc (messages).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfteach.framework import shape as shapes
+from tfteach.framework.dtypes import DType
+from tfteach.framework.inputs import refuse_dtype
+from tfteach.framework.op import Arg, Op
+from tfteach.framework.operation import Tensor
+from tfteach.framework.shape import Shape
+from tfteach.framework.static import constant_shape, folded_value, handle_shape
+
+_MAX_REMEMBERED = 512
+
+
+def infer(
+    op: Op, inputs: tuple[Tensor, ...], name: str
+) -> tuple[list[DType], list[Shape]]:
+    """The types and static shapes of the outputs.
+
+    Raises:
+      TypeError: an input has a type that the op does not take.
+      ValueError: the shapes can never fit.
+    """
+    if not op._by_shape_only:
+        output_dtypes, _ = _check_types(op, inputs)
+        return output_dtypes, _infer_shapes(op, inputs, output_dtypes, name)
+    key = tuple([(t.dtype.as_datatype_enum, t._shape) for t in inputs])
+    known = op._inferred.get(key)
+    if known is None:
+        output_dtypes, _ = _check_types(op, inputs)
+        known = output_dtypes, _infer_shapes(op, inputs, output_dtypes, name)
+        if len(op._inferred) >= _MAX_REMEMBERED:
+            op._inferred.clear()
+        op._inferred[key] = known
+    return known
+
+
+def bind_types(op: Op, inputs: tuple[Tensor, ...]) -> dict[str, Any]:
+    """The type and number attributes that the inputs give."""
+    return _check_types(op, inputs)[1]
+
+
+def _check_types(
+    op: Op, inputs: tuple[Tensor, ...]
+) -> tuple[list[DType], dict[str, Any]]:
+    cls = type(op)
+    bound: dict[str, Any] = {}
+    bound_by: dict[str, str] = {}
+    position = 0
+    for arg in cls.inputs:
+        count = _count(op, arg, bound, len(inputs) - position)
+        group = inputs[position : position + count]
+        position += count
+        if arg.is_list:
+            bound[arg.type_attr] = tuple(t.dtype.base_dtype for t in group)
+            continue
+        if arg.number_attr:
+            bound[arg.number_attr] = count
+        for tensor in group:
+            dtype = tensor.dtype.base_dtype
+            expected = arg.dtype or bound.get(
+                arg.type_attr,
+                getattr(op, arg.type_attr, None)
+                if arg.type_attr in cls.fields
+                else None,
+            )
+            if expected is None:
+                _check_allowed(cls, arg, dtype)
+                bound[arg.type_attr], bound_by[arg.type_attr] = dtype, arg.name
+            elif dtype is not expected:
+                refuse_dtype(cls, arg, tensor, expected, bound_by)
+            if arg.is_ref and not tensor.dtype.is_ref:
+                raise TypeError(
+                    f"'{cls.op_type}' Op requires that input '{arg.name}' be a mutable "
+                    "tensor (e.g.: a tf.Variable)"
+                )
+    if position != len(inputs):
+        raise ValueError(f"{cls.op_type} takes {position} inputs, got {len(inputs)}")
+    for field in cls.fields:
+        if field in _type_attrs(cls):
+            _check_allowed(cls, Arg(field, type_attr=field), getattr(op, field))
+    return op.output_dtypes(bound), bound
+
+
+def _type_attrs(cls: type[Op]) -> set[str]:
+    return {a.type_attr for a in cls.outputs if a.type_attr and not a.is_list}
+
+
+def _count(op: Op, arg: Arg, bound: dict[str, Any], left: int) -> int:
+    """How many of the remaining inputs belong to `arg`."""
+    if not arg.is_sequence:
+        return 1
+    if arg.number_attr in bound:
+        return int(bound[arg.number_attr])
+    if arg.number_attr and arg.number_attr in op.fields:
+        return int(getattr(op, arg.number_attr))
+    if arg.is_list and arg.type_attr in op.fields:
+        return len(getattr(op, arg.type_attr))
+    # The sequence takes what the arguments after it leave.
+    args = type(op).inputs
+    after = args[args.index(arg) + 1 :]
+    sequences = [a for a in after if a.is_sequence]
+    same = [a for a in sequences if a.number_attr and a.number_attr == arg.number_attr]
+    if len(same) != len(sequences):
+        raise ValueError(f"{op.op_type}: cannot tell its input lists apart")
+    return (left - (len(after) - len(same))) // (1 + len(same))
+
+
+def _check_allowed(cls: type[Op], arg: Arg, dtype: DType) -> None:
+    allowed = cls.allowed_types(arg.type_attr)
+    if allowed is not None and dtype not in allowed:
+        names = ", ".join(d.name for d in allowed)
+        raise TypeError(
+            f"Value passed to parameter '{arg.name}' has DataType {dtype.name} not in "
+            f"list of allowed values: {names}"
+        )
+
+
+def _infer_shapes(
+    op: Op, inputs: tuple[Tensor, ...], output_dtypes: list[DType], name: str
+) -> list[Shape]:
+    cls = type(op)
+    args: list[Any] = []
+    flat = iter(inputs)
+    simple = op._by_shape_only and not any(arg.is_sequence for arg in cls.inputs)
+    if simple:
+        args = [t._shape for t in inputs]
+    else:
+        bound = bind_types(op, inputs)
+        for arg in cls.inputs:
+            if arg.is_sequence:
+                count = bound.get(arg.number_attr)
+                count = len(bound[arg.type_attr]) if count is None else count
+                args.append([_view(op, arg, next(flat)) for _ in range(count)])
+            else:
+                args.append(_view(op, arg, next(flat)))
+    try:
+        found = op.infer_shape(*args)
+    except ValueError as error:
+        texts = ", ".join(shapes.text(t._shape) for t in inputs)
+        raise ValueError(
+            f"{error} for '{name}' (op: '{cls.op_type}') with input shapes: {texts}"
+            f"{_computed_inputs(op, inputs, str(error))}."
+        ) from None
+    if len(cls.outputs) == 1 and not cls.outputs[0].is_sequence:
+        return [found]
+    if found is None:
+        return [None] * len(output_dtypes)
+    return list(found)
+
+
+def _computed_inputs(op: Op, inputs: tuple[Tensor, ...], error: str) -> str:
+    """The constants that took part in the inference, as TF's messages list them."""
+    if error.startswith("Shape must be"):  # ranks are checked before values are asked
+        return ""
+    values: list[str] = []
+    partial: list[str] = []
+    args = type(op).inputs
+    sequence = next((i for i, arg in enumerate(args) if arg.is_sequence), len(args))
+    for i, tensor in enumerate(inputs):
+        # Behind the one list of inputs that these ops may have, count from the end.
+        arg = args[i if i <= sequence else max(sequence, i - len(inputs) + len(args))]
+        if arg.name in op.by_shape:
+            shape = constant_shape(tensor)
+            if shape is not None:
+                partial.append(f"input[{i}] = {shapes.text(shape)}")
+        elif arg.name in op.by_value and not arg.is_sequence:
+            value = folded_value(tensor)
+            if value is not None:
+                text = " ".join(map(str, value.ravel().tolist()))
+                values.append(f"input[{i}] = <{text}>")
+    found = ""
+    if values:
+        found += " and with computed input tensors: " + ", ".join(values)
+    if partial:
+        found += " and with input tensors computed as partial shapes: "
+        found += ",".join(partial)
+    return found
+
+
+def _view(op: Op, arg: Arg, tensor: Tensor) -> Any:
+    """What `infer_shape` gets for one input tensor."""
+    if arg.name in op.by_value_or_shape:
+        value = folded_value(tensor)
+        return tensor._shape if value is None else value
+    if arg.name in op.by_value:
+        value = folded_value(tensor)
+        if value is not None or arg.name not in op.by_shape:
+            return value
+    if arg.name in op.by_shape:
+        return constant_shape(tensor)
+    if arg.name in op.by_handle:
+        return handle_shape(tensor)
+    return tensor._shape

@@ -1,0 +1,144 @@
+"""From an op's arguments, as a caller wrote them, to tensors of the right types.
+
+Source: python/framework/op_def_library.py (order of conversions, messages).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfteach.framework.convert import convert
+from tfteach.framework.dtypes import DType
+from tfteach.framework.op import Arg, Op
+from tfteach.framework.operation import Tensor
+
+
+def convert_inputs(op: Op, values: tuple[Any, ...]) -> list[Tensor]:
+    cls = type(op)
+    bound: dict[str, Any] = {}
+    for name in cls.fields:
+        bound[name] = getattr(op, name)
+    bound_by: dict[str, str] = {}
+    tensors: list[Tensor] = []
+    for arg, value in zip(cls.inputs, values, strict=True):
+        if arg.is_sequence:
+            if not isinstance(value, list | tuple):
+                raise TypeError(
+                    f"Expected list for '{arg.name}' argument to '{cls.op_type}' Op, "
+                    f"not {value!r}."
+                )
+            found = _convert_list(cls, arg, list(value), bound, bound_by)
+            if arg.number_attr:
+                bound.setdefault(arg.number_attr, len(found))
+        else:
+            found = [_convert_one(cls, arg, value, bound, bound_by)]
+        if not arg.is_list and arg.type_attr and found and arg.type_attr not in bound:
+            bound[arg.type_attr] = found[0].dtype.base_dtype
+            bound_by[arg.type_attr] = arg.name
+        tensors += found
+    return tensors
+
+
+def _convert_list(
+    cls: type[Op],
+    arg: Arg,
+    values: list[Any],
+    bound: dict[str, Any],
+    bound_by: dict[str, str],
+) -> list[Tensor]:
+    if arg.is_list:
+        return [
+            convert(v, name=f"{arg.name}_{i}", as_ref=arg.is_ref)
+            for i, v in enumerate(values)
+        ]
+    dtype = arg.dtype or bound.get(arg.type_attr)
+    if dtype is None:
+        for value in values:
+            if isinstance(getattr(value, "dtype", None), DType):
+                dtype = value.dtype.base_dtype
+                break
+    found: list[Tensor] = []
+    for i, value in enumerate(values):
+        known = {**bound, arg.type_attr: dtype} if dtype is not None else bound
+        numbered = arg._replace(name=f"{arg.name}_{i}")
+        try:
+            found.append(_convert_one(cls, numbered, value, known, bound_by))
+        except (TypeError, ValueError):
+            _refuse_list(cls, arg, values, bound)
+        dtype = dtype or found[0].dtype.base_dtype
+    return found
+
+
+def _refuse_list(
+    cls: type[Op], arg: Arg, values: list[Any], bound: dict[str, Any]
+) -> None:
+    observed = []
+    for value in values:
+        try:
+            observed.append(convert(value).dtype.base_dtype.name)
+        except (TypeError, ValueError):
+            observed.append("<NOT CONVERTIBLE TO TENSOR>")
+    prefix = (
+        f"Tensors in list passed to '{arg.name}' of '{cls.op_type}' Op have types "
+        f"[{', '.join(observed)}] that do"
+    )
+    if arg.dtype is not None:
+        words = f"{prefix} not match expected type {arg.dtype.name}."
+    elif arg.type_attr in bound:
+        inferred = bound[arg.type_attr].name
+        words = f"{prefix} not match type {inferred} inferred from earlier arguments."
+    else:
+        words = f"{prefix}n't all match."
+    raise TypeError(words) from None
+
+
+def _convert_one(
+    cls: type[Op],
+    arg: Arg,
+    value: Any,
+    bound: dict[str, Any],
+    bound_by: dict[str, str],
+) -> Tensor:
+    dtype = arg.dtype or bound.get(arg.type_attr)
+    hint = getattr(cls, arg.type_attr + "_default", None) if arg.type_attr else None
+    try:
+        tensor = convert(
+            value, None if arg.is_ref else dtype, arg.name, hint, as_ref=arg.is_ref
+        )
+    except TypeError as error:
+        if dtype is None:
+            raise
+        raise TypeError(
+            f"Expected {dtype.name} passed to parameter '{arg.name}' of op "
+            f"'{cls.op_type}', got {value!r} of type '{type(value).__name__}' instead. "
+            f"Error: {error}"
+        ) from None
+    except ValueError:
+        # A tensor of another type: say it with the names of both arguments.
+        tensor = convert(value, None, arg.name)
+        if dtype is None or dtype.is_compatible_with(tensor.dtype):
+            raise
+        refuse_dtype(cls, arg, tensor, dtype, bound_by)
+    if arg.is_ref and not tensor.dtype.is_ref:
+        raise TypeError(
+            f"'{cls.op_type}' Op requires that input '{arg.name}' be a mutable tensor "
+            "(e.g.: a tf.Variable)"
+        )
+    if arg.is_ref and dtype is not None and tensor.dtype.base_dtype is not dtype:
+        refuse_dtype(cls, arg, tensor, dtype, bound_by)
+    return tensor
+
+
+def refuse_dtype(
+    cls: type[Op], arg: Arg, tensor: Tensor, dtype: DType, bound_by: dict[str, str]
+) -> None:
+    prefix = f"Input '{arg.name}' of '{cls.op_type}' Op has type "
+    if arg.type_attr in bound_by:
+        raise TypeError(
+            f"{prefix}{tensor.dtype.base_dtype.name} that does not match type "
+            f"{dtype.name} of argument '{bound_by[arg.type_attr]}'."
+        )
+    raise TypeError(
+        f"{prefix}{tensor.dtype.base_dtype.name} that does not match expected type of "
+        f"{dtype.name}."
+    )
