@@ -44,12 +44,14 @@ class SessionRun(NamedTuple):
       fetches, feeds: as elements of the graph.
       at_end: an observer that wants to know the end adds a function here; it gets the
         error that ended the run, or None.
+      run_metadata: the caller's RunMetadata, filled in by then; None without one.
     """
 
     session: Any
     fetches: tuple[Operation | Tensor, ...]
     feeds: tuple[Tensor, ...]
     at_end: list[Callable[[BaseException | None], Any]]
+    run_metadata: Any = None
 
 
 Observer = Callable[[OpAdded | SessionRun], Any]
