@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import tfteach as tf
 from tfteach.runtime import fuse
 from tfteach.runtime.execute import HOT_AFTER_RUNS, MANY_RUNS, Program
-from tfteach.session.session import BaseSession
+from tfteach.session.base import BaseSession
 
 
 @pytest.fixture(autouse=True)

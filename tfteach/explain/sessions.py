@@ -15,7 +15,8 @@ from tfteach.explain.runs import calling_line
 from tfteach.framework.graph import Graph, OpAdded, Operation, SessionRun, SourceLine
 from tfteach.framework.resource import Cell
 from tfteach.runtime.xp import to_host
-from tfteach.session.session import BaseSession, open_sessions
+from tfteach.session.base import BaseSession
+from tfteach.session.session import open_sessions
 
 VARIABLES = frozenset(("Variable", "VariableV2", "VarHandleOp"))
 UNINITIALIZED = "uninitialized"

@@ -19,7 +19,6 @@ from tfteach.runtime.instruction import Instruction
 from tfteach.runtime.ledger import show_bytes
 from tfteach.runtime.step import Edge
 from tfteach.runtime.xp import to_host
-from tfteach.session.tracing import follow
 
 # Elements up to which a value is kept whole.
 WHOLE = 1000
@@ -204,7 +203,7 @@ def record(
     recorder = _Recorder(max_bytes)
     result, error = None, None
     try:
-        result = follow(session, fetches, feed_dict, [recorder], recorder.begin)
+        result = session.follow(fetches, feed_dict, [recorder], recorder.begin)
     except OpError as raised:
         error = raised
     return Recording(recorder.steps, result, error, recorder.dropped)

@@ -1,4 +1,4 @@
 """Sessions: fetches and feeds in, values out, the state of variables in between.
 
-Read session.py first, then fetches.py and feeds.py.
+Read base.py first, then fetches.py and feeds.py.
 """

@@ -17,7 +17,7 @@ from tfteach.session.feeds import converter_for, flatten_feeds, resolve_feed
 from tfteach.session.fetches import Fetches, expansion_of
 
 if TYPE_CHECKING:
-    from tfteach.session.session import BaseSession
+    from tfteach.session.base import BaseSession
 
 SET_UP_FIRST = "Must run 'setup' before performing partial runs!"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import threading
 import time
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from tfteach.framework import errors
@@ -18,8 +18,6 @@ from tfteach.runtime.execute import Program, StepObserver
 from tfteach.runtime.instruction import Instruction
 from tfteach.runtime.nested_source import NestedProgram
 from tfteach.runtime.step import FORWARDING, Node
-from tfteach.session.feeds import converter_for, flatten_feeds
-from tfteach.session.fetches import Fetches
 
 
 class Deadline:
@@ -236,27 +234,3 @@ def run_with_options(
         run_metadata.Clear()
         tracer.fill(run_metadata)
     return values
-
-
-def follow(
-    session: Any,
-    fetches: Any,
-    feed_dict: Any,
-    observers: Sequence[StepObserver],
-    begin: Callable[[dict[str, Any]], None],
-) -> Any:
-    """`session.run` with observers of each instruction.
-
-    Args:
-      session: a session.
-      fetches, feed_dict: as for `session.run`.
-      observers: what follows the run.
-      begin: is told the fed arrays by the names of their tensors, before the run.
-    """
-    session._check_open()
-    resolved = Fetches(session.graph, fetches)
-    fed = flatten_feeds(session.graph, feed_dict) if feed_dict else {}
-    arrays = [converter_for(tensor)(value) for tensor, value in fed.items()]
-    begin({tensor.name: a for tensor, a in zip(fed, arrays, strict=True)})
-    program, _ = session._program(resolved.elements, tuple(fed))
-    return resolved.result(program.run(arrays, observers))

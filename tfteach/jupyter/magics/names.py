@@ -10,7 +10,8 @@ from IPython.core.error import UsageError
 
 from tfteach.framework.graph import Graph, Operation, Tensor
 from tfteach.framework.stacks import get_default_graph, get_default_session
-from tfteach.session.session import BaseSession, open_sessions
+from tfteach.session.base import BaseSession
+from tfteach.session.session import open_sessions
 
 
 def element_of(graph: Graph, user_ns: dict[str, Any], name: str) -> Operation | Tensor:

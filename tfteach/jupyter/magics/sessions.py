@@ -16,7 +16,8 @@ from tfteach.explain.sessions import default_name
 from tfteach.framework.graph import Graph
 from tfteach.jupyter import display
 from tfteach.jupyter.magics.names import session_of, sessions_in
-from tfteach.session.session import BaseSession, open_sessions
+from tfteach.session.base import BaseSession
+from tfteach.session.session import open_sessions
 
 
 @magics_class

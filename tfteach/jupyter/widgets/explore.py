@@ -12,7 +12,7 @@ from tfteach.jupyter.widgets.placement import PlacementView
 from tfteach.jupyter.widgets.plain import Shown
 from tfteach.jupyter.widgets.run import RunView
 from tfteach.jupyter.widgets.sessions import SessionsView
-from tfteach.session.session import BaseSession
+from tfteach.session.base import BaseSession
 
 
 class Explorer(Shown, ipywidgets.Tab):

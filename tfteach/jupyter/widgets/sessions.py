@@ -29,7 +29,8 @@ from tfteach.jupyter.cell_end import at_cell_end
 from tfteach.jupyter.picture import plural, static_html
 from tfteach.jupyter.widgets.graph import STATIC
 from tfteach.jupyter.widgets.plain import PlainView
-from tfteach.session.session import BaseSession, open_sessions
+from tfteach.session.base import BaseSession
+from tfteach.session.session import open_sessions
 
 INTERVAL_S = 0.25
 MOST_LINES = 60  # of variables, and of runs, in what a notebook saves
