@@ -13,6 +13,10 @@ FIRST = "01_build_and_run_a_graph.ipynb"
 LESSONS = [FIRST, "02_fetch_feed_and_prune.ipynb", "05_avoid_lazy_loading.ipynb"]
 
 
+VIEWS = ("%%graph", "%%lazy", "GraphView(", "RunView(", "GrowthView(")
+OUTERMOST = ".tfteach-graph:not(.tfteach-graph .tfteach-graph)"
+
+
 def view_after(lab: Lab, source: str) -> Locator:
     """The view under the cell whose source begins so, scrolled to."""
     cells = lab.as_notebook()["cells"]
@@ -43,21 +47,34 @@ def test_every_cell_of_a_lesson_runs_and_every_view_is_there(
     shown = [
         i
         for i, cell in enumerate(lab.as_notebook()["cells"])
-        if "".join(cell["source"]).startswith(("%%graph", "GraphView(", "RunView("))
+        if "".join(cell["source"]).startswith(VIEWS)
     ]
     assert len(shown) >= 4
     for i in shown:
         cell = lab.cell(i)
-        cell.locator(".tfteach-graph .tft-node").first.wait_for()
-        assert cell.locator(".tfteach-graph").count() == 1
+        cell.locator(".tfteach-graph .tft-node:visible").first.wait_for()
+        assert cell.locator(OUTERMOST).count() == 1
         assert not cell.locator(".tfteach-static").is_visible()  # one picture, not two
-        assert cell.locator(".tft-status").inner_text() != ""
+        assert cell.locator(".tft-status, .tft-headline").first.inner_text() != ""
     for theme in ("Light", "Dark"):
         lab.set_theme(f"JupyterLab {theme}")
         for i in shown:
             lab.cell(i).scroll_into_view_if_needed()
             lab.screenshot(f"{lesson[:2]}_{i:02}_{theme.lower()}", lab.cell(i))
     lab.set_theme("JupyterLab Light")
+    if lesson.startswith("05"):
+        predict_what_a_lazy_run_needs(lab)
+
+
+def predict_what_a_lazy_run_needs(lab: Lab) -> None:
+    """Lesson 5's guess on the graph itself, with one right `Add` and one wrong."""
+    guess = view_after(lab, "RunView(five")
+    for name in ("x", "x/read", "y", "y/read", "Add_4", "Add_3"):
+        box(guess, name).locator(".tft-shape").click()
+    guess.get_by_text("6 marked").wait_for()
+    guess.get_by_text("Reveal").click()
+    guess.get_by_text("5 right, 1 wrong, 0 missed").wait_for()
+    lab.screenshot("05_predicted", guess)
 
 
 def test_lesson_1_expand_a_scope_fetch_and_see_the_rest_dim(lab: Lab) -> None:
