@@ -7,6 +7,7 @@ import pytest
 
 import tfteach as tf
 from tfteach.explain.stepping import Recording, record, words_of
+from tfteach.framework.graph import SessionRun
 
 
 def recorded(build: Any, feeds: Any = None, **options: Any) -> Recording:
@@ -50,6 +51,31 @@ def test_the_numbers_are_those_of_a_plain_run() -> None:
         known = run.values_at(len(run) - 1)
         for name, value in zip(names, session.run(names, feeds), strict=True):
             np.testing.assert_array_equal(known[name].array, value)
+
+
+def test_observers_of_the_graph_hear_of_the_run_and_its_end() -> None:
+    heard: list[Any] = []
+
+    def listen(event: Any) -> None:
+        if isinstance(event, SessionRun):
+            heard.append((event.session, event.fetches, event.feeds))
+            event.at_end.append(heard.append)
+
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        with pytest.raises(RuntimeError, match="The Session graph is empty"):
+            record(session, [])
+        a = tf.placeholder(tf.float32, [], name="a")
+        good, bad = tf.exp(a), tf.check_numerics(a, "not finite")
+        with graph.observe(listen):
+            record(session, good, {a: 1.0})
+            run = record(session, [bad.name], {"a:0": np.nan})
+    assert heard == [
+        (session, (good,), (a,)),
+        None,
+        (session, (bad,), (a,)),
+        run.error,
+    ]
+    assert isinstance(run.error, tf.errors.InvalidArgumentError)
 
 
 def test_going_forward_and_back() -> None:
