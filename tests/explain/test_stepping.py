@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import tfteach as tf
-from tfteach.explain.stepping import Recording, record, words_of
+from tfteach.explain.seen import BINS, Seen, figures_of, words_of
+from tfteach.explain.stepping import Recording, record
 from tfteach.framework.graph import SessionRun
 
 
@@ -129,7 +130,9 @@ def test_an_error_ends_the_recording() -> None:
     assert run.result is None
     assert isinstance(run.error, tf.errors.InvalidArgumentError)
     assert [step.op for step in run] == ["log"]
-    assert str(run).endswith("ended by InvalidArgumentError at check")
+    assert str(run).endswith(
+        "ended by InvalidArgumentError at check: no : Tensor had Inf values"
+    )
 
 
 def test_wrong_fetches_and_feeds_raise_as_in_a_run() -> None:
@@ -188,4 +191,129 @@ def test_memory_that_is_alive() -> None:
 
     run = recorded(build, {"x:0": np.zeros(1000)})
     assert max(step.live_bytes for step in run) <= 2 * 4000
-    assert run[-1].live_bytes == 4004  # the sum, and what it was made of
+    assert run[-1].live_bytes == 4000  # what the sum was made of
+
+
+def test_memory_of_a_loop_counts_what_lives() -> None:
+    def build() -> Any:
+        x = tf.placeholder(tf.float32, [1000], name="x")
+        return tf.while_loop(
+            lambda i, a: i < 20, lambda i, a: (i + 1, tf.sin(a)), [0, x]
+        )[1]
+
+    run = recorded(build, {"x:0": np.zeros(1000)})
+    assert 4000 <= max(step.live_bytes for step in run) <= 3 * 4000
+
+
+def nested() -> Any:
+    def turn(i: Any, a: Any) -> Any:
+        def again(j: Any, b: Any) -> Any:
+            return j + 1, tf.multiply(b, 1.5, name="grown")
+
+        return i + 1, tf.while_loop(lambda j, b: j < i, again, [0, a], name="inner")[1]
+
+    return tf.while_loop(lambda i, a: i < 3, turn, [0, 1.0], name="outer")
+
+
+def test_loops_in_loops_run_in_order() -> None:
+    run = recorded(nested)
+    assert [step.turns for step in run] == sorted(step.turns for step in run)
+    outer, *inner = run.loops()
+    assert (outer.name, outer.times, outer.outer) == ("outer", 3, ())
+    assert [(loop.name, loop.outer, loop.times) for loop in inner] == [
+        ("outer/inner", (("outer", turn),), turn) for turn in range(3)
+    ]
+    assert [run[start].turns for start in outer.starts] == [
+        (("outer", turn),) for turn in range(4)
+    ]
+    assert outer.last == len(run) - 1
+    grown = [step for step in run if step.op == "outer/inner/grown"]
+    assert [(step.turn, step.outputs[0].text) for step in grown] == [
+        (0, "1.5"),
+        (0, "2.25"),
+        (1, "3.375"),
+    ]
+    assert "outer/inner/grown (2.1)" in str(run)
+
+
+def test_what_flows_through_a_loop_is_known() -> None:
+    run = recorded(nested)
+    for step in run:
+        count = len(run.graph.get_operation_by_name(step.op).inputs)
+        assert len(step.inputs) == count, step
+    grown = run[run.breakpoints("outer/inner/grown")[1]]
+    assert [seen.text for seen in grown.inputs] == ["1.5", "1.5"]
+    handed = {seen.name: seen.text for step in run for seen in step.passed}
+    assert handed["outer/inner/Exit_1:0"] == "3.375"
+    assert handed["outer/Merge:1"] == "1"
+
+
+def test_a_variable_before_and_after_its_update() -> None:
+    run = recorded(training, {"x:0": [[1, 2], [3, 4]]})
+    update = run[run.breakpoints("train/update_w/*")[0]]
+    np.testing.assert_array_equal(update.inputs[0].array, [[1.0], [2.0]])
+    assert update.inputs[0].name == "w:0"
+    assert (run.fetches, run.feeds) == (("loss:0", "train"), ("x:0",))
+
+
+def test_a_predicate_sees_the_arrays() -> None:
+    def build() -> Any:
+        x = tf.placeholder(tf.float32, [2000], name="x")
+        return tf.reduce_sum(tf.square(x, name="square") + 1.0, name="sum")
+
+    feeds = {"x:0": np.arange(2000)}
+    run = recorded(build, feeds, when=lambda step, value: value.max() > 1e6)
+    assert [run[stop].op for stop in run.stops] == ["square", "add", "sum"]
+    with pytest.raises(KeyError, match="oops"):
+        recorded(build, feeds, when=lambda step, value: {}["oops"])
+
+
+def test_the_op_that_failed_shows_what_it_took() -> None:
+    def build() -> Any:
+        x = tf.placeholder(tf.float32, [2], name="x")
+        return tf.check_numerics(tf.log(x, name="log"), "no", name="check")
+
+    failed = recorded(build, {"x:0": [0.0, 1.0]}).failed
+    assert failed is not None
+    assert (failed.op, failed.number, failed.outputs) == ("check", 1, ())
+    assert [str(seen) for seen in failed.inputs] == ["log:0: float32 2 [-inf, 0.]"]
+
+
+def test_a_long_run_is_written_down_in_part() -> None:
+    def loop() -> Any:
+        return tf.while_loop(lambda i: i < 100, lambda i: i + 1, [0])
+
+    run = recorded(loop, max_steps=30)
+    assert (len(run), run.result, run.missed) == (30, 100, 4 * 100 + 2 - 30)
+    assert "372 more steps were not written down" in str(run)
+
+
+@pytest.mark.parametrize(
+    ("array", "words"),
+    [
+        (np.float32(0.125), "0.125"),
+        (np.array([1.0, np.nan, -np.inf]), "[1, NaN, -∞]"),
+        (np.array([True]), "[True]"),
+        (np.array(b"one", object), "'one'"),
+        (np.zeros([2, 3]), "2×3 · 0"),
+        (np.arange(6.0).reshape(2, 3), "2×3 · 0…5"),
+        (np.array([[1.0, np.nan, np.inf, np.inf]]), "1×4 · 1 NaN 2 ∞"),
+        (np.zeros([0]), "[]"),
+        (np.ones([4], bool), "4"),
+    ],
+    ids=str,
+)
+def test_short_words(array: Any, words: str) -> None:
+    array = np.asarray(array)
+    seen = Seen("t:0", str(array.dtype), array.shape, "", array, figures_of(array))
+    assert seen.short == words
+
+
+def test_figures() -> None:
+    figures = figures_of(np.array([*range(32), np.nan, np.inf]))
+    assert (figures.nans, figures.infinities) == (1, 1)
+    assert (figures.low, figures.high, figures.mean) == (0.0, 31.0, 15.5)
+    assert figures.bins == (2,) * BINS
+    huge = figures_of(np.array([-1e308, 1e308] * 10))
+    assert huge.bins == ()
+    assert figures_of(np.full(20, np.nan)).low is None

@@ -7,52 +7,27 @@ from __future__ import annotations
 
 import fnmatch
 import time
-from collections.abc import Callable, Iterator, Sequence
+import weakref
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tfteach.explain.placement import label_of
+from tfteach.explain.seen import WHOLE, Seen, figures_of, kind_of, words_of
 from tfteach.framework.errors import OpError
+from tfteach.framework.graph import Graph
 from tfteach.framework.resource import Cell
+from tfteach.runtime.execute import Turns, ValueObserver
 from tfteach.runtime.instruction import Instruction
 from tfteach.runtime.ledger import show_bytes
-from tfteach.runtime.step import Edge
+from tfteach.runtime.step import Edge, Node
 from tfteach.runtime.xp import to_host
+from tfteach.session.fetches import Fetches
 
-# Elements up to which a value is kept whole.
-WHOLE = 1000
 MAX_BYTES = 64 << 20
+MAX_STEPS = 100_000
 MOST_LINES = 200
-_SHOWN = 6  # numbers in a line
-
-
-class Seen(NamedTuple):
-    """A value as it was when an op made it.
-
-    Attributes:
-      name: of the tensor.
-      dtype, shape: of the array.
-      text: it in a few words: all of a small array, else its range and first numbers.
-      array: a copy, if it is small and there was room for it; else None.
-      nans, infinities: how many of its numbers are none.
-    """
-
-    name: str
-    dtype: str
-    shape: tuple[int, ...]
-    text: str
-    array: np.ndarray[Any, Any] | None
-    nans: int
-    infinities: int
-
-    @property
-    def is_finite(self) -> bool:
-        return not self.nans and not self.infinities
-
-    def __str__(self) -> str:
-        shape = "x".join(str(n) for n in self.shape) or "scalar"
-        return f"{self.name}: {self.dtype} {shape} {self.text}"
 
 
 class Step(NamedTuple):
@@ -61,8 +36,10 @@ class Step(NamedTuple):
     Attributes:
       number: in the order of running, from 0.
       op, op_type: its name and type.
-      turn: how often it had run before in this run: the turn of its loop.
+      turns: the loops that it ran in, from the outermost inwards, and the turn of each,
+        from 0.
       inputs, outputs: what it took and made.
+      passed: what Switch, Merge, Enter, Exit and NextIteration handed on just before.
       device: "CPU:0".
       elapsed_us: how long it took.
       live_bytes: of all arrays that the run had made and still had, its inputs too.
@@ -71,22 +48,46 @@ class Step(NamedTuple):
     number: int
     op: str
     op_type: str
-    turn: int
+    turns: Turns
     inputs: tuple[Seen, ...]
     outputs: tuple[Seen, ...]
+    passed: tuple[Seen, ...]
     device: str
     elapsed_us: float
     live_bytes: int
 
+    @property
+    def turn(self) -> int:
+        """The turn of the innermost loop; 0 outside of loops."""
+        return self.turns[-1][1] if self.turns else 0
+
     def __str__(self) -> str:
-        turn = f" (turn {self.turn})" if self.turn else ""
         lines = [
-            f"step {self.number}: {self.op}{turn}, {self.op_type} on {self.device}, "
+            f"step {self.number}: {_title(self)}, {self.op_type} on {self.device}, "
             f"{self.elapsed_us:.0f} us, {show_bytes(self.live_bytes)} alive"
         ]
         lines += [f"  takes {seen}" for seen in self.inputs]
         lines += [f"  gives {seen}" for seen in self.outputs]
         return "\n".join(lines)
+
+
+class LoopRun(NamedTuple):
+    """One run of a loop.
+
+    Attributes:
+      name: of the loop.
+      outer: the loops around it, and their turns.
+      starts: the first step of each turn; the last of them may only be the test that
+        ends the loop.
+      last: the last step.
+      times: how often the body ran.
+    """
+
+    name: str
+    outer: Turns
+    starts: tuple[int, ...]
+    last: int
+    times: int
 
 
 class Recording(Sequence[Step]):
@@ -96,20 +97,36 @@ class Recording(Sequence[Step]):
       steps: what ran, in order.
       result: what the run returned; None if it failed.
       error: what ended it; None if nothing did.
+      failed: the op at which it ended, with what it took; None if there is none.
+      graph, fetches, feeds: of the run; the last two are names.
+      stops: the numbers of the steps for which `when` was true.
       dropped: how many small arrays were not kept, because there was no room left.
+      missed: how many steps were not written down, because there were too many.
     """
 
     def __init__(
         self,
         steps: Sequence[Step],
-        result: Any,
-        error: BaseException | None,
+        result: Any = None,
+        error: BaseException | None = None,
+        *,
+        graph: Graph,
+        fetches: Sequence[str] = (),
+        feeds: Sequence[str] = (),
+        failed: Step | None = None,
+        stops: Sequence[int] = (),
         dropped: int = 0,
+        missed: int = 0,
     ) -> None:
         self.steps = tuple(steps)
         self.result = result
         self.error = error
+        self.graph = graph
+        self.fetches, self.feeds = tuple(fetches), tuple(feeds)
+        self.failed = failed
+        self.stops = tuple(stops)
         self.dropped = dropped
+        self.missed = missed
 
     def __len__(self) -> int:
         return len(self.steps)
@@ -117,11 +134,35 @@ class Recording(Sequence[Step]):
     def __getitem__(self, index: Any) -> Any:
         return self.steps[index]
 
+    def loops(self) -> list[LoopRun]:
+        """Each run of each loop, in the order in which they began."""
+        starts: dict[tuple[Turns, str], dict[int, int]] = {}
+        last: dict[tuple[Turns, str], int] = {}
+        goes_on: dict[tuple[Turns, str], bool] = {}
+        for step in self.steps:
+            for depth, (name, turn) in enumerate(step.turns):
+                key = step.turns[:depth], name
+                starts.setdefault(key, {}).setdefault(turn, step.number)
+                last[key] = step.number
+            if step.op_type == "LoopCond" and step.outputs[0].array is not None:
+                key = step.turns[:-1], step.turns[-1][0]
+                goes_on[key] = bool(step.outputs[0].array)
+        return [
+            LoopRun(
+                key[1],
+                key[0],
+                tuple(turns[turn] for turn in sorted(turns)),
+                last[key],
+                len(turns) - (not goes_on.get(key, True)),
+            )
+            for key, turns in starts.items()
+        ]
+
     def values_at(self, number: int) -> dict[str, Seen]:
         """Every tensor that is known after a step, by name: its latest value."""
         known: dict[str, Seen] = {}
         for step in self.steps[: number + 1]:
-            for seen in (*step.inputs, *step.outputs):
+            for seen in (*step.passed, *step.inputs, *step.outputs):
                 known[seen.name] = seen
         return known
 
@@ -154,31 +195,80 @@ class Recording(Sequence[Step]):
         """The last breakpoint before a step; None if there is none."""
         return next((b for b in sorted(breakpoints, reverse=True) if b < number), None)
 
-    def __str__(self) -> str:
-        return "\n".join(self._lines())
+    def spoilers(self) -> list[int]:
+        """The numbers of the steps that make a NaN or an infinity from numbers."""
+        return self.breakpoints(nan=True)
 
-    def _lines(self) -> Iterator[str]:
-        shown = self.steps[:MOST_LINES]
-        width = max((len(_title(step)) for step in shown), default=2)
-        kind = max((len(step.op_type) for step in shown), default=4)
-        for step in shown:
+    def where_it_failed(self) -> str:
+        """The error that ended the run, its op and the first line of its words."""
+        if self.error is None:
+            return ""
+        where = "" if self.failed is None else f" at {_title(self.failed)}"
+        words = str(getattr(self.error, "message", self.error)).partition("\n")[0]
+        return f"ended by {type(self.error).__name__}{where}: {words}"
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def to_text(self, most: int = MOST_LINES, marked: Sequence[int] = ()) -> str:
+        """A table of the steps.
+
+        Args:
+          most: how many lines; of a longer run its beginning, its end and what stands
+            around the marked steps.
+          marked: numbers of steps that get a mark.
+        """
+        shown = self._shown(most, marked)
+        width = max((len(_title(self[n])) for n in shown), default=2)
+        kind = max((len(self[n].op_type) for n in shown), default=4)
+        lines = []
+        before = -1
+        for number in shown:
+            if number > before + 1:
+                lines.append(f"      ... {number - before - 1} steps")
+            before = number
+            step = self[number]
             made = "; ".join(seen.text for seen in step.outputs)
-            yield (
-                f"{step.number:>4}  {_title(step):<{width}}  {step.op_type:<{kind}}  "
-                f"{made}"
+            mark = ">" if number in marked else " "
+            lines.append(
+                f"{mark}{number:>4}  {_title(step):<{width}}  "
+                f"{step.op_type:<{kind}}  {made}".rstrip()
             )
-        if len(self.steps) > MOST_LINES:
-            yield f"      and {len(self.steps) - MOST_LINES} more steps"
+        if len(self) > before + 1:
+            lines.append(f"      ... {len(self) - before - 1} steps")
+        if self.missed:
+            lines.append(f"      {self.missed} more steps were not written down")
         if self.error is not None:
-            op = getattr(self.error, "op", None)
-            where = "" if op is None else f" at {op.name}"
-            yield f"      ended by {type(self.error).__name__}{where}"
+            lines.append(f"      {self.where_it_failed()}")
         if self.dropped:
-            yield f"      {self.dropped} values were not kept: no room"
+            lines.append(f"      {self.dropped} values were not kept: no room")
+        return "\n".join(lines)
+
+    def _shown(self, most: int, marked: Sequence[int]) -> list[int]:
+        if len(self) <= most:
+            return list(range(len(self)))
+        found: dict[int, None] = {}
+        around = [n + i for n in sorted(marked)[: most // 20] for i in range(-4, 3)]
+        for number in (*around, *range(most // 4), *range(len(self) - 4, len(self))):
+            found[number] = None
+        for number in range(len(self)):
+            if len(found) >= most:
+                break
+            found[number] = None
+        return sorted(n for n in found if 0 <= n < len(self))
+
+
+When = Callable[..., Any]
 
 
 def record(
-    session: Any, fetches: Any, feed_dict: Any = None, max_bytes: int = MAX_BYTES
+    session: Any,
+    fetches: Any,
+    feed_dict: Any = None,
+    *,
+    when: When | None = None,
+    max_bytes: int = MAX_BYTES,
+    max_steps: int = MAX_STEPS,
 ) -> Recording:
     """Run once and write down every op; an error ends the recording, not the program.
 
@@ -188,10 +278,14 @@ def record(
     Args:
       session: a session.
       fetches, feed_dict: as for `session.run`.
+      when: called as `when(step, *arrays)` after each op, with what it made; where it
+        is true becomes one of the recording's `stops`.
       max_bytes: for copies of small arrays; what is beyond is kept in words only.
+      max_steps: what runs beyond is only counted.
 
     Raises:
       ValueError, TypeError: as `session.run` does for wrong fetches and feeds.
+      Exception: what `when` raises, once the run has ended.
 
     Example:
       >>> run = record(sess, loss, {x: batch})
@@ -200,29 +294,74 @@ def record(
         takes Square:0: float32 2x2 [[1, 0], [0, 1]]
         gives loss:0: float32 scalar 0.5
     """
-    recorder = _Recorder(max_bytes)
+    recorder = _Recorder(when, max_bytes, max_steps)
     result, error = None, None
     try:
         result = session.follow(fetches, feed_dict, [recorder], recorder.begin)
     except OpError as raised:
         error = raised
-    return Recording(recorder.steps, result, error, recorder.dropped)
+    if recorder.problem is not None:
+        raise recorder.problem
+    return Recording(
+        recorder.steps,
+        result,
+        error,
+        graph=session.graph,
+        fetches=_names_in(session.graph, fetches),
+        feeds=tuple(recorder.fed),
+        failed=None if error is None else recorder.running(),
+        stops=recorder.stops,
+        dropped=recorder.dropped,
+        missed=recorder.missed,
+    )
 
 
-class _Recorder:
+def _names_in(graph: Graph, fetches: Any) -> list[str]:
+    return [element.name for element in Fetches(graph, fetches).elements]
+
+
+class _Recorder(ValueObserver):
     """An observer of a run (`runtime.execute.StepObserver`)."""
 
-    def __init__(self, max_bytes: int) -> None:
+    def __init__(self, when: When | None, max_bytes: int, max_steps: int) -> None:
         self.steps: list[Step] = []
-        self.dropped = 0
+        self.stops: list[int] = []
+        self.fed: dict[str, Seen] = {}
+        self.dropped = self.missed = 0
+        self.problem: Exception | None = None
+        self._when = when
         self._room = max_bytes
-        self._known: dict[Edge, Seen] = {}
-        self._turns: dict[Any, int] = {}
-        self._live: dict[int, int] = {}  # register -> bytes
+        self._most = max_steps
+        # What was made last on each edge; another array there is seen anew.
+        self._known: dict[Edge, tuple[int, Seen]] = {}
+        self._passed: list[Seen] = []
+        self._alive = _Alive()
+        self._next: tuple[Node, Turns, tuple[Seen, ...]] | None = None
         self._start_ns = 0
 
     def begin(self, fed: dict[Any, Any]) -> None:
-        self._fed = {name: self._see(name, value) for name, value in fed.items()}
+        for name, value in fed.items():
+            self.fed[name] = self._see(name, value)
+            self._alive.leave(value)
+
+    def takes(self, node: Node, values: Sequence[Any], turns: Turns) -> None:
+        for value in values:
+            if isinstance(value, Cell) and value.is_initialized:
+                self._alive.leave(value.value)
+        if len(self.steps) >= self._most:
+            return
+        seen = []
+        if len(values) == len(node.inputs):  # else it is the read of a variable
+            pairs = zip(node.inputs, values, strict=True)
+            seen = [self._taken(edge, value) for edge, value in pairs]
+        self._next = node, turns, tuple(seen)
+
+    def passes(self, node: Node, values: Sequence[Any], turns: Turns) -> None:
+        if len(self.steps) >= self._most:
+            return
+        for i, value in enumerate(values[: len(node.op.outputs)]):
+            if value is not None:
+                self._passed.append(self._made(node, i, value))
 
     def before(self, instruction: Instruction) -> None:
         self._start_ns = time.perf_counter_ns()
@@ -230,56 +369,75 @@ class _Recorder:
     def after(self, instruction: Instruction, results: Sequence[Any]) -> None:
         elapsed_us = (time.perf_counter_ns() - self._start_ns) / 1000
         node = instruction.node
-        outputs = []
-        for i, value in enumerate(results[: len(node.op.outputs)]):
-            seen = self._see(node.op.outputs[i].name, value)
-            self._known[Edge(node, i)] = seen
-            outputs.append(seen)
-        for slot, value in zip(instruction.outputs, results, strict=False):
-            self._live[slot] = getattr(value, "nbytes", 0)
-        if instruction.is_read and node.op.type not in ("Identity", "ReadVariableOp"):
+        if not instruction.is_read and node.op.type != "ReadVariableOp":
+            for value in results:
+                self._alive.add(value)
+        elif node.op.type not in ("Identity", "ReadVariableOp"):
             return  # of a variable, for this op: the op itself has its own step
-        turn = self._turns.get(node, 0)
-        self._turns[node] = turn + 1
-        inputs = [self._taken(edge) for edge in node.inputs]
-        self.steps.append(
-            Step(
-                len(self.steps),
-                node.op.name,
-                node.op.type,
-                turn,
-                tuple(seen for seen in inputs if seen is not None),
-                tuple(outputs),
-                label_of(node.device.name),
-                elapsed_us,
-                sum(self._live.values()),
-            )
-        )
+        if self._next is None:
+            self.missed += node.values is None
+            return
+        made = [self._made(node, i, v) for i, v in enumerate(results)]
+        if node.values is not None:  # a constant of a loop
+            self._passed += made
+            self._next = None
+            return
+        step = self.running(tuple(made), elapsed_us)
+        assert step is not None
+        self._next = None
+        self._passed = []
+        self.steps.append(step)
+        if self._when is not None and self.problem is None:
+            try:
+                if self._when(step, *map(_array_of, results)):
+                    self.stops.append(step.number)
+            except Exception as problem:  # the op is not to blame
+                self.problem = problem
 
     def release(self, instruction: Instruction) -> None:
-        for slot in instruction.frees:
-            self._live.pop(slot, None)
+        return None
 
-    def _taken(self, edge: Edge) -> Seen | None:
-        found = self._known.get(edge)
-        if found is None and edge.index >= 0:
-            name = edge.node.op.outputs[edge.index].name
-            if edge.constant is not None:
-                found = self._see(name, edge.constant)
-            else:
-                found = self._fed.get(name)
-        return found
+    def running(
+        self, outputs: tuple[Seen, ...] = (), elapsed_us: float = 0.0
+    ) -> Step | None:
+        """The op that runs now, as a step."""
+        if self._next is None:
+            return None
+        node, turns, inputs = self._next
+        return Step(
+            len(self.steps),
+            node.op.name,
+            node.op.type,
+            tuple((name.rpartition("/")[0] or name, turn) for name, turn in turns),
+            inputs,
+            outputs,
+            tuple(self._passed),
+            label_of(node.device.name),
+            elapsed_us,
+            self._alive.size_bytes,
+        )
+
+    def _made(self, node: Node, index: int, value: Any) -> Seen:
+        seen = self._see(node.op.outputs[index].name, value)
+        self._known[Edge(node, index)] = id(value), seen
+        return seen
+
+    def _taken(self, edge: Edge, value: Any) -> Seen:
+        known = self._known.get(edge)
+        if known is not None and known[0] == id(value) and not isinstance(value, Cell):
+            return known[1]
+        name = edge.node.op.outputs[max(0, edge.index)].name
+        if edge.node.is_feed and name in self.fed:
+            return self.fed[name]
+        seen = self._see(name, value)
+        self._known[edge] = id(value), seen
+        return seen
 
     def _see(self, name: str, value: Any) -> Seen:
-        if isinstance(value, Cell):
-            if not value.is_initialized:
-                return Seen(name, "", (), "uninitialized", None, 0, 0)
-            value = value.value
-        array = np.asarray(to_host(value))
-        nans = infinities = 0
-        if array.dtype.kind in "fc":
-            nans = int(np.isnan(array).sum())
-            infinities = int(np.isinf(array).sum())
+        if isinstance(value, Cell) and not value.is_initialized:
+            return Seen(name, "", (), "uninitialized")
+        array = _array_of(value)
+        figures = figures_of(array)
         copy = None
         if array.size <= WHOLE:
             if array.nbytes <= self._room:
@@ -287,44 +445,52 @@ class _Recorder:
                 copy = array.copy()
             else:
                 self.dropped += 1
-        text = words_of(array, nans, infinities)
-        return Seen(name, _kind(array), array.shape, text, copy, nans, infinities)
+        text = words_of(array, figures)
+        return Seen(name, kind_of(array), array.shape, text, copy, figures)
 
 
-def words_of(array: np.ndarray[Any, Any], nans: int = 0, infinities: int = 0) -> str:
-    """An array in a few words."""
-    if array.dtype.hasobject:
-        items = [_quoted(item) for item in array.reshape(-1)[:_SHOWN].tolist()]
-        more = ", ..." if array.size > _SHOWN else ""
-        return ", ".join(items) + more if array.ndim else "".join(items)
-    if array.size <= _SHOWN * 2:
-        text = np.array2string(array, precision=4, separator=", ", threshold=50)
-        return " ".join(text.split())
-    first = np.array2string(array.reshape(-1)[:3], precision=4, separator=", ")
-    words = f"{first[:-1]}, ...]"
-    if array.dtype.kind in "fiu":
-        finite = array[np.isfinite(array)] if array.dtype.kind == "f" else array
-        if finite.size:
-            mean = finite.mean(dtype=np.float64)
-            words += f" from {finite.min():.4g} to {finite.max():.4g}, mean {mean:.4g}"
-    if nans:
-        words += f", {nans} NaN"
-    if infinities:
-        words += f", {infinities} infinite"
-    return words
+def _array_of(value: Any) -> np.ndarray[Any, Any]:
+    if isinstance(value, Cell):
+        value = value.value if value.is_initialized else None
+    return np.asarray(to_host(value))
 
 
-def _quoted(item: Any) -> str:
-    text = item.decode(errors="replace") if isinstance(item, bytes) else str(item)
-    return repr(text if len(text) <= 40 else text[:39] + "…")
+class _Alive:
+    """The arrays that a run has made and still has."""
 
+    def __init__(self) -> None:
+        self.size_bytes = 0
+        self._held: dict[int, tuple[weakref.ref[Any], int]] = {}
 
-def _kind(array: np.ndarray[Any, Any]) -> str:
-    return "string" if array.dtype.hasobject else str(array.dtype)
+    def leave(self, array: Any) -> None:
+        """This one was there before: it does not count."""
+        self._hold(array, counts=False)
+
+    def add(self, array: Any) -> None:
+        """This one was made just now, unless it is known."""
+        self._hold(array, counts=True)
+
+    def _hold(self, array: Any, counts: bool) -> None:
+        while isinstance(getattr(array, "base", None), type(array)):
+            array = array.base
+        key = id(array)
+        size_bytes = int(getattr(array, "nbytes", 0)) if counts else 0
+        if key in self._held:
+            return
+
+        def ended(_: Any) -> None:
+            self.size_bytes -= self._held.pop(key)[1]
+
+        try:
+            self._held[key] = weakref.ref(array, ended), size_bytes
+        except TypeError:  # a NumPy scalar: nobody counts it
+            return
+        self.size_bytes += size_bytes
 
 
 def _title(step: Step) -> str:
-    return f"{step.op} ({step.turn})" if step.turn else step.op
+    turns = ".".join(str(turn) for _, turn in step.turns)
+    return f"{step.op} ({turns})" if turns else step.op
 
 
 def _spoils(step: Step) -> bool:

@@ -10,6 +10,7 @@ Large-Scale Machine Learning, 2018.
 
 from __future__ import annotations
 
+import heapq
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -27,7 +28,7 @@ from tfteach.runtime.compile import (
     takes_cell,
 )
 from tfteach.runtime.context import Context, Resources
-from tfteach.runtime.execute import StepObserver
+from tfteach.runtime.execute import StepObserver, Turns, ValueObserver
 from tfteach.runtime.frames import frames_of
 from tfteach.runtime.instruction import Instruction
 from tfteach.runtime.step import Edge, Node, Step, kernel_of
@@ -48,6 +49,7 @@ class Frame:
 
     Attributes:
       parent, parent_iteration: where the loop was entered.
+      name: of the loop.
       waiting: iteration -> node -> what has arrived for it.
       invariants: the constants of the loop: they arrive in every iteration.
       is_dead: the loop is in a branch that was not taken.
@@ -58,13 +60,17 @@ class Frame:
         "invariants",
         "is_dead",
         "last",
+        "name",
         "parent",
         "parent_iteration",
         "waiting",
     )
 
-    def __init__(self, parent: Frame | None, parent_iteration: int) -> None:
+    def __init__(
+        self, parent: Frame | None, parent_iteration: int, name: str = ""
+    ) -> None:
         self.parent = parent
+        self.name = name
         self.parent_iteration = parent_iteration
         self.waiting: dict[int, dict[_Cell, _Arrived]] = {0: {}}
         self.invariants: list[tuple[_Cell, Any]] = []
@@ -173,6 +179,47 @@ class DataflowProgram:
         return self._sources
 
 
+_Ready = tuple[_Cell, Frame, int, list[Any], bool]
+
+
+class _InTurns:
+    """What is ready to run, for somebody who follows it: loops turn by turn.
+
+    What a loop can wait for comes before it; a turn, with the loops inside, before the
+    next one.  The same methods as of the queue that is used otherwise.
+    """
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[tuple[int, ...], int, _Ready]] = []
+        self._count = 0
+        self._frames: dict[Frame, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._heap)
+
+    def append(self, ready: _Ready) -> None:
+        _, frame, iteration, _, _ = ready
+        place: list[int] = []
+        while frame.parent is not None:
+            number = self._frames.setdefault(frame, len(self._frames))
+            place[:0] = number, iteration
+            frame, iteration = frame.parent, frame.parent_iteration
+        self._count += 1
+        heapq.heappush(self._heap, (tuple(place), self._count, ready))
+
+    def popleft(self) -> _Ready:
+        return heapq.heappop(self._heap)[-1]
+
+
+def _turns(frame: Frame, iteration: int) -> Turns:
+    """The loops from the outermost inwards, and the iteration of each."""
+    found = []
+    while frame.parent is not None:
+        found.append((frame.name, iteration))
+        frame, iteration = frame.parent, frame.parent_iteration
+    return tuple(reversed(found))
+
+
 class _Run:
     """One run of a program: the frames, the queue of what can run, the results."""
 
@@ -184,7 +231,8 @@ class _Run:
     ) -> None:
         self.program = program
         self.observers = observers
-        self.queue: deque[tuple[_Cell, Frame, int, list[Any], bool]] = deque()
+        self.followers = [o for o in observers if isinstance(o, ValueObserver)]
+        self.queue: deque[_Ready] | _InTurns = _InTurns() if self.followers else deque()
         self.root = Frame(None, 0)
         self.wanted = {read_reference(edge) for edge in program.step.fetches}
         self.wanted.update(program.step.fetches)
@@ -226,6 +274,8 @@ class _Run:
                 return  # the loop's end is told by the values that leave it
             results: list[Any] = [DEAD] * len(cell.users)
         elif kind in ("Plain", "ControlTrigger"):
+            for follower in self.followers:
+                follower.takes(cell.node, values, _turns(frame, iteration))
             results = self._compute(cell, values)
         elif kind == "Switch":
             pred = self._read(cell, values)[1]
@@ -245,6 +295,10 @@ class _Run:
                 results = [self._read(cell, values)[live[0]], np.int32(live[0])]
         else:  # Enter, Exit, NextIteration hand on their input
             results = [self._read(cell, values)[0]]
+        if self.followers and not dead and kind not in ("Plain", "ControlTrigger"):
+            handed = [None if value is DEAD else value for value in results]
+            for follower in self.followers:
+                follower.passes(cell.node, handed, _turns(frame, iteration))
         if kind == "Enter":
             self._enter(cell, results, frame, iteration)
         elif kind == "Exit":
@@ -263,7 +317,7 @@ class _Run:
         key = iteration, cell.frame_name
         child = frame.children.get(key)
         if child is None:
-            child = frame.children[key] = Frame(frame, iteration)
+            child = frame.children[key] = Frame(frame, iteration, cell.frame_name)
         if results[0] is DEAD and not cell.is_invariant:
             child.is_dead = True
         if cell.is_invariant:

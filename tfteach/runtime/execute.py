@@ -14,9 +14,12 @@ from tfteach.runtime.blame import raise_blaming
 from tfteach.runtime.compile import Compiled
 from tfteach.runtime.generate import Hot, generate
 from tfteach.runtime.instruction import Instruction
+from tfteach.runtime.step import Node
 from tfteach.runtime.xp import IGNORED, float_errors
 
 FedShapes = tuple[tuple[int, ...], ...]
+# The loops that an op runs in, by frame name, and the iteration of each.
+Turns = tuple[tuple[str, int], ...]
 
 HOT_AFTER_RUNS = 12
 MANY_RUNS = 3 * HOT_AFTER_RUNS
@@ -33,6 +36,20 @@ class StepObserver(Protocol):
     def after(self, instruction: Instruction, results: Sequence[Any]) -> None: ...
 
     def release(self, instruction: Instruction) -> None: ...
+
+
+class ValueObserver:
+    """An observer that is told the inputs as well, and the turns of loops.
+
+    A step with loops then runs in order: a turn ends before the next one begins, a loop
+    before what else could run.
+    """
+
+    def takes(self, node: Node, values: Sequence[Any], turns: Turns) -> None:
+        """Called before `before`; a variable is its cell."""
+
+    def passes(self, node: Node, values: Sequence[Any], turns: Turns) -> None:
+        """A Switch, Merge or the like hands on values; None stands for a dead one."""
 
 
 class Program:
@@ -153,13 +170,17 @@ class Program:
         for slot, value in zip(compiled.feeds, fed, strict=True):
             registers[slot] = value
         instruction = None
+        values: list[Any] = []
         try:
             for instruction in compiled.instructions:
+                values = [registers[i] for i in instruction.inputs]
+                for observer in observers:
+                    if isinstance(observer, ValueObserver):
+                        observer.takes(instruction.node, values, ())
                 for observer in observers:
                     observer.before(instruction)
-                result = instruction.function(
-                    *[registers[i] for i in instruction.inputs]
-                )
+                result = instruction.function(*values)
+                values.clear()
                 outputs = instruction.outputs
                 results = (result,) if len(outputs) == 1 else tuple(result or ())
                 for slot, value in zip(outputs, results, strict=True):
@@ -172,6 +193,7 @@ class Program:
                     observer.release(instruction)
         except Exception as error:
             registers.clear()
+            values.clear()
             result = results = None
             raise_blaming(error, instruction)
         return [own(registers[slot]) for slot, own in compiled.fetches]

@@ -1,0 +1,166 @@
+"""A value of a run, written down: all of a small array, the figures of a large one."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+WHOLE = 1000  # elements up to which a value is kept
+BINS = 16
+_SHOWN = 6  # numbers in a line
+_LONGEST = 40  # characters of a string
+
+
+class Figures(NamedTuple):
+    """What the numbers of an array are like.
+
+    Attributes:
+      nans, infinities: how many are none.
+      low, high, mean: of the finite ones; None without any.
+      bins: how many finite ones lie in equal parts from low to high; () for a few.
+    """
+
+    nans: int = 0
+    infinities: int = 0
+    low: float | None = None
+    high: float | None = None
+    mean: float | None = None
+    bins: tuple[int, ...] = ()
+
+
+class Seen(NamedTuple):
+    """A value as it was when an op made it, or took it.
+
+    Attributes:
+      name: of the tensor.
+      dtype, shape: of the array.
+      text: it in a few words: all of a small array, else its range and first numbers.
+      array: a copy, if it is small and there was room for it; else None.
+      figures: of its numbers.
+    """
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    text: str
+    array: np.ndarray[Any, Any] | None = None
+    figures: Figures = Figures()
+
+    @property
+    def nans(self) -> int:
+        return self.figures.nans
+
+    @property
+    def infinities(self) -> int:
+        return self.figures.infinities
+
+    @property
+    def is_finite(self) -> bool:
+        return not self.nans and not self.infinities
+
+    @property
+    def short(self) -> str:
+        """It beside a line of a picture: a few numbers, or the size and the range."""
+        return _short(self)
+
+    def __str__(self) -> str:
+        shape = "x".join(str(n) for n in self.shape) or "scalar"
+        return f"{self.name}: {self.dtype} {shape} {self.text}"
+
+
+def figures_of(array: np.ndarray[Any, Any]) -> Figures:
+    """The figures of an array; none of one that holds no real numbers."""
+    kind = array.dtype.kind
+    nans = infinities = 0
+    if kind in "fc":
+        nans = int(np.isnan(array).sum())
+        infinities = int(np.isinf(array).sum())
+    if kind not in "fiu":
+        return Figures(nans, infinities)
+    finite = array[np.isfinite(array)] if nans or infinities else array
+    if not finite.size:
+        return Figures(nans, infinities)
+    low, high = float(finite.min()), float(finite.max())
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean = float(finite.mean(dtype=np.float64))
+        span = high - low
+    bins: tuple[int, ...] = ()
+    if finite.size > 2 * _SHOWN and 0 < span < np.inf:
+        # In doubles: the range of large float16 and float32 numbers is beyond theirs.
+        place = (finite.astype(np.float64) - low) * (BINS / span)
+        part = np.minimum(place.astype(np.int64).ravel(), BINS - 1)
+        bins = tuple(np.bincount(part, minlength=BINS).tolist())
+    return Figures(
+        nans, infinities, low, high, mean if np.isfinite(mean) else None, bins
+    )
+
+
+def words_of(array: np.ndarray[Any, Any], figures: Figures | None = None) -> str:
+    """An array in a few words."""
+    if array.dtype.hasobject:
+        items = [_quoted(item) for item in array.reshape(-1)[:_SHOWN].tolist()]
+        more = ", ..." if array.size > _SHOWN else ""
+        return ", ".join(items) + more if array.ndim else "".join(items)
+    if array.size <= _SHOWN * 2:
+        text = np.array2string(array, precision=4, separator=", ", threshold=50)
+        return " ".join(text.split())
+    figures = figures_of(array) if figures is None else figures
+    first = np.array2string(array.reshape(-1)[:3], precision=4, separator=", ")
+    words = f"{first[:-1]}, ...]"
+    if figures.low is not None:
+        words += f" from {figures.low:.4g} to {figures.high:.4g}"
+    if figures.mean is not None:
+        words += f", mean {figures.mean:.4g}"
+    if figures.nans:
+        words += f", {figures.nans} NaN"
+    if figures.infinities:
+        words += f", {figures.infinities} infinite"
+    return words
+
+
+def kind_of(array: np.ndarray[Any, Any]) -> str:
+    """The type of an array's elements, as TensorFlow calls it."""
+    return "string" if array.dtype.hasobject else str(array.dtype)
+
+
+def number_text(value: Any) -> str:
+    """One element in few characters."""
+    if isinstance(value, bytes | str):
+        return _quoted(value)
+    if isinstance(value, bool | np.bool_):
+        return str(bool(value))
+    if isinstance(value, float | np.floating):
+        text = f"{float(value):.4g}"
+        return {"nan": "NaN", "inf": "∞", "-inf": "-∞"}.get(text, text)
+    return str(value)
+
+
+_FEW = 3  # numbers on a line of a picture
+
+
+def _short(seen: Seen) -> str:
+    array = seen.array
+    size = "×".join(str(n) for n in seen.shape)
+    if array is not None and not seen.shape:
+        return number_text(array[()])
+    if array is not None and array.size <= _FEW and array.ndim == 1:
+        return f"[{', '.join(number_text(item) for item in array)}]"
+    figures = seen.figures
+    wrong = [
+        f"{count} {word}"
+        for count, word in ((figures.nans, "NaN"), (figures.infinities, "∞"))
+        if count
+    ]
+    if wrong:
+        return " ".join([size, "·" if size else "", *wrong]).strip()
+    if figures.low is None or figures.high is None:
+        return size if seen.dtype else seen.text
+    if figures.low == figures.high:
+        return f"{size} · {figures.low:.3g}"
+    return f"{size} · {figures.low:.3g}…{figures.high:.3g}"
+
+
+def _quoted(item: Any) -> str:
+    text = item.decode(errors="replace") if isinstance(item, bytes) else str(item)
+    return repr(text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…")
