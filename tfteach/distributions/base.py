@@ -13,9 +13,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-import numpy as np
-
 from tfteach.distributions import divergence
+from tfteach.distributions.sizes import as_vector, is_scalar
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import int32
 from tfteach.framework.export import export, export_value
@@ -24,14 +23,10 @@ from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape, as_tensor_shape
 from tfteach.framework.static import constant_value
 from tfteach.ops.array import reshape
-from tfteach.ops.choose import where, where_v2
-from tfteach.ops.compare import equal
 from tfteach.ops.constant import constant
 from tfteach.ops.exponential import exp, log, log1p
 from tfteach.ops.join import concat
-from tfteach.ops.reductions import reduce_prod
-from tfteach.ops.shapes import rank, shape
-from tfteach.ops.slicing import slice
+from tfteach.ops.shapes import shape
 from tfteach.ops.spread import broadcast_dynamic_shape, broadcast_static_shape
 from tfteach.ops.unary import sqrt, square
 
@@ -226,13 +221,13 @@ class Distribution:
     def is_scalar_event(self, name: str = "is_scalar_event") -> Tensor:
         """Whether samples are scalars, as a bool Tensor."""
         with self._name_scope(name):
-            found = _is_scalar(self.event_shape, self.event_shape_tensor)
+            found = is_scalar(self.event_shape, self.event_shape_tensor)
             return convert(found, name="is_scalar_event")
 
     def is_scalar_batch(self, name: str = "is_scalar_batch") -> Tensor:
         """Whether this is one distribution only, as a bool Tensor."""
         with self._name_scope(name):
-            found = _is_scalar(self.batch_shape, self.batch_shape_tensor)
+            found = is_scalar(self.batch_shape, self.batch_shape_tensor)
             return convert(found, name="is_scalar_batch")
 
     # ---- samples
@@ -255,7 +250,7 @@ class Distribution:
         """
         with self._name_scope(name, values=[sample_shape]):
             sizes = convert(sample_shape, int32, "sample_shape")
-            sizes, n = _as_vector(sizes, "sample_shape")
+            sizes, n = as_vector(sizes, "sample_shape")
             samples = self._sample_n(n, seed)
             rest = shape(samples)[1:]
             samples = reshape(samples, concat([sizes, rest], 0))
@@ -459,11 +454,6 @@ class Scalar(Distribution):
         return TensorShape([])
 
 
-def same_shapes(sample_shape: Any, *names: str) -> dict[str, Any]:
-    """`sample_shape` as the shape of each of these parameters."""
-    return dict.fromkeys(names, convert(sample_shape, int32))
-
-
 def _first(direct: Callable[[], Any], derived: Callable[[], Any]) -> Any:
     """What `direct` gives, or `derived` if the subclass did not say `direct`."""
     try:
@@ -473,42 +463,3 @@ def _first(direct: Callable[[], Any], derived: Callable[[], Any]) -> Any:
             return derived()
         except NotImplementedError:
             raise missing from None
-
-
-def _is_scalar(known: TensorShape, tensor: Callable[[], Tensor]) -> Any:
-    if known.ndims is not None:
-        return known.ndims == 0
-    sizes = tensor()
-    if sizes.shape.ndims is not None and sizes.shape.as_list()[0] is not None:
-        return sizes.shape.as_list() == [0]
-    return equal(shape(sizes)[0], 0)
-
-
-def _as_vector(x: Tensor, name: str) -> tuple[Tensor, Any]:
-    """The shape as a vector, and the product of its sizes."""
-    known = constant_value(x)
-    if known is None:
-        product: Any = reduce_prod(x)
-    else:
-        product = np.prod(known, dtype=x.dtype.numpy_dtype)
-    ndims = x.shape.ndims
-    if ndims is None:
-        axes = rank(x)
-        return reshape(x, _at_least_one(equal(axes, 0), shape(x))), product
-    if ndims == 0:
-        if known is None:
-            return reshape(x, [1]), product
-        return convert(np.array([known], x.dtype.numpy_dtype), name=name), product
-    if ndims != 1:
-        raise ValueError("Input is neither scalar nor vector.")
-    return x, product
-
-
-def _at_least_one(is_scalar: Tensor, sizes: Tensor) -> Tensor:
-    """[1] for a scalar, else `sizes`."""
-    with name_scope("pick_vector", values=[is_scalar, sizes]):
-        one = convert(np.array([1], np.int32), name="true_vector")
-        n = shape(one)[0]
-        both = concat([one, sizes], 0)
-        begin = where_v2(is_scalar, 0, n)
-        return slice(both, [begin], [where(is_scalar, n, -1)])

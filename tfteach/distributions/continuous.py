@@ -12,9 +12,10 @@ import numpy as np
 
 from tfteach.checks.types import assert_same_float_dtype
 from tfteach.checks.values import assert_less, assert_positive
-from tfteach.distributions.base import FULLY_REPARAMETERIZED, Scalar, same_shapes
+from tfteach.distributions.base import FULLY_REPARAMETERIZED, Scalar
 from tfteach.distributions.divergence import RegisterKL
 from tfteach.distributions.normal_cdf import log_cdf_laplace, log_ndtr, ndtr, ndtri
+from tfteach.distributions.sizes import same_shapes
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import control_dependencies, name_scope

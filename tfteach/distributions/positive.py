@@ -11,9 +11,10 @@ import numpy as np
 
 from tfteach.checks.types import assert_same_float_dtype
 from tfteach.checks.values import assert_less, assert_positive
-from tfteach.distributions.base import FULLY_REPARAMETERIZED, Scalar, same_shapes
+from tfteach.distributions.base import FULLY_REPARAMETERIZED, Scalar
 from tfteach.distributions.divergence import RegisterKL
 from tfteach.distributions.probabilities import another_seed
+from tfteach.distributions.sizes import same_shapes
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import int32
 from tfteach.framework.export import export

@@ -23,7 +23,6 @@ from tfteach.distributions.base import (
     NOT_REPARAMETERIZED,
     Distribution,
     Scalar,
-    same_shapes,
 )
 from tfteach.distributions.divergence import RegisterKL
 from tfteach.distributions.probabilities import (
@@ -32,6 +31,7 @@ from tfteach.distributions.probabilities import (
     log_combinations,
     logits_and_probs,
 )
+from tfteach.distributions.sizes import same_shapes
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import int32
 from tfteach.framework.export import export

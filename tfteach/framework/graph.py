@@ -8,12 +8,18 @@ Source: python/framework/ops.py (API, naming rules and messages).
 from __future__ import annotations
 
 import threading
-import weakref
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import Any
 
 from tfteach.framework.export import export_value
+from tfteach.framework.observers import (
+    Observer,
+    OpAdded,
+    SessionRun,
+    Subscription,
+    observe_all,
+    observers_of_new,
+)
 from tfteach.framework.operation import Operation, SourceLine, Tensor
 from tfteach.framework.scope import ControlScope, DeviceLike, Scopes
 from tfteach.framework.stacks import default_graph, get_default_graph
@@ -27,70 +33,8 @@ __all__ = [
     "Subscription",
     "Tensor",
     "get_default_graph",
+    "observe_all",
 ]
-
-
-class OpAdded(NamedTuple):
-    """An operation was added to the graph."""
-
-    op: Operation
-
-
-class SessionRun(NamedTuple):
-    """A session is about to run a part of the graph.
-
-    Attributes:
-      session: the session.
-      fetches, feeds: as elements of the graph.
-      at_end: an observer that wants to know the end adds a function here; it gets the
-        error that ended the run, or None.
-      run_metadata: the caller's RunMetadata, filled in by then; None without one.
-    """
-
-    session: Any
-    fetches: tuple[Operation | Tensor, ...]
-    feeds: tuple[Tensor, ...]
-    at_end: list[Callable[[BaseException | None], Any]]
-    run_metadata: Any = None
-
-
-Observer = Callable[[OpAdded | SessionRun], Any]
-
-
-class Subscription:
-    """A listening observer; `close()` ends it."""
-
-    def __init__(self, graph: Graph, callback: Observer) -> None:
-        self._graph, self._callback = graph, callback
-
-    def close(self) -> None:
-        observers = self._graph.observers
-        self._graph.observers = tuple(o for o in observers if o is not self._callback)
-
-    def __enter__(self) -> Subscription:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-
-_graphs: weakref.WeakSet[Graph] = weakref.WeakSet()
-_everywhere: tuple[Observer, ...] = ()  # what observes graphs still to be made
-
-
-@contextmanager
-def observe_all(callback: Observer) -> Iterator[None]:
-    """Call `callback` for what happens to any graph, also one made inside."""
-    global _everywhere
-    _everywhere = (*_everywhere, callback)
-    for graph in list(_graphs):
-        graph.observers = (*graph.observers, callback)
-    try:
-        yield
-    finally:
-        _everywhere = tuple(o for o in _everywhere if o is not callback)
-        for graph in list(_graphs):
-            graph.observers = tuple(o for o in graph.observers if o is not callback)
 
 
 class Graph:
@@ -110,8 +54,7 @@ class Graph:
         self.scopes = Scopes(self)
         self.control_flow_context: Any = None
         self.has_control_flow = False  # whether there was ever a context
-        self.observers: tuple[Observer, ...] = _everywhere
-        _graphs.add(self)
+        self.observers: tuple[Observer, ...] = observers_of_new(self)
         self.mutations = 0
         self.is_planned = False  # whether sessions have checked feeds
         self.finalized = False

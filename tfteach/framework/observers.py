@@ -1,0 +1,84 @@
+"""What happens to graphs, told to whoever observes: ops added, session runs.
+
+`Graph.observe` listens to one graph, `observe_all` to every one.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from tfteach.framework.graph import Graph
+    from tfteach.framework.operation import Operation, Tensor
+
+
+class OpAdded(NamedTuple):
+    """An operation was added to the graph."""
+
+    op: Operation
+
+
+class SessionRun(NamedTuple):
+    """A session is about to run a part of the graph.
+
+    Attributes:
+      session: the session.
+      fetches, feeds: as elements of the graph.
+      at_end: an observer that wants to know the end adds a function here; it gets the
+        error that ended the run, or None.
+      run_metadata: the caller's RunMetadata, filled in by then; None without one.
+    """
+
+    session: Any
+    fetches: tuple[Operation | Tensor, ...]
+    feeds: tuple[Tensor, ...]
+    at_end: list[Callable[[BaseException | None], Any]]
+    run_metadata: Any = None
+
+
+Observer = Callable[[OpAdded | SessionRun], Any]
+
+
+class Subscription:
+    """A listening observer; `close()` ends it."""
+
+    def __init__(self, graph: Graph, callback: Observer) -> None:
+        self._graph, self._callback = graph, callback
+
+    def close(self) -> None:
+        observers = self._graph.observers
+        self._graph.observers = tuple(o for o in observers if o is not self._callback)
+
+    def __enter__(self) -> Subscription:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+_graphs: weakref.WeakSet[Graph] = weakref.WeakSet()
+_everywhere: tuple[Observer, ...] = ()  # what observes graphs still to be made
+
+
+@contextmanager
+def observe_all(callback: Observer) -> Iterator[None]:
+    """Call `callback` for what happens to any graph, also one made inside."""
+    global _everywhere
+    _everywhere = (*_everywhere, callback)
+    for graph in list(_graphs):
+        graph.observers = (*graph.observers, callback)
+    try:
+        yield
+    finally:
+        _everywhere = tuple(o for o in _everywhere if o is not callback)
+        for graph in list(_graphs):
+            graph.observers = tuple(o for o in graph.observers if o is not callback)
+
+
+def observers_of_new(graph: Graph) -> tuple[Observer, ...]:
+    """What observes a graph from its beginning."""
+    _graphs.add(graph)
+    return _everywhere
