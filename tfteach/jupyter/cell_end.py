@@ -1,4 +1,4 @@
-"""What a view does when a cell has ended."""
+"""What calls a view: the end of a cell, and what a graph or session notes."""
 
 from __future__ import annotations
 
@@ -27,3 +27,15 @@ def at_cell_end(method: Callable[[], Any]) -> None:
             call()
 
     shell.events.register("post_run_cell", after_cell)
+
+
+def weakly(method: Callable[..., Any]) -> Callable[..., None]:
+    """A call of a bound method that does not keep its object alive."""
+    held = weakref.WeakMethod(method)
+
+    def call(*arguments: Any) -> None:
+        found = held()
+        if found is not None:
+            found(*arguments)
+
+    return call

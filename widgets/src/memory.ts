@@ -4,6 +4,7 @@ import { h } from "./shared/dom";
 import { shorten } from "./shared/look";
 import { ticks, timeText } from "./shared/spans";
 import { drawer, s } from "./shared/svg";
+import { together } from "./shared/together";
 
 interface Curve {
   title: string;
@@ -50,6 +51,7 @@ class MemoryView {
       model.on(`change:${key}`, act);
       this.undo.push(() => model.off(`change:${key}`, act));
     }
+    this.undo.push(together(model));
     this.show();
   }
 

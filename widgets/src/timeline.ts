@@ -5,6 +5,7 @@ import { shorten } from "./shared/look";
 import { panned, ticks, timeText, within, zoomed } from "./shared/spans";
 import type { Window } from "./shared/spans";
 import { drawer, s } from "./shared/svg";
+import { together } from "./shared/together";
 
 type OpBar = [name: string, type: string, lane: number, start: number, elapsed: number, size: number];
 type TotalRow = [name: string, calls: number, elapsed: number, size: number, share: number];
@@ -75,7 +76,7 @@ class TimelineView {
     this.drawing = drawer(this.stage, () => this.draw());
     const chosen = (): void => this.show();
     model.on("change:selected", chosen);
-    this.undo.push(() => model.off("change:selected", chosen));
+    this.undo.push(() => model.off("change:selected", chosen), together(model));
     this.group("type");
   }
 

@@ -75,9 +75,9 @@ class TimelineMagics(Magics):
         from tfteach.jupyter.widgets.memory import MemoryView
         from tfteach.jupyter.widgets.timeline import TimelineView
 
-        views: list[Any] = [TimelineView(times)]
+        views: list[Any] = [TimelineView(times, graph=session.graph)]
         if args.memory:
-            views.append(MemoryView(stats))
+            views.append(MemoryView(stats, session.graph))
         for view in views:
             if args.text:
                 print(view.to_text())

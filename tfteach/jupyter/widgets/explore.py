@@ -1,60 +1,260 @@
-"""`explore`: the views of one graph in a panel with tabs."""
+"""`explore`: all views of one graph in a panel with tabs."""
 
 from __future__ import annotations
 
+import html
+import weakref
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import ipywidgets
 
-from tfteach.framework.stacks import get_default_session
-from tfteach.jupyter.widgets.graph import GraphView, Names
+from tfteach.explain.growth import Growth
+from tfteach.explain.timing import times_and_stats
+from tfteach.framework.graph import Graph, SessionRun
+from tfteach.framework.stacks import get_default_graph, get_default_session
+from tfteach.jupyter.cell_end import at_cell_end, weakly
+from tfteach.jupyter.widgets.graph import GraphView, Names, names_of
+from tfteach.jupyter.widgets.growth import GrowthView
+from tfteach.jupyter.widgets.memory import MemoryView
 from tfteach.jupyter.widgets.placement import PlacementView
 from tfteach.jupyter.widgets.plain import Shown
 from tfteach.jupyter.widgets.run import RunView
 from tfteach.jupyter.widgets.sessions import SessionsView
+from tfteach.jupyter.widgets.timeline import TimelineView
 from tfteach.session.base import BaseSession
+
+SHARED = ("selected", "fetches", "feeds")
+OPENING = "Opening; while a cell runs, the kernel has to finish that first."
+NO_TRACE = """\
+<p><b>No run has been traced yet.</b> Trace one, in any cell:</p>
+<pre>panel.trace(train_op, {x: batch})</pre>
+<p>where <code>panel = explore(sess)</code>; or run it with full tracing yourself:</p>
+<pre>sess.run(train_op, {x: batch}, run_metadata=tf.RunMetadata(),
+         options=tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE))</pre>
+<p>When the cell has ended, the run is here.</p>"""
+
+
+class Views(Mapping[str, Any]):
+    """The views of a panel by the names of their tabs, each made when first asked for.
+
+    Attributes:
+      made: those that were.
+    """
+
+    def __init__(self, makers: dict[str, Callable[[], Any]]) -> None:
+        self._makers = makers
+        self.made: dict[str, Any] = {}
+
+    def __getitem__(self, title: str) -> Any:
+        if title not in self.made:
+            self.made[title] = self._makers[title]()
+        return self.made[title]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._makers)
+
+    def __len__(self) -> int:
+        return len(self._makers)
 
 
 class Explorer(Shown, ipywidgets.Tab):
     """Tabs of views that share what is selected, fetched and fed.
 
+    A view is made when its tab is opened first: what it notes of runs begins there.
+
+    Args:
+      graph: a graph or a GraphDef.
+      session: whose devices and variables are shown, or None.
+      fetches, feeds: what a run would fetch and feed.
+      run_metadata: of a traced run; without it the last one from now on.
+
     Attributes:
       views: by the names of their tabs.
     """
 
-    def __init__(self, views: dict[str, Any]) -> None:
-        self.views = views
-        super().__init__(children=list(views.values()), titles=list(views))
-        first = next(iter(views.values()))
-        self._links = [
+    def __init__(
+        self,
+        graph: Any,
+        session: BaseSession | None,
+        fetches: Names = (),
+        feeds: Names = (),
+        run_metadata: Any = None,
+    ) -> None:
+        self.session = session
+        self._asked = names_of(fetches), names_of(feeds)
+        self._stats: Any = run_metadata
+        self._times: Any = run_metadata
+        self._is_new_trace = False
+        self._links: list[Any] = []
+        self._growth: Growth | None = None
+        self._subscription: Any = None
+        self.graph = get_default_graph() if graph is None else graph
+        if isinstance(self.graph, Graph):
+            self._growth = Growth(self.graph, 0)
+            weakref.finalize(self, self._growth.close)
+            self._subscription = self.graph.observe(weakly(self._note))
+            weakref.finalize(self, self._subscription.close)
+        self.views = Views(self._makers())
+        titles = list(self.views)
+        self._boxes = {title: ipywidgets.VBox([_words(OPENING)]) for title in titles}
+        super().__init__(
+            children=list(self._boxes.values()), titles=titles, selected_index=0
+        )
+        self._open(titles[0])
+        self.observe(self._on_tab, "selected_index")
+        at_cell_end(self._show_trace)
+
+    def _makers(self) -> dict[str, Callable[[], Any]]:
+        """What makes each view, in the order of the tabs."""
+        graph, session = self.graph, self.session
+        makers: dict[str, Callable[[], Any]] = {
+            "Graph": lambda: GraphView(graph, *self._run()),
+            "Run": lambda: RunView(graph, *self._run()),
+        }
+        if session is not None:
+            makers["Placement"] = lambda: PlacementView(session, *self._run())
+            makers["Sessions"] = lambda: SessionsView(session)
+        if self._growth is not None:
+            makers["Growth"] = lambda: GrowthView(self._growth)
+        if session is not None or self._stats is not None:
+            makers["Timeline"] = self._timeline
+            makers["Memory"] = self._memory
+        return makers
+
+    def _run(self) -> tuple[list[str], list[str]]:
+        """What a run would fetch and feed, as the first view has it by now."""
+        first = self.views.made.get(next(iter(self.views)))
+        return self._asked if first is None else (first.fetches, first.feeds)
+
+    def _timeline(self) -> Any:
+        if self._stats is None:
+            return _words(NO_TRACE, is_html=True)
+        return TimelineView(self._times, graph=self.graph)
+
+    def _memory(self) -> Any:
+        if self._stats is not None:
+            return MemoryView(self._stats, self.graph)
+        devices = [] if self.session is None else self.session.devices
+        if any(device.ledger is not None for device in devices):
+            return MemoryView(self.session)
+        return _words(NO_TRACE, is_html=True)
+
+    # ---- tabs
+
+    def _on_tab(self, change: Any) -> None:
+        if change["new"] is not None:
+            self._open(self.titles[change["new"]])
+
+    def _open(self, title: str) -> None:
+        """Make the view of a tab, if it is not there, and put it in."""
+        try:
+            view = self.views[title]
+        except Exception as error:  # nobody else would tell the reader
+            words = f"{type(error).__name__}: {error}"
+            self._boxes[title].children = [_words(f"This view cannot be made. {words}")]
+            return
+        self._boxes[title].children = [view]
+        first = self.views[self.titles[0]]
+        self._links += [
             # In the page: they hold while the kernel computes, and in each new view.
             ipywidgets.jslink((first, name), (view, name))
-            for name in ("selected", "fetches", "feeds")
-            for view in views.values()
+            for name in SHARED
             if view is not first and view.has_trait(name)
         ]
 
+    # ---- traced runs
+
+    def trace(self, fetches: Any = None, feed_dict: Any = None, runs: int = 5) -> None:
+        """Run something a few times with full tracing, and show the run in the middle.
+
+        Args:
+          fetches: as for `session.run`; what the panel fetches without that. The runs
+            do what they always do, so a training op trains.
+          feed_dict: as for `session.run`.
+          runs: how many runs are timed, after one to warm up.
+
+        Raises:
+          ValueError: the panel has no session, or nothing is fetched.
+
+        Example:
+          >>> panel = explore(sess)
+          >>> panel.trace(train_op, {x: batch})
+        """
+        if self.session is None:
+            raise ValueError("This panel has a graph, no session: use explore(sess).")
+        if fetches is None:
+            fetches = self._run()[0]
+        if isinstance(fetches, list) and not fetches:
+            raise ValueError("Nothing is fetched: say what, panel.trace(loss).")
+        times, stats = times_and_stats(self.session, fetches, feed_dict, runs)
+        self._times, self._stats, self._is_new_trace = times, stats, True
+        self._show_trace()
+
+    def _note(self, event: Any) -> None:
+        """Keep what a traced run leaves."""
+        if not isinstance(event, SessionRun) or event.run_metadata is None:
+            return
+        if self.session is not None and event.session is not self.session:
+            return
+
+        def ended(error: BaseException | None) -> None:
+            if error is None and event.run_metadata.step_stats.dev_stats:
+                self._times = self._stats = event.run_metadata
+                self._is_new_trace = True
+
+        event.at_end.append(ended)
+
+    def _show_trace(self) -> None:
+        """Show the last traced run where one before it is shown, or none."""
+        if not self._is_new_trace:
+            return
+        self._is_new_trace = False
+        for title in ("Timeline", "Memory"):
+            old = self.views.made.pop(title, None)
+            if old is not None:
+                self._open(title)
+                old.close()
+
+    # ---- the end, and still pictures
+
     def close(self) -> None:
         """Remove the panel and its views."""
-        for part in (*self._links, *self.views.values()):
-            part.close()
+        for part in (self._growth, self._subscription):
+            if part is not None:
+                part.close()
+        for widget in (*self._links, *self.views.made.values(), *self._boxes.values()):
+            widget.close()
         super().close()
 
     def static_bundle(self) -> dict[str, str]:
         """The still picture of the first view, by MIME type."""
-        bundle: dict[str, str] = next(iter(self.views.values())).static_bundle()
+        bundle: dict[str, str] = self.views[self.titles[0]].static_bundle()
         return bundle
 
 
-def explore(target: Any = None, fetches: Names = (), feeds: Names = ()) -> Explorer:
-    """The views of a graph in tabs; of a session, also its devices and variables.
+def _words(text: str, is_html: bool = False) -> ipywidgets.HTML:
+    """Words in the place of a view."""
+    return ipywidgets.HTML(text if is_html else html.escape(text))
 
-    What is selected, fetched or fed in one tab is so in all.
+
+def explore(
+    target: Any = None,
+    fetches: Names = (),
+    feeds: Names = (),
+    run_metadata: Any = None,
+) -> Explorer:
+    """All views of a graph in tabs; of a session, also its devices, variables and runs.
+
+    What is selected, fetched or fed in one tab is so in all. A view is made when its
+    tab is opened first. Timeline and memory show `run_metadata`, or else the last run
+    with full tracing; `Explorer.trace` makes one.
 
     Args:
       target: a session, a graph, a GraphDef or a tensor; without it the default
         session, or else the default graph.
       fetches, feeds: what a run would fetch and feed.
+      run_metadata: a RunMetadata of a run with full tracing.
 
     Returns:
       An `Explorer`, which a cell shows.
@@ -66,11 +266,4 @@ def explore(target: Any = None, fetches: Names = (), feeds: Names = ()) -> Explo
         target = get_default_session()
     session = target if isinstance(target, BaseSession) else None
     graph = getattr(target, "graph", target)
-    views: dict[str, Any] = {
-        "Graph": GraphView(graph, fetches, feeds),
-        "Run": RunView(graph, fetches, feeds),
-    }
-    if session is not None:
-        views["Placement"] = PlacementView(session, fetches, feeds)
-        views["Sessions"] = SessionsView(session)
-    return Explorer(views)
+    return Explorer(graph, session, fetches, feeds, run_metadata)

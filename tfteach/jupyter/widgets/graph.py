@@ -15,7 +15,7 @@ from tfteach.framework.stacks import get_default_graph
 from tfteach.jupyter import display
 from tfteach.jupyter.growing import GrowingRows
 from tfteach.jupyter.picture import Still, bundle_of, plural, svg_of, text_of
-from tfteach.jupyter.widgets.plain import Shown
+from tfteach.jupyter.widgets.plain import Shown, token_of
 
 STATIC = pathlib.Path(__file__).parent.parent / "static"
 Names = str | Operation | Tensor | Iterable[str | Operation | Tensor]
@@ -44,7 +44,8 @@ class GraphView(Shown, anywidget.AnyWidget):
     Ops that are added while a cell runs appear at once. Click a box for its details;
     Shift-click (or `f`) fetches, `d` feeds; Enter or a double click opens a scope; `i`
     traces all that a box is made from, `o` all that is made from it; `c` changes the
-    colours; `/` searches, also for regular expressions (`/conv\d/`).
+    colours; `/` searches, also for regular expressions (`/conv\d/`). Views of one graph
+    in a page share what is selected.
 
     Args:
       graph: a `tf.Graph` or a GraphDef; the default graph if None.
@@ -89,6 +90,7 @@ class GraphView(Shown, anywidget.AnyWidget):
         # Each instance has a class of its own, where the page's module is a trait.
         return any(not isinstance(p, traitlets.TraitType | None) for p in pages)
 
+    _graph = traitlets.Unicode("").tag(sync=True)
     _ops: Any = traitlets.List().tag(sync=True)
     _runs = traitlets.Int(0).tag(sync=True)
     _first = traitlets.Int(-1).tag(sync=True)
@@ -150,6 +152,7 @@ class GraphView(Shown, anywidget.AnyWidget):
             labels=labels,
             colour_by=colour_by,
             figures={} if figures is None else figures,
+            _graph=token_of(self.graph),
             _ops=rows,
         )
         # Traits copy a list; the page that asks again must get the one that grows.

@@ -11,12 +11,13 @@ from typing import Any
 import traitlets
 
 from tfteach.explain.memory import MemoryCurve, MemoryWatch, memory_of
+from tfteach.framework.graph import Graph
 from tfteach.framework.stacks import get_default_session
-from tfteach.jupyter.cell_end import at_cell_end
+from tfteach.jupyter.cell_end import at_cell_end, weakly
 from tfteach.jupyter.picture import bundle_with, plural
 from tfteach.jupyter.strips import memory_svg
 from tfteach.jupyter.widgets.graph import STATIC
-from tfteach.jupyter.widgets.plain import PlainView
+from tfteach.jupyter.widgets.plain import PlainView, token_of_run
 
 INTERVAL_S = 0.25
 MOST_POINTS = 1500
@@ -33,6 +34,8 @@ class MemoryView(PlainView):
     Args:
       subject: a RunMetadata of a run with full tracing; a session; a dict from names to
         sessions, for comparing; a `MemoryWatch`; the default session if None.
+      graph: of a traced run; without it the default graph, if it has the ops. An op
+        that is selected in one view of a graph is so in all of them in the page.
 
     Attributes:
       selected: the name of the chosen op; "" for none.
@@ -48,10 +51,11 @@ class MemoryView(PlainView):
     _esm = STATIC / "memory.js"
     _css = STATIC / "memory.css"
 
+    _graph = traitlets.Unicode("").tag(sync=True)
     _curves: Any = traitlets.List().tag(sync=True)
     selected = traitlets.Unicode("").tag(sync=True)
 
-    def __init__(self, subject: Any = None) -> None:
+    def __init__(self, subject: Any = None, graph: Graph | None = None) -> None:
         self.watch: MemoryWatch | None = None
         self._timer: threading.Timer | None = None
         self._sent_s = 0.0
@@ -60,17 +64,12 @@ class MemoryView(PlainView):
         super().__init__()
         if hasattr(subject, "step_stats") or hasattr(subject, "dev_stats"):
             self._traced = memory_of(subject)
+            held = (holder.name for curve in self._traced for holder in curve.holders)
+            self._graph = token_of_run(graph, held)
         elif isinstance(subject, MemoryWatch):
             self.watch = subject
         else:
-            noted = weakref.WeakMethod(self._changed)
-
-            def note() -> None:
-                call = noted()
-                if call is not None:
-                    call()
-
-            self.watch = MemoryWatch(_named(subject), note)
+            self.watch = MemoryWatch(_named(subject), weakly(self._changed))
             weakref.finalize(self, self.watch.close)
         self.refresh()
         at_cell_end(self.refresh)

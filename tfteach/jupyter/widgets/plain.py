@@ -2,11 +2,43 @@
 
 from __future__ import annotations
 
+import uuid
+from collections.abc import Iterable
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import anywidget
 
+from tfteach.framework.graph import Graph
+from tfteach.framework.stacks import get_default_graph
 from tfteach.jupyter import display
+
+_tokens: WeakKeyDictionary[Graph, str] = WeakKeyDictionary()
+
+
+def token_of(graph: Any) -> str:
+    """What a page knows a graph by: its views there share what is selected.
+
+    Returns:
+      The same word for the same `tf.Graph`; "" for anything else.
+    """
+    if not isinstance(graph, Graph):
+        return ""
+    return _tokens.setdefault(graph, uuid.uuid4().hex[:12])
+
+
+def token_of_run(graph: Graph | None, names: Iterable[str]) -> str:
+    """The token of the graph that ran ops of these names.
+
+    Without a graph it is the default graph, if that has all the ops; "_send" and the
+    like are in no graph.
+    """
+    if graph is None:
+        graph = get_default_graph()
+        asked = [name for name in names if not name.startswith("_")]
+        if not all(graph.find_operation(name) is not None for name in asked):
+            return ""
+    return token_of(graph)
 
 
 class Shown:

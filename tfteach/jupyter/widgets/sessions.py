@@ -25,7 +25,7 @@ from tfteach.framework.graph import Graph
 from tfteach.framework.shape import text as shape_text
 from tfteach.framework.stacks import get_default_graph
 from tfteach.jupyter import display
-from tfteach.jupyter.cell_end import at_cell_end
+from tfteach.jupyter.cell_end import at_cell_end, weakly
 from tfteach.jupyter.picture import plural, static_html
 from tfteach.jupyter.widgets.graph import STATIC
 from tfteach.jupyter.widgets.plain import PlainView
@@ -79,14 +79,7 @@ class SessionsView(PlainView):
         self._sent_s = 0.0
         self._lock = threading.RLock()
         super().__init__(height=height)
-        changed = weakref.WeakMethod(self._changed)
-
-        def note() -> None:
-            call = changed()
-            if call is not None:
-                call()
-
-        self.session_log = SessionLog(self.graph, named, note)
+        self.session_log = SessionLog(self.graph, named, weakly(self._changed))
         weakref.finalize(self, self.session_log.close)
         self.refresh()
         at_cell_end(self.refresh)

@@ -7,10 +7,11 @@ from typing import Any
 import traitlets
 
 from tfteach.explain.timing import StepTimes, Total, lane_of, timed, times_of
+from tfteach.framework.graph import Graph
 from tfteach.jupyter.picture import bundle_with, plural
 from tfteach.jupyter.strips import timeline_svg
 from tfteach.jupyter.widgets.graph import STATIC
-from tfteach.jupyter.widgets.plain import PlainView
+from tfteach.jupyter.widgets.plain import PlainView, token_of_run
 
 MOST_OPS = 20_000
 
@@ -20,12 +21,13 @@ class TimelineView(PlainView):
 
     The wheel zooms, dragging pans; a click on an op selects it, the arrow keys go from
     op to op. Beside the lanes stand totals by op type or by scope; a click there marks
-    the ops that it counts. Link `selected` with a GraphView's to see the op in its
-    graph.
+    the ops that it counts. An op that is selected here is so in all views of the graph
+    in the page.
 
     Args:
       run: a RunMetadata of a run with full tracing, or `StepTimes`.
       height: of the totals beside the lanes, in pixels; 0 fits.
+      graph: that ran; without it the default graph, if it has the ops.
 
     Attributes:
       selected: the name of the chosen op; "" for none.
@@ -37,12 +39,12 @@ class TimelineView(PlainView):
     Example:
       >>> view = TimelineView(run_metadata)
       >>> view = TimelineView.of(sess, train_op, {x: batch})   # runs it six times
-      >>> traitlets.link((view, "selected"), (graph_view, "selected"))
     """
 
     _esm = STATIC / "timeline.js"
     _css = STATIC / "timeline.css"
 
+    _graph = traitlets.Unicode("").tag(sync=True)
     _lanes: Any = traitlets.List().tag(sync=True)
     _ops: Any = traitlets.List().tag(sync=True)
     _types: Any = traitlets.List().tag(sync=True)
@@ -51,7 +53,7 @@ class TimelineView(PlainView):
     selected = traitlets.Unicode("").tag(sync=True)
     height = traitlets.Int(0, min=0).tag(sync=True)
 
-    def __init__(self, run: Any, height: int = 0) -> None:
+    def __init__(self, run: Any, height: int = 0, graph: Graph | None = None) -> None:
         if not isinstance(run, StepTimes):
             stats = getattr(run, "step_stats", run)
             if not hasattr(stats, "dev_stats"):
@@ -66,6 +68,7 @@ class TimelineView(PlainView):
         first = {(op.device, op.thread): op for op in reversed(run.ops)}
         super().__init__(
             height=height,
+            _graph=token_of_run(graph, (op.name for op in run.ops)),
             _summary=run.summary,
             _lanes=[
                 {
@@ -95,7 +98,7 @@ class TimelineView(PlainView):
 
         Args: as for `tfteach.explain.timing.timed`; a training op trains.
         """
-        return cls(timed(session, fetches, feed_dict, runs))
+        return cls(timed(session, fetches, feed_dict, runs), graph=session.graph)
 
     def __repr__(self) -> str:
         return f"TimelineView({plural(len(self.times.ops), 'op')})"

@@ -8,7 +8,7 @@ export class PaneState {
 
   constructor(ops: WireRow[], values: Partial<State> = {}) {
     this.values = {
-      _ops: ops, _runs: 0, _first: -1, fetches: [], feeds: [], expanded: null, selected: "", depth: 1, height: 0, group_above: 300,
+      _graph: "", _ops: ops, _runs: 0, _first: -1, fetches: [], feeds: [], expanded: null, selected: "", depth: 1, height: 0, group_above: 300,
       aside: [], inline: [], labels: false, stopped_at: "", ...values,
     };
   }

@@ -16,6 +16,7 @@ import { makeScene, openToDepth, opensByLevel } from "./scene";
 import type { Scene, SceneEdge, SceneNode } from "./scene";
 import { Search } from "./search";
 import { grouped } from "./series";
+import { together } from "./together";
 import { buildFrame, showStatus } from "./toolbar";
 import type { Frame } from "./toolbar";
 import { waves, why } from "./why";
@@ -154,7 +155,7 @@ export class View {
     }));
     const observer = new ResizeObserver(() => this.resized());
     observer.observe(this.frame.stage);
-    this.undo.push(() => observer.disconnect(), () => clearTimeout(this.settling));
+    this.undo.push(() => observer.disconnect(), () => clearTimeout(this.settling), together(this.state, () => this.canvas.reveal(this.shown())));
   }
 
   /** Takes in what came since the state was sent; true if the graph changed. */
@@ -258,7 +259,7 @@ export class View {
   }
 
   private marks(): ReturnType<typeof makeMarks> {
-    const marks = makeMarks(this.model, this.light, this.focus(), this.state.get("selected"), this.search.matches, this.colours);
+    const marks = makeMarks(this.model, this.light, this.focus(), this.shown(), this.search.matches, this.colours);
     const { decorate, edge, edgeNote } = this.extras;
     return {
       node: decorate === undefined ? marks.node : (node) => decorate(node, marks.node(node)),
@@ -312,7 +313,7 @@ export class View {
   // --- what is looked at ---
 
   private focus(): Set<number> | null {
-    const id = this.hovered ?? this.state.get("selected");
+    const id = this.hovered ?? this.shown();
     const node = this.scene.byId.get(id);
     // An open box is everything inside: lighting all of that says nothing.
     return node === undefined || node.open ? null : new Set(node.node.members);
@@ -346,9 +347,16 @@ export class View {
     if (found === undefined) return;
     this.setHeight();
     this.fillDetails();
-    const drawn = this.canvas.nodes.get(id);
+    const drawn = this.canvas.nodes.get(this.shown());
     // Screen readers follow the focus, not a class.
     if (this.canvas.el.contains(document.activeElement)) drawn?.el.focus({ preventScroll: true });
+  }
+
+  /** The box in the picture that is what is selected, or hides it; "" without one. */
+  private shown(): string {
+    const id = this.state.get("selected");
+    const hidden = this.scene.byId.has(id) ? undefined : this.nodeOf(id)?.members[0];
+    return hidden === undefined ? id : (this.scene.boxOf.get(hidden)?.id ?? "");
   }
 
   /** The box of an id, also of a plain name that Python sets. */

@@ -24,6 +24,8 @@ export interface Batch {
 }
 
 export interface State {
+  /** Which graph of the kernel's this is; "" for none that others show as well. */
+  _graph: string;
   _ops: WireRow[];
   _runs: number;
   _first: number;
