@@ -119,6 +119,9 @@ class _Suppression(Op, abstract=True):
         )
         return kernels.select(kernels.overlap_of(boxes), scores, limits)
 
+    def compute(self, xp: Any, *inputs: Any) -> Any:
+        return self.chosen(*inputs).indices
+
     def padded(self, values: Any, size: Any) -> Any:
         """Zeros at the end, up to the size, if that is asked for."""
         if self.pad_to_max_output_size and len(values) < size:
@@ -140,10 +143,17 @@ class NonMaxSuppression(_Suppression):
 
     def compute(self, xp: Any, boxes: Any, scores: Any, max_output_size: Any) -> Any:
         limit = np.float32(self.iou_threshold)
-        return self.chosen(boxes, scores, max_output_size, limit).indices
+        return super().compute(xp, boxes, scores, max_output_size, limit)
 
 
-class NonMaxSuppressionV2(_Suppression):
+class _OfThresholds(_Suppression, abstract=True):
+    """With the thresholds as inputs."""
+
+    T = T_threshold = _FLOATS
+    T_default = T_threshold_default = float32
+
+
+class NonMaxSuppressionV2(_OfThresholds):
     """With the threshold as an input.
 
     Source: core/ops/image_ops.cc, NonMaxSuppressionV2.
@@ -153,14 +163,9 @@ class NonMaxSuppressionV2(_Suppression):
         "boxes: T, scores: T, max_output_size: int32, iou_threshold: T_threshold "
         "-> selected_indices: int32"
     )
-    T = T_threshold = _FLOATS
-    T_default = T_threshold_default = float32
-
-    def compute(self, xp: Any, *inputs: Any) -> Any:
-        return self.chosen(*inputs).indices
 
 
-class NonMaxSuppressionV3(_Suppression):
+class NonMaxSuppressionV3(_OfThresholds):
     """With a threshold of scores.
 
     Source: core/ops/image_ops.cc, NonMaxSuppressionV3.
@@ -170,14 +175,9 @@ class NonMaxSuppressionV3(_Suppression):
         "boxes: T, scores: T, max_output_size: int32, iou_threshold: T_threshold, "
         "score_threshold: T_threshold -> selected_indices: int32"
     )
-    T = T_threshold = _FLOATS
-    T_default = T_threshold_default = float32
-
-    def compute(self, xp: Any, *inputs: Any) -> Any:
-        return self.chosen(*inputs).indices
 
 
-class NonMaxSuppressionV4(_Suppression):
+class NonMaxSuppressionV4(_OfThresholds):
     """Which can fill up the output with zeros.
 
     Source: core/ops/image_ops.cc, NonMaxSuppressionV4.
@@ -187,8 +187,6 @@ class NonMaxSuppressionV4(_Suppression):
         "boxes: T, scores: T, max_output_size: int32, iou_threshold: T_threshold, "
         "score_threshold: T_threshold -> selected_indices: int32, valid_outputs: int32"
     )
-    T = T_threshold = _FLOATS
-    T_default = T_threshold_default = float32
     pad_to_max_output_size: bool = False
 
     def shapes_of(self, size: int | None) -> Any:

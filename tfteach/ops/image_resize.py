@@ -92,6 +92,37 @@ def check_original(grads: Any, original: Any) -> None:
             )
 
 
+class _Sized(Op, abstract=True):
+    """From images and a size: each axis by a table of taps."""
+
+    by_value_or_shape: ClassVar[tuple[str, ...]] = ("size",)
+    host_inputs: ClassVar[tuple[str, ...]] = ("size",)
+
+    def infer_shape(self, images: Shape, size: Any) -> Shape:
+        return sized(images, size)
+
+    def compute(self, xp: Any, images: Any, size: Any) -> Any:
+        self.check_centers()
+        check_images(images)
+        height, width = check_size(size, "shape_t")
+        check_positive(height, width)
+        rows = self.make(images.shape[1], height)
+        columns = self.make(images.shape[2], width)
+        dtype = self.computed_in(images)
+        return image_taps.resample(xp, images, rows, columns, dtype)
+
+    def check_centers(self) -> None:
+        """Raises: InvalidArgumentError: the attributes contradict each other."""
+
+    def make(self, size: int, out: int) -> image_taps.Taps:
+        """The table of one axis."""
+        raise NotImplementedError
+
+    def computed_in(self, images: Any) -> Any:
+        """The result's type."""
+        return image_taps.F32
+
+
 class _Aligned(Op, abstract=True):
     """What the resizing ops and their gradients share."""
 
@@ -115,26 +146,8 @@ class _Aligned(Op, abstract=True):
         return image_taps.transposed(make, size, out, *self.attributes)
 
 
-class _Resize(_Aligned, abstract=True):
-    by_value_or_shape: ClassVar[tuple[str, ...]] = ("size",)
-    host_inputs: ClassVar[tuple[str, ...]] = ("size",)
-
-    def infer_shape(self, images: Shape, size: Any) -> Shape:
-        return sized(images, size)
-
-    def compute(self, xp: Any, images: Any, size: Any) -> Any:
-        self.check_centers()
-        check_images(images)
-        height, width = check_size(size, "shape_t")
-        check_positive(height, width)
-        rows = self.make(images.shape[1], height)
-        columns = self.make(images.shape[2], width)
-        dtype = self.computed_in(images)
-        return image_taps.resample(xp, images, rows, columns, dtype)
-
-    def computed_in(self, images: Any) -> Any:
-        """The result's type."""
-        return image_taps.F32
+class _Resize(_Aligned, _Sized, abstract=True):
+    """The ones that know where a pixel's middle is."""
 
 
 class _ResizeGrad(_Aligned, abstract=True):
@@ -254,7 +267,7 @@ class ResizeNearestNeighborGrad(_Resize):
         return image_taps.resample(xp, grads, rows, columns, grads.dtype)
 
 
-class ResizeArea(Op):
+class ResizeArea(_Sized):
     """Each output the mean of the pixels under it, weighted by how much of each is.
 
     Source: core/ops/image_ops.cc, ResizeArea.
@@ -264,19 +277,9 @@ class ResizeArea(Op):
     T = NUMBERS
     align_corners: bool = False
     on_gpu: ClassVar[bool] = False
-    by_value_or_shape: ClassVar[tuple[str, ...]] = ("size",)
-    host_inputs: ClassVar[tuple[str, ...]] = ("size",)
 
-    def infer_shape(self, images: Shape, size: Any) -> Shape:
-        return sized(images, size)
-
-    def compute(self, xp: Any, images: Any, size: Any) -> Any:
-        check_images(images)
-        height, width = check_size(size, "shape_t")
-        check_positive(height, width)
-        rows = image_taps.area(images.shape[1], height, self.align_corners)
-        columns = image_taps.area(images.shape[2], width, self.align_corners)
-        return image_taps.resample(xp, images, rows, columns, image_taps.F32)
+    def make(self, size: int, out: int) -> image_taps.Taps:
+        return image_taps.area(size, out, self.align_corners)
 
 
 _OLD_HOME = "python.ops.image_ops_impl"

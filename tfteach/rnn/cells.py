@@ -34,6 +34,22 @@ from tfteach.variables.partitioners import fixed_size_partitioner
 KERNEL, BIAS = "kernel", "bias"
 
 
+class OfUnits:
+    """State and output have `_num_units` numbers."""
+
+    _num_units: int
+
+    @property
+    def state_size(self) -> int:
+        """The number of units."""
+        return self._num_units
+
+    @property
+    def output_size(self) -> int:
+        """The number of units."""
+        return self._num_units
+
+
 class _Cell(LayerRNNCell):
     """A cell of `num_units` with a nonlinearity."""
 
@@ -61,7 +77,7 @@ class _Cell(LayerRNNCell):
 
 
 @export("nn.rnn_cell.BasicRNNCell", "contrib.rnn.BasicRNNCell")
-class BasicRNNCell(_Cell):
+class BasicRNNCell(OfUnits, _Cell):
     """h' = tanh([x, h] W + b); the output is the new state.
 
     Args:
@@ -89,16 +105,6 @@ class BasicRNNCell(_Cell):
     ) -> None:
         super().__init__(num_units, activation, reuse, name, dtype, **kwargs)
 
-    @property
-    def state_size(self) -> int:
-        """The number of units."""
-        return self._num_units
-
-    @property
-    def output_size(self) -> int:
-        """The number of units."""
-        return self._num_units
-
     def build(self, input_shape: Any) -> None:
         depth, units = self.require_depth(input_shape), self._num_units
         require_floats(self)
@@ -114,7 +120,7 @@ class BasicRNNCell(_Cell):
 
 
 @export("nn.rnn_cell.GRUCell", "contrib.rnn.GRUCell")
-class GRUCell(_Cell):
+class GRUCell(OfUnits, _Cell):
     """A gated recurrent unit: h' = u h + (1 - u) tanh([x, r h] W + b).
 
     The gates are [r, u] = sigmoid([x, h] G + g).
@@ -145,16 +151,6 @@ class GRUCell(_Cell):
         super().__init__(num_units, activation, reuse, name, dtype, **kwargs)
         self._kernel_initializer = lookups.initializer(kernel_initializer)
         self._bias_initializer = lookups.initializer(bias_initializer)
-
-    @property
-    def state_size(self) -> int:
-        """The number of units."""
-        return self._num_units
-
-    @property
-    def output_size(self) -> int:
-        """The number of units."""
-        return self._num_units
 
     def build(self, input_shape: Any) -> None:
         depth, units = self.require_depth(input_shape), self._num_units

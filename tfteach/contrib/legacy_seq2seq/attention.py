@@ -14,7 +14,6 @@ from tfteach.contrib.legacy_seq2seq.decoders import (
     decoded_either_way,
     likeliest_embedded,
     projection_checked,
-    state_like,
 )
 from tfteach.contrib.rnn.linear import Linear
 from tfteach.contrib.rnn.projections import EmbeddingWrapper, OutputProjectionWrapper
@@ -277,7 +276,7 @@ def embedding_attention_seq2seq(
             cell = OutputProjectionWrapper(cell, num_decoder_symbols)
             output_size = num_decoder_symbols
 
-        def decode(is_fed: bool, update: bool = False) -> Any:
+        def decode(is_fed: bool, update: bool) -> Any:
             return embedding_attention_decoder(
                 decoder_inputs,
                 begin,
@@ -293,8 +292,5 @@ def embedding_attention_seq2seq(
                 initial_state_attention=initial_state_attention,
             )
 
-        if isinstance(feed_previous, bool):
-            return decode(feed_previous, update=True)
         steps = len(decoder_inputs)
-        outputs, parts = decoded_either_way(feed_previous, steps, decode)
-        return outputs, state_like(begin, parts)
+        return decoded_either_way(feed_previous, steps, decode, lambda: begin)

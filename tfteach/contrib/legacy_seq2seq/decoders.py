@@ -23,7 +23,7 @@ from tfteach.rnn.static import static_rnn
 from tfteach.variable_scope import get_variable_scope, variable_scope
 
 NextInput = Callable[[Tensor, int], Any]
-Decode = Callable[[bool], tuple[list[Any], Any]]
+Decode = Callable[[bool, bool], tuple[list[Any], Any]]
 
 
 def copy_of(cell: Any) -> Any:
@@ -69,31 +69,36 @@ def projection_checked(
 
 
 def decoded_either_way(
-    feed_previous: Any, steps: int, decode: Decode
-) -> tuple[list[Any], list[Any]]:
-    """`decode(True)` or `decode(False)`, as a Tensor says in each run.
+    feed_previous: Any, steps: int, decode: Decode, begin: Callable[[], Any]
+) -> tuple[list[Any], Any]:
+    """`decode(True)` or `decode(False)`, as a bool says now or a Tensor in each run.
 
-    Both make their ops; the second one takes the variables of the first.
+    With a Tensor both make their ops; the second one takes the variables of the first.
+
+    Args:
+      feed_previous: a bool, or a bool Tensor.
+      steps: how many outputs there are.
+      decode: gives (outputs, the last state); also whether the ids fed are learned.
+      begin: gives a state that is nested as the last one.
 
     Returns:
-      (outputs, the parts of the state).
+      (outputs, the last state).
     """
+    if isinstance(feed_previous, bool):
+        return decode(feed_previous, True)
 
     def branch(is_fed: bool) -> list[Any]:
         reuse = None if is_fed else True
         with variable_scope(get_variable_scope(), reuse=reuse):
-            outputs, state = decode(is_fed)
+            outputs, state = decode(is_fed, False)
             return outputs + nest.flatten(state)
 
     found = cond(feed_previous, lambda: branch(True), lambda: branch(False))
-    return found[:steps], found[steps:]
-
-
-def state_like(structure: Any, parts: list[Any]) -> Any:
-    """The parts of a state, nested as `structure` is."""
+    outputs, parts = found[:steps], found[steps:]
+    structure = begin()
     if nest.is_sequence(structure):
-        return nest.pack_sequence_as(structure, parts)
-    return parts[0]
+        return outputs, nest.pack_sequence_as(structure, parts)
+    return outputs, parts[0]
 
 
 @export("contrib.legacy_seq2seq.rnn_decoder")

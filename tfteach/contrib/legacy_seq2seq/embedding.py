@@ -14,7 +14,6 @@ from tfteach.contrib.legacy_seq2seq.decoders import (
     likeliest_embedded,
     projection_checked,
     rnn_decoder,
-    state_like,
     tied_rnn_seq2seq,
 )
 from tfteach.contrib.rnn.projections import EmbeddingWrapper, OutputProjectionWrapper
@@ -118,7 +117,7 @@ def embedding_rnn_seq2seq(
         if output_projection is None:
             cell = OutputProjectionWrapper(cell, num_decoder_symbols)
 
-        def decode(is_fed: bool, update: bool = False) -> Any:
+        def decode(is_fed: bool, update: bool) -> Any:
             return embedding_rnn_decoder(
                 decoder_inputs,
                 begin,
@@ -130,11 +129,8 @@ def embedding_rnn_seq2seq(
                 update_embedding_for_previous=update,
             )
 
-        if isinstance(feed_previous, bool):
-            return decode(feed_previous, update=True)
         steps = len(decoder_inputs)
-        outputs, parts = decoded_either_way(feed_previous, steps, decode)
-        return outputs, state_like(begin, parts)
+        return decoded_either_way(feed_previous, steps, decode, lambda: begin)
 
 
 @export("contrib.legacy_seq2seq.embedding_tied_rnn_seq2seq")
@@ -182,18 +178,16 @@ def embedding_tied_rnn_seq2seq(
                 symbols = num_decoder_symbols
             cell = OutputProjectionWrapper(cell, symbols)
 
-        def decode(is_fed: bool, update: bool = False) -> Any:
+        def decode(is_fed: bool, update: bool) -> Any:
             following = None
             if is_fed:
                 following = likeliest_embedded(embedding, output_projection, update)
             return tied_rnn_seq2seq(vectors_in, vectors_out, cell, following, dtype)
 
-        if isinstance(feed_previous, bool):
-            return decode(feed_previous, update=True)
-        steps = len(decoder_inputs)
-        outputs, parts = decoded_either_way(feed_previous, steps, decode)
-        zeros = cell.zero_state(_batch_size(encoder_inputs), dtype)
-        return outputs, state_like(zeros, parts)
+        def zeros() -> Any:
+            return cell.zero_state(_batch_size(encoder_inputs), dtype)
+
+        return decoded_either_way(feed_previous, len(decoder_inputs), decode, zeros)
 
 
 def _batch_size(inputs: Sequence[Any]) -> Any:
@@ -274,13 +268,9 @@ def _one_of_many(
 ) -> tuple[list[Any], Any]:
     projected = OutputProjectionWrapper(cell, symbols)
 
-    def decode(is_fed: bool) -> Any:
+    def decode(is_fed: bool, _: bool) -> Any:
         return embedding_rnn_decoder(
             inputs, begin, projected, symbols, embedding_size, feed_previous=is_fed
         )
 
-    if isinstance(feed_previous, bool):
-        outputs, state = decode(feed_previous)
-        return outputs, state
-    outputs, parts = decoded_either_way(feed_previous, len(inputs), decode)
-    return outputs, state_like(begin, parts)
+    return decoded_either_way(feed_previous, len(inputs), decode, lambda: begin)

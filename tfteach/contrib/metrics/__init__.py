@@ -5,6 +5,7 @@ Source: contrib/metrics/python/ops/metric_ops.py.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from tfteach.framework.export import export
@@ -58,143 +59,33 @@ def streaming_mean(
     return means.mean(values, weights, metrics_collections, updates_collections, name)
 
 
-@public("streaming_accuracy")
-def streaming_accuracy(
-    predictions: Any,
-    labels: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
-) -> Pair:
-    """`tf.metrics.accuracy` with the predictions first."""
-    collections = metrics_collections, updates_collections
-    return means.accuracy(labels, predictions, weights, *collections, name)
+def _of(metric: Callable[..., Pair]) -> Callable[..., Pair]:
+    """A metric of labels and predictions with the predictions first."""
+
+    def streaming(
+        predictions: Any,
+        labels: Any,
+        weights: Any = None,
+        metrics_collections: Any = None,
+        updates_collections: Any = None,
+        name: str | None = None,
+    ) -> Pair:
+        collections = metrics_collections, updates_collections
+        return metric(labels, predictions, weights, *collections, name)
+
+    streaming.__doc__ = f"`tf.metrics.{metric.__name__}` with the predictions first."
+    streaming.__name__ = streaming.__qualname__ = f"streaming_{metric.__name__}"
+    made: Callable[..., Pair] = public(streaming.__name__)(streaming)
+    return made
 
 
-@public("streaming_precision")
-def streaming_precision(
-    predictions: Any,
-    labels: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
-) -> Pair:
-    """`tf.metrics.precision` with the predictions first."""
-    collections = metrics_collections, updates_collections
-    return counts.precision(labels, predictions, weights, *collections, name)
-
-
-@public("streaming_recall")
-def streaming_recall(
-    predictions: Any,
-    labels: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
-) -> Pair:
-    """`tf.metrics.recall` with the predictions first."""
-    collections = metrics_collections, updates_collections
-    return counts.recall(labels, predictions, weights, *collections, name)
-
-
-@public("streaming_true_positives")
-def streaming_true_positives(
-    predictions: Any,
-    labels: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
-) -> Pair:
-    """`tf.metrics.true_positives` with the predictions first."""
-    collections = metrics_collections, updates_collections
-    return counts.true_positives(labels, predictions, weights, *collections, name)
-
-
-@public("streaming_true_negatives")
-def streaming_true_negatives(
-    predictions: Any,
-    labels: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
-) -> Pair:
-    """`tf.metrics.true_negatives` with the predictions first."""
-    collections = metrics_collections, updates_collections
-    return counts.true_negatives(labels, predictions, weights, *collections, name)
-
-
-@public("streaming_false_positives")
-def streaming_false_positives(
-    predictions: Any,
-    labels: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
-) -> Pair:
-    """`tf.metrics.false_positives` with the predictions first."""
-    collections = metrics_collections, updates_collections
-    return counts.false_positives(labels, predictions, weights, *collections, name)
-
-
-@public("streaming_false_negatives")
-def streaming_false_negatives(
-    predictions: Any,
-    labels: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
-) -> Pair:
-    """`tf.metrics.false_negatives` with the predictions first."""
-    collections = metrics_collections, updates_collections
-    return counts.false_negatives(labels, predictions, weights, *collections, name)
-
-
-@public("streaming_mean_absolute_error")
-def streaming_mean_absolute_error(
-    predictions: Any,
-    labels: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
-) -> Pair:
-    """`tf.metrics.mean_absolute_error` with the predictions first."""
-    collections = metrics_collections, updates_collections
-    return means.mean_absolute_error(labels, predictions, weights, *collections, name)
-
-
-@public("streaming_mean_squared_error")
-def streaming_mean_squared_error(
-    predictions: Any,
-    labels: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
-) -> Pair:
-    """`tf.metrics.mean_squared_error` with the predictions first."""
-    collections = metrics_collections, updates_collections
-    return means.mean_squared_error(labels, predictions, weights, *collections, name)
-
-
-@public("streaming_root_mean_squared_error")
-def streaming_root_mean_squared_error(
-    predictions: Any,
-    labels: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
-) -> Pair:
-    """`tf.metrics.root_mean_squared_error` with the predictions first."""
-    collections = metrics_collections, updates_collections
-    return means.root_mean_squared_error(
-        labels, predictions, weights, *collections, name
-    )
+streaming_accuracy = _of(means.accuracy)
+streaming_precision = _of(counts.precision)
+streaming_recall = _of(counts.recall)
+streaming_true_positives = _of(counts.true_positives)
+streaming_true_negatives = _of(counts.true_negatives)
+streaming_false_positives = _of(counts.false_positives)
+streaming_false_negatives = _of(counts.false_negatives)
+streaming_mean_absolute_error = _of(means.mean_absolute_error)
+streaming_mean_squared_error = _of(means.mean_squared_error)
+streaming_root_mean_squared_error = _of(means.root_mean_squared_error)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any
 
-from tfteach.contrib.rnn.shared import OfUnits, WithMemory
+from tfteach.contrib.rnn.shared import WithMemory
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import int64
 from tfteach.framework.export import export
@@ -30,7 +30,7 @@ from tfteach.ops.scan import range as range_of
 from tfteach.ops.shapes import shape
 from tfteach.ops.spread import sequence_mask, tile
 from tfteach.rnn.cell import LayerRNNCell
-from tfteach.rnn.cells import LSTMStateTuple
+from tfteach.rnn.cells import LSTMStateTuple, OfUnits
 
 
 def _lstm_variables(layer: Any, depth: int, units: int, peepholes: bool) -> Any:

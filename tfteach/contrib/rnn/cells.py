@@ -9,7 +9,6 @@ from typing import Any
 
 from tfteach.contrib.rnn.linear import Linear
 from tfteach.contrib.rnn.shared import (
-    OfUnits,
     WithMemory,
     built_depth,
     require_known_depth,
@@ -30,7 +29,7 @@ from tfteach.ops.linalg import matmul
 from tfteach.ops.nn import bias_add
 from tfteach.ops.random import random_uniform
 from tfteach.rnn.cell import LayerRNNCell, RNNCell
-from tfteach.rnn.cells import LSTMStateTuple
+from tfteach.rnn.cells import LSTMStateTuple, OfUnits
 from tfteach.variable_scope import get_variable, get_variable_scope, variable_scope
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tfteach.contrib.rnn.shared import OfUnits, WithMemory, built_depth
+from tfteach.contrib.rnn.shared import WithMemory, built_depth
 from tfteach.framework.dtypes import int32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
@@ -21,19 +21,19 @@ from tfteach.ops.math import add, multiply
 from tfteach.ops.nn import bias_add
 from tfteach.ops.spread import Tile
 from tfteach.rnn.cell import LayerRNNCell
-from tfteach.rnn.cells import LSTMStateTuple
+from tfteach.rnn.cells import LSTMStateTuple, OfUnits
 
 
 class _Independent(LayerRNNCell):
     def __init__(
         self,
         num_units: int,
-        activation: Any,
-        reuse: Any,
-        kernel_initializer: Any,
-        bias_initializer: Any,
-        name: Any,
-        dtype: Any,
+        activation: Any = None,
+        reuse: Any = None,
+        kernel_initializer: Any = None,
+        bias_initializer: Any = None,
+        name: Any = None,
+        dtype: Any = None,
     ) -> None:
         super().__init__(_reuse=reuse, name=name, dtype=dtype)
         self.input_spec = InputSpec(ndim=2)
@@ -130,26 +130,6 @@ class IndyGRUCell(OfUnits, _Independent):
 
     Source: Gonnet and Deselaers, "IndyLSTMs", 2019; contrib/rnn/python/ops/rnn_cell.py.
     """
-
-    def __init__(
-        self,
-        num_units: int,
-        activation: Any = None,
-        reuse: Any = None,
-        kernel_initializer: Any = None,
-        bias_initializer: Any = None,
-        name: Any = None,
-        dtype: Any = None,
-    ) -> None:
-        super().__init__(
-            num_units,
-            activation,
-            reuse,
-            kernel_initializer,
-            bias_initializer,
-            name,
-            dtype,
-        )
 
     def build(self, input_shape: Any) -> None:
         depth, units = built_depth(input_shape), self._num_units

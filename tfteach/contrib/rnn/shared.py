@@ -17,22 +17,6 @@ from tfteach.rnn.cells import LSTMStateTuple
 from tfteach.variable_scope import get_variable, get_variable_scope, variable_scope
 
 
-class OfUnits:
-    """State and output have `_num_units` numbers."""
-
-    _num_units: int
-
-    @property
-    def state_size(self) -> int:
-        """The number of units."""
-        return self._num_units
-
-    @property
-    def output_size(self) -> int:
-        """The number of units."""
-        return self._num_units
-
-
 class WithMemory:
     """The state is an LSTM's; `_num_proj`, if any, is the size of the output."""
 

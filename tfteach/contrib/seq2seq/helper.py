@@ -70,6 +70,31 @@ class Helper(ABC):
         """After a step: (finished bool [batch], next inputs, next state)."""
 
 
+class OneIdHelper(Helper):
+    """A helper whose samples are one id for each sequence.
+
+    Attributes:
+      _batch_size: how many sequences there are.
+    """
+
+    _batch_size: Tensor
+
+    @property
+    def batch_size(self) -> Tensor:
+        """How many sequences there are."""
+        return self._batch_size
+
+    @property
+    def sample_ids_shape(self) -> TensorShape:
+        """A sample is a scalar."""
+        return TensorShape([])
+
+    @property
+    def sample_ids_dtype(self) -> Any:
+        """The type of samples."""
+        return int32
+
+
 @export("contrib.seq2seq.CustomHelper")
 class CustomHelper(Helper):
     """A helper made of functions.
@@ -157,7 +182,7 @@ def unstacked(tensor: Tensor) -> TensorArray:
 
 
 @export("contrib.seq2seq.TrainingHelper")
-class TrainingHelper(Helper):
+class TrainingHelper(OneIdHelper):
     """A helper that reads the inputs given, whatever comes out; for training.
 
     Its samples are the classes with the largest outputs.
@@ -207,21 +232,6 @@ class TrainingHelper(Helper):
     def sequence_length(self) -> Tensor:
         """The lengths, int32 [batch]."""
         return self._sequence_length
-
-    @property
-    def batch_size(self) -> Tensor:
-        """How many sequences there are."""
-        return self._batch_size
-
-    @property
-    def sample_ids_shape(self) -> TensorShape:
-        """A sample is a scalar."""
-        return TensorShape([])
-
-    @property
-    def sample_ids_dtype(self) -> Any:
-        """The type of samples."""
-        return int32
 
     def _inputs_at(self, time: Any, finished: Tensor) -> Any:
         """The inputs of a step, or zeros once there are no more."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tfteach.contrib.seq2seq.helper import Helper
+from tfteach.contrib.seq2seq.helper import Helper, OneIdHelper
 from tfteach.contrib.seq2seq.sampling import categorical_sample
 from tfteach.control.branch import cond
 from tfteach.framework.convert import convert
@@ -32,7 +32,7 @@ def embedding_function(embedding: Any) -> Callable[[Any], Any]:
 
 
 @export("contrib.seq2seq.GreedyEmbeddingHelper")
-class GreedyEmbeddingHelper(Helper):
+class GreedyEmbeddingHelper(OneIdHelper):
     """A helper that takes the class with the largest output, and looks it up.
 
     Args:
@@ -57,21 +57,6 @@ class GreedyEmbeddingHelper(Helper):
         if self._end_token.shape.ndims != 0:
             raise ValueError("end_token must be a scalar")
         self._start_inputs = self._embedding_fn(self._start_tokens)
-
-    @property
-    def batch_size(self) -> Tensor:
-        """How many sequences there are."""
-        return self._batch_size
-
-    @property
-    def sample_ids_shape(self) -> TensorShape:
-        """A sample is a scalar."""
-        return TensorShape([])
-
-    @property
-    def sample_ids_dtype(self) -> Any:
-        """The type of samples."""
-        return int32
 
     def initialize(self, name: str | None = None) -> Any:
         """Before the first step: (finished bool [batch], inputs)."""
