@@ -129,7 +129,7 @@ def _changes(before: Any, after: Any) -> Iterator[str]:
     if before.op != after.op:
         yield f"type: {before.op} -> {after.op}"
     if list(before.input) != list(after.input):
-        yield from _input_changes(list(before.input), list(after.input))
+        yield from input_changes(list(before.input), list(after.input))
     if before.device != after.device:
         yield f"device: {before.device or 'none'} -> {after.device or 'none'}"
     for key in sorted({*before.attr, *after.attr} - {"_output_shapes"}):
@@ -141,7 +141,8 @@ def _changes(before: Any, after: Any) -> Iterator[str]:
             yield alike if words[0] == words[1] else f"{key}: {' -> '.join(words)}"
 
 
-def _input_changes(before: list[str], after: list[str]) -> Iterator[str]:
+def input_changes(before: list[str], after: list[str]) -> Iterator[str]:
+    """A line for each input that is another one, as in a GraphDef, "^a" for waits."""
     data = [[name for name in names if name[0] != "^"] for names in (before, after)]
     for i in range(max(map(len, data))):
         one, other = (names[i] if i < len(names) else "none" for names in data)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
+from tfteach.explain.outline import value_text
 from tfteach.explain.pruning import Fetch, elements_of
 from tfteach.runtime.compile import compile_step
 from tfteach.runtime.context import Resources
@@ -16,11 +17,13 @@ from tfteach.runtime.optimize.remove_dead import remove_dead
 from tfteach.runtime.optimize.remove_identities import remove_identities
 from tfteach.runtime.optimize.specialize import specialize
 from tfteach.runtime.prune import prune
-from tfteach.runtime.step import Change, Step, build_step
+from tfteach.runtime.step import Change, Node, Step, build_step
+from tfteach.runtime.xp import to_host
 
 MOST_CHANGES = 12
 
 ABOUT = {
+    "all": "the step as it was asked for, and what is left of it",
     "remove_identities": "users of an Identity take its input",
     "fold_constants": "what is the same in every run is computed once",
     "merge_duplicates": "one node for all that compute the same",
@@ -38,6 +41,7 @@ class StepNode(NamedTuple):
       inputs: the names of what it takes, "name:1" for second outputs.
       control: the names of what it waits for.
       is_constant: whether its value is known before the run.
+      value: what a node that was folded holds, in a few words; "" of all others.
     """
 
     name: str
@@ -45,6 +49,7 @@ class StepNode(NamedTuple):
     inputs: tuple[str, ...]
     control: tuple[str, ...]
     is_constant: bool
+    value: str = ""
 
 
 class Pass(NamedTuple):
@@ -120,6 +125,19 @@ class OptimizerLog(NamedTuple):
             if each.name == key:
                 return each
         raise KeyError(f"{key!r} did not run; these did: {', '.join(self.names)}")
+
+    @property
+    def whole(self) -> Pass:
+        """All passes as one: the step as it was asked for, and what is left of it.
+
+        Raises:
+          ValueError: no pass ran.
+        """
+        if not self.passes:
+            raise ValueError(self.summary)
+        changes = [change for each in self.passes for change in each.changes]
+        first, last = self.passes[0], self.passes[-1]
+        return Pass("all", first.before, last.after, tuple(changes))
 
     @property
     def names(self) -> list[str]:
@@ -215,7 +233,12 @@ def _fusion(step: Step) -> Pass:
         if isinstance(instruction.function, FusedKernel):
             parts = [part.node.name for part in instruction.function.parts]
             kinds = [part.node.op.type for part in instruction.function.parts]
-            node = node._replace(op_type=f"fused {' + '.join(kinds)}")
+            taken = [name for part in parts for name in by_name[part].inputs]
+            outside = [name for name in taken if name not in parts]
+            node = node._replace(
+                op_type=f"fused {' + '.join(kinds)}",
+                inputs=tuple(dict.fromkeys(outside)),
+            )
             reason = f"one pass over memory with {', '.join(parts[:-1])}"
             changes.append(Change("fusion", instruction.node.name, reason))
         after.append(node)
@@ -231,9 +254,16 @@ def _nodes(step: Step) -> tuple[StepNode, ...]:
             tuple(s.name + (f":{i}" if i else "") for s, i in node.inputs),
             tuple(other.name for other in node.control),
             node.values is not None or node.op.type == "Const",
+            _value(node),
         )
         for node in step.nodes
     )
+
+
+def _value(node: Node) -> str:
+    if not node.values or node.op.type == "Const":
+        return ""
+    return value_text(to_host(node.values[0]))
 
 
 def _computed(nodes: Sequence[StepNode]) -> int:

@@ -1,0 +1,154 @@
+"""The steps between the optimizer's passes as graphs that a picture can show.
+
+Enters: the passes of an `OptimizerLog`. Leaves: `Stages`: rows, as of any graph, and
+for each pass what it changed in them and why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from tfteach.explain.difference import input_changes
+from tfteach.explain.optimizing import OptimizerLog, Pass, StepNode
+from tfteach.explain.outline import Row, Where, plain_source, row_of
+from tfteach.framework.graph import Graph
+
+FOLDED = "Const"  # what is known before the run looks like any other constant
+
+
+class Staged(NamedTuple):
+    """One pass between two of the stages.
+
+    Attributes:
+      done: the pass.
+      before, after: numbers of stages.
+      changes: node -> what is other than before, a line each; of a node with a reason
+        that looks as before, no line.
+      reasons: node -> why, a line each.
+    """
+
+    done: Pass
+    before: int
+    after: int
+    changes: dict[str, list[str]]
+    reasons: dict[str, list[str]]
+
+
+class Stages(NamedTuple):
+    """The graphs of a step on its way through the passes.
+
+    Attributes:
+      rows: of each stage; passes that change nothing have one stage before and after.
+      passes: all of them as one, then each.
+    """
+
+    rows: list[list[Row]]
+    passes: list[Staged]
+
+
+def stages_of(log: OptimizerLog, graph: Graph, where: Where = plain_source) -> Stages:
+    """The graphs before and after each pass.
+
+    Args:
+      log: what `explain_optimizing` gives.
+      graph: the session's, which knows the shapes and the lines.
+      where: turns a `SourceLine` into (file, line, function, text).
+
+    Example:
+      >>> stages = stages_of(log, sess.graph)
+      >>> [len(rows) for rows in stages.rows]
+      [38, 38, 31]
+    """
+    if not log.passes:
+        return Stages([], [])
+    rows: list[list[Row]] = []
+    numbers: dict[tuple[StepNode, ...], int] = {}
+    known: dict[str, StepNode] = {}
+
+    def number_of(nodes: Sequence[StepNode]) -> int:
+        known.update({node.name: node for node in nodes})
+        shown = with_sources(nodes, known)
+        if shown not in numbers:
+            numbers[shown] = len(rows)
+            rows.append(_rows(shown, graph, where))
+        return numbers[shown]
+
+    passes = []
+    for each in (*log.passes, log.whole):
+        before, after = number_of(each.before), number_of(each.after)
+        passes.append(_staged(each, before, after, known))
+    return Stages(rows, [passes[-1], *passes[:-1]])
+
+
+def with_sources(
+    nodes: Sequence[StepNode], known: dict[str, StepNode]
+) -> tuple[StepNode, ...]:
+    """Nodes, and before them what they take and is not among them.
+
+    Fed tensors are no nodes of a step, constants and variables are no kernels.
+    """
+    names = {node.name for node in nodes}
+    found: dict[str, StepNode] = {}
+    for node in nodes:
+        for text in (*node.inputs, *node.control):
+            name = text if text in names else text.partition(":")[0]
+            if name not in names:
+                other = known.get(name) or StepNode(name, "", (), (), False)
+                found.setdefault(name, other._replace(inputs=(), control=()))
+    return (*found.values(), *nodes)
+
+
+def _rows(nodes: Iterable[StepNode], graph: Graph, where: Where) -> list[Row]:
+    nodes = list(nodes)
+    index = {node.name: i for i, node in enumerate(nodes)}
+    rows = []
+    for node in nodes:
+        op = graph.find_operation(node.name)
+        more: dict[str, Any] = {}
+        outputs: list[Any] = []
+        kind = node.op_type
+        if op is not None:
+            own = row_of(op, where)
+            more, outputs = dict(own.more), own.outputs
+            kind = kind or own.type
+        if node.value:
+            more["value"] = node.value
+        inputs = []
+        for text in node.inputs:
+            name, _, port = text.partition(":")
+            inputs += (
+                [index[text], 0] if text in index else [index[name], int(port or 0)]
+            )
+        controls = [index[name] for name in node.control]
+        shown = FOLDED if node.is_constant else kind
+        rows.append(Row(node.name, shown, inputs, controls, outputs, more))
+    return rows
+
+
+def _staged(each: Pass, before: int, after: int, known: dict[str, StepNode]) -> Staged:
+    reasons: dict[str, list[str]] = {}
+    for change in each.changes:
+        said = change.reason
+        if each.name == "all":
+            said = f"{change.pass_name}: {said}"
+        reasons.setdefault(change.node, []).append(said)
+    changes = {name: [] for name in reasons}
+    old = {node.name: node for node in each.before}
+    for node in each.after:
+        if node.name in old and (lines := _changes(old[node.name], node)):
+            changes[node.name] = lines
+    return Staged(each, before, after, changes, reasons)
+
+
+def _changes(before: StepNode, after: StepNode) -> list[str]:
+    if after.is_constant and not before.is_constant:
+        return [f"{before.op_type}: now the constant {after.value}"]
+    lines = []
+    if after.op_type != before.op_type:
+        lines.append(f"type: {before.op_type} -> {after.op_type}")
+    one, other = (
+        [*node.inputs, *(f"^{name}" for name in node.control)]
+        for node in (before, after)
+    )
+    return [*lines, *input_changes(one, other)]
