@@ -117,9 +117,7 @@ def _rows(nodes: Iterable[StepNode], graph: Graph, where: Where) -> list[Row]:
         inputs = []
         for text in node.inputs:
             name, _, port = text.partition(":")
-            inputs += (
-                [index[text], 0] if text in index else [index[name], int(port or 0)]
-            )
+            inputs += [index[name], int(port or 0)]
         controls = [index[name] for name in node.control]
         shown = FOLDED if node.is_constant else kind
         rows.append(Row(node.name, shown, inputs, controls, outputs, more))
@@ -133,7 +131,7 @@ def _staged(each: Pass, before: int, after: int, known: dict[str, StepNode]) -> 
         if each.name == "all":
             said = f"{change.pass_name}: {said}"
         reasons.setdefault(change.node, []).append(said)
-    changes = {name: [] for name in reasons}
+    changes: dict[str, list[str]] = {name: [] for name in reasons}
     old = {node.name: node for node in each.before}
     for node in each.after:
         if node.name in old and (lines := _changes(old[node.name], node)):
