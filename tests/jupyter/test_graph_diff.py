@@ -25,8 +25,8 @@ def build(more: bool) -> tf.Graph:
 def test_what_goes_to_the_page() -> None:
     view = GraphDiff(build(False), build(True))
     state = view.get_state()
-    assert [row[0] for row in state["_before"]] == ["s/a", "c"]
-    assert [row[0] for row in state["_ops"]] == ["s/a", "s/b", "c"]
+    assert [row[0] for row in state["_before"]["rows"]] == ["s/a", "c"]
+    assert [row[0] for row in state["_ops"]["rows"]] == ["s/a", "s/b", "c"]
     assert state["_changes"] == {"c": ["input 0: s/a -> s/b", "input 1: s/a -> s/b"]}
     assert state["_summary"] == "1 op added, 0 removed, 1 changed, 1 the same"
     assert state["expanded"] == ["s/"]
@@ -46,7 +46,7 @@ def test_it_stays_as_it_was() -> None:
     with after.as_default():
         tf.constant(2.0, name="later")
     view.refresh()
-    assert len(view.get_state()["_ops"]) == 3
+    assert len(view.get_state()["_ops"]["rows"]) == 3
 
 
 def test_the_still_picture_has_colours_and_words() -> None:

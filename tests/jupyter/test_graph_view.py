@@ -25,7 +25,7 @@ def graph() -> tf.Graph:
 def test_it_shows_a_graph(graph: tf.Graph) -> None:
     view = GraphView(graph, fetches="b:0", depth=2)
     assert repr(view) == "GraphView(2 ops, fetches=['b:0'])"
-    assert [row[0] for row in view.get_state()["_ops"]] == ["a", "b"]
+    assert [row[0] for row in view.get_state()["_ops"]["rows"]] == ["a", "b"]
     assert view.to_text().startswith("2 ops; 2 of 2 run for b\n")
     assert view.to_svg().startswith("<svg")
 
@@ -184,7 +184,7 @@ def test_the_page_that_asks_again_gets_the_grown_graph(graph: tf.Graph) -> None:
     with graph.as_default():
         tf.constant(1.0, name="later")
     view.refresh()
-    assert view.get_state()["_ops"][-1][0] == "later"
+    assert view.get_state()["_ops"]["rows"][-1][0] == "later"
     view.close()
 
 

@@ -41,7 +41,7 @@ def test_what_the_page_gets() -> None:
     assert [round_[:2] for round_ in lazy["rounds"]] == [[4, 1], [5, 1], [6, 1], [7, 1]]
     assert [len(round_) for round_ in lazy["rounds"]] == [5, 3, 3, 3]
     assert lazy["twins"] == [0, 1, 2, 2, 2, 2, 2]
-    assert [row[0] for row in lazy["ops"]][:4] == ["x", "y", "Add", "Add_1"]
+    assert [row[0] for row in lazy["ops"]["rows"]][:4] == ["x", "y", "Add", "Add_1"]
     assert normal["verdict"]["kind"] == "clean"
     assert lazy["verdict"]["kind"] == "lazy"
     assert lazy["verdict"]["lines"][0]["text"].startswith("sess.run(tf.add(x, y)")

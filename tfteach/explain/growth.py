@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tfteach.explain.runs import calling_line
 from tfteach.explain.twins import Group, Twins
+from tfteach.framework.build import user_line
 from tfteach.framework.graph import Graph, OpAdded, Operation, SessionRun, SourceLine
 from tfteach.framework.graphdef import node_size
 
@@ -88,6 +88,7 @@ class Growth:
         self._ran: list[tuple[int, int, SourceLine | None]] = []
         self._lock = threading.RLock()
         self._twins = Twins(graph)
+        self._twin_rounds = 0  # whose ops the twins know
         self._sizes = [0]  # of the GraphDef with so many ops
         self._blocks: dict[Any, bytes] = {}
         self._subscription = graph.observe(self.note)
@@ -96,7 +97,7 @@ class Growth:
         """Take in an event of the graph; called by it."""
         if isinstance(event, OpAdded):
             return
-        line = calling_line()
+        line = user_line()
         with self._lock:
             self.runs += 1
             ops = self.graph.version
@@ -127,15 +128,24 @@ class Growth:
     @property
     def rounds(self) -> list[Round]:
         """Building and running by turns; the last round may have no run."""
+        return self.rounds_from(0)
+
+    def rounds_from(self, first: int, most_ops: int | None = None) -> list[Round]:
+        """The rounds from number `first` on, as far as the first `most_ops` ops."""
+        limit = self.ops_after if most_ops is None else most_ops
         with self._lock:
-            ran = list(self._ran)
-        starts = [self.ops_before, *[ops for ops, _, _ in ran]]
-        found = [
-            Round(start, stop, runs, line)
-            for start, (stop, runs, line) in zip(starts, ran, strict=False)
-        ]
-        if not found or starts[-1] < self.ops_after:
-            found.append(Round(starts[-1], max(starts[-1], self.ops_after), 0, None))
+            ran = self._ran[max(0, first - 1) :]
+        start = self.ops_before
+        if first:
+            start, ran = ran[0][0], ran[1:]
+        found = []
+        for stop, runs, line in ran:
+            if stop > limit:
+                break
+            found.append(Round(start, stop, runs, line))
+            start = stop
+        if start < limit or not (found or first):
+            found.append(Round(start, max(start, limit), 0, None))
         return found
 
     @property
@@ -182,12 +192,14 @@ class Growth:
 
     # ---- what was built again
 
-    def twins(self) -> Twins:
-        """For each op so far the first one that is like it."""
+    def twins(self, most_ops: int | None = None) -> Twins:
+        """For each op so far, or the first `most_ops`, the first op that is like it."""
         with self._lock:
             self._twins.read(self.ops_before, -1)
-            for number, round_ in enumerate(self.rounds):
-                self._twins.read(round_.stop, number)
+            for round_ in self.rounds_from(self._twin_rounds, most_ops):
+                self._twins.read(round_.stop, self._twin_rounds)
+                # What follows a round that no run has ended yet is of this round, too.
+                self._twin_rounds += round_.runs > 0
         return self._twins
 
     @property

@@ -49,14 +49,47 @@ def plain_source(source: SourceLine) -> tuple[str, int, str, str]:
     return file, source.line, source.function, source.text[:LONGEST_TEXT]
 
 
-def row_of(op: Operation, where: Where = plain_source, attrs: bool = True) -> Row:
+def row_of(
+    op: Operation,
+    where: Where = plain_source,
+    attrs: bool = True,
+    known: dict[Any, Any] | None = None,
+) -> Row:
     """The row of one op of a live graph.
 
     Args:
       op: the operation.
       where: turns a `SourceLine` into (file, line, function, text).
       attrs: with the attributes; they make the bulk of a large graph's data.
+      known: keeps what many rows share, for the next call with these arguments.
     """
+    known = {} if known is None else known
+    origin = op._origin
+    # The graph keeps all of its ops, and with them what these numbers stand for.
+    key: Any = (
+        id(op.spec), op.device, attrs, origin and (id(origin[0]), origin[1]),
+        *[t.dtype.as_datatype_enum for t in op.inputs],
+    )  # fmt: skip
+    more = known.get(key)
+    if more is None:
+        more = _more_of(op, where, attrs)
+        if not op.extra_attrs:
+            known[key] = more
+    key = tuple([(t.dtype, t.static_shape) for t in op.outputs])
+    outputs = known.get(key)
+    if outputs is None:
+        outputs = known[key] = [(t.dtype.name, shape_list(t)) for t in op.outputs]
+    return Row(
+        op.name,
+        op.type,
+        [n for t in op.inputs for n in (t.op.node_id - 1, t.value_index)],
+        [c.node_id - 1 for c in op.control_inputs],
+        outputs,
+        more,
+    )
+
+
+def _more_of(op: Operation, where: Where, attrs: bool) -> dict[str, Any]:
     from tfteach.framework.graphdef import attributes_of
 
     more: dict[str, Any] = {}
@@ -70,14 +103,7 @@ def row_of(op: Operation, where: Where = plain_source, attrs: bool = True) -> Ro
         more["value"] = value_text(found["value"])
     if attrs and found:
         more["attrs"] = {name: attr_text(found[name]) for name in sorted(found)}
-    return Row(
-        op.name,
-        op.type,
-        [n for t in op.inputs for n in (t.op.node_id - 1, t.value_index)],
-        [c.node_id - 1 for c in op.control_inputs],
-        [(t.dtype.name, shape_list(t)) for t in op.outputs],
-        more,
-    )
+    return more
 
 
 def shape_list(tensor: Tensor) -> Shape:
@@ -88,7 +114,8 @@ def shape_list(tensor: Tensor) -> Shape:
 
 def rows_of_graph(graph: Graph, where: Where = plain_source) -> list[Row]:
     """The rows of all ops of a live graph."""
-    return [row_of(op, where) for op in graph.get_operations()]
+    known: dict[Any, Any] = {}
+    return [row_of(op, where, True, known) for op in graph.get_operations()]
 
 
 def rows_of_graph_def(graph_def: Any) -> list[Row]:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from tfteach.explain.pruning import RunNeeds, explain_run
+from tfteach.framework.build import user_line
 from tfteach.framework.graph import (
     Graph,
     OpAdded,
@@ -19,8 +17,6 @@ from tfteach.framework.graph import (
     Tensor,
     observe_all,
 )
-
-_PACKAGE = str(Path(__file__).parents[1]) + os.sep
 
 
 @dataclass
@@ -100,18 +96,7 @@ def watch_runs() -> Iterator[Runs]:
 
     def note(event: OpAdded | SessionRun) -> None:
         if isinstance(event, SessionRun):
-            seen.note(event, calling_line())
+            seen.note(event, user_line())
 
     with observe_all(note):
         yield seen
-
-
-def calling_line() -> SourceLine | None:
-    """The first line outside of this package, on the way up."""
-    frame = sys._getframe(1)
-    while frame is not None:
-        code = frame.f_code
-        if not code.co_filename.startswith(_PACKAGE):
-            return SourceLine(code.co_filename, frame.f_lineno, code.co_name)
-        frame = frame.f_back  # type: ignore[assignment]
-    return None

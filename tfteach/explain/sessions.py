@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tfteach.explain.outline import value_text
-from tfteach.explain.runs import calling_line
+from tfteach.framework.build import user_line
 from tfteach.framework.graph import Graph, OpAdded, Operation, SessionRun, SourceLine
 from tfteach.framework.resource import Cell
 from tfteach.runtime.xp import to_host
@@ -193,7 +193,7 @@ class SessionLog:
             name,
             tuple(f.name for f in event.fetches),
             tuple(f.name for f in event.feeds),
-            calling_line(),
+            user_line(),
         )
 
         def ended(error: BaseException | None) -> None:

@@ -54,7 +54,8 @@ class Twins:
         self.graph = graph
         self.first: list[int] = []
         self._known: dict[Hashable, int] = {}
-        self._specs: dict[Op, Hashable] = {}
+        self._specs: dict[int, tuple[int, bool]] = {}
+        self._numbers: dict[Hashable, int] = {}
         self._round = -1
         self._seen: Counter[Hashable] = Counter()  # stateful ops in this round
 
@@ -73,25 +74,31 @@ class Twins:
             at = other.node_id - 1
             return self.first[at] if at < index else -1
 
+        attributes, is_apart = self._attributes(op.spec)
+        controls = op.control_inputs
         key: tuple[Hashable, ...] = (
-            self._attributes(op.spec),
+            attributes,
             tuple([(same(t.op), t.value_index) for t in op.inputs]),
-            frozenset([same(c) for c in op.control_inputs]),
+            frozenset([same(c) for c in controls]) if controls else None,
             op.device,
         )
-        if isinstance(op.spec, StatefulOp) or op.type in PLACEHOLDERS:
+        if is_apart:
             key = (*key, op.source)
             self._seen[key] += 1
             key = (*key, self._seen[key])
         return key
 
-    def _attributes(self, spec: Op) -> Hashable:
-        """The op's type and attributes, names in them without their suffix."""
-        if spec.op_type == "Const":
-            return spec
-        found = self._specs.get(spec)
+    def _attributes(self, spec: Op) -> tuple[int, bool]:
+        """The op's type and attributes, names in them without their suffix.
+
+        Said as a number, equal for equal ones; and whether the op stands for itself.
+        """
+        found = self._specs.get(id(spec))  # which the graph keeps
         if found is None:
-            found = self._specs[spec] = _plain(spec)
+            plain = spec if spec.op_type == "Const" else _plain(spec)
+            number = self._numbers.setdefault(plain, len(self._numbers))
+            is_apart = isinstance(spec, StatefulOp) or spec.op_type in PLACEHOLDERS
+            found = self._specs[id(spec)] = number, is_apart
         return found
 
     def groups(self, start: int = 0) -> list[Group]:

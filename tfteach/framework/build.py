@@ -15,7 +15,12 @@ from tfteach.framework.graph import Graph
 from tfteach.framework.infer import infer
 from tfteach.framework.inputs import convert_inputs
 from tfteach.framework.op import Op
-from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.operation import (
+    Operation,
+    SourceLine,
+    Tensor,
+    decode_source,
+)
 from tfteach.framework.scope import graph_of, is_valid_name
 from tfteach.framework.stacks import default_graph, get_default_graph
 
@@ -183,6 +188,12 @@ def user_frame() -> Any:
             return code, frame.f_lasti
         frame = frame.f_back
     return None
+
+
+def user_line() -> SourceLine | None:
+    """The line of `user_frame`: for an observer, the one that builds or runs."""
+    origin = user_frame()
+    return None if origin is None else decode_source(*origin)
 
 
 op_module.build = build

@@ -187,6 +187,10 @@ def _chunk(tag: bytes, payload: bytes) -> bytes:
     return tag + (bytes((size,)) if size < 128 else _varint(size)) + payload
 
 
+def _chunk_size(size: int) -> int:
+    return size + (2 if size < 128 else 1 + (size.bit_length() + 6) // 7)
+
+
 def _entry(name: str, value: Any) -> bytes:
     """One attr entry of a NodeDef, from an AttrValue proto."""
     data = _chunk(b"\x0a", name.encode()) + _chunk(b"\x12", value.SerializeToString())
@@ -245,8 +249,13 @@ def node_size(op: Operation, known: dict[Any, bytes] | None = None) -> int:
         value = op.spec.value  # type: ignore[attr-defined]
         if value.nbytes > 1024 and not value.dtype.hasobject:
             return int(value.nbytes) + len(op.name) + len(op.device) + 60
-    attrs = _known_attrs(op, {} if known is None else known)
-    return len(_chunk(b"\x0a", _node_bytes(op, attrs)))
+    size = len(_known_attrs(op, {} if known is None else known))
+    texts = [op.name, op.type, op.device] if op.device else [op.name, op.type]
+    texts += [t.op.name if t.value_index == 0 else t.name for t in op.inputs]
+    texts += [f"^{c.name}" for c in op.control_inputs]
+    for text in texts:
+        size += _chunk_size(len(text) if text.isascii() else len(text.encode()))
+    return _chunk_size(size)
 
 
 def graph_bytes(

@@ -9,7 +9,7 @@ import type { MeterScale } from "./shared/meter";
 import { PaneState } from "./shared/pane_state";
 import type { SceneEdge, SceneNode } from "./shared/scene";
 import { View } from "./shared/view";
-import type { Batch, WidgetModel, WireRow } from "./shared/wire";
+import type { Batch, WidgetModel, WireRows } from "./shared/wire";
 
 interface Verdict {
   kind: "none" | "clean" | "late" | "lazy";
@@ -22,7 +22,7 @@ interface Verdict {
 interface PaneData {
   title: string;
   before: number;
-  ops: WireRow[];
+  ops: WireRows;
   /** For each op the first one like it, itself if there is none. */
   twins: number[];
   rounds: Round[];

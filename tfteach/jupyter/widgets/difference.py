@@ -11,6 +11,7 @@ from tfteach.explain.outline import rows_of_graph
 from tfteach.explain.tree import Box
 from tfteach.framework.graph import Graph
 from tfteach.jupyter import display
+from tfteach.jupyter.growing import packed
 from tfteach.jupyter.picture import Still, bundle_with, svg_of
 from tfteach.jupyter.widgets.graph import STATIC, GraphView, rows_with_shapes
 
@@ -44,7 +45,7 @@ class GraphDiff(GraphView):
     _esm = STATIC / "difference.js"
     _css = STATIC / "difference.css"
 
-    _before: Any = traitlets.List().tag(sync=True)
+    _before: Any = traitlets.List().tag(sync=True, to_json=lambda rows, _: packed(rows))
     _changes: Any = traitlets.Dict().tag(sync=True)
     _summary = traitlets.Unicode("").tag(sync=True)
 

@@ -13,7 +13,7 @@ from tfteach.explain.outline import Row, rows_of_graph, rows_of_graph_def
 from tfteach.framework.graph import Graph, Operation, Tensor
 from tfteach.framework.stacks import get_default_graph
 from tfteach.jupyter import display
-from tfteach.jupyter.growing import GrowingRows
+from tfteach.jupyter.growing import GrowingRows, packed, packed_batch
 from tfteach.jupyter.picture import Still, bundle_of, plural, svg_of, text_of
 from tfteach.jupyter.widgets.plain import Shown, token_of
 
@@ -91,7 +91,7 @@ class GraphView(Shown, anywidget.AnyWidget):
         return any(not isinstance(p, traitlets.TraitType | None) for p in pages)
 
     _graph = traitlets.Unicode("").tag(sync=True)
-    _ops: Any = traitlets.List().tag(sync=True)
+    _ops: Any = traitlets.List().tag(sync=True, to_json=lambda rows, _: packed(rows))
     _runs = traitlets.Int(0).tag(sync=True)
     _first = traitlets.Int(-1).tag(sync=True)
     _batches = traitlets.Int(0).tag(sync=True)
@@ -202,7 +202,7 @@ class GraphView(Shown, anywidget.AnyWidget):
         self._trait_values["_batches"] = number + 1
         self._trait_values["_runs"] = batch.get("runs", self._runs)
         self._trait_values["_first"] = batch.get("first", self._first)
-        state = {f"_batch_{number}": batch, "_batches": number + 1}
+        state = {f"_batch_{number}": packed_batch(batch), "_batches": number + 1}
         self._send({"method": "update", "state": state, "buffer_paths": []})
 
     def _on_selected(self, change: Any) -> None:

@@ -12,13 +12,20 @@ from tfteach.explain.lazy import size_text, text_of
 from tfteach.explain.outline import row_of
 from tfteach.framework.graph import SourceLine
 from tfteach.jupyter import display, meter
-from tfteach.jupyter.growing import INTERVAL_S, MOST_WITH_ATTRS, GrowingRows
+from tfteach.jupyter.growing import (
+    INTERVAL_S,
+    MOST_WITH_ATTRS,
+    GrowingRows,
+    packed,
+    packed_batch,
+)
 from tfteach.jupyter.picture import bundle_with
 from tfteach.jupyter.widgets.graph import STATIC
 from tfteach.jupyter.widgets.plain import PlainView
 
 # A verdict is worked out anew after so many times the time that the last one took.
 VERDICT_SHARE = 50
+VERDICT_S = 0.5  # and at the least after this
 PATIENCE_S = 2.0  # for what is still to be sent
 
 
@@ -49,7 +56,10 @@ class GrowthView(PlainView):
 
     _followed: list[_Pane] = []  # noqa: RUF012  # none of a view that never came to be
 
-    _panes: Any = traitlets.List().tag(sync=True)
+    _panes: Any = traitlets.List().tag(
+        sync=True,
+        to_json=lambda panes, _: [{**p, "ops": packed(p["ops"])} for p in panes],
+    )
     _batches = traitlets.Int(0).tag(sync=True)
     height = traitlets.Int(0, min=0).tag(sync=True)
 
@@ -96,7 +106,7 @@ class GrowthView(PlainView):
             return
         number = self._batches
         self._trait_values["_batches"] = number + 1
-        state = {f"_batch_{number}": batch, "_batches": number + 1}
+        state = {f"_batch_{number}": packed_batch(batch), "_batches": number + 1}
         self._send({"method": "update", "state": state, "buffer_paths": []})
 
     # ---- still pictures
@@ -146,7 +156,7 @@ class _Pane:
             "before": growth.ops_before,
             "ops": rows,
             "twins": growth.twins().first[: len(rows)],
-            "rounds": self._rounds(0),
+            "rounds": self._rounds(0, len(rows)),
             "verdict": self._verdict(),
         }
 
@@ -175,14 +185,13 @@ class _Pane:
 
     def _send_new(self, batch: dict[str, Any]) -> None:
         state = self.state
-        first = self.growth.twins().first
         known = len(state["twins"])
         stop = batch["from"] + len(batch["rows"])
-        twins = first[known:stop]
+        twins = self.growth.twins(stop).first[known:stop]
         state["twins"] += twins
         # The last round that the page knows may have got more ops and runs.
         at = max(0, len(state["rounds"]) - 1)
-        rounds = self._rounds(at)
+        rounds = self._rounds(at, stop)
         state["rounds"][at:] = rounds
         new = {
             "from": batch["from"], "rows": batch["rows"], "patches": batch["patches"],
@@ -193,21 +202,20 @@ class _Pane:
             new["verdict"] = state["verdict"] = self._verdict()
         self.view.send_batch(new)
 
-    def _rounds(self, at: int) -> list[list[Any]]:
+    def _rounds(self, at: int, most_ops: int) -> list[list[Any]]:
         """From round `at` on: the ops there were, the runs, the GraphDef's bytes.
 
         Where the runs began stands behind, if it is not where those before did.
         """
-        rounds = self.growth.rounds
+        rounds = self.growth.rounds_from(max(0, at - 1), most_ops)
+        before = rounds.pop(0).ran_at if at else None
         found = []
-        for number in range(at, len(rounds)):
-            round_ = rounds[number]
-            size = self.growth.size_bytes(round_.stop)
-            entry: list[Any] = [round_.stop, round_.runs, size]
-            line = round_.ran_at
-            if line is not None and (number == 0 or rounds[number - 1].ran_at != line):
+        for stop, runs, line in [(r.stop, r.runs, r.ran_at) for r in rounds]:
+            entry: list[Any] = [stop, runs, self.growth.size_bytes(stop)]
+            if line is not None and line != before:
                 entry += [place(line), line.text]
             found.append(entry)
+            before = line
         return found
 
     def _verdict(self) -> dict[str, Any]:
@@ -228,8 +236,9 @@ class _Pane:
                 for c in growth.constants[:3]
             ],
         }  # fmt: skip
-        took_s = time.monotonic() - began
-        self._next_verdict_s = time.monotonic() + took_s * VERDICT_SHARE
+        now_s = time.monotonic()
+        wait_s = max(VERDICT_S, (now_s - began) * VERDICT_SHARE)
+        self._next_verdict_s = now_s + wait_s
         return found
 
 

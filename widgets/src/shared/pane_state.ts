@@ -1,12 +1,12 @@
 // The state of a graph view that is a part of another: its graph comes from there, what is open or selected stays in the page.
-import type { Batch, State, WidgetModel, WireRow } from "./wire";
+import type { Batch, State, WidgetModel, WireRows } from "./wire";
 
 export class PaneState {
   private readonly values: Omit<State, "_batches">;
   private readonly batches: Batch[] = [];
   private readonly listeners = new Map<string, Set<() => void>>();
 
-  constructor(ops: WireRow[], values: Partial<State> = {}) {
+  constructor(ops: WireRows, values: Partial<State> = {}) {
     this.values = {
       _graph: "", _ops: ops, _runs: 0, _first: -1, fetches: [], feeds: [], expanded: null, selected: "", depth: 1, height: 0, group_above: 300,
       aside: [], inline: [], labels: false, stopped_at: "", ...values,

@@ -20,7 +20,7 @@ import { together } from "./together";
 import { buildFrame, showStatus } from "./toolbar";
 import type { Frame } from "./toolbar";
 import { waves, why } from "./why";
-import { decode } from "./wire";
+import { decode, decodeAll } from "./wire";
 import type { WidgetModel } from "./wire";
 
 /** What a view built on this one adds. */
@@ -91,7 +91,7 @@ export class View {
     this.canvas = new Canvas(this.frame.stage, this.measure, () => still.matches);
     this.canvas.least = extras.least ?? this.canvas.least;
     this.canvas.el.setAttribute("aria-label", "Graph. Arrow keys move between boxes, Enter opens one, f fetches, slash searches.");
-    this.model = new GraphModel(state.get("_ops").map(decode));
+    this.model = new GraphModel(decodeAll(state.get("_ops")));
     this.runs = state.get("_runs");
     this.opsAtFirstRun = state.get("_first");
     this.search = new Search(this.frame, this.model, {
@@ -165,7 +165,7 @@ export class View {
       const batch = this.state.get(`_batch_${this.batches}`);
       if (batch === undefined) continue; // it is in _ops already
       const known = this.model.ops.length - batch.from;
-      if (known < batch.rows.length) this.model.add(batch.rows.slice(Math.max(0, known)).map(decode));
+      if (known < batch.rows.length) this.model.add(decodeAll(batch, Math.max(0, known)));
       for (const [index, row] of batch.patches ?? []) this.model.patch(index, decode(row));
       this.runs = batch.runs ?? this.runs;
       this.opsAtFirstRun = batch.first ?? this.opsAtFirstRun;

@@ -1,10 +1,16 @@
 // What comes from Python: the state of the widget, and the batches in which a graph grows.
 import type { OpRow } from "./model";
 
-/** An op on its way here: a list, because a graph may have 50,000. The last entry may be missing. */
-export type WireRow = [
-  name: string, type: string, inputs: number[], controls: number[], outputs: [string, number[] | null][], more?: WireMore,
-];
+type WireOutputs = [string, number[] | null][];
+
+/** An op on its way here: a list, because a graph may have 100,000. The last entry may be missing. */
+export type WireRow = [name: string, type: string, inputs: number[], controls: number[], outputs: WireOutputs, more?: WireMore];
+
+/** Ops as they travel: outputs and more are numbers of what is shared. */
+export interface WireRows {
+  rows: [name: string, type: string, inputs: number[], controls: number[], outputs: number, more: number][];
+  shared: unknown[];
+}
 
 export interface WireMore {
   device?: string;
@@ -14,9 +20,8 @@ export interface WireMore {
 }
 
 /** Ops added since the last batch; ops whose inputs changed; how many runs there were. */
-export interface Batch {
+export interface Batch extends WireRows {
   from: number;
-  rows: WireRow[];
   patches?: [number, WireRow][];
   runs?: number;
   /** How many ops there were when the first run began; -1 before. */
@@ -26,7 +31,7 @@ export interface Batch {
 export interface State {
   /** Which graph of the kernel's this is; "" for none that others show as well. */
   _graph: string;
-  _ops: WireRow[];
+  _ops: WireRows;
   _runs: number;
   _first: number;
   /** How many batches came after `_ops`; batch n is the attribute `_batch_n`. */
@@ -57,4 +62,9 @@ export interface WidgetModel {
 
 export function decode([name, type, inputs, controls, outputs, more]: WireRow): OpRow {
   return { name, type, inputs, controls, outputs, ...more };
+}
+
+export function decodeAll({ rows, shared }: WireRows, from = 0): OpRow[] {
+  return rows.slice(from).map(([name, type, inputs, controls, outputs, more]) =>
+    decode([name, type, inputs, controls, shared[outputs] as WireOutputs, shared[more] as WireMore]));
 }
