@@ -15,15 +15,22 @@ import importlib.util
 import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-Loop = Callable[..., None]
+Loop = Callable[..., Any]
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
-# What a parameter is: an array that is read, one that is written, or a number.
-READ, WRITTEN, NUMBER = "read", "written", "number"
+
+
+class Parameter(NamedTuple):
+    """What a loop takes: a number, or an array whose elements follow one another."""
+
+    dtype: np.dtype[Any]
+    rank: int = 1  # 0 for a number
+    is_written: bool = False
+
 
 _loops: dict[tuple[Any, ...], Future[Loop]] = {}
 
@@ -39,19 +46,19 @@ def _compilers() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(1, "tfteach-compile")
 
 
-def loop_of(source: str, dtype: np.dtype[Any], kinds: Sequence[str]) -> Loop | None:
+def loop_of(source: str, parameters: Sequence[Parameter]) -> Loop | None:
     """The compiled function of `source`, once it is there; asks for it if need be.
 
     Args:
-      source: `def loop(...):`, of flat arrays of one length and of numbers.
-      dtype: of all of them, float32 or float64.
-      kinds: what each parameter is.
+      source: `def loop(...):`, which may use `sqrt`, `float32` and `float64`.
+      parameters: what it takes.
 
     Returns:
-      The function, which does not hold the interpreter's lock; None until it is
-      compiled, and for good if it cannot be.
+      The function, which does not hold the interpreter's lock, and raises TypeError
+      for other types, ranks and orders in memory; None until it is compiled, and for
+      good if it cannot be.
     """
-    key = source, dtype, tuple(kinds)
+    key = source, tuple(parameters)
     future = _loops.get(key)
     if future is None:
         future = _loops[key] = _compilers().submit(_compile, *key)
@@ -60,20 +67,22 @@ def loop_of(source: str, dtype: np.dtype[Any], kinds: Sequence[str]) -> Loop | N
     return future.result()
 
 
-def _compile(source: str, dtype: np.dtype[Any], kinds: tuple[str, ...]) -> Loop:
+def _compile(source: str, parameters: Sequence[Parameter]) -> Loop:
     try:
         import numba
 
         namespace: dict[str, Any] = {"sqrt": np.sqrt}
+        namespace |= {"float32": np.float32, "float64": np.float64}
         exec(source, namespace)
         loop = numba.njit(nogil=True, error_model="numpy")(namespace["loop"])
-        number = numba.from_dtype(dtype)
-        types = {
-            READ: numba.types.Array(number, 1, "C", readonly=True),
-            WRITTEN: numba.types.Array(number, 1, "C"),
-            NUMBER: number,
-        }
-        loop.compile(tuple(types[kind] for kind in kinds))
+        types = []
+        for dtype, rank, is_written in parameters:
+            kind = numba.from_dtype(dtype)
+            if rank:
+                kind = numba.types.Array(kind, rank, "C", readonly=not is_written)
+            types.append(kind)
+        loop.compile(tuple(types))
+        loop.disable_compile()
     except Exception as error:
         logging.getLogger("tfteach").warning(
             "Numba cannot compile a loop, NumPy goes on: %s", error

@@ -14,10 +14,8 @@ import numpy as np
 
 from tfteach.framework.machine_code import (
     FLOATS,
-    NUMBER,
-    READ,
-    WRITTEN,
     Loop,
+    Parameter,
     is_installed,
     loop_of,
 )
@@ -63,8 +61,9 @@ def compiled_step(
     written = _written[key]
     if written is None:
         return None
-    kinds = [WRITTEN] * states + [READ] + [NUMBER] * len(written.numbers)
-    loop = loop_of(written.source, dtype, kinds)
+    parameters = [Parameter(dtype, is_written=True)] * states + [Parameter(dtype)]
+    parameters += [Parameter(dtype, 0)] * len(written.numbers)
+    loop = loop_of(written.source, parameters)
     if loop is None:
         return None
     return loop, [dtype.type(values[name]) for name in written.numbers]

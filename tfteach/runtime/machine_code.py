@@ -10,10 +10,8 @@ from typing import Any
 
 from tfteach.framework.machine_code import (
     FLOATS,
-    NUMBER,
-    READ,
-    WRITTEN,
     Loop,
+    Parameter,
     is_installed,
     loop_of,
 )
@@ -50,9 +48,9 @@ class MachineCode:
         dtype = arrays[0].dtype
         if dtype not in FLOATS or any(array.dtype != dtype for array in arrays):
             return None
-        kinds = [READ if whole else NUMBER for whole in is_whole]
-        kinds += [WRITTEN] * len(self._outputs)
-        return loop_of(self._source(is_whole, self._lines), dtype, kinds)
+        parameters = [Parameter(dtype, int(whole)) for whole in is_whole]
+        parameters += [Parameter(dtype, is_written=True)] * len(self._outputs)
+        return loop_of(self._source(is_whole, self._lines), parameters)
 
     def _source(self, is_whole: Sequence[bool], lines: Sequence[str]) -> str:
         names = [f"a{i}" for i in range(len(self._inputs))]
