@@ -30,7 +30,8 @@ BUILDERS = """\
 import time
 import numpy as np
 import tfteach as tf
-from tfteach.jupyter import GraphView
+from tfteach.explain.growth import Growth
+from tfteach.jupyter import GraphView, GrowthView
 
 def flat():
     layers = [tf.placeholder(tf.float32, name=f"in{i}") for i in range(10)]
@@ -115,22 +116,47 @@ def build(watch, pause_s=0.0):
     view = GraphView(graph) if watch else None
     time.sleep(0.1)  # the view itself is on its way
     with graph.as_default():
-        start = time.perf_counter()
+        start = clocks()
         for i in range(20):
             for j in range(50):
                 tf.constant(1.0)
             if pause_s:
                 time.sleep(pause_s)
-        took_s = time.perf_counter() - start
+        took_s = clocks() - start
     kept.append(view)
     return took_s, view._batches if watch else 0
 
+def run_lazily(watch):
+    with tf.Graph().as_default() as graph, tf.Session() as sess:
+        x = tf.Variable(10, name="x")
+        y = tf.Variable(20, name="y")
+        sess.run(tf.global_variables_initializer())
+        growth = Growth(graph) if watch else None
+        view = GrowthView(growth) if watch else None
+        time.sleep(0.1)
+        start = clocks()
+        for _ in range(1000):
+            sess.run(tf.add(x, y))
+        took_s = clocks() - start
+    if watch:
+        growth.close()
+        view.refresh()
+        kept.append(view)
+    return took_s, view._batches if watch else 0
+
+def clocks():
+    return np.array([time.perf_counter(), time.process_time()])
+
+def ratios(build, turns):
+    # the least time watched, to the least unwatched, by turns
+    took = np.array([[build(w)[0] for w in (False, True)] for _ in range(turns)])
+    unwatched, watched = took.min(axis=0)
+    return watched / unwatched
+
 kept = []
-took = {watch: [] for watch in (False, True)}
-for turn in range(16):
-    took[turn % 2 == 1].append(build(turn % 2 == 1)[0])
+found = [*ratios(build, 8), *ratios(run_lazily, 5)]
 paced_s, batches = build(True, 0.04)
-print(min(took[True]) / min(took[False]), batches / paced_s)
+print(*found, batches / paced_s[0])
 """
 
 
@@ -242,11 +268,16 @@ def test_one_op_more_reorders_nothing(figures: Lab) -> None:
 def test_growth_costs_the_cell_little(figures: Lab, record_property: Any) -> None:
     figures.run_cell(6)
     assert figures.cell_errors() == []
-    ratio, updates = map(float, figures.output(6).last.inner_text().split())
-    note(record_property, "a cell that is watched, to one that isn't", ratio, "", 1.1)
+    words = figures.output(6).last.inner_text().split()
+    *found, updates = map(float, words)
+    names = "1,000 ops", "1,000 ops, CPU", "1,000 lazy runs", "1,000 lazy runs, CPU"
+    for what, ratio in zip(names, found, strict=True):
+        what = f"a cell that is watched, to one that isn't: {what}"
+        note(record_property, what, ratio, "", 1.1)
+        # Page and kernel share the cores; what the kernel itself spends is steadier.
+        assert ratio < (1.1 * 1.5 if what.endswith("CPU") else 1.1 * SLOWER)
     note(record_property, "updates", updates, "a second", 20)
     assert updates <= 20
-    assert ratio < 1.1 * 1.5
 
 
 def test_bundles_and_saved_outputs_are_small(

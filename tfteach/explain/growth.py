@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import threading
 from bisect import bisect_right
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tfteach.explain.twins import Group, Twins
-from tfteach.framework.build import user_line
+from tfteach.framework.build import user_frame
 from tfteach.framework.graph import Graph, OpAdded, Operation, SessionRun, SourceLine
 from tfteach.framework.graphdef import node_size
+from tfteach.framework.operation import decode_source
 
 if TYPE_CHECKING:
     from tfteach.explain.lazy import Embedded, Verdict
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 # Programs that run in turns from several lines are noted run by run up to here; beyond,
 # only what is built makes a new round, so that long trainings take no memory.
 MOST_STRETCHES = 2000
+MOST_NOTED = 2000  # runs that wait to be sorted
 
 
 class Step(NamedTuple):
@@ -81,11 +83,13 @@ class Growth:
 
     def __init__(self, graph: Graph, ops_before: int | None = None) -> None:
         self.graph = graph
-        self.runs = 0
         self.ops_before = graph.version if ops_before is None else ops_before
         self._ops_after: int | None = None
+        # Runs as they were noted: ops there were, where in the user's code.
+        self._noted: deque[tuple[int, Any]] = deque()
         # For each stretch of runs from one line: ops there were, runs, the line.
-        self._ran: list[tuple[int, int, SourceLine | None]] = []
+        self._stretches: list[tuple[int, int, SourceLine | None]] = []
+        self._runs = 0
         self._lock = threading.RLock()
         self._twins = Twins(graph)
         self._twin_rounds = 0  # whose ops the twins know
@@ -95,18 +99,26 @@ class Growth:
 
     def note(self, event: OpAdded | SessionRun) -> None:
         """Take in an event of the graph; called by it."""
-        if isinstance(event, OpAdded):
-            return
-        line = user_line()
+        # The cell waits for this; what can wait is done by whoever asks.
+        if type(event) is SessionRun:
+            self._noted.append((len(self.graph.operations), user_frame()))
+            if len(self._noted) >= MOST_NOTED:
+                self._sort()
+
+    def _sort(self) -> list[tuple[int, int, SourceLine | None]]:
+        """All runs so far in stretches."""
         with self._lock:
-            self.runs += 1
-            ops = self.graph.version
-            if self._ran and self._ran[-1][0] == ops:
-                _, runs, last = self._ran[-1]
-                if last == line or len(self._ran) >= MOST_STRETCHES:
-                    self._ran[-1] = ops, runs + 1, last
-                    return
-            self._ran.append((ops, 1, line))
+            while self._noted:
+                ops, origin = self._noted.popleft()
+                line = None if origin is None else decode_source(*origin)
+                self._runs += 1
+                if self._stretches and self._stretches[-1][0] == ops:
+                    _, runs, last = self._stretches[-1]
+                    if last == line or len(self._stretches) >= MOST_STRETCHES:
+                        self._stretches[-1] = ops, runs + 1, last
+                        continue
+                self._stretches.append((ops, 1, line))
+            return self._stretches
 
     def close(self) -> None:
         self._subscription.close()
@@ -114,6 +126,12 @@ class Growth:
             self._ops_after = self.graph.version
 
     # ---- what was built when
+
+    @property
+    def runs(self) -> int:
+        """How many session runs there were."""
+        self._sort()
+        return self._runs
 
     @property
     def is_open(self) -> bool:
@@ -133,8 +151,7 @@ class Growth:
     def rounds_from(self, first: int, most_ops: int | None = None) -> list[Round]:
         """The rounds from number `first` on, as far as the first `most_ops` ops."""
         limit = self.ops_after if most_ops is None else most_ops
-        with self._lock:
-            ran = self._ran[max(0, first - 1) :]
+        ran = self._sort()[max(0, first - 1) :]
         start = self.ops_before
         if first:
             start, ran = ran[0][0], ran[1:]
@@ -167,7 +184,8 @@ class Growth:
     @property
     def at_first_run(self) -> int:
         """How many ops the graph had when it was first run; has now, before."""
-        return self._ran[0][0] if self._ran else self.ops_after
+        ran = self._sort()
+        return ran[0][0] if ran else self.ops_after
 
     @property
     def added_while_running(self) -> int:
@@ -179,7 +197,7 @@ class Growth:
         index = op.node_id - 1
         if index < self.ops_before:
             return -1
-        return bisect_right([ops for ops, _, _ in self._ran], index)
+        return bisect_right([ops for ops, _, _ in self._sort()], index)
 
     def size_bytes(self, ops: int | None = None) -> int:
         """The size of the GraphDef with its first `ops` ops; with all without that."""

@@ -160,8 +160,9 @@ class Graph:
 
     def announce(self, op: Operation) -> None:
         """Tell the observers of a new operation."""
+        event = OpAdded(op)
         for observer in self.observers:
-            observer(OpAdded(op))
+            observer(event)
 
     def observe(self, callback: Observer) -> Subscription:
         """Call `callback(event)` for every op added and every session run.

@@ -16,7 +16,13 @@ from IPython.core.magic_arguments import (
 
 from tfteach.explain.growth import Growth
 from tfteach.explain.lazy import advice_of
-from tfteach.framework.graph import Graph, OpAdded, SessionRun, observe_all
+from tfteach.framework.graph import (
+    Graph,
+    OpAdded,
+    SessionRun,
+    Subscription,
+    observe_all,
+)
 from tfteach.jupyter import display
 from tfteach.jupyter.magics.cells import run_cell
 
@@ -66,7 +72,7 @@ class GrowthMagics(Magics):
         watch = _Watch(args)
         fresh = Graph().as_default() if args.fresh else nullcontext()
         try:
-            with observe_all(watch.note), fresh:
+            with observe_all(watch.callback), fresh:
                 run_cell(self.shell, cell, "%%lazy")
         finally:
             watch.finish()
@@ -80,8 +86,9 @@ class _Watch:
         self.growths: dict[Graph, Growth] = {}
         self.views: list[Any] = []
         self.thread = threading.get_ident()
+        self.callback = self._note  # always the same object
 
-    def note(self, event: OpAdded | SessionRun) -> None:
+    def _note(self, event: OpAdded | SessionRun) -> None:
         built = isinstance(event, OpAdded)
         graph = event.op.graph if isinstance(event, OpAdded) else event.session.graph
         # Functions are graphs too; what only other threads touch shows no view.
@@ -94,6 +101,8 @@ class _Watch:
             growth.note(event)
         if len(self.views) < MOST_VIEWS:
             self._show(growth)
+        # From here on the growth listens: each observer costs each op of the cell.
+        Subscription(graph, self.callback).close()
 
     def _show(self, growth: Growth) -> None:
         from tfteach.jupyter.widgets.growth import GrowthView
