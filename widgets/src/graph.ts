@@ -2,6 +2,7 @@
 import { Colours } from "./shared/colours";
 import { button, h } from "./shared/dom";
 import { FullScreen } from "./shared/fullscreen";
+import { hosted } from "./shared/host";
 import { Minimap } from "./shared/minimap";
 import type { ColourBy, Figures } from "./shared/paint";
 import { download, picture, png } from "./shared/save";
@@ -94,7 +95,7 @@ function render({ model, el }: { model: WidgetModel; el: HTMLElement }): () => v
   return () => view.destroy();
 }
 
-export default { render };
+export default hosted(render);
 
 // For tests that hold pruning in the page against pruning in Python.
 export { GraphModel } from "./shared/model";

@@ -4,6 +4,7 @@ import type { NodeMarks } from "./shared/canvas";
 import { button, h } from "./shared/dom";
 import { lastOf, makeFrames, opsAtFirstRun, ranAt, runsOf } from "./shared/frames";
 import type { Frame, Round } from "./shared/frames";
+import { hosted } from "./shared/host";
 import { drawMeter, runAt } from "./shared/meter";
 import type { MeterScale } from "./shared/meter";
 import { PaneState } from "./shared/pane_state";
@@ -381,4 +382,4 @@ function render({ model, el }: { model: WidgetModel; el: HTMLElement }): () => v
   return () => view.destroy();
 }
 
-export default { render };
+export default hosted(render);

@@ -1,6 +1,7 @@
 // The memory view: what each device's memory held over one run or many; reserved, limit, and where there was no room.
 import { bytesText } from "./shared/bytes";
 import { h } from "./shared/dom";
+import { focusNear, hosted } from "./shared/host";
 import { shorten } from "./shared/look";
 import { ticks, timeText } from "./shared/spans";
 import { drawer, s } from "./shared/svg";
@@ -203,7 +204,7 @@ class MemoryView {
       return h("li", {}, press);
     });
     const more = curve.holders.length - rows.length;
-    const focused = [...el.querySelectorAll("button")].indexOf(document.activeElement as HTMLButtonElement);
+    const focused = [...el.querySelectorAll("button")].indexOf(focusNear(el) as HTMLButtonElement);
     el.replaceChildren(h("h4", {}, "Alive at the peak"), h("ol", {}, ...rows), more > 0 ? h("p", { class: "tft-muted" }, `and ${more} more`) : "");
     if (focused >= 0) el.querySelectorAll("button")[focused]?.focus();
   }
@@ -214,4 +215,4 @@ function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
   return () => view.destroy();
 }
 
-export default { render };
+export default hosted(render);

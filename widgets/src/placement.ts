@@ -2,6 +2,7 @@
 import { bytesText } from "./shared/bytes";
 import type { NodeMarks } from "./shared/canvas";
 import { h } from "./shared/dom";
+import { hosted } from "./shared/host";
 import type { SceneEdge, SceneNode } from "./shared/scene";
 import { View } from "./shared/view";
 import type { WidgetModel } from "./shared/wire";
@@ -67,13 +68,14 @@ class PlacementView {
   private copyOf = new Map<string, CopyRow>();
   private device: number | null = null;
   private copy: CopyRow | null = null;
+  private readonly root = h("div", { class: "tfteach-placement" });
   private readonly undo: (() => void)[] = [];
 
   constructor(private readonly state: WidgetModel, parent: HTMLElement) {
     const any = state as unknown as { get: (key: string) => never };
     this.get = (key) => any.get(key);
     this.index();
-    const root = h("div", { class: "tfteach-placement" });
+    const root = this.root;
     parent.append(root);
     this.view = new View(state, root, {
       decorate: (node, said) => this.decorate(node, said),
@@ -94,6 +96,7 @@ class PlacementView {
   destroy(): void {
     for (const undo of this.undo) undo();
     this.view.destroy();
+    this.root.remove();
   }
 
   private on(key: string, act: () => void): void {
@@ -330,4 +333,4 @@ function render({ model, el }: { model: WidgetModel; el: HTMLElement }): () => v
   return () => view.destroy();
 }
 
-export default { render };
+export default hosted(render);

@@ -1,5 +1,6 @@
 // The run view: the session runs of a cell, what each needs, how it is found, and a guess of it that is scored.
 import { button, h } from "./shared/dom";
+import { hosted } from "./shared/host";
 import { View } from "./shared/view";
 import type { NodeMarks } from "./shared/canvas";
 import type { SceneNode } from "./shared/scene";
@@ -39,6 +40,7 @@ class RunView {
   private readonly guess = button("Reveal", "Score the guess: which of the marked ops run?", () => this.reveal());
   private timer = 0;
   private wave: number | null = null;
+  private readonly root = h("div", { class: "tfteach-run" });
   private readonly undo: (() => void)[] = [];
 
   constructor(private readonly state: WidgetModel, parent: HTMLElement) {
@@ -48,7 +50,7 @@ class RunView {
       for (const [key, value] of Object.entries(values)) any.set(key, value);
       state.save_changes();
     };
-    const root = h("div", { class: "tfteach-run" });
+    const root = this.root;
     parent.append(root);
     this.view = new View(state, root, {
       decorate: (node, said) => this.decorate(node, said),
@@ -80,6 +82,7 @@ class RunView {
     this.stop();
     for (const undo of this.undo) undo();
     this.view.destroy();
+    this.root.remove();
   }
 
   private on(key: string, act: () => void): void {
@@ -247,7 +250,7 @@ function render({ model, el }: { model: WidgetModel; el: HTMLElement }): () => v
   return () => view.destroy();
 }
 
-export default { render };
+export default hosted(render);
 
 // For tests that hold the page's reasons against Python's.
 export { GraphModel } from "./shared/model";

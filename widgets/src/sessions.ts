@@ -1,5 +1,6 @@
 // The sessions view: sessions on one graph, what the variables of each hold, and the runs that made it so.
 import { button, h } from "./shared/dom";
+import { focusNear, hosted } from "./shared/host";
 import { shorten } from "./shared/look";
 import { replay } from "./shared/replay";
 import type { Holds, RunRow } from "./shared/replay";
@@ -144,7 +145,7 @@ class SessionsView {
   // --- the log ---
 
   private showRuns(sessions: readonly SessionRow[], runs: readonly RunRow[], at: number): void {
-    const focused = this.list.contains(document.activeElement);
+    const focused = this.list.contains(focusNear(this.list));
     const before = this.model.get("_forgotten");
     this.head.textContent = before > 0 ? `Runs (the first ${before} are not kept)` : "Runs";
     const zero = this.item(0, at, null, h("span", { class: "tft-what" }, "before any run"));
@@ -205,4 +206,4 @@ function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
   return () => view.destroy();
 }
 
-export default { render };
+export default hosted(render);

@@ -1,6 +1,7 @@
 // The timeline: when each op of a run ran, a lane for each device and thread, beside totals by type or scope.
 import { bytesText } from "./shared/bytes";
 import { button, h } from "./shared/dom";
+import { hosted } from "./shared/host";
 import { shorten } from "./shared/look";
 import { panned, ticks, timeText, within, zoomed } from "./shared/spans";
 import type { Window } from "./shared/spans";
@@ -319,4 +320,4 @@ function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
   return () => view.destroy();
 }
 
-export default { render };
+export default hosted(render);

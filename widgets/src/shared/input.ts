@@ -1,5 +1,6 @@
 // Pointer and keyboard on the canvas, told to the view in its own words.
 import type { Canvas } from "./canvas";
+import { focusNear } from "./host";
 import type { SceneNode } from "./scene";
 
 export interface InputActions {
@@ -70,7 +71,7 @@ export function listen(canvas: Canvas, actions: InputActions): () => void {
   });
   on("wheel", (event) => {
     // A page scrolls past a view that nobody works with; Ctrl (a pinch) always zooms.
-    if (!event.ctrlKey && !event.metaKey && !el.contains(document.activeElement)) return;
+    if (!event.ctrlKey && !event.metaKey && !el.contains(focusNear(el))) return;
     event.preventDefault();
     const box = el.getBoundingClientRect();
     const step = event.deltaMode === 1 ? event.deltaY * 16 : event.deltaY;

@@ -1,5 +1,6 @@
 // The graph as a tree of words: for screen readers, for finding one's way, and for graphs too large to look at.
 import { h } from "./dom";
+import { focusNear } from "./host";
 import { grouped } from "./series";
 import type { GraphModel, Node } from "./model";
 import { glyphOf } from "./look";
@@ -13,8 +14,9 @@ export interface OutlineActions {
 }
 
 export function showOutline(panel: HTMLElement, model: GraphModel, above: number, actions: OutlineActions): void {
-  const focused = (document.activeElement as HTMLElement | null)?.dataset["item"];
-  const hadFocus = panel.contains(document.activeElement);
+  const focus = focusNear(panel);
+  const focused = (focus as HTMLElement | null)?.dataset["item"];
+  const hadFocus = panel.contains(focus);
   const tree = h("ul", { role: "tree", "aria-label": "Outline of the graph" });
   fill(tree, model, model.root, above, actions);
   panel.replaceChildren(tree);

@@ -80,6 +80,9 @@ export function download(content: Blob, name: string): void {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(content);
   link.download = name;
+  // Part of the page for that moment: VS Code listens there for what it has to save.
+  document.body.append(link);
   link.click();
+  link.remove();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }

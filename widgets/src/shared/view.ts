@@ -2,6 +2,7 @@
 import { Canvas } from "./canvas";
 import type { NodeMarks } from "./canvas";
 import { showDetails } from "./details";
+import { focusNear } from "./host";
 import { listen } from "./input";
 import type { LayoutCache, LayoutOptions } from "./layout";
 import type { Measure } from "./look";
@@ -349,7 +350,7 @@ export class View {
     this.fillDetails();
     const drawn = this.canvas.nodes.get(this.shown());
     // Screen readers follow the focus, not a class.
-    if (this.canvas.el.contains(document.activeElement)) drawn?.el.focus({ preventScroll: true });
+    if (this.canvas.el.contains(focusNear(this.canvas.el))) drawn?.el.focus({ preventScroll: true });
   }
 
   /** The box in the picture that is what is selected, or hides it; "" without one. */

@@ -1,0 +1,80 @@
+// Any host of anywidget: JupyterLab says on its body whether it is dark; of other pages it is seen.
+
+interface Context<M> {
+  model: M;
+  el: HTMLElement;
+}
+
+const DARK = "(prefers-color-scheme: dark)";
+
+/** A view for anywidget; while it is shown, `el` has the class tft-dark where the page around it is dark. */
+export function hosted<M>(render: (context: Context<M>) => () => void): { render: (context: Context<M>) => () => void } {
+  return {
+    render: (context) => {
+      const stop = followTheme(context.el);
+      const end = render(context);
+      return () => {
+        end();
+        stop();
+      };
+    },
+  };
+}
+
+function followTheme(el: HTMLElement): () => void {
+  const { body, documentElement } = el.ownerDocument;
+  const look = (): void => void el.classList.toggle("tft-dark", isDark(el));
+  const marks = new MutationObserver(() => {
+    look();
+    clearTimeout(fading);
+    fading = window.setTimeout(look, 500); // pages may fade from one ground to the other
+  });
+  let fading = 0;
+  const system = window.matchMedia(DARK);
+  for (const page of [body, documentElement]) marks.observe(page, { attributes: true });
+  system.addEventListener("change", look);
+  look();
+  return () => {
+    clearTimeout(fading);
+    marks.disconnect();
+    system.removeEventListener("change", look);
+    el.classList.remove("tft-dark");
+  };
+}
+
+/** What the page says of itself, else what is seen behind `el`. */
+function isDark(el: HTMLElement): boolean {
+  const { body } = el.ownerDocument;
+  const lab = body.dataset["jpThemeLight"];
+  if (lab !== undefined) return lab === "false";
+  const code = body.dataset["vscodeThemeKind"] ?? "";
+  if (code !== "") return code === "vscode-dark" || code === "vscode-high-contrast";
+  const [red, green, blue] = groundOf(el);
+  return 0.299 * red! + 0.587 * green! + 0.114 * blue! < 128;
+}
+
+function groundOf(el: Element): number[] {
+  const context = el.ownerDocument.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  for (let at: Element | null = el; at !== null && context !== null; at = at.parentElement ?? hostOf(at)) {
+    // Painted and read back: a colour may be written in many ways.
+    context.clearRect(0, 0, 1, 1);
+    context.fillStyle = getComputedStyle(at).backgroundColor;
+    context.fillRect(0, 0, 1, 1);
+    const [red, green, blue, opacity] = context.getImageData(0, 0, 1, 1).data;
+    if (opacity! > 127) return [red!, green!, blue!];
+  }
+  const scheme = getComputedStyle(el.ownerDocument.documentElement).colorScheme;
+  const dark = scheme.includes("dark") && (!scheme.includes("light") || window.matchMedia(DARK).matches);
+  return dark ? [0, 0, 0] : [255, 255, 255];
+}
+
+function hostOf(el: Element): Element | null {
+  const root = el.getRootNode();
+  return root instanceof ShadowRoot ? root.host : null;
+}
+
+/** The element that has the focus where `el` is: inside a shadow root the page knows its host only. */
+export function focusNear(el: Node): Element | null {
+  const root = el.getRootNode();
+  return root instanceof ShadowRoot || root instanceof Document ? root.activeElement : null;
+}
