@@ -235,6 +235,22 @@ def sequences(tf):
     return found + tf.gradients(found, tf.trainable_variables())
 
 
+def safe_lookups(tf):
+    table = tf.constant(np.arange(8, dtype=np.float32).reshape(4, 2))
+    parts = [table, tf.get_variable("odd", [4, 2], initializer=tf.ones_initializer())]
+    where = [[0, 0], [0, 1], [1, 0], [3, 2]]
+    ids = tf.SparseTensor(where, tf.constant([0, 2, -1, 3], tf.int64), [4, 3])
+    weights = tf.SparseTensor(where, [1.0, -1.0, 2.0, 0.5], [4, 3])
+    places = tf.placeholder_with_default(np.array([[0, 1, 0], [1, 0, 1]]), [None, 3])
+    deep = tf.SparseTensor(places, tf.constant([3, 2]), [2, 2, 2])
+    lookup = tf.contrib.layers.safe_embedding_lookup_sparse
+    return [
+        lookup(parts, ids, partition_strategy="mod", max_norm=2.0),
+        lookup(parts[1], ids, weights, combiner="sum", default_id=1),
+        lookup([table], deep, combiner="sqrtn", name="deep"),
+    ]
+
+
 def metrics(tf):
     labels, said = tf.constant([1, 0, 1, 1]), tf.constant([1, 1, 0, 1])
     m = tf.contrib.slim.metrics
@@ -329,7 +345,8 @@ def summaries(tf):
 GRAPHS = [
     fully_connected, regularizers, convolutions, normalized, normalized_at_once,
     layer_norms, channels_apart, groups, dropouts_and_shapes, scopes_and_repetition,
-    framework, sequences, metrics, losses, optimize_loss, train_ops, summaries,
+    framework, sequences, safe_lookups, metrics, losses, optimize_loss, train_ops,
+    summaries,
 ]  # fmt: skip
 
 if __name__ == "__main__":

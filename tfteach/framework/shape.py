@@ -76,11 +76,16 @@ def broadcast(a: Shape, b: Shape) -> Shape:
             sizes.append(m)
         elif m == 1:
             sizes.append(n)
-        elif m is None or n is None:
-            sizes.append(n if m is None else m)
         else:
-            raise ValueError(f"Dimensions must be equal, but are {m} and {n}")
+            sizes.append(same_size(m, n))
     return tuple(sizes)
+
+
+def same_size(a: int | None, b: int | None) -> int | None:
+    """What both sizes tell together.  Raises: ValueError: they differ."""
+    if a is not None and b is not None and a != b:
+        raise ValueError(f"Dimensions must be equal, but are {a} and {b}")
+    return b if a is None else a
 
 
 def with_rank(shape: Shape, rank: int) -> tuple[int | None, ...]:

@@ -69,22 +69,30 @@ def folded_value(tensor: Tensor) -> Any:
     TF has the same two degrees: its Python looks through few ops (so that what
     programs see does not change), its shape inference computes whatever is constant.
     """
+    if tensor.op.type in ("Shape", "ShapeN"):  # TF computes only what is behind these
+        shape = tensor.op.inputs[tensor.value_index]._shape
+        return np.array(shape, tensor.dtype.numpy_dtype) if is_full(shape) else None
+    return _folded(tensor)
+
+
+def _folded(tensor: Tensor) -> Any:
     value = constant_value(tensor)
     if value is not None:
         return np.asarray(value)
     op = tensor.op
-    spec = op.spec
     if _varies(op):
         return None
+    if op.type == "ShapeN" and is_full(op.inputs[tensor.value_index]._shape):
+        return folded_value(tensor)
     values = []
     for source in op.inputs:
-        value = folded_value(source)
+        value = _folded(source)
         if value is None or value.size > _MAX_FOLDED_SIZE:
             return None
         values.append(value)
     try:
         with np.errstate(all="ignore"):
-            result = spec.compute(np, *values)
+            result = op.spec.compute(np, *values)
     except (OpError, NotImplementedError, ValueError):
         return None  # the run will say what is wrong
     outputs = result if isinstance(result, tuple | list) else (result,)
@@ -117,15 +125,16 @@ def _varies(op: Operation) -> bool:
         ):  # fmt: skip
             found[top] = True
             is_final.add(top)
-        elif top.type in _OF_SHAPES:
-            found[top] = any(constant_value(t) is None for t in top.outputs)
+        elif top.type in _OF_SHAPES and all(is_full(t._shape) for t in top.inputs):
+            found[top] = False
         else:
             sources = [t.op for t in top.inputs]
             unknown = next((o for o in sources if o not in found), None)
             varying = [o for o in sources if found.get(o)]
             if varying or unknown is None:
                 found[top] = bool(varying)
-                if not is_final.isdisjoint(varying):
+                final = not is_final.isdisjoint(varying)
+                if final and top.type not in _OF_SHAPES:
                     is_final.add(top)
                     top.varies = True  # type: ignore[attr-defined]
             else:
@@ -151,6 +160,8 @@ def constant_shape(tensor: Tensor) -> Shape:
             return None
         raise ValueError(f"A scalar shape must be -1 (unknown), got {int(value)}")
     op = tensor.op
+    if op.type == "ShapeN":
+        return op.inputs[tensor.value_index]._shape
     rule = _SHAPE_RULES.get(op.type)
     if rule is not None:
         found = rule(op)

@@ -27,7 +27,6 @@ from tfteach.ops.adjoint import upward
 from tfteach.ops.cast import cast
 from tfteach.ops.math import subtract
 from tfteach.ops.softmax import LogSoftmax, Softmax, shifted_exp
-from tfteach.ops.top import same_size
 
 FLOATS = dtypes_of("half bfloat16 float32 float64")
 _SHOWN_LABELS = 10
@@ -107,7 +106,7 @@ class SparseSoftmaxCrossEntropyWithLogits(Op):
     def infer_shape(self, features: Shape, labels: Shape) -> list[Shape]:
         features = shapes.with_rank(features, 2)
         labels = shapes.with_rank(labels, 1)
-        rows = same_size(
+        rows = shapes.same_size(
             None if features is None else features[0],
             None if labels is None else labels[0],
         )

@@ -25,7 +25,6 @@ from tfteach.ops.cast import cast
 from tfteach.ops.constant import constant
 from tfteach.ops.math import squared_difference
 from tfteach.ops.shapes import size
-from tfteach.ops.top import same_size
 from tfteach.ops.unary import reciprocal, rsqrt
 
 FLOAT = dtypes_of("float32")
@@ -48,7 +47,7 @@ class _FusedBatchNorm(Op, abstract=True):
         x = shapes.with_rank(x, 4)
         channels = geometry.channel(x, self.data_format)
         for other in others:
-            channels = same_size(channels, shapes.with_rank(other, 1)[0])
+            channels = shapes.same_size(channels, shapes.with_rank(other, 1)[0])
         inner = geometry.spatial(x, self.data_format)
         return geometry.around(x[0], inner, channels, self.data_format), channels
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from tfteach.framework import errors
+from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.op import Op
 from tfteach.framework.shape import Shape, text, with_rank
 from tfteach.ops.choose import merge_by_size
-from tfteach.ops.top import same_size
 
 
 class GatherTree(Op):
@@ -36,7 +36,7 @@ class GatherTree(Op):
         lengths = with_rank(max_sequence_lengths, 1)
         with_rank(end_token, 0)
         steps = merge_by_size(steps, parents) or steps
-        return (steps[0], same_size(steps[1], lengths[0]), steps[2])
+        return (steps[0], shapes.same_size(steps[1], lengths[0]), steps[2])
 
     def compute(
         self,

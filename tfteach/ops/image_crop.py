@@ -181,7 +181,7 @@ class CropAndResize(_Crop):
     ) -> Shape:
         image = shapes.with_rank(image, 4)
         boxes, box_ind = shapes.with_rank(boxes, 2), shapes.with_rank(box_ind, 1)
-        count = same_count(boxes[0], box_ind[0])
+        count = shapes.same_size(boxes[0], box_ind[0])
         check_length(boxes, 4)
         return sized((count, *image[1:]), crop_size)
 
@@ -219,13 +219,6 @@ class CropAndResize(_Crop):
         # As TensorFlow has it: bilinear even for crops of the nearest pixels.
         of_boxes = CropAndResizeGradBoxes()(grad, image, boxes, box_ind)
         return [of_image, of_boxes, None, None]
-
-
-def same_count(a: int | None, b: int | None) -> int | None:
-    """What two sizes tell together.  Raises: ValueError: they differ."""
-    if a is not None and b is not None and a != b:
-        raise ValueError(f"Dimensions must be equal, but are {a} and {b}")
-    return b if a is None else a
 
 
 class CropAndResizeGradImage(_Crop):

@@ -15,7 +15,6 @@ from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
-from tfteach.ops.image_crop import same_count
 from tfteach.ops.image_resize import check_length, sized
 
 F32 = np.float32
@@ -38,7 +37,7 @@ class ExtractGlimpse(Op):
 
     def infer_shape(self, input: Shape, size: Any, offsets: Shape) -> Shape:
         input, offsets = shapes.with_rank(input, 4), shapes.with_rank(offsets, 2)
-        batch = same_count(input[0], offsets[0])
+        batch = shapes.same_size(input[0], offsets[0])
         check_length(offsets, 2)
         if self.uniform_noise and self.noise not in ("", "uniform"):
             raise ValueError(

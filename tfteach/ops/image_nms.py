@@ -42,12 +42,6 @@ def _is_shape(value: Any) -> bool:
     return value is None or isinstance(value, tuple)
 
 
-def equal_sizes(a: int | None, b: int | None) -> int | None:
-    if a is not None and b is not None and a != b:
-        raise ValueError(f"Dimensions must be equal, but are {a} and {b}")
-    return a if b is None else b
-
-
 def require_columns(size: int | None) -> None:
     if size not in (None, 4):
         raise ValueError(f"Dimension must be 4 but is {size}")
@@ -73,7 +67,7 @@ class _Suppression(Op, abstract=True):
             size = int(max_output_size)
         for limit in limits:
             shapes.with_rank(limit, 0)
-        equal_sizes(rows, count)
+        shapes.same_size(rows, count)
         self.check_columns(rows, columns)
         return self.shapes_of(size if self.pad_to_max_output_size else None)
 
@@ -234,7 +228,7 @@ class NonMaxSuppressionWithOverlaps(_Suppression):
     )
 
     def check_columns(self, rows: int | None, columns: int | None) -> None:
-        equal_sizes(rows, columns)
+        shapes.same_size(rows, columns)
 
     def check(self, overlaps: Any, scores: Any, size: Any) -> None:
         require_scalar(size, "max_output_size")

@@ -20,7 +20,6 @@ from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.ops import nms_kernels as kernels
 from tfteach.ops.image_nms import (
-    equal_sizes,
     require_columns,
     require_scalar,
     require_similarity,
@@ -73,8 +72,8 @@ class CombinedNonMaxSuppression(Op):
         shapes.with_rank(similarity, 0)
         shapes.with_rank(score, 0)
         require_columns(columns)
-        batch = equal_sizes(batch, images)
-        equal_sizes(count, rows)
+        batch = shapes.same_size(batch, images)
+        shapes.same_size(count, rows)
         if None not in (kinds, classes) and kinds not in (1, classes):
             raise ValueError(
                 "third dimension of boxes must be either 1 or equal to the third "

@@ -20,7 +20,6 @@ from tfteach.ops.adjoint import upward
 from tfteach.ops.array import either
 from tfteach.ops.pool import GRAD_TYPES, check_alike
 from tfteach.ops.pool_kernels import taps
-from tfteach.ops.top import same_size
 from tfteach.ops.unary import negative
 
 
@@ -115,7 +114,7 @@ class Dilation2D(_Dilation):
 
     def infer_shape(self, input: Shape, filter: Shape) -> Shape:
         input, filter = shapes.with_rank(input, 4), shapes.with_rank(filter, 3)
-        depth = same_size(input[3], filter[2])
+        depth = shapes.same_size(input[3], filter[2])
         out = geometry.window_sizes(
             input[1:3], filter[:2], self.strides[1:3], self.rates[1:3], self.padding,
             may_be_empty=True,

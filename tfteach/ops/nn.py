@@ -25,7 +25,6 @@ from tfteach.ops.compare import not_equal
 from tfteach.ops.exponential import sigmoid as sigmoid
 from tfteach.ops.exponential import tanh as tanh
 from tfteach.ops.math import maximum, multiply, squared_difference
-from tfteach.ops.top import same_size
 from tfteach.ops.unary import rsqrt, square
 
 export_value(__name__, sigmoid="nn.sigmoid", tanh="nn.tanh")
@@ -61,7 +60,7 @@ class BiasAdd(Op):
         if value is None or bias is None:
             return value
         axis = 1 if first else len(value) - 1
-        size = same_size(value[axis], bias[0])
+        size = shapes.same_size(value[axis], bias[0])
         return (*value[:axis], size, *value[axis + 1 :])
 
     def compute(self, xp: Any, value: Any, bias: Any) -> Any:

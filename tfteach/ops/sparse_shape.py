@@ -256,10 +256,18 @@ class SparseFillEmptyRows(SparseShapeOp):
         "reverse_index_map: int64"
     )
 
-    def infer_shape(self, i: Shape, v: Shape, s: Shape, default: Shape) -> list[Shape]:
-        count = shapes.with_rank(i, 2)[1]
+    by_shape: ClassVar[tuple[str, ...]] = ("dense_shape",)
+
+    def infer_shape(
+        self, indices: Shape, values: Shape, dense: Shape, default: Shape
+    ) -> list[Shape]:
+        count, rank = shapes.with_rank(indices, 2)
+        count = shapes.same_size(count, shapes.with_rank(values, 1)[0])
         shapes.with_rank(default, 0)
-        return [(None, count), (None,), (None,), (shapes.with_rank(v, 1)[0],)]
+        if dense is None:
+            return [(None, None), (None,), (None,), (count,)]
+        shapes.same_size(rank, len(dense))
+        return [(None, len(dense)), (None,), dense[:1], (count,)]
 
     def compute(
         self, xp: Any, indices: Any, values: Any, dense_shape: Any, default_value: Any

@@ -14,13 +14,6 @@ from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 
 
-def same_size(a: int | None, b: int | None) -> int | None:
-    """What both sizes tell together."""
-    if a is not None and b is not None and a != b:
-        raise ValueError(f"Dimensions must be equal, but are {a} and {b}")
-    return b if a is None else a
-
-
 class InTopKV2(Op):
     """Whether the target is among the k largest.  Source: nn_ops.cc, InTopKV2."""
 
@@ -34,7 +27,7 @@ class InTopKV2(Op):
         targets = shapes.with_rank(targets, 1)
         shapes.with_rank(k, 0)
         rows = None if predictions is None else predictions[0]
-        return (same_size(rows, None if targets is None else targets[0]),)
+        return (shapes.same_size(rows, None if targets is None else targets[0]),)
 
     def compute(self, xp: Any, predictions: Any, targets: Any, k: Any) -> Any:
         return in_top(xp, predictions, targets, int(k))
@@ -55,7 +48,7 @@ class InTopK(Op):
         predictions = shapes.with_rank(predictions, 2)
         targets = shapes.with_rank(targets, 1)
         rows = None if predictions is None else predictions[0]
-        return (same_size(rows, None if targets is None else targets[0]),)
+        return (shapes.same_size(rows, None if targets is None else targets[0]),)
 
     def compute(self, xp: Any, predictions: Any, targets: Any) -> Any:
         return in_top(xp, predictions, targets, self.k)

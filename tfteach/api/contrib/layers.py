@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from tfteach.contrib.layers.embedding import bow_encoder as bow_encoder
     from tfteach.contrib.layers.embedding import embed_sequence as embed_sequence
     from tfteach.contrib.layers.embedding import embedding_lookup_unique as embedding_lookup_unique
+    from tfteach.contrib.layers.embedding import safe_embedding_lookup_sparse as safe_embedding_lookup_sparse
     from tfteach.contrib.layers.groups import group_norm as group_norm
     from tfteach.contrib.layers.groups import instance_norm as instance_norm
     from tfteach.contrib.layers.initializers import variance_scaling_initializer as variance_scaling_initializer
@@ -115,6 +116,7 @@ _LATER = {
     "relu": ("tfteach.contrib.layers.dense", "relu"),
     "relu6": ("tfteach.contrib.layers.dense", "relu6"),
     "repeat": ("tfteach.contrib.layers.shaping", "repeat"),
+    "safe_embedding_lookup_sparse": ("tfteach.contrib.layers.embedding", "safe_embedding_lookup_sparse"),
     "separable_conv2d": ("tfteach.contrib.layers.separable", "separable_convolution2d"),
     "separable_convolution2d": ("tfteach.contrib.layers.separable", "separable_convolution2d"),
     "sequence_to_images": ("tfteach.contrib.layers.sequences", "sequence_to_images"),

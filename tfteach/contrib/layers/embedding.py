@@ -7,13 +7,16 @@ from __future__ import annotations
 
 from typing import Any
 
+from tfteach.checks.types import assert_same_float_dtype
 from tfteach.contrib.framework.variables import model_variable
 from tfteach.contrib.layers.utils import public
 from tfteach.framework.convert import convert
+from tfteach.framework.logger import get_logger
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.ops.array import reshape
-from tfteach.ops.embedding import embedding_lookup
+from tfteach.ops.embedding import embedding_lookup, tables_of
+from tfteach.ops.embedding_safe import lookup_valid
 from tfteach.ops.index import gather
 from tfteach.ops.join import concat
 from tfteach.ops.order import unique as unique_values
@@ -97,6 +100,44 @@ def embedding_lookup_unique(
         found = reshape(found, concat([sizes, shape(rows)[1:]], 0))
         found.set_shape(ids.shape.concatenate(rows.shape[1:]))
         return found
+
+
+@public("safe_embedding_lookup_sparse")
+def safe_embedding_lookup_sparse(
+    embedding_weights: Any,
+    sparse_ids: Any,
+    sparse_weights: Any = None,
+    combiner: str | None = None,
+    default_id: int | None = None,
+    name: str | None = None,
+    partition_strategy: str = "div",
+    max_norm: float | None = None,
+) -> Tensor:
+    """`tf.nn.safe_embedding_lookup_sparse`, which has the same arguments.
+
+    The combiner is "mean" if None, with a warning; tables are read before the scope.
+
+    Raises:
+      ValueError: there is no table; tables and weights differ in type.
+
+    Source: contrib/layers/python/layers/embedding_ops.py.
+    """
+    if combiner is None:
+        get_logger().warning(
+            'The default value of combiner will change from "mean" to "sqrtn" after '
+            "2016/11/01."
+        )
+        combiner = "mean"
+    tables = tables_of(embedding_weights)
+    if not tables or tables[0] is None:
+        raise ValueError(f"Missing embedding_weights {embedding_weights}.")
+    dtype = None if sparse_weights is None else sparse_weights.dtype
+    tables = [convert(table, dtype) for table in tables]
+    assert_same_float_dtype([*tables, sparse_weights])
+    return lookup_valid(
+        tables, sparse_ids, sparse_weights, combiner, default_id, name,
+        partition_strategy, max_norm,
+    )  # fmt: skip
 
 
 @public("bow_encoder")
