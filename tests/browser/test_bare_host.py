@@ -152,17 +152,22 @@ def click(name: str, root: Locator) -> None:
     raise AssertionError(f"no button of {name} does anything")
 
 
+def screenshot(part: Locator, name: str) -> None:
+    """For who wants to look."""
+    if folder := os.environ.get("TFTEACH_SCREENSHOTS"):
+        part.screenshot(path=Path(folder) / f"{name}.png")
+
+
 def test_every_click_is_of_a_view() -> None:
     assert set(CLICKS) <= set(views.CELLS)
 
 
 @pytest.mark.parametrize("name", views.names())
 def test_a_view_needs_no_more_than_anywidget(
-    name: str, names: dict[str, Any], page: Page, tmp_path: Path
+    name: str, names: dict[str, Any], page: Page
 ) -> None:
     before = page.evaluate("[document.head.innerHTML, document.body.childElementCount]")
     plain, shadow = show(page, widget_of(name, names), *PLACES)
-    shots = Path(os.environ.get("TFTEACH_SCREENSHOTS", tmp_path))
     grounds = [page.locator(f"#{at} .tfteach-graph").first for at in PLACES]
     for root, ground in zip((plain, shadow), grounds, strict=True):
         root.wait_for()
@@ -172,12 +177,12 @@ def test_a_view_needs_no_more_than_anywidget(
         assert box["height"] > 120
         expect(ground).to_have_css("color-scheme", "light")
     click(name, plain)
-    plain.screenshot(path=shots / f"host_{name}_light.png")
+    screenshot(plain, f"host_{name}_light")
     # a dark page, which says so in no way but by being dark
     page.evaluate("document.body.style.background = 'oklch(0.2 0.01 250)'")
     for ground in grounds:
         expect(ground).to_have_css("color-scheme", "dark")
-    shadow.screenshot(path=shots / f"host_{name}_dark.png")
+    screenshot(shadow, f"host_{name}_dark")
     page.evaluate("document.body.style.background = ''")
     expect(grounds[1]).to_have_css("color-scheme", "light")
     # one goes, the other stays at work
