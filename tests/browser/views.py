@@ -45,6 +45,7 @@ with watch_growth(graph) as growth, graph.as_default():
         sess.run(tf.add(loss, 1.0), feed)
 tfj.GrowthView(growth)""",
     "PlacementView": "tfj.PlacementView(sess, [spare], [x, labels])",
+    "OptimizingView": "tfj.OptimizingView(sess, [loss], [x, labels], [(2, 4), (2,)])",
     "SessionsView": """\
 other = tf.Session(graph=graph, config=config)
 sessions = tfj.SessionsView({"sess": sess, "other": other})

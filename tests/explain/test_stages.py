@@ -45,6 +45,7 @@ def test_what_changed_and_why(session: tf.Session) -> None:
     assert same.before == same.after
     assert same.changes == same.reasons == {}
     folded = by_name["fold_constants"]
+    assert stages.fetched[folded.after] == ["w"]
     assert folded.changes == {"two": ["Sqrt: now the constant 2"]}
     assert folded.reasons == {"two": ["all its inputs are constant"]}
     after = {row.name: row for row in stages.rows[folded.after]}
@@ -52,6 +53,9 @@ def test_what_changed_and_why(session: tf.Session) -> None:
     merged = by_name["merge_duplicates"]
     assert merged.changes == {"again": [], "sum": ["input 1: again -> y"]}
     whole = by_name["all"]
+    assert whole.changes["two"] == ["Sqrt: now the constant 2"]
+    last = {row.name: row for row in stages.rows[whole.after]}
+    assert last["two"].type == "Const"
     assert whole.reasons["again"] == [
         "merge_duplicates: computes the same as y",
         "remove_dead: nothing needs its value",

@@ -21,7 +21,8 @@ def test_tabs_of_a_graph_and_of_a_session(graph: tf.Graph) -> None:
     with tf.Session(graph=graph) as session:
         panel = explore(session, fetches="out")
         assert panel.titles == (
-            "Graph", "Run", "Placement", "Sessions", "Growth", "Timeline", "Memory",
+            "Graph", "Run", "Placement", "Sessions", "Optimizer", "Growth",
+            "Timeline", "Memory",
         )  # fmt: skip
         assert explore().views.keys() == panel.views.keys()
     assert panel.views["Run"].fetches == ["out"]
@@ -38,8 +39,8 @@ def test_views_are_made_when_their_tabs_open(graph: tf.Graph) -> None:
         assert panel.views["Placement"].fetches == ["out:0"]
         assert panel.children[2].children == (panel.views["Placement"],)
     session.close()
-    panel.selected_index = 6
-    assert "No run has been traced" in panel.children[6].children[0].value
+    panel.selected_index = 7
+    assert "No run has been traced" in panel.children[7].children[0].value
     panel.close()
     assert not graph.observers
 

@@ -42,6 +42,7 @@ class StepNode(NamedTuple):
       control: the names of what it waits for.
       is_constant: whether its value is known before the run.
       value: what a node that was folded holds, in a few words; "" of all others.
+      is_fetched: whether the run gives its value, or runs it for its effect.
     """
 
     name: str
@@ -50,6 +51,7 @@ class StepNode(NamedTuple):
     control: tuple[str, ...]
     is_constant: bool
     value: str = ""
+    is_fetched: bool = False
 
 
 class Pass(NamedTuple):
@@ -71,6 +73,16 @@ class Pass(NamedTuple):
         return ABOUT[self.name]
 
     @property
+    def asked(self) -> int:
+        """How many ops there were to compute."""
+        return _computed(self.before)
+
+    @property
+    def left(self) -> int:
+        """How many there are."""
+        return _computed(self.after)
+
+    @property
     def removed(self) -> tuple[str, ...]:
         """The nodes that are gone."""
         kept = {node.name for node in self.after}
@@ -80,7 +92,7 @@ class Pass(NamedTuple):
     def summary(self) -> str:
         if not self.changes:
             return f"{self.name}: nothing to do ({self.about})"
-        computed = f"{_computed(self.before)} -> {_computed(self.after)} to compute"
+        computed = f"{self.asked} -> {self.left} to compute"
         count = len(self.changes)
         words = "change" if count == 1 else "changes"
         return f"{self.name}: {count} {words}, {computed} ({self.about})"
@@ -147,8 +159,8 @@ class OptimizerLog(NamedTuple):
     def summary(self) -> str:
         if not self.passes:
             return "The session's options switch every pass off."
-        first, last = self.passes[0].before, self.passes[-1].after
-        return f"{_computed(first)} ops asked for, {_computed(last)} kernels called"
+        first, last = self.passes[0], self.passes[-1]
+        return f"{first.asked} ops asked for, {last.left} kernels called"
 
     def __str__(self) -> str:
         return "\n".join([self.summary, *(str(each) for each in self.passes)])
@@ -247,6 +259,7 @@ def _fusion(step: Step) -> Pass:
 
 
 def _nodes(step: Step) -> tuple[StepNode, ...]:
+    fetched = {*(source for source, _ in step.fetches), *step.targets}
     return tuple(
         StepNode(
             node.name,
@@ -255,6 +268,7 @@ def _nodes(step: Step) -> tuple[StepNode, ...]:
             tuple(other.name for other in node.control),
             node.values is not None or node.op.type == "Const",
             _value(node),
+            node in fetched,
         )
         for node in step.nodes
     )

@@ -6,7 +6,6 @@ for each pass what it changed in them and why.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from tfteach.explain.difference import input_changes
@@ -14,6 +13,7 @@ from tfteach.explain.optimizing import OptimizerLog, Pass, StepNode
 from tfteach.explain.outline import Row, Where, plain_source, row_of
 from tfteach.framework.graph import Graph
 
+Nodes = tuple[StepNode, ...]
 FOLDED = "Const"  # what is known before the run looks like any other constant
 
 
@@ -40,10 +40,12 @@ class Stages(NamedTuple):
 
     Attributes:
       rows: of each stage; passes that change nothing have one stage before and after.
+      fetched: of each stage the ops whose values the run gives.
       passes: all of them as one, then each.
     """
 
     rows: list[list[Row]]
+    fetched: list[list[str]]
     passes: list[Staged]
 
 
@@ -61,29 +63,28 @@ def stages_of(log: OptimizerLog, graph: Graph, where: Where = plain_source) -> S
       [38, 38, 31]
     """
     if not log.passes:
-        return Stages([], [])
-    rows: list[list[Row]] = []
-    numbers: dict[tuple[StepNode, ...], int] = {}
+        return Stages([], [], [])
+    stages: list[Nodes] = []
     known: dict[str, StepNode] = {}
 
-    def number_of(nodes: Sequence[StepNode]) -> int:
+    def number_of(nodes: Nodes) -> int:
         known.update({node.name: node for node in nodes})
         shown = with_sources(nodes, known)
-        if shown not in numbers:
-            numbers[shown] = len(rows)
-            rows.append(_rows(shown, graph, where))
-        return numbers[shown]
+        if shown not in stages:
+            stages.append(shown)
+        return stages.index(shown)
 
-    passes = []
-    for each in (*log.passes, log.whole):
-        before, after = number_of(each.before), number_of(each.after)
-        passes.append(_staged(each, before, after, known))
-    return Stages(rows, [passes[-1], *passes[:-1]])
+    passes = [
+        _staged(each, number_of(each.before), number_of(each.after), stages)
+        for each in log.passes
+    ]
+    whole = _staged(log.whole, passes[0].before, passes[-1].after, stages)
+    rows = [_rows(nodes, graph, where) for nodes in stages]
+    fetched = [[node.name for node in nodes if node.is_fetched] for nodes in stages]
+    return Stages(rows, fetched, [whole, *passes])
 
 
-def with_sources(
-    nodes: Sequence[StepNode], known: dict[str, StepNode]
-) -> tuple[StepNode, ...]:
+def with_sources(nodes: Nodes, known: dict[str, StepNode]) -> Nodes:
     """Nodes, and before them what they take and is not among them.
 
     Fed tensors are no nodes of a step, constants and variables are no kernels.
@@ -99,8 +100,7 @@ def with_sources(
     return (*found.values(), *nodes)
 
 
-def _rows(nodes: Iterable[StepNode], graph: Graph, where: Where) -> list[Row]:
-    nodes = list(nodes)
+def _rows(nodes: Nodes, graph: Graph, where: Where) -> list[Row]:
     index = {node.name: i for i, node in enumerate(nodes)}
     rows = []
     for node in nodes:
@@ -124,7 +124,7 @@ def _rows(nodes: Iterable[StepNode], graph: Graph, where: Where) -> list[Row]:
     return rows
 
 
-def _staged(each: Pass, before: int, after: int, known: dict[str, StepNode]) -> Staged:
+def _staged(each: Pass, before: int, after: int, stages: list[Nodes]) -> Staged:
     reasons: dict[str, list[str]] = {}
     for change in each.changes:
         said = change.reason
@@ -132,8 +132,8 @@ def _staged(each: Pass, before: int, after: int, known: dict[str, StepNode]) -> 
             said = f"{change.pass_name}: {said}"
         reasons.setdefault(change.node, []).append(said)
     changes: dict[str, list[str]] = {name: [] for name in reasons}
-    old = {node.name: node for node in each.before}
-    for node in each.after:
+    old = {node.name: node for node in stages[before]}
+    for node in stages[after]:
         if node.name in old and (lines := _changes(old[node.name], node)):
             changes[node.name] = lines
     return Staged(each, before, after, changes, reasons)

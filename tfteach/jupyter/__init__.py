@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from tfteach.jupyter.widgets.graph import GraphView as GraphView
     from tfteach.jupyter.widgets.growth import GrowthView as GrowthView
     from tfteach.jupyter.widgets.memory import MemoryView as MemoryView
+    from tfteach.jupyter.widgets.optimizing import OptimizingView as OptimizingView
     from tfteach.jupyter.widgets.placement import PlacementView as PlacementView
     from tfteach.jupyter.widgets.run import RunView as RunView
     from tfteach.jupyter.widgets.sessions import SessionsView as SessionsView
@@ -25,6 +26,7 @@ _VIEWS = {
     "GraphView": "graph",
     "GrowthView": "growth",
     "MemoryView": "memory",
+    "OptimizingView": "optimizing",
     "PlacementView": "placement",
     "RunView": "run",
     "SessionsView": "sessions",

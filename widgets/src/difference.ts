@@ -1,10 +1,7 @@
-// Two graphs side by side: what was added, removed and changed; they move, open and select together.
-import type { NodeMarks } from "./shared/canvas";
-import { Comparison } from "./shared/compare";
-import { button, h } from "./shared/dom";
-import type { Node as GraphNode } from "./shared/model";
-import type { SceneNode } from "./shared/scene";
-import { View } from "./shared/view";
+// Two graphs side by side: what was added, removed and changed.
+import { h } from "./shared/dom";
+import { hosted } from "./shared/host";
+import { Pair, earlier, legend } from "./shared/pair";
 import type { State, WidgetModel } from "./shared/wire";
 
 interface DiffState {
@@ -13,168 +10,17 @@ interface DiffState {
   _summary: string;
 }
 
-type Side = "before" | "after";
-
-const SIGN: Record<Side, string> = { before: "−", after: "+" };
-const WORD: Record<Side, string> = { before: "removed", after: "added" };
-
-/** The widget's state as the view of the earlier graph sees it: other ops, all else in common. */
-function earlier(state: WidgetModel, rows: State["_ops"]): WidgetModel {
-  const own: Partial<State> = { _ops: rows, _batches: 0, _runs: 0, _first: -1, stopped_at: "" };
-  const get = (key: string): unknown => (key in own ? own[key as keyof State] : state.get(key as keyof State));
-  return {
-    get: get as WidgetModel["get"],
-    set: (key, value) => state.set(key, value),
-    save_changes: () => state.save_changes(),
-    on: (event, callback) => state.on(event, callback),
-    off: (event, callback) => state.off(event, callback),
+function render({ model, el }: { model: WidgetModel; el: HTMLElement }): () => void {
+  const any = model as unknown as { get: <K extends keyof DiffState>(key: K) => DiffState[K] };
+  const head = h("div", { class: "tft-diff-head" }, h("span", { class: "tft-diff-summary" }, any.get("_summary")), ...legend());
+  const root = h("div", { class: "tfteach-diff" }, head);
+  el.append(root);
+  const pair = new Pair({ before: earlier(model, any.get("_before")), after: model }, { changes: any.get("_changes") }, root);
+  head.append(pair.next);
+  return () => {
+    pair.destroy();
+    root.remove();
   };
 }
 
-class DiffView {
-  private readonly views: Partial<Record<Side, View>> = {};
-  private readonly compared: Partial<Record<Side, Comparison>> = {};
-  private readonly changes: DiffState["_changes"];
-  private readonly root = h("div", { class: "tfteach-diff" });
-  private readonly next = button("Next difference", "Go to the next op that differs (n)", () => this.step(1));
-  private at = -1;
-  private following = false;
-  private aligning = 0;
-
-  constructor(state: WidgetModel, parent: HTMLElement) {
-    const any = state as unknown as { get: <K extends keyof DiffState>(key: K) => DiffState[K] };
-    this.changes = any.get("_changes");
-    parent.append(this.root);
-    const head = h("div", { class: "tft-diff-head" }, h("span", { class: "tft-diff-summary" }, any.get("_summary")),
-      ...this.legend(), this.next);
-    const pair = h("div", { class: "tft-diff-pair" });
-    this.root.append(head, pair);
-    const models: Record<Side, WidgetModel> = { before: earlier(state, any.get("_before")), after: state };
-    for (const side of ["before", "after"] as const) {
-      const half = h("section", { class: `tft-diff-half tft-diff-${side}`, "aria-label": side === "before" ? "Before" : "After" },
-        h("h3", {}, side === "before" ? "Before" : "After"));
-      pair.append(half);
-      this.views[side] = new View(models[side], half, {
-        decorate: (node, said) => this.decorate(side, node, said),
-        details: (panel, node) => this.details(side, panel, node),
-        drawn: () => this.level(),
-        key: (key) => {
-          if (key === "n") this.step(1);
-          return key === "n";
-        },
-      });
-    }
-    const { before, after } = this.views as Record<Side, View>;
-    const changed = new Set(Object.keys(this.changes));
-    this.compared.before = new Comparison(before.model, after.model, changed);
-    this.compared.after = new Comparison(after.model, before.model, changed);
-    for (const view of [before, after]) view.remark();
-    before.canvas.onView = () => this.follow(before, after);
-    after.canvas.onView = () => this.follow(after, before);
-    this.next.hidden = this.places().length === 0;
-    this.level();
-    this.align();
-  }
-
-  destroy(): void {
-    cancelAnimationFrame(this.aligning);
-    for (const view of Object.values(this.views)) view.destroy();
-    this.root.remove();
-  }
-
-  private legend(): HTMLElement[] {
-    const rows: [string, string][] = [["removed", "− only before"], ["added", "+ only after"], ["changed", "~ differs"]];
-    return rows.map(([name, text]) => h("span", { class: "tft-diff-sign" }, h("i", { class: `tft-swatch tft-${name}`, "aria-hidden": "true" }), text));
-  }
-
-  /** One half moves with the other. */
-  private follow(from: View, to: View): void {
-    if (this.following) return;
-    if (!from.userMoved && !to.userMoved) {
-      // Each has placed itself; once both have, they take one scale.
-      cancelAnimationFrame(this.aligning);
-      this.aligning = requestAnimationFrame(() => this.align());
-      return;
-    }
-    this.following = true;
-    const { x, y, k } = from.canvas.view;
-    if (from.userMoved) {
-      to.moved();
-      to.canvas.setView(x, y, k);
-    } else to.fit();
-    this.following = false;
-  }
-
-  /** One scale for both, each from its top. */
-  private align(): void {
-    const views = Object.values(this.views);
-    if (views.some((view) => view.userMoved)) return;
-    this.following = true;
-    const k = Math.min(...views.map((view) => view.canvas.view.k));
-    for (const { canvas, scene } of views) {
-      const { width } = canvas.el.getBoundingClientRect();
-      canvas.setView(Math.max(22, (width - scene.w * k) / 2), 22, k);
-    }
-    this.following = false;
-  }
-
-  /** Both halves as high as the higher one. */
-  private level(): void {
-    const stages = Object.values(this.views).map((view) => view.frame.stage);
-    if (stages.length < 2) return;
-    const most = Math.max(...stages.map((stage) => parseFloat(stage.style.height) || 0));
-    for (const stage of stages) stage.style.height = `${most}px`;
-  }
-
-  private decorate(side: Side, node: SceneNode, said: NodeMarks): NodeMarks {
-    const found = this.compared[side]?.count(node.node);
-    if (found === undefined) return said;
-    const classes = said.classes.filter((name) => !name.startsWith("tft-like-"));
-    const badges = said.badges.filter((badge) => !badge.startsWith("≅"));
-    const { alone, changed, ops } = found;
-    if (alone + changed === 0) return { ...said, classes: [...classes, "tft-same"], badges };
-    const whole = alone === ops;
-    const words = ops === 1 ? [whole ? SIGN[side] : "~"]
-      : [...(alone > 0 ? [`${SIGN[side]}${alone}`] : []), ...(changed > 0 ? [`~${changed}`] : [])];
-    const spoken = [...(alone > 0 ? [`${alone} ${WORD[side]}`] : []), ...(changed > 0 ? [`${changed} changed`] : [])].join(", ");
-    return {
-      ...said, label: `${said.label}, ${spoken}`, classes: [...classes, "tft-differs", whole ? `tft-${WORD[side]}` : "tft-changed"],
-      badges: [...(node.open ? [] : words), ...badges],
-    };
-  }
-
-  private details(side: Side, panel: HTMLElement, node: GraphNode): void {
-    // What both have is told once, beside the later graph.
-    panel.classList.toggle("tft-elsewhere", side === "before" && this.views.after?.nodeOf(node.id) !== undefined);
-    const name = node.kind === "op" ? node.id : node.id.replace(/\/$/, "");
-    const what = Object.hasOwn(this.changes, name) ? this.changes[name]! : [];
-    if (what.length === 0) return;
-    panel.querySelector(".tft-details-buttons")?.after(h("section", { class: "tft-diff-what" }, h("h4", {}, "Changed"),
-      h("ul", {}, ...what.map((line) => h("li", {}, line)))));
-  }
-
-  /** All ops that differ: those of the later graph in its order, then what is gone. */
-  private places(): { side: Side; index: number }[] {
-    const { before, after } = this.views as Record<Side, View>;
-    const differs = after.model.ops.filter((op) => !before.model.byName.has(op.name) || Object.hasOwn(this.changes, op.name));
-    const gone = before.model.ops.filter((op) => !after.model.byName.has(op.name));
-    return [...differs.map((op) => ({ side: "after" as const, index: op.index })), ...gone.map((op) => ({ side: "before" as const, index: op.index }))];
-  }
-
-  private step(by: number): void {
-    const places = this.places();
-    if (places.length === 0) return;
-    this.at = (this.at + by + places.length) % places.length;
-    const { side, index } = places[this.at]!;
-    const view = this.views[side]!;
-    view.goTo(index);
-    view.say(`Difference ${this.at + 1} of ${places.length}: ${view.model.ops[index]!.name}`);
-  }
-}
-
-function render({ model, el }: { model: WidgetModel; el: HTMLElement }): () => void {
-  const view = new DiffView(model, el);
-  return () => view.destroy();
-}
-
-export default { render };
+export default hosted(render);

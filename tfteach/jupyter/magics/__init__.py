@@ -9,6 +9,7 @@ from typing import Any
 MAGICS = {
     "graph": "GraphMagics",
     "growth": "GrowthMagics",
+    "optimizing": "OptimizingMagics",
     "placement": "PlacementMagics",
     "run": "RunMagics",
     "sessions": "SessionsMagics",

@@ -16,6 +16,7 @@ from tfteach.framework.graph import Graph
 from tfteach.framework.stacks import get_default_graph
 from tfteach.jupyter.magics.cells import run_cell
 from tfteach.jupyter.magics.names import complete_names
+from tfteach.jupyter.magics.options import DEPTH, STATIC, check_depth, show_as_asked
 
 
 @magics_class
@@ -50,10 +51,8 @@ class GraphMagics(Magics):
         metavar="NAME",
         help="... when this tensor is fed; may be repeated.",
     )
-    @argument("--depth", type=int, default=1, help="how many levels of scopes to open.")
-    @argument(
-        "--static", action="store_true", help="show a still picture, no live view."
-    )
+    @DEPTH
+    @STATIC
     @argument(
         "--keep",
         metavar="NAME",
@@ -84,8 +83,7 @@ class GraphMagics(Magics):
             %graph sess.graph
         """
         args = parse_argstring(self.graph, line)
-        if args.depth < 1:
-            raise UsageError(f"--depth counts levels from 1, got {args.depth}")
+        check_depth(args)
         if cell is None:
             self._show(args)
         else:
@@ -105,14 +103,7 @@ class GraphMagics(Magics):
         self._display(graph, args)
 
     def _display(self, graph: Any, args: Any) -> None:
-        from tfteach.jupyter import display
-
-        view = self._view(graph, args)
-        if args.static:
-            display.show_still(view)
-            view.close()
-        else:
-            display.show(view)
+        show_as_asked(self._view(graph, args), args)
 
     def _run(self, args: Any, cell: str) -> None:
         from tfteach.jupyter import display

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from IPython.core.error import UsageError
 from IPython.core.magic import Magics, line_magic, magics_class
 from IPython.core.magic_arguments import (
     argument,
@@ -12,8 +11,15 @@ from IPython.core.magic_arguments import (
     parse_argstring,
 )
 
-from tfteach.jupyter import display
 from tfteach.jupyter.magics.names import complete_names, element_of, session_of
+from tfteach.jupyter.magics.options import (
+    DEPTH,
+    FEED,
+    SESSION,
+    STATIC,
+    check_depth,
+    show_as_asked,
+)
 
 
 @magics_class
@@ -33,23 +39,10 @@ class PlacementMagics(Magics):
         help="ops or tensors whose run is looked at: names or Python names; the whole "
         "graph without any.",
     )
-    @argument(
-        "--feed",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="a tensor that the run is fed; may be repeated.",
-    )
-    @argument(
-        "--session",
-        metavar="NAME",
-        help="the session, an expression; without it the default session, or the only "
-        "one that is open.",
-    )
-    @argument("--depth", type=int, default=1, help="how many levels of scopes to open.")
-    @argument(
-        "--static", action="store_true", help="show a still picture, no live view."
-    )
+    @FEED
+    @SESSION
+    @DEPTH
+    @STATIC
     @argument(
         "--text", action="store_true", help="print TensorFlow's log, with the reasons."
     )
@@ -65,8 +58,7 @@ class PlacementMagics(Magics):
             %placement loss --feed images --text
         """
         args = parse_argstring(self.placement, line)
-        if args.depth < 1:
-            raise UsageError(f"--depth counts levels from 1, got {args.depth}")
+        check_depth(args)
         session = session_of(self.shell, args.session)
         graph, names = session.graph, self.shell.user_ns
         fetches = [element_of(graph, names, name) for name in args.fetch]
@@ -75,11 +67,4 @@ class PlacementMagics(Magics):
         from tfteach.jupyter.widgets.placement import PlacementView
 
         view = PlacementView(session, fetches, feeds, depth=args.depth)
-        if args.text:
-            print(view.to_text())
-        elif args.static:
-            display.show_still(view)
-        else:
-            display.show(view)
-            return
-        view.close()
+        show_as_asked(view, args)

@@ -15,9 +15,9 @@ from IPython.core.magic_arguments import (
 from tfteach.explain.pruning import RunNeeds, explain_run
 from tfteach.explain.runs import Run, watch_runs
 from tfteach.framework.graph import Operation, Tensor
-from tfteach.jupyter import display
 from tfteach.jupyter.magics.cells import run_cell
 from tfteach.jupyter.magics.names import complete_names, element_of, graph_of
+from tfteach.jupyter.magics.options import DEPTH, STATIC, check_depth, show_as_asked
 
 
 @magics_class
@@ -32,10 +32,8 @@ class RunMagics(Magics):
         self.last: Run | None = None
 
     @magic_arguments()
-    @argument("--depth", type=int, default=1, help="how many levels of scopes to open.")
-    @argument(
-        "--static", action="store_true", help="show still pictures, no live view."
-    )
+    @DEPTH
+    @STATIC
     @cell_magic
     def run(self, line: str, cell: str) -> None:
         """Run the cell, then show what each `Session.run` in it did.
@@ -51,8 +49,7 @@ class RunMagics(Magics):
             sess.run(loss, {x: batch})
         """
         args = parse_argstring(self.run, line)
-        if args.depth < 1:
-            raise UsageError(f"--depth counts levels from 1, got {args.depth}")
+        check_depth(args)
         with watch_runs() as seen:
             try:
                 run_cell(self.shell, cell, "%%run")
@@ -68,11 +65,7 @@ class RunMagics(Magics):
 
         for graph in dict.fromkeys(run.graph for run in seen.runs):
             view = RunView(graph, runs=seen, depth=args.depth)
-            if args.static:
-                display.show_still(view)
-                view.close()
-            else:
-                display.show(view)
+            show_as_asked(view, args)
 
     @magic_arguments()
     @argument("node", help="the op to ask about: a name or a Python name.")

@@ -14,8 +14,8 @@ from IPython.core.magic_arguments import (
 
 from tfteach.explain.sessions import default_name
 from tfteach.framework.graph import Graph
-from tfteach.jupyter import display
 from tfteach.jupyter.magics.names import session_of, sessions_in
+from tfteach.jupyter.magics.options import STATIC, show_as_asked
 from tfteach.session.base import BaseSession
 from tfteach.session.session import open_sessions
 
@@ -42,7 +42,7 @@ class SessionsMagics(Magics):
         help="Python names of sessions; without any, all that have names, and the "
         "others of their graphs.",
     )
-    @argument("--static", action="store_true", help="show a still table, no live view.")
+    @STATIC
     @argument("--text", action="store_true", help="print it.")
     @line_magic
     def sessions(self, line: str) -> None:  # fmt: skip
@@ -61,14 +61,7 @@ class SessionsMagics(Magics):
 
         for named in self._by_graph(args.session).values():
             view = SessionsView(named)
-            if args.text:
-                print(view.to_text())
-            elif args.static:
-                display.show_still(view)
-            else:
-                display.show(view)
-                continue
-            view.close()
+            show_as_asked(view, args)
 
     def _by_graph(self, words: list[str]) -> dict[Graph, dict[str, BaseSession]]:
         if words:

@@ -13,8 +13,14 @@ from IPython.core.magic_arguments import (
 )
 
 from tfteach.explain.timing import times_and_stats
-from tfteach.jupyter import display
 from tfteach.jupyter.magics.names import complete_names, element_of, session_of
+from tfteach.jupyter.magics.options import (
+    FEED_DICT,
+    SESSION,
+    STATIC,
+    feed_dict_of,
+    show_as_asked,
+)
 
 
 @magics_class
@@ -29,17 +35,8 @@ class TimelineMagics(Magics):
 
     @magic_arguments()
     @argument("fetch", nargs="+", help="what to run: names or Python names.")
-    @argument(
-        "--feed-dict",
-        metavar="EXPRESSION",
-        help="what to feed: the Python name of a dict, or {x:batch} without spaces.",
-    )
-    @argument(
-        "--session",
-        metavar="NAME",
-        help="the session, an expression; without it the default session, or the only "
-        "one that is open.",
-    )
+    @FEED_DICT
+    @SESSION
     @argument(
         "--runs",
         type=int,
@@ -48,9 +45,7 @@ class TimelineMagics(Magics):
         "shown.",
     )
     @argument("--memory", action="store_true", help="show the run's memory as well.")
-    @argument(
-        "--static", action="store_true", help="show still pictures, no live view."
-    )
+    @STATIC
     @argument("--text", action="store_true", help="print totals by op type.")
     @line_magic
     def timeline(self, line: str) -> None:  # fmt: skip
@@ -69,7 +64,7 @@ class TimelineMagics(Magics):
         session = session_of(self.shell, args.session)
         names = self.shell.user_ns
         fetches = [element_of(session.graph, names, name) for name in args.fetch]
-        feed = self._feed(args.feed_dict)
+        feed = feed_dict_of(self.shell, args.feed_dict)
         times, stats = times_and_stats(session, fetches, feed, args.runs)
 
         from tfteach.jupyter.widgets.memory import MemoryView
@@ -79,22 +74,4 @@ class TimelineMagics(Magics):
         if args.memory:
             views.append(MemoryView(stats, session.graph))
         for view in views:
-            if args.text:
-                print(view.to_text())
-            elif args.static:
-                display.show_still(view)
-            else:
-                display.show(view)
-                continue
-            view.close()
-
-    def _feed(self, expression: str | None) -> Any:
-        if not expression:
-            return None
-        try:
-            feed = self.shell.ev(expression)
-        except Exception as error:
-            raise UsageError(f"--feed-dict {expression}: {error}") from None
-        if not isinstance(feed, dict):
-            raise UsageError(f"--feed-dict {expression} is no dict, but {feed!r}")
-        return feed
+            show_as_asked(view, args)

@@ -17,6 +17,7 @@ from tfteach.jupyter.widgets.graph import STATIC, GraphView, rows_with_shapes
 
 # Fill and line in still pictures, as difference.css has them for the light theme.
 ADDED = ("#e2f5ec", "#2f7d5b")
+REMOVED = ("#fbe4e4", "#b03a3a")
 CHANGED = ("#ffefd2", "#9a6405")
 MOST_OPEN = 12  # scopes that differ; more of them open would be no picture
 

@@ -17,6 +17,7 @@ from tfteach.jupyter.cell_end import at_cell_end, weakly
 from tfteach.jupyter.widgets.graph import GraphView, Names, names_of
 from tfteach.jupyter.widgets.growth import GrowthView
 from tfteach.jupyter.widgets.memory import MemoryView
+from tfteach.jupyter.widgets.optimizing import OptimizingView
 from tfteach.jupyter.widgets.placement import PlacementView
 from tfteach.jupyter.widgets.plain import Shown
 from tfteach.jupyter.widgets.run import RunView
@@ -115,6 +116,7 @@ class Explorer(Shown, ipywidgets.Tab):
         if session is not None:
             makers["Placement"] = lambda: PlacementView(session, *self._run())
             makers["Sessions"] = lambda: SessionsView(session)
+            makers["Optimizer"] = lambda: OptimizingView(session, *self._run())
         if self._growth is not None:
             makers["Growth"] = lambda: GrowthView(self._growth)
         if session is not None or self._stats is not None:

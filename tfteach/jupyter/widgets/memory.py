@@ -12,12 +12,11 @@ import traitlets
 
 from tfteach.explain.memory import MemoryCurve, MemoryWatch, memory_of
 from tfteach.framework.graph import Graph
-from tfteach.framework.stacks import get_default_session
 from tfteach.jupyter.cell_end import at_cell_end, weakly
 from tfteach.jupyter.picture import bundle_with, plural
 from tfteach.jupyter.strips import memory_svg
 from tfteach.jupyter.widgets.graph import STATIC
-from tfteach.jupyter.widgets.plain import PlainView, token_of_run
+from tfteach.jupyter.widgets.plain import PlainView, session_for, token_of_run
 
 INTERVAL_S = 0.25
 MOST_POINTS = 1500
@@ -123,12 +122,7 @@ class MemoryView(PlainView):
 def _named(subject: Any) -> dict[str, Any]:
     """Sessions by name."""
     if subject is None:
-        subject = get_default_session()
-        if subject is None:
-            raise ValueError(
-                "No session: memory belongs to one. Pass it, MemoryView(sess), or use "
-                "`with sess.as_default():`"
-            )
+        subject = session_for(None, "MemoryView", "memory belongs to one")
     named = dict(subject) if isinstance(subject, Mapping) else {"session": subject}
     for session in named.values():
         if not hasattr(session, "devices"):

@@ -18,10 +18,10 @@ from tfteach.explain.placement import (
 )
 from tfteach.explain.tree import Box
 from tfteach.framework.errors import OpError
-from tfteach.framework.stacks import get_default_session
 from tfteach.jupyter.cell_end import at_cell_end
 from tfteach.jupyter.picture import Still, bundle_with, op_name, svg_of, text_of
 from tfteach.jupyter.widgets.graph import STATIC, GraphView, Names
+from tfteach.jupyter.widgets.plain import session_for
 from tfteach.runtime.ledger import show_bytes
 
 # Fill and line of devices in still pictures, as placement.css has them for the light
@@ -82,12 +82,7 @@ class PlacementView(GraphView):
         feeds: Names = (),
         **options: Any,
     ) -> None:
-        session = get_default_session() if session is None else session
-        if session is None:
-            raise ValueError(
-                "No session: devices belong to one. Pass it, PlacementView(sess), or "
-                "use `with sess.as_default():`"
-            )
+        session = session_for(session, "PlacementView", "devices belong to one")
         self.session = session
         super().__init__(session.graph, fetches, feeds, **options)
         self._state: Any = None

@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import anywidget
 
 from tfteach.framework.graph import Graph
-from tfteach.framework.stacks import get_default_graph
+from tfteach.framework.stacks import get_default_graph, get_default_session
 from tfteach.jupyter import display
 
 _tokens: WeakKeyDictionary[Graph, str] = WeakKeyDictionary()
@@ -39,6 +39,22 @@ def token_of_run(graph: Graph | None, names: Iterable[str]) -> str:
         if not all(graph.find_operation(name) is not None for name in asked):
             return ""
     return token_of(graph)
+
+
+def session_for(session: Any, view: str, why: str) -> Any:
+    """The session that a view is of: the one given, or the default one.
+
+    Raises:
+      ValueError: there is none.
+    """
+    if session is None:
+        session = get_default_session()
+    if session is None:
+        raise ValueError(
+            f"No session: {why}. Pass it, {view}(sess), or use `with "
+            "sess.as_default():`"
+        )
+    return session
 
 
 class Shown:

@@ -1,0 +1,170 @@
+"""`OptimizingView`: what the optimizer does to a run, pass by pass."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import traitlets
+
+from tfteach.explain.optimizing import OptimizerLog, explain_optimizing
+from tfteach.explain.stages import Staged, Stages, stages_of
+from tfteach.explain.tree import Box
+from tfteach.jupyter import display
+from tfteach.jupyter.growing import packed
+from tfteach.jupyter.picture import Still, bundle_with, op_name, svg_of
+from tfteach.jupyter.widgets.difference import ADDED, CHANGED, REMOVED
+from tfteach.jupyter.widgets.graph import STATIC, NameList, Names
+from tfteach.jupyter.widgets.plain import PlainView, session_for, token_of
+
+NOTHING = "Nothing is fetched: choose what to run, in a graph view with `f`."
+
+# What becomes of an op in a still picture: word, fill and line.
+FATES = {
+    "remove_identities": ("removed", *REMOVED),
+    "fold_constants": ("folded", *CHANGED),
+    "merge_duplicates": ("merged", *CHANGED),
+    "remove_dead": ("removed", *REMOVED),
+    "specialize": ("folded", *CHANGED),
+    "fusion": ("fused", *ADDED),
+}
+
+
+class OptimizingView(PlainView):
+    """The graph of a run before and after each of the optimizer's passes, and why.
+
+    The passes stand in a row with the number of ops that are left to compute; a click
+    or the arrow keys choose one. Below are the graphs before and after it, moved and
+    opened together, then what was folded, merged, removed or fused, with the reason.
+    Nothing is run.
+
+    Args:
+      session: whose options say which passes run; the default session if None.
+      fetches: what the run fetches: tensors, operations or names.
+      feeds: what it is fed.
+      feed_shapes: the shape of each feed, as a program that runs often is made for
+        them.
+
+    Attributes:
+      problem: why there is nothing to show; "" if there is.
+      chosen: the number of the pass in view; 0 is all of them.
+
+    Raises:
+      ValueError: there is no session, or there are not as many shapes as feeds.
+
+    Example:
+      >>> view = OptimizingView(sess, loss, [x], [(32, 784)])
+      >>> print(view.log.summary)
+      30 ops asked for, 18 kernels called
+    """
+
+    _esm = STATIC / "optimizing.js"
+    _css = STATIC / "optimizing.css"
+
+    _graph = traitlets.Unicode("").tag(sync=True)
+    _stages: Any = traitlets.List().tag(sync=True)
+    _passes: Any = traitlets.List().tag(sync=True)
+    _summary = traitlets.Unicode("").tag(sync=True)
+    problem = traitlets.Unicode("").tag(sync=True)
+    fetches = NameList().tag(sync=True)
+    feeds = NameList().tag(sync=True)
+    chosen = traitlets.Int(0, min=0).tag(sync=True)
+
+    log: OptimizerLog | None = None
+
+    def __init__(
+        self,
+        session: Any = None,
+        fetches: Names = (),
+        feeds: Names = (),
+        feed_shapes: Sequence[tuple[int, ...]] | None = None,
+    ) -> None:
+        self.session = session_for(session, "OptimizingView", "options belong to one")
+        self._shapes = feed_shapes
+        self._found = Stages([], [], [])
+        super().__init__(
+            _graph=token_of(self.session.graph), fetches=fetches, feeds=feeds
+        )
+        if feed_shapes is not None and len(feed_shapes) != len(self.feeds):
+            raise ValueError(f"{len(self.feeds)} feeds, but {len(feed_shapes)} shapes")
+        self.refresh()
+        self.observe(lambda _: self.refresh(), ["fetches", "feeds"])
+
+    def __repr__(self) -> str:
+        return f"OptimizingView({self.problem or self._summary})"
+
+    def refresh(self) -> None:
+        """Look again at what the passes do."""
+        graph = self.session.graph
+        known = [f for f in self.fetches if graph.find_operation(op_name(f))]
+        feeds = [f for f in self.feeds if graph.find_operation(op_name(f))]
+        shapes = self._shapes
+        if shapes is not None and len(shapes) != len(feeds):
+            shapes = None  # other tensors are fed by now
+        self.log, self._found, problem = None, Stages([], [], []), NOTHING
+        if known:
+            self.log = explain_optimizing(self.session, known, feeds, shapes)
+            self._found = stages_of(self.log, graph, display.where)
+            problem = "" if self.log.passes else self.log.summary
+        with self.hold_sync():
+            self.problem = problem
+            self._summary = "" if self.log is None else self.log.summary
+            self._stages = [
+                {**packed(rows), "fetched": fetched}
+                for rows, fetched in zip(
+                    self._found.rows, self._found.fetched, strict=True
+                )
+            ]
+            self._passes = [_row(staged) for staged in self._found.passes]
+
+    # ---- still pictures: the graph as it was asked for, with what becomes of its ops
+
+    def to_text(self) -> str:
+        """What each pass did, and why."""
+        return self.problem if self.log is None else str(self.log)
+
+    def still(self) -> Still | None:
+        """The graph as it was asked for; None if there is none."""
+        if not self._found.passes:
+            return None
+        whole = self._found.passes[0]
+        number = whole.before
+        still = Still(self._found.rows[number], fetches=self._found.fetched[number])
+        fate: dict[str, str] = {}
+        for change in whole.done.changes:
+            fate.setdefault(change.node, change.pass_name)
+        for staged in self._found.passes[1:]:
+            if staged.done.name == "fusion":  # told once, of the last op of a chain
+                gone = dict.fromkeys(staged.done.removed, "fusion")
+                fate = {**gone, **fate}
+
+        def paint(box: Box) -> tuple[str, str, str] | None:
+            names = [still.rows[i].name for i in box.members]
+            met = [FATES[fate[name]] for name in names if name in fate]
+            if not met:
+                return None
+            word, fill, line = met[0]
+            count = sum(other[0] == word for other in met)
+            return fill, line, word if len(names) == 1 else f"{count} {word}"
+
+        still.paint = paint
+        return still
+
+    def static_bundle(self) -> dict[str, str]:
+        still = self.still()
+        return bundle_with(self.to_text(), None if still is None else svg_of(still))
+
+
+def _row(staged: Staged) -> dict[str, Any]:
+    """A pass for the page."""
+    done = staged.done
+    return {
+        "name": done.name,
+        "about": done.about,
+        "before": staged.before,
+        "after": staged.after,
+        "from": done.asked,
+        "to": done.left,
+        "changes": staged.changes,
+        "reasons": staged.reasons,
+    }
