@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -100,6 +100,17 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 def required() -> set[str]:
     return set(filter(None, os.environ.get("TFTEACH_REQUIRE", "").split(",")))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Compiled loops are kept in a folder of the tests' own."""
+    from tfteach.framework import machine_code
+
+    folder = tmp_path_factory.mktemp("loops")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(machine_code, "cache_folder", lambda: folder)
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -15,9 +15,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tfteach.framework.buffers import is_sole_view
+from tfteach.framework.machine_code import is_installed
 from tfteach.framework.resource import Cell
 from tfteach.framework.shape import Shape, size_of
 from tfteach.framework.threads import LARGE
+from tfteach.runtime.chains import compile_chains
 from tfteach.runtime.context import Context, Resources
 from tfteach.runtime.fuse import fuse
 from tfteach.runtime.instruction import Instruction, read_cell
@@ -72,6 +74,8 @@ class Compiler:
     def compile(self, fuses: bool = False) -> Compiled:
         step = self.step
         feeds = tuple(self.slot(Edge(node, 0)) for node in step.feeds.values())
+        for slot, (tensor, node) in zip(feeds, step.feeds.items(), strict=True):
+            self.shapes[slot] = step.shapes.get(Edge(node, 0), tensor.static_shape)
         for node in step.nodes:
             if node.values is not None:
                 for i, value in enumerate(node.values):
@@ -88,7 +92,10 @@ class Compiler:
         code = self.with_frees(self.code, keep)
         fused = code
         if fuses:
-            fused = self.with_frees(fuse(self.code, self.shapes.get, keep), keep)
+            fused = fuse(self.code, self.shapes.get, keep)
+            if is_installed():
+                fused = compile_chains(fused, self.shapes.get, keep, self.new_register)
+            fused = self.with_frees(fused, keep)
         kept = kept_feeds(step)
         heavy = any(self.is_heavy(node) for node in step.nodes)
         return Compiled(self.registers, feeds, kept, code, tuple(fetched), fused, heavy)
@@ -112,6 +119,12 @@ class Compiler:
             self.registers.append(None)
         return found
 
+    def new_register(self, shape: Shape = None) -> int:
+        """The number of one more register, for values of a shape."""
+        self.registers.append(None)
+        self.shapes[len(self.registers) - 1] = shape
+        return len(self.registers) - 1
+
     def preset_constant(self, node: Node, index: int, value: Any) -> None:
         self.preset_value(Edge(node, index), _normal(node.device.put(value)))
 
@@ -122,6 +135,7 @@ class Compiler:
         slot = self.slot(edge)
         self.registers[slot] = value
         self.preset.add(slot)
+        self.shapes[slot] = getattr(value, "shape", None)
 
     def forward(self, node: Node) -> None:
         """An Identity is another name for its input, or the read of a variable."""
@@ -130,6 +144,7 @@ class Compiler:
             self.emit(node)
         elif carries_cell(source):
             output = (self.slot(Edge(node, 0)),)
+            self.shapes[output[0]] = node.op.outputs[0].static_shape
             read = Instruction(read_cell, (self.slot(source),), output, (), node)
             self.add(read)
         else:
@@ -157,8 +172,16 @@ class Compiler:
         is_plain = is_plain and not has_objects
         expression = spec.expression(*names) if is_plain else None
         is_elementwise = is_plain and spec.is_elementwise
+        scalar = None
+        if is_plain:
+            known = (edge.constant for edge in node.inputs)
+            scalar = spec.scalar_expression(
+                *(_literal(c) or n for c, n in zip(known, names, strict=True))
+            )
         self.add(
-            Instruction(bound, inputs, outputs, (), node, expression, is_elementwise)
+            Instruction(
+                bound, inputs, outputs, (), node, expression, is_elementwise, scalar
+            )
         )
 
     def argument(self, node: Node, index: int) -> int:
@@ -167,8 +190,7 @@ class Compiler:
         slot = self.slot(edge)
         if not carries_cell(edge) or takes_cell(node, index):
             return slot
-        value = len(self.registers)
-        self.registers.append(None)
+        value = self.new_register(edge.node.op.outputs[edge.index].static_shape)
         self.add(Instruction(read_cell, (slot,), (value,), (), node))
         return value
 
@@ -222,7 +244,7 @@ def kept_feeds(step: Step) -> tuple[int, ...]:
                 continue
             if node.spec.is_stateful:
                 kept |= reaching
-            elif node.spec.aliases:
+            elif node.spec.aliases or node in step.forwards:
                 for i in range(len(node.op.outputs)):
                     known = origins.get(Edge(node, i), set())
                     # Only by a loop's way back can more come in another time.
@@ -265,6 +287,14 @@ def takes_cell(node: Node, index: int) -> bool:
             return arg.is_ref
         index -= size
     raise IndexError(index)
+
+
+def _literal(constant: Any) -> str | None:
+    """A small whole number as source; None for all else."""
+    if constant is None or constant.ndim or constant.dtype.kind != "f":
+        return None
+    number = float(constant)
+    return str(int(number)) if number in range(1000) else None
 
 
 # ---- what a fetch hands out

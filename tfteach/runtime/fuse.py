@@ -24,7 +24,7 @@ from tfteach.framework.shape import Shape
 from tfteach.framework.threads import share, thread_count
 from tfteach.runtime.blame import raise_blaming
 from tfteach.runtime.instruction import Instruction
-from tfteach.runtime.machine_code import MachineCode
+from tfteach.runtime.machine_code import Form, MachineCode
 
 # Elements of a block: with the argument and the result of an op it fits the second
 # cache.  Smaller, and threads mostly hand the interpreter's lock to each other.
@@ -63,7 +63,7 @@ def fuse(
     """
     if not any(_is_candidate(instruction, shape_of) for instruction in code):
         return list(code)
-    return _Fuser(code, shape_of, keep).run()
+    return Fuser(code, shape_of, keep).run()
 
 
 def _is_candidate(instruction: Instruction, shape_of: Callable[[int], Shape]) -> bool:
@@ -73,7 +73,9 @@ def _is_candidate(instruction: Instruction, shape_of: Callable[[int], Shape]) ->
     return not shapes.is_full(shape) or math.prod(shape) >= MIN_ELEMENTS  # type: ignore[arg-type]
 
 
-class _Fuser:
+class Fuser:
+    """Gathers neighbours into groups, and puts a fused instruction in their place."""
+
     def __init__(
         self,
         code: Sequence[Instruction],
@@ -95,7 +97,7 @@ class _Fuser:
         for i, instruction in enumerate(self.code):
             found = (self.made_by.get(slot) for slot in instruction.inputs)
             sources = dict.fromkeys(group for group in found if group is not None)
-            if _is_candidate(instruction, self.shape_of):
+            if self.is_candidate(instruction):
                 self.join(i, instruction, list(sources))
                 continue
             # An update works in place only if nobody holds what it changes.
@@ -106,6 +108,10 @@ class _Fuser:
         for group in list(self.open):
             self.close(group)
         return self.result
+
+    def is_candidate(self, instruction: Instruction) -> bool:
+        """Whether it may be a part of a fused one."""
+        return _is_candidate(instruction, self.shape_of)
 
     def join(self, i: int, instruction: Instruction, sources: list[_Group]) -> None:
         shape = self.shape_of(instruction.outputs[0])
@@ -137,15 +143,24 @@ class _Fuser:
             if slot in self.keep or not self.uses.get(slot, set()) or
             not self.uses[slot] <= inside
         )  # fmt: skip
-        least = MIN_PARTS_PER_RESULT / min(2, thread_count())
-        if len(parts) < least * len(outputs):
-            self.result += parts
-            return
         taken = (slot for part in parts for slot in part.inputs)
         inputs = tuple(dict.fromkeys(s for s in taken if s not in made))
-        kernel = FusedKernel(parts, inputs, outputs, shapes.is_full(group.shape))
-        fused = Instruction(kernel, inputs, outputs, (), parts[-1].node)
-        self.result.append(fused)
+        fused = self.fused(parts, inputs, outputs, group.shape)
+        self.result += parts if fused is None else [fused]
+
+    def fused(
+        self,
+        parts: list[Instruction],
+        inputs: tuple[int, ...],
+        outputs: tuple[int, ...],
+        shape: Shape,
+    ) -> Instruction | None:
+        """The parts as one instruction, or None if they are better off as they are."""
+        least = MIN_PARTS_PER_RESULT / min(2, thread_count())
+        if len(parts) < least * len(outputs):
+            return None
+        kernel = FusedKernel(parts, inputs, outputs, shapes.is_full(shape))
+        return Instruction(kernel, inputs, outputs, (), parts[-1].node)
 
 
 class FusedKernel:
@@ -205,9 +220,10 @@ class FusedKernel:
         if blocks is None or self._function is None:
             return None
         is_flat, pieces_of = blocks
-        loop = self._machine_code.loop(arrays, is_whole) if is_flat else None
+        forms: list[Form] = ["whole" if whole else "number" for whole in is_whole]
+        loop = self._machine_code.loop(forms) if is_flat else None
         if loop is not None:
-            results = [buffers.empty(shape, arrays[0].dtype) for _ in self._outputs]
+            results = [buffers.empty(shape, dtype) for dtype in self._machine_code.made]
             targets = [result.reshape(-1) for result in results]
             share(list(pieces_of), lambda some: _run_loop(loop, some, targets))
             return results

@@ -21,6 +21,7 @@ class Instruction(NamedTuple):
     node: Node
     expression: str | None = None  # Python source with {0}, {1} ... for the inputs
     is_elementwise: bool = False  # and without effects, on plain arrays
+    scalar: str | None = None  # the expression for one element (of floats or truths)
 
     @property
     def is_read(self) -> bool:

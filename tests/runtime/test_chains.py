@@ -1,0 +1,221 @@
+"""Compiled chains over arrays of known shapes: NumPy's numbers, whatever comes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tfteach as tf
+from tfteach.framework import machine_code
+from tfteach.runtime import chains
+from tfteach.runtime.chains import ChainKernel, form_of
+from tfteach.runtime.execute import HOT_AFTER_RUNS
+
+pytest.importorskip("numba")
+
+
+@pytest.fixture
+def compiled(monkeypatch: pytest.MonkeyPatch) -> list[ChainKernel]:
+    """Chains are compiled at their first call; the list fills with those that were."""
+    found: list[ChainKernel] = []
+    inner = ChainKernel._around
+
+    def around(self: ChainKernel, loop: Any) -> Any:
+        found.append(self)
+        return inner(self, loop)
+
+    def loop_of(*args: Any) -> Any:
+        machine_code.loop_of(*args)
+        for future in list(machine_code._loops.values()):
+            future.exception(60)
+        return machine_code.loop_of(*args)
+
+    monkeypatch.setattr(ChainKernel, "_around", around)
+    monkeypatch.setattr(chains, "CALLS_TO_COMPILE", 1)
+    monkeypatch.setattr("tfteach.runtime.machine_code.loop_of", loop_of)
+    return found
+
+
+def unoptimized() -> tf.ConfigProto:
+    config = tf.ConfigProto()
+    config.graph_options.optimizer_options.opt_level = -1
+    return config
+
+
+def check(fetches: Any, feeds: Any = None) -> None:
+    """The optimized run gives what the ops give one by one."""
+    with tf.Session() as session, tf.Session(config=unoptimized()) as plain:
+        for s in (session, plain):
+            s.run(tf.global_variables_initializer())
+        ours, theirs = session.run(fetches, feeds), plain.run(fetches, feeds)
+    for mine, wanted in zip(ours, theirs, strict=True):
+        assert mine.dtype == wanted.dtype
+        np.testing.assert_array_equal(mine, wanted)
+
+
+def numbers(*shape: int, dtype: Any = np.float32) -> Any:
+    values = np.random.RandomState(len(shape)).randn(*shape).astype(dtype)
+    values.flat[:4] = [np.nan, np.inf, -np.inf, -0.0]
+    return values
+
+
+@pytest.mark.parametrize(
+    ("shape", "form"),
+    [
+        ((4, 5, 6), "whole"),
+        ((), "number"),
+        ((1, 1), "number"),
+        ((6,), "row"),
+        ((5, 6), "row"),
+        ((1, 1, 6), "row"),
+        ((4, 5, 1), "column"),
+        ((5, 1), None),
+        ((4, 1, 1), None),
+        ((1, 4, 5, 6), None),
+        ((None, 5, 6), None),
+        (None, None),
+    ],
+)
+def test_how_arguments_lie_along_results(shape: Any, form: str | None) -> None:
+    assert form_of(shape, (4, 5, 6)) == form
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("other", [(), (1,), (40,), (1, 40), (30, 1), (30, 40), (1, 1)])
+def test_shapes_that_broadcast(
+    compiled: list[ChainKernel], other: tuple[int, ...], dtype: Any
+) -> None:
+    x = tf.constant(numbers(30, 40, dtype=dtype)) + tf.Variable(dtype(0))
+    y = tf.Variable(numbers(*other, dtype=dtype) if other else dtype(1.5))
+    z = tf.maximum(x * y - 3, -x) / 7
+    check([z, tf.square(z) + x], {})
+    assert len(compiled) == 1
+
+
+def test_a_row_and_a_column_at_once(compiled: list[ChainKernel]) -> None:
+    x = tf.Variable(numbers(30, 40))
+    row, column = tf.Variable(numbers(40)), tf.Variable(numbers(30, 1))
+    check([(x + row) * column - x])
+    assert len(compiled) == 1
+
+
+def test_rows_of_two_lengths_stay_with_numpy(compiled: list[ChainKernel]) -> None:
+    x = tf.Variable(numbers(6, 20, 30))
+    short, long = tf.Variable(numbers(30)), tf.Variable(numbers(20, 30))
+    check([(x + short) * long - x])
+    assert compiled == []
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda x: tf.sigmoid(x * x) * (1 - x),
+        lambda x: tf.gradients(tf.sigmoid(x) * tf.tanh(x), x)[0],
+        lambda x: tf.gradients(tf.nn.relu(x) * x, x)[0],
+        lambda x: tf.nn.relu(x) - x,
+        lambda x: tf.where(x > 0, x, -x),
+        lambda x: tf.pow(x, 2) + tf.pow(x, 1) * 3,
+        lambda x: tf.nn.bias_add(x, tf.ones(40)) * x,
+        lambda x: tf.add_n([x, x * 2, x / 3]),
+        lambda x: tf.nn.softsign(x) + abs(x),
+    ],
+)
+def test_ops_are_numpys(compiled: list[ChainKernel], build: Any) -> None:
+    check([build(tf.Variable(numbers(30, 40)))])
+    assert compiled
+
+
+def test_a_vector_of_truths_picks_rows(compiled: list[ChainKernel]) -> None:
+    x = tf.Variable(np.arange(900, dtype=np.float32).reshape(30, 30))
+    rows = tf.Variable(np.arange(30) % 2 == 0)
+    picked = tf.where(rows, x * 2 + 1, -x)
+    check([picked, tf.where(x > 3, picked, x)])
+
+
+def test_channels_first(compiled: list[ChainKernel]) -> None:
+    x = tf.Variable(numbers(2, 20, 3, 20))
+    biased = tf.nn.bias_add(x * 2, tf.Variable(numbers(20)), data_format="NCHW")
+    check([biased * x + x])
+
+
+def test_arrays_that_do_not_lie_in_order(compiled: list[ChainKernel]) -> None:
+    x = tf.placeholder(tf.float32, [30, 40])
+    check([(x + 1) * x - 2], {x: numbers(40, 30).T})
+    check([tf.transpose(x) * 2 + tf.ones([40, 30])], {x: numbers(60, 80)[::2, ::2]})
+    assert len(compiled) == 2
+
+
+def test_shapes_that_are_not_as_promised(compiled: list[ChainKernel]) -> None:
+    x = tf.placeholder(tf.float32, None)
+    y = tf.identity(x)
+    y.set_shape([30, 40])  # a promise that the feed will break
+    z = (y + tf.ones([30, 40])) * y
+    with tf.Session() as session:
+        for _ in range(2):
+            session.run(z, {x: numbers(30, 40)})
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Incompatible shapes"):
+            session.run(z, {x: numbers(10, 10)})
+
+
+def test_training_gives_the_same_numbers(compiled: list[ChainKernel]) -> None:
+    x = tf.placeholder(tf.float32, [None, 40])
+    w = tf.Variable(np.linspace(-1, 1, 1600, dtype=np.float32).reshape(40, 40))
+    b = tf.Variable(tf.zeros([40]))
+    loss = tf.reduce_mean(tf.pow(tf.sigmoid(tf.matmul(x, w) + b) - x, 2))
+    train = tf.train.MomentumOptimizer(0.5, 0.9).minimize(loss)
+    fed = {x: np.random.RandomState(1).rand(50, 40)}
+    losses = []
+    for config in (None, unoptimized()):
+        with tf.Session(config=config) as session:
+            session.run(tf.global_variables_initializer())
+            losses.append([session.run([loss, train], fed)[0] for _ in range(30)])
+    assert losses[0] == losses[1]
+    assert compiled
+
+
+def test_chains_called_seldom_are_not_compiled() -> None:
+    x = tf.Variable(numbers(30, 40))
+    y = (x * 3 + x) / 17 - x
+    before = set(machine_code._loops)
+    with tf.Session() as session:
+        session.run(x.initializer)
+        for _ in range(chains.CALLS_TO_COMPILE - 1):
+            session.run(y)
+        assert set(machine_code._loops) == before
+        for _ in range(HOT_AFTER_RUNS + chains.CALLS_TO_COMPILE):
+            session.run(y)
+        assert len(set(machine_code._loops) - before) == 1
+
+
+def test_what_is_compiled_is_kept_on_disk(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine_code, "cache_folder", lambda: tmp_path / "loops")
+    source = "def loop(a, r):\n for i in range(r.size):\n  r[i] = a[i] * float32(3)"
+    f32 = np.dtype(np.float32)
+    parameters = [
+        machine_code.Parameter(f32), machine_code.Parameter(f32, is_written=True)
+    ]  # fmt: skip
+    for _ in range(2):
+        loop = machine_code._compile(source, parameters)
+        result = np.empty(5, np.float32)
+        loop(np.arange(5, dtype=np.float32), result)
+        assert result.tolist() == [0, 3, 6, 9, 12]
+        with pytest.raises(TypeError):
+            loop(np.arange(5.0), result)
+    assert loop.stats.cache_hits  # type: ignore[attr-defined]
+
+
+def test_without_a_folder_loops_are_compiled_each_time(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(machine_code, "cache_folder", lambda: tmp_path / "file" / "x")
+    f32 = np.dtype(np.float32)
+    source = "def loop(r):\n for i in range(r.size):\n  r[i] = float32(1)"
+    loop = machine_code._compile(source, [machine_code.Parameter(f32, 1, True)])
+    result = np.empty(3, np.float32)
+    loop(result)
+    assert result.tolist() == [1, 1, 1]
