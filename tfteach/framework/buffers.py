@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 # Smaller arrays stay in the C library's heap (see runtime/heap.py).
-_MIN_BYTES = 32 << 20
+MIN_BYTES = 32 << 20
 _KEPT_BYTES = 512 << 20
 
 _lock = threading.RLock()  # a collection inside may give memory back
@@ -48,7 +48,7 @@ def empty(shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
     global _kept
     dtype = np.dtype(dtype)
     size = math.prod(shape) * dtype.itemsize
-    if size < _MIN_BYTES or dtype.hasobject:
+    if size < MIN_BYTES or dtype.hasobject:
         return np.empty(shape, dtype)
     with _lock:
         memory = _free[size].pop() if _free.get(size) else None

@@ -24,8 +24,7 @@ are `T_allowed`.
 from __future__ import annotations
 
 import inspect
-import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, dataclass_transform
 
 from tfteach.framework import dtypes
@@ -51,6 +50,18 @@ class Arg(NamedTuple):
     def is_sequence(self) -> bool:
         """Whether this argument stands for several tensors."""
         return self.is_list or bool(self.number_attr)
+
+
+class Piece(NamedTuple):
+    """A part of a kernel's work: a function of one array, which it may change.
+
+    Attributes:
+      function: of the array, which is the kernel's own but for the first piece.
+      scalar: an expression of `{0}` for one element, if there is any.
+    """
+
+    function: Callable[[Any], Any]
+    scalar: str | None
 
 
 def parse_args(text: str) -> tuple[Arg, ...]:
@@ -246,10 +257,18 @@ class Op:
         return None
 
     def scalar_expression(self, *inputs: Any, **_: Any) -> str | None:
-        """The same for single floats of one type, to be compiled to machine code."""
-        source = self.expression(*inputs)
-        # A number in it would make float32 wider.
-        return source if source and not re.search(r"\b\d", source) else None
+        """The same for single floats (of one type) and truths, for a compiler.
+
+        May call sqrt.  Whole numbers in it are of the type of the floats.
+        """
+        return self.expression(*inputs)
+
+    def pieces(self) -> Sequence[Piece]:
+        """Functions that one after the other compute the same from the one input.
+
+        For a compiler that would rather have an exponential by itself.
+        """
+        return ()
 
     def forwards(self, inputs: list[Any], output: Any, values: list[Any]) -> int | None:
         """Which input the output equals, element by element, if that is certain.

@@ -58,6 +58,10 @@ class Relu(_Activation):
     def compute(self, xp: Any, features: Any) -> Any:
         return xp.maximum(features, features.dtype.type(0))
 
+    def scalar_expression(self, features: str) -> str:
+        # NumPy's maximum, as told apart by tests: NaN stays, -0 becomes 0.
+        return f"(0 if {features} <= 0 else {features})"
+
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         return [ReluGrad()(grad, op.outputs[0])]
 
@@ -76,6 +80,9 @@ class ReluGrad(_ActivationGrad):
 
     def expression(self, gradients: str, features: str) -> str:
         return f"{gradients} * ({features} > 0)"
+
+    def scalar_expression(self, gradients: str, features: str) -> str:
+        return f"{gradients} * (1 if {features} > 0 else 0)"
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         x = op.inputs[1]

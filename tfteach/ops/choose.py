@@ -107,6 +107,9 @@ class Select(Op):
             )
         return xp.where(condition, t, e)
 
+    def scalar_expression(self, condition: str, t: str, e: str) -> str:
+        return f"({t} if {condition} else {e})"
+
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         condition, t, _ = op.inputs
         nothing = zeros_like(t)

@@ -7,7 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from tfteach.framework.export import export
+from tfteach.framework.op import Piece
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.ops.adjoint import after
 from tfteach.ops.unary import (
@@ -175,6 +178,13 @@ class Sigmoid(Unary):
         y += one
         return xp.divide(one, y, out=y)
 
+    def pieces(self) -> tuple[Piece, ...]:
+        return (
+            Piece(np.negative, "-{0}"),
+            Piece(lambda y: np.exp(y, out=y), None),
+            Piece(lambda y: number(y, 1) / (number(y, 1) + y), "1 / (1 + {0})"),
+        )
+
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         with after(grad):
             return [SigmoidGrad()(conj(op.outputs[0]), grad)]
@@ -185,6 +195,9 @@ class SigmoidGrad(Adjoint):
 
     def compute(self, xp: Any, y: Any, dy: Any) -> Any:
         return dy * y * (number(y, 1) - y)
+
+    def scalar_expression(self, y: str, dy: str) -> str:
+        return f"{dy} * {y} * (1 - {y})"
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         with after(grad):
@@ -233,6 +246,9 @@ class TanhGrad(Adjoint):
 
     def compute(self, xp: Any, y: Any, dy: Any) -> Any:
         return dy * (number(y, 1) - y * y)
+
+    def scalar_expression(self, y: str, dy: str) -> str:
+        return f"{dy} * (1 - {y} * {y})"
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         with after(grad):

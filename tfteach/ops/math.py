@@ -236,7 +236,17 @@ class Pow(Binary):
             raise invalid_argument(
                 "Integers to negative integer powers are not allowed"
             )
+        if not y.ndim and y == 2:
+            return x * x
         return xp.power(x, y)
+
+    def scalar_expression(self, x: str, y: str) -> str | None:
+        return f"{x} * {x}" if y == "2" else None
+
+    def forwards(self, inputs: list[Any], output: Any, values: list[Any]) -> int | None:
+        exponent = values[1]
+        is_one = exponent is not None and inputs[0] == output and np.all(exponent == 1)
+        return 0 if is_one else None
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         x, y = op.inputs
@@ -293,7 +303,7 @@ class Maximum(Binary):
         return xp.where(x < y, y, x) if _has_nan(xp, y) else found
 
     def scalar_expression(self, x: str, y: str) -> str:
-        return f"{y} if {x} < {y} else {x}"
+        return f"({y} if {x} < {y} else {x})"
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         return _selected_gradient(op, grad, upward("greater_equal"))
@@ -333,7 +343,7 @@ class Minimum(Binary):
         return xp.where(y < x, y, x) if _has_nan(xp, y) else found
 
     def scalar_expression(self, x: str, y: str) -> str:
-        return f"{y} if {x} > {y} else {x}"
+        return f"({y} if {x} > {y} else {x})"
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         return _selected_gradient(op, grad, upward("less_equal"))

@@ -5,7 +5,7 @@ Source: core/ops/nn_ops.cc, python/ops/nn_ops.py, nn_impl.py, nn_grad.py.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.convert import convert
@@ -46,6 +46,7 @@ def _check_format(data_format: str) -> None:
 class BiasAdd(Op):
     """value + bias along the channels.  Source: core/ops/nn_ops.cc, BiasAdd."""
 
+    is_elementwise: ClassVar[bool] = True
     signature = "value: T, bias: T -> output: T"
     T = NUMBERS
     data_format: str = "NHWC"
@@ -70,6 +71,9 @@ class BiasAdd(Op):
         if axis == 1:
             bias = bias.reshape((-1,) + (1,) * (value.ndim - 2))
         return value + bias
+
+    def scalar_expression(self, value: str, bias: str) -> str | None:
+        return f"{value} + {bias}" if self.data_format == "NHWC" else None
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         return [grad, BiasAddGrad(self.data_format)(grad)]
