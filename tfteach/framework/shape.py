@@ -46,6 +46,15 @@ def merge(a: Shape, b: Shape) -> Shape:
     return tuple(sizes)
 
 
+def common(a: Shape, b: Shape) -> Shape:
+    """What holds for a tensor that has the one shape or the other."""
+    if a == b or a is None:
+        return a
+    if b is None or len(a) != len(b):
+        return None
+    return tuple(m if m == n else None for m, n in zip(a, b, strict=True))
+
+
 def compatible(a: Shape, b: Shape) -> bool:
     """Whether some fully known shape fits both."""
     if a is None or b is None:

@@ -9,6 +9,7 @@ Source: core/ops/control_flow_ops.cc, python/ops/control_flow_ops.py.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from typing import Any, ClassVar
 
@@ -128,7 +129,7 @@ class Merge(_Flow):
     signature = "inputs: N*T -> output: T, value_index: int32"
 
     def infer_shape(self, inputs: list[Shape]) -> list[Shape]:
-        return [_common(inputs), ()]
+        return [functools.reduce(shapes.common, inputs), ()]
 
     def compute(self, xp: Any, *inputs: Any) -> tuple[Any, Any]:
         for index, value in enumerate(inputs):
@@ -144,19 +145,6 @@ class RefMerge(Merge):
     """Merge on reference edges.  Source: control_flow_ops.cc, RefMerge."""
 
     signature = "inputs: ref N*T -> output: ref T, value_index: int32"
-
-
-def _common(inputs: list[Shape]) -> Shape:
-    """The shape with the sizes that all inputs share."""
-    first = inputs[0]
-    if first is None:
-        return None
-    found = list(first)
-    for other in inputs[1:]:
-        if other is None or len(other) != len(found):
-            return None
-        found = [a if a == b else None for a, b in zip(found, other, strict=True)]
-    return tuple(found)
 
 
 class Enter(_Forward):

@@ -7,7 +7,7 @@ alone is computed again (optimize/specialize.py).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 from tfteach.framework.threads import own_threads
 from tfteach.runtime.blame import raise_blaming
@@ -26,6 +26,34 @@ MANY_RUNS = 3 * HOT_AFTER_RUNS
 # Programs fed with ever new shapes stay with the loop.
 MAX_HOT = 8
 MAX_COUNTED = 64
+
+
+Made = TypeVar("Made")
+
+
+class OftenFed(Generic[Made]):
+    """What is made for the shapes that are fed often.
+
+    Args:
+      make: makes it for given shapes of the feeds.
+    """
+
+    def __init__(self, make: Callable[[FedShapes], Made]) -> None:
+        self._make = make
+        self.made: dict[FedShapes, Made] = {}
+        self._runs: dict[FedShapes, int] = {}
+
+    def count(self, shapes: FedShapes) -> Made | None:
+        """Count a run with shapes for which nothing is made yet; make it if due."""
+        if len(self.made) == MAX_HOT:
+            return None
+        if len(self._runs) > MAX_COUNTED:
+            self._runs.clear()
+        runs = self._runs[shapes] = self._runs.get(shapes, 0) + 1
+        if runs < HOT_AFTER_RUNS:
+            return None
+        made = self.made[shapes] = self._make(shapes)
+        return made
 
 
 class StepObserver(Protocol):
@@ -68,9 +96,8 @@ class Program:
         self.compiled = compiled
         self._specialize = specialize
         self._is_heavy = compiled.is_heavy
-        # For each combination of fed shapes: the generated source, or the runs so far.
-        self.hot: dict[FedShapes, Hot] = {}
-        self._runs: dict[FedShapes, int] = {}
+        self._often_fed = OftenFed(self._for_shapes)
+        self.hot: dict[FedShapes, Hot] = self._often_fed.made
         # For programs fed with ever new shapes: source that is right for all of them.
         self.hot_for_any: Hot | None = None
         self._loops = 0
@@ -105,33 +132,27 @@ class Program:
         if observers:
             return self._run_observed(fed, observers)
         shapes = tuple([value.shape for value in fed])
-        hot = self.hot.get(shapes)
+        hot = self.hot.get(shapes) or self._count(shapes)
         if hot is None:
-            self._count(shapes)
-            hot = self.hot_for_any
-            if hot is None:
-                return self._run_loop(fed)
+            return self._run_loop(fed)
         try:
             return hot.function(*fed)
         except Exception as error:
             raise_blaming(error, hot.instruction_of(error))
 
-    def _count(self, shapes: FedShapes) -> None:
-        """Generate source for these shapes, or for any, after enough runs."""
+    def _count(self, shapes: FedShapes) -> Hot | None:
+        """The source for these shapes, or for any; made after enough runs."""
         self._loops += 1
         if self._loops == MANY_RUNS:
             self.hot_for_any = generate(self.compiled)
-        if len(self.hot) == MAX_HOT:
-            return
-        if len(self._runs) > MAX_COUNTED:
-            self._runs.clear()
-        runs = self._runs[shapes] = self._runs.get(shapes, 0) + 1
-        if runs >= HOT_AFTER_RUNS:
-            compiled = self.compiled
-            if self._specialize is not None:
-                compiled = self._specialize(shapes)
-            self._is_heavy |= compiled.is_heavy
-            self.hot[shapes] = generate(compiled)
+        return self._often_fed.count(shapes) or self.hot_for_any
+
+    def _for_shapes(self, shapes: FedShapes) -> Hot:
+        compiled = self.compiled
+        if self._specialize is not None:
+            compiled = self._specialize(shapes)
+        self._is_heavy |= compiled.is_heavy
+        return generate(compiled)
 
     def _run_loop(self, fed: Sequence[Any]) -> list[Any]:
         compiled = self.compiled

@@ -14,7 +14,7 @@ import numpy as np
 
 from tfteach.framework import errors
 from tfteach.framework import shape as shapes
-from tfteach.runtime.compile import Compiler, kept_feeds
+from tfteach.runtime.compile import Compiler, kept_feeds, own_copy
 from tfteach.runtime.context import Context, Resources
 from tfteach.runtime.guards import kind_of
 from tfteach.runtime.instruction import Instruction
@@ -161,8 +161,10 @@ class _NestedCompiler(Compiler):
         if kind == "Merge":
             for i in range(2):  # the entries have set them
                 self.homes[self.slot(Edge(node, i))] = self.block
-        elif kind in _RENAMED or (
-            kind in FORWARDING and node.inputs[0].node.device is node.device
+        elif (
+            kind in _RENAMED
+            or (kind in FORWARDING and node.inputs[0].node.device is node.device)
+            or node in self.step.forwards
         ):
             self.rename(node)
         elif kind not in _EMPTY and not node.spec.gives_handle:
@@ -171,7 +173,7 @@ class _NestedCompiler(Compiler):
     def rename(self, node: Node) -> None:
         """The output is another name for the input, which is read if need be."""
         kind = kind_of(node)
-        slot = self.argument(node, 0)
+        slot = self.argument(node, self.step.forwards.get(node, 0))
         for i in range(len(node.op.outputs)):
             self.slots[Edge(node, i)] = slot
         if kind == "Switch" and node.op.inputs[1].static_shape != ():
@@ -232,6 +234,10 @@ class _NestedCompiler(Compiler):
         outer.statements.append(Loop(predicate, before, body))
         self.block = outer
         self.add_units(loop.after)
+
+    def fetch(self, edge: Edge) -> tuple[int, Callable[[Any], Any]]:
+        slot, own = super().fetch(edge)
+        return slot, own_copy if edge.node in self.step.forwards else own
 
     def argument_at(self, merge: Node, edge: Edge) -> int:
         return self.argument(merge, merge.inputs.index(edge))

@@ -9,7 +9,7 @@ from typing import Any
 from tfteach.runtime.blame import raise_blaming
 from tfteach.runtime.context import Resources
 from tfteach.runtime.dataflow import DataflowProgram
-from tfteach.runtime.execute import StepObserver
+from tfteach.runtime.execute import FedShapes, OftenFed, StepObserver
 from tfteach.runtime.guards import UnstructuredError
 from tfteach.runtime.instruction import Instruction
 from tfteach.runtime.nested import (
@@ -20,6 +20,7 @@ from tfteach.runtime.nested import (
     Nested,
     compile_nested,
 )
+from tfteach.runtime.optimize.specialize import specialize
 from tfteach.runtime.recover import recover
 from tfteach.runtime.step import Step
 from tfteach.runtime.xp import IGNORED, float_errors
@@ -27,18 +28,11 @@ from tfteach.runtime.xp import IGNORED, float_errors
 _numbers = itertools.count()
 
 
-class NestedProgram:
-    """A runnable step with control flow; the same interface as `execute.Program`.
+class Script:
+    """The function that a nested step becomes, and what its lines were made from."""
 
-    Args:
-      nested: the step in blocks.
-      observed: makes the program for runs that are followed op by op.
-    """
-
-    def __init__(self, nested: Nested, observed: Callable[[], DataflowProgram]) -> None:
+    def __init__(self, nested: Nested) -> None:
         self.nested = nested
-        self._observed = observed
-        self._slow: DataflowProgram | None = None
         self.file = f"<tfteach step {next(_numbers)} with loops>"
         writer = _Writer(nested)
         self.source = writer.source()
@@ -47,12 +41,8 @@ class NestedProgram:
         exec(compile(self.source, self.file, "exec"), namespace)
         self.function: Callable[..., Any] = namespace["step"]
 
-    def run(self, fed: Sequence[Any], observers: Sequence[StepObserver] = ()) -> Any:
+    def run(self, fed: Sequence[Any]) -> Any:
         """Run once; see `Program.run`."""
-        if observers:
-            if self._slow is None:
-                self._slow = self._observed()
-            return self._slow.run(fed, observers)
         if self.nested.kept_feeds:
             fed = list(fed)
             for i in self.nested.kept_feeds:
@@ -75,6 +65,43 @@ class NestedProgram:
         return None
 
 
+class NestedProgram:
+    """A runnable step with control flow; the same interface as `execute.Program`.
+
+    Args:
+      nested: the step in blocks.
+      specialize: the same for given shapes of the feeds.
+      observed: makes the program for runs that are followed op by op.
+    """
+
+    def __init__(
+        self,
+        nested: Nested,
+        specialize: Callable[[FedShapes], Nested],
+        observed: Callable[[], DataflowProgram],
+    ) -> None:
+        self.script = Script(nested)
+        self._often_fed = OftenFed(lambda shapes: Script(specialize(shapes)))
+        self.hot: dict[FedShapes, Script] = self._often_fed.made
+        self._observed = observed
+        self._slow: DataflowProgram | None = None
+
+    @property
+    def source(self) -> str:
+        """The Python source for any shapes."""
+        return self.script.source
+
+    def run(self, fed: Sequence[Any], observers: Sequence[StepObserver] = ()) -> Any:
+        """Run once; see `Program.run`."""
+        if observers:
+            if self._slow is None:
+                self._slow = self._observed()
+            return self._slow.run(fed, observers)
+        shapes = tuple([value.shape for value in fed])
+        script = self.hot.get(shapes) or self._often_fed.count(shapes)
+        return (script or self.script).run(fed)
+
+
 def program_with_flow(
     step: Step, resources: Resources, session: Any, structured: bool = True
 ) -> NestedProgram | DataflowProgram:
@@ -90,13 +117,18 @@ def program_with_flow(
     def dataflow() -> DataflowProgram:
         return DataflowProgram(step, resources, session)
 
+    def for_shapes(shapes: FedShapes) -> Nested:
+        special = specialize(step, shapes)
+        return compile_nested(special, recover(special), resources, session)
+
     if not structured:
         return dataflow()
     try:
         found = recover(step)
     except UnstructuredError:
         return dataflow()
-    return NestedProgram(compile_nested(step, found, resources, session), dataflow)
+    nested = compile_nested(step, found, resources, session)
+    return NestedProgram(nested, for_shapes, dataflow)
 
 
 class _Writer:

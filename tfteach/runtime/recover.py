@@ -219,12 +219,7 @@ class Recovery:
         alive: set[Node] = set()
         seen: set[Node] = set()
         needed = [edge.node for edge in self.step.fetches]
-        needed += [
-            node
-            for node in self.step.nodes
-            if node.spec.is_stateful or (kind_of(node) == "Switch"
-            and node.op.inputs[1].static_shape != ())
-        ]  # fmt: skip
+        needed += [node for node in self.step.nodes if self.has_effect(node)]
         needed += grouped(self.step.targets)
         waited: list[Node] = []
         while needed or waited:
@@ -235,20 +230,49 @@ class Recovery:
                 ):
                     continue
                 alive.add(node)
-                needed += [source for source, _ in node.inputs]
+                taken = self.taken(node)
+                needed += taken
                 needed += self.deciding(node)
+                waited += [source for source, _ in node.inputs if source not in taken]
                 waited += node.control
                 continue
             node = waited.pop()
-            if node in seen or node.is_feed or node.values is not None:
+            if node in seen or node.is_feed:
+                continue
+            if node.values is not None and not node.inputs:
                 continue
             seen.add(node)
-            is_flow = kind_of(node) in _FLOW
-            if node.spec.is_foldable or not node.op.outputs or is_flow:
+            if self.is_needless(node):
                 waited += [*node.control, *(source for source, _ in node.inputs)]
             else:
                 needed.append(node)
         return alive
+
+    def has_effect(self, node: Node) -> bool:
+        """Whether the node runs, whoever wants its value; a failing check counts."""
+        if node.spec.is_stateful:
+            return node.values is None and node not in self.step.histories
+        return kind_of(node) == "Switch" and node.op.inputs[1].static_shape != ()
+
+    def taken(self, node: Node) -> list[Node]:
+        """The nodes whose values `node` takes, or whose effects it looks at."""
+        if node.values is not None:
+            return []
+        index = self.step.forwards.get(node)
+        if index is not None:
+            return [node.inputs[index].node]
+        others = self.step.histories.get(node, ())
+        return [*(source for source, _ in node.inputs), *others]
+
+    def is_needless(self, node: Node) -> bool:
+        """Whether a node that is only waited for need not run itself."""
+        return (
+            node.spec.is_foldable
+            or not node.op.outputs
+            or kind_of(node) in _FLOW
+            or node.values is not None
+            or node in self.step.histories
+        )
 
     def deciding(self, node: Node) -> list[Node]:
         """The nodes whose values say whether, and how often, `node` runs."""

@@ -52,7 +52,8 @@ class Node:
       inputs: the edges it takes, `Edge(node, index)`.
       control: nodes that must run before it.
       device: where it runs, once placed.
-      values: the outputs of a node that is the same in every run, else None.
+      values: the outputs of a node that is the same in every run, else None.  In a step
+        with control flow it may keep its inputs, which say in which branch it is.
     """
 
     __slots__ = ("control", "device", "inputs", "name", "op", "spec", "values")
@@ -107,6 +108,10 @@ class Step:
       targets: nodes that are run for their effect.
       log: what the passes changed.
       shapes: what is known of the shapes beyond the static ones.
+      forwards: nodes of a step with control flow that do nothing -> the number of the
+        input that is also their output.
+      histories: stateful nodes that matter only to those who want their values -> what
+        has to run for these besides their inputs.
       placements: where each op went and why (runtime/place.py).
     """
 
@@ -119,6 +124,8 @@ class Step:
         self.placements: list[Any] = []
         self.has_control_flow = False
         self.shapes: dict[Edge, Shape] = {}
+        self.forwards: dict[Node, int] = {}
+        self.histories: dict[Node, list[Node]] = {}
 
     def copy(self) -> Step:
         """A step of the same nodes, which passes can change without touching this."""

@@ -25,19 +25,8 @@ def fold_constants(step: Step) -> None:
 
 def fold(node: Node, inputs: list[Any], step: Step, reason: str) -> None:
     """Give a node the values that its kernel has for `inputs`, if that is allowed."""
-    spec = node.spec
-    if not spec.is_foldable or spec.is_stateful:
-        return
-    if any(tensor.dtype.is_ref for tensor in node.op.outputs) or not node.op.outputs:
-        return
-    try:
-        with np.errstate(all="ignore"):
-            result = kernel_of(spec, np)(*inputs)
-    except Exception:
-        return
-    results = (result,) if len(node.op.outputs) == 1 else result
-    values = tuple(np.asarray(value) for value in results)
-    if node.inputs and sum(value.nbytes for value in values) > MAX_FOLDED_BYTES:
+    values = folded(node, inputs)
+    if values is None:
         return
     node.values = values
     if node.inputs:
@@ -47,3 +36,22 @@ def fold(node: Node, inputs: list[Any], step: Step, reason: str) -> None:
             node.control = list(dict.fromkeys([*node.control, *waited]))
         node.inputs = []
         step.log.append(Change("fold_constants", node.name, reason))
+
+
+def folded(node: Node, inputs: list[Any]) -> tuple[Any, ...] | None:
+    """The values that the node's kernel has for `inputs`; None to leave it to runs."""
+    spec = node.spec
+    if not spec.is_foldable or spec.is_stateful:
+        return None
+    if any(tensor.dtype.is_ref for tensor in node.op.outputs) or not node.op.outputs:
+        return None
+    try:
+        with np.errstate(all="ignore"):
+            result = kernel_of(spec, np)(*inputs)
+    except Exception:
+        return None
+    results = (result,) if len(node.op.outputs) == 1 else result
+    values = tuple(np.asarray(value) for value in results)
+    if node.inputs and sum(value.nbytes for value in values) > MAX_FOLDED_BYTES:
+        return None
+    return values
