@@ -105,6 +105,10 @@ WHILE_BUILDING: list[tuple[Build, type[Exception], str]] = [
     (lambda: combined(np.ones((1, 1, 2, 4), np.float32), THREE), ValueError,
      "third dimension of boxes must be either 1 or equal to the third dimension of "),
     (lambda: combined(whole=0), ValueError, "max_total_size should be > 0 "),
+    (lambda: image.combined_non_max_suppression(
+        tf.placeholder(tf.float32), tf.placeholder(tf.float32), 3, 4,
+        pad_per_class=True,  # as many classes as nobody knows
+     ), ValueError, "Dimension -3 must be >= 0"),
     (lambda: combined(own=-1), ValueError,
      "Dimension size, given by scalar input 2, must be non-negative but is -1"),
     (lambda: image.psnr(RGB, RGB[:, :3], 1.0), ValueError,

@@ -115,7 +115,12 @@ def _convert_one(
         ) from None
     except ValueError:
         # A tensor of another type: say it with the names of both arguments.
-        tensor = convert(value, None, arg.name)
+        try:
+            tensor = convert(value, None, arg.name)
+        except ValueError as error:
+            raise ValueError(
+                f"Tried to convert '{arg.name}' to a tensor and failed. Error: {error}"
+            ) from None
         if dtype is None or dtype.is_compatible_with(tensor.dtype):
             raise
         refuse_dtype(cls, arg, tensor, dtype, bound_by)

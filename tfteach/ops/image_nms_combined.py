@@ -83,7 +83,9 @@ class CombinedNonMaxSuppression(Op):
             raise ValueError("max_total_size should be > 0 ")
         size = whole
         if self.pad_per_class:
-            each = None if own is None or classes is None else own * classes
+            if own and classes is None:  # TensorFlow counts an unknown size as -1
+                raise ValueError(f"Dimension {-own} must be >= 0")
+            each = None if own is None else own * (classes or 0)
             size = None if each is None or whole is None else min(each, whole)
         return [(batch, size, 4), (batch, size), (batch, size), (batch,)]
 

@@ -77,6 +77,8 @@ from tfteach.ops.pool import avg_pool as avg_pool
 from tfteach.ops.pool import avg_pool as avg_pool2d
 from tfteach.ops.pool import max_pool as max_pool
 from tfteach.ops.pool_argmax import max_pool_with_argmax as max_pool_with_argmax
+from tfteach.ops.pool_fractional import fractional_avg_pool as fractional_avg_pool
+from tfteach.ops.pool_fractional import fractional_max_pool as fractional_max_pool
 from tfteach.ops.pool_functions import avg_pool1d as avg_pool1d
 from tfteach.ops.pool_functions import avg_pool3d as avg_pool3d
 from tfteach.ops.pool_functions import avg_pool_v2 as avg_pool_v2
