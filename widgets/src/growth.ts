@@ -7,6 +7,7 @@ import type { Frame, Round } from "./shared/frames";
 import { hosted } from "./shared/host";
 import { drawMeter, runAt } from "./shared/meter";
 import type { MeterScale } from "./shared/meter";
+import { digits } from "./shared/numbers";
 import { PaneState } from "./shared/pane_state";
 import type { SceneEdge, SceneNode } from "./shared/scene";
 import { View } from "./shared/view";
@@ -316,7 +317,7 @@ class GrowthView {
     this.slider.max = `${last}`;
     this.slider.value = `${index}`;
     const words = this.panes.map(({ data }, i) => `${data.title === "" ? "" : `${data.title} `}${frame.ops[i]} ops`);
-    this.said.textContent = `after ${frame.run.toLocaleString("en")} of ${scale.runs.toLocaleString("en")} runs`;
+    this.said.textContent = `after ${digits(frame.run)} of ${digits(scale.runs)} runs`;
     this.slider.setAttribute("aria-valuetext", `after ${frame.run} runs: ${words.join(", ")}`);
   }
 

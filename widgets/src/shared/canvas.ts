@@ -36,10 +36,16 @@ interface Rect {
 interface DrawnNode {
   el: SVGGElement;
   shape: SVGPathElement;
-  mark: SVGPathElement;
+  /** The strokes of its kind, where that has some. */
+  mark: SVGPathElement | null;
   title: SVGTextElement;
   subtitle: SVGTextElement;
   extra: SVGGElement;
+  /** What `shape` and `extra` were drawn for. */
+  shapeKey: string;
+  extraKey: string;
+  /** Was selected or under the pointer: has its sign for fetching. */
+  touched: boolean;
   now: Rect;
   from: Rect;
   item: SceneNode;
@@ -47,10 +53,10 @@ interface DrawnNode {
 
 interface DrawnEdge {
   el: SVGGElement;
-  hit: SVGPathElement;
   line: SVGPathElement;
-  head: SVGPathElement;
-  label: SVGTextElement;
+  /** Arrow, ring and words are there where there is something to show: thousands of lines come without. */
+  head: SVGPathElement | null;
+  label: SVGTextElement | null;
   now: Point[];
   from: Point[];
   item: SceneEdge;
@@ -93,6 +99,7 @@ export class Canvas {
   private readonly overlay: SVGGElement;
   private readonly layers: { areas: SVGGElement; edges: SVGGElement; nodes: SVGGElement; labels: SVGGElement }[] = [];
   private scene: Scene | null = null;
+  private room: { width: number; height: number } | null = null;
   private frame = 0;
   view = { x: 0, y: 0, k: 1 };
   /** The smallest scale at which `rest` shows all of the picture. */
@@ -103,11 +110,33 @@ export class Canvas {
     this.el = svg("svg", parent, { class: "tft-canvas", role: "application", "aria-roledescription": "graph", tabindex: "0" });
     this.world = svg("g", this.el);
     this.overlay = svg("g", this.el, { class: "tft-overlay" });
+    this.el.addEventListener("pointerover", (event) => {
+      const id = (event.target as Element).closest<SVGGElement>(".tft-node")?.dataset["id"];
+      const drawn = id === undefined ? undefined : this.nodes.get(id);
+      if (drawn !== undefined) this.touch(drawn);
+    });
   }
 
-  draw(scene: Scene, marks: Marks, animate: boolean): void {
+  /** Its width and height in pixels. They are remembered: asking makes the page lay out all that was just drawn. */
+  size(): { width: number; height: number } {
+    if (this.room === null) {
+      const { width, height } = this.el.getBoundingClientRect();
+      if (width === 0 || height === 0) return { width, height };
+      this.room = { width, height };
+    }
+    return this.room;
+  }
+
+  /** Something beside it came or went. */
+  resized(): void {
+    this.room = null;
+  }
+
+  /** Shows a scene; `place` says where to look, before anything is drawn that would have to be laid out again. */
+  draw(scene: Scene, marks: Marks, animate: boolean, place: () => void = () => undefined): void {
     const before = this.scene;
     this.scene = scene;
+    place();
     const move = animate && !this.calm() && scene.nodes.length <= ANIMATE_UP_TO;
     this.drawAreas(scene);
     this.drawNodes(scene, before, move);
@@ -129,6 +158,7 @@ export class Canvas {
       drawn.el.setAttribute("aria-label", label);
       drawn.title.classList.toggle("tft-future", classes.includes("tft-future")); // an open box's name stands elsewhere
       this.drawExtras(drawn, badges);
+      if (classes.includes("tft-selected")) this.touch(drawn);
     }
     for (const drawn of this.edges.values()) {
       drawn.el.setAttribute("class", ["tft-edge", `tft-${drawn.item.kind}`, ...marks.edge(drawn.item)].join(" "));
@@ -136,7 +166,10 @@ export class Canvas {
     }
   }
 
-  private note({ item, label }: DrawnEdge, note: string | undefined): void {
+  private note(drawn: DrawnEdge, note: string | undefined): void {
+    const { item } = drawn;
+    if (note === undefined && drawn.label === null) return;
+    const label = this.label(drawn);
     label.textContent = note ?? item.label;
     label.classList.toggle("tft-noted", note !== undefined);
     if (note === undefined || item.labelAt !== null) return;
@@ -166,7 +199,7 @@ export class Canvas {
   setView(x: number, y: number, k: number): void {
     this.view = { x, y, k };
     const transform = `translate(${x.toFixed(1)},${y.toFixed(1)}) scale(${k.toFixed(4)})`;
-    this.world.setAttribute("transform", transform);
+    if (transform !== this.world.getAttribute("transform")) this.world.setAttribute("transform", transform);
     this.overlay.firstElementChild?.setAttribute("transform", transform);
     this.el.classList.toggle("tft-far", k < 0.45);
     this.onView();
@@ -183,7 +216,7 @@ export class Canvas {
   rest(newest: string | null): void {
     this.fit();
     if (this.scene === null || this.view.k >= this.least) return;
-    const { width, height } = this.el.getBoundingClientRect();
+    const { width, height } = this.size();
     const { w, h } = this.scene;
     const k = Math.max(this.view.k, Math.min(READABLE, Math.max((width - 44) / w, (height - 44) / h)));
     this.setView(Math.max(22, (width - w * k) / 2), h * k < height ? (height - h * k) / 2 : 22, k);
@@ -192,7 +225,7 @@ export class Canvas {
 
   /** Whether all of the picture is in sight as it stands. */
   showsAll(): boolean {
-    const { width, height } = this.el.getBoundingClientRect();
+    const { width, height } = this.size();
     const { x, y, k } = this.view;
     const { w, h } = this.scene ?? { w: 0, h: 0 };
     return x >= 0 && y >= 0 && x + w * k <= width && y + h * k <= height;
@@ -221,7 +254,7 @@ export class Canvas {
   /** Shows the whole picture, never larger than life. */
   fit(): void {
     if (this.scene === null) return;
-    const { width, height } = this.el.getBoundingClientRect();
+    const { width, height } = this.size();
     if (width === 0 || height === 0) return;
     const margin = 22;
     const { w, h } = this.scene;
@@ -233,7 +266,7 @@ export class Canvas {
   reveal(id: string, centre = false): void {
     const n = this.scene?.byId.get(id);
     if (n === undefined) return;
-    const { width, height } = this.el.getBoundingClientRect();
+    const { width, height } = this.size();
     const { x, y, k } = this.view;
     const [sx, sy] = [n.x * k + x, n.y * k + y];
     const outside = sx - (n.w * k) / 2 < 0 || sx + (n.w * k) / 2 > width || sy - (n.h * k) / 2 < 0 || sy + (n.h * k) / 2 > height;
@@ -294,9 +327,9 @@ export class Canvas {
     const el = svg("g", this.layer(item.depth).nodes, { role: "button", tabindex: "-1" });
     el.dataset["id"] = item.id;
     const drawn: DrawnNode = {
-      el, shape: svg("path", el, { class: "tft-shape" }), mark: svg("path", el, { class: "tft-mark" }),
+      el, shape: svg("path", el, { class: "tft-shape" }), mark: null,
       title: svg("text", el, { class: "tft-title" }), subtitle: svg("text", el, { class: "tft-subtitle" }),
-      extra: svg("g", el, { class: "tft-extra" }), now: { ...item }, from: { ...item }, item,
+      extra: svg("g", el, { class: "tft-extra" }), shapeKey: "", extraKey: "", touched: false, now: { ...item }, from: { ...item }, item,
     };
     if (move && before !== null) {
       // What was inside a closed box comes out of it; what is new to the graph appears in place.
@@ -330,8 +363,8 @@ export class Canvas {
   private drawExtras(drawn: DrawnNode, badges: string[]): void {
     const { item, extra } = drawn;
     const key = `${badges.join()}|${item.open}|${item.w}|${item.h}|${item.look.glyph}`;
-    if (extra.dataset["key"] === key) return;
-    extra.dataset["key"] = key;
+    if (drawn.extraKey === key) return;
+    drawn.extraKey = key;
     extra.replaceChildren();
     if (item.node.kind !== "op") this.drawToggle(extra, item);
     let x = item.open ? item.w / 2 - 26 : item.w / 2 + 12;
@@ -344,13 +377,23 @@ export class Canvas {
       svg("text", g, { x: `${w / 2}`, y: "10.8" }).textContent = badge;
       x -= 3;
     }
-    if (item.fetchable) {
-      const side = item.node.kind === "op" ? 1 : -1; // a scope has its sign at the right
-      const g = svg("g", extra, { class: "tft-fetcher", transform: `translate(${side * (item.w / 2 - 2)},${-item.h / 2 + 2})` });
-      svg("circle", g, { r: "8" });
-      svg("path", g, { d: "M0,-4v7M-3,0.4l3,3.2l3,-3.2" });
-      svg("title", g).textContent = "Fetch this in a run (f)";
-    }
+    if (drawn.touched) this.drawFetcher(drawn);
+  }
+
+  /** Only one box at a time shows the sign for fetching: each gets it when it is first asked for. */
+  private touch(drawn: DrawnNode): void {
+    if (drawn.touched) return;
+    drawn.touched = true;
+    this.drawFetcher(drawn);
+  }
+
+  private drawFetcher({ item, extra }: DrawnNode): void {
+    if (!item.fetchable) return;
+    const side = item.node.kind === "op" ? 1 : -1; // a scope has its sign at the right
+    const g = svg("g", extra, { class: "tft-fetcher", transform: `translate(${side * (item.w / 2 - 2)},${-item.h / 2 + 2})` });
+    svg("circle", g, { r: "8" });
+    svg("path", g, { d: "M0,-4v7M-3,0.4l3,3.2l3,-3.2" });
+    svg("title", g).textContent = "Fetch this in a run (f)";
   }
 
   private drawToggle(extra: SVGGElement, item: SceneNode): void {
@@ -369,7 +412,7 @@ export class Canvas {
     for (const [id, drawn] of this.edges) {
       if (!ids.has(id)) {
         drawn.el.remove();
-        drawn.label.remove();
+        drawn.label?.remove();
         this.edges.delete(id);
       }
     }
@@ -379,28 +422,38 @@ export class Canvas {
         const layer = this.layer(item.depth);
         const el = svg("g", layer.edges);
         drawn = {
-          el, hit: svg("path", el, { class: "tft-hit" }), line: svg("path", el, { class: "tft-line" }),
-          head: svg("path", el, { class: "tft-head" }), label: svg("text", layer.labels, { class: "tft-label" }),
+          el, line: svg("path", el, { class: "tft-line" }), head: null, label: null,
           now: item.points, from: item.points, item,
         };
         el.dataset["edge"] = item.id;
         if (move) {
           el.animate([{ opacity: 0 }, { opacity: 0, offset: 0.5 }, { opacity: 1 }], { duration: MOVE_MS * 1.3 });
-          drawn.label.animate([{ opacity: 0 }, { opacity: 1 }], { duration: MOVE_MS * 1.5 });
         }
         this.edges.set(item.id, drawn);
       } else {
         drawn.from = resample(drawn.now, item.points.length);
         drawn.item = item;
       }
-      drawn.label.textContent = item.label;
+      if (item.label === "") {
+        drawn.label?.remove();
+        drawn.label = null;
+        continue;
+      }
+      const isNew = drawn.label === null;
+      const label = this.label(drawn);
+      if (move && isNew) label.animate([{ opacity: 0 }, { opacity: 1 }], { duration: MOVE_MS * 1.5 });
+      label.textContent = item.label;
       if (item.labelAt !== null) {
         const side = item.labelSide;
-        drawn.label.setAttribute("x", (item.labelAt[0] + 5 * side).toFixed(1));
-        drawn.label.setAttribute("y", (item.labelAt[1] + 3.2 - leansTowards(item, side)).toFixed(1));
-        drawn.label.style.textAnchor = side > 0 ? "start" : "end";
+        label.setAttribute("x", (item.labelAt[0] + 5 * side).toFixed(1));
+        label.setAttribute("y", (item.labelAt[1] + 3.2 - leansTowards(item, side)).toFixed(1));
+        label.style.textAnchor = side > 0 ? "start" : "end";
       }
     }
+  }
+
+  private label(drawn: DrawnEdge): SVGTextElement {
+    return drawn.label ??= svg("text", this.layer(drawn.item.depth).labels, { class: "tft-label" });
   }
 
   private start(): void {
@@ -437,12 +490,16 @@ export class Canvas {
   private shape(drawn: DrawnNode, { w, h }: Rect): void {
     const { item } = drawn;
     const key = `${w.toFixed(1)},${h.toFixed(1)},${item.open},${item.look.glyph},${item.look.title},${item.look.subtitle}`;
-    if (drawn.el.dataset["shape"] === key) return;
-    drawn.el.dataset["shape"] = key;
+    if (drawn.shapeKey === key) return;
+    drawn.shapeKey = key;
     const { glyph, subtitle } = item.look;
     const paths = glyphPaths(glyph, w, h, item.open, this.measure(subtitle, SUBTITLE_PX, false));
     drawn.shape.setAttribute("d", paths.shape);
-    drawn.mark.setAttribute("d", paths.mark);
+    if (paths.mark !== "" && drawn.mark === null) {
+      drawn.mark = svg("path", null, { class: "tft-mark" });
+      drawn.shape.after(drawn.mark);
+    }
+    drawn.mark?.setAttribute("d", paths.mark);
     const at = (el: SVGTextElement, x: number, y: number): void => {
       el.setAttribute("x", x.toFixed(1));
       el.setAttribute("y", y.toFixed(1));
@@ -466,9 +523,9 @@ export class Canvas {
     const end: Point = item.arrow ? [tip[0], tip[1] + Math.sign(before[1] - tip[1]) * (item.kind === "control" ? 1 : 4)] : tip;
     const d = item.back ? cornerPath(points) : linePath([...points.slice(0, -1), end]);
     drawn.line.setAttribute("d", d);
-    drawn.hit.setAttribute("d", d);
     const head = item.arrow ? headPath(tip, before) + (item.kind === "control" ? "" : "Z") : "";
     const ring = item.kind === "reference" && item.starts ? `M${first[0] - 3},${first[1] + 3}a3,3 0 1 0 6,0a3,3 0 1 0 -6,0z` : "";
-    drawn.head.setAttribute("d", head + ring);
+    if (head + ring !== "") drawn.head ??= svg("path", drawn.el, { class: "tft-head" });
+    drawn.head?.setAttribute("d", head + ring);
   }
 }

@@ -1,6 +1,7 @@
 // The choice of colours in the toolbar, the key under it, and how boxes then look.
 import type { NodeMarks } from "./canvas";
 import { h } from "./dom";
+import { digits } from "./numbers";
 import { COLOUR_BY, paint } from "./paint";
 import type { ColourBy, Figures, Painting } from "./paint";
 import type { SceneNode } from "./scene";
@@ -59,7 +60,7 @@ export class Colours {
     this.key.setAttribute("aria-label", `Colours: ${WORDS[by]}`);
     const rows = key.slice(0, MOST_KEYS).map(({ tone, text, ops }) => h("span", { class: "tft-key-row" },
       h("span", { class: `tft-swatch ${tone}`, "aria-hidden": "true" }), text,
-      ops === null ? null : h("span", { class: "tft-muted" }, `${ops.toLocaleString("en")}`)));
+      ops === null ? null : h("span", { class: "tft-muted" }, digits(ops))));
     if (key.length > MOST_KEYS) rows.push(h("span", { class: "tft-muted" }, `and ${key.length - MOST_KEYS} more`));
     this.key.replaceChildren(...(missing === "" ? [h("b", {}, WORDS[by]), ...rows] : [h("span", { class: "tft-muted" }, missing)]));
   }

@@ -90,7 +90,7 @@ function idAt(target: EventTarget | null): string | null {
 function onKey(event: KeyboardEvent, canvas: Canvas, actions: InputActions): void {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const id = actions.selected();
-  const { width, height } = canvas.el.getBoundingClientRect();
+  const { width, height } = canvas.size();
   const zoom = (factor: number): void => {
     canvas.zoom(factor, width / 2, height / 2);
     actions.moved();

@@ -1,6 +1,7 @@
 // What a box looks like and how large it is: glyph, lines of text, size. No DOM: the text measure comes from outside.
 import { shapeText } from "./model";
 import type { GraphModel, Node, Op } from "./model";
+import { count, digits } from "./numbers";
 
 export type Glyph = "op" | "const" | "placeholder" | "variable" | "flow" | "group" | "scope" | "series";
 
@@ -56,8 +57,6 @@ function ownConstants(model: GraphModel, node: Node): Op[] | null {
   return inside && others.length > 0 ? others : null;
 }
 
-const count = (n: number, word: string): string => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
-
 function tensorText(op: Op): string {
   const out = op.outputs[0];
   if (out === undefined) return "";
@@ -72,7 +71,7 @@ function variableText(op: Op): string {
 
 function subtitleOf(model: GraphModel, node: Node, glyph: Glyph): string {
   const op = model.opOf(node);
-  if (glyph === "series") return `×${(node.children?.length ?? 0).toLocaleString("en")} · ${count(node.members.length, "op")}`;
+  if (glyph === "series") return `×${digits(node.children?.length ?? 0)} · ${count(node.members.length, "op")}`;
   if (glyph === "variable" && op !== undefined) return variableText(op);
   const constants = node.kind === "scope" ? ownConstants(model, node) : null;
   if (node.kind === "scope" && constants === null) return count(node.members.length, "op");

@@ -2,9 +2,9 @@
 import { svg } from "./canvas";
 import { corners, opsAtFirstRun, runsOf, wayTo } from "./frames";
 import type { Grown } from "./frames";
+import { digits } from "./numbers";
 
 const [LEFT, RIGHT, TOP, BOTTOM] = [54, 84, 14, 34];
-const say = (n: number): string => n.toLocaleString("en");
 
 export interface MeterScale {
   runs: number;
@@ -35,9 +35,9 @@ export function drawMeter(el: SVGSVGElement, g: Grown, lazy: boolean, run: numbe
   }
   svg("path", el, { class: "tft-meter-axes", d: `M${LEFT},${TOP}V${bottom}H${right}` });
   svg("path", el, { class: "tft-meter-axes", d: `M${LEFT - 3.5},${TOP + 5}L${LEFT},${TOP}l3.5,5M${right - 5},${bottom - 3.5}L${right},${bottom}l-5,3.5` });
-  write([LEFT - 7, TOP + 4], say(scale.ops), "end");
+  write([LEFT - 7, TOP + 4], digits(scale.ops), "end");
   write([LEFT - 7, bottom + 4], "0", "end");
-  write([right, bottom + 15], say(scale.runs), "middle");
+  write([right, bottom + 15], digits(scale.runs), "middle");
   write([(LEFT + right) / 2, bottom + 27], "runs", "middle", "tft-meter-name");
   const name = svg("text", el, { class: "tft-meter-name", "text-anchor": "middle", transform: `translate(16,${(TOP + bottom) / 2}) rotate(-90)` });
   name.textContent = "ops built";
@@ -45,7 +45,7 @@ export function drawMeter(el: SVGSVGElement, g: Grown, lazy: boolean, run: numbe
   svg("polyline", el, { class: "tft-meter-way", points: points(so) });
   const [r, n] = so.at(-1)!;
   svg("circle", el, { class: "tft-meter-now", cx: `${x(r)}`, cy: `${y(n)}`, r: "4" });
-  write([x(r) + 10, y(n) + 4], `${say(n)} ops`, "start", "tft-meter-value");
+  write([x(r) + 10, y(n) + 4], `${digits(n)} ops`, "start", "tft-meter-value");
 }
 
 /** The run at a place of the meter. */

@@ -49,7 +49,7 @@ export class Minimap {
 
   /** The view has moved, or its window has another size. */
   follow(): void {
-    const { width, height } = this.canvas.el.getBoundingClientRect();
+    const { width, height } = this.canvas.size();
     const fits = this.scene === null || width === 0 || this.canvas.showsAll();
     this.el.classList.toggle("tft-away", fits);
     if (fits) return;
@@ -68,7 +68,7 @@ export class Minimap {
 
   private go(event: PointerEvent): void {
     const map = this.el.getBoundingClientRect();
-    const { width, height } = this.canvas.el.getBoundingClientRect();
+    const { width, height } = this.canvas.size();
     const { k } = this.canvas.view;
     const { borderLeftWidth } = getComputedStyle(this.el);
     const edge = parseFloat(borderLeftWidth) || 0;

@@ -27,7 +27,7 @@ export function picture(drawing: SVGSVGElement, size: { w: number; h: number }, 
   const [here, there] = [drawing.querySelectorAll("*"), copy.querySelectorAll("*")];
   there.forEach((el, i) => setStyle(el, getComputedStyle(here[i]!)));
   drawing.classList.toggle("tft-far", far);
-  copy.querySelectorAll(".tft-hit, .tft-fetcher, .tft-overlay").forEach((el) => el.remove());
+  copy.querySelectorAll(".tft-fetcher, .tft-overlay").forEach((el) => el.remove());
   copy.firstElementChild!.setAttribute("transform", `translate(${MARGIN},${MARGIN})`);
   for (const el of [copy, ...copy.querySelectorAll("*")]) strip(el);
   for (const [key, value] of Object.entries({ viewBox: `0 0 ${w} ${h}`, width: `${w}`, height: `${h}`, role: "img", "aria-label": name })) {

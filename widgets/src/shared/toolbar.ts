@@ -1,5 +1,6 @@
 // The frame around the canvas: search, buttons, panels, the line that counts what runs.
 import { button, h } from "./dom";
+import { count, digits } from "./numbers";
 
 export interface Frame {
   root: HTMLElement;
@@ -99,12 +100,11 @@ export interface Counts {
 }
 
 export function showStatus(el: HTMLElement, counts: Counts, actions: StatusActions): void {
-  const plural = (n: number, word: string): string => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
   const parts: HTMLElement[] = [];
   if (counts.needed === null) {
-    parts.push(h("span", { class: "tft-count" }, `${plural(counts.ops, "op")}${counts.scopes > 0 ? ` in ${plural(counts.scopes, "scope")}` : ""}`));
+    parts.push(h("span", { class: "tft-count" }, `${count(counts.ops, "op")}${counts.scopes > 0 ? ` in ${count(counts.scopes, "scope")}` : ""}`));
   } else {
-    parts.push(h("span", { class: "tft-count" }, h("strong", {}, `${counts.needed.toLocaleString("en")} of ${plural(counts.ops, "op")} run`)));
+    parts.push(h("span", { class: "tft-count" }, h("strong", {}, `${digits(counts.needed)} of ${count(counts.ops, "op")} run`)));
   }
   const chips = (names: readonly string[], word: "fetch" | "feed", drop: (name: string) => void): void => {
     for (const name of names) {
@@ -119,8 +119,8 @@ export function showStatus(el: HTMLElement, counts: Counts, actions: StatusActio
   chips(counts.feeds, "feed", actions.dropFeed);
   if (counts.stopped !== "") parts.push(h("span", { class: "tft-stopped" }, h("b", {}, "stopped by an error"), ` at ${counts.stopped}`));
   if (counts.runs > 0) {
-    parts.push(h("span", { class: "tft-runs" }, `${plural(counts.runs, "run")}`
-      + (counts.since > 0 ? ` · +${plural(counts.since, "op")} since the first` : "")));
+    parts.push(h("span", { class: "tft-runs" }, `${count(counts.runs, "run")}`
+      + (counts.since > 0 ? ` · +${count(counts.since, "op")} since the first` : "")));
   }
   el.replaceChildren(...parts);
 }

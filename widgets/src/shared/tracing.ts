@@ -2,6 +2,7 @@
 import type { NodeMarks } from "./canvas";
 import { button, h } from "./dom";
 import type { Node as GraphNode } from "./model";
+import { count } from "./numbers";
 import { partners, trace } from "./relatives";
 import type { SceneEdge, SceneNode } from "./scene";
 import type { View } from "./view";
@@ -100,7 +101,7 @@ export class Tracing {
     const { id, way, ops } = this.traced;
     const node = this.view().nodeOf(id);
     const others = ops.size - (node?.members.length ?? 0);
-    const words = `${others.toLocaleString("en")} op${others === 1 ? "" : "s"}`;
+    const words = count(others, "op");
     const name = id.replace(/\/$/, "").replace("\u0000", " ");
     this.strip.replaceChildren(
       h("span", {}, way === "inputs" ? `${words} that ` : `${words} made from `, h("b", {}, name), way === "inputs" ? " is made from" : ""),

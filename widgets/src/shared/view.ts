@@ -77,6 +77,8 @@ export class View {
   private timer = 0;
   private settling = 0;
   private width = 0;
+  /** Draws the picture that nobody could see yet. */
+  private draw: ((moves: boolean) => void) | null = null;
   private lastDrawMs = 0;
 
   constructor(private readonly state: WidgetModel, parent: HTMLElement, private readonly extras: Extras = {}) {
@@ -217,8 +219,14 @@ export class View {
     const newest = grown ? (this.scene.boxOf.get(this.model.ops.length - 1)?.id ?? null) : null;
     this.frame.empty.hidden = this.model.ops.length > 0;
     this.setHeight();
-    this.canvas.draw(this.scene, this.marks(), animate);
-    if (!this.userMoved) this.canvas.rest(newest);
+    this.draw = (moves) => {
+      this.draw = null;
+      this.canvas.draw(this.scene, this.marks(), moves, () => {
+        if (!this.userMoved) this.canvas.rest(newest);
+      });
+    };
+    // Out of sight: once it is there, it has a size to be drawn for.
+    if (this.canvas.size().width > 0) this.draw(animate);
     this.afterMarks();
     this.extras.drawn?.();
     this.lastDrawMs = performance.now() - began;
@@ -277,15 +285,23 @@ export class View {
     const { legend, details } = this.frame;
     const panels = Math.max(details.hidden ? 0 : 380, legend.hidden ? 0 : legend.offsetHeight + 20);
     const wanted = fixed > 0 ? fixed : Math.max(now, panels, Math.min(680, Math.max(240, this.scene.h * scale + 44)));
+    if (wanted === now) return;
     this.frame.stage.style.height = `${wanted}px`;
+    this.canvas.resized();
   }
 
   /** A panel at the side takes room. What was just clicked stays in place, at least as long as a second click may follow. */
   private resized(): void {
     const narrower = this.frame.stage.clientWidth < this.width;
+    this.canvas.resized();
     const first = this.width === 0;
     this.width = this.frame.stage.clientWidth;
     clearTimeout(this.settling);
+    if (this.draw !== null && this.canvas.size().width > 0) {
+      this.draw(false);
+      this.extras.drawn?.();
+      return;
+    }
     if (this.userMoved || narrower && this.canvas.showsAll()) return;
     if (first) this.canvas.rest(null);
     else this.settling = window.setTimeout(() => {
@@ -343,6 +359,7 @@ export class View {
     const id = this.state.get("selected");
     const found = this.nodeOf(id);
     this.frame.details.hidden = found === undefined;
+    this.canvas.resized();
     this.canvas.mark(this.marks());
     this.drawFocus();
     if (found === undefined) return;
@@ -466,7 +483,7 @@ export class View {
   }
 
   private zoom(factor: number): void {
-    const { width, height } = this.canvas.el.getBoundingClientRect();
+    const { width, height } = this.canvas.size();
     this.userMoved = true;
     this.canvas.zoom(factor, width / 2, height / 2);
   }
@@ -480,6 +497,7 @@ export class View {
   private toggleOutline(): void {
     const { outline, outlineButton } = this.frame;
     outline.hidden = !outline.hidden;
+    this.canvas.resized();
     outlineButton.setAttribute("aria-pressed", `${!outline.hidden}`);
     if (!outline.hidden) this.fillOutline();
   }
