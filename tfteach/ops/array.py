@@ -216,12 +216,13 @@ class ExpandDims(Op):
         return (*input[:axis], 1, *input[axis:])
 
     def compute(self, xp: Any, input: Any, dim: Any) -> Any:
-        axis, rank = int(dim.reshape(())), input.ndim
+        axis, rank = dim.item(), input.ndim
         if not -rank - 1 <= axis <= rank:
             raise invalid_argument(
                 f"Tried to expand dim index {axis} for tensor with {rank} dimensions."
             )
-        return xp.expand_dims(input, axis)
+        axis %= rank + 1
+        return input.reshape((*input.shape[:axis], 1, *input.shape[axis:]))
 
     def forwards(self, inputs: list[Any], output: Any, values: list[Any]) -> int | None:
         return 0 if shapes.is_full(output) and inputs[0] == output else None

@@ -56,7 +56,7 @@ class _Padding(Op, abstract=True):
                 "The first dimension of paddings must be the rank of inputs"
                 f"{brackets(paddings)} {brackets(input)}"
             )
-        pairs = [(int(a), int(b)) for a, b in paddings.tolist()]
+        pairs = [(a, b) for a, b in paddings.tolist()]
         for before, after in pairs:
             if before < 0 or after < 0:
                 raise invalid_argument(
@@ -73,10 +73,30 @@ class _Padding(Op, abstract=True):
 
 
 def _surround(xp: Any, input: Any, pairs: list[tuple[int, int]], value: Any) -> Any:
+    padded = [axis for axis, (a, b) in enumerate(pairs) if a or b]
+    if len(padded) == 1:
+        return _lengthen(xp, input, padded[0], *pairs[padded[0]], value)
     whole = tuple(n + a + b for n, (a, b) in zip(input.shape, pairs, strict=True))
     result = xp.full(whole, value, input.dtype)
     inner = tuple(slice(a, a + n) for n, (a, _) in zip(input.shape, pairs, strict=True))
     result[inner] = input
+    return result
+
+
+def _lengthen(
+    xp: Any, input: Any, axis: int, before: int, after: int, value: Any
+) -> Any:
+    """A border along one axis: every element is written once."""
+    shape = list(input.shape)
+    end = before + shape[axis]
+    shape[axis] = end + after
+    result = xp.empty(shape, input.dtype)
+    outer = (slice(None),) * axis
+    if before:
+        result[(*outer, slice(before))] = value
+    if after:
+        result[(*outer, slice(end, None))] = value
+    result[(*outer, slice(before, end))] = input
     return result
 
 

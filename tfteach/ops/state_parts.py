@@ -18,6 +18,7 @@ from tfteach.framework.shape import Shape
 from tfteach.ops.array import INDICES
 from tfteach.ops.index import check_indices, check_points
 from tfteach.ops.resource import NUMBERS, require_value
+from tfteach.ops.row_loops import change_rows
 from tfteach.ops.rows import are_distinct, groups_of, put_rows, take_rows
 from tfteach.ops.slicing import StridedSlice
 
@@ -27,20 +28,45 @@ ORDERED = dtypes_of("half bfloat16 float32 float64 int32 int64")
 # ---- kernels
 
 
-def _combined(xp: Any, ufunc: str, ids: Any, rows: Any) -> tuple[Any, Any]:
-    """Each id once, with the rows of equal ids reduced to one."""
-    if ids.size < 2 or are_distinct(xp, ids):
-        return ids, rows
-    order, is_first = groups_of(xp, ids)
-    ordered, firsts = ids[order], xp.flatnonzero(is_first)
-    if xp is not np:
+def _change_distinct(xp: Any, how: str, target: Any, ids: Any, rows: Any) -> None:
+    changed = take_rows(xp, target, ids)
+    getattr(xp, how)(changed, rows, out=changed)
+    put_rows(xp, target, ids, changed)
+
+
+def _change_rows(how: str, target: Any, ids: Any, rows: Any) -> None:
+    """One row after the other: equal ids are as in TensorFlow, to the last bit."""
+    if change_rows(how, target, ids, rows):
+        return
+    change_at = getattr(np, how).at
+    if target.ndim == 1:
+        change_at(target, ids, rows)
+        return
+    if are_distinct(np, ids):
+        _change_distinct(np, how, target, ids, rows)
+        return
+    order, is_first = groups_of(np, ids)
+    firsts = order[is_first]
+    _change_distinct(np, how, target, ids[firsts], rows[firsts])
+    later = np.sort(order[~is_first])
+    width = target.size // len(target)
+    # NumPy is quick here with one dimension only.
+    elements = ids[later, None] * width + np.arange(width)
+    change_at(target.reshape(-1), elements.reshape(-1), rows[later].reshape(-1))
+
+
+def _change_on_gpu(xp: Any, how: str, target: Any, ids: Any, rows: Any) -> None:
+    """Rows of equal ids are reduced to one, in any order, as on TensorFlow's GPUs."""
+    if ids.size > 1 and not are_distinct(xp, ids):
+        order, is_first = groups_of(xp, ids)
+        ordered, firsts = ids[order], xp.flatnonzero(is_first)
         whole = rows[order][firsts]
         later = xp.flatnonzero(~is_first)
         groups = xp.cumsum(is_first)[later] - 1
-        getattr(xp, ufunc).at(whole, groups, rows[order][later])
-        return ordered[firsts], whole
-    reduced = getattr(np, ufunc).reduceat(rows[order], firsts, axis=0, dtype=rows.dtype)
-    return ordered[firsts], reduced
+        reduce = "add" if how == "subtract" else how
+        getattr(xp, reduce).at(whole, groups, rows[order][later])
+        ids, rows = ordered[firsts], whole
+    _change_distinct(xp, how, target, ids, rows)
 
 
 def _divide(xp: Any, target: Any, ids: Any, rows: Any) -> None:
@@ -67,13 +93,12 @@ def update_rows(xp: Any, how: str, target: Any, ids: Any, rows: Any) -> None:
     if how == "set":
         put_rows(xp, target, ids, rows)  # the last of equal ids wins
     elif how == "divide":
-        _divide(xp, target, ids, rows)
+        if xp is not np or not change_rows(how, target, ids, rows):
+            _divide(xp, target, ids, rows)
+    elif xp is np:
+        _change_rows(how, target, ids, rows)
     else:
-        reduce = "add" if how == "subtract" else how
-        ids, rows = _combined(xp, reduce, ids, rows)
-        changed = take_rows(xp, target, ids)
-        getattr(xp, how)(changed, rows, out=changed)
-        put_rows(xp, target, ids, changed)
+        _change_on_gpu(xp, how, target, ids, rows)
 
 
 def _writable(xp: Any, cell: Cell) -> Any:

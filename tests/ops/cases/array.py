@@ -218,6 +218,9 @@ ARRANGEMENTS = [
 ]
 
 PADDINGS = [
+    Case(Pad(), (Y, i32([1, 0], [0, 0])), lambda x, p: np.pad(x, p), "rows before"),
+    Case(Pad(), (Y, i32([0, 0], [2, 3])), lambda x, p: np.pad(x, p), "columns"),
+    Case(Pad(), (Y, i32([0, 0], [0, 0])), lambda x, p: x.copy(), "nothing"),
     Case(
         Pad(), (Y, i32([1, 0], [2, 1])), [[0, 0, 0, 0], [0, 0, 0.5, 0], [0, 0, 1.5, 0]]
     ),

@@ -66,5 +66,8 @@ CASES = [
          id="int"),
     Case(MatMul(), (A.astype(np.float16), B.astype(np.float16)), loops, id="half",
          tolerance=5e-3, gradient=False),
+    Case(MatMul(), (A[:, :1], np.tile(B[:1], 3)), loops, id="outer"),
+    Case(MatMul(), (A[:, :1].astype(np.float16), np.tile(B[:1], 3).astype(np.float16)),
+         loops, id="outer half", gradient=False, tolerance=1e-3),
     Case(MatMul(), (A[:, :0], B[:0]), np.zeros((2, 4)), id="empty"),
 ]  # fmt: skip

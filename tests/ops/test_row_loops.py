@@ -1,0 +1,160 @@
+"""Rows that are changed one after the other: compiled or not, TensorFlow's numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+
+import tfteach as tf
+from tfteach.framework import machine_code
+from tfteach.ops import index, row_loops, state_parts
+
+SIGNS = {
+    "add": np.add,
+    "subtract": np.subtract,
+    "multiply": np.multiply,
+    "divide": np.divide,
+    "minimum": np.minimum,
+    "maximum": np.maximum,
+}
+IDS = [4, 0, 4, 2, 4, 0, 4, 4, 4, 4, 4, 4, 1]
+
+
+@pytest.fixture(autouse=True)
+def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(row_loops, "_ready", {})
+    monkeypatch.setattr(row_loops, "_changed", {})
+
+
+@pytest.fixture
+def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """What was done by loops, which are there at once."""
+    pytest.importorskip("numba")
+    used: list[str] = []
+    inner_loop, inner_change = row_loops._loop, row_loops.change_rows
+
+    def loop(*args: Any) -> Any:
+        inner_loop(*args)
+        for future in machine_code._loops.values():
+            future.exception(60)
+        return inner_loop(*args)
+
+    def change(how: str, *args: Any) -> bool:
+        is_done = inner_change(how, *args)
+        used.extend([how] * is_done)
+        return is_done
+
+    monkeypatch.setattr(row_loops, "MIN_ELEMENTS", 0)
+    monkeypatch.setattr(row_loops, "_loop", loop)
+    monkeypatch.setattr(state_parts, "change_rows", change)
+    return used
+
+
+def one_by_one(how: str, target: Any, ids: Any, rows: Any) -> Any:
+    found = target.copy()
+    for i, row in zip(ids, rows, strict=True):
+        found[i] = SIGNS[how](found[i], row, dtype=target.dtype)
+    return found
+
+
+def example(dtype: Any, rank: int) -> tuple[Any, Any]:
+    rng = np.random.RandomState(rank)
+    inner = (3, 2)[: rank - 1]
+    target = rng.randn(5, *inner) * 10
+    rows = rng.choice([-0.7, 0.3, 1.1, 0.9], (len(IDS), *inner))
+    if np.dtype(dtype).kind == "i":
+        rows = rows * 10
+    return target.astype(dtype), rows.astype(dtype)
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3])
+@pytest.mark.parametrize(
+    ("dtype", "how"),
+    [
+        (dtype, how)
+        for dtype in ("f4", "f8", "f2", ml_dtypes.bfloat16, "i4", "c8")
+        for how in list(SIGNS)[: 6 if np.dtype(dtype).kind in "fV" else 3]
+    ],
+)
+def test_equal_ids_one_after_the_other(how: str, dtype: Any, rank: int) -> None:
+    target, rows = example(dtype, rank)
+    wanted = one_by_one(how, target, IDS, rows)
+    state_parts.update_rows(np, how, target, np.array(IDS, "i4"), rows)
+    np.testing.assert_array_equal(target, wanted)
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3])
+@pytest.mark.parametrize("how", ["add", "subtract", "multiply", "divide"])
+@pytest.mark.parametrize(("dtype", "ids"), [("f4", "i4"), ("f8", "i8")])
+def test_loops_give_the_same(
+    how: str, dtype: str, ids: str, rank: int, compiled: list[str]
+) -> None:
+    target, rows = example(dtype, rank)
+    rows[1] = np.nan
+    wanted = one_by_one(how, target, IDS, rows)
+    state_parts.update_rows(np, how, target, np.array(IDS, ids), rows)
+    np.testing.assert_array_equal(target, wanted)
+    assert compiled == [how]
+
+
+def test_rows_of_any_layout(compiled: list[str]) -> None:
+    target, rows = example("f4", 3)
+    unaligned = np.frombuffer(b"\0" + rows.tobytes(), "f4", offset=1)
+    unaligned = unaligned.reshape(rows.shape)
+    spread = np.repeat(np.array(IDS), 2)[::2]
+    turned = rows.transpose(1, 2, 0).copy().transpose(2, 0, 1)
+    for given in (turned, rows[:1], unaligned):
+        found, given = target.copy(), np.broadcast_to(given, rows.shape)
+        state_parts.update_rows(np, "subtract", found, spread, given)
+        wanted = one_by_one("subtract", target, IDS, given)
+        np.testing.assert_array_equal(found, wanted)
+    assert compiled == ["subtract"] * 3
+
+
+def test_in_a_session(compiled: list[str]) -> None:
+    v = tf.Variable(np.ones((4, 3), np.float32))
+    ids = tf.placeholder(tf.int32, [None])
+    less = tf.scatter_sub(v, ids, tf.ones_like(tf.gather(v, ids)))
+    rest = tf.scatter_mul(v, ids, 0.5)
+    with tf.Session() as session:
+        session.run(v.initializer)
+        before = session.run(v)
+        assert session.run(less, {ids: [1, 1]})[:, 0].tolist() == [1, -1, 1, 1]
+        for bad in ([0, 4], [0, -1]):
+            with pytest.raises(tf.errors.InvalidArgumentError, match=r"indices\[1\]"):
+                session.run(rest, {ids: bad})
+        assert session.run(rest, {ids: []})[:, 0].tolist() == [1, -1, 1, 1]
+        assert session.run(rest, {ids: [3, 1]})[:, 2].tolist() == [1, -0.5, 1, 0.5]
+    assert before.tolist() == [[1, 1, 1]] * 4  # what was fetched is left alone
+    assert compiled == ["subtract", "multiply"]
+
+
+def test_compiled_only_from_some_elements_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    monkeypatch.setattr(row_loops, "MIN_ELEMENTS", 40)
+    monkeypatch.setattr(row_loops, "is_installed", lambda: True)
+    monkeypatch.setattr(row_loops, "loop_of", lambda *args: asked.append(args))
+    target = np.zeros((5, 12), np.float32)
+    for calls in (0, 0, 0, 1):  # 12 elements, 24, 36, 48
+        state_parts.update_rows(np, "add", target, np.array([1]), np.ones((1, 12), "f"))
+        assert len(asked) == calls
+    assert target[1].tolist() == [4.0] * 12
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_bounds_of_indices(dtype: Any) -> None:
+    good = np.array([[0, 2], [1, 2]], dtype)
+    for fine in (good, good.T, good[:, 0], dtype(2), np.array(2, dtype), good[:0]):
+        index.check_indices(np, fine, 3)
+    index.check_indices(np, good[:0], 0)
+    least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
+    for bad in (-1, 3, least, most):
+        whole = good.copy()
+        whole[1, 0] = bad
+        for given, at in ((whole, "[1,0]"), (whole.T, "[0,1]"), (dtype(bad), "")):
+            with pytest.raises(tf.errors.InvalidArgumentError) as caught:
+                index.check_indices(np, given, 3)
+            assert f"indices{at} = {bad} is not in [0, 3)" in str(caught.value)
