@@ -55,6 +55,7 @@ try:
 except tf.errors.FailedPreconditionError:
     pass
 sessions""",
+    "StepView": "tfj.StepView.of(sess, train, feed, break_on=[loss])",
     "TimelineView": "tfj.TimelineView.of(sess, train, feed)",
     "MemoryView": """\
 memory = tfj.MemoryView({"sess": sess})

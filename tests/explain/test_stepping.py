@@ -121,6 +121,17 @@ def test_where_numbers_go_wrong() -> None:
     assert (run[stop].outputs[0].nans, run[stop].outputs[0].infinities) == (1, 1)
 
 
+def test_an_infinity_and_the_nan_that_it_becomes() -> None:
+    def build() -> Any:
+        x = tf.placeholder(tf.float32, [1], name="x")
+        infinite = tf.log(x, name="log")
+        return tf.negative(tf.multiply(infinite + 1.0, x, name="zero"))
+
+    run = recorded(build, {"x:0": [0.0]})
+    assert [run[stop].op for stop in run.breakpoints(nan=True)] == ["log", "zero"]
+    assert run.spoilers() == run.breakpoints(nan=True)
+
+
 def test_an_error_ends_the_recording() -> None:
     def build() -> Any:
         x = tf.placeholder(tf.float32, [2], name="x")
@@ -256,6 +267,15 @@ def test_a_variable_before_and_after_its_update() -> None:
     assert (run.fetches, run.feeds) == (("loss:0", "train"), ("x:0",))
 
 
+def test_an_identity_without_a_step_hands_on_what_was_made() -> None:
+    run = recorded(training, {"x:0": [[1, 2], [3, 4]]})
+    update = run[run.breakpoints("train/update_w/*")[0]]
+    gradient = update.inputs[2]
+    assert gradient.name == "gradients/y_grad/tuple/control_dependency_1:0"
+    [product] = run.breakpoints("gradients/y_grad/MatMul_1")
+    assert gradient.figures is run[product].outputs[0].figures
+
+
 def test_a_predicate_sees_the_arrays() -> None:
     def build() -> Any:
         x = tf.placeholder(tf.float32, [2000], name="x")
@@ -296,6 +316,7 @@ def test_a_long_run_is_written_down_in_part() -> None:
         (np.array([True]), "[True]"),
         (np.array(b"one", object), "'one'"),
         (np.zeros([2, 3]), "2×3 · 0"),
+        (np.array([[-0.0, 1.5e-7]]), "1×2 · 0…1.5e-7"),
         (np.arange(6.0).reshape(2, 3), "2×3 · 0…5"),
         (np.array([[1.0, np.nan, np.inf, np.inf]]), "1×4 · 1 NaN 2 ∞"),
         (np.zeros([0]), "[]"),

@@ -157,8 +157,14 @@ def _short(seen: Seen) -> str:
     if figures.low is None or figures.high is None:
         return size if seen.dtype else seen.text
     if figures.low == figures.high:
-        return f"{size} · {figures.low:.3g}"
-    return f"{size} · {figures.low:.3g}…{figures.high:.3g}"
+        return f"{size} · {_brief(figures.low)}"
+    return f"{size} · {_brief(figures.low)}…{_brief(figures.high)}"
+
+
+def _brief(number: float) -> str:
+    """Three digits, "1.5e4" for "1.5e+04"."""
+    mantissa, e, exponent = f"{number or 0.0:.3g}".partition("e")
+    return f"{mantissa}e{int(exponent)}" if e else mantissa
 
 
 def _quoted(item: Any) -> str:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import fnmatch
 import time
-import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from tfteach.explain.alive import Alive
 from tfteach.explain.placement import label_of
 from tfteach.explain.seen import WHOLE, Seen, figures_of, kind_of, words_of
 from tfteach.framework.errors import OpError
@@ -21,7 +21,7 @@ from tfteach.framework.resource import Cell
 from tfteach.runtime.execute import Turns, ValueObserver
 from tfteach.runtime.instruction import Instruction
 from tfteach.runtime.ledger import show_bytes
-from tfteach.runtime.step import Edge, Node
+from tfteach.runtime.step import FORWARDING, Edge, Node
 from tfteach.runtime.xp import to_host
 from tfteach.session.fetches import Fetches
 
@@ -176,7 +176,7 @@ class Recording(Sequence[Step]):
 
         Args:
           patterns: names of ops, with * for any part: "layer1/*".
-          nan: where a NaN or an infinity is made from numbers that are none.
+          nan: where a NaN is made from none, or an infinity from numbers.
           when: a predicate of the step.
         """
         return [
@@ -196,7 +196,7 @@ class Recording(Sequence[Step]):
         return next((b for b in sorted(breakpoints, reverse=True) if b < number), None)
 
     def spoilers(self) -> list[int]:
-        """The numbers of the steps that make a NaN or an infinity from numbers."""
+        """The numbers of the steps that make a NaN from none, or an infinity."""
         return self.breakpoints(nan=True)
 
     def where_it_failed(self) -> str:
@@ -335,7 +335,7 @@ class _Recorder(ValueObserver):
         # What was made last on each edge; another array there is seen anew.
         self._known: dict[Edge, tuple[int, Seen]] = {}
         self._passed: list[Seen] = []
-        self._alive = _Alive()
+        self._alive = Alive()
         self._next: tuple[Node, Turns, tuple[Seen, ...]] | None = None
         self._start_ns = 0
 
@@ -361,7 +361,7 @@ class _Recorder(ValueObserver):
             return
         for i, value in enumerate(values[: len(node.op.outputs)]):
             if value is not None:
-                self._passed.append(self._made(node, i, value))
+                self._passed.append(self._handed(node, i, value))
 
     def before(self, instruction: Instruction) -> None:
         self._start_ns = time.perf_counter_ns()
@@ -422,6 +422,16 @@ class _Recorder(ValueObserver):
         self._known[Edge(node, index)] = id(value), seen
         return seen
 
+    def _handed(self, node: Node, index: int, value: Any) -> Seen:
+        """The same value under another name: its figures tell that it is the same."""
+        for edge in node.inputs:
+            known = self._known.get(edge)
+            if known is not None and known[0] == id(value):
+                seen = known[1]._replace(name=node.op.outputs[index].name)
+                self._known[Edge(node, index)] = id(value), seen
+                return seen
+        return self._made(node, index, value)
+
     def _taken(self, edge: Edge, value: Any) -> Seen:
         known = self._known.get(edge)
         if known is not None and known[0] == id(value) and not isinstance(value, Cell):
@@ -429,9 +439,19 @@ class _Recorder(ValueObserver):
         name = edge.node.op.outputs[max(0, edge.index)].name
         if edge.node.is_feed and name in self.fed:
             return self.fed[name]
-        seen = self._see(name, value)
+        made = self._behind(edge, value)
+        seen = self._see(name, value) if made is None else made._replace(name=name)
         self._known[edge] = id(value), seen
         return seen
+
+    def _behind(self, edge: Edge, value: Any) -> Seen | None:
+        """What an Identity that became another name for its input stands for."""
+        while not edge.node.is_feed and edge.node.op.type in FORWARDING:
+            edge = edge.node.inputs[0]
+            known = self._known.get(edge)
+            if known is not None and known[0] == id(value):
+                return known[1]
+        return None
 
     def _see(self, name: str, value: Any) -> Seen:
         if isinstance(value, Cell) and not value.is_initialized:
@@ -455,44 +475,14 @@ def _array_of(value: Any) -> np.ndarray[Any, Any]:
     return np.asarray(to_host(value))
 
 
-class _Alive:
-    """The arrays that a run has made and still has."""
-
-    def __init__(self) -> None:
-        self.size_bytes = 0
-        self._held: dict[int, tuple[weakref.ref[Any], int]] = {}
-
-    def leave(self, array: Any) -> None:
-        """This one was there before: it does not count."""
-        self._hold(array, counts=False)
-
-    def add(self, array: Any) -> None:
-        """This one was made just now, unless it is known."""
-        self._hold(array, counts=True)
-
-    def _hold(self, array: Any, counts: bool) -> None:
-        while isinstance(getattr(array, "base", None), type(array)):
-            array = array.base
-        key = id(array)
-        size_bytes = int(getattr(array, "nbytes", 0)) if counts else 0
-        if key in self._held:
-            return
-
-        def ended(_: Any) -> None:
-            self.size_bytes -= self._held.pop(key)[1]
-
-        try:
-            self._held[key] = weakref.ref(array, ended), size_bytes
-        except TypeError:  # a NumPy scalar: nobody counts it
-            return
-        self.size_bytes += size_bytes
-
-
 def _title(step: Step) -> str:
     turns = ".".join(str(turn) for _, turn in step.turns)
     return f"{step.op} ({turns})" if turns else step.op
 
 
 def _spoils(step: Step) -> bool:
-    made = all(seen.is_finite for seen in step.outputs)
-    return not made and all(seen.is_finite for seen in step.inputs)
+    """Whether it makes a NaN from none, or an infinity from numbers alone."""
+    if any(seen.nans for seen in step.outputs):
+        return not any(seen.nans for seen in step.inputs)
+    made = any(seen.infinities for seen in step.outputs)
+    return made and all(seen.is_finite for seen in step.inputs)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tfteach.jupyter.widgets.placement import PlacementView as PlacementView
     from tfteach.jupyter.widgets.run import RunView as RunView
     from tfteach.jupyter.widgets.sessions import SessionsView as SessionsView
+    from tfteach.jupyter.widgets.step import StepView as StepView
     from tfteach.jupyter.widgets.timeline import TimelineView as TimelineView
 
 # The views, which wait for their first use: magics and pictures need none of them.
@@ -30,6 +31,7 @@ _VIEWS = {
     "PlacementView": "placement",
     "RunView": "run",
     "SessionsView": "sessions",
+    "StepView": "step",
     "TimelineView": "timeline",
 }
 

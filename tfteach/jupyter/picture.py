@@ -63,10 +63,12 @@ class Still:
       paint: gives a box its fill, line and words for the second line, in place of those
         of its kind; None for these.
       edge_words: from (op, output, reader) of a line to words on it; "" for none.
+      values: the same, for words in place of a shape, on a line like others.
     """
 
     paint: Callable[[Box], tuple[str, str, str] | None] | None = None
     edge_words: Callable[[list[tuple[int, int, int]]], str] | None = None
+    values: Callable[[list[tuple[int, int, int]]], str] | None = None
 
     def __init__(
         self,
@@ -364,6 +366,9 @@ def _edge_attrs(still: Still, base: list[tuple[int, int, int]]) -> dict[str, str
         attrs |= {"penwidth": "1.8", "color": attrs.get("color", INK)} if works else {
             "color": RULE, "penwidth": "0.8"
         }  # fmt: skip
+    value = "" if still.values is None else still.values(base)
+    if value:
+        attrs |= {"label": f" {value}", "fontcolor": INK}
     words = "" if still.edge_words is None else still.edge_words(base)
     if words:
         attrs |= {"label": f" {words}", "color": COPY, "fontcolor": COPY}

@@ -14,6 +14,7 @@ MAGICS = {
     "run": "RunMagics",
     "sessions": "SessionsMagics",
     "status": "StatusMagics",
+    "step": "StepMagics",
     "timeline": "TimelineMagics",
 }
 

@@ -1,0 +1,304 @@
+"""`StepView`: a run op by op, forward and back, its values on the graph's lines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import traitlets
+
+from tfteach.explain.seen import Seen, number_text
+from tfteach.explain.stepping import LoopRun, Recording, Step, When, record
+from tfteach.explain.tree import Box, is_variable, own_constants, visible
+from tfteach.framework.stacks import get_default_session
+from tfteach.jupyter.picture import Still, bundle_with, plural, svg_of
+from tfteach.jupyter.widgets.graph import STATIC, GraphView, Names, names_of
+
+MOST_STEPS = 10_000  # in the page
+MOST_LINES = 60  # in what a notebook saves
+MOST_SVG = 50_000  # characters; HTML holds it a second time
+# Arrays up to this size travel number by number.
+MOST_CELLS, MOST_COLUMNS = 64, 8
+LONGEST_WORDS = 20
+DONE = ("#e2f5ec", "#3c9a73")
+NOW = ("#dbe9fb", "#0b63ce")
+WRONG = ("#fbe4dc", "#b83208")
+
+
+class StepView(GraphView):
+    """A run that was written down, stepped through: in the page, without the kernel.
+
+    The arrow keys (or the buttons) go an op forward and back; Shift with them over the
+    turns of a loop; `n` and `p` to the next breakpoint and the one before. The graph
+    shows what has run, and on its lines what flowed there last; the panel what the op
+    took and made, what is alive, and the line that built it. A click on a box goes to
+    the step at which it ran; `b` sets a breakpoint there.
+
+    Args:
+      run: what `record` gives.
+      break_on: names of ops to stop at, with * for any part.
+      break_nan: stop where a NaN is made from none, or an infinity from numbers.
+      at: the step to begin with; without it the first breakpoint, or else the error
+        that ended the run, or else the first step.
+      options: as for `GraphView`.
+
+    Attributes:
+      run: the recording.
+      at: the number of the step in view; the run's length stands for what failed.
+
+    Raises:
+      TypeError: `run` is no recording.
+
+    Example:
+      >>> StepView(record(sess, loss, {x: batch}), break_nan=True)
+      >>> StepView.of(sess, train_op, {x: batch}, break_on=["loss"])   # runs it
+    """
+
+    _esm = STATIC / "step.js"
+    _css = STATIC / "step.css"
+
+    _values: Any = traitlets.List().tag(sync=True)
+    _steps: Any = traitlets.List().tag(sync=True)
+    _loops: Any = traitlets.List().tag(sync=True)
+    _words: Any = traitlets.Dict().tag(sync=True)
+    _when: Any = traitlets.List().tag(sync=True)
+    _spoilers: Any = traitlets.List().tag(sync=True)
+    at = traitlets.Int(0).tag(sync=True)
+    break_on: Any = traitlets.List(traitlets.Unicode()).tag(sync=True)
+    break_nan = traitlets.Bool(False).tag(sync=True)
+
+    def __init__(
+        self,
+        run: Recording,
+        *,
+        break_on: Names = (),
+        break_nan: bool = False,
+        at: int | None = None,
+        **options: Any,
+    ) -> None:
+        if not isinstance(run, Recording):
+            raise TypeError(
+                "StepView shows what tfteach.explain.stepping.record gives, not "
+                f"{type(run).__name__}. To run and show: StepView.of(sess, fetches)"
+            )
+        self.run = run
+        super().__init__(run.graph, run.fetches, run.feeds, **options)
+        first = len(run) - MOST_STEPS if run.error is not None else 0
+        wire = _Wire(run, max(0, first), {r.name: i for i, r in enumerate(self._rows)})
+        with self.hold_sync():
+            self._values, self._steps, self._loops = wire.values, wire.steps, wire.loops
+            self._words = wire.words
+            self._when = list(run.stops)
+            self._spoilers = run.spoilers()
+            self.break_on = [name.partition(":")[0] for name in names_of(break_on)]
+            self.break_nan = break_nan
+            self.at = self._first_look() if at is None else at
+
+    @classmethod
+    def of(
+        cls,
+        session: Any,
+        fetches: Any,
+        feed_dict: Any = None,
+        *,
+        when: When | None = None,
+        **options: Any,
+    ) -> StepView:
+        """Run once, write it down and show it.
+
+        Args:
+          session, fetches, feed_dict, when: as for `tfteach.explain.stepping.record`;
+            the default session if None.
+          options: as for `StepView`.
+        """
+        session = get_default_session() if session is None else session
+        if session is None:
+            raise ValueError("No session: pass one, StepView.of(sess, fetches)")
+        return cls(record(session, fetches, feed_dict, when=when), **options)
+
+    def __repr__(self) -> str:
+        return f"StepView({plural(len(self.run), 'step')})"
+
+    @traitlets.validate("at")
+    def _within(self, proposal: Any) -> int:
+        last = len(self.run) - (self.run.error is None)
+        return max(0, min(int(proposal["value"]), last))
+
+    def stops(self) -> list[int]:
+        """The numbers of the steps at which there is a breakpoint."""
+        found = self.run.breakpoints(*self.break_on, nan=self.break_nan)
+        return sorted({*found, *self.run.stops})
+
+    def _first_look(self) -> int:
+        stops = self.stops()
+        if stops:
+            return stops[0]
+        return len(self.run) if self.run.error is not None else 0
+
+    # ---- still pictures
+
+    def _moment(self) -> int:
+        """The step in a still picture: without a reason for one, the end of the run."""
+        return self.at or len(self.run)
+
+    def still(self) -> Still:
+        still = super().still()
+        number = self._moment()
+        ran = {step.op for step in self.run.steps[: number + 1]}
+        steps = (*self.run.steps, self.run.failed)
+        now = steps[number] if number < len(steps) else None
+        if now is not None and self.expanded is None:
+            still.open |= _scopes_of(now.op, still)
+            still.boxes = list(visible(still.root, still.open))
+        known = self.run.values_at(number)
+        # A scope that is closed is done once anything in it ran, as in the page.
+        spoiled = {self.run[n].op for n in self._spoilers if n <= number}
+
+        def paint(box: Box) -> tuple[str, str, str] | None:
+            names = {still.rows[i].name for i in box.members}
+            if now is not None and now.op in names:
+                failed = now is self.run.failed
+                return *(WRONG if failed else NOW), "failed here" if failed else "now"
+            if names & spoiled:
+                return *WRONG, "makes NaN or ∞"
+            return (*DONE, "") if names & ran else None
+
+        def values(base: list[tuple[int, int, int]]) -> str:
+            tensors = {f"{still.rows[op].name}:{port}" for op, port, _ in base}
+            found = [known[name] for name in tensors if name in known]
+            return clipped(found[0].short) if len(found) == len(tensors) == 1 else ""
+
+        still.paint, still.values = paint, values
+        return still
+
+    def to_text(self, most: int = 200) -> str:
+        """The steps as a table, with a mark at breakpoints."""
+        lines = [f"{plural(len(self.run), 'step')} for {', '.join(self.run.fetches)}"]
+        return "\n".join([*lines, self.run.to_text(most, self.stops())])
+
+    def static_bundle(self) -> dict[str, str]:
+        """The table of steps, and the graph with its values unless it is large."""
+        svg = svg_of(self.still())
+        if svg is not None and len(svg) > MOST_SVG:
+            svg = None
+        return bundle_with(self.to_text(MOST_LINES), svg, beside=True)
+
+
+def _scopes_of(op: str, still: Still) -> set[str]:
+    """The scopes that hide an op; a variable, or an op with its constants, is none."""
+    found: set[str] = set()
+    inside = still.root.children or ()
+    while True:
+        box = next((b for b in inside if b.is_scope and op.startswith(b.id)), None)
+        if box is None or is_variable(box, still.rows):
+            return found
+        if own_constants(box, still.rows):
+            return found
+        found.add(box.id)
+        inside = box.children or ()
+
+
+def clipped(text: str) -> str:
+    """A text that has room on a line."""
+    if len(text) <= LONGEST_WORDS:
+        return text
+    return text[: LONGEST_WORDS - 1] + "…"
+
+
+class _Wire:
+    """A recording for the page: values that several steps share travel once."""
+
+    def __init__(self, run: Recording, first: int, at: dict[str, int]) -> None:
+        self.values: list[list[Any]] = []
+        self._ids: dict[int, int] = {}
+        self._first: dict[int, int] = {}
+        self._keep: list[Seen] = []  # an id is only good while its value lives
+        loops = run.loops()
+        self.loops = [_loop_row(loop) for loop in loops]
+        self._loop_of = {(loop.outer, loop.name): i for i, loop in enumerate(loops)}
+        self._at = at
+        steps = run.steps[first : first + MOST_STEPS]
+        self.steps = [self._step(step) for step in steps]
+        self.words = {
+            "first": first,
+            "steps": len(run),
+            "missed": run.missed,
+            "error": "" if run.error is None else type(run.error).__name__,
+            "message": "" if run.error is None else _message(run.error),
+            "failed": None if run.failed is None else self._step(run.failed),
+        }
+
+    def _step(self, step: Step) -> list[Any]:
+        loops = []
+        for depth, (name, turn) in enumerate(step.turns):
+            loop = self._loop_of.get((step.turns[:depth], name))
+            if loop is not None:  # not of what failed in a turn without a step
+                loops += [loop, turn]
+        return [
+            self._at.get(step.op, -1),
+            loops,
+            [self._value(seen) for seen in step.inputs],
+            [self._value(seen) for seen in step.outputs],
+            [self._value(seen) for seen in step.passed],
+            step.device,
+            round(step.elapsed_us, 1),
+            step.live_bytes,
+        ]
+
+    def _value(self, seen: Seen) -> int:
+        found = self._ids.get(id(seen))
+        if found is None:
+            found = self._ids[id(seen)] = len(self.values)
+            self._keep.append(seen)
+            # What flows through a Switch or a Merge keeps its figures.
+            first = self._first.setdefault(id(seen.figures), found)
+            self.values.append(_value_row(seen, first))
+        return found
+
+
+def _value_row(seen: Seen, first: int) -> list[Any]:
+    """A value for the page: of a large array its figures, of a small one its numbers.
+
+    The last entry is the number of the value that this one was when it was made.
+    """
+    cells = _cells(seen)
+    figures = seen.figures
+    return [
+        seen.name,
+        seen.dtype,
+        list(seen.shape),
+        "" if cells else seen.text,
+        clipped(seen.short),
+        [figures.nans, figures.infinities],
+        None if cells or figures.low is None else [
+            _figure(figures.low), _figure(figures.mean), _figure(figures.high)
+        ],
+        [] if cells else list(figures.bins),
+        cells,
+        first,
+    ]  # fmt: skip
+
+
+def _figure(value: float | None) -> str:
+    return "" if value is None else number_text(value)
+
+
+def _cells(seen: Seen) -> list[list[str]]:
+    """The numbers of a small array, in rows; none of another."""
+    array = seen.array
+    if array is None or array.ndim not in (1, 2) or array.dtype.hasobject:
+        return []
+    if not 0 < array.size <= MOST_CELLS or array.shape[-1] > MOST_COLUMNS:
+        return []
+    rows = np.atleast_2d(array)
+    return [[number_text(item) for item in row] for row in rows]
+
+
+def _loop_row(loop: LoopRun) -> list[Any]:
+    return [loop.name, list(loop.starts), loop.last, loop.times]
+
+
+def _message(error: BaseException) -> str:
+    # TensorFlow ends with the op and its file; the page shows both, with the line.
+    words = str(getattr(error, "message", error)).partition("\n\t [[")[0]
+    return words[:4000]

@@ -1,0 +1,526 @@
+// The step view: a recorded run, op by op, forward and back, with the values on the lines of its graph. All of it in the page.
+import { bytesText } from "./shared/bytes";
+import type { NodeMarks } from "./shared/canvas";
+import { button, h } from "./shared/dom";
+import { focusNear, hosted } from "./shared/host";
+import { timeText } from "./shared/spans";
+import { glyphOf } from "./shared/look";
+import type { Op } from "./shared/model";
+import { splitName } from "./shared/prune";
+import { Recorded, globbed, isWrong } from "./shared/recorded";
+import type { Known, Step, Value, WireLoop, WireStep, WireValue, WireWords } from "./shared/recorded";
+import { RunStrip } from "./shared/run_strip";
+import type { Scene, SceneEdge, SceneNode } from "./shared/scene";
+import { grouped } from "./shared/series";
+import { valueBlock } from "./shared/values";
+import { View } from "./shared/view";
+import type { WidgetModel } from "./shared/wire";
+
+interface StepState {
+  _values: WireValue[];
+  _steps: WireStep[];
+  _loops: WireLoop[];
+  _words: WireWords;
+  _when: number[];
+  _spoilers: number[];
+  at: number;
+  break_on: string[];
+  break_nan: boolean;
+}
+
+const STEP_MS = [90, 750] as const; // when it plays: the shortest, the longest
+const WHOLE_PLAY_MS = 60_000;
+const SETTLE_MS = 160; // after so long at a step its scope opens
+
+class StepView {
+  private readonly view: View;
+  private readonly run: Recorded;
+  private readonly strip: RunStrip;
+  private readonly get: <K extends keyof StepState>(key: K) => StepState[K];
+  private readonly set: (values: Partial<StepState> & { selected?: string; expanded?: string[] }) => void;
+  /** "op:port" of each value's tensor. */
+  private readonly keys: string[];
+  /** What is shown: "op:port" -> values, ops that ran; and those, like Merge, that handed something on. */
+  private known: Known = { made: new Map(), ran: new Map() };
+  private handed = new Set<number>();
+  /** Lines that say their value: of those with the same tensor not all. */
+  private speaking: { scene: Scene | null; edges: Set<string> } = { scene: null, edges: new Set() };
+  private stops: number[] = [];
+  /** An op that is looked at instead, because it has no step. */
+  private other: Op | undefined;
+  private timer = 0;
+  private settling = 0;
+  private readonly said = h("span", { class: "tft-step-said" });
+  private readonly moves: Record<"first" | "back" | "forward" | "last" | "before" | "after" | "over", HTMLButtonElement>;
+  private readonly play = button("▶ Play", "Play the steps up to the next breakpoint (Space)", () => this.togglePlay());
+  private readonly nan = h("input", { type: "checkbox" });
+  private readonly turns = h("div", { class: "tft-turns", role: "toolbar", "aria-label": "Loops" });
+  private readonly panel = h("section", { class: "tft-step-panel", "aria-label": "The step", tabindex: "0" });
+  private readonly undo: (() => void)[] = [];
+
+  constructor(private readonly state: WidgetModel, parent: HTMLElement) {
+    const any = state as unknown as { get: (key: string) => never; set: (key: string, value: unknown) => void };
+    this.get = (key) => any.get(key);
+    this.set = (values) => {
+      for (const [key, value] of Object.entries(values)) any.set(key, value);
+      state.save_changes();
+    };
+    this.run = new Recorded(this.get("_values"), this.get("_steps"), this.get("_loops"), this.get("_words"));
+    this.strip = new RunStrip(this.run, (step) => this.seek(step));
+    this.moves = {
+      first: button("|‹", "To the first step (Home)", () => this.seek(this.run.first)),
+      back: button("‹ Back", "Back one op (left arrow)", () => this.seek(this.at - 1)),
+      forward: button("Forward ›", "Forward one op (right arrow)", () => this.seek(this.at + 1)),
+      last: button("›|", "To the last step (End)", () => this.seek(this.run.last)),
+      before: button("‹ ◆", "Back to the breakpoint before (p)", () => this.seekStop(-1)),
+      after: button("◆ ›", "Forward to the next breakpoint (n)", () => this.seekStop(1)),
+      over: button("Over ›", "Forward over a whole loop (o)", () => this.seek(this.run.over(this.at, 1) ?? this.run.last)),
+    };
+    const root = h("div", { class: "tfteach-step" });
+    parent.append(root);
+    this.keys = [];
+    this.view = new View(state, root, {
+      decorate: (node, said) => this.decorate(node, said),
+      edge: (edge, classes) => this.edge(edge, classes),
+      edgeNote: (edge) => this.note(edge),
+      key: (key) => this.key(key),
+    });
+    this.keys.push(...this.run.values.map(({ name }) => {
+      const [op, port] = splitName(name);
+      return `${this.view.model.byName.get(op) ?? -1}:${port ?? 0}`;
+    }));
+    this.build();
+    for (const key of ["break_on", "break_nan"]) this.on(key, () => this.show());
+    this.on("at", () => {
+      this.show();
+      this.settle(SETTLE_MS);
+    });
+    this.on("selected", () => this.followSelected());
+    root.addEventListener("keydown", (event) => this.keydown(event));
+    this.show();
+    this.settle(0);
+  }
+
+  destroy(): void {
+    this.pause();
+    clearTimeout(this.settling);
+    this.strip.stop();
+    for (const undo of this.undo) undo();
+    this.view.destroy();
+  }
+
+  private on(key: string, act: () => void): void {
+    this.state.on(`change:${key}`, act);
+    this.undo.push(() => this.state.off(`change:${key}`, act));
+  }
+
+  private build(): void {
+    const { first, back, forward, last, before, after, over } = this.moves;
+    const { words, loops } = this.run;
+    this.nan.addEventListener("change", () => this.set({ break_nan: this.nan.checked }));
+    const bar = h("div", { class: "tft-step-bar" },
+      h("div", { class: "tft-step-moves", role: "toolbar", "aria-label": "Steps" }, first, back, forward, last, this.play,
+        h("span", { class: "tft-rule" }), before, after,
+        h("label", { title: "A breakpoint wherever a NaN or an infinity is made from numbers" }, this.nan, "Stop at NaN")),
+      this.said);
+    const body = this.view.frame.root.querySelector(".tft-bar")!;
+    const error = h("p", { class: "tft-problem", role: "alert" }, h("b", {}, words.error === "" ? "" : `Ended by ${words.error}: `), words.message);
+    error.hidden = words.error === "";
+    body.after(bar, this.strip.el, this.turns, error);
+    this.turns.hidden = loops.length === 0;
+    over.hidden = loops.length === 0;
+    this.view.frame.stage.after(this.panel);
+    if (words.missed > 0 || words.steps > this.run.steps.length) {
+      this.said.title = `${this.run.steps.length.toLocaleString("en")} steps are here; the run had more`;
+    }
+  }
+
+  private get at(): number {
+    return this.run.within(this.get("at"));
+  }
+
+  private get step(): Step | undefined {
+    return this.run.at(this.at);
+  }
+
+  private opOf(step: Step | undefined): Op | undefined {
+    return step === undefined ? undefined : this.view.model.ops[step.op];
+  }
+
+  // --- going ---
+
+  private seek(to: number): void {
+    this.pause();
+    this.goTo(to);
+  }
+
+  private goTo(to: number): void {
+    const at = this.run.within(to);
+    this.other = undefined;
+    const op = this.opOf(this.run.at(at));
+    if (at === this.get("at")) {
+      this.show();
+      this.settle(0);
+    }
+    this.set(op === undefined ? { at } : { at, selected: op.name });
+  }
+
+  private seekStop(by: 1 | -1): void {
+    const { at, stops } = this;
+    const found = by > 0 ? stops.find((n) => n > at) : stops.filter((n) => n < at).at(-1);
+    if (found !== undefined) this.seek(found);
+    else this.view.say("No breakpoint there");
+  }
+
+  /** Something was selected: here, or in another view of the graph. */
+  private followSelected(): void {
+    const node = this.view.nodeOf(this.state.get("selected"));
+    const op = node === undefined ? undefined : this.view.model.opOf(node);
+    if (op === undefined || op.index === this.step?.op) {
+      if (this.other !== undefined) this.show((this.other = undefined));
+      return;
+    }
+    const step = this.run.nearest(op.index, this.at);
+    this.pause();
+    this.other = step === undefined ? op : undefined;
+    if (step === undefined) this.show();
+    else this.set({ at: step });
+  }
+
+  /** The box of the step, its scopes open; once the reader has stopped there. */
+  private settle(wait: number): void {
+    clearTimeout(this.settling);
+    this.settling = window.setTimeout(() => {
+      const op = this.other ?? this.opOf(this.step);
+      if (op !== undefined) this.bringIntoView(op);
+    }, wait);
+  }
+
+  private bringIntoView(op: Op): void {
+    const { model, scene, canvas } = this.view;
+    const open = scene.nodes.filter((node) => node.open).map((node) => node.id);
+    const next = new Set(open);
+    let scope = model.root;
+    let box = scope;
+    for (;;) {
+      const inside = grouped(model, scope, this.state.get("group_above")).find((node) => node.members.includes(op.index));
+      if (inside === undefined) break;
+      box = inside;
+      // A variable, or an op with its constants, is one thing to a reader.
+      if (box.kind === "op" || ["variable", "op"].includes(glyphOf(model, box))) break;
+      next.add(box.id);
+      scope = box;
+    }
+    if (next.size > open.length) this.set({ expanded: [...next] });
+    canvas.glide(() => canvas.reveal(box.id));
+  }
+
+  private togglePlay(): void {
+    if (this.timer !== 0) return this.pause();
+    if (this.at === this.run.last) this.goTo(this.run.first);
+    const wait = Math.max(STEP_MS[0], Math.min(STEP_MS[1], WHOLE_PLAY_MS / Math.max(1, this.run.steps.length)));
+    this.timer = window.setInterval(() => {
+      this.goTo(this.at + 1);
+      if (this.at === this.run.last || this.stops.includes(this.at)) this.pause();
+    }, wait);
+    this.showPlay();
+  }
+
+  private pause(): void {
+    window.clearInterval(this.timer);
+    this.timer = 0;
+    this.showPlay();
+  }
+
+  private showPlay(): void {
+    this.play.textContent = this.timer !== 0 ? "❚❚ Pause" : "▶ Play";
+    this.play.setAttribute("aria-label", this.timer !== 0 ? "Pause" : "Play the steps up to the next breakpoint (Space)");
+  }
+
+  // --- keys ---
+
+  private keydown(event: KeyboardEvent): void {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const target = event.target as Element;
+    if (target.closest(".tft-canvas, .tft-search-box, .tft-outline, .tft-details") !== null) return; // keys of their own
+    const isButton = target.closest("button, input") !== null;
+    const scrolls = target === this.panel && /^(Arrow(Up|Down)|Page|Home|End)/.test(event.key);
+    if (scrolls || (isButton && (event.key === " " || event.key === "Enter"))) return;
+    const moves: Record<string, () => void> = {
+      ArrowRight: () => this.seek(event.shiftKey ? (this.run.turn(this.at, 1) ?? this.at) : this.at + 1),
+      ArrowLeft: () => this.seek(event.shiftKey ? (this.run.turn(this.at, -1) ?? this.at) : this.at - 1),
+      ArrowUp: () => this.seek(this.at + 1),
+      ArrowDown: () => this.seek(this.at - 1),
+      PageUp: () => this.seek(this.at + 10),
+      PageDown: () => this.seek(this.at - 10),
+      Home: () => this.seek(this.run.first),
+      End: () => this.seek(this.run.last),
+      " ": () => this.togglePlay(),
+    };
+    const move = moves[event.key];
+    if (move === undefined && !this.key(event.key)) return;
+    // Not left to the page: a notebook keeps these keys for itself.
+    event.preventDefault();
+    event.stopPropagation();
+    move?.();
+  }
+
+  /** Letters, also while the graph has the focus. */
+  private key(key: string): boolean {
+    const keys: Record<string, () => void> = {
+      n: () => this.seekStop(1), p: () => this.seekStop(-1), b: () => this.toggleStop(), o: () => this.moves.over.click(),
+      ".": () => this.seek(this.at + 1), ",": () => this.seek(this.at - 1),
+    };
+    keys[key]?.();
+    return key in keys;
+  }
+
+  private toggleStop(): void {
+    const op = this.other ?? this.opOf(this.step);
+    if (op === undefined) return;
+    const known = this.get("break_on");
+    this.set({ break_on: known.includes(op.name) ? known.filter((name) => name !== op.name) : [...known, op.name] });
+  }
+
+  // --- showing ---
+
+  private show(_?: undefined): void {
+    const { run, at, step } = this;
+    const nan = this.get("break_nan");
+    const nameOf = (op: number): string => this.view.model.ops[op]?.name ?? "";
+    const others = [...this.get("_when"), ...(nan ? this.get("_spoilers") : [])];
+    const stops = run.stops(this.get("break_on"), nameOf, others);
+    if (stops.join() !== this.stops.join()) this.strip.setStops((this.stops = stops));
+    this.nan.checked = nan;
+    this.known = run.known(at, (value) => this.keys[value]!);
+    this.handed = new Set([...this.known.made.keys()].map((key) => Number(key.split(":")[0])).filter((index) => FLOW.test(this.view.model.ops[index]?.type ?? "")));
+    const op = this.opOf(step);
+    const words = `${step?.failed === true ? "failed: " : ""}${op?.name ?? "nothing ran"}`;
+    this.strip.show(at, `step ${at} of ${run.last}: ${words}`);
+    this.said.replaceChildren("step ", h("b", {}, at.toLocaleString("en")), ` of ${run.last.toLocaleString("en")}`);
+    this.moves.first.disabled = this.moves.back.disabled = at <= run.first;
+    this.moves.forward.disabled = this.moves.last.disabled = at >= run.last;
+    this.moves.before.disabled = !stops.some((n) => n < at);
+    this.moves.after.disabled = !stops.some((n) => n > at);
+    this.showTurns();
+    this.showPanel();
+    this.view.remark();
+    const made = step?.outputs.map((value) => run.values[value]!.short).join(", ") ?? "";
+    this.view.say(`Step ${at}: ${words}${made === "" ? "" : `, gives ${made}`}`);
+  }
+
+  private showTurns(): void {
+    const { step, run } = this;
+    if (run.loops.length === 0) return;
+    this.moves.over.disabled = run.over(this.at, 1) === undefined;
+    const focus = focusNear(this.turns);
+    const move = focus !== null && this.turns.contains(focus) ? focus.getAttribute("data-move") : null;
+    const chips = (step?.loops ?? []).map(({ loop, turn }, depth) => {
+      const { name, times } = run.loops[loop]!;
+      const words = turn < times ? `turn ${turn + 1} of ${times}` : "the test that ends it";
+      const go = (text: string, title: string, key: string, to: number | undefined): HTMLButtonElement => {
+        const made = button(text, title, () => to !== undefined && this.seek(to));
+        made.disabled = to === undefined;
+        made.dataset["move"] = `${key}${depth}`;
+        return made;
+      };
+      return h("span", { class: "tft-turn", role: "group", "aria-label": `Loop ${name}` }, h("code", {}, name),
+        go("‹", `Turn before of ${name} (Shift and left arrow)`, "back", run.toTurn(step!, depth, turn - 1)),
+        h("span", { class: "tft-turn-words" }, words),
+        go("›", `Next turn of ${name} (Shift and right arrow)`, "next", run.toTurn(step!, depth, turn + 1)),
+        go("Out ›", `Out of ${name}: to the first step after it`, "out", run.out(step!, depth)));
+    });
+    const empty = h("span", { class: "tft-muted" }, "outside of loops");
+    this.turns.replaceChildren(this.moves.over, h("span", { class: "tft-rule" }), ...(chips.length > 0 ? chips : [empty]));
+    if (move !== null) (this.turns.querySelector<HTMLElement>(`[data-move="${move}"]:enabled`) ?? this.moves.over).focus();
+  }
+
+  private showPanel(): void {
+    const { step, run } = this;
+    this.panel.scrollTop = 0;
+    if (this.other !== undefined) return this.panel.replaceChildren(...this.withoutStep(this.other));
+    if (step === undefined) {
+      this.panel.replaceChildren(h("p", { class: "tft-muted" }, "No op ran."));
+      return;
+    }
+    const op = this.opOf(step);
+    const name = op?.name ?? "?";
+    const facts = [op?.type ?? "", step.device, ...(step.failed ? [] : [timeText(step.elapsedUs)]), `${bytesText(step.live)} alive`];
+    const stopped = this.get("break_on").some((pattern) => globbed(pattern).test(name));
+    const stop = button("◆ Breakpoint", "Stop whenever this op runs (b)", () => this.toggleStop());
+    stop.setAttribute("aria-pressed", `${stopped}`);
+    const parts: (HTMLElement | null)[] = [
+      h("div", { class: "tft-step-head" }, title(name), stop),
+      h("div", { class: "tft-step-facts" }, ...facts.filter((fact) => fact !== "").map((fact) => h("span", {}, fact))),
+      step.failed ? h("p", { class: "tft-failed-words" }, h("b", {}, `✕ ${run.words.error}. `), "Here the run ended; above stands why.") : null,
+      sourceOf(op),
+      this.blame(step),
+      step.inputs.length > 0 ? section("Takes", step.inputs.map((value) => valueBlock(run.values[value]!, this.originOf(value, step)))) : null,
+      step.outputs.length > 0 ? section("Gives", step.outputs.map((value) => valueBlock(run.values[value]!, null))) : null,
+    ];
+    this.panel.replaceChildren(...parts.filter((part) => part !== null));
+  }
+
+  /** Where a NaN came from, if there is one. */
+  private blame(step: Step): HTMLElement | null {
+    const { run } = this;
+    const wrong = [...step.inputs, ...step.outputs].some((value) => isWrong(run.values[value]));
+    if (!wrong) return null;
+    const { step: origin, came } = run.origin(step.number);
+    const line = h("p", { class: "tft-blame" });
+    if (came !== undefined) line.append(`✕ ${came.name} came in with it: no op of this run made it.`);
+    else if (origin === step.number) line.append(h("b", {}, "✕ It begins here:"), " only numbers come in.");
+    else {
+      const name = this.opOf(run.at(origin))?.name ?? "?";
+      line.append("✕ It began at ", button(name, `Back to step ${origin}, ${name}, where it began`, () => this.seek(origin), "tft-link"));
+    }
+    return line;
+  }
+
+  /** The step that made an input, as a link; else where it was from. */
+  private originOf(value: number, step: Step): HTMLElement | string {
+    const maker = this.run.makerOf(value, step.number);
+    if (maker !== undefined) return button(`from step ${maker}`, `To step ${maker}, which made it`, () => this.seek(maker), "tft-link");
+    const op = this.view.model.ops[Number(this.keys[this.run.values[value]!.first]!.split(":")[0])];
+    return op === undefined ? "" : sourceWords(op, this.state.get("feeds"));
+  }
+
+  private withoutStep(op: Op): HTMLElement[] {
+    const back = button("Back to the step", "Back to the step in view", () => this.seek(this.at));
+    const source = sourceOf(op);
+    return [
+      h("div", { class: "tft-step-head" }, title(op.name)), h("div", { class: "tft-step-facts" }, h("span", {}, op.type)),
+      h("p", {}, `It has no step of its own: ${noStepWords(op, this.state.get("feeds"))}.`), ...(source === null ? [] : [source]), back,
+    ];
+  }
+
+  // --- the graph ---
+
+  private decorate(node: SceneNode, said: NodeMarks): NodeMarks {
+    if (this.view === undefined) return said; // the first drawing
+    const { ran } = this.known;
+    const { values } = this.run;
+    const classes = said.classes.filter((name) => name !== "tft-needed" && !name.startsWith("tft-like-"));
+    const badges = said.badges.filter((badge) => !badge.startsWith("≅"));
+    const members = node.node.members.filter((index) => ran.has(index) || this.handed.has(index));
+    const now = this.step !== undefined && node.node.members.includes(this.step.op);
+    let { label, note } = said;
+    if (members.length > 0) classes.push("tft-done");
+    else if (node.node.members.some((index) => this.run.ofOp.has(index))) classes.push("tft-to-come");
+    const bad = members.flatMap((index) => ran.get(index)?.step.outputs ?? []).map((value) => values[value]!).filter(isWrong);
+    const wrong = bad.length > 0;
+    if (wrong && !node.open) {
+      classes.push("tft-bad");
+      badges.push(bad.some(({ nans }) => nans > 0) ? "NaN" : "∞");
+    }
+    const own = this.view.model.opOf(node.node);
+    const stopped = own !== undefined && this.get("break_on").some((pattern) => globbed(pattern).test(own.name));
+    if (stopped && !node.open) badges.push("◆");
+    const times = own === undefined ? 0 : (ran.get(own.index)?.times ?? 0);
+    if (!node.open && times > 1) badges.push(`×${times}`);
+    else if (!node.open && members.length > 0 && !now) badges.push("✓");
+    if (node.node.kind !== "op" && note !== undefined) note = `${members.length} of ${node.node.members.length} so far`;
+    if (now && !node.open) {
+      classes.push("tft-now");
+      if (this.step!.failed) classes.push("tft-failed");
+      badges.push(this.step!.failed ? "✕ failed" : "now");
+    }
+    const state = now ? "this step" : members.length > 0 ? "has run" : "has not run yet";
+    label = `${label}, ${state}${wrong ? ", holds NaN or infinity" : ""}${stopped ? ", breakpoint" : ""}`;
+    return { classes, badges, label, note };
+  }
+
+  /** The values that flowed along a line, each tensor's last. */
+  private flowed(edge: SceneEdge): Value[] {
+    const found = new Map<string, Value>();
+    const { made, ran } = this.known;
+    for (const { from, port, to } of edge.base) {
+      if (port < 0) continue;
+      const reader = ran.get(to)?.step;
+      const inputs = this.view.model.ops[to]!.inputs;
+      const pair = inputs.findIndex((op, i) => i % 2 === 0 && op === from && inputs[i + 1] === port) / 2;
+      const taken = reader !== undefined && reader.inputs.length * 2 === inputs.length ? reader.inputs[pair] : undefined;
+      const source = made.get(`${from}:${port}`);
+      const value = source !== undefined && (taken === undefined || source.step > reader!.number) ? source.value : taken;
+      if (value !== undefined) found.set(`${from}:${port}`, this.run.values[value]!);
+    }
+    return [...found.values()];
+  }
+
+  private edge(edge: SceneEdge, classes: string[]): string[] {
+    const values = this.view === undefined ? [] : this.flowed(edge);
+    const kept = classes.filter((name) => name !== "tft-needed");
+    if (values.length > 0) kept.push("tft-flowed");
+    if (values.some(isWrong)) kept.push("tft-bad");
+    return kept;
+  }
+
+  private speaks(edge: SceneEdge): boolean {
+    const { scene } = this.view;
+    if (this.speaking.scene !== scene) this.speaking = { scene, edges: speakers(scene) };
+    return this.speaking.edges.has(edge.id);
+  }
+
+  private note(edge: SceneEdge): string | undefined {
+    const values = this.view === undefined ? [] : this.flowed(edge);
+    if (values.length === 0) return undefined;
+    if (!edge.starts || !this.speaks(edge)) return ""; // said where the line begins, or on another one
+    if (values.length === 1) return values[0]!.short;
+    const wrong = values.filter(isWrong).length;
+    return `${values.length} values${wrong > 0 ? `, ${wrong} with NaN` : ""}`;
+  }
+}
+
+/** Whether a line says its value: those with room for a label, else the first of a tensor. */
+function speakers(scene: Scene): Set<string> {
+  const found = new Set<string>();
+  const said = new Set<string>();
+  const tensorsOf = ({ base }: SceneEdge): string => [...new Set(base.map(({ from, port }) => `${from}:${port}`))].join();
+  const byRoom = [...scene.edges].sort((a, b) => Number(a.labelAt === null) - Number(b.labelAt === null));
+  for (const edge of byRoom) {
+    const tensors = tensorsOf(edge);
+    if (edge.labelAt !== null || !said.has(tensors)) found.add(edge.id);
+    said.add(tensors);
+  }
+  return found;
+}
+
+function section(title: string, content: HTMLElement[]): HTMLElement {
+  return h("section", {}, h("h4", {}, title), ...content);
+}
+
+/** A name that may break after each scope. */
+function title(name: string): HTMLElement {
+  const parts = name.split("/").map((part, i, all) => (i < all.length - 1 ? `${part}/` : part));
+  return h("h3", {}, ...parts.flatMap((part) => [part, h("wbr")]));
+}
+
+function sourceOf(op: Op | undefined): HTMLElement | null {
+  if (op?.source === undefined) return null;
+  const [file, line, , text] = op.source;
+  return h("div", { class: "tft-step-source" }, h("span", { class: "tft-muted" }, `${file} line ${line}`), ...(text === "" ? [] : [h("pre", {}, text.trim())]));
+}
+
+const FLOW = /^(Ref)?(Switch|Merge|Enter|Exit|NextIteration)$/;
+const VARIABLE = /^(Variable|VariableV2|VarHandleOp)$/;
+
+function sourceWords(op: Op, feeds: readonly string[]): string {
+  if (feeds.some((feed) => splitName(feed)[0] === op.name)) return "fed";
+  if (op.type === "Const") return "constant";
+  return VARIABLE.test(op.type) ? "the variable, as it stood" : "known before the run";
+}
+
+function noStepWords(op: Op, feeds: readonly string[]): string {
+  if (feeds.some((feed) => splitName(feed)[0] === op.name)) return "it was fed";
+  if (op.type === "Const") return "a constant is known before the run";
+  if (VARIABLE.test(op.type)) return "a variable only holds its value; what reads or writes it has steps";
+  if (FLOW.test(op.type)) return "it only hands values on; see its lines";
+  return "nothing fetched needs it, its branch was not taken, or it was folded or merged before the run";
+}
+
+function render({ model, el }: { model: WidgetModel; el: HTMLElement }): () => void {
+  const view = new StepView(model, el);
+  return () => view.destroy();
+}
+
+export default hosted(render);
