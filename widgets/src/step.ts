@@ -56,6 +56,7 @@ class StepView {
   private readonly nan = h("input", { type: "checkbox" });
   private readonly turns = h("div", { class: "tft-turns", role: "toolbar", "aria-label": "Loops" });
   private readonly panel = h("section", { class: "tft-step-panel", "aria-label": "The step", tabindex: "0" });
+  private readonly root = h("div", { class: "tfteach-step" });
   private readonly undo: (() => void)[] = [];
 
   constructor(private readonly state: WidgetModel, parent: HTMLElement) {
@@ -76,7 +77,7 @@ class StepView {
       after: button("◆ ›", "Forward to the next breakpoint (n)", () => this.seekStop(1)),
       over: button("Over ›", "Forward over a whole loop (o)", () => this.seek(this.run.over(this.at, 1) ?? this.run.last)),
     };
-    const root = h("div", { class: "tfteach-step" });
+    const root = this.root;
     parent.append(root);
     this.keys = [];
     this.view = new View(state, root, {
@@ -107,6 +108,7 @@ class StepView {
     this.strip.stop();
     for (const undo of this.undo) undo();
     this.view.destroy();
+    this.root.remove();
   }
 
   private on(key: string, act: () => void): void {
