@@ -96,11 +96,47 @@ tf.edit_distance({S}, {OTHER})
 tf.edit_distance(1, {OTHER})
 """
 
+# Characters of one to four bytes; wrong bytes; control characters.
+UNICODE = r"""
+{U}transcode([b'n\xc3\xa9', b'a\xffb\xe4\xb8', b'\xf0\x9f\x98\x80'], {BOTH})
+{U}transcode([b'a\xff\x07'], 'UTF-8', 'UTF-32-BE', 'ignore', 63, True, 't')
+{U}transcode([b'\xed\xa0\x80z\xc0\xaf\x00'], 'UTF-8', 'UTF-8', 'replace', 63, True)
+{U}transcode([b'\x00a\xd8\x00\x00b\x00'], 'UTF-16-BE', 'UTF-8')
+{U}transcode([b'\xe9\x80'], 'windows-1252', 'UTF-8')
+{U}transcode([b'a', b'\xff'], 'UTF-8', 'UTF-8', 'strict')
+{U}transcode([b'a'], 'KLINGON', 'UTF-8')
+{U}transcode([b'a'], 'hex', 'UTF-8')
+{U}transcode([b'a'], 'UTF-8', 'UTF-7')
+{U}transcode([1], 'UTF-8', 'UTF-8')
+{U}decode(b'n\xc3\xa9\xff\x00', 'UTF-8')
+{U}decode(b'a\xff\x00', 'UTF-8', 'ignore', 63, True, 'd')
+{U}decode(b'\xff', 'UTF-8', 'strict')
+{U}decode(b'\xff', 'UTF-8', replacement_char=-1)
+{U}decode(tf.placeholder(tf.string), 'UTF-8')
+{U}decode_with_offsets(b'n\xc3\xa9\xff\xf0\x9f\x98\x80', 'UTF-8')
+{U}split(b'n\xc3\xa9\xff', 'UTF-8')
+{U}split_with_offsets(b'\x00n\xd8\x3d\xde\x00', 'UTF-16-BE', name='s')
+{U}encode([65, 233, 0x4e16, 0x1f600, 0xd800, 0x110000, -1, 0], 'UTF-8')
+{U}encode([0xd800, -1, 0x1f600], 'UTF-16-BE', 'replace', 63, 'e')
+{U}encode([[65, 66], [67, -1]], 'UTF-32-BE', 'ignore')
+{U}encode([[[65, 66]], [[67, 68]]], 'UTF-8')
+{U}encode([-1], 'UTF-8', 'strict')
+{U}encode([1], 'UTF-8', 'what')
+{U}encode([1], 'UTF-8', replacement_char=0x110000)
+{U}encode(7, 'UTF-8')
+{U}encode(tf.placeholder(tf.int32), 'UTF-8')
+{U}encode([1.0], 'UTF-8')
+{U}script([0x41, 0x4e00, 0x430, 32, 0x1f600, -1, 0x110000, 0x3b1, 0xd800])
+tf.nn.fractional_max_pool(tf.zeros([1, 5, 5, 1]), [1.0, 1.5, 1.7])
+"""
+
 
 def calls():
     """The expressions, by name."""
-    lines = [line for line in (TEXT + SPARSE).splitlines() if line]
-    return [line.replace("{S}", S).replace("{OTHER}", OTHER) for line in lines]
+    text = (TEXT + SPARSE + UNICODE).replace("{S}", S).replace("{OTHER}", OTHER)
+    text = text.replace("{U}", "tf.strings.unicode_")
+    text = text.replace("{BOTH}", "'UTF-8', 'UTF-16-BE'")
+    return [line for line in text.splitlines() if line]
 
 
 def plain(value):

@@ -5,12 +5,25 @@ Source: python/framework/op_def_library.py (order of conversions, messages).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import DType
 from tfteach.framework.op import Arg, Op
 from tfteach.framework.operation import Tensor
+
+
+def check_choice(op_type: str, name: str, value: Any, allowed: Sequence[str]) -> None:
+    """Refuse a string attribute as TF does."""
+    if not isinstance(value, str):
+        raise TypeError(f"Expected string for argument '{name}' not {value!r}.")
+    if value not in allowed:
+        choices = ", ".join(f'"{choice}"' for choice in allowed)
+        raise ValueError(
+            f"Attr '{name}' of '{op_type}' Op passed string '{value}' not in: "
+            f"{choices}."
+        )
 
 
 def convert_inputs(op: Op, values: tuple[Any, ...]) -> list[Tensor]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.errors import invalid_argument
+from tfteach.framework.inputs import check_choice
 from tfteach.framework.op import Op
 from tfteach.framework.shape import Shape
 from tfteach.ops import conv_geometry as geometry
@@ -48,8 +49,8 @@ class Convolution(Op, abstract=True):
 
     def validate(self) -> None:
         kind = self.op_type
-        geometry.check_choice(kind, "padding", self.padding, self.paddings)
-        geometry.check_choice(kind, "data_format", self.data_format, self.formats)
+        check_choice(kind, "padding", self.padding, self.paddings)
+        check_choice(kind, "data_format", self.data_format, self.formats)
 
     @property
     def rank(self) -> int:

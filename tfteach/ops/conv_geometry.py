@@ -57,18 +57,6 @@ def from_last(xp: Any, array: Any, data_format: str) -> Any:
 # ---- what a caller writes
 
 
-def check_choice(op_type: str, name: str, value: Any, allowed: Sequence[str]) -> None:
-    """Refuse a string attribute as TF does."""
-    if not isinstance(value, str):
-        raise TypeError(f"Expected string for argument '{name}' not {value!r}.")
-    if value not in allowed:
-        choices = ", ".join(f'"{choice}"' for choice in allowed)
-        raise ValueError(
-            f"Attr '{name}' of '{op_type}' Op passed string '{value}' not in: "
-            f"{choices}."
-        )
-
-
 def ints(op_type: str, name: str, value: Any) -> tuple[int, ...]:
     """A list attribute as a tuple of ints; TypeError if it is none."""
     if not isinstance(value, Sequence) and not hasattr(value, "tolist"):

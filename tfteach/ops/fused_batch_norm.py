@@ -15,6 +15,7 @@ from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import dtypes_of, float16, float32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
+from tfteach.framework.inputs import check_choice
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
@@ -40,7 +41,7 @@ class _FusedBatchNorm(Op, abstract=True):
 
     def validate(self) -> None:
         formats = geometry.FORMATS
-        geometry.check_choice(self.op_type, "data_format", self.data_format, formats)
+        check_choice(self.op_type, "data_format", self.data_format, formats)
 
     def _with_channels(self, x: Shape, *others: Shape) -> tuple[Any, int | None]:
         """`x` of rank 4 with the number of channels that all vectors agree on."""

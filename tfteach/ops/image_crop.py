@@ -16,12 +16,12 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import DType, dtypes_of
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
+from tfteach.framework.inputs import check_choice
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.ops import array
 from tfteach.ops import shapes as shape_ops
-from tfteach.ops.conv_geometry import check_choice
 from tfteach.ops.image_resize import check_length, sized
 from tfteach.ops.segment_kernels import segment_sum
 

@@ -11,6 +11,7 @@ from typing import Any
 from tfteach.framework import shape as shapes
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
+from tfteach.framework.inputs import check_choice
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
@@ -31,7 +32,7 @@ class _Dilation(Op, abstract=True):
 
     def validate(self) -> None:
         kind = self.op_type
-        geometry.check_choice(kind, "padding", self.padding, geometry.PADDINGS)
+        check_choice(kind, "padding", self.padding, geometry.PADDINGS)
         for name in ("strides", "rates"):
             found = getattr(self, name)
             if len(found) < 4:

@@ -15,6 +15,7 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import int64
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
+from tfteach.framework.inputs import check_choice
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
@@ -47,7 +48,7 @@ class _Patches(Op, abstract=True):
 
     def validate(self) -> None:
         kind = self.op_type
-        geometry.check_choice(kind, "padding", self.padding, geometry.PADDINGS)
+        check_choice(kind, "padding", self.padding, geometry.PADDINGS)
 
     def windows_of(self, images: Shape) -> Shape:
         """The output's shape."""

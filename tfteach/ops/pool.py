@@ -15,6 +15,7 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import dtypes_of, float32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
+from tfteach.framework.inputs import check_choice
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
@@ -53,8 +54,8 @@ class Pooling(Op, abstract=True):
 
     def validate(self) -> None:
         kind = self.op_type
-        geometry.check_choice(kind, "padding", self.padding, geometry.PADDINGS)
-        geometry.check_choice(kind, "data_format", self.data_format, self.formats)
+        check_choice(kind, "padding", self.padding, geometry.PADDINGS)
+        check_choice(kind, "data_format", self.data_format, self.formats)
 
     @property
     def rank(self) -> int:

@@ -88,6 +88,13 @@ class _Fractional(Op, abstract=True):
     on_gpu: ClassVar[bool] = False
     is_foldable: ClassVar[bool] = False
 
+    def validate(self) -> None:
+        if len(self.pooling_ratio) < 4:
+            raise ValueError(
+                f"Attr 'pooling_ratio' of '{self.op_type}' Op passed list of length "
+                f"{len(self.pooling_ratio)} less than minimum 4."
+            )
+
     def infer_shape(self, value: Shape) -> list[Shape]:
         sizes = shapes.with_rank(value, 4)
         if len(self.pooling_ratio) != 4:
@@ -250,10 +257,9 @@ def _check_backprop(grad: Any, sizes: Any, rows: Any, columns: Any) -> None:
         )
 
 
-_MaxPooled = namedtuple(
-    "FractionalMaxPool", "output row_pooling_sequence col_pooling_sequence"
-)
-_AvgPooled = namedtuple("FractionalAvgPool", _MaxPooled._fields)
+_FIELDS = "output", "row_pooling_sequence", "col_pooling_sequence"
+_MaxPooled: Any = namedtuple("FractionalMaxPool", _FIELDS)  # type: ignore[misc]
+_AvgPooled: Any = namedtuple("FractionalAvgPool", _FIELDS)  # type: ignore[misc]
 
 
 def _instead(kind: str) -> str:
@@ -261,15 +267,6 @@ def _instead(kind: str) -> str:
         "`seed2` and `deterministic` args are deprecated.  Use "
         f"fractional_{kind}_pool_v2."
     )
-
-
-def _ratios(kind: str, given: Any) -> tuple[float, ...]:
-    if len(given) < 4:
-        raise ValueError(
-            f"Attr 'pooling_ratio' of 'Fractional{kind}Pool' Op passed list of length "
-            f"{len(given)} less than minimum 4."
-        )
-    return tuple(given)
 
 
 @export("nn.fractional_max_pool")
@@ -316,7 +313,7 @@ def fractional_max_pool(
     (2015).
     """
     how = pseudo_random, overlapping, deterministic, seed, seed2
-    op = FractionalMaxPool(_ratios("Max", pooling_ratio), *how)
+    op = FractionalMaxPool(tuple(pooling_ratio), *how)
     return _MaxPooled(*op(value, name=name))
 
 
@@ -340,5 +337,5 @@ def fractional_avg_pool(
     Source: FractionalAvgPool in core/ops/nn_ops.cc.
     """
     how = pseudo_random, overlapping, deterministic, seed, seed2
-    op = FractionalAvgPool(_ratios("Avg", pooling_ratio), *how)
+    op = FractionalAvgPool(tuple(pooling_ratio), *how)
     return _AvgPooled(*op(value, name=name))

@@ -16,6 +16,7 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
+from tfteach.framework.inputs import check_choice
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
@@ -118,15 +119,6 @@ def string_strip(input: Any, name: str | None = None) -> Tensor:
 UNITS = ("BYTE", "UTF8_CHAR")
 
 
-def check_unit(op_type: str, unit: str) -> None:
-    """The attribute `unit`, as TF's op definitions allow it."""
-    if unit not in UNITS:
-        allowed = ", ".join(f'"{u}"' for u in UNITS)
-        raise ValueError(
-            f"Attr 'unit' of '{op_type}' Op passed string '{unit}' not in: {allowed}."
-        )
-
-
 class StringLength(TextOp):
     """Bytes, or characters, of each string.  Source: string_ops.cc, StringLength."""
 
@@ -134,7 +126,7 @@ class StringLength(TextOp):
     unit: str = "BYTE"
 
     def validate(self) -> None:
-        check_unit(self.op_type, self.unit)
+        check_choice(self.op_type, "unit", self.unit, UNITS)
 
     def compute(self, xp: Any, input: Any) -> Any:
         return each_as(np.int32, len if self.unit == "BYTE" else _characters, input)
@@ -173,7 +165,7 @@ class Substr(TextOp):
     unit: str = "BYTE"
 
     def validate(self) -> None:
-        check_unit(self.op_type, self.unit)
+        check_choice(self.op_type, "unit", self.unit, UNITS)
 
     def infer_shape(self, input: Shape, pos: Shape, len: Shape) -> Shape:
         shapes.merge(pos, len)
