@@ -40,12 +40,14 @@ class Handles:
       key_of: op -> what it writes or reads.  Nothing is said of what may be written by
         other ops than these.
       writers, readers: by what they write or read.
+      closed: the TensorArrays that an op closes.
     """
 
     def __init__(self, step: Step) -> None:
         self.key_of: dict[Node, Key] = {}
         self.writers: dict[Key, list[Node]] = {}
         self.readers: dict[Key, list[Node]] = {}
+        self.closed: set[Node] = set()
         self._origins: dict[Edge, Key | None] = {}
         leaving = list(step.fetches)
         for node in step.nodes:
@@ -68,6 +70,8 @@ class Handles:
                 self.writers.setdefault(key, []).append(node)
             elif node.op.type in READS:
                 self.readers.setdefault(key, []).append(node)
+            elif node.op.type == "TensorArrayCloseV3":
+                self.closed.add(key[0])
 
     def histories(self) -> dict[Node, list[Node]]:
         """The ops of stacks that loops keep for their gradients -> what fills them.

@@ -41,11 +41,12 @@ class Inference:
         if not node.spec.takes_only_shapes:
             return None
         stand_ins = []
-        for edge in node.inputs:
+        for edge, tensor in zip(node.inputs, node.op.inputs, strict=True):
             shape = self.shapes.get(edge)
             if shape is None or not shapes.is_full(shape):
                 return None
-            stand_ins.append(np.broadcast_to(np.int8(0), shape))  # type: ignore[arg-type]
+            zero = np.zeros((), tensor.dtype.numpy_dtype)
+            stand_ins.append(np.broadcast_to(zero, shape))  # type: ignore[arg-type]
         return stand_ins, "the shape is known"
 
     def infer(self, node: Node) -> list[Shape]:

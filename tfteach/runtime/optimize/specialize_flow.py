@@ -114,7 +114,7 @@ class FlowSpecializer(Inference):
         elif kind in READS:
             self.visit_read(node)
         else:
-            values = self.fold(node)
+            values = self.size(node) or self.fold(node)
             if values is not None:
                 self.values[node] = values
                 self.note_values(node, values)
@@ -203,6 +203,18 @@ class FlowSpecializer(Inference):
                 self.values[node] = (value,)
                 self.reasons[node] = "every turn pushes the same on its stack"
                 self.note_values(node, (value,))
+
+    def size(self, node: Node) -> tuple[Any, ...] | None:
+        """The length of a TensorArray that cannot grow."""
+        if node.op.type != "TensorArraySizeV3" or node not in self.handles.key_of:
+            return None
+        maker, _ = self.handles.key_of[node]
+        made: Any = maker.spec
+        size = self.value_of(maker.inputs[0])
+        if made.dynamic_size or maker in self.handles.closed or size is None:
+            return None
+        self.reasons[node] = f"the size of {maker.name} is known"
+        return (size,)
 
     def element(self, key: Key) -> Shape:
         """The shape of whatever is read from a stack or TensorArray."""
