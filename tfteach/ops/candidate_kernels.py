@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -81,25 +82,43 @@ class Words:
         return words[0::2] | words[1::2].astype(np.uint64) << np.uint64(32)
 
 
+class Drawn(NamedTuple):
+    """A batch of candidates."""
+
+    found: Array  # int64 [count]
+    tries: int  # how many draws they took
+    expected: Array  # float32 [count]: how often each is expected among them
+
+
 class Batches:
     """The words of one batch of candidates after the other.
 
-    Philox costs about as much for one batch as for many: several are made at once.
+    Array operations cost about as much for one batch as for many: the words of several
+    are made at once, and so are candidates that depend on nothing else.
 
     Args:
       stream: the op's stream.
       reserved: the blocks that a batch owns.
       likely: the words that it will probably take.
+      draw_ahead: candidates from the words of batches, uint32 [batches, words]; None
+        for those whose words do not suffice.
     """
 
-    def __init__(self, stream: Stream, reserved: int, likely: int) -> None:
+    def __init__(
+        self,
+        stream: Stream,
+        reserved: int,
+        likely: int,
+        draw_ahead: Callable[[Array], list[Drawn | None]] | None = None,
+    ) -> None:
         self._stream, self._reserved = stream, reserved
         self._blocks = -(-likely // 4)
-        self._ready: deque[Words] = deque()
+        self._draw_ahead = draw_ahead
+        self._ready: deque[tuple[Words, Drawn | None]] = deque()
         self._lock = threading.Lock()
 
-    def next(self) -> Words:
-        """The words of the next batch."""
+    def next(self) -> tuple[Words, Drawn | None]:
+        """The words of the next batch, and its candidates if they were drawn ahead."""
         with self._lock:
             if not self._ready:
                 self._make()
@@ -111,9 +130,11 @@ class Batches:
         starts = np.arange(count, dtype=np.uint64) * np.uint64(self._reserved)
         offsets = starts[:, None] + np.arange(self._blocks, dtype=np.uint64)
         words = generator.blocks_at(offsets.reshape(-1)).reshape(count, -1)
+        ahead = self._draw_ahead
+        drawn = [None] * count if ahead is None else ahead(words)
         for i in range(count):
             batch = generator.skipped(i * self._reserved)
-            self._ready.append(Words(batch, words[i]))
+            self._ready.append((Words(batch, words[i]), drawn[i]))
 
 
 class Sampler:
@@ -135,6 +156,10 @@ class Sampler:
     def learn(self, classes: Array) -> None:
         """Take notice of the true classes of a batch."""
 
+    def ahead(self, count: int) -> Callable[[Array], list[Drawn | None]] | None:
+        """How to draw batches of `count` different classes ahead, if that is right."""
+        return None
+
 
 class Uniform(Sampler):
     """All classes are equally likely."""
@@ -149,13 +174,26 @@ class Uniform(Sampler):
 class LogUniform(Sampler):
     """Class k with probability log((k + 2) / (k + 1)) / log(size + 1) (Zipf's law)."""
 
+    def __init__(self, size: int) -> None:
+        super().__init__(size)
+        self._log_size = np.log(size + 1.0)
+
     def draw(self, words: Words, count: int) -> Array:
-        power = words.doubles(count) * np.log(self.size + 1.0)
-        return (np.exp(power).astype(np.int64) - 1) % self.size
+        return self._classes(words.doubles(count))
+
+    def _classes(self, numbers: Array) -> Array:
+        return (np.exp(numbers * self._log_size).astype(np.int64) - 1) % self.size
 
     def probability(self, classes: Array) -> Array:
         ratio = (classes + 2.0) / (classes + 1.0)
-        return (np.log(ratio) / np.log(self.size + 1.0)).astype(np.float32)
+        return (np.log(ratio) / self._log_size).astype(np.float32)
+
+    def ahead(self, count: int) -> Callable[[Array], list[Drawn | None]]:
+        def draw(words: Array) -> list[Drawn | None]:
+            drawn = self._classes(uniform_float64(words[:, : 2 * _first_draws(count)]))
+            return _distinct_rows(drawn, count, self)
+
+        return draw
 
 
 class LearnedUnigram(Sampler):
@@ -243,13 +281,17 @@ def _aliases(weights: Array) -> tuple[Array, Array]:
 
 
 def sample(
-    sampler: Sampler, words: Words, count: int, unique: bool, true: Array
+    sampler: Sampler,
+    batch: tuple[Words, Drawn | None],
+    count: int,
+    unique: bool,
+    true: Array,
 ) -> tuple[Array, Array, Array]:
     """A batch of candidates.
 
     Args:
       sampler: the distribution.
-      words: the random words of this batch.
+      batch: the random words of this batch, and candidates if they were drawn ahead.
       count: how many to draw.
       unique: whether they must differ.
       true: int64 array of the true classes.
@@ -258,18 +300,26 @@ def sample(
       The candidates, int64 [count]; how often each true class and each candidate is
       expected among them, float32 arrays.
     """
-    if not unique:
-        found, tries = sampler.draw(words, count), count
-    else:
-        found, tries = _distinct(sampler, words, count)
-    classes = np.concatenate((true.reshape(-1), found))
-    expected = _expected(sampler.probability(classes), count, tries)
-    return found, expected[: true.size].reshape(true.shape), expected[true.size :]
+    words, drawn = batch
+    if drawn is None:
+        if unique:
+            found, tries = _distinct(sampler, words, count)
+        else:
+            found, tries = sampler.draw(words, count), count
+        expected = _expected(sampler.probability(found), count, tries)
+        drawn = Drawn(found, tries, expected)
+    of_true = _expected(sampler.probability(true), count, drawn.tries)
+    return drawn.found, of_true, drawn.expected
+
+
+def _first_draws(count: int) -> int:
+    """How many draws to make at first for so many different classes."""
+    return count + count // 2 + 8
 
 
 def _distinct(sampler: Sampler, words: Words, count: int) -> tuple[Array, int]:
     """The first `count` different classes drawn, and how many draws they took."""
-    drawn = sampler.draw(words, count + count // 2 + 8)
+    drawn = sampler.draw(words, _first_draws(count))
     while True:
         _, first = np.unique(drawn, return_index=True)
         if first.size >= count:
@@ -278,8 +328,33 @@ def _distinct(sampler: Sampler, words: Words, count: int) -> tuple[Array, int]:
         drawn = np.concatenate((drawn, sampler.draw(words, drawn.size)))
 
 
+def _distinct_rows(drawn: Array, count: int, sampler: Sampler) -> list[Drawn | None]:
+    """The first `count` different classes of each row; None where there are fewer."""
+    rows = np.arange(len(drawn))[:, None]
+    order = np.argsort(drawn, axis=1, kind="stable")
+    ordered = drawn[rows, order]
+    is_first = np.ones(drawn.shape, bool)
+    is_first[rows, order[:, 1:]] = ordered[:, 1:] != ordered[:, :-1]
+    numbers = np.cumsum(is_first, axis=1)
+    enough = numbers[:, -1] >= count
+    tries = np.sum(numbers < count, axis=1)[enough] + 1
+    found = drawn[is_first & (numbers <= count) & enough[:, None]].reshape(-1, count)
+    p = sampler.probability(found)
+    expected = _chance(p, tries[:, None])
+    expected[tries == count] = _expected(p[tries == count], count, count)
+    # Copies: who keeps one batch shall not keep all.
+    full = (
+        Drawn(classes.copy(), taken, often.copy())
+        for classes, taken, often in zip(found, tries.tolist(), expected, strict=True)
+    )
+    return [next(full) if is_enough else None for is_enough in enough.tolist()]
+
+
 def _expected(p: Array, count: int, tries: int) -> Array:
     """How often a class is among `count` candidates; at most once if they differ."""
-    if tries == count:
-        return p * np.float32(count)
+    return p * np.float32(count) if tries == count else _chance(p, tries)
+
+
+def _chance(p: Array, tries: Any) -> Array:
+    """How likely a class comes at all in so many tries."""
     return -np.expm1(np.float32(tries) * np.log1p(-p))

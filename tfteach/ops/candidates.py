@@ -73,7 +73,9 @@ class _CandidateSampler(StatefulOp, abstract=True):
         sampler = self.sampler()
         likely = (2 * self.num_sampled + 16) * sampler.words_per_draw
         stream = Stream(self.seed, self.seed2)
-        return kernels.Batches(stream, _BLOCKS * self.num_sampled, likely), sampler
+        ahead = sampler.ahead(self.num_sampled) if self.unique else None
+        reserved = _BLOCKS * self.num_sampled
+        return kernels.Batches(stream, reserved, likely, ahead), sampler
 
     def gradient(self, op: Operation, *grads: Any) -> list[Any]:
         return [None]

@@ -1,0 +1,35 @@
+"""Candidates drawn for many batches at once are those of each batch by itself."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tfteach.ops import candidate_kernels as kernels
+from tfteach.ops.philox import Stream
+
+
+@pytest.mark.parametrize(
+    ("size", "count", "is_enough"),
+    [(50_000, 64, {True}), (70, 64, {False}), (12, 8, {True, False}), (9, 1, {True})],
+)
+def test_ahead_and_one_by_one(size: int, count: int, is_enough: set[bool]) -> None:
+    sampler = kernels.LogUniform(size)
+    likely = (2 * count + 16) * sampler.words_per_draw
+    one_by_one, ahead = (
+        kernels.Batches(Stream(3, 4), 512 * count, likely, draw)
+        for draw in (None, sampler.ahead(count))
+    )
+    true = np.array([[0], [size // 2], [size - 1]])
+    seen = set()
+    for _ in range(100):
+        ours, theirs = ahead.next(), one_by_one.next()
+        seen.add(ours[1] is not None)
+        found = kernels.sample(sampler, ours, count, True, true)
+        wanted = kernels.sample(sampler, theirs, count, True, true)
+        for a, b in zip(found, wanted, strict=True):
+            assert a.dtype == b.dtype
+            np.testing.assert_array_equal(a, b)
+        assert len(set(found[0].tolist())) == count
+        assert found[0].base is None  # nothing else is kept with it
+    assert seen == is_enough
