@@ -53,3 +53,45 @@ def test_before_and_after_each_pass(lab: Lab) -> None:
     view.locator(".tft-pass[aria-pressed=true]").press("ArrowRight")
     expect(said).to_contain_text("merge duplicates")
     expect(reasons.first).to_contain_text("computes the same as")
+
+
+RACES = """\
+with tf.Graph().as_default() as graph:
+    w = tf.get_variable("w", [], initializer=tf.ones_initializer())
+    with tf.name_scope("double"):
+        twice = tf.multiply(w, 2.0, name="twice")
+        shown = tf.add(twice, 1.0, name="shown")
+    write = tf.assign(w, 5.0, name="write")
+    with tf.control_dependencies([write]):
+        safe = tf.add(w.read_value(), 2.0, name="safe")
+%schedule shown write safe
+"""
+
+
+def test_ready_sets_and_races(lab: Lab) -> None:
+    lab.open_cells("schedule.ipynb", SETUP, RACES, "tfj.GraphView(graph)")
+    lab.run_all()
+    assert lab.cell_errors() == []
+    view = lab.cell(1).locator(".tfteach-schedule")
+    ops = view.locator(".tft-order-op")
+    expect(ops).to_have_count(11)
+    expect(view.locator(".tft-order-op.tft-racing")).to_have_count(2)
+    one, other = view.locator(".tft-orders ol").all()
+    expect(one.locator("li.tft-racing").first).to_contain_text("sees the old value")
+    expect(other.locator("li.tft-racing").last).to_contain_text("sees the new value")
+    expect(view.locator(".tft-no-race")).to_contain_text("always comes before")
+    both_themes(lab, "schedule_view", view)
+    # by the mouse an op, by keys its neighbour; the graph's view goes along
+    view.get_by_title("double/shown (Add)").click()
+    said = view.locator(".tft-order-said")
+    expect(said).to_contain_text("5 must run before it")
+    expect(said).to_contain_text("0 after it")
+    expect(said).to_contain_text("5 in any order")
+    box = lab.cell(2).locator(".tft-node.tft-selected")
+    expect(box).to_have_attribute("data-id", "double/")
+    lab.screenshot("schedule_chosen", view)
+    view.locator(".tft-order-op[aria-pressed=true]").press("ArrowDown")
+    expect(said.locator("code")).to_have_text("safe")
+    expect(box).to_have_attribute("data-id", "safe/")
+    node(lab.cell(2), "write/").click()
+    expect(said.locator("code")).to_have_text("write")

@@ -46,6 +46,7 @@ with watch_growth(graph) as growth, graph.as_default():
 tfj.GrowthView(growth)""",
     "PlacementView": "tfj.PlacementView(sess, [spare], [x, labels])",
     "OptimizingView": "tfj.OptimizingView(sess, [loss], [x, labels], [(2, 4), (2,)])",
+    "ScheduleView": "tfj.ScheduleView(sess, [train, loss], [x, labels])",
     "SessionsView": """\
 other = tf.Session(graph=graph, config=config)
 sessions = tfj.SessionsView({"sess": sess, "other": other})

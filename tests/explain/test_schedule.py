@@ -43,6 +43,7 @@ def test_a_control_dependency_decides(graph: tf.Graph) -> None:
     found = explain_schedule(graph, "after")
     assert found.races == ()
     (pair,) = found.ordered
+    assert any(op.control for op in found.ops)
     assert pair.variable == "w"
     assert found.order.index(pair.first) < found.order.index(pair.second)
     assert "Control dependencies remove these races" in str(found)
@@ -61,6 +62,7 @@ def test_ready_sets() -> None:
         "5 ops in 3 ready sets, at most 2 at a time\n  1. a, b"
     )
     assert "Races" not in str(found)
+    assert found.ops[3][1:] == ("Add", ("c", "a"), ())
     with pytest.raises(KeyError):
         explain_schedule(graph, "nothing")
 

@@ -17,12 +17,12 @@ def graph() -> tf.Graph:
 def test_tabs_of_a_graph_and_of_a_session(graph: tf.Graph) -> None:
     assert list(explore(graph.as_graph_def()).views) == ["Graph", "Run"]
     for target in (graph, graph.get_tensor_by_name("out:0")):
-        assert list(explore(target).views) == ["Graph", "Run", "Growth"]
+        assert list(explore(target).views) == ["Graph", "Run", "Schedule", "Growth"]
     with tf.Session(graph=graph) as session:
         panel = explore(session, fetches="out")
         assert panel.titles == (
-            "Graph", "Run", "Placement", "Sessions", "Optimizer", "Growth",
-            "Timeline", "Memory",
+            "Graph", "Run", "Schedule", "Placement", "Sessions", "Optimizer",
+            "Growth", "Timeline", "Memory",
         )  # fmt: skip
         assert explore().views.keys() == panel.views.keys()
     assert panel.views["Run"].fetches == ["out"]
@@ -34,13 +34,13 @@ def test_views_are_made_when_their_tabs_open(graph: tf.Graph) -> None:
         panel = explore(session)
         assert list(panel.views.made) == ["Graph"]
         panel.views["Graph"].fetches = ["out:0"]
-        panel.selected_index = 2
+        panel.selected_index = 3
         assert list(panel.views.made) == ["Graph", "Placement"]
         assert panel.views["Placement"].fetches == ["out:0"]
-        assert panel.children[2].children == (panel.views["Placement"],)
+        assert panel.children[3].children == (panel.views["Placement"],)
     session.close()
-    panel.selected_index = 7
-    assert "No run has been traced" in panel.children[7].children[0].value
+    panel.selected_index = 8
+    assert "No run has been traced" in panel.children[8].children[0].value
     panel.close()
     assert not graph.observers
 

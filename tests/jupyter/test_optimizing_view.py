@@ -52,7 +52,7 @@ def test_it_follows_what_is_fetched(session: tf.Session) -> None:
         OptimizingView(session, "y", "x", [(), ()])
     panel = explore(session, "sum", "x")
     panel.selected_index = panel.titles.index("Optimizer")
-    assert panel.views["Optimizer"].log.of("two")
+    assert panel.views["Optimizer"].optimizer_log.of("two")
 
 
 def test_still_picture(session: tf.Session) -> None:

@@ -11,7 +11,23 @@ from tfteach.runtime.prune import prune
 from tfteach.runtime.step import Node, Step, build_step, writes
 
 VARIABLES = ("Variable", "VariableV2", "VarHandleOp")
+MOST_IN_ORDER = 16  # of the ops of a run, in words
 MERGES = ("Merge", "RefMerge")
+
+
+class Scheduled(NamedTuple):
+    """An op of a run, and what it waits for.
+
+    Attributes:
+      name, op_type: of the op.
+      inputs: the ops whose values it takes.
+      control: those that it only waits for.
+    """
+
+    name: str
+    op_type: str
+    inputs: tuple[str, ...]
+    control: tuple[str, ...]
 
 
 class Race(NamedTuple):
@@ -36,7 +52,8 @@ class Race(NamedTuple):
         between = {self.first, self.second}
 
         def told(order: tuple[str, ...]) -> str:
-            return " -> ".join(f"[{n}]" if n in between else n for n in order)
+            names = _near(order, between) if len(order) > MOST_IN_ORDER else order
+            return " -> ".join(f"[{n}]" if n in between else n for n in names)
 
         sees = ("sees the old value", "sees the new value") if self.reads else ("", "")
         verb = "reads" if self.reads else "writes"
@@ -69,25 +86,45 @@ class Schedule(NamedTuple):
       order: the order that tfteach takes: reads before writes where both are legal.
       races: pairs that nothing orders.
       ordered: pairs that only control dependencies order.
+      ops: the ops in that order, with what they wait for.
     """
 
     ready_sets: tuple[tuple[str, ...], ...]
     order: tuple[str, ...]
     races: tuple[Race, ...]
     ordered: tuple[Ordered, ...]
+    ops: tuple[Scheduled, ...]
+
+    @property
+    def summary(self) -> str:
+        """One line of counts."""
+        most = max(map(len, self.ready_sets), default=0)
+        return (
+            f"{len(self.order)} ops in {len(self.ready_sets)} ready sets, "
+            f"at most {most} at a time"
+        )
 
     def __str__(self) -> str:
-        lines = [
-            f"{len(self.order)} ops in {len(self.ready_sets)} ready sets, "
-            f"at most {max(map(len, self.ready_sets), default=0)} at a time"
-        ]
-        lines += [
-            f"  {number}. {', '.join(names)}"
-            for number, names in enumerate(self.ready_sets, 1)
-        ]
+        return self.to_text()
+
+    def to_text(self, most: int | None = None) -> str:
+        """The ready sets, the races with two orders each, and what prevents others.
+
+        Args:
+          most: how many of each at most, and how many ops of a set; None for all.
+        """
+        lines = [self.summary]
+        for number, names in enumerate(self.ready_sets[:most], 1):
+            more = [f"and {len(names) - most} more"] if most and names[most:] else []
+            lines.append(f"  {number}. {', '.join([*names[:most], *more])}")
+        if most and self.ready_sets[most:]:
+            lines.append(f"  and {len(self.ready_sets) - most} more")
         if self.races:
             lines.append(f"Races: {len(self.races)}")
-            lines += [f"  {line}" for race in self.races for line in _lines(race)]
+            shown = self.races[:most]
+            lines += [f"  {line}" for race in shown for line in _lines(race)]
+            if most and self.races[most:]:
+                lines.append(f"  and {len(self.races) - most} more")
             lines.append(
                 "  tfteach reads before it writes where both are legal; TensorFlow "
                 "takes what is ready first, and may differ from run to run."
@@ -96,7 +133,9 @@ class Schedule(NamedTuple):
             lines.append("No races.")
         if self.ordered:
             lines.append("Control dependencies remove these races:")
-            lines += [f"  {pair}" for pair in self.ordered]
+            lines += [f"  {pair}" for pair in self.ordered[:most]]
+            if most and self.ordered[most:]:
+                lines.append(f"  and {len(self.ordered) - most} more")
         return "\n".join(lines)
 
 
@@ -147,10 +186,22 @@ def explain_schedule(
         tuple(node.name for node in step.nodes),
         tuple(races),
         tuple(ordered),
+        tuple(_scheduled(node, before[node]) for node in step.nodes),
     )
 
 
 Before = dict[Node, set[Node]]
+
+
+def _scheduled(node: Node, before: set[Node]) -> Scheduled:
+    sources = dict.fromkeys(source for source, _ in node.inputs if source in before)
+    waits = [other for other in node.control if other in before]
+    return Scheduled(
+        node.name,
+        node.op.type,
+        tuple(source.name for source in sources),
+        tuple(other.name for other in waits if other not in sources),
+    )
 
 
 def _sources(step: Step, with_control: bool) -> Before:
@@ -236,6 +287,17 @@ def _order(
                 if not sources:
                     heapq.heappush(ready, (user not in hurry, position[user], user))
     return tuple(order)
+
+
+def _near(order: tuple[str, ...], names: set[str]) -> list[str]:
+    """The ends of an order and what is next to these names; "..." between."""
+    found: list[str] = []
+    for i, name in enumerate(order):
+        if {*order[max(0, i - 1) : i + 2]} & names or i in (0, len(order) - 1):
+            found.append(name)
+        elif found[-1] != "...":
+            found.append("...")
+    return found
 
 
 def _lines(race: Race) -> list[str]:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tfteach.jupyter.widgets.optimizing import OptimizingView as OptimizingView
     from tfteach.jupyter.widgets.placement import PlacementView as PlacementView
     from tfteach.jupyter.widgets.run import RunView as RunView
+    from tfteach.jupyter.widgets.schedule import ScheduleView as ScheduleView
     from tfteach.jupyter.widgets.sessions import SessionsView as SessionsView
     from tfteach.jupyter.widgets.step import StepView as StepView
     from tfteach.jupyter.widgets.timeline import TimelineView as TimelineView
@@ -30,6 +31,7 @@ _VIEWS = {
     "OptimizingView": "optimizing",
     "PlacementView": "placement",
     "RunView": "run",
+    "ScheduleView": "schedule",
     "SessionsView": "sessions",
     "StepView": "step",
     "TimelineView": "timeline",

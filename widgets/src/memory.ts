@@ -5,7 +5,7 @@ import { focusNear, hosted } from "./shared/host";
 import { shorten } from "./shared/look";
 import { ticks, timeText } from "./shared/spans";
 import { drawer, s } from "./shared/svg";
-import { together } from "./shared/together";
+import { opOf, together } from "./shared/together";
 
 interface Curve {
   title: string;
@@ -191,7 +191,7 @@ class MemoryView {
   private drawHolders(el: HTMLElement, curve: Curve): void {
     el.hidden = curve.holders.length === 0;
     if (el.hidden) return;
-    const selected = this.model.get("selected");
+    const selected = opOf(this.model.get("selected"));
     const most = curve.holders[0]![1];
     const rows = curve.holders.slice(0, MOST_HOLDERS).map(([name, size]) => {
       const press = h("button", { type: "button", class: "tft-holder", "aria-pressed": `${name === selected}`, title: name },

@@ -6,7 +6,7 @@ import { shorten } from "./shared/look";
 import { panned, ticks, timeText, within, zoomed } from "./shared/spans";
 import type { Window } from "./shared/spans";
 import { drawer, s } from "./shared/svg";
-import { together } from "./shared/together";
+import { opOf, together } from "./shared/together";
 
 type OpBar = [name: string, type: string, lane: number, start: number, elapsed: number, size: number];
 type TotalRow = [name: string, calls: number, elapsed: number, size: number, share: number];
@@ -96,7 +96,7 @@ class TimelineView {
   }
 
   private get chosen(): OpBar | undefined {
-    const name = this.model.get("selected");
+    const name = opOf(this.model.get("selected"));
     return name === "" ? undefined : this.ops.find((op) => op[0] === name);
   }
 
@@ -257,7 +257,7 @@ class TimelineView {
     const axis = s("g", { class: "tft-axis" });
     for (const at of ticks(this.window, this.width / 110)) axis.append(s("path", { d: `M${x(at).toFixed(1)},${HEAD - 5}V${height}` }), s("text", { x: x(at).toFixed(1), y: HEAD - 11, "text-anchor": x(at) > width - 40 ? "end" : "middle" }, timeText(at)));
     const bars = s("g", { "clip-path": `url(#${clip})` });
-    const chosen = this.model.get("selected");
+    const chosen = opOf(this.model.get("selected"));
     for (const [lane, { label, simulated, thread, name }] of lanes.entries()) {
       const y = HEAD + lane * LANE + 6;
       const second = [simulated ? "simulated" : "", thread > 0 ? `thread ${thread % 10000}` : ""].filter((w) => w !== "").join(", ");

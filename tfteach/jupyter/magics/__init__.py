@@ -12,6 +12,7 @@ MAGICS = {
     "optimizing": "OptimizingMagics",
     "placement": "PlacementMagics",
     "run": "RunMagics",
+    "schedule": "ScheduleMagics",
     "sessions": "SessionsMagics",
     "status": "StatusMagics",
     "step": "StepMagics",

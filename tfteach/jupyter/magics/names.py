@@ -17,16 +17,22 @@ from tfteach.session.session import open_sessions
 def element_of(graph: Graph, user_ns: dict[str, Any], name: str) -> Operation | Tensor:
     """What a name stands for: an op or tensor of the graph, or the user's variable.
 
+    Where `loss` is the op of that name and the user's variable for its output, it is
+    the output: a run that fetches the op gives nothing.
+
     Raises:
       UsageError: nothing; it says which names are near.
     """
-    known = [op.name for op in graph.get_operations()]
-    if name.partition(":")[0] in known:
-        return graph.as_graph_element(name)
     value: Any = user_ns.get(name)
     if hasattr(value, "_as_graph_element"):  # a variable
         value = value._as_graph_element()
-    if isinstance(value, Operation | Tensor) and value.graph is graph:
+    is_of_graph = isinstance(value, Operation | Tensor) and value.graph is graph
+    known = [op.name for op in graph.get_operations()]
+    if name.partition(":")[0] in known:
+        if is_of_graph and value.name == f"{name}:0":
+            return value
+        return graph.as_graph_element(name)
+    if is_of_graph:
         return value
     near = difflib.get_close_matches(name, known, 3, 0.5)
     advice = f" Did you mean {' or '.join(near)}?" if near else ""
@@ -44,6 +50,8 @@ def graph_of(user_ns: dict[str, Any], names: Sequence[str]) -> Graph:
 
 def session_of(shell: Any, expression: str | None) -> BaseSession:
     """The session that an expression gives; the default one; or the only one open.
+
+    Of several that are open it is the only one that the user has a name for.
 
     Raises:
       UsageError: it gives none, or none is meant.
@@ -67,6 +75,8 @@ def session_of(shell: Any, expression: str | None) -> BaseSession:
     if not found:
         raise UsageError("There is no open session: make one, sess = tf.Session()")
     names = sessions_in(shell.user_ns)
+    if len(set(names.values())) == 1:  # others were left open somewhere
+        return next(iter(names.values()))
     raise UsageError(f"Which of {len(found)} sessions? {', '.join(names)}")
 
 

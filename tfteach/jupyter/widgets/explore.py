@@ -21,6 +21,7 @@ from tfteach.jupyter.widgets.optimizing import OptimizingView
 from tfteach.jupyter.widgets.placement import PlacementView
 from tfteach.jupyter.widgets.plain import Shown
 from tfteach.jupyter.widgets.run import RunView
+from tfteach.jupyter.widgets.schedule import ScheduleView
 from tfteach.jupyter.widgets.sessions import SessionsView
 from tfteach.jupyter.widgets.timeline import TimelineView
 from tfteach.session.base import BaseSession
@@ -113,6 +114,8 @@ class Explorer(Shown, ipywidgets.Tab):
             "Graph": lambda: GraphView(graph, *self._run()),
             "Run": lambda: RunView(graph, *self._run()),
         }
+        if isinstance(graph, Graph):
+            makers["Schedule"] = lambda: ScheduleView(graph, *self._run())
         if session is not None:
             makers["Placement"] = lambda: PlacementView(session, *self._run())
             makers["Sessions"] = lambda: SessionsView(session)

@@ -12,12 +12,11 @@ from tfteach.explain.stages import Staged, Stages, stages_of
 from tfteach.explain.tree import Box
 from tfteach.jupyter import display
 from tfteach.jupyter.growing import packed
-from tfteach.jupyter.picture import Still, bundle_with, op_name, svg_of
+from tfteach.jupyter.picture import Still, bundle_with, svg_of
 from tfteach.jupyter.widgets.difference import ADDED, CHANGED, REMOVED
-from tfteach.jupyter.widgets.graph import STATIC, NameList, Names
-from tfteach.jupyter.widgets.plain import PlainView, session_for, token_of
-
-NOTHING = "Nothing is fetched: choose what to run, in a graph view with `f`."
+from tfteach.jupyter.widgets.graph import STATIC, Names, names_of
+from tfteach.jupyter.widgets.plain import session_for
+from tfteach.jupyter.widgets.planned import NOTHING, PlannedView
 
 # What becomes of an op in a still picture: word, fill and line.
 FATES = {
@@ -30,7 +29,7 @@ FATES = {
 }
 
 
-class OptimizingView(PlainView):
+class OptimizingView(PlannedView):
     """The graph of a run before and after each of the optimizer's passes, and why.
 
     The passes stand in a row with the number of ops that are left to compute; a click
@@ -46,6 +45,7 @@ class OptimizingView(PlainView):
         them.
 
     Attributes:
+      optimizer_log: what it shows, as data; `print` it. None without fetches.
       problem: why there is nothing to show; "" if there is.
       chosen: the number of the pass in view; 0 is all of them.
 
@@ -54,23 +54,16 @@ class OptimizingView(PlainView):
 
     Example:
       >>> view = OptimizingView(sess, loss, [x], [(32, 784)])
-      >>> print(view.log.summary)
+      >>> print(view.optimizer_log.summary)
       30 ops asked for, 18 kernels called
     """
 
     _esm = STATIC / "optimizing.js"
     _css = STATIC / "optimizing.css"
 
-    _graph = traitlets.Unicode("").tag(sync=True)
     _stages: Any = traitlets.List().tag(sync=True)
     _passes: Any = traitlets.List().tag(sync=True)
-    _summary = traitlets.Unicode("").tag(sync=True)
-    problem = traitlets.Unicode("").tag(sync=True)
-    fetches = NameList().tag(sync=True)
-    feeds = NameList().tag(sync=True)
     chosen = traitlets.Int(0, min=0).tag(sync=True)
-
-    log: OptimizerLog | None = None
 
     def __init__(
         self,
@@ -80,48 +73,39 @@ class OptimizingView(PlainView):
         feed_shapes: Sequence[tuple[int, ...]] | None = None,
     ) -> None:
         self.session = session_for(session, "OptimizingView", "options belong to one")
+        count = len(names_of(feeds))
+        if feed_shapes is not None and len(feed_shapes) != count:
+            raise ValueError(f"{count} feeds, but {len(feed_shapes)} shapes")
         self._shapes = feed_shapes
+        self.optimizer_log: OptimizerLog | None = None
         self._found = Stages([], [], [])
-        super().__init__(
-            _graph=token_of(self.session.graph), fetches=fetches, feeds=feeds
-        )
-        if feed_shapes is not None and len(feed_shapes) != len(self.feeds):
-            raise ValueError(f"{len(self.feeds)} feeds, but {len(feed_shapes)} shapes")
-        self.refresh()
-        self.observe(lambda _: self.refresh(), ["fetches", "feeds"])
-
-    def __repr__(self) -> str:
-        return f"OptimizingView({self.problem or self._summary})"
+        super().__init__(self.session.graph, fetches, feeds)
 
     def refresh(self) -> None:
         """Look again at what the passes do."""
-        graph = self.session.graph
-        known = [f for f in self.fetches if graph.find_operation(op_name(f))]
-        feeds = [f for f in self.feeds if graph.find_operation(op_name(f))]
+        fetches, feeds = self.known()
         shapes = self._shapes
         if shapes is not None and len(shapes) != len(feeds):
             shapes = None  # other tensors are fed by now
-        self.log, self._found, problem = None, Stages([], [], []), NOTHING
-        if known:
-            self.log = explain_optimizing(self.session, known, feeds, shapes)
-            self._found = stages_of(self.log, graph, display.where)
-            problem = "" if self.log.passes else self.log.summary
+        log, found, problem = None, Stages([], [], []), NOTHING
+        if fetches:
+            log = explain_optimizing(self.session, fetches, feeds, shapes)
+            found = stages_of(log, self.graph, display.where)
+            problem = "" if log.passes else log.summary
+        self.optimizer_log, self._found = log, found
         with self.hold_sync():
             self.problem = problem
-            self._summary = "" if self.log is None else self.log.summary
+            self._summary = "" if log is None else log.summary
             self._stages = [
                 {**packed(rows), "fetched": fetched}
-                for rows, fetched in zip(
-                    self._found.rows, self._found.fetched, strict=True
-                )
+                for rows, fetched in zip(found.rows, found.fetched, strict=True)
             ]
-            self._passes = [_row(staged) for staged in self._found.passes]
+            self._passes = [_row(staged) for staged in found.passes]
+
+    def explanation(self) -> OptimizerLog | None:
+        return self.optimizer_log
 
     # ---- still pictures: the graph as it was asked for, with what becomes of its ops
-
-    def to_text(self) -> str:
-        """What each pass did, and why."""
-        return self.problem if self.log is None else str(self.log)
 
     def still(self) -> Still | None:
         """The graph as it was asked for; None if there is none."""

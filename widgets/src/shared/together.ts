@@ -8,6 +8,11 @@ interface Selecting {
   off(event: string, callback: () => void): void;
 }
 
+/** The op that is selected, also where a graph shows it as a box with its inputs inside ("add/"). */
+export function opOf(selected: string): string {
+  return selected.replace(/\/$/, "");
+}
+
 interface Selected {
   graph: string;
   name: string;

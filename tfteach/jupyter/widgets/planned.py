@@ -1,0 +1,61 @@
+"""What views of a run that nobody runs have in common."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import traitlets
+
+from tfteach.framework.graph import Graph
+from tfteach.jupyter.picture import op_name
+from tfteach.jupyter.widgets.graph import NameList, Names
+from tfteach.jupyter.widgets.plain import PlainView, token_of
+
+NOTHING = "Nothing is fetched: choose what to run, in a graph view with `f`."
+
+
+class PlannedView(PlainView):
+    """A view of what a run of some fetches would do; it looks again when these change.
+
+    Args:
+      graph: the graph.
+      fetches: what the run fetches: tensors, operations or names.
+      feeds: what it is fed.
+
+    Attributes:
+      problem: why there is nothing to show; "" if there is.
+    """
+
+    _graph = traitlets.Unicode("").tag(sync=True)
+    _summary = traitlets.Unicode("").tag(sync=True)
+    problem = traitlets.Unicode("").tag(sync=True)
+    fetches = NameList().tag(sync=True)
+    feeds = NameList().tag(sync=True)
+
+    def __init__(self, graph: Graph, fetches: Names, feeds: Names) -> None:
+        self.graph = graph
+        super().__init__(_graph=token_of(graph), fetches=fetches, feeds=feeds)
+        self.refresh()
+        self.observe(lambda _: self.refresh(), ["fetches", "feeds"])
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.problem or self._summary})"
+
+    def refresh(self) -> None:
+        """Look again at what the run would do."""
+        raise NotImplementedError
+
+    def known(self) -> tuple[list[str], list[str]]:
+        """The fetches and feeds that are in the graph by now."""
+        known = self.graph.find_operation
+        fetches = [name for name in self.fetches if known(op_name(name))]
+        return fetches, [name for name in self.feeds if known(op_name(name))]
+
+    def explanation(self) -> Any:
+        """What it shows, as data that prints; None without fetches."""
+        raise NotImplementedError
+
+    def to_text(self) -> str:
+        """What it shows, in words."""
+        found = self.explanation()
+        return self.problem if found is None else str(found)
