@@ -201,10 +201,25 @@ class Split(Op):
                 f"but got split_dim {axis % value.ndim} (size = {value.shape[axis]}) "
                 f"and num_split {self.num_split}"
             )
-        return tuple(xp.split(value, self.num_split, axis))
+        return _parts(xp, value, axis % value.ndim, self.num_split)
 
     def gradient(self, op: Operation, *grads: Any) -> list[Any]:
         return [None, concat(list(grads), op.inputs[0])]
+
+
+# A part with fewer elements is copied: who computes with it, each time twice as fast
+# as with a view of columns, soon has that back.
+_MIN_VIEWED = 1 << 16
+
+
+def _parts(xp: Any, value: Any, axis: int, count: int) -> tuple[Any, ...]:
+    """Equal parts along an axis (`np.split` would take 10 us to cut them)."""
+    size = value.shape[axis] // count
+    before = (slice(None),) * axis
+    cuts = [(*before, slice(i * size, (i + 1) * size)) for i in range(count)]
+    if axis and value.size < count * _MIN_VIEWED:
+        return tuple([xp.ascontiguousarray(value[cut]) for cut in cuts])
+    return tuple([value[cut] for cut in cuts])
 
 
 def _axis_within(axis: int, rank: int) -> int:

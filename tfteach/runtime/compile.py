@@ -73,9 +73,7 @@ class Compiler:
 
     def compile(self, fuses: bool = False) -> Compiled:
         step = self.step
-        feeds = tuple(self.slot(Edge(node, 0)) for node in step.feeds.values())
-        for slot, (tensor, node) in zip(feeds, step.feeds.items(), strict=True):
-            self.shapes[slot] = step.shapes.get(Edge(node, 0), tensor.static_shape)
+        feeds = self.add_feeds()
         for node in step.nodes:
             if node.values is not None:
                 for i, value in enumerate(node.values):
@@ -99,6 +97,16 @@ class Compiler:
         kept = kept_feeds(step)
         heavy = any(self.is_heavy(node) for node in step.nodes)
         return Compiled(self.registers, feeds, kept, code, tuple(fetched), fused, heavy)
+
+    def add_feeds(self) -> tuple[int, ...]:
+        """The registers of the feeds."""
+        feeds = []
+        for tensor, node in self.step.feeds.items():
+            edge = Edge(node, 0)
+            slot = self.slot(edge)
+            self.shapes[slot] = self.step.shapes.get(edge, tensor.static_shape)
+            feeds.append(slot)
+        return tuple(feeds)
 
     def is_heavy(self, node: Node) -> bool:
         return node.spec.is_heavy or any(

@@ -25,6 +25,7 @@ from tfteach.framework.threads import share, thread_count
 from tfteach.runtime.blame import raise_blaming
 from tfteach.runtime.instruction import Instruction
 from tfteach.runtime.machine_code import Form, MachineCode
+from tfteach.runtime.step import writes
 
 # Elements of a block: with the argument and the result of an op it fits the second
 # cache.  Smaller, and threads mostly hand the interpreter's lock to each other.
@@ -101,7 +102,7 @@ class Fuser:
                 self.join(i, instruction, list(sources))
                 continue
             # An update works in place only if nobody holds what it changes.
-            changes = instruction.node.spec.is_stateful and not instruction.is_read
+            changes = writes(instruction.node) and not instruction.is_read
             for group in list(self.open) if changes else sources:
                 self.close(group)
             self.result.append(instruction)

@@ -14,50 +14,17 @@ import numpy as np
 
 from tfteach.framework import errors
 from tfteach.framework import shape as shapes
+from tfteach.runtime.blocks import Block, Branch, Loop, Move
 from tfteach.runtime.compile import Compiler, kept_feeds, own_copy
 from tfteach.runtime.context import Context, Resources
 from tfteach.runtime.guards import kind_of
 from tfteach.runtime.instruction import Instruction
+from tfteach.runtime.loop_code import LoopCode
 from tfteach.runtime.regions import Entry, Recovered, Region, Unit
 from tfteach.runtime.step import FORWARDING, Edge, Node, Step
 
 _RENAMED = frozenset(("Switch", "Enter", "Exit", "NextIteration", "LoopCond"))
 _EMPTY = frozenset(("NoOp", "ControlTrigger"))
-
-
-class Move(NamedTuple):
-    """`registers[targets] = registers[sources]`, all at once."""
-
-    targets: tuple[int, ...]
-    sources: tuple[int, ...]
-
-
-class Block:
-    """Statements in order; registers made in it and used nowhere else are freed in it.
-
-    Attributes:
-      statements: instructions, moves, branches and loops.
-      parents: the blocks around it, and itself.
-    """
-
-    def __init__(self, parent: Block | None) -> None:
-        self.statements: list[Instruction | Move | Branch | Loop] = []
-        self.parents: tuple[Block, ...] = (*(parent.parents if parent else ()), self)
-
-
-class Branch(NamedTuple):
-    """Two blocks, of which the predicate picks one."""
-
-    predicate: int
-    blocks: tuple[Block, Block]  # if false, if true
-
-
-class Loop(NamedTuple):
-    """`before`, and while the predicate is true `body` and `before` again."""
-
-    predicate: int
-    before: Block
-    body: Block
 
 
 class Nested(NamedTuple):
@@ -91,13 +58,14 @@ class _NestedCompiler(Compiler):
         self.checked: set[tuple[int, Block]] = set()  # predicates that are scalars
 
     def compile_blocks(self) -> Nested:
-        feeds = tuple(self.slot(Edge(node, 0)) for node in self.step.feeds.values())
+        feeds = self.add_feeds()
         for node in self.step.nodes:
             if node in self.alive:
                 self.preset_node(node)
         block = self.block
         self.add_units(self.root.before)
         fetched = tuple(self.fetch(edge) for edge in self.step.fetches)
+        LoopCode(self, {slot for slot, _ in fetched}).improve(block)
         return Nested(
             self.registers,
             feeds,
@@ -213,8 +181,12 @@ class _NestedCompiler(Compiler):
         outer = self.block
         variables = [v for v in loop.variables if v.merge in self.alive]
         targets = tuple(self.slot(Edge(v.merge, 0)) for v in variables)
-        for slot in targets:
+        for slot, variable in zip(targets, variables, strict=True):
             self.homes[slot] = outer
+            merged = Edge(variable.merge, 0)
+            self.shapes[slot] = self.step.shapes.get(
+                merged, variable.merge.op.outputs[0].static_shape
+            )
         starts = tuple(self.argument_at(v.merge, v.enter) for v in variables)
         if targets:
             outer.statements.append(Move(targets, starts))

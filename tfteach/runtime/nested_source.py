@@ -7,19 +7,22 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tfteach.runtime.blame import raise_blaming
+from tfteach.runtime.blocks import (
+    Block,
+    Branch,
+    Loop,
+    Move,
+    blocks_of,
+    read_by,
+    read_in,
+    written_in,
+)
 from tfteach.runtime.context import Resources
 from tfteach.runtime.dataflow import DataflowProgram
 from tfteach.runtime.execute import FedShapes, OftenFed, StepObserver
 from tfteach.runtime.guards import UnstructuredError
 from tfteach.runtime.instruction import Instruction
-from tfteach.runtime.nested import (
-    Block,
-    Branch,
-    Loop,
-    Move,
-    Nested,
-    compile_nested,
-)
+from tfteach.runtime.nested import Nested, compile_nested
 from tfteach.runtime.optimize.specialize import specialize
 from tfteach.runtime.recover import recover
 from tfteach.runtime.step import Step
@@ -167,9 +170,9 @@ class _Writer:
 
     def note_uses(self, block: Block) -> None:
         for statement in block.statements:
-            for slot in _read_by(statement):
+            for slot in read_by(statement):
                 self.uses.setdefault(slot, set()).add(block)
-            for inner in _blocks_of(statement):
+            for inner in blocks_of(statement):
                 self.note_uses(inner)
             if isinstance(statement, Loop):
                 self.uses.setdefault(statement.predicate, set()).add(statement.before)
@@ -178,7 +181,7 @@ class _Writer:
         """Statement -> the registers that are not needed after it."""
         last: dict[int, int] = {}
         for i, statement in enumerate(block.statements):
-            for slot in _all_slots(statement):
+            for slot in read_in(statement) | written_in(statement):
                 last[slot] = i
         found: dict[int, list[int]] = {}
         for slot, i in last.items():
@@ -202,7 +205,7 @@ class _Writer:
     def holds(self, block: Block, inner: Block) -> bool:
         """Whether a statement of `block` contains the block `inner`."""
         child = inner.parents[inner.parents.index(block) + 1]
-        return any(child in _blocks_of(s) for s in block.statements)
+        return any(child in blocks_of(s) for s in block.statements)
 
     # ---- writing
 
@@ -284,35 +287,3 @@ class _Writer:
                 self.write(loop.before, depth + 1)
             self.lines.append(f"{indent} if not {predicate}: break")
         self.write(loop.body, depth + 1)
-
-
-def _read_by(statement: Instruction | Move | Branch | Loop) -> tuple[int, ...]:
-    """The registers that the statement itself reads."""
-    if isinstance(statement, Instruction):
-        return statement.inputs
-    if isinstance(statement, Move):
-        return statement.sources
-    return (statement.predicate,) if isinstance(statement, Branch) else ()
-
-
-def _blocks_of(statement: Instruction | Move | Branch | Loop) -> tuple[Block, ...]:
-    if isinstance(statement, Branch):
-        return statement.blocks
-    if isinstance(statement, Loop):
-        return statement.before, statement.body
-    return ()
-
-
-def _all_slots(statement: Instruction | Move | Branch | Loop) -> set[int]:
-    """The registers that the statement, and all in it, reads or writes."""
-    found = set(_read_by(statement))
-    if isinstance(statement, Instruction):
-        found.update(statement.outputs)
-    elif isinstance(statement, Move):
-        found.update(statement.targets)
-    elif isinstance(statement, Loop):
-        found.add(statement.predicate)
-    for block in _blocks_of(statement):
-        for inner in block.statements:
-            found |= _all_slots(inner)
-    return found
