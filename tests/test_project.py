@@ -22,6 +22,7 @@ TOP_LEVEL = {
     "pyproject.toml",
     "tfteach",
     "notebooks",
+    "docs",
     "widgets",
     "tests",
     "README.md",

@@ -1,0 +1,58 @@
+"""README.md and docs/: their links lead somewhere, their pictures are small."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+PICTURES = ROOT / "docs" / "pictures"
+PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/views.md"]
+MOST_BYTES = 150_000
+
+
+def links(page: Path) -> list[str]:
+    """What a page links to or shows, as it is written; code is no link."""
+    text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text("utf-8"), flags=re.DOTALL)
+    found = re.findall(r'(?:src|srcset)="([^"]+)"|\]\(([^)\s]+)\)', text)
+    return ["".join(either) for either in found]
+
+
+def anchors(page: Path) -> set[str]:
+    """The headings of a page, as links name them."""
+    heads = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", head).lower().replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_links_lead_somewhere(name: str) -> None:
+    page = ROOT / name
+    for link in links(page):
+        if link.startswith("http"):
+            continue
+        path, _, anchor = link.partition("#")
+        target = page.parent / path if path else page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
+
+
+def test_pictures_are_small_and_shown() -> None:
+    shown = {
+        (ROOT / page).parent / "".join(link)
+        for page in PAGES
+        for link in links(ROOT / page)
+    }
+    there = set(PICTURES.iterdir())
+    assert there
+    assert there - {path.resolve() for path in shown} == set()
+    for path in there:
+        assert path.stat().st_size <= MOST_BYTES, path.name
+        assert path.read_bytes().startswith(b"\x89PNG")
+
+
+def test_each_picture_is_there_in_light_and_in_dark() -> None:
+    names = {path.stem.rpartition("_")[0] for path in PICTURES.iterdir()}
+    themes = {f"{name}_{theme}" for name in names for theme in ("light", "dark")}
+    assert {path.stem for path in PICTURES.iterdir()} == themes
