@@ -416,6 +416,46 @@ def _problem_of_towers(two_towers: Any) -> str | None:
     return None
 
 
+# ---- lesson 12
+
+
+def check_safe_length(safe_length: Any) -> None:
+    """Check the lengths, and that their gradient is a number, for zeros too."""
+    _report(_problem_of_length(safe_length))
+
+
+def _problem_of_length(safe_length: Any) -> str | None:
+    values = [[3.0, 4.0], [0.0, 0.0], [-1.0, 0.0]]
+    with tf.Graph().as_default(), tf.Session() as session:
+        rows = tf.placeholder(tf.float32, [None, 2], name="rows")
+        try:
+            found = safe_length(rows)
+        except (TypeError, ValueError) as error:
+            return f"building it fails: {str(error).splitlines()[0]}"
+        (slope,) = tf.gradients(found, rows)
+        lengths = session.run(found, {rows: values})
+        if lengths.shape != (3,):
+            return f"for 3 rows the result is {list(lengths.shape)}, not [3]."
+        if not _near(lengths, [5.0, 0.0, 1.0]):
+            return f"the lengths are {lengths.tolist()}; they should be 5, 0 and 1."
+        if slope is None:
+            return "there is no gradient: the lengths do not come from the rows."
+        slopes = session.run(slope, {rows: values})
+    if (slopes != slopes).any():
+        return (
+            "the lengths are right, and the gradient is still NaN. Both branches of a "
+            "`tf.where` are computed, and differentiated: the root must never see a "
+            "zero, so choose *before* `tf.sqrt`. Step through it with --break-nan."
+        )
+    wanted = [0.6, 0.8, 0.0, 0.0, -1.0, 0.0]
+    if not _near(slopes.ravel(), wanted):
+        return (
+            f"the gradient is {slopes.tolist()}; it should be each row divided by its "
+            "length, and zeros for the row of zeros."
+        )
+    return None
+
+
 # ---- lesson 13
 
 

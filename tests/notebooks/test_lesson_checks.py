@@ -376,3 +376,48 @@ def test_lesson_13(
 ) -> None:
     checks.check_distances(distances)
     assert said in capsys.readouterr().out
+
+
+def plain_length(rows):
+    return tf.sqrt(tf.reduce_sum(tf.square(rows), axis=1))
+
+
+def chosen_late(rows):
+    squares = tf.reduce_sum(tf.square(rows), axis=1)
+    return tf.where(squares > 0.0, tf.sqrt(squares), tf.zeros_like(squares))
+
+
+def chosen_before(rows):
+    squares = tf.reduce_sum(tf.square(rows), axis=1)
+    is_zero = tf.equal(squares, 0.0)
+    roots = tf.sqrt(tf.where(is_zero, tf.ones_like(squares), squares))
+    return tf.where(is_zero, tf.zeros_like(squares), roots)
+
+
+@pytest.mark.parametrize(
+    ("safe_length", "said"),
+    [
+        (chosen_before, "Right"),
+        (
+            lambda rows: tf.sqrt(tf.reduce_sum(tf.square(rows), axis=1) + 1e-12),
+            "Right",
+        ),
+        (plain_length, "the gradient is still NaN"),
+        (chosen_late, "the gradient is still NaN"),
+        (lambda rows: tf.reduce_sum(tf.square(rows), axis=1), "should be 5, 0 and 1"),
+        (lambda rows: tf.sqrt(tf.reduce_sum(tf.square(rows))), "is [], not [3]"),
+        (lambda rows: tf.constant([5.0, 0.0, 1.0]), "there is no gradient"),
+        (lambda rows: tf.stop_gradient(chosen_before(rows)), "there is no gradient"),
+        (
+            lambda rows: 2 * chosen_before(rows)
+            - tf.stop_gradient(chosen_before(rows)),
+            "it should be each row divided",
+        ),
+        (lambda rows: tf.sqrt(rows, 1, 2), "building it fails"),
+    ],
+)  # fmt: skip
+def test_lesson_12(
+    checks: ModuleType, capsys: pytest.CaptureFixture[str], safe_length, said: str
+) -> None:
+    checks.check_safe_length(safe_length)
+    assert said in capsys.readouterr().out
