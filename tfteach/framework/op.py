@@ -106,7 +106,7 @@ class Op:
     by_value_or_shape: ClassVar[tuple[str, ...]] = ()
     # Resource inputs that it gets as the static shape of the variable behind them.
     by_handle: ClassVar[tuple[str, ...]] = ()
-    # Whether the kernel looks at nothing but the shapes of its inputs.
+    # Whether the kernel looks at nothing but its inputs' shapes (and their type).
     takes_only_shapes: ClassVar[bool] = False
     # Whether the kernel only looks up a resource of the session (a variable's buffer):
     # it then runs once, when a step is compiled.

@@ -63,6 +63,7 @@ class ZerosLike(Op):
     """Zeros in the input's shape.  Source: array_ops.cc, ZerosLike."""
 
     signature = "x: T -> y: T"
+    takes_only_shapes: ClassVar[bool] = True
 
     def infer_shape(self, x: Shape) -> Shape:
         return x
@@ -84,6 +85,7 @@ class OnesLike(Op):
         "bfloat16 float16 float32 float64 int8 uint8 int16 uint16 int32 int64 "
         "complex64 complex128 bool"
     )
+    takes_only_shapes: ClassVar[bool] = True
 
     def infer_shape(self, x: Shape) -> Shape:
         return x
