@@ -21,8 +21,8 @@ def test_tabs_of_a_graph_and_of_a_session(graph: tf.Graph) -> None:
     with tf.Session(graph=graph) as session:
         panel = explore(session, fetches="out")
         assert panel.titles == (
-            "Graph", "Run", "Schedule", "Placement", "Sessions", "Optimizer",
-            "Growth", "Timeline", "Memory",
+            "Graph", "Run", "Schedule", "Step", "Placement", "Sessions",
+            "Optimizer", "Growth", "Timeline", "Memory",
         )  # fmt: skip
         assert explore().views.keys() == panel.views.keys()
     assert panel.views["Run"].fetches == ["out"]
@@ -34,13 +34,13 @@ def test_views_are_made_when_their_tabs_open(graph: tf.Graph) -> None:
         panel = explore(session)
         assert list(panel.views.made) == ["Graph"]
         panel.views["Graph"].fetches = ["out:0"]
-        panel.selected_index = 3
+        panel.selected_index = panel.titles.index("Placement")
         assert list(panel.views.made) == ["Graph", "Placement"]
         assert panel.views["Placement"].fetches == ["out:0"]
-        assert panel.children[3].children == (panel.views["Placement"],)
+        assert panel.children[4].children == (panel.views["Placement"],)
     session.close()
-    panel.selected_index = 8
-    assert "No run has been traced" in panel.children[8].children[0].value
+    panel.selected_index = 9
+    assert "No run has been traced" in panel.children[9].children[0].value
     panel.close()
     assert not graph.observers
 
@@ -76,6 +76,20 @@ def test_traced_runs_are_shown(graph: tf.Graph) -> None:
     given = explore(graph, run_metadata=metadata)
     assert given.titles[-2:] == ("Timeline", "Memory")
     assert given.views["Timeline"].times.ops
+
+
+def test_a_run_to_step_through(graph: tf.Graph) -> None:
+    with tf.Session(graph=graph) as session:
+        session.run("v/Assign")
+        panel = explore(session, fetches="v:0")
+        panel.selected_index = panel.titles.index("Step")
+        (words,) = panel.children[panel.selected_index].children
+        assert "panel.step(loss" in words.value
+        panel.step("out:0")
+        (view,) = panel.children[panel.selected_index].children
+        assert "out" in [step.op for step in view.run]
+        assert view.fetches == ["out:0"]  # not what the panel fetches
+        assert [link.source[1] for link in panel._links] == ["selected"]
 
 
 def test_what_is_shared(graph: tf.Graph) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 # module here -> class; each is imported when the extension is loaded.
 MAGICS = {
+    "difference": "DiffMagics",
     "graph": "GraphMagics",
     "growth": "GrowthMagics",
     "optimizing": "OptimizingMagics",

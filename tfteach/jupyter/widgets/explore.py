@@ -10,6 +10,7 @@ from typing import Any
 import ipywidgets
 
 from tfteach.explain.growth import Growth
+from tfteach.explain.stepping import Recording, When, record
 from tfteach.explain.timing import times_and_stats
 from tfteach.framework.graph import Graph, SessionRun
 from tfteach.framework.stacks import get_default_graph, get_default_session
@@ -23,11 +24,16 @@ from tfteach.jupyter.widgets.plain import Shown
 from tfteach.jupyter.widgets.run import RunView
 from tfteach.jupyter.widgets.schedule import ScheduleView
 from tfteach.jupyter.widgets.sessions import SessionsView
+from tfteach.jupyter.widgets.step import StepView
 from tfteach.jupyter.widgets.timeline import TimelineView
 from tfteach.session.base import BaseSession
 
 SHARED = ("selected", "fetches", "feeds")
 OPENING = "Opening; while a cell runs, the kernel has to finish that first."
+NO_STEPS = """\
+<p><b>No run has been written down yet.</b> In any cell:</p>
+<pre>panel.step(loss, {x: batch})</pre>
+<p>where <code>panel = explore(sess)</code>. It is a real run, op by op.</p>"""
 NO_TRACE = """\
 <p><b>No run has been traced yet.</b> Trace one, in any cell:</p>
 <pre>panel.trace(train_op, {x: batch})</pre>
@@ -88,6 +94,7 @@ class Explorer(Shown, ipywidgets.Tab):
         self._stats: Any = run_metadata
         self._times: Any = run_metadata
         self._is_new_trace = False
+        self._recording: Recording | None = None
         self._links: list[Any] = []
         self._growth: Growth | None = None
         self._subscription: Any = None
@@ -117,6 +124,7 @@ class Explorer(Shown, ipywidgets.Tab):
         if isinstance(graph, Graph):
             makers["Schedule"] = lambda: ScheduleView(graph, *self._run())
         if session is not None:
+            makers["Step"] = self._step_view
             makers["Placement"] = lambda: PlacementView(session, *self._run())
             makers["Sessions"] = lambda: SessionsView(session)
             makers["Optimizer"] = lambda: OptimizingView(session, *self._run())
@@ -131,6 +139,11 @@ class Explorer(Shown, ipywidgets.Tab):
         """What a run would fetch and feed, as the first view has it by now."""
         first = self.views.made.get(next(iter(self.views)))
         return self._asked if first is None else (first.fetches, first.feeds)
+
+    def _step_view(self) -> Any:
+        if self._recording is None:
+            return _words(NO_STEPS, is_html=True)
+        return StepView(self._recording)
 
     def _timeline(self) -> Any:
         if self._stats is None:
@@ -161,12 +174,59 @@ class Explorer(Shown, ipywidgets.Tab):
             return
         self._boxes[title].children = [view]
         first = self.views[self.titles[0]]
+        # A run that was has its own fetches.
+        shared = SHARED[:1] if isinstance(view, StepView) else SHARED
         self._links += [
             # In the page: they hold while the kernel computes, and in each new view.
             ipywidgets.jslink((first, name), (view, name))
-            for name in SHARED
+            for name in shared
             if view is not first and view.has_trait(name)
         ]
+
+    def _remake(self, *titles: str) -> None:
+        """Make views anew that show something older."""
+        for title in titles:
+            old = self.views.made.pop(title, None)
+            if old is not None:
+                self._open(title)
+                old.close()
+
+    def _session_and(self, fetches: Any) -> tuple[BaseSession, Any]:
+        """The session, and what to run in it.
+
+        Raises:
+          ValueError: there is no session, or nothing is fetched.
+        """
+        if self.session is None:
+            raise ValueError("This panel has a graph, no session: use explore(sess).")
+        if fetches is None:
+            fetches = self._run()[0]
+        if isinstance(fetches, list) and not fetches:
+            raise ValueError("Nothing is fetched: say what, as in panel.trace(loss).")
+        return self.session, fetches
+
+    # ---- runs, op by op
+
+    def step(
+        self, fetches: Any = None, feed_dict: Any = None, when: When | None = None
+    ) -> None:
+        """Run once and write every op down, for the tab "Step".
+
+        Args:
+          fetches, feed_dict: as for `session.run`; without fetches, what the panel
+            fetches.
+          when: stops where it is true, see `tfteach.explain.stepping.record`.
+
+        Raises:
+          ValueError: the panel has no session, or nothing is fetched.
+
+        Example:
+          >>> panel = explore(sess)
+          >>> panel.step(loss, {x: batch})
+        """
+        session, fetches = self._session_and(fetches)
+        self._recording = record(session, fetches, feed_dict, when=when)
+        self._remake("Step")
 
     # ---- traced runs
 
@@ -186,13 +246,8 @@ class Explorer(Shown, ipywidgets.Tab):
           >>> panel = explore(sess)
           >>> panel.trace(train_op, {x: batch})
         """
-        if self.session is None:
-            raise ValueError("This panel has a graph, no session: use explore(sess).")
-        if fetches is None:
-            fetches = self._run()[0]
-        if isinstance(fetches, list) and not fetches:
-            raise ValueError("Nothing is fetched: say what, panel.trace(loss).")
-        times, stats = times_and_stats(self.session, fetches, feed_dict, runs)
+        session, fetches = self._session_and(fetches)
+        times, stats = times_and_stats(session, fetches, feed_dict, runs)
         self._times, self._stats, self._is_new_trace = times, stats, True
         self._show_trace()
 
@@ -215,11 +270,7 @@ class Explorer(Shown, ipywidgets.Tab):
         if not self._is_new_trace:
             return
         self._is_new_trace = False
-        for title in ("Timeline", "Memory"):
-            old = self.views.made.pop(title, None)
-            if old is not None:
-                self._open(title)
-                old.close()
+        self._remake("Timeline", "Memory")
 
     # ---- the end, and still pictures
 
@@ -253,7 +304,8 @@ def explore(
 
     What is selected, fetched or fed in one tab is so in all. A view is made when its
     tab is opened first. Timeline and memory show `run_metadata`, or else the last run
-    with full tracing; `Explorer.trace` makes one.
+    with full tracing; `Explorer.trace` makes one, `Explorer.step` a run to step
+    through.
 
     Args:
       target: a session, a graph, a GraphDef or a tensor; without it the default

@@ -1,0 +1,147 @@
+"""`%diff` and `%%diff`: what two graphs have different, or what a cell does to one."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any
+
+from IPython.core.error import UsageError
+from IPython.core.magic import Magics, line_cell_magic, magics_class
+from IPython.core.magic_arguments import (
+    argument,
+    magic_arguments,
+    parse_argstring,
+)
+
+from tfteach import protos
+from tfteach.framework.graph import Graph
+from tfteach.framework.stacks import get_default_graph
+from tfteach.jupyter.magics.cells import run_cell
+from tfteach.jupyter.magics.options import STATIC, show_as_asked
+from tfteach.session.base import BaseSession
+
+GRAPHS = (Graph, protos.GraphDef)
+
+
+@magics_class
+class DiffMagics(Magics):
+    """Compares graphs."""
+
+    shell: Any
+
+    def __init__(self, shell: Any) -> None:
+        super().__init__(shell)
+
+        def names(_: Any, event: Any) -> list[str]:
+            known = graphs_in(shell.user_ns)
+            return [name for name in known if name.startswith(event.symbol)]
+
+        for magic in ("%diff", "%%diff"):
+            shell.set_hook("complete_command", names, str_key=magic)
+
+    @magic_arguments()
+    @argument(
+        "graph",
+        nargs="*",
+        help="%%diff: the graph before and the one after; without the second, the "
+        "default graph. %%%%diff: the graph that the cell changes; the default graph "
+        "without it. Each is a Python name (or an expression without spaces) of a "
+        "tf.Graph, a GraphDef, a session or a tensor.",
+    )
+    @STATIC
+    @argument("--text", action="store_true", help="print a line for each op.")
+    @line_cell_magic
+    def diff(self, line: str, cell: str | None = None) -> None:  # fmt: skip
+        """Show two graphs side by side; `%%diff` runs the cell and shows what it did.
+
+        Ops are compared by name. A graph grows on, so keep what it was as a GraphDef:
+        `before = graph.as_graph_def()`.
+
+        Examples:
+
+            %diff plain_graph dropout_graph
+            %diff before                       # with the default graph as it is now
+            %diff before sess.graph --text
+
+            %%diff
+            train = tf.train.AdamOptimizer().minimize(loss)
+        """
+        args = parse_argstring(self.diff, line)
+        most = 2 if cell is None else 1
+        if len(args.graph) > most:
+            raise UsageError(
+                f"{'%diff compares two graphs' if cell is None else '%%diff takes one'}"
+                f", got {len(args.graph)}: {' '.join(args.graph)}"
+            )
+        if cell is not None:
+            self._run(args, cell)
+            return
+        if not args.graph:
+            known = ", ".join(graphs_in(self.shell.user_ns)) or "none by name"
+            raise UsageError(
+                "%diff: which graphs? Say %diff BEFORE AFTER, or %diff BEFORE for the "
+                f"default graph; keep one with before = graph.as_graph_def(). "
+                f"There are {known}"
+            )
+        after = args.graph[1] if len(args.graph) > 1 else None
+        self._show(self._graph(args.graph[0]), self._graph(after), args)
+
+    def _run(self, args: Any, cell: str) -> None:
+        graph = self._graph(args.graph[0] if args.graph else None)
+        if not isinstance(graph, Graph):
+            raise UsageError(
+                f"%%diff: a cell cannot change {args.graph[0]}: a GraphDef"
+            )
+        before = graph.as_graph_def()
+        try:
+            with graph.as_default():
+                run_cell(self.shell, cell, "%%diff")
+        finally:
+            self._show(before, graph, args)
+
+    def _show(self, before: Any, after: Any, args: Any) -> None:
+        from tfteach.jupyter.widgets.difference import GraphDiff
+
+        show_as_asked(GraphDiff(before, after), args)
+
+    def _graph(self, expression: str | None) -> Any:
+        """The Graph or GraphDef that is meant.
+
+        Raises:
+          UsageError: it is neither; it says which names are near.
+        """
+        if expression is None:
+            return get_default_graph()
+        try:
+            value = self.shell.ev(expression)
+        except NameError as error:
+            near = difflib.get_close_matches(expression, graphs_in(self.shell.user_ns))
+            advice = f". Did you mean {' or '.join(near)}?" if near else ""
+            raise UsageError(f"%diff {expression}: {error}{advice}") from None
+        except Exception as error:
+            raise UsageError(f"%diff {expression}: {error}") from None
+        found = graph_in(value)
+        if found is None:
+            raise UsageError(
+                f"%diff {expression}: expected a tf.Graph, a GraphDef, or what belongs "
+                f"to a graph, got {type(value).__name__}"
+            )
+        return found
+
+
+def graph_in(value: Any) -> Any:
+    """The Graph or GraphDef that a value is or belongs to; None for anything else."""
+    for found in (value, getattr(value, "graph", None)):
+        if isinstance(found, GRAPHS):
+            return found
+    inside = getattr(value, "graph_def", None)  # of a MetaGraphDef
+    return inside if isinstance(inside, protos.GraphDef) else None
+
+
+def graphs_in(user_ns: dict[str, Any]) -> list[str]:
+    """The user's names of graphs, GraphDefs and sessions."""
+    return [
+        name
+        for name, value in user_ns.items()
+        if isinstance(value, (*GRAPHS, BaseSession)) and not name.startswith("_")
+    ]
