@@ -33,3 +33,16 @@ def test_ahead_and_one_by_one(size: int, count: int, is_enough: set[bool]) -> No
         assert len(set(found[0].tolist())) == count
         assert found[0].base is None  # nothing else is kept with it
     assert seen == is_enough
+
+
+def test_expected_from_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    classes = np.array([[0, 7], [49, 3]])
+    outside = np.array([[0], [50], [-3]])  # TensorFlow takes any number here
+    found = [kernels.LogUniform(50).expected(c, 8, 11) for c in (classes, outside)]
+    monkeypatch.setattr(kernels, "_TABLE", 0)
+    wanted = [kernels.LogUniform(50).expected(c, 8, 11) for c in (classes, outside)]
+    for a, b in zip(found, wanted, strict=True):
+        assert a.dtype == np.float32
+        np.testing.assert_array_equal(a, b)
+    p = np.log((classes + 2.0) / (classes + 1.0)) / np.log(51.0)
+    np.testing.assert_allclose(found[0], 1 - (1 - p) ** 11, rtol=1e-6)

@@ -19,6 +19,7 @@ from tfteach.ops.philox import Philox, Stream, uniform_float32, uniform_float64
 
 Array = np.ndarray[Any, Any]
 _LARGEST_INT32 = 2**31 - 1
+_TABLE = 1 << 20  # classes whose logarithms are kept
 _AHEAD, _AHEAD_BLOCKS = 32, 1 << 13  # batches and blocks made at once
 
 
@@ -153,6 +154,10 @@ class Sampler:
         """How likely each class is: float32 of the same shape."""
         raise NotImplementedError
 
+    def expected(self, classes: Array, count: int, tries: int) -> Array:
+        """How often classes are among `count` that took so many tries: float32."""
+        return _expected(self.probability(classes), count, tries)
+
     def learn(self, classes: Array) -> None:
         """Take notice of the true classes of a batch."""
 
@@ -177,6 +182,7 @@ class LogUniform(Sampler):
     def __init__(self, size: int) -> None:
         super().__init__(size)
         self._log_size = np.log(size + 1.0)
+        self._log_absent: Array | None = None  # for each class, made when needed
 
     def draw(self, words: Words, count: int) -> Array:
         return self._classes(words.doubles(count))
@@ -187,6 +193,15 @@ class LogUniform(Sampler):
     def probability(self, classes: Array) -> Array:
         ratio = (classes + 2.0) / (classes + 1.0)
         return (np.log(ratio) / self._log_size).astype(np.float32)
+
+    def expected(self, classes: Array, count: int, tries: int) -> Array:
+        size, places = self.size, classes.view(np.uint64)  # negative ones become large
+        is_inside = classes.size and places.item(places.argmax()) < size
+        if tries == count or size > _TABLE or not is_inside:
+            return super().expected(classes, count, tries)
+        if self._log_absent is None:
+            self._log_absent = np.log1p(-self.probability(np.arange(size)))
+        return -np.expm1(np.float32(tries) * self._log_absent.take(classes))
 
     def ahead(self, count: int) -> Callable[[Array], list[Drawn | None]]:
         def draw(words: Array) -> list[Drawn | None]:
@@ -306,9 +321,8 @@ def sample(
             found, tries = _distinct(sampler, words, count)
         else:
             found, tries = sampler.draw(words, count), count
-        expected = _expected(sampler.probability(found), count, tries)
-        drawn = Drawn(found, tries, expected)
-    of_true = _expected(sampler.probability(true), count, drawn.tries)
+        drawn = Drawn(found, tries, sampler.expected(found, count, tries))
+    of_true = sampler.expected(true, count, drawn.tries)
     return drawn.found, of_true, drawn.expected
 
 
