@@ -1,15 +1,9 @@
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import pytest
 
 import tfteach as tf
-from tests.jupyter.test_contrast import contrast, theme
 from tfteach.jupyter import GraphDiff
-
-CSS = Path(__file__).parents[2] / "widgets" / "src" / "difference.css"
 
 
 def build(more: bool) -> tf.Graph:
@@ -62,15 +56,3 @@ def test_the_still_picture_has_colours_and_words() -> None:
 def test_what_is_no_graph_is_refused() -> None:
     with pytest.raises(TypeError, match="compares"):
         GraphDiff(tf.Graph(), None)
-
-
-@pytest.mark.parametrize("name", ["light", "dark"])
-def test_its_colours_can_be_read(name: str) -> None:
-    blocks = re.findall(r"\{ (--tft-added:[^}]*)\}", CSS.read_text())
-    assert len(blocks) == 2
-    own = dict(re.findall(r"--tft-([\w-]+):\s*([^;]+);", blocks[name == "dark"]))
-    colours = theme(name)
-    for kind in ("added", "removed", "changed"):
-        for text in ("ink", "muted"):
-            assert contrast(colours[text], own[kind]) >= 4.5
-        assert contrast(own[f"{kind}-line"], colours["bg"]) >= 3

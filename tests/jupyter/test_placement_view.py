@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -8,7 +7,6 @@ import pytest
 from IPython.core.error import UsageError
 
 import tfteach as tf
-from tests.jupyter.test_contrast import CSS, contrast, theme
 from tests.jupyter.test_magics import run, shell  # noqa: F401
 from tfteach.jupyter import PlacementView
 from tfteach.jupyter.widgets.placement import colours_of
@@ -79,14 +77,6 @@ def test_what_a_notebook_saves_stays_small() -> None:
             view = PlacementView(session)
     assert "... and 41 more" in view.static_bundle()["text/plain"]
     assert len(view.to_text().splitlines()) == 104
-
-
-@pytest.mark.parametrize("name", ["light", "dark"])
-def test_the_colour_of_copies_can_be_read(name: str) -> None:
-    style = (CSS.parent / "placement.css").read_text()
-    colours = theme(name)
-    copy = re.findall(r"--tft-copy: (#\w+)", style)[name == "dark"]
-    assert min(contrast(copy, colours[on]) for on in ("bg", "panel", "grid")) >= 4.5
 
 
 def test_what_cannot_be_placed(session: tf.Session) -> None:
