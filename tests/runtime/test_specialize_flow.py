@@ -413,3 +413,9 @@ def test_observed_runs_and_other_feeds_beside_special_ones() -> None:
         assert traced.tolist() == [8.0]
         (device,) = metadata.step_stats.dev_stats
         assert [n.node_name for n in device.node_stats].count("while/mul") == 3
+
+
+def test_constants_beside_a_loop() -> None:
+    x = tf.placeholder(tf.float32, [None])
+    value = tf.while_loop(lambda i, v: i < 3, lambda i, v: (i + 1, v * 2.0), [0, x])[1]
+    special([value, tf.identity(tf.constant(3)), tf.size(value)], {x: [1.0, 2.0]})

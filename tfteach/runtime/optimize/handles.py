@@ -107,7 +107,9 @@ class Handles:
             seen.add(edge)
             node = edge.node
             kind = kind_of(node)
-            if kind in ("StackV2", "TensorArrayV3") and edge.index == 0:
+            if node.values is not None:  # a constant, which need have no inputs
+                found.add(None)
+            elif kind in ("StackV2", "TensorArrayV3") and edge.index == 0:
                 found.add((node, ""))
             elif kind == "TensorArrayGradV3" and edge.index == 0:
                 key = self._origin(node.inputs[0])
