@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pytest
 from playwright.sync_api import Locator
 
@@ -55,6 +57,13 @@ def view_of(lab: Lab, cell: int) -> Locator:
     return view
 
 
+def shot(lab: Lab, name: str, part: Locator) -> None:
+    """For who wants to look: a picture, once the boxes have come to rest."""
+    if "TFTEACH_SCREENSHOTS" in os.environ:
+        lab.page.wait_for_timeout(600)
+        lab.screenshot(name, part)
+
+
 def at(view: Locator, number: int, op: str) -> None:
     """Wait until a step is shown, with its op lit."""
     view.locator(".tft-step-said b").get_by_text(f"{number}", exact=True).wait_for()
@@ -80,7 +89,7 @@ def test_a_run_stepped_through(lab: Lab) -> None:
         lab.cell(cell).locator(".tfteach-static img").wait_for()
     table = lab.cell(2).locator(".tfteach-static pre")
     assert "cost/log_q" in table.inner_text()
-    lab.screenshot("step_view_reopened", lab.cell(2))
+    shot(lab, "step_view_reopened", lab.cell(2))
 
 
 def back_to_the_cause_of_a_nan(lab: Lab, view: Locator) -> None:
@@ -91,11 +100,9 @@ def back_to_the_cause_of_a_nan(lab: Lab, view: Locator) -> None:
     assert "wrong = tf.multiply" in panel.locator(".tft-step-source").inner_text()
     assert "3×1 · 1 ∞" in lines(view)
     assert "tft-to-come" in (node(view, "cost/wrong").get_attribute("class") or "")
-    lab.page.wait_for_timeout(500)  # boxes have come to rest
     for theme in (views.DARK, views.LIGHT):
         lab.set_theme(theme)
-        lab.page.wait_for_timeout(250)
-        lab.screenshot(f"step_view_{theme.split()[1].lower()}", view)
+        shot(lab, f"step_view_{theme.split()[1].lower()}", view)
     # the next breakpoints, by key; back from the loss to where it began
     strip = view.locator(".tft-strip")
     strip.focus()
@@ -103,7 +110,7 @@ def back_to_the_cause_of_a_nan(lab: Lab, view: Locator) -> None:
     at(view, 8, "cost/wrong")
     strip.press("n")
     at(view, 11, "cost/loss")
-    lab.screenshot("step_view_loss", view)
+    shot(lab, "step_view_loss", view)
     panel.locator(".tft-blame button").click()
     at(view, 7, "cost/log_q")
     panel.locator(".tft-from button").click()
@@ -123,8 +130,7 @@ def back_to_the_cause_of_a_nan(lab: Lab, view: Locator) -> None:
     strip.press("ArrowLeft")
     at(view, 49, "train/update_layer/w/ApplyGradientDescent")
     assert "2 NaN" in panel.inner_text()
-    lab.page.wait_for_timeout(600)
-    lab.screenshot("step_view_update", view)
+    shot(lab, "step_view_update", view)
     # a breakpoint is set in the page, and played to
     strip.press("Home")
     node(view, "cost/log_p").click()
@@ -152,8 +158,7 @@ def turn_by_turn(lab: Lab, view: Locator) -> None:
     assert half.locator("td").all_text_contents() == ["2", "0.5"]
     badge = node(view, "while/half/").locator(".tft-badge")
     assert "×2" in badge.all_text_contents()
-    lab.page.wait_for_timeout(500)
-    lab.screenshot("step_loop", view)
+    shot(lab, "step_loop", view)
     view.get_by_role("button", name="Next turn of while").click()
     words.get_by_text("turn 3 of 3").wait_for()
     view.get_by_role("button", name="Next turn of while").press("Enter")
@@ -164,5 +169,4 @@ def turn_by_turn(lab: Lab, view: Locator) -> None:
     at(view, 22, "check")
     view.locator(".tft-failed-words", has_text="InvalidArgumentError").wait_for()
     assert "tft-failed" in (node(view, "check").get_attribute("class") or "")
-    lab.page.wait_for_timeout(500)
-    lab.screenshot("step_error", view)
+    shot(lab, "step_error", view)

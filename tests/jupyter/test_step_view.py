@@ -37,7 +37,8 @@ def looped(failing: bool = False) -> Recording:
 
 def test_what_the_page_gets() -> None:
     view = StepView(recorded())
-    state = json.loads(json.dumps(view.get_state(), default=lambda trait: None))
+    state = view.get_state()
+    state |= {key: json.loads(state[key]) for key in ("_values", "_steps", "_loops")}
     names = [row[0] for row in view._rows]
     ops = [names[step[0]] for step in state["_steps"]]
     assert ops == ["layer/w/read", "layer/y", "log", "loss"]
@@ -86,6 +87,24 @@ def test_loops_and_their_turns() -> None:
     assert merged[0] == "halve/Identity_1:0"
     half = view._values[multiplied[0][3][0]]
     assert half[9] == multiplied[0][3][0]
+
+
+def test_copies_between_devices_are_in_no_graph() -> None:
+    tf.simulate_gpus(1, memory="1MiB")
+    try:
+        with tf.Graph().as_default(), tf.Session() as session:
+            x = tf.placeholder(tf.float32, [2], name="x")
+            with tf.device("/gpu:0"):
+                y = tf.square(x, name="y").op
+            view = StepView.of(session, y, {x: [1.0, 2.0]})
+    finally:
+        tf.simulate_gpus(0)
+    added = [name for name, _ in view._words["added"]]
+    assert [kind for _, kind in view._words["added"]] == ["_Send", "_Recv"]
+    assert [step[0] for step in view._steps] == [-1, -2, 1]
+    assert view.run[0].op == added[0]
+    assert view.run[2].device == "GPU:0"
+    assert view.static_bundle()["text/plain"].count("_Recv") == 1
 
 
 def test_where_it_begins() -> None:

@@ -35,7 +35,7 @@ class Seen(NamedTuple):
     Attributes:
       name: of the tensor.
       dtype, shape: of the array.
-      text: it in a few words: all of a small array, else its range and first numbers.
+      said: `text`, where it cannot be made from the array later.
       array: a copy, if it is small and there was room for it; else None.
       figures: of its numbers.
     """
@@ -43,9 +43,15 @@ class Seen(NamedTuple):
     name: str
     dtype: str
     shape: tuple[int, ...]
-    text: str
+    said: str = ""
     array: np.ndarray[Any, Any] | None = None
     figures: Figures = Figures()
+
+    @property
+    def text(self) -> str:
+        """It in a few words: all of a small array, else its range and first numbers."""
+        # Made when asked for: words take longer than most ops of a loop.
+        return self.said if self.array is None else words_of(self.array, self.figures)
 
     @property
     def nans(self) -> int:

@@ -465,8 +465,8 @@ class _Recorder(ValueObserver):
                 copy = array.copy()
             else:
                 self.dropped += 1
-        text = words_of(array, figures)
-        return Seen(name, kind_of(array), array.shape, text, copy, figures)
+        said = words_of(array, figures) if copy is None else ""
+        return Seen(name, kind_of(array), array.shape, said, copy, figures)
 
 
 def _array_of(value: Any) -> np.ndarray[Any, Any]:

@@ -12,14 +12,16 @@ import type { Known, Step, Value, WireLoop, WireStep, WireValue, WireWords } fro
 import { RunStrip } from "./shared/run_strip";
 import type { Scene, SceneEdge, SceneNode } from "./shared/scene";
 import { grouped } from "./shared/series";
+import { FLOW, noStepWords, section, sourceOf, sourceWords, speakers, title } from "./shared/step_parts";
 import { valueBlock } from "./shared/values";
 import { View } from "./shared/view";
 import type { WidgetModel } from "./shared/wire";
 
 interface StepState {
-  _values: WireValue[];
-  _steps: WireStep[];
-  _loops: WireLoop[];
+  /** These three as JSON. */
+  _values: string;
+  _steps: string;
+  _loops: string;
   _words: WireWords;
   _when: number[];
   _spoilers: number[];
@@ -66,7 +68,9 @@ class StepView {
       for (const [key, value] of Object.entries(values)) any.set(key, value);
       state.save_changes();
     };
-    this.run = new Recorded(this.get("_values"), this.get("_steps"), this.get("_loops"), this.get("_words"));
+    this.run = new Recorded(
+      JSON.parse(this.get("_values")) as WireValue[], JSON.parse(this.get("_steps")) as WireStep[],
+      JSON.parse(this.get("_loops")) as WireLoop[], this.get("_words"));
     this.strip = new RunStrip(this.run, (step) => this.seek(step));
     this.moves = {
       first: button("|‹", "To the first step (Home)", () => this.seek(this.run.first)),
@@ -147,6 +151,12 @@ class StepView {
 
   private opOf(step: Step | undefined): Op | undefined {
     return step === undefined ? undefined : this.view.model.ops[step.op];
+  }
+
+  /** Name and type; of what copies between devices too, which is in no graph. */
+  private nameOf(op: number): [name: string, type: string] {
+    const found = this.view.model.ops[op];
+    return found === undefined ? (this.run.words.added[-1 - op] ?? ["?", ""]) : [found.name, found.type];
   }
 
   // --- going ---
@@ -289,15 +299,14 @@ class StepView {
   private show(_?: undefined): void {
     const { run, at, step } = this;
     const nan = this.get("break_nan");
-    const nameOf = (op: number): string => this.view.model.ops[op]?.name ?? "";
+    const nameOf = (op: number): string => this.nameOf(op)[0];
     const others = [...this.get("_when"), ...(nan ? this.get("_spoilers") : [])];
     const stops = run.stops(this.get("break_on"), nameOf, others);
     if (stops.join() !== this.stops.join()) this.strip.setStops((this.stops = stops));
     this.nan.checked = nan;
     this.known = run.known(at, (value) => this.keys[value]!);
     this.handed = new Set([...this.known.made.keys()].map((key) => Number(key.split(":")[0])).filter((index) => FLOW.test(this.view.model.ops[index]?.type ?? "")));
-    const op = this.opOf(step);
-    const words = `${step?.failed === true ? "failed: " : ""}${op?.name ?? "nothing ran"}`;
+    const words = `${step?.failed === true ? "failed: " : ""}${step === undefined ? "nothing ran" : nameOf(step.op)}`;
     this.strip.show(at, `step ${at} of ${run.last}: ${words}`);
     this.said.replaceChildren("step ", h("b", {}, at.toLocaleString("en")), ` of ${run.last.toLocaleString("en")}`);
     this.moves.first.disabled = this.moves.back.disabled = at <= run.first;
@@ -346,8 +355,8 @@ class StepView {
       return;
     }
     const op = this.opOf(step);
-    const name = op?.name ?? "?";
-    const facts = [op?.type ?? "", step.device, ...(step.failed ? [] : [timeText(step.elapsedUs)]), `${bytesText(step.live)} alive`];
+    const [name, type] = this.nameOf(step.op);
+    const facts = [type, step.device, ...(step.failed ? [] : [timeText(step.elapsedUs)]), `${bytesText(step.live)} alive`];
     const stopped = this.get("break_on").some((pattern) => globbed(pattern).test(name));
     const stop = button("◆ Breakpoint", "Stop whenever this op runs (b)", () => this.toggleStop());
     stop.setAttribute("aria-pressed", `${stopped}`);
@@ -356,6 +365,7 @@ class StepView {
       h("div", { class: "tft-step-facts" }, ...facts.filter((fact) => fact !== "").map((fact) => h("span", {}, fact))),
       step.failed ? h("p", { class: "tft-failed-words" }, h("b", {}, `✕ ${run.words.error}. `), "Here the run ended; above stands why.") : null,
       sourceOf(op),
+      op === undefined ? h("p", { class: "tft-muted" }, "Added by the runtime, to copy a value between devices; it is not in the graph.") : null,
       this.blame(step),
       step.inputs.length > 0 ? section("Takes", step.inputs.map((value) => valueBlock(run.values[value]!, this.originOf(value, step)))) : null,
       step.outputs.length > 0 ? section("Gives", step.outputs.map((value) => valueBlock(run.values[value]!, null))) : null,
@@ -373,7 +383,7 @@ class StepView {
     if (came !== undefined) line.append(`✕ ${came.name} came in with it: no op of this run made it.`);
     else if (origin === step.number) line.append(h("b", {}, "✕ It begins here:"), " only numbers come in.");
     else {
-      const name = this.opOf(run.at(origin))?.name ?? "?";
+      const [name] = this.nameOf(run.at(origin)!.op);
       line.append("✕ It began at ", button(name, `Back to step ${origin}, ${name}, where it began`, () => this.seek(origin), "tft-link"));
     }
     return line;
@@ -471,53 +481,6 @@ class StepView {
     const wrong = values.filter(isWrong).length;
     return `${values.length} values${wrong > 0 ? `, ${wrong} with NaN` : ""}`;
   }
-}
-
-/** Whether a line says its value: those with room for a label, else the first of a tensor. */
-function speakers(scene: Scene): Set<string> {
-  const found = new Set<string>();
-  const said = new Set<string>();
-  const tensorsOf = ({ base }: SceneEdge): string => [...new Set(base.map(({ from, port }) => `${from}:${port}`))].join();
-  const byRoom = [...scene.edges].sort((a, b) => Number(a.labelAt === null) - Number(b.labelAt === null));
-  for (const edge of byRoom) {
-    const tensors = tensorsOf(edge);
-    if (edge.labelAt !== null || !said.has(tensors)) found.add(edge.id);
-    said.add(tensors);
-  }
-  return found;
-}
-
-function section(title: string, content: HTMLElement[]): HTMLElement {
-  return h("section", {}, h("h4", {}, title), ...content);
-}
-
-/** A name that may break after each scope. */
-function title(name: string): HTMLElement {
-  const parts = name.split("/").map((part, i, all) => (i < all.length - 1 ? `${part}/` : part));
-  return h("h3", {}, ...parts.flatMap((part) => [part, h("wbr")]));
-}
-
-function sourceOf(op: Op | undefined): HTMLElement | null {
-  if (op?.source === undefined) return null;
-  const [file, line, , text] = op.source;
-  return h("div", { class: "tft-step-source" }, h("span", { class: "tft-muted" }, `${file} line ${line}`), ...(text === "" ? [] : [h("pre", {}, text.trim())]));
-}
-
-const FLOW = /^(Ref)?(Switch|Merge|Enter|Exit|NextIteration)$/;
-const VARIABLE = /^(Variable|VariableV2|VarHandleOp)$/;
-
-function sourceWords(op: Op, feeds: readonly string[]): string {
-  if (feeds.some((feed) => splitName(feed)[0] === op.name)) return "fed";
-  if (op.type === "Const") return "constant";
-  return VARIABLE.test(op.type) ? "the variable, as it stood" : "known before the run";
-}
-
-function noStepWords(op: Op, feeds: readonly string[]): string {
-  if (feeds.some((feed) => splitName(feed)[0] === op.name)) return "it was fed";
-  if (op.type === "Const") return "a constant is known before the run";
-  if (VARIABLE.test(op.type)) return "a variable only holds its value; what reads or writes it has steps";
-  if (FLOW.test(op.type)) return "it only hands values on; see its lines";
-  return "nothing fetched needs it, its branch was not taken, or it was folded or merged before the run";
 }
 
 function render({ model, el }: { model: WidgetModel; el: HTMLElement }): () => void {

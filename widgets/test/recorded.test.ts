@@ -11,7 +11,7 @@ const values = (...all: WireValue[]): WireValue[] => all.map((v, i) => [...v.sli
 const step = (op: number, loops: number[], inputs: number[], outputs: number[], passed: number[] = []): WireStep =>
   [op, loops, inputs, outputs, passed, "CPU:0", 1, 0];
 
-const WORDS = { first: 0, steps: 0, missed: 0, error: "", message: "", failed: null };
+const WORDS = { first: 0, steps: 0, missed: 0, error: "", message: "", failed: null, added: [] };
 const NAMES = ["x", "log", "mul", "loss"];
 
 /** x=0 is fed; log makes NaN; mul takes it; loss takes that. */

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from tfteach.framework.stacks import get_default_session
 from tfteach.jupyter.picture import Still, bundle_with, plural, svg_of
 from tfteach.jupyter.widgets.graph import STATIC, GraphView, Names, names_of
 
-MOST_STEPS = 10_000  # in the page
+MOST_STEPS = 5000  # in the page
 MOST_LINES = 60  # in what a notebook saves
 MOST_SVG = 50_000  # characters; HTML holds it a second time
 # Arrays up to this size travel number by number.
@@ -23,6 +24,11 @@ LONGEST_WORDS = 20
 DONE = ("#e2f5ec", "#3c9a73")
 NOW = ("#dbe9fb", "#0b63ce")
 WRONG = ("#fbe4dc", "#b83208")
+
+
+def as_text(value: Any, _: Any) -> str:
+    """A trait's value on its way to the page."""
+    return json.dumps(value, separators=(",", ":"))
 
 
 class StepView(GraphView):
@@ -57,9 +63,10 @@ class StepView(GraphView):
     _esm = STATIC / "step.js"
     _css = STATIC / "step.css"
 
-    _values: Any = traitlets.List().tag(sync=True)
-    _steps: Any = traitlets.List().tag(sync=True)
-    _loops: Any = traitlets.List().tag(sync=True)
+    # As text: of lists ipywidgets would look at each of a million elements.
+    _values: Any = traitlets.List().tag(sync=True, to_json=as_text)
+    _steps: Any = traitlets.List().tag(sync=True, to_json=as_text)
+    _loops: Any = traitlets.List().tag(sync=True, to_json=as_text)
     _words: Any = traitlets.Dict().tag(sync=True)
     _when: Any = traitlets.List().tag(sync=True)
     _spoilers: Any = traitlets.List().tag(sync=True)
@@ -217,6 +224,7 @@ class _Wire:
         self.loops = [_loop_row(loop) for loop in loops]
         self._loop_of = {(loop.outer, loop.name): i for i, loop in enumerate(loops)}
         self._at = at
+        self._added: dict[tuple[str, str], int] = {}  # _Send and _Recv: in no graph
         steps = run.steps[first : first + MOST_STEPS]
         self.steps = [self._step(step) for step in steps]
         self.words = {
@@ -226,6 +234,7 @@ class _Wire:
             "error": "" if run.error is None else type(run.error).__name__,
             "message": "" if run.error is None else _message(run.error),
             "failed": None if run.failed is None else self._step(run.failed),
+            "added": list(self._added),
         }
 
     def _step(self, step: Step) -> list[Any]:
@@ -234,8 +243,12 @@ class _Wire:
             loop = self._loop_of.get((step.turns[:depth], name))
             if loop is not None:  # not of what failed in a turn without a step
                 loops += [loop, turn]
+        op = self._at.get(step.op)
+        if op is None:
+            key = step.op, step.op_type
+            op = -1 - self._added.setdefault(key, len(self._added))
         return [
-            self._at.get(step.op, -1),
+            op,
             loops,
             [self._value(seen) for seen in step.inputs],
             [self._value(seen) for seen in step.outputs],
@@ -262,15 +275,16 @@ def _value_row(seen: Seen, first: int) -> list[Any]:
     The last entry is the number of the value that this one was when it was made.
     """
     cells = _cells(seen)
+    is_told = bool(cells) or (seen.array is not None and not seen.shape)  # by `short`
     figures = seen.figures
     return [
         seen.name,
         seen.dtype,
         list(seen.shape),
-        "" if cells else seen.text,
+        "" if is_told else seen.text,
         clipped(seen.short),
         [figures.nans, figures.infinities],
-        None if cells or figures.low is None else [
+        None if is_told or figures.low is None else [
             _figure(figures.low), _figure(figures.mean), _figure(figures.high)
         ],
         [] if cells else list(figures.bins),

@@ -19,6 +19,8 @@ export interface WireWords {
   error: string;
   message: string;
   failed: WireStep | null;
+  /** Ops that are in no graph, such as copies between devices: op -1 is the first of them. */
+  added: [name: string, type: string][];
 }
 
 export interface Value {
