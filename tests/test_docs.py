@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
 from pathlib import Path
 
 import pytest
+
+from tfteach.jupyter import _VIEWS
+from tfteach.jupyter.magics import MAGICS
 
 ROOT = Path(__file__).resolve().parents[1]
 PICTURES = ROOT / "docs" / "pictures"
@@ -24,6 +28,17 @@ def anchors(page: Path) -> set[str]:
     """The headings of a page, as links name them."""
     heads = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", head).lower().replace(" ", "-") for head in heads}
+
+
+def test_every_view_and_magic_has_its_place() -> None:
+    text = (ROOT / "docs" / "views.md").read_text(encoding="utf-8")
+    heads = re.findall(r"^## (\w+)$", text, re.MULTILINE)
+    assert set(heads) >= set(_VIEWS)
+    for module, name in MAGICS.items():
+        found = import_module(f"tfteach.jupyter.magics.{module}")
+        for kind, marker in (("line", "%"), ("cell", "%%")):
+            for magic in getattr(found, name).magics[kind]:
+                assert re.search(rf"(?<!%){marker}{magic}\b", text), marker + magic
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -172,6 +172,14 @@ def fold_constants(view: Locator) -> None:
     box(view.locator(".tft-diff-before"), "scale").wait_for()
 
 
+def choose_shown(view: Locator) -> None:
+    view.get_by_title("double/shown (Add)").click()
+
+
+def choose_conv(view: Locator) -> None:
+    box(view, "conv2/").click()
+
+
 def choose_error(view: Locator) -> None:
     view.locator("li", has_text="FailedPreconditionError").click()
 
@@ -216,6 +224,14 @@ NOTEBOOKS = {
     "optimizing": Notebook(
         (optimizing.SETUP, "%optimizing loss --feed x"),
         (Picture("optimizing_view", 1, ".tfteach-optimizing", fold_constants),),
+    ),
+    "schedule": Notebook(
+        (optimizing.SETUP, optimizing.RACES, "tfj.GraphView(graph)"),
+        (Picture("schedule_view", 1, ".tfteach-schedule", choose_shown),),
+    ),
+    "explore": Notebook(
+        (SETUP, timeline.CONVNET, "tfj.explore(sess, fetches=[loss])"),
+        (Picture("explore", 2, ".jp-OutputArea-output", choose_conv),),
     ),
     "step": Notebook(
         (step.SETUP + step.IMPORT, step.MODEL, step.STEP),
