@@ -16,28 +16,6 @@ from tfteach.runtime.execute import HOT_AFTER_RUNS
 pytest.importorskip("numba")
 
 
-@pytest.fixture
-def compiled(monkeypatch: pytest.MonkeyPatch) -> list[ChainKernel]:
-    """Chains are compiled at their first call; the list fills with those that were."""
-    found: list[ChainKernel] = []
-    inner = ChainKernel._around
-
-    def around(self: ChainKernel, loop: Any) -> Any:
-        found.append(self)
-        return inner(self, loop)
-
-    def loop_of(*args: Any) -> Any:
-        machine_code.loop_of(*args)
-        for future in list(machine_code._loops.values()):
-            future.exception(60)
-        return machine_code.loop_of(*args)
-
-    monkeypatch.setattr(ChainKernel, "_around", around)
-    monkeypatch.setattr(chains, "CALLS_TO_COMPILE", 1)
-    monkeypatch.setattr("tfteach.runtime.machine_code.loop_of", loop_of)
-    return found
-
-
 def unoptimized() -> tf.ConfigProto:
     config = tf.ConfigProto()
     config.graph_options.optimizer_options.opt_level = -1

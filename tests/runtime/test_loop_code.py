@@ -115,32 +115,6 @@ def test_a_loop_that_takes_no_turn() -> None:
         loops_of([result], {x: numbers(5, 30), turns: count})
 
 
-@pytest.fixture
-def compiled(monkeypatch: pytest.MonkeyPatch) -> list[ChainKernel]:
-    """Chains are compiled at their first call; the list fills with those that were."""
-    pytest.importorskip("numba")
-    from tfteach.framework import machine_code
-    from tfteach.runtime import chains
-
-    found: list[ChainKernel] = []
-    inner = ChainKernel._around
-
-    def around(self: ChainKernel, loop: Any) -> Any:
-        found.append(self)
-        return inner(self, loop)
-
-    def loop_of(*args: Any) -> Any:
-        machine_code.loop_of(*args)
-        for future in list(machine_code._loops.values()):
-            future.exception(60)
-        return machine_code.loop_of(*args)
-
-    monkeypatch.setattr(ChainKernel, "_around", around)
-    monkeypatch.setattr(chains, "CALLS_TO_COMPILE", 1)
-    monkeypatch.setattr("tfteach.runtime.machine_code.loop_of", loop_of)
-    return found
-
-
 def test_chains_of_a_turn(compiled: list[ChainKernel]) -> None:
     x = tf.placeholder(tf.float32, [None, 40])
 

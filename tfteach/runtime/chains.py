@@ -18,7 +18,7 @@ from tfteach.framework.machine_code import Loop
 from tfteach.framework.shape import Shape, size_of
 from tfteach.runtime.blame import raise_blaming
 from tfteach.runtime.fuse import Fuser
-from tfteach.runtime.instruction import Instruction
+from tfteach.runtime.instruction import Chain, Instruction
 from tfteach.runtime.machine_code import Form, MachineCode, float_type
 
 # Elements from which a compiled call, of half a microsecond, is worth it.
@@ -120,20 +120,15 @@ class _ChainFuser(Fuser):
     def is_candidate(self, instruction: Instruction) -> bool:
         return _is_candidate(instruction, self.shape_of)
 
-    def fused(
-        self,
-        parts: list[Instruction],
-        inputs: tuple[int, ...],
-        outputs: tuple[int, ...],
-        shape: Shape,
-    ) -> Instruction | None:
+    def fused(self, chain: Chain, shape: Shape) -> Instruction | None:
+        parts = chain.parts
         if len(parts) == 1 and parts[0].expression is not None:
             return None  # NumPy does it in one pass too
         if float_type(parts) is None:
             return None
         assert shape is not None
         arguments = []
-        for slot in inputs:
+        for slot in chain.inputs:
             argument = self.shape_of(slot)
             form = form_of(argument, shape)
             assert form is not None
@@ -144,8 +139,7 @@ class _ChainFuser(Fuser):
             widths.add(shape[-1])
         if len(widths) > 1:
             return None
-        kernel = ChainKernel(parts, inputs, outputs, shape, arguments)
-        return Instruction(kernel, inputs, outputs, (), parts[-1].node)
+        return chain.as_one(ChainKernel(chain, shape, arguments))
 
 
 class Argument(NamedTuple):
@@ -159,27 +153,18 @@ class ChainKernel:
     """Several element-wise kernels as one.
 
     Args:
-      parts: the instructions, in order.
-      inputs: the registers that the arguments stand for.
-      outputs: the registers that are returned (bare if it is one).
+      chain: what it stands for; a single output is returned bare.
       shape: of all results.
       arguments: what is known of them.
     """
 
     def __init__(
-        self,
-        parts: Sequence[Instruction],
-        inputs: tuple[int, ...],
-        outputs: tuple[int, ...],
-        shape: Shape,
-        arguments: Sequence[Argument],
+        self, chain: Chain, shape: Shape, arguments: Sequence[Argument]
     ) -> None:
-        self.parts = tuple(parts)
-        self._inputs = inputs
-        self._outputs = outputs
+        self.parts, self._inputs, self._outputs = chain
         self._shape = shape
         self._arguments = arguments
-        self._machine_code = MachineCode(parts, inputs, outputs)
+        self._machine_code = MachineCode(chain)
         self._compiled: Callable[..., Any] | None = None
         self._calls = 0
 

@@ -23,7 +23,7 @@ from tfteach.framework.machine_code import Loop
 from tfteach.framework.shape import Shape
 from tfteach.framework.threads import share, thread_count
 from tfteach.runtime.blame import raise_blaming
-from tfteach.runtime.instruction import Instruction
+from tfteach.runtime.instruction import Chain, Instruction
 from tfteach.runtime.machine_code import Form, MachineCode
 from tfteach.runtime.step import writes
 
@@ -146,50 +146,35 @@ class Fuser:
         )  # fmt: skip
         taken = (slot for part in parts for slot in part.inputs)
         inputs = tuple(dict.fromkeys(s for s in taken if s not in made))
-        fused = self.fused(parts, inputs, outputs, group.shape)
+        fused = self.fused(Chain(tuple(parts), inputs, outputs), group.shape)
         self.result += parts if fused is None else [fused]
 
-    def fused(
-        self,
-        parts: list[Instruction],
-        inputs: tuple[int, ...],
-        outputs: tuple[int, ...],
-        shape: Shape,
-    ) -> Instruction | None:
-        """The parts as one instruction, or None if they are better off as they are."""
+    def fused(self, chain: Chain, shape: Shape) -> Instruction | None:
+        """The chain as one instruction, or None if it is better off in parts."""
         least = MIN_PARTS_PER_RESULT / min(2, thread_count())
-        if len(parts) < least * len(outputs):
+        if len(chain.parts) < least * len(chain.outputs):
             return None
-        kernel = FusedKernel(parts, inputs, outputs, shapes.is_full(shape))
-        return Instruction(kernel, inputs, outputs, (), parts[-1].node)
+        return chain.as_one(FusedKernel(chain, shapes.is_full(shape)))
 
 
 class FusedKernel:
     """Several element-wise kernels as one.
 
     Args:
-      parts: the instructions, in order.
-      inputs: the registers that the arguments stand for.
-      outputs: the registers that are returned (bare if it is one).
+      chain: what it stands for; a single output is returned bare.
       is_known: that each part's result has the same known shape.
     """
 
-    def __init__(
-        self,
-        parts: Sequence[Instruction],
-        inputs: tuple[int, ...],
-        outputs: tuple[int, ...],
-        is_known: bool,
-    ) -> None:
-        self.parts = tuple(parts)
+    def __init__(self, chain: Chain, is_known: bool) -> None:
+        self.parts, inputs, outputs = chain
         self._is_known = is_known
         self._inputs = inputs
         self._outputs = outputs
         self._file = f"<tfteach chain {next(_numbers)}>"
         self._function: Callable[..., Any] | None = None
-        self._machine_code = MachineCode(parts, inputs, outputs)
+        self._machine_code = MachineCode(chain)
         behind: dict[int, set[int]] = {slot: {i} for i, slot in enumerate(inputs)}
-        for part in parts:
+        for part in self.parts:
             behind[part.outputs[0]] = set().union(*(behind[s] for s in part.inputs))
         # For each output the numbers of the arguments that it depends on.
         self._behind = [behind[slot] for slot in outputs]

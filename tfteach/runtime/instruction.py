@@ -26,3 +26,21 @@ class Instruction(NamedTuple):
     @property
     def is_read(self) -> bool:
         return self.function is read_cell
+
+
+class Chain(NamedTuple):
+    """Instructions that can run as one, in order.
+
+    Attributes:
+      parts: the instructions; each makes one value.
+      inputs: the registers that they read and do not make.
+      outputs: the registers that are needed afterwards.
+    """
+
+    parts: tuple[Instruction, ...]
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+
+    def as_one(self, kernel: Callable[..., Any]) -> Instruction:
+        """The instruction that calls `kernel` in place of the parts' kernels."""
+        return Instruction(kernel, self.inputs, self.outputs, (), self.parts[-1].node)

@@ -18,7 +18,7 @@ from tfteach.framework.machine_code import (
     is_installed,
     loop_of,
 )
-from tfteach.runtime.instruction import Instruction
+from tfteach.runtime.instruction import Chain, Instruction
 
 # How an argument lies along the results: element by element, one number for all, one
 # for each column (a bias), one for each row.
@@ -31,26 +31,19 @@ class MachineCode:
     """The loops of a chain, one for each way that its arguments lie along the results.
 
     Args:
-      parts: the instructions, in order.
-      inputs: the registers that the arguments stand for.
-      outputs: the registers of the results, which all have one shape.
+      chain: its results all have one shape.
     """
 
-    def __init__(
-        self,
-        parts: Sequence[Instruction],
-        inputs: Sequence[int],
-        outputs: Sequence[int],
-    ) -> None:
-        self._chain = parts, inputs, outputs
+    def __init__(self, chain: Chain) -> None:
+        self._chain = chain
         self._sources: dict[tuple[Form, ...], str | None] = {}
         types = {}
-        for part in parts:
+        for part in chain.parts:
             types[part.outputs[0]] = part.node.op.outputs[0].dtype.numpy_dtype
             for slot, tensor in zip(part.inputs, part.node.op.inputs, strict=True):
                 types.setdefault(slot, tensor.dtype.numpy_dtype)
-        self._taken = [types[slot] for slot in inputs]
-        self.made = [types[slot] for slot in outputs]
+        self._taken = [types[slot] for slot in chain.inputs]
+        self.made = [types[slot] for slot in chain.outputs]
 
     def loop(self, forms: Sequence[Form]) -> Loop | None:
         """What computes the chain for arguments of these forms, if it is there already.
@@ -62,7 +55,7 @@ class MachineCode:
             return None
         key = tuple(forms)
         if key not in self._sources:
-            self._sources[key] = loop_source(*self._chain, key)
+            self._sources[key] = loop_source(self._chain, key)
         source = self._sources[key]
         if source is None:
             return None
@@ -74,23 +67,15 @@ class MachineCode:
         return loop_of(source, parameters)
 
 
-def loop_source(
-    parts: Sequence[Instruction],
-    inputs: Sequence[int],
-    outputs: Sequence[int],
-    forms: Sequence[Form],
-) -> str | None:
+def loop_source(chain: Chain, forms: Sequence[Form]) -> str | None:
     """A function of flat arrays, and of numbers, that computes a chain.
 
-    Args:
-      parts: the instructions, in order.
-      inputs: the registers that the arguments stand for.
-      outputs: the registers of the results, which are arguments too.
-      forms: of the inputs.
+    Its arguments are the inputs, of these forms, and arrays for the outputs.
 
     Returns:
       Its source; None if a part has none, or there is more than one type of floats.
     """
+    parts, inputs, outputs = chain
     number = float_type(parts)
     if number is None or any(part.scalar is None for part in parts):
         return None
