@@ -196,14 +196,15 @@ def test_a_view_needs_no_more_than_anywidget(
     assert after == before
 
 
-def test_a_view_takes_the_colours_of_vs_code(names: dict[str, Any], page: Page) -> None:
+def test_a_view_fits_into_vs_code(names: dict[str, Any], page: Page) -> None:
     page.evaluate("""() => {
         document.documentElement.style.setProperty(
             '--vscode-editor-background', 'rgb(40, 42, 54)');
         document.body.className = 'vscode-dark';
         document.body.dataset.vscodeThemeKind = 'vscode-dark';
     }""")
-    [view] = show(page, widget_of("GraphView", names), "plain")
+    widget = widget_of("GraphView", names)
+    [view] = show(page, widget, "plain")
     expect(view).to_have_css("color-scheme", "dark")
     expect(view).to_have_css("background-color", "rgb(40, 42, 54)")
     page.evaluate("""() => {
@@ -211,3 +212,18 @@ def test_a_view_takes_the_colours_of_vs_code(names: dict[str, Any], page: Page) 
         document.body.dataset.vscodeThemeKind = 'vscode-high-contrast-light';
     }""")
     expect(view).to_have_css("color-scheme", "light")
+    # the still picture is another output of the cell, and would be a second one
+    page.evaluate(
+        """(html) => {
+            const cell = document.createElement('div');
+            cell.className = 'cell_container';
+            cell.innerHTML = '<div class="output_container"></div>'.repeat(2);
+            document.body.append(cell);
+            cell.children[0].append(document.getElementById('plain'));
+            cell.children[1].innerHTML = html;
+        }""",
+        widget.static_bundle()["text/html"],
+    )
+    expect(page.locator(".tfteach-static")).to_be_hidden()
+    view.evaluate("(el) => el.remove()")
+    expect(page.locator(".tfteach-static")).to_be_visible()

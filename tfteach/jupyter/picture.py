@@ -489,9 +489,11 @@ def _inputs(still: Still, row: Row) -> Iterable[str]:
 
 # Trusted notebooks apply this (untrusted ones drop it). While a live view is mounted in
 # the same outputs its still picture hides; once no kernel knows the widget any more,
-# the picture is what remains, and JupyterLab's "model not found" hides instead.
+# the picture is what remains, and JupyterLab's "model not found" hides instead. The
+# second name is VS Code's for a cell and its outputs.
 STYLE = """\
-.jp-OutputArea:has(.tfteach-graph) .jp-OutputArea-child:has(.tfteach-static) {
+.jp-OutputArea:has(.tfteach-graph) .jp-OutputArea-child:has(.tfteach-static),
+.cell_container:has(.tfteach-graph) .output_container:has(.tfteach-static) {
   display: none;
 }
 .jp-OutputArea:has(.tfteach-static) .lm-Panel.jp-OutputArea-output:not(:has(*)) {
