@@ -117,6 +117,9 @@ def form_of(shape: Shape, whole: Shape) -> Form | None:
 
 
 class _ChainFuser(Fuser):
+    # A compiler's time grows faster than what it compiles.
+    max_parts = 32
+
     def is_candidate(self, instruction: Instruction) -> bool:
         return _is_candidate(instruction, self.shape_of)
 

@@ -77,6 +77,8 @@ def _is_candidate(instruction: Instruction, shape_of: Callable[[int], Shape]) ->
 class Fuser:
     """Gathers neighbours into groups, and puts a fused instruction in their place."""
 
+    max_parts: float = math.inf
+
     def __init__(
         self,
         code: Sequence[Instruction],
@@ -118,7 +120,8 @@ class Fuser:
         shape = self.shape_of(instruction.outputs[0])
         joined = _Group(shape)
         for group in sources:
-            if group.shape == shape:
+            size = len(joined.parts) + len(group.parts)
+            if group.shape == shape and size < self.max_parts:
                 joined.parts += group.parts
                 del self.open[group]
             else:
