@@ -91,6 +91,32 @@ def test_options_and_loops() -> None:
             assert "switch every pass off" in str(explain_optimizing(session, i))
         with tf.Session() as session:
             names = explain_optimizing(session, i).names
-            assert names == ["fold_constants", "merge_duplicates"]
+            assert names == ["fold_constants", "merge_duplicates", "specialize"]
             explain_optimizing(session, w.initializer)
             assert session.resources.items() == []  # nothing was made on the way
+
+
+def test_loops_for_fed_shapes() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [None, 2], name="x")
+
+        def turn(i: tf.Tensor, v: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+            return i + 1, tf.reshape(v * 2.0, tf.shape(v))
+
+        value = tf.while_loop(lambda i, v: i < 3, turn, [0, x])[1]
+        gradient = tf.gradients(value, x)
+        log = explain_optimizing(session, gradient, [x], [(5, 2)])
+        assert log.names == ["fold_constants", "merge_duplicates", "specialize"]
+        special = log["specialize"]
+        kinds = {node.op_type for node in special.after if not node.is_constant}
+        assert {"Mul", "Switch", "NextIteration"} <= kinds
+        assert not {"Shape", "Reshape", "StackPushV2", "StackPopV2"} & kinds
+        (shape,) = log.of("while/Shape")
+        assert shape.reason == "the shape is known"
+        (same,) = log.of("while/Reshape")
+        assert same.reason == "hands on while/mul unchanged for these shapes"
+        (popped,) = log.of("gradients/while/Reshape_grad/Reshape/StackPopV2")
+        assert popped.reason == "every turn pushes the same on its stack"
+        names = {node.name for node in special.after}
+        taken = {name.partition(":")[0] for n in special.after for name in n.inputs}
+        assert taken - {"x"} <= names

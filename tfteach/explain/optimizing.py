@@ -11,13 +11,15 @@ from tfteach.explain.pruning import Fetch, elements_of
 from tfteach.runtime.compile import compile_step
 from tfteach.runtime.context import Resources
 from tfteach.runtime.fuse import FusedKernel
+from tfteach.runtime.guards import UnstructuredError
 from tfteach.runtime.optimize.fold_constants import fold_constants
 from tfteach.runtime.optimize.merge_duplicates import merge_duplicates
 from tfteach.runtime.optimize.remove_dead import remove_dead
 from tfteach.runtime.optimize.remove_identities import remove_identities
 from tfteach.runtime.optimize.specialize import specialize
 from tfteach.runtime.prune import prune
-from tfteach.runtime.step import Change, Node, Step, build_step
+from tfteach.runtime.recover import recover
+from tfteach.runtime.step import Change, Edge, Node, Step, build_step
 from tfteach.runtime.xp import to_host
 
 MOST_CHANGES = 12
@@ -201,7 +203,7 @@ def explain_optimizing(
         run(step)
         passes.append(Pass(name, before, _nodes(step), tuple(step.log[known:])))
     options = session._options
-    if not options.optimizes or step.has_control_flow or len(session.devices) > 1:
+    if not options.optimizes or len(session.devices) > 1:
         return OptimizerLog(tuple(passes))
     shapes = feed_shapes
     if shapes is None:
@@ -210,12 +212,45 @@ def explain_optimizing(
             shapes = static  # type: ignore[assignment]
     if shapes is not None:
         special = specialize(step, [tuple(shape) for shape in shapes])
+        if step.has_control_flow and not _leave_what_runs(special):
+            return OptimizerLog(tuple(passes))
         passes.append(
             Pass("specialize", _nodes(step), _nodes(special), tuple(special.log))
         )
         step = special
-    passes.append(_fusion(step))
+    if not step.has_control_flow:
+        passes.append(_fusion(step))
     return OptimizerLog(tuple(passes))
+
+
+def _leave_what_runs(step: Step) -> bool:
+    """Drop the nodes that only say in which branch others run.
+
+    Returns:
+      False if the step has no structure: then it is run as it was.
+    """
+    try:
+        alive = recover(step).alive
+    except UnstructuredError:
+        return False
+
+    def source(edge: Edge) -> Edge:
+        while edge.node in step.forwards:
+            edge = edge.node.inputs[step.forwards[edge.node]]
+        return edge
+
+    left = [n for n in step.nodes if n in alive and n not in step.forwards]
+    waited = {node for node in left if node.values is None}
+    told = {change.node for change in step.log}
+    for node in step.nodes:
+        node.inputs = [source(edge) for edge in node.inputs if node.values is None]
+        node.control = [other for other in node.control if other in waited]
+        if node not in alive and node.name not in told:
+            reason = "nothing needs its value"
+            step.log.append(Change("remove_dead", node.name, reason))
+    step.fetches = [source(edge) for edge in step.fetches]
+    step.nodes = left
+    return True
 
 
 def _passes(options: Any, step: Step) -> list[tuple[str, Callable[[Step], None]]]:
