@@ -259,12 +259,29 @@ def test_what_flows_through_a_loop_is_known() -> None:
     assert handed["outer/Merge:1"] == "1"
 
 
+def test_what_is_fed_flows_into_branches() -> None:
+    def build() -> Any:
+        x = tf.placeholder(tf.float32, [], name="x")
+        sure = tf.placeholder(tf.bool, [], name="sure")
+        return tf.cond(sure, lambda: x * 2.0, lambda: x * 3.0)
+
+    run = recorded(build, {"x:0": 5.0, "sure:0": True})
+    assert "cond/mul_1" not in [step.op for step in run]
+    double = run[run.breakpoints("cond/mul")[0]]
+    assert double.outputs[0].text == "10."
+    assert double.inputs[0].figures is run.fed[0].figures
+    handed = {seen.name: seen.text for step in run for seen in step.passed}
+    assert handed["cond/mul/Switch:1"] == "5."
+
+
 def test_a_variable_before_and_after_its_update() -> None:
     run = recorded(training, {"x:0": [[1, 2], [3, 4]]})
     update = run[run.breakpoints("train/update_w/*")[0]]
     np.testing.assert_array_equal(update.inputs[0].array, [[1.0], [2.0]])
     assert update.inputs[0].name == "w:0"
-    assert (run.fetches, run.feeds) == (("loss:0", "train"), ("x:0",))
+    assert run.fetches == ("loss:0", "train")
+    assert [str(seen) for seen in run.fed] == ["x:0: float32 2x2 [[1., 2.], [3., 4.]]"]
+    assert run.values_at(0)["x:0"] is run.fed[0]
 
 
 def test_an_identity_without_a_step_hands_on_what_was_made() -> None:

@@ -98,7 +98,8 @@ class Recording(Sequence[Step]):
       result: what the run returned; None if it failed.
       error: what ended it; None if nothing did.
       failed: the op at which it ended, with what it took; None if there is none.
-      graph, fetches, feeds: of the run; the last two are names.
+      graph, fetches: of the run; fetches are names.
+      fed: what it was fed.
       stops: the numbers of the steps for which `when` was true.
       dropped: how many small arrays were not kept, because there was no room left.
       missed: how many steps were not written down, because there were too many.
@@ -112,7 +113,7 @@ class Recording(Sequence[Step]):
         *,
         graph: Graph,
         fetches: Sequence[str] = (),
-        feeds: Sequence[str] = (),
+        fed: Sequence[Seen] = (),
         failed: Step | None = None,
         stops: Sequence[int] = (),
         dropped: int = 0,
@@ -122,7 +123,7 @@ class Recording(Sequence[Step]):
         self.result = result
         self.error = error
         self.graph = graph
-        self.fetches, self.feeds = tuple(fetches), tuple(feeds)
+        self.fetches, self.fed = tuple(fetches), tuple(fed)
         self.failed = failed
         self.stops = tuple(stops)
         self.dropped = dropped
@@ -160,7 +161,7 @@ class Recording(Sequence[Step]):
 
     def values_at(self, number: int) -> dict[str, Seen]:
         """Every tensor that is known after a step, by name: its latest value."""
-        known: dict[str, Seen] = {}
+        known = {seen.name: seen for seen in self.fed}
         for step in self.steps[: number + 1]:
             for seen in (*step.passed, *step.inputs, *step.outputs):
                 known[seen.name] = seen
@@ -308,7 +309,7 @@ def record(
         error,
         graph=session.graph,
         fetches=_names_in(session.graph, fetches),
-        feeds=tuple(recorder.fed),
+        fed=tuple(recorder.fed.values()),
         failed=None if error is None else recorder.running(),
         stops=recorder.stops,
         dropped=recorder.dropped,
@@ -424,8 +425,11 @@ class _Recorder(ValueObserver):
 
     def _handed(self, node: Node, index: int, value: Any) -> Seen:
         """The same value under another name: its figures tell that it is the same."""
-        for edge in node.inputs:
+        is_merge = node.op.type.removeprefix("Ref") == "Merge"
+        for edge in node.inputs if is_merge else node.inputs[:1]:  # a Switch's data
             known = self._known.get(edge)
+            if edge.node.is_feed and not is_merge:  # fed arrays arrive as copies
+                known = id(value), self._taken(edge, value)
             if known is not None and known[0] == id(value):
                 seen = known[1]._replace(name=node.op.outputs[index].name)
                 self._known[Edge(node, index)] = id(value), seen

@@ -32,6 +32,7 @@ interface StepState {
 
 const STEP_MS = [90, 750] as const; // when it plays: the shortest, the longest
 const WHOLE_PLAY_MS = 60_000;
+const READABLE = 0.55; // scale
 const SETTLE_MS = 160; // after so long at a step its scope opens
 
 class StepView {
@@ -224,7 +225,10 @@ class StepView {
       scope = box;
     }
     if (next.size > open.length) this.set({ expanded: [...next] });
-    canvas.glide(() => canvas.reveal(box.id));
+    // All of a large graph is too small to be read: then the op stands in the middle, and the rest stays as it is.
+    const small = canvas.view.k < READABLE;
+    this.view.userMoved ||= small;
+    canvas.glide(() => canvas.reveal(box.id, small));
   }
 
   private togglePlay(): void {

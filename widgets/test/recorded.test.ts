@@ -11,13 +11,13 @@ const values = (...all: WireValue[]): WireValue[] => all.map((v, i) => [...v.sli
 const step = (op: number, loops: number[], inputs: number[], outputs: number[], passed: number[] = []): WireStep =>
   [op, loops, inputs, outputs, passed, "CPU:0", 1, 0];
 
-const WORDS = { first: 0, steps: 0, missed: 0, error: "", message: "", failed: null, added: [] };
+const WORDS = { first: 0, steps: 0, missed: 0, error: "", message: "", failed: null, added: [], fed: [] };
 const NAMES = ["x", "log", "mul", "loss"];
 
 /** x=0 is fed; log makes NaN; mul takes it; loss takes that. */
 const nan = new Recorded(
   values(value("x:0", "0"), value("log:0", "NaN", 1), value("mul:0", "NaN", 1), value("loss:0", "NaN", 1)),
-  [step(1, [], [0], [1]), step(2, [], [1, 0], [2]), step(3, [], [2], [3])], [], { ...WORDS, steps: 3 });
+  [step(1, [], [0], [1]), step(2, [], [1, 0], [2]), step(3, [], [2], [3])], [], { ...WORDS, steps: 3, fed: [0] });
 
 /** Before the loop op 0; in it twice ops 1 (test) and 2 (with an inner loop of op 4); then the test; then op 3. */
 const loop = new Recorded(values(value("a:0", "1")), [
@@ -30,7 +30,7 @@ const loop = new Recorded(values(value("a:0", "1")), [
 
 test("what is known after a step", () => {
   const { made, ran } = nan.known(1, (value) => nan.values[value]!.name);
-  expect([...made.keys()]).toEqual(["log:0", "mul:0"]);
+  expect([...made.keys()]).toEqual(["x:0", "log:0", "mul:0"]);
   expect(made.get("mul:0")).toEqual({ value: 2, step: 1 });
   expect([...ran.keys()]).toEqual([1, 2]);
 });

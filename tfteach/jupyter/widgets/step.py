@@ -89,7 +89,8 @@ class StepView(GraphView):
                 f"{type(run).__name__}. To run and show: StepView.of(sess, fetches)"
             )
         self.run = run
-        super().__init__(run.graph, run.fetches, run.feeds, **options)
+        feeds = [seen.name for seen in run.fed]
+        super().__init__(run.graph, run.fetches, feeds, **options)
         first = len(run) - MOST_STEPS if run.error is not None else 0
         wire = _Wire(run, max(0, first), {r.name: i for i, r in enumerate(self._rows)})
         with self.hold_sync():
@@ -235,6 +236,7 @@ class _Wire:
             "message": "" if run.error is None else _message(run.error),
             "failed": None if run.failed is None else self._step(run.failed),
             "added": list(self._added),
+            "fed": [self._value(seen) for seen in run.fed],
         }
 
     def _step(self, step: Step) -> list[Any]:

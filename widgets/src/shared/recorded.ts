@@ -21,6 +21,8 @@ export interface WireWords {
   failed: WireStep | null;
   /** Ops that are in no graph, such as copies between devices: op -1 is the first of them. */
   added: [name: string, type: string][];
+  /** Values that were fed. */
+  fed: number[];
 }
 
 export interface Value {
@@ -110,6 +112,7 @@ export class Recorded {
   known(number: number, keyOf: (value: number) => string): Known {
     const made: Known["made"] = new Map();
     const ran: Known["ran"] = new Map();
+    for (const value of this.words.fed) made.set(keyOf(value), { value, step: -1 });
     for (const step of this.steps) {
       if (step.number > number) break;
       for (const value of [...step.passed, ...step.outputs]) made.set(keyOf(value), { value, step: step.number });

@@ -10,6 +10,7 @@ const BAND = 7; // pixels a loop takes
 const CURVE = 26;
 const MARKS = 15;
 const LEAST_TURN_PX = 3;
+const MOST_LINES = 1000; // steps; of more the line would be a block
 
 export class RunStrip {
   readonly el = h("div", {
@@ -92,9 +93,10 @@ export class RunStrip {
       const depth = first.loops.findIndex(({ loop }) => this.run.loops[loop]!.starts === starts);
       const title = s("title", {}, `${name}: ${times} turn${times === 1 ? "" : "s"}`);
       const group = s("g", { class: "tft-strip-loop" }, title);
-      const ends = [...starts.slice(1), last + 1];
-      const narrow = (this.x(last + 1) - this.x(starts[0]!)) / starts.length < LEAST_TURN_PX;
-      const turns = narrow ? [[starts[0]!, last + 1]] : starts.map((start, i) => [start, ends[i]!]);
+      const ends = [...starts.slice(1), last + 1].map((end) => Math.min(end, this.run.last + 1)); // of a long run a part is here
+      const here = starts.filter((start) => start <= this.run.last);
+      const narrow = (this.x(ends[here.length - 1]!) - this.x(starts[0]!)) / here.length < LEAST_TURN_PX;
+      const turns = narrow ? [[starts[0]!, ends[here.length - 1]!]] : here.map((start, i) => [start, ends[i]!]);
       for (const [from, to] of turns) {
         const [a, b] = [this.x(from!), this.x(to!)];
         group.append(s("rect", { x: a.toFixed(1), y: depth * BAND + 3, width: Math.max(1, b - a - (narrow ? 0 : 1)).toFixed(1), height: BAND - 2, rx: 1.5 }));
@@ -112,7 +114,7 @@ export class RunStrip {
     for (const { number, live } of this.run.steps) way += `${way === "" ? "M" : "H"}${this.x(number).toFixed(1)}${way === "" ? `,${y(live)}` : `V${y(live)}`}`;
     const right = this.x(this.run.last + 1).toFixed(1);
     return [s("path", { class: "tft-strip-memory", d: `${way}H${right}V${base}H${PAD}Z` }),
-      s("path", { class: "tft-strip-line", d: `${way}H${right}` }),
+      ...(this.count < MOST_LINES ? [s("path", { class: "tft-strip-line", d: `${way}H${right}` })] : []),
       s("text", { x: right, y: base + MARKS - 3 }, `alive: at most ${bytesText(most)}`)];
   }
 

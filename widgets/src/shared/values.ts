@@ -24,7 +24,7 @@ function bodyOf(value: Value): HTMLElement[] {
   if (value.bins.length > 0) parts.push(histogram(value));
   if (value.figures !== null && value.shape.length > 0) {
     const { low, mean, high } = value.figures;
-    parts.push(h("dl", { class: "tft-figures" }, ...figure("min", low), ...figure("mean", mean), ...figure("max", high)));
+    parts.push(h("div", { class: "tft-figures" }, figure("min", low), figure("mean", mean), figure("max", high)));
   }
   if (isWrong(value) && value.shape.length > 0) parts.push(h("div", { class: "tft-wrong-words" }, wrongWords(value)));
   return parts;
@@ -36,11 +36,12 @@ export function wrongWords({ nans, infinities }: Value): string {
 
 const mark = (name: string, wrong: boolean): string => (wrong ? `${name} tft-bad-cell` : name);
 
-const figure = (word: string, text: string): HTMLElement[] => (text === "" ? [] : [h("dt", {}, word), h("dd", {}, text)]);
+const figure = (word: string, text: string): HTMLElement | null =>
+  (text === "" ? null : h("span", {}, h("span", { class: "tft-muted" }, word), ` ${text}`));
 
 function cellsOf(value: Value): HTMLElement {
   const rows = value.cells.map((row) => h("tr", {}, ...row.map((text) => h("td", { class: mark("", /NaN|∞/.test(text)) }, text))));
-  return h("div", { class: "tft-cells" }, h("table", {}, h("tbody", {}, ...rows)));
+  return h("div", { class: value.shape.length === 1 ? "tft-cells tft-row-of-cells" : "tft-cells" }, h("table", {}, h("tbody", {}, ...rows)));
 }
 
 /** How many numbers lie in each part of the range. */
