@@ -57,7 +57,8 @@ class GraphView(Shown, anywidget.AnyWidget):
       expanded: the scopes to open ("layer1/"), instead of `depth`.
       aside, inline: names of scopes or ops to draw apart, or to keep in the main flow.
       height: in pixels; 0 fits the graph.
-      group_above: a scope with more children shows series of like ones.
+      group_above: a scope with more children shows series of like ones; above 600 it
+        counts as 600, for the page's sake.
       labels: shapes on the edges.
       colour_by: "structure" (scopes built alike), "device" (as asked for), "family"
         (what kind of op), "run" (needed or pruned), "cell" (the `In [n]` that

@@ -1,6 +1,7 @@
 // From ops to what one open scope draws: its boxes, the edges between them bundled, and the lane each box stands in.
 import { isReference } from "./model";
 import type { GraphModel, Node, Op } from "./model";
+import type { Steps } from "./slices";
 
 /** The main flow; what trains it; and what would tie everything to everything (init, save, hubs). */
 export type Lane = "main" | "training" | "aside";
@@ -59,26 +60,29 @@ export const NO_RULES: LaneRules = { aside: new Set(), inline: new Set() };
 const APPLY = /^(Resource)?(Sparse)?Apply[A-Z]/;
 const TRAINERS = /^(gradients|GradientDescent|Momentum|Adagrad(DA)?|Adadelta|Adam|RMSProp|Ftrl|Proximal\w+)(_\d+)?$/;
 const HOUSEKEEPING = /^(init|init_\d+|save|save_\d+|report_uninitialized_.*|init_all_tables.*)$/;
+const STEP = 5000; // ops
+const MOST_PORTS = 2 ** 20;
 const HUB_NEIGHBOURS = 12;
 const HUB_AMONG = 30; // boxes; a small picture bears a hub, and loses its point without
 
-export function makeFrame(
+export function* makeFrame(
   model: GraphModel, scope: Node, boxes: Node[], parent: Frame | null, rules: LaneRules,
-): Frame {
+): Steps<Frame> {
   const rep = new Map<number, Node>();
   for (const box of boxes) for (const index of box.members) rep.set(index, box);
+  if (rep.size > STEP) yield;
   const frame: Frame = {
     scope, depth: scope.depth, parent, boxes, rep, lanes: new Map(), drawn: [], cut: [], entering: [], leaving: [],
     hidden: [],
   };
-  const inside = bundleInside(model, frame);
+  const inside = yield* bundleInside(model, frame);
   assignLanes(model, frame, inside, rules);
   for (const bundle of inside) {
     const same = frame.lanes.get(bundle.from) === frame.lanes.get(bundle.to);
     // Boxes set aside stand in a list, without edges.
     (same && frame.lanes.get(bundle.from) !== "aside" ? frame.drawn : frame.cut).push(bundle);
   }
-  if (parent !== null) bundleAcross(model, frame);
+  if (parent !== null) yield* bundleAcross(model, frame);
   return frame;
 }
 
@@ -99,15 +103,13 @@ class Bundles {
 
   finish(): Bundle[] {
     for (const bundle of this.all.values()) {
-      const tensors = new Set<string>();
+      const tensors = new Set<number>();
       let references = 0;
       for (const { from, port } of bundle.base) {
-        if (port < 0) continue;
-        tensors.add(`${from}:${port}`);
-      }
-      for (const tensor of tensors) {
-        const [op, port] = tensor.split(":").map(Number);
-        if (isReference(this.model.ops[op!]?.outputs[port!]?.[0] ?? "")) references++;
+        const tensor = from * MOST_PORTS + port;
+        if (port < 0 || tensors.has(tensor)) continue;
+        tensors.add(tensor);
+        if (isReference(this.model.ops[from]?.outputs[port]?.[0] ?? "")) references++;
       }
       bundle.tensors = tensors.size;
       if (tensors.size > 0) bundle.kind = references === tensors.size ? "reference" : "data";
@@ -116,9 +118,11 @@ class Bundles {
   }
 }
 
-function bundleInside(model: GraphModel, frame: Frame): Bundle[] {
+function* bundleInside(model: GraphModel, frame: Frame): Steps<Bundle[]> {
   const bundles = new Bundles(model);
+  let n = 0;
   for (const index of frame.scope.members) {
+    if (++n % STEP === 0) yield;
     const op = model.ops[index]!;
     const to = frame.rep.get(index)!;
     eachInput(op, (from, port, place) => {
@@ -126,6 +130,7 @@ function bundleInside(model: GraphModel, frame: Frame): Bundle[] {
       if (source !== undefined && source !== to) bundles.add(source.id, to.id, { from, port, to: index }, place);
     });
   }
+  if (n > STEP) yield;
   return bundles.finish();
 }
 
@@ -151,10 +156,12 @@ function portKey(frame: Frame, inner: number, outer: number): string | null {
 /** The port key, inside a box, of the bundle that joins it to a sibling. */
 export const siblingPort = (frame: Frame, sibling: string): string => `${frame.depth}\u0002${sibling}`;
 
-function bundleAcross(model: GraphModel, frame: Frame): void {
+function* bundleAcross(model: GraphModel, frame: Frame): Steps<void> {
   const entering = new Bundles(model);
   const leaving = new Bundles(model);
+  let n = 0;
   for (const index of frame.scope.members) {
+    if (++n % STEP === 0) yield;
     const box = frame.rep.get(index)!;
     const aside = frame.lanes.get(box.id) === "aside";
     const note = (bundles: Bundles, other: number, base: Base, place: number): void => {

@@ -9,6 +9,7 @@ import type { Measure } from "./look";
 import { shapeText } from "./model";
 import type { GraphModel, Node } from "./model";
 import { grouped } from "./series";
+import type { Steps } from "./slices";
 
 export type { LayoutCache, PlacedBox, PlacedEdge, Point, ScopeLayout } from "./flow";
 
@@ -27,29 +28,41 @@ const LANE_GAP = 56;
 const LARGE_FAN = 4;
 export const LANE_TITLE = 28;
 
-export function layoutScope(
-  model: GraphModel, scope: Node, parent: Frame | null, options: LayoutOptions, cache: LayoutCache,
-): ScopeLayout {
-  const frame = makeFrame(model, scope, grouped(model, scope, options.groupAbove), parent, options.rules);
-  const boxes = frame.boxes.map((node) => placeable(model, node, frame, options, cache));
+/** Where scopes may still be opened: their boxes are counted, a page can't bear any number. */
+export interface Room {
+  boxes: number;
+}
+
+export function* layoutScope(
+  model: GraphModel, scope: Node, parent: Frame | null, options: LayoutOptions, cache: LayoutCache, room: Room,
+): Steps<ScopeLayout> {
+  const frame = yield* makeFrame(model, scope, grouped(model, scope, options.groupAbove), parent, options.rules);
+  yield;
+  const boxes: PlacedBox[] = [];
+  for (const node of frame.boxes) boxes.push(yield* placeable(model, node, frame, options, cache, room));
   const layout: ScopeLayout = {
     frame, w: 0, h: 0, boxes, edges: [], areas: [], inPorts: new Map(), outPorts: new Map(),
   };
   addCutCounts(layout);
   const main = layLane(model, layout, "main", options, cache);
+  yield;
   const training = layLane(model, layout, "training", options, cache);
   const aside = layLane(model, layout, "aside", options, cache);
   arrange(layout, main, training, aside);
   return layout;
 }
 
-function placeable(
-  model: GraphModel, node: Node, frame: Frame, options: LayoutOptions, cache: LayoutCache,
-): PlacedBox {
+function* placeable(
+  model: GraphModel, node: Node, frame: Frame, options: LayoutOptions, cache: LayoutCache, room: Room,
+): Steps<PlacedBox> {
   const look = lookOf(model, node, options.measure);
   const lane = frame.lanes.get(node.id) ?? "main";
-  const open = node.kind !== "op" && options.expanded.has(node.id);
-  const inner = open ? layoutScope(model, node, frame, options, cache) : null;
+  let inner: ScopeLayout | null = null;
+  if (node.kind !== "op" && options.expanded.has(node.id)) {
+    const inside = grouped(model, node, options.groupAbove).length;
+    room.boxes -= inside;
+    if (room.boxes >= 0) inner = yield* layoutScope(model, node, frame, options, cache, room);
+  }
   const w = inner === null ? look.w : Math.max(inner.w + 2 * PADDING, look.w + 30);
   const h = inner === null ? look.h : inner.h + HEADER + PADDING;
   return { node, look, lane, x: 0, y: 0, w, h, inner };

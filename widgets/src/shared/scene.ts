@@ -5,6 +5,8 @@ import type { LayoutCache, LayoutOptions, Point, ScopeLayout } from "./layout";
 import type { Look } from "./look";
 import type { GraphModel, Node } from "./model";
 import { labelPoint } from "./path";
+import { atOnce } from "./slices";
+import type { Steps } from "./slices";
 
 export interface SceneNode {
   id: string;
@@ -58,14 +60,24 @@ export interface Scene {
   /** The box that shows an op. */
   boxOf: Map<number, SceneNode>;
   byId: Map<string, SceneNode>;
+  /** Scopes that should be open are closed: there is no room for so many boxes. */
+  crowded: boolean;
 }
 
-export function makeScene(model: GraphModel, options: LayoutOptions, cache: LayoutCache): Scene {
-  const layout = layoutScope(model, model.root, null, options, cache);
-  const scene: Scene = {
-    w: layout.w, h: layout.h, nodes: [], edges: [], areas: [], cut: [], boxOf: new Map(), byId: new Map(),
-  };
+export const emptyScene = (): Scene => ({
+  w: 0, h: 0, nodes: [], edges: [], areas: [], cut: [], boxOf: new Map(), byId: new Map(), crowded: false,
+});
+
+export const makeScene = (model: GraphModel, options: LayoutOptions, cache: LayoutCache): Scene =>
+  atOnce(sceneSteps(model, options, cache));
+
+export function* sceneSteps(model: GraphModel, options: LayoutOptions, cache: LayoutCache): Steps<Scene> {
+  const room = { boxes: MOST_BOXES };
+  const layout = yield* layoutScope(model, model.root, null, options, cache, room);
+  yield;
+  const scene: Scene = { ...emptyScene(), w: layout.w, h: layout.h, crowded: room.boxes < 0 };
   flatten(model, scene, layout, 0, 0, 0);
+  yield;
   for (const n of scene.nodes) {
     scene.byId.set(n.id, n);
     if (!n.open) for (const index of n.node.members) scene.boxOf.set(index, n);
@@ -112,13 +124,17 @@ export const opensByLevel = (n: SceneNode): boolean =>
   n.node.kind !== "op" && !n.open && n.look.glyph !== "variable" && n.look.glyph !== "op";
 
 const LARGEST_FIRST_VIEW = 150; // boxes
+const MOST_BOXES = 3000; // that a page can draw while nobody gets impatient
 
 /** Scopes to open at first: those down to `depth`, but not variables, nor what trains or is set aside, and never so many
  * that the picture can't be read. */
-export function openToDepth(model: GraphModel, options: Omit<LayoutOptions, "expanded">, depth: number): Set<string> {
+export const openToDepth = (model: GraphModel, options: Omit<LayoutOptions, "expanded">, depth: number): Set<string> =>
+  atOnce(depthSteps(model, options, depth));
+
+export function* depthSteps(model: GraphModel, options: Omit<LayoutOptions, "expanded">, depth: number): Steps<Set<string>> {
   const expanded = new Set<string>();
   for (let level = 1; level < depth; level++) {
-    const scene = makeScene(model, { ...options, expanded }, new Map());
+    const scene = yield* sceneSteps(model, { ...options, expanded }, new Map());
     const more = scene.nodes.filter(
       (n) => n.depth === level - 1 && opensByLevel(n) && n.node.kind === "scope" && n.lane === "main");
     const boxes = more.reduce((sum, n) => sum + (n.node.children?.length ?? 0), scene.nodes.length);

@@ -5,6 +5,7 @@ import type { GraphModel } from "./model";
 export const GROUP_ABOVE = 300;
 const MANY = 5; // so many like siblings make a series
 const CHUNKS = 100; // a series opens to at most so many boxes
+const MOST = 600; // whatever is asked for: a layered drawing of more takes longer than a page may stand still
 
 /** "dense_12" -> "dense": the name before the number that makes it unique. */
 export const baseName = (label: string): string => label.replace(/^\((.*)\)$/, "$1").replace(/_\d+$/, "");
@@ -38,8 +39,9 @@ function parts(parent: Node, base: string, children: Node[], from: number): Node
   return made;
 }
 
-/** The boxes to draw in a scope: its children, or with more than `above` of them, series of like ones. */
-export function grouped(model: GraphModel, scope: Node, above: number): Node[] {
+/** The boxes to draw in a scope: its children, or with more than `most` of them, series of like ones. */
+export function grouped(model: GraphModel, scope: Node, most: number): Node[] {
+  const above = Math.min(most, MOST);
   const children = scope.children ?? [];
   if (scope.kind === "series" || children.length <= above) return children;
   const families = new Map<string, Node[]>();

@@ -92,6 +92,8 @@ export interface Counts {
   needed: number | null;
   runs: number;
   since: number;
+  /** Scopes stay closed for want of room. */
+  crowded: boolean;
   /** Where a cell's error ended the building, "" without one. */
   stopped: string;
   fetches: readonly string[];
@@ -117,6 +119,7 @@ export function showStatus(el: HTMLElement, counts: Counts, actions: StatusActio
   };
   chips(counts.fetches, "fetch", actions.dropFetch);
   chips(counts.feeds, "feed", actions.dropFeed);
+  if (counts.crowded) parts.push(h("span", { class: "tft-crowded" }, "too many boxes for one picture: some scopes stay closed"));
   if (counts.stopped !== "") parts.push(h("span", { class: "tft-stopped" }, h("b", {}, "stopped by an error"), ` at ${counts.stopped}`));
   if (counts.runs > 0) {
     parts.push(h("span", { class: "tft-runs" }, `${count(counts.runs, "run")}`

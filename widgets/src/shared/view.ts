@@ -1,7 +1,7 @@
 // The graph view: holds what is open, selected and fetched, and keeps page and kernel in step.
 import { Canvas } from "./canvas";
-import type { NodeMarks } from "./canvas";
-import { showDetails } from "./details";
+import { button } from "./dom";
+import type { Extras } from "./extras";
 import { focusNear } from "./host";
 import { listen } from "./input";
 import type { LayoutCache, LayoutOptions } from "./layout";
@@ -9,48 +9,22 @@ import type { Measure } from "./look";
 import { highlight, likeness, makeMarks, missingLines } from "./marks";
 import type { Highlight } from "./marks";
 import { makeMeasure } from "./measure";
-import { GraphModel } from "./model";
-import type { Node as GraphNode, Op } from "./model";
-import { showOutline } from "./outline";
+import type { GraphModel, Node as GraphNode, Op } from "./model";
+import { digits } from "./numbers";
+import { Panels } from "./panels";
 import { fetchName, splitName } from "./prune";
-import { makeScene, openToDepth, opensByLevel } from "./scene";
-import type { Scene, SceneEdge, SceneNode } from "./scene";
+import { depthSteps, emptyScene, opensByLevel, sceneSteps } from "./scene";
+import type { Scene, SceneNode } from "./scene";
 import { Search } from "./search";
 import { grouped } from "./series";
+import type { Steps } from "./slices";
+import { Source } from "./source";
 import { together } from "./together";
 import { buildFrame, showStatus } from "./toolbar";
 import type { Frame } from "./toolbar";
-import { waves, why } from "./why";
-import { decode, decodeAll } from "./wire";
+import { waves } from "./why";
+import { Working } from "./working";
 import type { WidgetModel } from "./wire";
-
-/** What a view built on this one adds. */
-export interface Extras {
-  /** The smallest scale at which all of the picture is still better than a part that can be read. */
-  least?: number;
-  /** Has the last word on how a box looks. */
-  decorate?: (node: SceneNode, said: NodeMarks) => NodeMarks;
-  /** Has the last word on the classes of a line, and on the words beside it. */
-  edge?: (edge: SceneEdge, classes: string[]) => string[];
-  edgeNote?: (edge: SceneEdge) => string | undefined;
-  /** Takes a click on a box; true if it was meant for it. */
-  click?: (id: string) => boolean;
-  /** Called before boxes and lines get their marks, when the picture and what is needed are known. */
-  before?: (view: View) => void;
-  /** Called after each change of what is needed. */
-  marked?: () => void;
-  /** Called when the graph has changed, before it is drawn. */
-  grown?: () => void;
-  /** Called after each new picture. */
-  drawn?: () => void;
-  /** Takes a key pressed on a box (id "" for none); true if it was meant for it. */
-  key?: (key: string, id: string) => boolean;
-  hovered?: (id: string | null) => void;
-  /** Takes Escape before the view does; true if there was something to leave. */
-  escape?: () => boolean;
-  /** Adds to the details of a box. */
-  details?: (panel: HTMLElement, node: GraphNode) => void;
-}
 
 export class View {
   readonly model: GraphModel;
@@ -63,10 +37,13 @@ export class View {
   private expanded = new Set<string>();
   /** Whether somebody chose what is open; until then a growing graph opens to its depth. */
   private chosen = false;
-  private batches = 0;
-  private runs = 0;
-  private opsAtFirstRun = -1;
-  scene!: Scene;
+  private readonly source: Source;
+  private readonly work: Working;
+  private readonly panels: Panels;
+  /** What is drawn; empty while a large graph is being read. */
+  scene = emptyScene();
+  /** What was open, and whether somebody chose that, in the picture that is drawn. */
+  private drawn = { expanded: new Set<string>(), chosen: false };
   /** What the run needs, up to `wave` steps back from the fetches. */
   light!: Highlight;
   private wave: number | null = null;
@@ -87,31 +64,34 @@ export class View {
       zoom: (factor) => this.zoom(factor),
       expandAll: () => this.expandLevel(),
       collapseAll: () => this.setExpanded(new Set()),
-      outline: () => this.toggleOutline(),
+      outline: () => this.panels.toggleOutline(),
       legend: () => this.setHeight(),
     });
     const still = window.matchMedia("(prefers-reduced-motion: reduce)");
     this.canvas = new Canvas(this.frame.stage, this.measure, () => still.matches);
     this.canvas.least = extras.least ?? this.canvas.least;
     this.canvas.el.setAttribute("aria-label", "Graph. Arrow keys move between boxes, Enter opens one, f fetches, slash searches.");
-    this.model = new GraphModel(decodeAll(state.get("_ops")));
-    this.runs = state.get("_runs");
-    this.opsAtFirstRun = state.get("_first");
+    this.source = new Source(state);
+    this.model = this.source.model;
+    this.panels = new Panels(this, state, extras.details);
+    this.work = new Working(this.frame.stage, () => this.stopped());
+    this.light = this.look();
     this.search = new Search(this.frame, this.model, {
       changed: () => this.canvas.mark(this.marks()),
       take: (index) => this.goTo(index),
       back: () => this.canvas.el.focus({ preventScroll: true }),
     });
-    this.takeBatches();
     const known = state.get("expanded");
     if (known !== null) [this.expanded, this.chosen] = [new Set(known), true];
     this.connect();
-    this.redraw(false);
-    this.frame.root.dataset["firstMs"] = this.lastDrawMs.toFixed(0); // for who wonders why a page is slow
+    this.showCounts();
+    this.frame.empty.hidden = state.get("_ops").rows.length > 0;
+    this.redraw(false, false, () => (this.frame.root.dataset["firstMs"] = this.lastDrawMs.toFixed(0))); // for who wonders why a page is slow
   }
 
   destroy(): void {
     clearTimeout(this.timer);
+    this.work.drop();
     for (const undo of this.undo) undo();
     this.frame.root.remove();
   }
@@ -161,28 +141,14 @@ export class View {
     this.undo.push(() => observer.disconnect(), () => clearTimeout(this.settling), together(this.state, () => this.canvas.reveal(this.shown())));
   }
 
-  /** Takes in what came since the state was sent; true if the graph changed. */
-  private takeBatches(): boolean {
-    const before = this.model.version;
-    for (; this.batches < this.state.get("_batches"); this.batches++) {
-      const batch = this.state.get(`_batch_${this.batches}`);
-      if (batch === undefined) continue; // it is in _ops already
-      const known = this.model.ops.length - batch.from;
-      if (known < batch.rows.length) this.model.add(decodeAll(batch, Math.max(0, known)));
-      for (const [index, row] of batch.patches ?? []) this.model.patch(index, decode(row));
-      this.runs = batch.runs ?? this.runs;
-      this.opsAtFirstRun = batch.first ?? this.opsAtFirstRun;
-    }
-    return this.model.version !== before;
-  }
-
   private grow(): void {
     if (this.timer !== 0) return;
     // A large picture takes its time; growth then comes in larger steps instead of freezing the page.
     this.timer = window.setTimeout(() => {
       this.timer = 0;
       const before = this.model.ops.length;
-      if (this.takeBatches()) this.redraw(true, true);
+      if (this.work.busy) return this.grow(); // one picture after the other, or none would ever be ready
+      if (this.source.take()) this.redraw(true, true);
       else this.showCounts();
       const more = this.model.ops.length - before;
       if (more > 0) this.say(`${more} ops added, ${this.model.ops.length} in all`);
@@ -207,11 +173,40 @@ export class View {
     };
   }
 
-  private redraw(animate: boolean, grown = false): void {
+  /** Works out the picture anew, in slices if that takes long; `then` is called when it is there. */
+  private redraw(animate: boolean, grown = false, then: () => void = () => undefined): void {
     const began = performance.now();
+    this.work.start(`${digits(this.state.get("_ops").rows.length)} ops: working out the picture …`, this.steps(), (scene) => {
+      this.show(scene, animate, grown);
+      this.lastDrawMs = performance.now() - began;
+      then();
+    });
+  }
+
+  private *steps(): Steps<Scene> {
+    yield* this.source.read();
     const options = this.options();
-    if (!this.chosen) this.expanded = openToDepth(this.model, options, this.state.get("depth"));
-    this.scene = makeScene(this.model, { ...options, expanded: this.expanded }, this.cache);
+    if (!this.chosen) this.expanded = yield* depthSteps(this.model, options, this.state.get("depth"));
+    return yield* sceneSteps(this.model, { ...options, expanded: this.expanded }, this.cache);
+  }
+
+  /** Somebody would not wait: back to what is drawn. */
+  private stopped(): void {
+    const isFirst = this.scene.nodes.length === 0;
+    [this.expanded, this.chosen] = [this.drawn.expanded, this.drawn.chosen];
+    if (this.chosen) {
+      this.state.set("expanded", [...this.expanded]);
+      this.state.save_changes();
+    }
+    this.say("Stopped");
+    if (!isFirst) return;
+    this.frame.empty.replaceChildren("Stopped. ", button("Draw the graph", "Work out the picture after all", () => this.redraw(false)));
+    this.frame.empty.hidden = false;
+  }
+
+  private show(scene: Scene, animate: boolean, grown: boolean): void {
+    this.scene = scene;
+    this.drawn = { expanded: this.expanded, chosen: this.chosen };
     this.colours = likeness(this.model, this.scene.nodes, this.likenessKnown);
     this.light = this.look();
     if (grown) this.extras.grown?.();
@@ -229,7 +224,6 @@ export class View {
     if (this.canvas.size().width > 0) this.draw(animate);
     this.afterMarks();
     this.extras.drawn?.();
-    this.lastDrawMs = performance.now() - began;
   }
 
   /** How many steps back from the fetches the farthest needed op lies. */
@@ -263,8 +257,7 @@ export class View {
     this.extras.marked?.();
     this.showCounts();
     this.drawFocus();
-    if (!this.frame.outline.hidden) this.fillOutline();
-    if (!this.frame.details.hidden) this.fillDetails();
+    this.panels.fill();
   }
 
   private marks(): ReturnType<typeof makeMarks> {
@@ -313,10 +306,10 @@ export class View {
     const fetches = this.state.get("fetches");
     const feeds = this.state.get("feeds");
     showStatus(this.frame.status, {
-      ops: this.model.ops.length, scopes: this.model.scopes.size - 1, runs: this.runs,
+      ops: this.model.ops.length, scopes: this.model.scopes.size - 1, runs: this.source.runs,
       needed: this.light.active ? this.light.needed.size : null,
-      since: this.opsAtFirstRun >= 0 ? this.model.ops.length - this.opsAtFirstRun : 0,
-      stopped: this.state.get("stopped_at"), fetches, feeds, unknown: this.light.unknown.concat(feeds.filter((f) => !this.model.byName.has(splitName(f)[0]))),
+      since: this.source.opsAtFirstRun >= 0 ? this.model.ops.length - this.source.opsAtFirstRun : 0,
+      crowded: this.scene.crowded, stopped: this.state.get("stopped_at"), fetches, feeds, unknown: this.light.unknown.concat(feeds.filter((f) => !this.model.byName.has(splitName(f)[0]))),
     }, {
       dropFetch: (name) => this.save("fetches", fetches.filter((n) => n !== name)),
       dropFeed: (name) => this.save("feeds", feeds.filter((n) => n !== name)),
@@ -349,7 +342,7 @@ export class View {
     this.drawFocus();
   }
 
-  private select(id: string): void {
+  select(id: string): void {
     this.state.set("selected", id);
     this.state.save_changes();
     this.showSelected();
@@ -364,7 +357,7 @@ export class View {
     this.drawFocus();
     if (found === undefined) return;
     this.setHeight();
-    this.fillDetails();
+    this.panels.fillDetails();
     const drawn = this.canvas.nodes.get(this.shown());
     // Screen readers follow the focus, not a class.
     if (this.canvas.el.contains(focusNear(this.canvas.el))) drawn?.el.focus({ preventScroll: true });
@@ -389,23 +382,6 @@ export class View {
     return node === undefined ? undefined : this.model.opOf(node);
   }
 
-  private fillDetails(): void {
-    const node = this.nodeOf(this.state.get("selected"));
-    if (node === undefined) return;
-    showDetails(this.frame.details, this.model, node, {
-      go: (index) => this.goTo(index),
-      close: () => this.select(""),
-      toggleFetch: (name) => this.toggleName("fetches", name),
-      toggleFeed: (name) => this.toggleName("feeds", name),
-      toggleOpen: (id) => this.toggleOpen(id),
-      fetched: (op) => this.light.fetched.has(op.index),
-      fed: (op) => this.light.fed.has(op.index),
-      isOpen: (id) => this.expanded.has(id),
-      why: (op) => why(this.model, this.light, this.state.get("feeds"), op.index),
-    });
-    this.extras.details?.(this.frame.details, node);
-  }
-
   private toggle(key: "fetches" | "feeds", op: Op | undefined, id: string): void {
     if (op === undefined) this.say(`${id.replace(/\/$/, "")} is no op: open it and choose one inside`);
     else if (key === "fetches") this.toggleName(key, fetchName(op));
@@ -413,7 +389,7 @@ export class View {
     else this.say(`${op.name} has no output to feed`);
   }
 
-  private toggleName(key: "fetches" | "feeds", name: string): void {
+  toggleName(key: "fetches" | "feeds", name: string): void {
     const names = this.state.get(key);
     const [op] = splitName(name);
     const others = names.filter((n) => splitName(n)[0] !== op);
@@ -422,7 +398,11 @@ export class View {
 
   // --- opening and closing ---
 
-  private toggleOpen(id: string): void {
+  isOpen(id: string): boolean {
+    return this.expanded.has(id);
+  }
+
+  toggleOpen(id: string): void {
     const node = this.nodeOf(id);
     if (node === undefined) return;
     if (node.kind === "op") {
@@ -431,16 +411,17 @@ export class View {
     }
     const next = new Set(this.expanded);
     if (!next.delete(id)) next.add(id);
-    this.setExpanded(next);
-    if (this.userMoved) this.canvas.reveal(id);
+    this.setExpanded(next, () => {
+      if (this.userMoved) this.canvas.reveal(id);
+    });
   }
 
-  private setExpanded(ids: Set<string>): void {
+  private setExpanded(ids: Set<string>, then: () => void = () => undefined): void {
     this.expanded = ids;
     this.chosen = true;
     this.state.set("expanded", [...ids]);
     this.state.save_changes();
-    this.redraw(true);
+    this.redraw(true, false, then);
   }
 
   private expandLevel(): void {
@@ -463,11 +444,15 @@ export class View {
       next.add(box.id);
       scope = box;
     }
-    if (next.size !== this.expanded.size) this.setExpanded(next);
-    if (box === undefined) return;
-    this.userMoved = true;
-    this.select(box.id); // first: its details take room
-    this.canvas.reveal(box.id, true);
+    const { id } = box ?? {};
+    const show = (): void => {
+      if (id === undefined) return;
+      this.userMoved = true;
+      this.select(id); // first: its details take room
+      this.canvas.reveal(id, true);
+    };
+    if (next.size === this.expanded.size) show();
+    else this.setExpanded(next, show);
   }
 
   // --- the frame ---
@@ -489,38 +474,11 @@ export class View {
   }
 
   private escape(): void {
-    if (this.extras.escape?.() === true) return;
+    if (this.work.stop() || this.extras.escape?.() === true) return;
     if (!this.frame.legend.hidden) this.frame.legend.hidden = true;
     else this.select("");
   }
-
-  private toggleOutline(): void {
-    const { outline, outlineButton } = this.frame;
-    outline.hidden = !outline.hidden;
-    this.canvas.resized();
-    outlineButton.setAttribute("aria-pressed", `${!outline.hidden}`);
-    if (!outline.hidden) this.fillOutline();
-  }
-
-  private fillOutline(): void {
-    showOutline(this.frame.outline, this.model, this.state.get("group_above"), {
-      open: (id) => this.expanded.has(id),
-      toggle: (id) => this.toggleOpen(id),
-      select: (node) => {
-        if (node.kind === "op") this.goTo(node.members[0]!);
-        else {
-          this.select(node.id);
-          this.canvas.reveal(node.id);
-        }
-      },
-      selected: () => this.state.get("selected"),
-      state: (node) => {
-        if (!this.light.active) return "";
-        const n = node.members.filter((i) => this.light.needed.has(i)).length;
-        return node.kind === "op" ? (n > 0 ? ", runs" : ", does not run") : `, ${n} run`;
-      },
-    });
-  }
 }
 
+export type { Extras } from "./extras";
 export type { SceneNode };

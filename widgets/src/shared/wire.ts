@@ -64,7 +64,7 @@ export function decode([name, type, inputs, controls, outputs, more]: WireRow): 
   return { name, type, inputs, controls, outputs, ...more };
 }
 
-export function decodeAll({ rows, shared }: WireRows, from = 0): OpRow[] {
-  return rows.slice(from).map(([name, type, inputs, controls, outputs, more]) =>
+export function decodeAll({ rows, shared }: WireRows, from = 0, to = rows.length): OpRow[] {
+  return rows.slice(from, to).map(([name, type, inputs, controls, outputs, more]) =>
     decode([name, type, inputs, controls, shared[outputs] as WireOutputs, shared[more] as WireMore]));
 }
