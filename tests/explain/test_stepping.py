@@ -334,6 +334,7 @@ def test_a_long_run_is_written_down_in_part() -> None:
         (np.array(b"one", object), "'one'"),
         (np.zeros([2, 3]), "2×3 · 0"),
         (np.array([[-0.0, 1.5e-7]]), "1×2 · 0…1.5e-7"),
+        (np.full([64, 28, 28, 1], 0.1234), "64×28×28×1 · 0.12"),
         (np.arange(6.0).reshape(2, 3), "2×3 · 0…5"),
         (np.array([[1.0, np.nan, np.inf, np.inf]]), "1×4 · 1 NaN 2 ∞"),
         (np.zeros([0]), "[]"),

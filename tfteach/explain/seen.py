@@ -162,14 +162,14 @@ def _short(seen: Seen) -> str:
         return " ".join([size, "·" if size else "", *wrong]).strip()
     if figures.low is None or figures.high is None:
         return size if seen.dtype else seen.text
-    if figures.low == figures.high:
-        return f"{size} · {_brief(figures.low)}"
-    return f"{size} · {_brief(figures.low)}…{_brief(figures.high)}"
+    digits = 3 if len(size) < 8 else 2
+    low, high = (_brief(number, digits) for number in (figures.low, figures.high))
+    return f"{size} · {low}" if low == high else f"{size} · {low}…{high}"
 
 
-def _brief(number: float) -> str:
-    """Three digits, "1.5e4" for "1.5e+04"."""
-    mantissa, e, exponent = f"{number or 0.0:.3g}".partition("e")
+def _brief(number: float, digits: int) -> str:
+    """A few digits, "1.5e4" for "1.5e+04"."""
+    mantissa, e, exponent = f"{number or 0.0:.{digits}g}".partition("e")
     return f"{mantissa}e{int(exponent)}" if e else mantissa
 
 

@@ -20,7 +20,7 @@ MOST_LINES = 60  # in what a notebook saves
 MOST_SVG = 50_000  # characters; HTML holds it a second time
 # Arrays up to this size travel number by number.
 MOST_CELLS, MOST_COLUMNS = 64, 8
-LONGEST_WORDS = 20
+LONGEST_WORDS = 24
 DONE = ("#e2f5ec", "#3c9a73")
 NOW = ("#dbe9fb", "#0b63ce")
 WRONG = ("#fbe4dc", "#b83208")
