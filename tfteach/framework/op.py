@@ -270,6 +270,18 @@ class Op:
         """
         return ()
 
+    def prepared(self, xp: Any, values: list[Any]) -> Callable[..., Any] | None:
+        """A quicker kernel for inputs that are the same in every run, if there is one.
+
+        Args:
+          xp: NumPy or CuPy.
+          values: the constant values of the inputs, None where a run decides.
+
+        Returns:
+          A function of all inputs, as `compute` after `xp`.
+        """
+        return None
+
     def forwards(self, inputs: list[Any], output: Any, values: list[Any]) -> int | None:
         """Which input the output equals, element by element, if that is certain.
 

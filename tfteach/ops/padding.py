@@ -5,7 +5,7 @@ Source: core/ops/array_ops.cc (Pad, PadV2, MirrorPad), python/ops/array_ops.py.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -72,31 +72,35 @@ class _Padding(Op, abstract=True):
         return [part] + [None] * (len(op.inputs) - 1)
 
 
-def _surround(xp: Any, input: Any, pairs: list[tuple[int, int]], value: Any) -> Any:
+class _Plan(NamedTuple):
+    """What to write where, so that along one axis every element is written once."""
+
+    shape: tuple[int, ...]  # of the result
+    border: list[tuple[slice, ...]]
+    inner: tuple[slice, ...]
+
+
+def _plan(shape: tuple[int, ...], pairs: list[tuple[int, int]]) -> _Plan:
+    whole = tuple(n + a + b for n, (a, b) in zip(shape, pairs, strict=True))
+    inner = tuple(slice(a, a + n) for n, (a, _) in zip(shape, pairs, strict=True))
     padded = [axis for axis, (a, b) in enumerate(pairs) if a or b]
-    if len(padded) == 1:
-        return _lengthen(xp, input, padded[0], *pairs[padded[0]], value)
-    whole = tuple(n + a + b for n, (a, b) in zip(input.shape, pairs, strict=True))
-    result = xp.full(whole, value, input.dtype)
-    inner = tuple(slice(a, a + n) for n, (a, _) in zip(input.shape, pairs, strict=True))
-    result[inner] = input
-    return result
+    if len(padded) > 1:
+        return _Plan(whole, [()], inner)
+    border = []
+    for axis in padded:
+        outer, (before, after) = (slice(None),) * axis, pairs[axis]
+        if before:
+            border.append((*outer, slice(before)))
+        if after:
+            border.append((*outer, slice(before + shape[axis], None)))
+    return _Plan(whole, border, inner)
 
 
-def _lengthen(
-    xp: Any, input: Any, axis: int, before: int, after: int, value: Any
-) -> Any:
-    """A border along one axis: every element is written once."""
-    shape = list(input.shape)
-    end = before + shape[axis]
-    shape[axis] = end + after
-    result = xp.empty(shape, input.dtype)
-    outer = (slice(None),) * axis
-    if before:
-        result[(*outer, slice(before))] = value
-    if after:
-        result[(*outer, slice(end, None))] = value
-    result[(*outer, slice(before, end))] = input
+def _surround(xp: Any, input: Any, plan: _Plan, value: Any) -> Any:
+    result = xp.empty(plan.shape, input.dtype)
+    for part in plan.border:
+        result[part] = value
+    result[plan.inner] = input
     return result
 
 
@@ -106,8 +110,23 @@ class Pad(_Padding):
     signature = "input: T, paddings: Tpaddings -> output: T"
 
     def compute(self, xp: Any, input: Any, paddings: Any) -> Any:
-        empty = b"" if input.dtype.hasobject else 0
-        return _surround(xp, input, self.checked(input, paddings), empty)
+        plan = _plan(input.shape, self.checked(input, paddings))
+        return _surround(xp, input, plan, b"" if input.dtype.hasobject else 0)
+
+    def prepared(self, xp: Any, values: list[Any]) -> Any:
+        if values[1] is None:
+            return None
+        known: tuple[Any, Any] = None, None
+
+        def kernel(input: Any, paddings: Any) -> Any:
+            nonlocal known
+            shape, plan = known
+            if input.shape != shape:
+                plan = _plan(input.shape, self.checked(input, paddings))
+                known = input.shape, plan
+            return _surround(xp, input, plan, b"" if input.dtype.hasobject else 0)
+
+        return kernel
 
 
 class PadV2(_Padding):
@@ -116,7 +135,8 @@ class PadV2(_Padding):
     signature = "input: T, paddings: Tpaddings, constant_values: T -> output: T"
 
     def compute(self, xp: Any, input: Any, paddings: Any, constant_values: Any) -> Any:
-        return _surround(xp, input, self.checked(input, paddings), constant_values)
+        plan = _plan(input.shape, self.checked(input, paddings))
+        return _surround(xp, input, plan, constant_values)
 
 
 class _Mirror(_Padding, abstract=True):

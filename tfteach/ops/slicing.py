@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import builtins
 import sys
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -59,16 +60,23 @@ class Slice(Op):
         return tuple(wanted)
 
     def compute(self, xp: Any, input: Any, begin: Any, size: Any) -> Any:
+        return input[self.index(input.shape, begin, size)]
+
+    def prepared(self, xp: Any, values: list[Any]) -> Any:
+        return _indexed(self.index, values[1:])
+
+    def index(self, shape: tuple[int, ...], begin: Any, size: Any) -> tuple[Any, ...]:
+        """The NumPy index that the vectors stand for."""
         starts, lengths = begin.tolist(), size.tolist()
-        if len(starts) != input.ndim or len(lengths) != input.ndim:
+        if len(starts) != len(shape) or len(lengths) != len(shape):
             raise invalid_argument(
                 "Expected begin and size arguments to be 1-D tensors of size "
-                f"{input.ndim}, but got shapes {list(begin.shape)} and "
+                f"{len(shape)}, but got shapes {list(begin.shape)} and "
                 f"{list(size.shape)} instead."
             )
         index = []
         for i, (start, length) in enumerate(zip(starts, lengths, strict=True)):
-            whole = input.shape[i]
+            whole = shape[i]
             if not 0 <= start <= whole:
                 raise invalid_argument(
                     f"Expected begin[{i}] in [0, {whole}], but got {start}"
@@ -80,7 +88,7 @@ class Slice(Op):
                     f"Expected size[{i}] in [0, {whole - start}], but got {length}"
                 )
             index.append(builtins.slice(start, start + length))
-        return input[tuple(index)]
+        return tuple(index)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         whole, begin = op.inputs[0], op.inputs[1]
@@ -91,6 +99,22 @@ class Slice(Op):
         after = reshape(shape(whole) - part - begin, column)
         paddings = concat([before, after], 1)
         return [OPS["Pad"]()(grad, paddings), None, None]
+
+
+def _indexed(index_of: Callable[..., Any], vectors: list[Any]) -> Any:
+    """A kernel that computes the index when the input's shape is another one."""
+    if any(vector is None for vector in vectors):
+        return None
+    known: tuple[Any, Any] = None, None
+
+    def kernel(input: Any, *_: Any) -> Any:
+        nonlocal known
+        shape, index = known
+        if input.shape != shape:
+            shape, index = known = input.shape, index_of(input.shape, *vectors)
+        return input[index]
+
+    return kernel
 
 
 def _index(
@@ -229,6 +253,9 @@ class StridedSlice(_Strided):
 
     def compute(self, xp: Any, input: Any, begin: Any, end: Any, strides: Any) -> Any:
         return input[self.index(input.shape, begin, end, strides)]
+
+    def prepared(self, xp: Any, values: list[Any]) -> Any:
+        return _indexed(self.index, values[1:])
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         _, begin, end, strides = op.inputs

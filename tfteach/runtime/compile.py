@@ -161,10 +161,14 @@ class Compiler:
     def emit(self, node: Node) -> None:
         spec = node.spec
         inputs = tuple(self.argument(node, i) for i in range(len(node.inputs)))
+        function: Callable[..., Any] | None = None
         first: Any = node.device.xp
         if spec.is_stateful:
             first = Context(node.op, node.device, self.resources, self.session)
-        function = kernel_of(spec, first)
+        else:
+            function = spec.prepared(first, [edge.constant for edge in node.inputs])
+        if function is None:
+            function = kernel_of(spec, first)
         bound = node.device.bind(function)
         count = len(node.op.outputs)
         outputs = tuple(self.slot(Edge(node, i)) for i in range(count))
