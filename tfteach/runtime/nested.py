@@ -135,8 +135,27 @@ class _NestedCompiler(Compiler):
             or node in self.step.forwards
         ):
             self.rename(node)
+        elif node in self.step.histories:
+            self.add_history(node)
         elif kind not in _EMPTY and not node.spec.gives_handle:
             self.emit(node)
+
+    def add_history(self, node: Node) -> None:
+        """The stacks that loops keep for their gradients cannot fail: plain lists."""
+        kind, edge = kind_of(node), Edge(node, 0)
+        if kind == "StackV2":
+            self.add(Instruction(list, (), (self.slot(edge),), (), node))
+            return
+        inputs = tuple(self.argument(node, i) for i in range(len(node.inputs)))
+        if kind == "StackPushV2":
+            self.slots[edge] = inputs[1]
+            self.add(Instruction(list.append, inputs, (), (), node))
+            return
+        slot = self.slot(edge)
+        self.shapes[slot] = shape = self.step.shapes.get(edge)
+        if shapes.size_of(shape) == 1:
+            self.scalars.add(slot)
+        self.add(Instruction(list.pop, inputs, (slot,), (), node))
 
     def rename(self, node: Node) -> None:
         """The output is another name for the input, which is read if need be."""
