@@ -66,8 +66,11 @@ def test_traced_runs_are_shown(graph: tf.Graph) -> None:
         metadata = tf.RunMetadata()
         session.run("v/read:0", options=full, run_metadata=metadata)
         session.run("out:0")  # not traced
-        panel._show_trace()  # at the end of the cell
+        panel._at_cell_end()
         assert panel.views["Timeline"] is not shown
+        assert shown.comm is not None  # the page may still be making it
+        panel._at_cell_end()
+        assert shown.comm is None
         assert "out" not in [op.name for op in panel.views["Timeline"].times.ops]
         with pytest.raises(ValueError, match="Nothing is fetched"):
             panel.trace()

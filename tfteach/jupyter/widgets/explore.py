@@ -96,6 +96,7 @@ class Explorer(Shown, ipywidgets.Tab):
         self._is_new_trace = False
         self._recording: Recording | None = None
         self._links: list[Any] = []
+        self._replaced: list[list[Any]] = [[], []]  # in this cell, in the one before
         self._growth: Growth | None = None
         self._subscription: Any = None
         self.graph = get_default_graph() if graph is None else graph
@@ -112,7 +113,7 @@ class Explorer(Shown, ipywidgets.Tab):
         )
         self._open(titles[0])
         self.observe(self._on_tab, "selected_index")
-        at_cell_end(self._show_trace)
+        at_cell_end(self._at_cell_end)
 
     def _makers(self) -> dict[str, Callable[[], Any]]:
         """What makes each view, in the order of the tabs."""
@@ -189,7 +190,17 @@ class Explorer(Shown, ipywidgets.Tab):
             old = self.views.made.pop(title, None)
             if old is not None:
                 self._open(title)
-                old.close()
+                self._replaced[0].append(old)
+
+    def _at_cell_end(self) -> None:
+        """Show the last run; a cell later, close what it replaced.
+
+        What the page still makes must not be closed.
+        """
+        self._show_trace()
+        self._replaced.insert(0, [])
+        for old in self._replaced.pop():
+            old.close()
 
     def _session_and(self, fetches: Any) -> tuple[BaseSession, Any]:
         """The session, and what to run in it.
@@ -279,7 +290,9 @@ class Explorer(Shown, ipywidgets.Tab):
         for part in (self._growth, self._subscription):
             if part is not None:
                 part.close()
-        for widget in (*self._links, *self.views.made.values(), *self._boxes.values()):
+        old = [view for views in self._replaced for view in views]
+        boxes = self._boxes.values()
+        for widget in (*self._links, *self.views.made.values(), *old, *boxes):
             widget.close()
         super().close()
 

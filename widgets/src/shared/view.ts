@@ -86,7 +86,10 @@ export class View {
     this.connect();
     this.showCounts();
     this.frame.empty.hidden = state.get("_ops").rows.length > 0;
-    this.redraw(false, false, () => (this.frame.root.dataset["firstMs"] = this.lastDrawMs.toFixed(0))); // for who wonders why a page is slow
+    this.redraw(false, false, () => {
+      this.frame.root.dataset["firstMs"] = this.lastDrawMs.toFixed(0); // for who wonders why a page is slow
+      if (state.get("selected") !== "") queueMicrotask(() => this.showSelected()); // once the view around this one is made
+    });
   }
 
   destroy(): void {
