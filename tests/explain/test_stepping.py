@@ -274,6 +274,20 @@ def test_what_is_fed_flows_into_branches() -> None:
     assert handed["cond/mul/Switch:1"] == "5."
 
 
+def test_resources_are_no_numbers() -> None:
+    def build() -> Any:
+        v = tf.get_variable("v", initializer=[1.0, 2.0], use_resource=True)
+        store = tf.TensorArray(tf.float32, 2, name="store").unstack(tf.stack([v, v]))
+        return store.stack(), v.assign_add([1.0, 1.0])
+
+    run = recorded(build)
+    known = run.values_at(len(run) - 1)
+    assert (known["v:0"].dtype, known["v:0"].text) == ("float32", "[2., 3.]")
+    assert known["store:0"].dtype == "resource"
+    assert known["store:0"].short == "ArrayStore"
+    assert " at 0x" not in str(run)
+
+
 def test_a_variable_before_and_after_its_update() -> None:
     run = recorded(training, {"x:0": [[1, 2], [3, 4]]})
     update = run[run.breakpoints("train/update_w/*")[0]]

@@ -125,6 +125,12 @@ def words_of(array: np.ndarray[Any, Any], figures: Figures | None = None) -> str
     return words
 
 
+def is_array(value: Any) -> bool:
+    """Whether it is numbers or text; tables, stores and other resources are not."""
+    plain = (np.ndarray, np.generic, bytes, str, bool, int, float, complex)
+    return isinstance(value, plain) or hasattr(value, "__cuda_array_interface__")
+
+
 def kind_of(array: np.ndarray[Any, Any]) -> str:
     """The type of an array's elements, as TensorFlow calls it."""
     return "string" if array.dtype.hasobject else str(array.dtype)
@@ -161,7 +167,7 @@ def _short(seen: Seen) -> str:
     if wrong:
         return " ".join([size, "·" if size else "", *wrong]).strip()
     if figures.low is None or figures.high is None:
-        return size if seen.dtype else seen.text
+        return size or seen.text
     digits = 3 if len(size) < 8 else 2
     low, high = (_brief(number, digits) for number in (figures.low, figures.high))
     return f"{size} · {low}" if low == high else f"{size} · {low}…{high}"

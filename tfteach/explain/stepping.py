@@ -14,7 +14,7 @@ import numpy as np
 
 from tfteach.explain.alive import Alive
 from tfteach.explain.placement import label_of
-from tfteach.explain.seen import WHOLE, Seen, figures_of, kind_of, words_of
+from tfteach.explain.seen import WHOLE, Seen, figures_of, is_array, kind_of, words_of
 from tfteach.framework.errors import OpError
 from tfteach.framework.graph import Graph
 from tfteach.framework.resource import Cell
@@ -279,8 +279,8 @@ def record(
     Args:
       session: a session.
       fetches, feed_dict: as for `session.run`.
-      when: called as `when(step, *arrays)` after each op, with what it made; where it
-        is true becomes one of the recording's `stops`.
+      when: called as `when(step, *arrays)` after each op, with what it made (None for
+        tables and the like); where it is true becomes one of the recording's `stops`.
       max_bytes: for copies of small arrays; what is beyond is kept in words only.
       max_steps: what runs beyond is only counted.
 
@@ -461,6 +461,8 @@ class _Recorder(ValueObserver):
         if isinstance(value, Cell) and not value.is_initialized:
             return Seen(name, "", (), "uninitialized")
         array = _array_of(value)
+        if array is None:
+            return Seen(name, "resource", (), type(value).__name__)
         figures = figures_of(array)
         copy = None
         if array.size <= WHOLE:
@@ -473,10 +475,11 @@ class _Recorder(ValueObserver):
         return Seen(name, kind_of(array), array.shape, said, copy, figures)
 
 
-def _array_of(value: Any) -> np.ndarray[Any, Any]:
+def _array_of(value: Any) -> np.ndarray[Any, Any] | None:
+    """What a value or a variable holds, on the host; None for what is no array."""
     if isinstance(value, Cell):
         value = value.value if value.is_initialized else None
-    return np.asarray(to_host(value))
+    return np.asarray(to_host(value)) if is_array(value) else None
 
 
 def _title(step: Step) -> str:
