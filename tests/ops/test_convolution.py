@@ -240,7 +240,7 @@ BAD, NONE = tf.errors.InvalidArgumentError, tf.errors.UnimplementedError
 AT_RUN: list[tuple[Any, type[Exception], str]] = [
     (
         lambda: nn.conv2d(loose(zeros(2, 3, 4)), FILTER, **SAME), BAD,
-        "input must be 4-dimensional: [2,3,4]",
+        "input must be 4-dimensional[2,3,4]",
     ),
     (
         lambda: nn.conv2d(IMAGE, loose(zeros(1, 4, 5)), **SAME), BAD,

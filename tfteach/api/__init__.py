@@ -360,6 +360,7 @@ from tfteach.ops.segment_functions import unsorted_segment_min as unsorted_segme
 from tfteach.ops.segment_functions import unsorted_segment_prod as unsorted_segment_prod
 from tfteach.ops.segment_functions import unsorted_segment_sqrt_n as unsorted_segment_sqrt_n
 from tfteach.ops.segment_functions import unsorted_segment_sum as unsorted_segment_sum
+from tfteach.ops.shapes import ensure_shape as ensure_shape
 from tfteach.ops.shapes import rank as rank
 from tfteach.ops.shapes import shape as shape
 from tfteach.ops.shapes import shape_n as shape_n
@@ -516,15 +517,19 @@ if TYPE_CHECKING:
     from tfteach.api import lookup as lookup
     from tfteach.api import losses as losses
     from tfteach.api import metrics as metrics
-    from tfteach.lookup.tables import tables_initializer as tables_initializer
+    from tfteach.contrib.framework.helpers import is_tensor as is_tensor
+    from tfteach.lookup.filling import initialize_all_tables as initialize_all_tables
+    from tfteach.lookup.filling import tables_initializer as tables_initializer
 
 _LATER = {
     "distributions": ("tfteach.api", "distributions"),
+    "initialize_all_tables": ("tfteach.lookup.filling", "initialize_all_tables"),
+    "is_tensor": ("tfteach.contrib.framework.helpers", "is_tensor"),
     "layers": ("tfteach.api", "layers"),
     "lookup": ("tfteach.api", "lookup"),
     "losses": ("tfteach.api", "losses"),
     "metrics": ("tfteach.api", "metrics"),
-    "tables_initializer": ("tfteach.lookup.tables", "tables_initializer"),
+    "tables_initializer": ("tfteach.lookup.filling", "tables_initializer"),
 }
 
 

@@ -24,10 +24,10 @@ from tfteach.variables.collected import local_variables_initializer as local_var
 from tfteach.variables.collected import variables_initializer as variables
 
 if TYPE_CHECKING:
-    from tfteach.lookup.tables import tables_initializer as tables_initializer
+    from tfteach.lookup.filling import tables_initializer as tables_initializer
 
 _LATER = {
-    "tables_initializer": ("tfteach.lookup.tables", "tables_initializer"),
+    "tables_initializer": ("tfteach.lookup.filling", "tables_initializer"),
 }
 
 

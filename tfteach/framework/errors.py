@@ -118,6 +118,10 @@ def _status(code: int) -> Any:
 _BY_CODE: dict[int, type[OpError]] = {}
 
 
+class InaccessibleTensorError(ValueError):
+    """A tensor belongs to a branch or a loop, outside of which nobody can have it."""
+
+
 @_status(CANCELLED)
 class CancelledError(OpError):
     """The run was given up: the session or a queue was closed meanwhile."""

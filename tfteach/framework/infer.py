@@ -10,13 +10,20 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import DType
 from tfteach.framework.inputs import refuse_dtype
 from tfteach.framework.op import Arg, Op
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import Shape
-from tfteach.framework.static import constant_shape, folded_value, handle_shape
+from tfteach.framework.static import (
+    check_sizes,
+    constant_shape,
+    folded_value,
+    handle_shape,
+)
 
 _MAX_REMEMBERED = 512
 
@@ -160,7 +167,7 @@ def _infer_shapes(
 
 def _computed_inputs(op: Op, inputs: tuple[Tensor, ...], error: str) -> str:
     """The constants that took part in the inference, as TF's messages list them."""
-    if error.startswith("Shape must be"):  # ranks are checked before values are asked
+    if error.startswith("Shape must be rank"):  # that comes before values are asked
         return ""
     values: list[str] = []
     partial: list[str] = []
@@ -176,8 +183,7 @@ def _computed_inputs(op: Op, inputs: tuple[Tensor, ...], error: str) -> str:
         elif arg.name in op.by_value and not arg.is_sequence:
             value = folded_value(tensor)
             if value is not None:
-                text = " ".join(map(str, value.ravel().tolist()))
-                values.append(f"input[{i}] = <{text}>")
+                values.append(f"input[{i}] = <{_elements(value)}>")
     found = ""
     if values:
         found += " and with computed input tensors: " + ", ".join(values)
@@ -187,6 +193,13 @@ def _computed_inputs(op: Op, inputs: tuple[Tensor, ...], error: str) -> str:
     return found
 
 
+def _elements(value: np.ndarray[Any, Any]) -> str:
+    """ "1 2" of a vector, "[1 2][3 4]" of a matrix."""
+    if value.ndim > 1:
+        return "".join(f"[{_elements(row)}]" for row in value)
+    return " ".join(map(str, value.ravel().tolist()))
+
+
 def _view(op: Op, arg: Arg, tensor: Tensor) -> Any:
     """What `infer_shape` gets for one input tensor."""
     if arg.name in op.by_value_or_shape:
@@ -194,8 +207,11 @@ def _view(op: Op, arg: Arg, tensor: Tensor) -> Any:
         return tensor._shape if value is None else value
     if arg.name in op.by_value:
         value = folded_value(tensor)
-        if value is not None or arg.name not in op.by_shape:
-            return value
+        if value is None and arg.name in op.by_shape:
+            return constant_shape(tensor)
+        if arg.name in op.by_shape:
+            check_sizes(value)
+        return value
     if arg.name in op.by_shape:
         return constant_shape(tensor)
     if arg.name in op.by_handle:

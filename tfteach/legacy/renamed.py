@@ -39,7 +39,6 @@ batch_self_adjoint_eig self_adjoint_eig
 batch_svd svd
 batch_fft fft
 batch_ifft ifft
-initialize_all_tables tables_initializer
 op_scope_v2 name_scope
 scalar_summary summary.scalar
 histogram_summary summary.histogram

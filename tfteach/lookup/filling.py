@@ -1,4 +1,4 @@
-"""With what a table is filled: two tensors, or a text file.
+"""With what a table is filled: two tensors, or a text file; and when.
 
 Source: python/ops/lookup_ops.py.
 """
@@ -8,18 +8,40 @@ from __future__ import annotations
 from typing import Any
 
 from tfteach.framework.convert import convert
+from tfteach.framework.deprecation import deprecated
 from tfteach.framework.dtypes import DType, as_dtype, int64, string
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.keys import GraphKeys
 from tfteach.framework.operation import Operation
 from tfteach.framework.scope import name_scope
+from tfteach.ops.flow import group, no_op
 from tfteach.ops.tables import (
     LINE_NUMBER,
     WHOLE_LINE,
     InitializeTableFromTextFileV2,
     LookupTableImportV2,
 )
+
+
+@export("tables_initializer", "initializers.tables_initializer")
+def tables_initializer(name: str = "init_all_tables") -> Operation:
+    """An operation that fills all tables of the graph.
+
+    Example:
+      >>> sess.run(tf.tables_initializer())
+
+    Source: python/ops/lookup_ops.py.
+    """
+    initializers = get_default_graph().get_collection(GraphKeys.TABLE_INITIALIZERS)
+    return group(*initializers, name=name) if initializers else no_op(name=name)
+
+
+@export("initialize_all_tables")
+@deprecated(None, "Use `tf.tables_initializer` instead.", "python.ops.lookup_ops")
+def initialize_all_tables(name: str = "init_all_tables") -> Operation:
+    """`tf.tables_initializer` by its old name."""
+    return tables_initializer(name)
 
 
 @export("contrib.lookup.TableInitializerBase")

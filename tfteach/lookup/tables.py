@@ -12,13 +12,12 @@ from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import DType, as_dtype, int64, string
 from tfteach.framework.export import export, export_value
 from tfteach.framework.graph import get_default_graph
-from tfteach.framework.keys import GraphKeys
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.ops.cast import cast
 from tfteach.ops.choose import where_v2
 from tfteach.ops.compare import not_equal
-from tfteach.ops.flow import group, no_op
+from tfteach.ops.flow import no_op
 from tfteach.ops.math import add
 from tfteach.ops.sparse import SparseTensor
 from tfteach.ops.tables import (
@@ -36,19 +35,6 @@ from tfteach.ops.text_numbers import (
     string_to_hash_bucket_fast,
     string_to_hash_bucket_strong,
 )
-
-
-@export("tables_initializer", "initializers.tables_initializer")
-def tables_initializer(name: str = "init_all_tables") -> Operation:
-    """An operation that fills all tables of the graph.
-
-    Example:
-      >>> sess.run(tf.tables_initializer())
-
-    Source: python/ops/lookup_ops.py.
-    """
-    initializers = get_default_graph().get_collection(GraphKeys.TABLE_INITIALIZERS)
-    return group(*initializers, name=name) if initializers else no_op(name=name)
 
 
 @export("contrib.lookup.LookupInterface")

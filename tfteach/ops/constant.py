@@ -15,6 +15,7 @@ from tfteach.framework.dtypes import DType, as_dtype, string
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
+from tfteach.framework.inputs import dtype_attribute
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import is_valid_name
@@ -380,7 +381,15 @@ def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tenso
 
     Source: Placeholder in core/ops/array_ops.cc.
     """
-    return Placeholder(as_dtype(dtype), as_shape(shape))(name=name)
+    kind = Placeholder(dtype_attribute("dtype", dtype), _placeholder_shape(shape))
+    return kind(name=name)
+
+
+def _placeholder_shape(shape: Any) -> Shape:
+    try:
+        return as_shape(shape)
+    except ValueError as error:
+        raise ValueError(f"Error converting shape to a TensorShape: {error}.") from None
 
 
 @export("placeholder_with_default")

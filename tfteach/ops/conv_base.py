@@ -120,8 +120,9 @@ class Convolution(Op, abstract=True):
         """Refuse arrays of another rank.  Raises: InvalidArgumentError."""
         for name, shape in arrays.items():
             if len(shape) != self.rank:
+                colon = "" if name == "input" else ": "  # as in TensorFlow
                 raise invalid_argument(
-                    f"{name} must be {self.rank}-dimensional: {shapes.text(shape)}"
+                    f"{name} must be {self.rank}-dimensional{colon}{shapes.text(shape)}"
                 )
 
     def convolve(self, xp: Any, input: Any, filter: Any) -> Any:

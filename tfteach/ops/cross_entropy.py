@@ -144,6 +144,11 @@ def _check_rows(features: Any, labels: Any) -> None:
         raise invalid_argument(
             f"logits must be 2-D, but got shape {shapes.text(features.shape)}"
         )
+    if not features.shape[1]:
+        raise invalid_argument(
+            "Must have at least one class, but got logits shape "
+            f"{shapes.text(features.shape)}"
+        )
     if labels.ndim != 1:
         raise invalid_argument(
             f"labels must be 1-D, but got shape {shapes.text(labels.shape)}"

@@ -130,7 +130,11 @@ def _is_small(shape: Any) -> bool:
         shape = shape.as_list()
     if not hasattr(shape, "__len__"):
         return False  # a single size, which TF makes a vector on the way to Fill
-    return bool(np.prod(shape) < 1000)
+    sizes = np.asarray(shape)
+    # What has a size below 0 is left to Fill, which refuses it.
+    if sizes.dtype.kind == "i" and (sizes < 0).any():
+        return False
+    return bool(np.prod(sizes) < 1000)
 
 
 def _filled(value: Any, shape: Any, dtype: Any, name: str | None, kind: str) -> Tensor:

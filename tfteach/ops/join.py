@@ -21,7 +21,7 @@ from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.ops.array import INDICES, identity
 from tfteach.ops.concat_grad import concat_gradient
-from tfteach.ops.pack import brackets, refuse_merge
+from tfteach.ops.pack import brackets
 
 
 def _concat_shape(values: list[Shape], axis: Any) -> Shape:
@@ -30,9 +30,9 @@ def _concat_shape(values: list[Shape], axis: Any) -> Shape:
         raise ValueError("Can't concatenate scalars (use tf.stack instead)")
     if not ranks:
         return None
+    for value in values:
+        shapes.with_rank(value, ranks[0])
     if axis is None:
-        if max(ranks) != min(ranks):
-            refuse_merge((None,) * max(ranks), (None,) * min(ranks), 0)
         return (None,) * ranks[0]
     axis = int(np.reshape(axis, ()))
     needed = axis + 1 if axis >= 0 else -axis

@@ -231,7 +231,7 @@ def _pack_nested(values: Any, dtype: DType, name: str) -> Any:
             elif _is_tensor(value) and value.dtype.base_dtype is not dtype:
                 raise TypeError(
                     f"Cannot convert a list containing a tensor of dtype "
-                    f"{value.dtype!r} to {dtype!r} (Tensor is: {value!r})"
+                    f"{value.dtype} to {dtype} (Tensor is: {value!r})"
                 )
             must_pack = must_pack or _is_tensor(value)
             parts.append(value)

@@ -93,8 +93,9 @@ class Pooling(Op, abstract=True):
         """The windows over an input of this shape."""
         if len(shape) != self.rank:
             raise invalid_argument(
-                f"tensor_in_shape must have {self.rank - 2} spatial dimensions, a "
-                f"batch and channels, got {shapes.text(shape)}"
+                f"tensor_in_shape must have {self.rank - 2} spatial dimensions. "
+                f"{len(shape)} {self.formats.index(self.data_format)}: want a batch "
+                f"and channels, too, got {shapes.text(shape)}"
             )
         for i, size in enumerate(self.ksize):
             if size <= 0:

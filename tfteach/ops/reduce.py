@@ -260,6 +260,7 @@ class _Position(Op, abstract=True):
     Tidx = INDICES
     Tidx_default = int32
     output_type: DType = int64
+    output_type_allowed = INDICES
 
     by_value: ClassVar[tuple[str, ...]] = ("dimension",)
     host_inputs: ClassVar[tuple[str, ...]] = ("dimension",)

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from tfteach.framework.dtypes import as_dtype, int32, int64
+from tfteach.framework.dtypes import int32, int64
 from tfteach.framework.export import export
+from tfteach.framework.inputs import dtype_attribute
 from tfteach.framework.op import OPS
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import is_full
@@ -349,7 +350,7 @@ def argmax(
     """
     axis = lookup("axis", axis, "dimension", dimension)
     axis = 0 if axis is None else axis
-    return ArgMax(as_dtype(output_type))(input, axis, name=name)
+    return ArgMax(dtype_attribute("output_type", output_type))(input, axis, name=name)
 
 
 @export("arg_max")
@@ -357,7 +358,9 @@ def arg_max(
     input: Any, dimension: Any, output_type: Any = int64, name: str | None = None
 ) -> Tensor:
     """`tf.argmax` by its older name; see there."""
-    return ArgMax(as_dtype(output_type))(input, dimension, name=name)
+    return ArgMax(dtype_attribute("output_type", output_type))(
+        input, dimension, name=name
+    )
 
 
 @export("math.argmin", "argmin")
@@ -393,7 +396,7 @@ def argmin(
     """
     axis = lookup("axis", axis, "dimension", dimension)
     axis = 0 if axis is None else axis
-    return ArgMin(as_dtype(output_type))(input, axis, name=name)
+    return ArgMin(dtype_attribute("output_type", output_type))(input, axis, name=name)
 
 
 @export("arg_min")
@@ -401,4 +404,6 @@ def arg_min(
     input: Any, dimension: Any, output_type: Any = int64, name: str | None = None
 ) -> Tensor:
     """`tf.argmin` by its older name; see there."""
-    return ArgMin(as_dtype(output_type))(input, dimension, name=name)
+    return ArgMin(dtype_attribute("output_type", output_type))(
+        input, dimension, name=name
+    )

@@ -12,6 +12,7 @@ import numpy as np
 from tfteach.framework import shape as shapes
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import DType, as_dtype, int32
+from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import OPS, Op
 from tfteach.framework.operation import Operation, Tensor
@@ -88,6 +89,28 @@ class Rank(Op):
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         return [None]
+
+
+class EnsureShape(Op):
+    """The input, if its shape is compatible.  Source: array_ops.cc, EnsureShape."""
+
+    signature = "input: T -> output: T"
+    shape: Shape
+    aliases: ClassVar[bool] = True
+
+    def infer_shape(self, input: Shape) -> Shape:
+        return shapes.merge(self.shape, input)
+
+    def compute(self, xp: Any, input: Any) -> Any:
+        if not shapes.compatible(self.shape, input.shape):
+            raise invalid_argument(
+                f"Shape of tensor {shapes.text(input.shape)} is not compatible with "
+                f"expected shape {shapes.text(self.shape)}."
+            )
+        return input
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return [grad]
 
 
 def all_axes(tensor: Tensor) -> Tensor:
@@ -215,3 +238,28 @@ def rank(input: Any, name: str | None = None) -> Tensor:
         if input.static_shape is not None:
             return constant(len(input.static_shape), int32, name=scope)
         return Rank()(input, name=scope)
+
+
+@export("ensure_shape")
+def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
+    """`x`, refused unless its shape is compatible with the given one.
+
+    Args:
+      x: a Tensor.
+      shape: a TensorShape or a list, None for what may be of any size.
+      name: the op's name.
+
+    Returns:
+      A Tensor of the same elements, whose static shape is what both tell.
+
+    Raises:
+      ValueError: the static shapes contradict each other.
+      tf.errors.InvalidArgumentError: (when run) the shapes do.
+
+    Example:
+      >>> x = tf.placeholder(tf.float32)
+      >>> y = tf.ensure_shape(x, [None, 3])  # now of static shape (?, 3)
+
+    Source: EnsureShape in core/ops/array_ops.cc.
+    """
+    return EnsureShape(shapes.as_shape(shape))(x, name=name)

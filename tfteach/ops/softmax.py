@@ -42,11 +42,15 @@ def shifted_exp(xp: Any, logits: Any) -> tuple[Any, Any, Any]:
 
 
 def _softmax(xp: Any, logits: Any) -> Any:
+    if not logits.size:
+        return logits.copy()
     _, exp, total = shifted_exp(xp, logits)
     return xp.divide(exp, total, out=exp)
 
 
 def _log_softmax(xp: Any, logits: Any) -> Any:
+    if not logits.size:
+        return logits.copy()
     shifted, _, total = shifted_exp(xp, logits)
     return xp.subtract(shifted, xp.log(total), out=shifted)
 

@@ -233,6 +233,21 @@ def sparse_tensor_dense_matmul(
 # ---- sums, products and quotients with a dense tensor
 
 
+def refuse_sizes(sparse: tuple[int, ...], dense: tuple[int, ...]) -> None:
+    """Raises: InvalidArgumentError: the two shapes differ."""
+    if len(sparse) != len(dense):
+        raise invalid_argument(
+            f"Two operands have different ranks; received: {len(sparse)} and "
+            f"{len(dense)}"
+        )
+    for i, (a, b) in enumerate(zip(sparse, dense, strict=True)):
+        if a != b:
+            raise invalid_argument(
+                f"Dimension {i} does not equal (no broadcasting is supported): sparse "
+                f"side {a} vs dense side {b}"
+            )
+
+
 class SparseTensorDenseAdd(Op):
     """A sparse and a dense tensor added.  Source: sparse_ops.cc."""
 
@@ -250,11 +265,7 @@ class SparseTensorDenseAdd(Op):
         self, xp: Any, a_indices: Any, a_values: Any, a_shape: Any, b: Any
     ) -> Any:
         sizes = tuple(int(n) for n in a_shape)
-        if sizes != b.shape:
-            raise invalid_argument(
-                "Dimensions do not match: the sparse tensor has shape "
-                f"{shapes.text(sizes)}, the dense one {shapes.text(b.shape)}"
-            )
+        refuse_sizes(sizes, b.shape)
         check_inside(xp, a_indices, a_shape)
         total = b.copy()
         np.add.at(total, tuple(a_indices.T), a_values)

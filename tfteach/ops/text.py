@@ -292,10 +292,10 @@ class DecodeBase64(TextOp):
 
 def _decode(value: bytes) -> bytes:
     text = value.rstrip(b"=") if len(value) % 4 == 0 else value
-    if not re.fullmatch(rb"[A-Za-z0-9_-]*", text) or len(value) - len(text) > 2:
-        raise invalid_argument("Invalid character found in base64.")
     if len(text) % 4 == 1:
         raise invalid_argument("Base64 string length cannot be 1 modulo 4.")
+    if not re.fullmatch(rb"[A-Za-z0-9_-]*", text) or len(value) - len(text) > 2:
+        raise invalid_argument("Invalid character found in base64.")
     return base64.urlsafe_b64decode(text + b"=" * (-len(text) % 4))
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from tfteach.framework.errors import InaccessibleTensorError
 from tfteach.framework.graph import Graph
 from tfteach.framework.operation import Operation, Tensor
 
@@ -91,11 +92,11 @@ class Fetches:
         for element in self.elements:
             if not graph.is_fetchable(element):
                 op = element.op if isinstance(element, Tensor) else element
-                raise ValueError(
+                raise InaccessibleTensorError(
                     f"Operation {op.name!r} has been marked as not fetchable. "
                     "Typically this happens when it is defined in another function or "
-                    "code block: return its tensor from there, or keep it in a "
-                    "collection."
+                    "code block. Use return values,explicit Python locals or "
+                    "TensorFlow collections to access it."  # TensorFlow's spelling
                 )
         self.tensors = [e for e in self.elements if isinstance(e, Tensor)]
         self.result = self._result(structure)

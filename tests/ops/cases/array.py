@@ -31,7 +31,7 @@ from tfteach.ops.join import Concat, ConcatOffset, ConcatV2, Split, SplitV
 from tfteach.ops.order import Bitcast
 from tfteach.ops.pack import Pack, Unpack
 from tfteach.ops.padding import MirrorPad, MirrorPadGrad, Pad, PadV2
-from tfteach.ops.shapes import Rank, Shape_, ShapeN, Size
+from tfteach.ops.shapes import EnsureShape, Rank, Shape_, ShapeN, Size
 from tfteach.ops.slicing import Slice, StridedSlice, StridedSliceGrad
 
 
@@ -64,6 +64,7 @@ IDENTITIES = [
     Case(PreventGradient("no"), (X,), X, gradient=False),
     Case(GuaranteeConst(), (X,), X, gradient=False),
     Case(IdentityN(), ([X, i32(1, 2)],), (X, i32(1, 2)), gradient=False),
+    Case(EnsureShape((None, 3, 5)), (Z,), Z),
     Case(Shape_(), (Z,), i32(4, 3, 5), gradient=False),
     Case(Shape_(int64), (Z,), [4, 3, 5], "int64", gradient=False),
     Case(ShapeN(), ([Z, f32(2, 7, 1)],), (i32(4, 3, 5), i32(2, 7, 1)), gradient=False),

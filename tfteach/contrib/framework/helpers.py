@@ -77,7 +77,7 @@ def assert_scalar_int(tensor: Any, name: str | None = None) -> Tensor:
         return assert_scalar(tensor, name=scope)
 
 
-@export("contrib.framework.is_tensor")
+@export("contrib.framework.is_tensor", "is_tensor")
 def is_tensor(x: Any) -> bool:
     """Whether `x` is a Tensor, a SparseTensor or a Variable."""
     return isinstance(x, Tensor | SparseTensor | Variable)
