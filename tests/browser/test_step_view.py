@@ -140,6 +140,11 @@ def back_to_the_cause_of_a_nan(lab: Lab, view: Locator) -> None:
     at(view, 3, "cost/log_p")
     view.get_by_role("button", name="Play").wait_for()
     assert view.locator(".tft-strip-stop").count() == 6
+    # the pointer on the scrubber
+    box = strip.bounding_box()
+    assert box is not None
+    lab.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 20)
+    at(view, 25, "gradients/cost/right_grad/Shape")
 
 
 def turn_by_turn(lab: Lab, view: Locator) -> None:
