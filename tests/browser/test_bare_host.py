@@ -227,3 +227,17 @@ def test_a_view_fits_into_vs_code(names: dict[str, Any], page: Page) -> None:
     expect(page.locator(".tfteach-static")).to_be_hidden()
     view.evaluate("(el) => el.remove()")
     expect(page.locator(".tfteach-static")).to_be_visible()
+
+
+def test_a_page_that_paints_nothing_is_believed(
+    names: dict[str, Any], page: Page
+) -> None:
+    [view] = show(page, widget_of("GraphView", names), "plain")
+    expect(view).to_have_css("color-scheme", "light")
+    page.evaluate("document.documentElement.setAttribute('theme', 'dark')")  # Colab
+    expect(view).to_have_css("color-scheme", "dark")
+    page.evaluate("document.documentElement.removeAttribute('theme')")
+    expect(view).to_have_css("color-scheme", "light")
+    page.evaluate("document.documentElement.style.colorScheme = 'light dark'")
+    page.emulate_media(color_scheme="dark")
+    expect(view).to_have_css("color-scheme", "dark")

@@ -42,18 +42,24 @@ function followTheme(el: HTMLElement): () => void {
   };
 }
 
-/** What the page says of itself, else what is seen behind `el`. */
+/** What the page says of itself, or what is seen behind `el`. */
 function isDark(el: HTMLElement): boolean {
-  const { body } = el.ownerDocument;
+  const { body, documentElement } = el.ownerDocument;
   const lab = body.dataset["jpThemeLight"];
   if (lab !== undefined) return lab === "false";
   const code = body.dataset["vscodeThemeKind"] ?? "";
   if (code !== "") return code === "vscode-dark" || code === "vscode-high-contrast";
-  const [red, green, blue] = groundOf(el);
-  return 0.299 * red! + 0.587 * green! + 0.114 * blue! < 128;
+  const ground = groundOf(el);
+  if (ground !== null) return 0.299 * ground[0] + 0.587 * ground[1] + 0.114 * ground[2] < 128;
+  // A frame that lets its page shine through, as Colab's: nothing is painted, but it is marked.
+  const marks = [documentElement, body].flatMap((page) => [page.getAttribute("theme"), page.dataset["theme"]]);
+  if (marks.some((mark) => mark === "dark" || mark === "light")) return marks.includes("dark");
+  const scheme = getComputedStyle(documentElement).colorScheme;
+  return scheme.includes("dark") && (!scheme.includes("light") || window.matchMedia(DARK).matches);
 }
 
-function groundOf(el: Element): number[] {
+/** The colour that is painted behind an element: red, green, blue. */
+function groundOf(el: Element): [number, number, number] | null {
   const context = el.ownerDocument.createElement("canvas").getContext("2d", { willReadFrequently: true });
   for (let at: Element | null = el; at !== null && context !== null; at = at.parentElement ?? hostOf(at)) {
     // Painted and read back: a colour may be written in many ways.
@@ -63,9 +69,7 @@ function groundOf(el: Element): number[] {
     const [red, green, blue, opacity] = context.getImageData(0, 0, 1, 1).data;
     if (opacity! > 127) return [red!, green!, blue!];
   }
-  const scheme = getComputedStyle(el.ownerDocument.documentElement).colorScheme;
-  const dark = scheme.includes("dark") && (!scheme.includes("light") || window.matchMedia(DARK).matches);
-  return dark ? [0, 0, 0] : [255, 255, 255];
+  return null;
 }
 
 function hostOf(el: Element): Element | null {
