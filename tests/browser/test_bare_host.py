@@ -20,6 +20,7 @@ from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, expect
 
 import tfteach as tf
 from tests.browser import views
+from tfteach.jupyter import GraphView
 
 pytestmark = pytest.mark.browser
 
@@ -194,6 +195,31 @@ def test_a_view_needs_no_more_than_anywidget(
     assert left == {"listeners": 0, "observers": 0, "intervals": 0, "errors": []}
     after = page.evaluate("[document.head.innerHTML, document.body.childElementCount]")
     assert after == before
+
+
+def test_a_graph_grows_in_any_host(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    with tf.Graph().as_default() as graph:
+        x = tf.placeholder(tf.float32, [None, 4], name="x")
+    widget = GraphView(graph)
+    [view] = show(page, widget, "shadow")
+    sent: list[Any] = []
+    monkeypatch.setattr(widget, "_send", lambda message, *_: sent.append(message))
+    with graph.as_default():
+        tf.square(x, name="late")
+    widget.refresh()
+    # what a host does with a message: take over the state, then tell what changed
+    for message in sent:
+        page.evaluate(
+            """(state) => {
+                Object.assign(shown.model.state, state);
+                for (const key of Object.keys(state)) {
+                    shown.model.tell(`change:${key}`, state[key]);
+                }
+            }""",
+            message["state"],
+        )
+    view.locator('.tft-node[data-id="late"]').wait_for()
+    widget.close()
 
 
 def test_a_view_fits_into_vs_code(names: dict[str, Any], page: Page) -> None:
