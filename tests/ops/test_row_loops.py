@@ -10,7 +10,7 @@ import pytest
 
 import tfteach as tf
 from tfteach.framework import machine_code
-from tfteach.ops import index, row_loops, state_parts
+from tfteach.ops import index, order, row_loops, state_parts
 
 SIGNS = {
     "add": np.add,
@@ -26,7 +26,7 @@ IDS = [4, 0, 4, 2, 4, 0, 4, 4, 4, 4, 4, 4, 1]
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row_loops, "_ready", {})
-    monkeypatch.setattr(row_loops, "_changed", {})
+    monkeypatch.setattr(row_loops, "_seen", {})
 
 
 @pytest.fixture
@@ -158,3 +158,26 @@ def test_bounds_of_indices(dtype: Any) -> None:
             with pytest.raises(tf.errors.InvalidArgumentError) as caught:
                 index.check_indices(np, given, 3)
             assert f"indices{at} = {bad} is not in [0, 3)" in str(caught.value)
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+def test_distinct_numbers(dtype: Any, compiled: list[str]) -> None:
+    rng = np.random.RandomState(0)
+    ends = np.iinfo(dtype)
+    for x in (
+        rng.randint(-9, 9, 300),
+        rng.randint(ends.min, ends.max, 1000, dtype=dtype),
+        np.arange(64) << np.iinfo(dtype).bits - 7,  # differ in the high bits only
+        np.array([0, -1, ends.max, ends.min, -1, 0]),
+        np.array([7, 7]),
+        np.array([], np.int32),
+        np.repeat(rng.randint(0, 50, 200).astype(dtype), 2)[::2],
+    ):
+        given = x.astype(dtype, copy=False)
+        found = row_loops.distinct(given)
+        assert found is not None
+        values, inverse = order._unique(np, given, np.dtype(np.int32))
+        assert (values.dtype, inverse.dtype) == (dtype, np.int32)
+        seen = list(dict.fromkeys(given.tolist()))
+        assert values.tolist() == found[0].tolist() == seen
+        assert inverse.tolist() == [seen.index(v) for v in given.tolist()]

@@ -21,6 +21,7 @@ from tfteach.ops.array import expand_dims, reshape
 from tfteach.ops.fill import zeros
 from tfteach.ops.index import gather
 from tfteach.ops.pack import brackets, stack
+from tfteach.ops.row_loops import distinct
 from tfteach.ops.rows import groups_of
 from tfteach.ops.scatter import scatter_nd
 from tfteach.ops.shapes import all_axes, cast, range_of, shape, size
@@ -32,6 +33,8 @@ _BITS = (
     "bfloat16 float16 float32 float64 int64 int32 uint8 uint16 uint32 uint64 int8 "
     "int16 complex64 complex128 qint8 quint8 qint16 quint16 qint32"
 )
+
+_NUMBERS = np.dtype(np.int32), np.dtype(np.int64)
 
 
 # The functions' results bear the ops' names, as TF's do.
@@ -162,6 +165,9 @@ def _unique(xp: Any, x: Any, dtype: Any) -> tuple[Any, Any]:
     """The distinct elements, and for each element which one it is."""
     if x.ndim != 1:
         raise invalid_argument("unique expects a 1D vector.")
+    found = distinct(x) if xp is np and x.dtype in _NUMBERS else None
+    if found is not None:
+        return found[0].astype(x.dtype), found[1].astype(dtype)
     order, is_first = groups_of(xp, x)
     firsts = order[is_first]  # where each value appears first, by value
     appears = xp.zeros(x.size, bool)
