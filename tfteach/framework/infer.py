@@ -167,8 +167,8 @@ def _infer_shapes(
 
 def _computed_inputs(op: Op, inputs: tuple[Tensor, ...], error: str) -> str:
     """The constants that took part in the inference, as TF's messages list them."""
-    if error.startswith("Shape must be rank"):  # that comes before values are asked
-        return ""
+    if error.startswith(("Shape must be rank", "Shape must be at least rank 1 ")):
+        return ""  # that comes before values are asked
     values: list[str] = []
     partial: list[str] = []
     args = type(op).inputs
