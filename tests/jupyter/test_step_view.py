@@ -85,6 +85,10 @@ def test_loops_and_their_turns() -> None:
     # what Merge handed on is the value that was made in the turn before
     merged = view._values[multiplied[1][2][0]]
     assert merged[0] == "halve/Identity_1:0"
+    # and what goes in first is the constant that it began with
+    entered = next(view._values[i] for i in view._steps[0][2])
+    assert entered[0] == "halve/Merge:0"
+    assert view._values[entered[9]][0] == "halve/Const:0"
     half = view._values[multiplied[0][3][0]]
     assert half[9] == multiplied[0][3][0]
 

@@ -137,9 +137,10 @@ class StepView {
     this.turns.hidden = loops.length === 0;
     over.hidden = loops.length === 0;
     this.view.frame.stage.after(this.panel);
-    this.view.frame.legend.append(h("p", {},
+    this.view.frame.legend.querySelector("p")?.replaceWith(h("p", {},
       "Dashed boxes are still to come; ✓ has run, ×3 three times; ◆ is a breakpoint. Arrow keys go an op forward and back, with Shift a turn; ",
-      "n and p go to breakpoints, b sets one, o goes over a loop, the space bar plays. In the graph, where the arrow keys go from box to box, use . and , instead."));
+      "n and p go to breakpoints, b sets one, o goes over a loop, the space bar plays. In the graph, where the arrow keys go from box to box, use . and , instead. ",
+      "Drag to pan; Ctrl and wheel to zoom."));
     if (words.missed > 0 || words.steps > this.run.steps.length) {
       this.said.title = `${this.run.steps.length.toLocaleString("en")} steps are here; the run had more`;
     }

@@ -227,6 +227,7 @@ class _Wire:
         self._at = at
         self._added: dict[tuple[str, str], int] = {}  # _Send and _Recv: in no graph
         steps = run.steps[first : first + MOST_STEPS]
+        fed = [self._value(seen) for seen in run.fed]
         self.steps = [self._step(step) for step in steps]
         self.words = {
             "first": first,
@@ -236,7 +237,7 @@ class _Wire:
             "message": "" if run.error is None else _message(run.error),
             "failed": None if run.failed is None else self._step(run.failed),
             "added": list(self._added),
-            "fed": [self._value(seen) for seen in run.fed],
+            "fed": fed,
         }
 
     def _step(self, step: Step) -> list[Any]:
@@ -249,12 +250,13 @@ class _Wire:
         if op is None:
             key = step.op, step.op_type
             op = -1 - self._added.setdefault(key, len(self._added))
+        passed = [self._value(seen) for seen in step.passed]  # before it was taken
         return [
             op,
             loops,
             [self._value(seen) for seen in step.inputs],
             [self._value(seen) for seen in step.outputs],
-            [self._value(seen) for seen in step.passed],
+            passed,
             step.device,
             round(step.elapsed_us, 1),
             step.live_bytes,

@@ -115,7 +115,7 @@ export class RunStrip {
     const right = this.x(this.run.last + 1).toFixed(1);
     return [s("path", { class: "tft-strip-memory", d: `${way}H${right}V${base}H${PAD}Z` }),
       ...(this.count < MOST_LINES ? [s("path", { class: "tft-strip-line", d: `${way}H${right}` })] : []),
-      s("text", { x: right, y: base + MARKS - 3 }, `alive: at most ${bytesText(most)}`)];
+      s("text", { x: right, y: this.top + 7 }, `alive: at most ${bytesText(most)}`)];
   }
 
   /** Steps that make what is no number, as one mark as long as they follow each other. */
