@@ -10,7 +10,7 @@ import pytest
 
 import tfteach as tf
 from tfteach.framework import machine_code
-from tfteach.ops import index, order, row_loops, state_parts
+from tfteach.ops import index, order, row_loops, segment_kernels, state_parts
 
 SIGNS = {
     "add": np.add,
@@ -49,7 +49,8 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
     monkeypatch.setattr(row_loops, "MIN_ELEMENTS", 0)
     monkeypatch.setattr(row_loops, "_loop", loop)
-    monkeypatch.setattr(state_parts, "change_rows", change)
+    for module in segment_kernels, state_parts:
+        monkeypatch.setattr(module, "change_rows", change)
     return used
 
 
@@ -181,3 +182,21 @@ def test_distinct_numbers(dtype: Any, compiled: list[str]) -> None:
         seen = list(dict.fromkeys(given.tolist()))
         assert values.tolist() == found[0].tolist() == seen
         assert inverse.tolist() == [seen.index(v) for v in given.tolist()]
+
+
+@pytest.mark.parametrize("is_compiled", [False, True])
+@pytest.mark.parametrize("dtype", ["f4", "f8"])
+@pytest.mark.parametrize("highest", [1, 5, 60, 900])
+def test_sums_of_segments(
+    dtype: str, highest: int, is_compiled: bool, request: pytest.FixtureRequest
+) -> None:
+    used = request.getfixturevalue("compiled") if is_compiled else []
+    rng = np.random.RandomState(highest)
+    data, ids = rng.randn(100, 40).astype(dtype), rng.randint(0, highest, 100)
+    for rows, numbers in ((data, ids), (data[:, :2], ids), (data.T, np.sort(ids)[:40])):
+        for how, start in (("add", 0), ("multiply", 1)):
+            found = segment_kernels.reduce_rows(np, how, rows, numbers, highest, start)
+            begin = np.full((highest, rows.shape[1]), start, dtype)
+            wanted = one_by_one(how, begin, numbers, rows)
+            np.testing.assert_array_equal(found, wanted)
+    assert used == ["add", "multiply"] * 3 * is_compiled

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from tfteach.framework.machine_code import FLOATS
+from tfteach.ops.row_loops import change_rows
 from tfteach.ops.rows import put_rows, take_rows
 
 # Up to this width a bincount per column beats sorting, if there are not many more
@@ -34,6 +36,8 @@ def reduce_rows(
     if xp is not np:
         getattr(xp, ufunc).at(out, ids, data)
         return out
+    if change_rows(ufunc, out, ids, data):
+        return out
     steps, order = np.diff(ids), None
     if (steps < 0).any():
         order = np.argsort(ids, kind="stable")
@@ -50,6 +54,12 @@ def reduce_rows(
             reduce.at(out, ids[others], data[where[1]])
     else:
         data = data if order is None else data[order]
+        if ufunc == "add" and data.dtype in FLOATS:
+            # One row after the other, as TensorFlow and the loop do: a sum of NumPy's
+            # is one of partial sums, while nobody reorders differences.
+            data = np.negative(data)
+            data[firsts] = -data[firsts]
+            reduce = np.subtract
         out[ids[firsts]] = reduce.reduceat(data, firsts, axis=0, dtype=data.dtype)
     return out
 
