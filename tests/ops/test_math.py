@@ -42,6 +42,10 @@ def run(build: Any, *values: Any) -> Any:
         (tf.range, (INT(0), INT(3), INT(-1)),
          "Requires start >= limit when delta < 0: 0/3"),
         (tf.linspace, (J(0), J(1), INT(0)), "Requires num > 0: 0"),
+        (lambda x, y: tf.add_n([x, y, x], name="sum"),
+         (np.ones((2, 3)), np.ones((2, 1))),
+         "Inputs to operation sum of type AddN must have the same size and shape.  "
+         "Input 0: [2,3] != input 1: [2,1]"),
     ],
 )  # fmt: skip
 def test_kernels_refuse_in_tensorflows_words(build, values, words) -> None:

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from tfteach.framework import shape as shapes
 from tfteach.framework.convert import convert, default_dtype
 from tfteach.framework.dtypes import dtypes_of
+from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.indexed_slices import IndexedSlices
 from tfteach.framework.op import Op
@@ -19,6 +20,7 @@ from tfteach.framework.shape import Shape, as_shape
 from tfteach.ops.adjoint import upward
 from tfteach.ops.compare import NUMBER_TYPES
 from tfteach.ops.math import maximum, minimum
+from tfteach.ops.pack import brackets
 
 
 class AddN(Op):
@@ -32,8 +34,16 @@ class AddN(Op):
         return _merged(inputs)
 
     def compute(self, xp: Any, *inputs: Any) -> Any:
+        first = inputs[0]
         if len(inputs) == 1:
-            return xp.positive(inputs[0])
+            return xp.positive(first)
+        for i, other in enumerate(inputs):
+            if other.shape != first.shape:
+                raise invalid_argument(
+                    "Inputs to operation {name} of type AddN must have the same size "
+                    f"and shape.  Input 0: {brackets(first)} != input {i}: "
+                    f"{brackets(other)}"
+                )
         total = xp.add(inputs[0], inputs[1])
         for array in inputs[2:]:
             total = xp.add(total, array)
@@ -42,7 +52,7 @@ class AddN(Op):
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         return [grad] * len(op.inputs)
 
-    def expression(self, *inputs: Any) -> str | None:
+    def scalar_expression(self, *inputs: Any) -> str | None:
         return " + ".join(inputs) if len(inputs) > 1 else None
 
 
