@@ -303,3 +303,22 @@ def test_tensor_protos() -> None:
     with tf.Graph().as_default():
         assert tf.get_static_value(tf.placeholder(tf.int32)) is None
         assert tf.contrib.util.constant_value(tf.constant(3)) == 3
+
+
+def test_init_scope_waits_for_nothing() -> None:
+    with tf.Graph().as_default():
+        first = tf.no_op()
+        with tf.name_scope("a"), tf.control_dependencies([first]):
+            waits = tf.constant(1)
+            with tf.init_scope():
+                free = tf.constant(1, name="b")
+    assert len(waits.op.control_inputs) == 1
+    assert free.op.control_inputs == []
+    assert free.name == "a/b:0"
+
+
+def test_dimensions_of_any_shape() -> None:
+    known, unknown = tf.TensorShape([2, None]), tf.TensorShape(None)
+    assert tf.dimension_at_index(known, 0) == tf.Dimension(2)
+    assert tf.compat.dimension_at_index(known, 1).value is None
+    assert tf.dimension_at_index(unknown, 5).value is None

@@ -322,3 +322,68 @@ def test_parts_read_and_assign_as_one():
 )
 def test_partitioners(partitioner, parts):
     assert partitioner(shape=tf.TensorShape([10, 3]), dtype=tf.float32) == parts
+
+
+# ---- templates (names as TensorFlow 1.15 gives them)
+
+
+def weighted(x, by=1.0):
+    return x * tf.get_variable("w", [], initializer=tf.ones_initializer()) * by
+
+
+def test_calls_of_a_template_share_variables():
+    template = tf.make_template("tm", weighted, by=3.0)
+    assert template.variables == []
+    assert template.variable_scope is None
+    first, second = template(tf.constant(2.0)), template(tf.constant(3.0))
+    assert [first.name, second.name] == ["tm/mul_1:0", "tm_1/mul_1:0"]
+    (w,) = tf.global_variables()
+    assert w.name == "tm/w:0"
+    assert template.variables == template.trainable_weights == [w]
+    assert template.non_trainable_variables == template.local_variables == []
+    assert template.name == template.var_scope.name == "tm"
+    assert template.variable_scope_name == "tm/"
+    with tf.Session() as session:
+        session.run(w.initializer)
+        assert session.run([first, second]) == [6.0, 9.0]
+    tf.make_template("tm", weighted)(tf.constant(1.0))
+    assert tf.global_variables()[1].name == "tm_1/w:0"
+
+
+def test_a_unique_name_is_taken_as_it_is():
+    a = tf.make_template("a", weighted, unique_name_="both")
+    b = tf.make_template("b", weighted, unique_name_="both")
+    assert a(tf.constant(1.0)).name == "both/mul_1:0"
+    with pytest.raises(ValueError, match="Variable both/w already exists"):
+        b(tf.constant(1.0))
+
+
+def test_a_template_with_its_scope_at_once():
+    template = tf.make_template("tm", weighted, create_scope_now_=True)
+    with tf.variable_scope("other"):
+        names = [template(tf.constant(1.0)).name for _ in range(2)]
+    assert names == ["other/tm/mul_1:0", "other/tm_1/mul_1:0"]
+    assert [v.name for v in tf.global_variables()] == ["tm/w:0"]
+
+
+def test_what_templates_refuse():
+    with pytest.raises(ValueError, match="name cannot be None"):
+        tf.make_template(None, weighted)
+    made = []
+    anew = tf.make_template("tm", lambda: tf.Variable(1.0))
+    anew()
+    with pytest.raises(
+        ValueError,
+        match="Trainable variable created when calling a template after the first time",
+    ) as caught:
+        anew()
+    assert "test_variable_scope.py" in caught.value.__notes__[0]
+
+    def another():
+        made.append(0)
+        return tf.get_variable(f"w{len(made)}", [])
+
+    template = tf.make_template("tm", another)
+    template()
+    with pytest.raises(ValueError, match="Variable tm_1/w2 does not exist"):
+        template()

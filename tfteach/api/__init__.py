@@ -79,6 +79,7 @@ from tfteach.framework.convert import convert_to_tensor as convert_to_tensor
 from tfteach.framework.convert import register_tensor_conversion_function as register_tensor_conversion_function
 from tfteach.framework.device import DeviceSpec as DeviceSpec
 from tfteach.framework.dimension import Dimension as Dimension
+from tfteach.framework.dimension import dimension_at_index as dimension_at_index
 from tfteach.framework.dimension import dimension_value as dimension_value
 from tfteach.framework.dtypes import DType as DType
 from tfteach.framework.dtypes import as_dtype as as_dtype
@@ -152,6 +153,7 @@ from tfteach.legacy.behavior import enable_tensor_equality as enable_tensor_equa
 from tfteach.legacy.behavior import enable_v2_behavior as enable_v2_behavior
 from tfteach.legacy.behavior import enable_v2_tensorshape as enable_v2_tensorshape
 from tfteach.legacy.behavior import executing_eagerly as executing_eagerly
+from tfteach.legacy.behavior import init_scope as init_scope
 from tfteach.legacy.inner_names import op_scope as op_scope
 from tfteach.legacy.renamed import absent as _absent
 from tfteach.legacy.versions import COMPILER_VERSION as COMPILER_VERSION
@@ -485,6 +487,7 @@ from tfteach.variable_scope.opening import get_variable_scope as get_variable_sc
 from tfteach.variable_scope.opening import variable_op_scope as variable_op_scope
 from tfteach.variable_scope.opening import variable_scope as variable_scope
 from tfteach.variable_scope.slices import create_partitioned_variables as create_partitioned_variables
+from tfteach.variable_scope.template import make_template as make_template
 from tfteach.variables.base import Variable as Variable
 from tfteach.variables.base import VariableAggregation as VariableAggregation
 from tfteach.variables.base import VariableSynchronization as VariableSynchronization

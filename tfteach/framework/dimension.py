@@ -173,3 +173,9 @@ def as_dimension(value: Any) -> Dimension:
 def dimension_value(dimension: Any) -> int | None:
     """The number in a `Dimension` or a plain number (tf.compat.dimension_value)."""
     return dimension.value if isinstance(dimension, Dimension) else dimension
+
+
+@export("dimension_at_index", "compat.dimension_at_index")
+def dimension_at_index(shape: Any, index: int) -> Dimension:
+    """The `Dimension` at a place of a TensorShape, also of one of unknown rank."""
+    return Dimension(None) if shape.dims is None else shape.dims[index]

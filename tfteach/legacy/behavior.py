@@ -7,11 +7,22 @@ from __future__ import annotations
 
 import importlib
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from tfteach.framework.export import export, export_value
+from tfteach.framework.scope import control_dependencies
 from tfteach.legacy.renamed import missing
 from tfteach.variables.base import disable_resource_variables
+
+
+@export("init_scope")
+@contextmanager
+def init_scope() -> Iterator[None]:
+    """A context manager: new ops wait for nothing, and are in no branch or loop."""
+    with control_dependencies(None):
+        yield
 
 
 @export("disable_v2_behavior")
