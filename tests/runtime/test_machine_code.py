@@ -13,6 +13,7 @@ from tfteach.framework import machine_code
 from tfteach.ops import step_loops, training
 from tfteach.runtime import fuse
 from tfteach.runtime.machine_code import MachineCode
+from tfteach.training import optimizer
 
 pytest.importorskip("numba")
 
@@ -189,3 +190,48 @@ def test_steps_that_have_no_source(step: str) -> None:
     dtype = np.dtype(np.float32)
     assert step_loops.compiled_step(steps[step], dtype, 1, 0) is None
     assert machine_code._loops == {}
+
+
+ROWS = {
+    "rms_prop": lambda: tf.train.RMSPropOptimizer(0.1, momentum=0.5),
+    "centered": lambda: tf.train.RMSPropOptimizer(0.1, centered=True),
+    "momentum": OPTIMIZERS["momentum"],
+    "nesterov": OPTIMIZERS["nesterov"],
+    "adagrad": OPTIMIZERS["adagrad"],
+    "ftrl": OPTIMIZERS["ftrl"],
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "dtype"),
+    [*((name, np.float32) for name in ROWS), ("momentum", np.float64)],
+)
+def test_rows_move_as_with_numpy(
+    name: str, dtype: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(training, "_ROW_ELEMENTS", 1)
+    # Else equal rows would be added up before.
+    monkeypatch.setattr(optimizer, "sum_duplicates", lambda *given: given)
+    rows = np.array([4, 1, 4, 0, 4], np.int32)
+    start = np.linspace(-1, 1, 30, dtype=dtype).reshape(5, 3, 2)
+    values = np.cos(np.arange(30.0)).reshape(5, 2, 3).transpose(0, 2, 1).astype(dtype)
+
+    def trained(is_installed: bool) -> Any:
+        monkeypatch.setattr(step_loops, "is_installed", lambda: is_installed)
+        with tf.Graph().as_default(), tf.Session() as session:
+            w = tf.get_variable("w", initializer=start)
+            gradient = tf.IndexedSlices(tf.constant(values), tf.constant(rows))
+            train = ROWS[name]().apply_gradients([(gradient, w)])
+            session.run(tf.global_variables_initializer())
+            for _ in range(3):
+                session.run(train)
+                for future in machine_code._loops.values():
+                    assert future.exception(60) is None
+            return session.run(tf.global_variables())
+
+    plain = trained(False)
+    assert machine_code._loops == {}
+    compiled = trained(True)
+    assert len(machine_code._loops) == (name not in WITHOUT_A_LOOP)
+    for ours, theirs in zip(compiled, plain, strict=True):
+        np.testing.assert_array_equal(ours, theirs)

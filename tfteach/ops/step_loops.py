@@ -34,7 +34,11 @@ _written: dict[tuple[Any, ...], _Written | None] = {}
 
 
 def compiled_step(
-    step: Step, dtype: np.dtype[Any], states: int, temporaries: int
+    step: Step,
+    dtype: np.dtype[Any],
+    states: int,
+    temporaries: int,
+    by_rows: bool = False,
 ) -> tuple[Loop, list[Any]] | None:
     """The step as a loop over flat arrays, once it is compiled.
 
@@ -43,9 +47,11 @@ def compiled_step(
       dtype: of the arrays.
       states: how many arrays it updates.
       temporaries: how many it needs besides.
+      by_rows: whether the arrays are matrices, of which the gradient has some rows.
 
     Returns:
-      A function of the state arrays, the gradient and numbers, and these numbers.
+      A function of the state arrays, the gradient and numbers (by rows: also, before
+      the gradient, its rows' places, int64, each in range), and these numbers.
     """
     if not is_installed() or dtype not in FLOATS or not isinstance(step, FunctionType):
         return None
@@ -53,15 +59,19 @@ def compiled_step(
     values = {name: cell.cell_contents for name, cell in cells.items()}
     plain = {n: v for n, v in values.items() if not isinstance(v, np.generic | float)}
     try:
-        key = step.__code__, states, tuple(plain.items())
+        key = step.__code__, states, by_rows, tuple(plain.items())
         if key not in _written:
-            _written[key] = _write_down(step, values, plain, states, temporaries)
+            _written[key] = _write_down(
+                step, values, plain, states, temporaries, by_rows
+            )
     except TypeError:  # something in the closure that is no key
         return None
     written = _written[key]
     if written is None:
         return None
-    parameters = [Parameter(dtype, is_written=True)] * states + [Parameter(dtype)]
+    rank = 2 if by_rows else 1
+    parameters = [Parameter(dtype, rank, is_written=True)] * states
+    parameters += [Parameter(np.dtype(np.int64))] * by_rows + [Parameter(dtype, rank)]
     parameters += [Parameter(dtype, 0)] * len(written.numbers)
     loop = loop_of(written.source, parameters)
     if loop is None:
@@ -75,6 +85,7 @@ def _write_down(
     plain: dict[str, Any],
     states: int,
     temporaries: int,
+    by_rows: bool,
 ) -> _Written | None:
     """The step's source for one element; None if it does what has no line here."""
     numbers = tuple(name for name in values if name not in plain)
@@ -90,14 +101,30 @@ def _write_down(
         return None
     names = [f"a{i}" for i in range(states)]
     lines = [
-        f"def loop({', '.join([*names, 'grad', *numbers])}):",
-        " for i in range(grad.size):",
-        "  g = grad[i]",
-        *(f"  v{i} = {name}[i]" for i, name in enumerate(names)),
-        *(f"  {line}" for line in xp.lines),
-        *(f"  {name}[i] = v{i}" for i, name in enumerate(names)),
+        *(f"v{i} = {name}[here]" for i, name in enumerate(names)),
+        *xp.lines,
+        *(f"{name}[here] = v{i}" for i, name in enumerate(names)),
     ]
-    return _Written("\n".join(lines), numbers)
+    frame = _BY_ROWS if by_rows else _FLAT
+    arguments = [*names, *["ids"] * by_rows, "grad", *numbers]
+    source = frame.format(", ".join(arguments))
+    indent = source[source.rindex("\n") + 1 :]
+    return _Written(source + f"\n{indent}".join(lines), numbers)
+
+
+_FLAT = """\
+def loop({}):
+ for here in range(grad.size):
+  g = grad[here]
+  """
+_BY_ROWS = """\
+def loop({}):
+ for i in range(ids.size):
+  at = ids[i]
+  for j in range(grad.shape[1]):
+   here = at, j
+   g = grad[i, j]
+   """
 
 
 class _Name:

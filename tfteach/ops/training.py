@@ -29,6 +29,7 @@ from tfteach.ops.step_loops import Step, compiled_step
 # them, blocks are larger, or the threads wait for each other at each call.
 _BLOCK = 1 << 15
 _SHARED_BLOCK = 1 << 17
+_ROW_ELEMENTS = 1 << 12  # of some rows, from which a loop is worth compiling
 
 
 def update(
@@ -108,6 +109,15 @@ def update_rows(
     with cells[0].lock:
         _check_rows(cells[0].value.shape, grad, indices)
         state = [_contiguous(cell, xp) for cell in cells]
+        if grad.size >= _ROW_ELEMENTS and xp is np:
+            compiled = compiled_step(step, grad.dtype, len(state), spare, by_rows=True)
+            if compiled and all(array.dtype == grad.dtype for array in state):
+                loop, numbers = compiled
+                places = np.ascontiguousarray(indices, np.int64)
+                matrices = [a.reshape(len(a), -1) for a in (*state, grad)]
+                rows = np.ascontiguousarray(matrices.pop())
+                loop(*matrices, places, rows, *numbers)
+                return
         for positions in _distinct(xp, indices):
             index, part = indices[positions], grad[positions]
             rows = [take_rows(xp, array, index) for array in state]
