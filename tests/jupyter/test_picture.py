@@ -12,7 +12,9 @@ import tfteach as tf
 from tests.jupyter.fixtures import golden
 from tfteach.explain.outline import rows_of_graph, rows_of_graph_def
 from tfteach.jupyter import picture
-from tfteach.jupyter.picture import Still, bundle_of, dot_source, svg_of, text_of
+from tfteach.jupyter.bundle import bundle_of
+from tfteach.jupyter.picture import dot_source, svg_of
+from tfteach.jupyter.still import Still, text_of
 
 HOSTILE = "<img src=x onerror=alert(1)>\"'&\\n|{}"
 

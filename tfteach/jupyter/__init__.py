@@ -1,7 +1,7 @@
 """Graphs in a notebook.
 
 Enters: graphs, and what tfteach.explain says of them. Leaves: widgets and pictures.
-Read picture.py (still pictures), growing.py (a graph's growth on its way to the page),
+Read still.py, picture.py (still pictures), growing.py (growth on its way to the page),
 widgets/graph.py (the live view), display.py (what a cell shows), magics/.
 """
 

@@ -2,7 +2,7 @@
 
 They are two outputs. A saved widget without its kernel is an error message in
 JupyterLab, whatever else its output holds, so the picture needs an output of its own;
-while the live view is mounted the picture hides (see STYLE in picture.py).
+while the live view is mounted the picture hides (see STYLE in bundle.py).
 """
 
 from __future__ import annotations

@@ -13,8 +13,10 @@ from tfteach.explain.outline import Row, rows_of_graph, rows_of_graph_def
 from tfteach.framework.graph import Graph, Operation, Tensor
 from tfteach.framework.stacks import get_default_graph
 from tfteach.jupyter import display
+from tfteach.jupyter.bundle import bundle_of
 from tfteach.jupyter.growing import GrowingRows, packed, packed_batch
-from tfteach.jupyter.picture import Still, bundle_of, plural, svg_of, text_of
+from tfteach.jupyter.picture import svg_of
+from tfteach.jupyter.still import Still, plural, text_of
 from tfteach.jupyter.widgets.plain import Shown, token_of
 
 STATIC = pathlib.Path(__file__).parent.parent / "static"

@@ -12,6 +12,7 @@ from tfteach.explain.lazy import size_text, text_of
 from tfteach.explain.outline import row_of
 from tfteach.framework.graph import SourceLine
 from tfteach.jupyter import display, meter
+from tfteach.jupyter.bundle import bundle_with
 from tfteach.jupyter.growing import (
     INTERVAL_S,
     MOST_WITH_ATTRS,
@@ -19,7 +20,6 @@ from tfteach.jupyter.growing import (
     packed,
     packed_batch,
 )
-from tfteach.jupyter.picture import bundle_with
 from tfteach.jupyter.widgets.graph import STATIC
 from tfteach.jupyter.widgets.plain import PlainView
 

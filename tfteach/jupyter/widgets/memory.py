@@ -12,8 +12,9 @@ import traitlets
 
 from tfteach.explain.memory import MemoryCurve, MemoryWatch, memory_of
 from tfteach.framework.graph import Graph
+from tfteach.jupyter.bundle import bundle_with
 from tfteach.jupyter.cell_end import at_cell_end, weakly
-from tfteach.jupyter.picture import bundle_with, plural
+from tfteach.jupyter.still import plural
 from tfteach.jupyter.strips import memory_svg
 from tfteach.jupyter.widgets.graph import STATIC
 from tfteach.jupyter.widgets.plain import PlainView, session_for, token_of_run

@@ -11,8 +11,10 @@ from tfteach.explain.optimizing import OptimizerLog, explain_optimizing
 from tfteach.explain.stages import Staged, Stages, stages_of
 from tfteach.explain.tree import Box
 from tfteach.jupyter import display
+from tfteach.jupyter.bundle import bundle_with
 from tfteach.jupyter.growing import packed
-from tfteach.jupyter.picture import Still, bundle_with, svg_of
+from tfteach.jupyter.picture import svg_of
+from tfteach.jupyter.still import Still
 from tfteach.jupyter.widgets.difference import ADDED, CHANGED, REMOVED
 from tfteach.jupyter.widgets.graph import STATIC, Names, names_of
 from tfteach.jupyter.widgets.plain import session_for

@@ -18,8 +18,10 @@ from tfteach.explain.placement import (
 )
 from tfteach.explain.tree import Box
 from tfteach.framework.errors import OpError
+from tfteach.jupyter.bundle import bundle_with
 from tfteach.jupyter.cell_end import at_cell_end
-from tfteach.jupyter.picture import Still, bundle_with, op_name, svg_of, text_of
+from tfteach.jupyter.picture import svg_of
+from tfteach.jupyter.still import Still, op_name, text_of
 from tfteach.jupyter.widgets.graph import STATIC, GraphView, Names
 from tfteach.jupyter.widgets.plain import session_for
 from tfteach.runtime.ledger import show_bytes

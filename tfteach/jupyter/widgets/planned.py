@@ -7,7 +7,7 @@ from typing import Any
 import traitlets
 
 from tfteach.framework.graph import Graph
-from tfteach.jupyter.picture import op_name
+from tfteach.jupyter.still import op_name
 from tfteach.jupyter.widgets.graph import NameList, Names
 from tfteach.jupyter.widgets.plain import PlainView, token_of
 

@@ -9,7 +9,7 @@ import traitlets
 
 from tfteach.explain.schedule import Race, Schedule, explain_schedule
 from tfteach.framework.stacks import get_default_graph
-from tfteach.jupyter.picture import static_html
+from tfteach.jupyter.bundle import static_html
 from tfteach.jupyter.widgets.graph import STATIC, Names
 from tfteach.jupyter.widgets.planned import NOTHING, PlannedView
 

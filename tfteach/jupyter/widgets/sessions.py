@@ -25,8 +25,9 @@ from tfteach.framework.graph import Graph
 from tfteach.framework.shape import text as shape_text
 from tfteach.framework.stacks import get_default_graph
 from tfteach.jupyter import display
+from tfteach.jupyter.bundle import static_html
 from tfteach.jupyter.cell_end import at_cell_end, weakly
-from tfteach.jupyter.picture import plural, static_html
+from tfteach.jupyter.still import plural
 from tfteach.jupyter.widgets.graph import STATIC
 from tfteach.jupyter.widgets.plain import PlainView
 from tfteach.session.base import BaseSession

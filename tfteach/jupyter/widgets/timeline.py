@@ -8,7 +8,8 @@ import traitlets
 
 from tfteach.explain.timing import StepTimes, Total, lane_of, timed, times_of
 from tfteach.framework.graph import Graph
-from tfteach.jupyter.picture import bundle_with, plural
+from tfteach.jupyter.bundle import bundle_with
+from tfteach.jupyter.still import plural
 from tfteach.jupyter.strips import timeline_svg
 from tfteach.jupyter.widgets.graph import STATIC
 from tfteach.jupyter.widgets.plain import PlainView, token_of_run
