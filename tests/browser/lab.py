@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
-from playwright.sync_api import ConsoleMessage, Locator, Page, Request
+from playwright.sync_api import ConsoleMessage, Error, Locator, Page, Request
 
 LESSONS = Path(__file__).resolve().parents[2] / "notebooks"
 
@@ -133,11 +133,13 @@ class Lab:
         self.page_errors: list[str] = []
         self.console_errors: list[str] = []
         self.foreign_requests: list[str] = []
-        page.on(
-            "pageerror", lambda error: self.page_errors.append(f"{error} {error.stack}")
-        )
+        self._has_opened = False
+        page.on("pageerror", self._note_error)
         page.on("console", self._note_console)
         page.on("request", self._note_request)
+
+    def _note_error(self, error: Error) -> None:
+        self.page_errors.append(f"{error} {error.stack}")
 
     def _note_console(self, message: ConsoleMessage) -> None:
         if message.type == "error":
@@ -175,9 +177,22 @@ class Lab:
           path: from the root.
           app: "lab/tree" for JupyterLab, "notebooks" for Notebook 7.
         """
-        self.page.goto(f"{self.server.url}/{app}/{path}?reset")
+        left = self.page.url.startswith(f"{self.server.url}/lab")
+        if app == "lab/tree" and left and not self._has_opened:
+            self.page.evaluate(  # left by the test before, see `leave`
+                """async (path) => {
+                    const {commands} = window.jupyterapp;
+                    await commands.execute('docmanager:open', {path});
+                }""",
+                path,
+            )
+        else:  # a second notebook of one test gets a page that knows nothing
+            self.page.goto(f"{self.server.url}/{app}/{path}?reset")
+        self._has_opened = True
         self.page.locator(".jp-NotebookPanel").wait_for()
         self.page.wait_for_function(READY)
+        if self.page.locator("body[data-jp-theme-light=false]").count():
+            self.set_theme("JupyterLab Light")  # a test before has left it dark
 
     def run_all(self, *, wait: bool = True, timeout_s: float = 120) -> None:
         """Run every cell; with wait=False return while they run (to see growth)."""
@@ -257,6 +272,32 @@ class Lab:
         path = self.shots / f"{name}.png"
         (self.page if part is None else part).screenshot(path=path)
         return path
+
+    def leave(self) -> bool:
+        """End the notebook's kernel; True if the next test can take the page."""
+        page = self.page
+        page.remove_listener("pageerror", self._note_error)
+        page.remove_listener("console", self._note_console)
+        page.remove_listener("request", self._note_request)
+        if not page.url.startswith(f"{self.server.url}/lab"):
+            return False
+        page.emulate_media(reduced_motion="no-preference")
+        page.mouse.move(0, 0)
+        left: int = page.evaluate(
+            f"""async () => {{
+                await {PANEL}?.sessionContext?.shutdown();
+                const main = [...window.jupyterapp.shell.widgets('main')];
+                for (const widget of main) {{
+                    const model = widget.context?.model;
+                    if (model) model.dirty = false;  // or it would ask
+                    widget.close();
+                }}
+                await new Promise((done) => setTimeout(done));
+                const left = '.jp-NotebookPanel, .jp-Dialog, .tft-full';
+                return document.querySelectorAll(left).length;
+            }}"""
+        )
+        return left == 0 and self.page_errors == []
 
     def close(self) -> None:
         """End the notebook's kernel and leave the page."""
