@@ -51,6 +51,14 @@ steps
 BESIDE = "tfj.GraphView(graph)"
 
 
+IN_SIGHT = """(root) => {
+    const box = root.querySelector('.tft-node.tft-now')?.getBoundingClientRect();
+    const stage = root.querySelector('.tft-stage').getBoundingClientRect();
+    return box !== undefined && box.left >= stage.left && box.right <= stage.right
+        && box.top >= stage.top && box.bottom <= stage.bottom;
+}"""
+
+
 def view_of(lab: Lab, cell: int) -> Locator:
     view = lab.cell(cell).locator(".tfteach-step")
     view.wait_for()
@@ -145,6 +153,7 @@ def back_to_the_cause_of_a_nan(lab: Lab, view: Locator) -> None:
     assert box is not None
     lab.page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 20)
     at(view, 25, "gradients/cost/right_grad/Shape")
+    lab.page.wait_for_function(IN_SIGHT, arg=view.element_handle())
 
 
 def turn_by_turn(lab: Lab, view: Locator) -> None:

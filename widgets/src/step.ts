@@ -229,10 +229,13 @@ class StepView {
       scope = box;
     }
     if (next.size > open.length) this.set({ expanded: [...next] });
-    // All of a large graph is too small to be read: then the op stands in the middle, and the rest stays as it is.
-    const small = canvas.view.k < READABLE;
-    this.view.userMoved ||= small;
-    canvas.glide(() => canvas.reveal(box.id, small));
+    canvas.glide(() => {
+      const { x, y, k } = canvas.view;
+      // All of a large graph is too small to be read: then the op stands in the middle.
+      canvas.reveal(box.id, k < READABLE);
+      // Once the picture follows the op, it does not go back to its beginning when it grows.
+      if (canvas.view.x !== x || canvas.view.y !== y) this.view.moved();
+    });
   }
 
   private togglePlay(): void {
