@@ -149,7 +149,9 @@ def test_still_picture_and_table() -> None:
     assert "2×1 · 1…2" in svg  # inside of the scope of the step in view, which is open
     assert "now" in svg
     assert "NaN" not in svg
-    assert "2×1 · 1 NaN" in StepView(recorded()).static_bundle()["image/svg+xml"]
+    svg = StepView(recorded(), break_nan=True).static_bundle()["image/svg+xml"]
+    assert "2×1 · 1 NaN" in svg
+    assert "now: makes NaN" in svg
     assert 'alt="4 steps for loss:0"' in bundle["text/html"]
     assert "<pre>4 steps" in bundle["text/html"]
 

@@ -167,8 +167,11 @@ class StepView(GraphView):
         def paint(box: Box) -> tuple[str, str, str] | None:
             names = {still.rows[i].name for i in box.members}
             if now is not None and now.op in names:
-                failed = now is self.run.failed
-                return *(WRONG if failed else NOW), "failed here" if failed else "now"
+                if now is self.run.failed:
+                    return *WRONG, "failed here"
+                if now.op in spoiled:
+                    return *WRONG, "now: makes NaN or ∞"
+                return *NOW, "now"
             if names & spoiled:
                 return *WRONG, "makes NaN or ∞"
             return (*DONE, "") if names & ran else None
