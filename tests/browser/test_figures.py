@@ -154,7 +154,7 @@ def ratios(build, turns):
     return watched / unwatched
 
 kept = []
-found = [*ratios(build, 8), *ratios(run_lazily, 5)]
+found = [*ratios(build, 8), *ratios(run_lazily, 6)]
 paced_s, batches = build(True, 0.04)
 print(*found, batches / paced_s[0])
 """

@@ -23,7 +23,7 @@ from tfteach.framework.graph import Graph, OpAdded, SessionRun, SourceLine
 
 INTERVAL_S = 0.05
 BYTES_PER_S = 600_000
-LIVE_SHARE = 0.03  # of the time, while the graph moves
+LIVE_SHARE = 0.02  # of the time, while the graph moves
 LIVE_SLICE_S = 0.0006  # of making rows at a time, while the graph moves
 RESTING_SLICE_S = 0.03
 MOST_WITH_ATTRS = 5_000  # ops; beyond, attributes travel only when asked for

@@ -24,8 +24,8 @@ from tfteach.jupyter.widgets.graph import STATIC
 from tfteach.jupyter.widgets.plain import PlainView
 
 # A verdict is worked out anew after so many times the time that the last one took.
-VERDICT_SHARE = 50
-VERDICT_S = 0.5  # and at the least after this
+VERDICT_SHARE = 100
+VERDICT_S = 1.0  # and at the least after this
 PATIENCE_S = 2.0  # for what is still to be sent
 
 
