@@ -81,7 +81,7 @@ class Pack(Op):
                     f"Shapes of all inputs must match: values[0].shape = "
                     f"{brackets(first)} != values[{i}].shape = {brackets(value)}"
                 )
-        if not first.shape:
+        if not first.shape and not first.dtype.hasobject:
             # Sizes and indices, mostly: this is quicker than stack.
             return np.array(values, first.dtype) if xp is np else xp.stack(values)
         return xp.stack(values, self.axis)

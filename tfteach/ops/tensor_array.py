@@ -220,7 +220,10 @@ class TensorArrayScatterV3(_ArrayOp):
                 f"{len(indices)} vs. {value.shape[0]}"
             )
         _check_type(handle, ctx.op.inputs[2].dtype.base_dtype)
-        handle.write_many(indices.tolist(), [value[i] for i in range(len(indices))])
+        rows = [value[i] for i in range(len(indices))]
+        if value.dtype.hasobject:  # bare strings, if there is one axis only
+            rows = [value[i, ...] for i in range(len(indices))]
+        handle.write_many(indices.tolist(), rows)
         return flow_in
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:

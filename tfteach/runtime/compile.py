@@ -23,7 +23,14 @@ from tfteach.runtime.chains import compile_chains
 from tfteach.runtime.context import Context, Resources
 from tfteach.runtime.fuse import fuse
 from tfteach.runtime.instruction import Instruction, read_cell
-from tfteach.runtime.step import FORWARDING, Edge, Node, Step, kernel_of
+from tfteach.runtime.step import (
+    FORWARDING,
+    Edge,
+    Node,
+    Step,
+    keeping_strings,
+    kernel_of,
+)
 from tfteach.runtime.xp import to_host
 
 
@@ -169,6 +176,7 @@ class Compiler:
             function = spec.prepared(first, [edge.constant for edge in node.inputs])
         if function is None:
             function = kernel_of(spec, first)
+        function = keeping_strings(function, node.op.outputs)
         bound = node.device.bind(function)
         count = len(node.op.outputs)
         outputs = tuple(self.slot(Edge(node, i)) for i in range(count))

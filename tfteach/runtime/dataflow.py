@@ -31,7 +31,7 @@ from tfteach.runtime.context import Context, Resources
 from tfteach.runtime.execute import StepObserver, Turns, ValueObserver
 from tfteach.runtime.frames import frames_of
 from tfteach.runtime.instruction import Instruction
-from tfteach.runtime.step import Edge, Node, Step, kernel_of
+from tfteach.runtime.step import Edge, Node, Step, keeping_strings, kernel_of
 
 
 class _Dead:
@@ -146,7 +146,8 @@ class DataflowProgram:
                 first: Any = node.device.xp
                 if node.spec.is_stateful:
                     first = Context(node.op, node.device, resources, session)
-                function = node.device.bind(kernel_of(node.spec, first))
+                kernel = keeping_strings(kernel_of(node.spec, first), node.op.outputs)
+                function = node.device.bind(kernel)
                 if node.values is not None:
                     function = _constant(node)
                 slots = tuple(range(len(node.op.outputs)))

@@ -11,6 +11,8 @@ import heapq
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
@@ -41,6 +43,29 @@ def kernel_of(spec: Op, first: Any) -> Callable[..., Any]:
         return found[0] if len(found) == 1 else found
 
     return kernel
+
+
+def keeping_strings(
+    function: Callable[..., Any], outputs: Iterable[Tensor]
+) -> Callable[..., Any]:
+    """The kernel, with arrays for single strings too.
+
+    NumPy gives bare objects for the elements of arrays of objects.
+    """
+    if not any(tensor.dtype.numpy_dtype.hasobject for tensor in outputs):
+        return function
+
+    def kernel(*arrays: Any) -> Any:
+        found = function(*arrays)
+        if isinstance(found, tuple | list):
+            return tuple(map(_string_kept, found))
+        return _string_kept(found)
+
+    return kernel
+
+
+def _string_kept(value: Any) -> Any:
+    return np.array(value, object) if isinstance(value, bytes | str) else value
 
 
 class Node:

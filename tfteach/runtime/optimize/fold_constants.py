@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tfteach.runtime.step import Change, Node, Step, kernel_of
+from tfteach.runtime.step import Change, Node, Step, keeping_strings, kernel_of
 
 MAX_FOLDED_BYTES = 10 << 20  # as TF: a large constant is cheaper to compute than keep
 
@@ -47,7 +47,8 @@ def folded(node: Node, inputs: list[Any]) -> tuple[Any, ...] | None:
         return None
     try:
         with np.errstate(all="ignore"):
-            result = kernel_of(spec, np)(*inputs)
+            kernel = keeping_strings(kernel_of(spec, np), node.op.outputs)
+            result = kernel(*inputs)
     except Exception:
         return None
     results = (result,) if len(node.op.outputs) == 1 else result
