@@ -114,15 +114,14 @@ def update_rows(
             if compiled and all(array.dtype == grad.dtype for array in state):
                 loop, numbers = compiled
                 places = np.ascontiguousarray(indices, np.int64)
-                matrices = [a.reshape(len(a), -1) for a in (*state, grad)]
-                rows = np.ascontiguousarray(matrices.pop())
-                loop(*matrices, places, rows, *numbers)
+                *tables, rows = (a.reshape(len(a), -1) for a in (*state, grad))
+                loop(*tables, places, np.ascontiguousarray(rows), *numbers)
                 return
         for positions in _distinct(xp, indices):
             index, part = indices[positions], grad[positions]
-            rows = [take_rows(xp, array, index) for array in state]
-            step(xp, rows, part, [xp.empty_like(part) for _ in range(spare)])
-            for array, changed in zip(state, rows, strict=True):
+            parts = [take_rows(xp, array, index) for array in state]
+            step(xp, parts, part, [xp.empty_like(part) for _ in range(spare)])
+            for array, changed in zip(state, parts, strict=True):
                 put_rows(xp, array, index, changed)
 
 
