@@ -72,3 +72,24 @@ def test_loops_have_an_order() -> None:
         i = tf.while_loop(lambda i: i < 3, lambda i: i + 1, [tf.constant(0)])
     found = explain_schedule(graph, i)
     assert sorted(n for each in found.ready_sets for n in each) == sorted(found.order)
+
+
+def test_many_races_in_a_long_run() -> None:
+    with tf.Graph().as_default() as graph:
+        total, writes = tf.constant(0.0), []
+        for i in range(60):
+            w = tf.get_variable(f"w{i}", [], initializer=tf.ones_initializer())
+            for _ in range(10):
+                total = tf.add(total, w)
+            writes.append(w.assign(2.0))
+        found = explain_schedule(graph, [total, *writes])
+    assert len(found.races) == 60
+    assert len(found.races[19].one_order) == len(found.order)
+    start, end, (one, other) = found.races[19].differing()
+    assert one[0] != other[0]
+    assert "..." in one
+    assert {"w19/read", "Assign_19"} <= {*one}
+    assert start + end < len(found.order)
+    assert found.races[20].one_order == ()
+    assert found.races[20].differing() == (0, 0, [[], []])
+    assert "\n" not in str(found.races[20])

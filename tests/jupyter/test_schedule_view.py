@@ -30,8 +30,10 @@ def test_what_goes_to_the_page(graph: tf.Graph) -> None:
     (race,) = view._races
     assert (race["variable"], race["reads"]) == ("w", True)
     assert names[race["second"]] == "write"
-    assert race["one"] != race["other"]
-    assert sorted(race["one"]) == sorted(race["other"])
+    one, other = race["orders"]
+    assert one[0] != other[0]
+    assert sorted(one) == sorted(other)
+    assert sum(race["alike"]) + len(one) == len(names)
     assert repr(view).startswith("ScheduleView(")
     for op in view._ops:
         assert all(names[i] in ("w", "w/read", "sum/y", "write/value") for i in op[2])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from tfteach.explain.pruning import Fetch, elements_of
@@ -12,6 +12,7 @@ from tfteach.runtime.step import Node, Step, build_step, writes
 
 VARIABLES = ("Variable", "VariableV2", "VarHandleOp")
 MOST_IN_ORDER = 16  # of the ops of a run, in words
+MOST_ORDERS = 20  # races of which two whole orders are worked out
 MERGES = ("Merge", "RefMerge")
 
 
@@ -38,7 +39,8 @@ class Race(NamedTuple):
       first: the op that reads it, or writes it as well.
       second: the op that writes it.
       reads: whether `first` is a read.
-      one_order, other_order: two orders of the whole run, both legal.
+      one_order, other_order: two orders of the whole run, both legal; empty from the
+        21st race on.
     """
 
     variable: str
@@ -47,6 +49,28 @@ class Race(NamedTuple):
     reads: bool
     one_order: tuple[str, ...]
     other_order: tuple[str, ...]
+
+    def differing(self, most: int = MOST_IN_ORDER) -> tuple[int, int, list[list[str]]]:
+        """Where the two orders differ.
+
+        Args:
+          most: of more names only those near the two ops are given, "..." between.
+
+        Returns:
+          How many ops at the beginning are alike, how many at the end, and for both
+          orders what is between.
+        """
+        one, other = self.one_order, self.other_order
+        same = [a == b for a, b in zip(one, other, strict=True)]
+        start = same.index(False) if False in same else len(same)
+        end = same[::-1].index(False) if False in same else 0
+        names = {self.first, self.second}
+        parts = [list(order[start : len(order) - end]) for order in (one, other)]
+        return (
+            start,
+            end,
+            [_near(part, names) if len(part) > most else part for part in parts],
+        )
 
     def __str__(self) -> str:
         between = {self.first, self.second}
@@ -57,9 +81,14 @@ class Race(NamedTuple):
 
         sees = ("sees the old value", "sees the new value") if self.reads else ("", "")
         verb = "reads" if self.reads else "writes"
-        return (
+        told_first = (
             f"{self.variable}: {self.first} {verb} it, {self.second} writes it, and "
-            "nothing says which comes first\n"
+            "nothing says which comes first"
+        )
+        if not self.one_order:
+            return told_first
+        return (
+            f"{told_first}\n"
             f"  {told(self.one_order)}{_note(self.first, sees[0])}\n"
             f"  {told(self.other_order)}{_note(self.first, sees[1])}\n"
             f"  tf.control_dependencies([...]) around one of them decides."
@@ -161,26 +190,26 @@ def explain_schedule(
     wanted, fed = elements_of(graph, fetches, feeds)
     step = build_step(prune(wanted, fed), wanted, fed)
     before = _sources(step, with_control=True)
-    behind = _behind(step, before)
-    loose = _behind(step, _sources(step, with_control=False))
+    certain = _Certain(step, before)
+    loose = _Certain(step, _sources(step, with_control=False))
     races: list[Race] = []
     ordered: list[Ordered] = []
     for variable, first, second in _pairs(step):
-        if _related(first, second, behind):
-            if not _related(first, second, loose):
-                pair = (first, second) if first in behind[second] else (second, first)
+        if certain.relates(first, second):
+            if not loose.relates(first, second):
+                pair = (
+                    (first, second) if certain.has(first, second) else (second, first)
+                )
                 ordered.append(Ordered(variable, pair[0].name, pair[1].name))
             continue
-        races.append(
-            Race(
-                variable,
-                first.name,
-                second.name,
-                not writes(first),
-                _order(step, before, first, second, behind),
-                _order(step, before, second, first, behind),
-            )
-        )
+        orders: list[tuple[str, ...]] = [(), ()]
+        if len(races) < MOST_ORDERS:
+            orders = [
+                _order(step, before, first, second, certain),
+                _order(step, before, second, first, certain),
+            ]
+        reads = not writes(first)
+        races.append(Race(variable, first.name, second.name, reads, *orders))
     return Schedule(
         _ready_sets(step, before),
         tuple(node.name for node in step.nodes),
@@ -218,14 +247,30 @@ def _sources(step: Step, with_control: bool) -> Before:
     return found
 
 
-def _behind(step: Step, before: Before) -> Before:
-    """For each node all that must have run before it."""
-    found: Before = {}
-    for node in step.nodes:
-        mine = found[node] = set(before[node])
-        for source in before[node]:
-            mine |= found.get(source, set())
-    return found
+class _Certain:
+    """Which ops have certainly run before which."""
+
+    def __init__(self, step: Step, before: Before) -> None:
+        self._nodes = step.nodes
+        self._bits = {node: 1 << i for i, node in enumerate(step.nodes)}
+        self._behind: dict[Node, int] = {}  # a bit for each node: sets would be large
+        for node in step.nodes:
+            mine = 0
+            for source in before[node]:
+                mine |= self._bits[source] | self._behind.get(source, 0)
+            self._behind[node] = mine
+
+    def has(self, early: Node, late: Node) -> bool:
+        """Whether `early` comes before `late` in every order."""
+        return bool(self._behind[late] & self._bits[early])
+
+    def relates(self, one: Node, other: Node) -> bool:
+        return self.has(one, other) or self.has(other, one)
+
+    def before(self, node: Node) -> set[Node]:
+        """All that comes before it in every order."""
+        mine = self._behind[node]
+        return {n for n in self._nodes if mine & self._bits[n]}
 
 
 def _ready_sets(step: Step, before: Before) -> tuple[tuple[str, ...], ...]:
@@ -263,33 +308,33 @@ def _pairs(step: Step) -> list[tuple[str, Node, Node]]:
     return found
 
 
-def _related(one: Node, other: Node, behind: Before) -> bool:
-    return one in behind[other] or other in behind[one]
-
-
 def _order(
-    step: Step, before: Before, early: Node, late: Node, behind: Before
+    step: Step, before: Before, early: Node, late: Node, certain: _Certain
 ) -> tuple[str, ...]:
     """A legal order in which `early` comes before `late`."""
-    hurry = behind[early] | {early}
-    position = {node: i for i, node in enumerate(step.nodes)}
-    waiting = {node: set(sources) for node, sources in before.items()}
-    waiting[late] = waiting[late] | {early}
-    ready = [(n not in hurry, position[n], n) for n in step.nodes if not waiting[n]]
+    hurry = certain.before(early) | {early}
+    rank = {node: (node not in hurry, i) for i, node in enumerate(step.nodes)}
+    users: dict[Node, list[Node]] = {node: [] for node in step.nodes}
+    waiting = {node: len(sources) for node, sources in before.items()}
+    for user, sources in before.items():
+        for source in sources:
+            users[source].append(user)
+    users[early].append(late)
+    waiting[late] += 1
+    ready = [(*rank[n], n) for n in step.nodes if not waiting[n]]
     heapq.heapify(ready)
     order: list[str] = []
     while ready:
-        _, _, node = heapq.heappop(ready)
+        node = heapq.heappop(ready)[-1]
         order.append(node.name)
-        for user, sources in waiting.items():
-            if node in sources:
-                sources.discard(node)
-                if not sources:
-                    heapq.heappush(ready, (user not in hurry, position[user], user))
+        for user in users[node]:
+            waiting[user] -= 1
+            if not waiting[user]:
+                heapq.heappush(ready, (*rank[user], user))
     return tuple(order)
 
 
-def _near(order: tuple[str, ...], names: set[str]) -> list[str]:
+def _near(order: Sequence[str], names: set[str]) -> list[str]:
     """The ends of an order and what is next to these names; "..." between."""
     found: list[str] = []
     for i, name in enumerate(order):

@@ -13,6 +13,7 @@ from tfteach.explain.optimizing import OptimizerLog, Pass, StepNode
 from tfteach.explain.outline import Row, Where, plain_source, row_of
 from tfteach.framework.graph import Graph
 
+MOST_WITH_ATTRS = 500  # nodes of a stage; with more, attributes are left out
 Nodes = tuple[StepNode, ...]
 FOLDED = "Const"  # what is known before the run looks like any other constant
 
@@ -69,7 +70,10 @@ def stages_of(log: OptimizerLog, graph: Graph, where: Where = plain_source) -> S
 
     def number_of(nodes: Nodes) -> int:
         known.update({node.name: node for node in nodes})
-        shown = with_sources(nodes, known)
+        order = {name: i for i, name in enumerate(known)}
+        shown = tuple(
+            sorted(with_sources(nodes, known), key=lambda n: order.get(n.name, -1))
+        )
         if shown not in stages:
             stages.append(shown)
         return stages.index(shown)
@@ -103,17 +107,18 @@ def with_sources(nodes: Nodes, known: dict[str, StepNode]) -> Nodes:
 def _rows(nodes: Nodes, graph: Graph, where: Where) -> list[Row]:
     index = {node.name: i for i, node in enumerate(nodes)}
     rows = []
+    shared: dict[Any, Any] = {}
     for node in nodes:
         op = graph.find_operation(node.name)
         more: dict[str, Any] = {}
         outputs: list[Any] = []
         kind = node.op_type
         if op is not None:
-            own = row_of(op, where)
-            more, outputs = dict(own.more), own.outputs
+            own = row_of(op, where, len(nodes) <= MOST_WITH_ATTRS, shared)
+            more, outputs = own.more, own.outputs
             kind = kind or own.type
         if node.value:
-            more["value"] = node.value
+            more = {**more, "value": node.value}
         inputs = []
         for text in node.inputs:
             name, _, port = text.partition(":")

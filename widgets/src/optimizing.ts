@@ -117,6 +117,10 @@ class OptimizingView {
       return press;
     };
     const left = (ops: number): HTMLElement => h("span", { class: "tft-pass-left", title: `${ops} ops to compute` }, `${ops}`, h("span", { class: "tft-sr" }, " ops to compute"));
+    if (each.length === 0) {
+      this.passes.replaceChildren(one(whole!, 0), h("span", {}, "A large run: print(view.optimizer_log) tells pass by pass."));
+      return;
+    }
     this.passes.replaceChildren(one(whole!, 0), h("span", { class: "tft-rule" }), left(each[0]!.from),
       ...each.flatMap((pass, i) => [one(pass, i + 1), left(pass.to)]));
   }

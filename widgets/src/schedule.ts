@@ -2,7 +2,7 @@
 import { h } from "./shared/dom";
 import { hosted } from "./shared/host";
 import { shorten } from "./shared/look";
-import { Precedence, differing, shortened } from "./shared/orders";
+import { Precedence } from "./shared/orders";
 import { s } from "./shared/svg";
 import { opOf, together } from "./shared/together";
 
@@ -14,8 +14,10 @@ interface Race {
   second: number;
   /** Whether `first` is a read. */
   reads: boolean;
-  one: number[];
-  other: number[];
+  /** How many ops at the beginning and at the end are alike in both orders. */
+  alike: [number, number];
+  /** What is between; -1 stands for ops that are left out. */
+  orders: [number[], number[]];
 }
 
 interface State {
@@ -38,8 +40,8 @@ interface Model {
 }
 
 const [COLUMN, WIDE, ROW, HIGH, HEAD, PAD] = [196, 148, 46, 36, 34, 14];
-const MOST_IN_ORDER = 14;
 const MOST_RACES = 50;
+const [MOST_OPS, MOST_IN_SET] = [1200, 120]; // that are drawn
 const VARIABLE = /^(Variable|VariableV2|VarHandleOp)$/;
 
 class ScheduleView {
@@ -51,8 +53,8 @@ class ScheduleView {
   private readonly races = h("div", { class: "tft-races" });
   private readonly root = h("div", { class: "tfteach-graph tfteach-schedule", role: "group", "aria-label": "Schedule of a run", "data-lm-suppress-shortcuts": "true" },
     h("div", { class: "tft-order-bar" }, this.title, this.said), this.sets, this.races);
-  private chips: HTMLButtonElement[] = [];
-  private places: { x: number; y: number; column: number; row: number }[] = [];
+  private chips: (HTMLButtonElement | undefined)[] = [];
+  private places: ({ x: number; y: number; column: number; row: number } | undefined)[] = [];
   private precedence = new Precedence([]);
   private readonly undo: (() => void)[] = [];
 
@@ -110,17 +112,21 @@ class ScheduleView {
     this.sets.hidden = ops.length === 0;
     this.precedence = new Precedence(ops.map((op) => [...op[2], ...op[3]]));
     this.places = [];
-    const heads = sets.map((set, column) => {
-      for (const [row, op] of set.entries()) this.places[op] = { column, row, x: PAD + column * COLUMN, y: HEAD + row * ROW };
+    const columns = fitting(sets);
+    const heads = columns.map((set, column) => {
+      for (const [row, op] of set.slice(0, MOST_IN_SET).entries()) this.places[op] = { column, row, x: PAD + column * COLUMN, y: HEAD + row * ROW };
       return h("div", { class: "tft-order-head", style: `left: ${PAD + column * COLUMN}px; width: ${WIDE}px` }, h("b", {}, `${column + 1}`),
-        set.length === 1 ? "one op" : `${set.length} ops`);
+        set.length === 1 ? "one op" : set.length > MOST_IN_SET ? `${MOST_IN_SET} of ${set.length} ops` : `${set.length} ops`);
     });
-    this.chips = ops.map((op, i) => this.chip(op, i));
-    const width = PAD * 2 + Math.max(0, sets.length - 1) * COLUMN + WIDE;
-    const height = HEAD + Math.max(0, ...sets.map((set) => set.length)) * ROW + 4;
+    this.chips = [];
+    const drawn = columns.flatMap((set) => set.slice(0, MOST_IN_SET));
+    for (const op of drawn) this.chips[op] = this.chip(ops[op]!, op);
+    if (columns.length < sets.length) heads.push(h("p", { class: "tft-order-head", style: `left: ${PAD + columns.length * COLUMN}px` }, `and ${sets.length - columns.length} more sets`));
+    const width = PAD * 2 + (heads.length - 1) * COLUMN + WIDE;
+    const height = HEAD + Math.max(0, ...columns.map((set) => Math.min(MOST_IN_SET, set.length))) * ROW + 4;
     for (const [key, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` })) this.lines.setAttribute(key, `${value}`);
     this.board.style.cssText = `width: ${width}px; height: ${height}px`;
-    this.board.replaceChildren(this.lines, ...heads, ...sets.flat().map((op) => this.chips[op]!));
+    this.board.replaceChildren(this.lines, ...heads, ...drawn.map((op) => this.chips[op]!));
     this.showRaces();
     this.mark();
   }
@@ -143,6 +149,7 @@ class ScheduleView {
     const before = chosen < 0 ? new Set<number>() : this.precedence.before(chosen);
     const after = chosen < 0 ? new Set<number>() : this.precedence.after(chosen);
     for (const [op, chip] of this.chips.entries()) {
+      if (chip === undefined) continue; // of a large run not all is drawn
       const free = chosen >= 0 && op !== chosen && !before.has(op) && !after.has(op);
       chip.classList.toggle("tft-order-before", before.has(op));
       chip.classList.toggle("tft-order-after", after.has(op));
@@ -160,7 +167,8 @@ class ScheduleView {
   private drawLines(chosen: number, before: Set<number>, after: Set<number>): void {
     const parts: SVGElement[] = [];
     const line = (from: number, to: number, kind: string): void => {
-      const [a, b] = [this.places[from]!, this.places[to]!];
+      const [a, b] = [this.places[from], this.places[to]];
+      if (a === undefined || b === undefined) return;
       const [x1, y1, x2, y2] = [a.x + WIDE, a.y + HIGH / 2, b.x, b.y + HIGH / 2];
       const bend = Math.min(60, Math.max(18, (x2 - x1) / 2));
       const onWay = (op: number, of: Set<number>): boolean => op === chosen || of.has(op);
@@ -190,7 +198,7 @@ class ScheduleView {
     const cards = races.slice(0, MOST_RACES).map((race, i) => h("section", { class: "tft-race" },
       h("h4", {}, h("span", { class: "tft-race-badge" }, `race ${i + 1}`), name(race.first), race.reads ? " reads " : " writes ", h("code", {}, race.variable), ", ",
         name(race.second), " writes it, and nothing says which comes first."),
-      h("div", { class: "tft-orders" }, this.order("One legal order", race, race.one, race.other, "sees the old value"), this.order("Another", race, race.other, race.one, "sees the new value"))));
+      race.orders[0].length === 0 ? null : h("div", { class: "tft-orders" }, this.order("One legal order", race, race.orders[0], "sees the old value"), this.order("Another", race, race.orders[1], "sees the new value"))));
     if (races.length > cards.length) cards.push(h("section", { class: "tft-race tft-muted" }, `and ${races.length - cards.length} more races`));
     const advice = races.length === 0 ? [] : [h("p", { class: "tft-race tft-muted" }, "tf.control_dependencies([…]) around one of them decides. tfteach reads before it writes where both are legal; TensorFlow takes what is ready first, and may differ from run to run.")];
     const removed = ordered.length === 0 ? [] : [h("section", { class: "tft-race tft-no-race" }, h("h4", {}, h("span", { class: "tft-ordered-badge" }, "no race"), "Control dependencies decide:"),
@@ -201,18 +209,23 @@ class ScheduleView {
   }
 
   /** One legal order, in the part in which it differs from the other. */
-  private order(title: string, race: Race, mine: readonly number[], other: readonly number[], sees: string): HTMLElement {
+  private order(title: string, race: Race, order: readonly number[], sees: string): HTMLElement {
     const ops = this.model.get("_ops");
-    const { from, to } = differing(mine, other);
     const pair = new Set([race.first, race.second]);
-    const rows = shortened(mine.slice(from, to), pair, MOST_IN_ORDER).map((op) => {
-      if (op === null) return h("li", { class: "tft-muted" }, "…");
+    const rows = order.map((op) => {
+      if (op < 0) return h("li", { class: "tft-muted" }, "…");
       const does = !pair.has(op) ? "" : op === race.second || !race.reads ? "writes" : sees;
       return h("li", { class: pair.has(op) ? "tft-racing" : "" }, h("code", {}, shorten(ops[op]![0], 30)), does === "" ? null : h("span", {}, does));
     });
     const alike = (count: number, where: string): HTMLElement[] => (count === 0 ? [] : [h("li", { class: "tft-muted" }, `${count} op${count === 1 ? "" : "s"} ${where}`)]);
-    return h("div", {}, h("h5", {}, title), h("ol", {}, ...alike(from, "before, alike in both"), ...rows, ...alike(mine.length - to, "after, alike in both")));
+    return h("div", {}, h("h5", {}, title), h("ol", {}, ...alike(race.alike[0], "before, alike in both"), ...rows, ...alike(race.alike[1], "after, alike in both")));
   }
+}
+
+/** The columns that are drawn: as many as have room. */
+function fitting(sets: number[][]): number[][] {
+  let ops = 0;
+  return sets.filter((set, i) => (ops += Math.min(set.length, MOST_IN_SET)) <= MOST_OPS || i === 0);
 }
 
 function render({ model, el }: { model: Model; el: HTMLElement }): () => void {

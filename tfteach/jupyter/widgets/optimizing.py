@@ -20,6 +20,7 @@ from tfteach.jupyter.widgets.graph import STATIC, Names, names_of
 from tfteach.jupyter.widgets.plain import session_for
 from tfteach.jupyter.widgets.planned import NOTHING, PlannedView
 
+MOST_ROWS = 12_000  # of all stages; beyond, the page gets the first and the last
 # What becomes of an op in a still picture: word, fill and line.
 FATES = {
     "remove_identities": ("removed", *REMOVED),
@@ -83,9 +84,8 @@ class OptimizingView(PlannedView):
         self._found = Stages([], [], [])
         super().__init__(self.session.graph, fetches, feeds)
 
-    def refresh(self) -> None:
-        """Look again at what the passes do."""
-        fetches, feeds = self.known()
+    def look(self, fetches: list[str], feeds: list[str]) -> dict[str, Any]:
+        """What the passes do to such a run."""
         shapes = self._shapes
         if shapes is not None and len(shapes) != len(feeds):
             shapes = None  # other tensors are fed by now
@@ -95,14 +95,20 @@ class OptimizingView(PlannedView):
             found = stages_of(log, self.graph, display.where)
             problem = "" if log.passes else log.summary
         self.optimizer_log, self._found = log, found
-        with self.hold_sync():
-            self.problem = problem
-            self._summary = "" if log is None else log.summary
-            self._stages = [
-                {**packed(rows), "fetched": fetched}
-                for rows, fetched in zip(found.rows, found.fetched, strict=True)
-            ]
-            self._passes = [_row(staged) for staged in found.passes]
+        passes = found.passes
+        if sum(map(len, found.rows)) > MOST_ROWS:
+            passes = passes[:1]  # the single ones are in the log
+        sent = {n for staged in passes for n in (staged.before, staged.after)}
+        rows = [part if n in sent else [] for n, part in enumerate(found.rows)]
+        return {
+            "problem": problem,
+            "_summary": "" if log is None else log.summary,
+            "_stages": [
+                {**packed(part), "fetched": fetched}
+                for part, fetched in zip(rows, found.fetched, strict=True)
+            ],
+            "_passes": [_row(staged) for staged in passes],
+        }
 
     def explanation(self) -> OptimizerLog | None:
         return self.optimizer_log

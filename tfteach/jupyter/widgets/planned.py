@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import traitlets
 
 from tfteach.framework.graph import Graph
 from tfteach.jupyter.still import op_name
-from tfteach.jupyter.widgets.graph import NameList, Names
+from tfteach.jupyter.widgets.graph import NameList, Names, names_of
 from tfteach.jupyter.widgets.plain import PlainView, token_of
 
 NOTHING = "Nothing is fetched: choose what to run, in a graph view with `f`."
@@ -34,8 +35,12 @@ class PlannedView(PlainView):
 
     def __init__(self, graph: Graph, fetches: Names, feeds: Names) -> None:
         self.graph = graph
-        super().__init__(_graph=token_of(graph), fetches=fetches, feeds=feeds)
-        self.refresh()
+        names = names_of(fetches), names_of(feeds)
+        # Made at once with what it shows: later messages of that size may be dropped.
+        super().__init__(
+            _graph=token_of(graph), fetches=names[0], feeds=names[1],
+            **self.look(*self._known(*names)),
+        )  # fmt: skip
         self.observe(lambda _: self.refresh(), ["fetches", "feeds"])
 
     def __repr__(self) -> str:
@@ -43,13 +48,19 @@ class PlannedView(PlainView):
 
     def refresh(self) -> None:
         """Look again at what the run would do."""
+        found = self.look(*self._known(self.fetches, self.feeds))
+        with self.hold_sync():
+            for name, value in found.items():
+                setattr(self, name, value)
+
+    def look(self, fetches: list[str], feeds: list[str]) -> dict[str, Any]:
+        """What such a run would do, as the values of traits."""
         raise NotImplementedError
 
-    def known(self) -> tuple[list[str], list[str]]:
-        """The fetches and feeds that are in the graph by now."""
-        known = self.graph.find_operation
-        fetches = [name for name in self.fetches if known(op_name(name))]
-        return fetches, [name for name in self.feeds if known(op_name(name))]
+    def _known(self, *names: list[str]) -> Iterator[list[str]]:
+        """Those that are in the graph by now."""
+        for some in names:
+            yield [n for n in some if self.graph.find_operation(op_name(n))]
 
     def explanation(self) -> Any:
         """What it shows, as data that prints; None without fetches."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Iterable
 from typing import Any
 
 import traitlets
@@ -55,34 +56,31 @@ class ScheduleView(PlannedView):
         self.schedule: Schedule | None = None
         super().__init__(graph, fetches, feeds)
 
-    def refresh(self) -> None:
-        """Look again at the orders that are possible."""
-        fetches, feeds = self.known()
-        found = explain_schedule(self.graph, fetches, feeds) if fetches else None
-        self.schedule = found
-        ops = () if found is None else found.ops
-        index = {op.name: i for i, op in enumerate(ops)}
-        with self.hold_sync():
-            self.problem = NOTHING if found is None else ""
-            self._summary = "" if found is None else found.summary
-            self._ops = [
-                [
-                    op.name,
-                    op.op_type,
-                    [index[name] for name in op.inputs],
-                    [index[name] for name in op.control],
-                ]
-                for op in ops
-            ]
-            sets = () if found is None else found.ready_sets
-            self._sets = [[index[name] for name in names] for names in sets]
-            races = () if found is None else found.races
-            self._races = [_race_row(race, index) for race in races]
-            ordered = () if found is None else found.ordered
-            self._ordered = [
+    def look(self, fetches: list[str], feeds: list[str]) -> dict[str, Any]:
+        """The orders that are possible in such a run."""
+        found = Schedule((), (), (), (), ())
+        if fetches:
+            found = explain_schedule(self.graph, fetches, feeds)
+        self.schedule = found if fetches else None
+        index = {op.name: i for i, op in enumerate(found.ops)}
+
+        def numbers(names: Iterable[str]) -> list[int]:
+            return [index[name] for name in names]
+
+        return {
+            "problem": "" if fetches else NOTHING,
+            "_summary": found.summary if fetches else "",
+            "_ops": [
+                [op.name, op.op_type, numbers(op.inputs), numbers(op.control)]
+                for op in found.ops
+            ],
+            "_sets": [numbers(names) for names in found.ready_sets],
+            "_races": [_race_row(race, index) for race in found.races],
+            "_ordered": [
                 [pair.variable, index[pair.first], index[pair.second]]
-                for pair in ordered
-            ]
+                for pair in found.ordered
+            ],
+        }
 
     def explanation(self) -> Schedule | None:
         return self.schedule
@@ -98,14 +96,15 @@ class ScheduleView(PlannedView):
 
 
 def _race_row(race: Race, index: dict[str, int]) -> dict[str, Any]:
-    """A race for the page."""
+    """A race for the page; -1 stands for ops that are left out."""
+    start, end, parts = race.differing()
     return {
         "variable": race.variable,
         "first": index[race.first],
         "second": index[race.second],
         "reads": race.reads,
-        "one": [index[name] for name in race.one_order],
-        "other": [index[name] for name in race.other_order],
+        "alike": [start, end],
+        "orders": [[index.get(name, -1) for name in part] for part in parts],
     }
 
 

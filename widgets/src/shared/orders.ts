@@ -1,4 +1,4 @@
-// What must come before what, and where two orders of the same ops differ.
+// What must come before what.
 
 /** For each op all that must have run before it, and all that run after it. */
 export class Precedence {
@@ -26,25 +26,4 @@ export class Precedence {
     for (const [reader, sources] of this.waits.entries()) for (const source of sources) readers[source]!.push(reader);
     return this.reach(op, (at) => readers[at]!);
   }
-}
-
-/** The part in which two orders of the same ops differ: from, and up to but without. */
-export function differing(one: readonly number[], other: readonly number[]): { from: number; to: number } {
-  let from = 0;
-  while (from < one.length && one[from] === other[from]) from += 1;
-  let to = one.length;
-  while (to > from && one[to - 1] === other[to - 1]) to -= 1;
-  return { from, to };
-}
-
-/** The numbers of a long list that are worth showing: those near what matters; null where some are left out. */
-export function shortened(order: readonly number[], matters: ReadonlySet<number>, most: number): (number | null)[] {
-  if (order.length <= most) return [...order];
-  const found: (number | null)[] = [];
-  for (const [i, op] of order.entries()) {
-    const near = i === 0 || i === order.length - 1 || [-1, 0, 1].some((d) => matters.has(order[i + d] ?? -1));
-    if (near) found.push(op);
-    else if (found.at(-1) !== null) found.push(null);
-  }
-  return found;
 }

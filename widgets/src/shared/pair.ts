@@ -42,6 +42,8 @@ export class Pair {
   private readonly compared: Partial<Record<Side, Comparison>> = {};
   private readonly root = h("div", { class: "tft-diff-pair" });
   readonly next = button("Next difference", "Go to the next op that differs (n)", () => this.step(1));
+  /** The halves that have been drawn. */
+  private readonly seen = new Set<Side>();
   private at = -1;
   private following = false;
   private aligning = 0;
@@ -55,7 +57,7 @@ export class Pair {
       this.views[side] = new View(models[side], half, {
         decorate: (node, said) => this.decorate(side, node, said),
         details: (panel, node) => this.details(side, panel, node),
-        drawn: () => this.level(),
+        drawn: () => this.drawn(side),
         key: (key) => {
           if (key === "n") this.step(1);
           return key === "n";
@@ -63,12 +65,26 @@ export class Pair {
       });
     }
     const { before, after } = this.views as Record<Side, View>;
-    const changed = new Set(Object.keys(told.changes));
+    before.canvas.onView = () => this.follow(before, after);
+    after.canvas.onView = () => this.follow(after, before);
+    this.next.hidden = true;
+    this.compare();
+  }
+
+  private drawn(side: Side): void {
+    this.seen.add(side);
+    if (this.compared.after === undefined) this.compare();
+    else this.level();
+  }
+
+  /** Marks what differs, once both graphs are there: large ones are read bit by bit. */
+  private compare(): void {
+    const { before, after } = this.views;
+    if (this.seen.size < 2 || before === undefined || after === undefined) return;
+    const changed = new Set(Object.keys(this.told.changes));
     this.compared.before = new Comparison(before.model, after.model, changed);
     this.compared.after = new Comparison(after.model, before.model, changed);
     for (const view of [before, after]) view.remark();
-    before.canvas.onView = () => this.follow(before, after);
-    after.canvas.onView = () => this.follow(after, before);
     this.next.hidden = this.places().length === 0;
     this.level();
     this.align();
