@@ -68,8 +68,20 @@ with tf.Graph().as_default() as graph:
 """
 
 
+LARGE = """\
+with tf.Graph().as_default() as large:
+    for i in range(3000):
+        with tf.name_scope(f"part{i // 500}"):
+            tf.constant(1.0)
+before = large.as_graph_def()
+with large.as_default():
+    tf.constant(1.0, name="late")
+%diff before large
+"""
+
+
 def test_ready_sets_and_races(lab: Lab) -> None:
-    lab.open_cells("schedule.ipynb", SETUP, RACES, "tfj.GraphView(graph)")
+    lab.open_cells("schedule.ipynb", SETUP, RACES, "tfj.GraphView(graph)", LARGE)
     lab.run_all()
     assert lab.cell_errors() == []
     view = lab.cell(1).locator(".tfteach-schedule")
@@ -95,3 +107,7 @@ def test_ready_sets_and_races(lab: Lab) -> None:
     expect(box).to_have_attribute("data-id", "safe/")
     node(lab.cell(2), "write/").click()
     expect(said.locator("code")).to_have_text("write")
+    # a graph that is read bit by bit is compared once all of it is there
+    late = node(lab.cell(3).locator(".tft-diff-after"), "late")
+    expect(late).to_have_class(re.compile("tft-added"))
+    assert lab.cell(3).locator(".tft-changed, .tft-removed").count() == 2  # the legend
