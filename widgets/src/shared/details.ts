@@ -1,5 +1,6 @@
 // The panel about the selected box: what it is, where it came from, what it reads and who reads it.
 import { button, h } from "./dom";
+import { readable } from "./look";
 import { shapeText } from "./model";
 import type { GraphModel, Node as GraphNode, Op } from "./model";
 import { fetchName, prune } from "./prune";
@@ -24,7 +25,7 @@ export function showDetails(panel: HTMLElement, model: GraphModel, node: GraphNo
   const name = op?.name ?? node.id.replace(/\/$/, "").replace("\u0000", " · ");
   panel.replaceChildren(
     h("div", { class: "tft-details-head" },
-      h("div", {}, h("div", { class: "tft-kind" }, kindText(node, op)), h("h3", {}, name)),
+      h("div", {}, h("div", { class: "tft-kind" }, kindText(node, op)), h("h3", {}, readable(name))),
       button("✕", "Close details (Esc)", actions.close, "tft-button tft-close")),
     buttons(node, op, actions),
     ...(op === undefined ? [] : whySection(model, actions.why(op), actions)),
@@ -67,8 +68,9 @@ function section(title: string, ...content: (HTMLElement | string)[]): HTMLEleme
 function link(model: GraphModel, index: number, port: number, actions: DetailsActions): HTMLElement {
   const op = model.ops[index];
   if (op === undefined) return h("li", {}, "?");
-  const text = port < 0 ? `^${op.name}` : port === 0 ? op.name : `${op.name}:${port}`;
-  const el = button(text, `Go to ${op.name}`, () => actions.go(index), "tft-link");
+  const name = readable(op.name);
+  const text = port < 0 ? `^${name}` : port === 0 ? name : `${name}:${port}`;
+  const el = button(text, `Go to ${name}`, () => actions.go(index), "tft-link");
   const out = op.outputs[port];
   return h("li", {}, el, out === undefined ? null : h("span", { class: "tft-shape-text" }, ` ${out[0]} ${shapeText(out[1])}`));
 }
@@ -79,7 +81,7 @@ function whySection(model: GraphModel, found: Why | null, actions: DetailsAction
   const made = section(found.runs ? "Why it runs" : "Why it does not run", h("p", { class: "tft-why" }, found.text));
   if (found.path.length > 1) {
     made.append(h("ol", { class: "tft-way" }, ...found.path.map((index) =>
-      h("li", {}, button(model.ops[index]!.name, `Go to ${model.ops[index]!.name}`, () => actions.go(index), "tft-link")))));
+      h("li", {}, button(readable(model.ops[index]!.name), `Go to ${readable(model.ops[index]!.name)}`, () => actions.go(index), "tft-link")))));
   }
   return [made];
 }

@@ -35,6 +35,9 @@ export function shorten(text: string, longest = LONGEST): string {
   return `${text.slice(0, longest - tail - 1)}…${text.slice(-tail)}`;
 }
 
+/** A name to be read or said: names have no limit, and a page takes a second for one of a million letters. */
+export const readable = (name: string): string => shorten(name, 300);
+
 export function glyphOf(model: GraphModel, node: Node): Glyph {
   if (node.kind === "series") return "series";
   const op = model.opOf(node);

@@ -1,13 +1,11 @@
 // Which boxes and lines a run needs, and what is said about each box.
 import type { Base } from "./bundle";
 import type { Marks } from "./canvas";
-import { shorten } from "./look";
+import { readable } from "./look";
 import { shapeText } from "./model";
 import type { GraphModel, Op } from "./model";
 import { prune, splitName } from "./prune";
 import type { SceneNode } from "./scene";
-
-const LONGEST_SAID = 300; // letters of a name, to a screen reader
 
 export interface Highlight {
   active: boolean;
@@ -76,7 +74,7 @@ function sayNode(model: GraphModel, node: SceneNode, light: Highlight, needed: n
   const what = node.node.kind === "op" ? sayOp(op!) : node.node.kind === "series"
     ? `series of ${node.node.children?.length ?? 0}` : `scope of ${node.node.members.length} ops`;
   const name = node.node.kind === "op" ? op!.name : node.node.id.replace(/\/$/, "").replace("\u0000", " ");
-  const parts = [shorten(name, LONGEST_SAID), what];
+  const parts = [readable(name), what];
   if (node.lane !== "main") parts.push(node.lane === "training" ? "training" : "set aside");
   if (light.active) {
     if (node.node.kind !== "op") parts.push(`${needed} run`);

@@ -3,7 +3,7 @@ import { h } from "./dom";
 import { focusNear } from "./host";
 import { grouped } from "./series";
 import type { GraphModel, Node } from "./model";
-import { glyphOf } from "./look";
+import { glyphOf, readable } from "./look";
 
 export interface OutlineActions {
   open: (id: string) => boolean;
@@ -34,7 +34,7 @@ function fill(list: HTMLElement, model: GraphModel, scope: Node, above: number, 
     const row = h("div", { class: "tft-row" },
       h("span", { class: "tft-twist", "aria-hidden": "true" }, node.kind === "op" ? "" : open ? "▾" : "▸"),
       h("span", { class: `tft-dot tft-dot-${glyphOf(model, node)}`, "aria-hidden": "true" }),
-      h("span", { class: "tft-row-name" }, node.label), h("span", { class: "tft-muted" }, ` ${detail}${actions.state(node)}`));
+      h("span", { class: "tft-row-name" }, readable(node.label)), h("span", { class: "tft-muted" }, ` ${detail}${actions.state(node)}`));
     const item = h("li", { role: "treeitem", tabindex: "-1", "aria-selected": `${actions.selected() === node.id}` }, row);
     item.dataset["item"] = node.id;
     if (node.kind !== "op") item.setAttribute("aria-expanded", `${open}`);

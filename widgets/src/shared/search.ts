@@ -1,5 +1,6 @@
 // The search box: which ops a text finds, and the list under it.
 import { h } from "./dom";
+import { readable } from "./look";
 import type { GraphModel } from "./model";
 
 export interface Hit {
@@ -107,7 +108,7 @@ export class Search {
     const { search, results } = this.frame;
     const total = this.matches.size;
     const items = this.hits.map(({ name, type }, i) => {
-      const item = h("li", { role: "option", "aria-selected": `${i === this.hit}` }, h("span", {}, name), h("span", { class: "tft-muted" }, ` ${type}`));
+      const item = h("li", { role: "option", "aria-selected": `${i === this.hit}` }, h("span", {}, readable(name)), h("span", { class: "tft-muted" }, ` ${readable(type)}`));
       item.addEventListener("pointerdown", (event) => {
         event.preventDefault();
         this.take(i);
