@@ -12,7 +12,7 @@ from tfteach.jupyter.still import op_name
 from tfteach.jupyter.widgets.graph import NameList, Names, names_of
 from tfteach.jupyter.widgets.plain import PlainView, token_of
 
-NOTHING = "Nothing is fetched: choose what to run, in a graph view with `f`."
+NOTHING = "Nothing is fetched: choose what to run in a graph view, with the key f."
 
 
 class PlannedView(PlainView):
