@@ -46,10 +46,12 @@ def build(op: Op, values: tuple[Any, ...], name: str | None) -> Any:
 
 
 def _result(op: Op, node: Operation) -> Any:
-    outputs = node.outputs
-    if len(outputs) == 1 and not type(op).outputs[0].is_sequence:
+    outputs, declared = node.outputs, type(op).outputs
+    if len(outputs) == 1 and not declared[0].is_sequence:
         return outputs[0]
-    return list(outputs) if outputs else node
+    # A py_func without results is still to be run; an empty list of parts is not.
+    is_list = outputs or (declared and not op.is_stateful)
+    return list(outputs) if is_list else node
 
 
 def _build_converting(op: Op, values: tuple[Any, ...], name: str | None) -> Any:

@@ -341,6 +341,8 @@ class Roll(Op):
         return input
 
     def compute(self, xp: Any, input: Any, shift: Any, axis: Any) -> Any:
+        if not input.ndim:
+            raise invalid_argument("input must be 1-D or higher")
         axes = axis.reshape(-1).tolist()
         for value in axes:
             if not -input.ndim <= value < input.ndim:

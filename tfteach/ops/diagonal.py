@@ -135,9 +135,14 @@ class MatrixBandPart(Op):
     host_inputs: ClassVar[tuple[str, ...]] = ("num_lower", "num_upper")
 
     def infer_shape(self, input: Shape, num_lower: Shape, num_upper: Shape) -> Shape:
-        return shapes.with_rank_at_least(input, 2)
+        return input  # a run tells of matrices without two axes, as in TensorFlow
 
     def compute(self, xp: Any, input: Any, num_lower: Any, num_upper: Any) -> Any:
+        if input.ndim < 2:
+            raise invalid_argument(
+                "input must be at least 2-dim, received shape: "
+                f"{shapes.text(input.shape)}"
+            )
         rows, columns = input.shape[-2:]
         lower, upper = int(num_lower), int(num_upper)
         for side, number, what, n in (

@@ -134,7 +134,7 @@ class Unique(Op):
     out_idx: DType = int32
 
     def infer_shape(self, x: Shape) -> list[Shape]:
-        return [(None,), x]
+        return [(None,), shapes.with_rank(x, 1)]
 
     def compute(self, xp: Any, x: Any) -> Any:
         return _unique(xp, x, self.out_idx.numpy_dtype)

@@ -81,6 +81,9 @@ class Pack(Op):
                     f"Shapes of all inputs must match: values[0].shape = "
                     f"{brackets(first)} != values[{i}].shape = {brackets(value)}"
                 )
+        rank = first.ndim + 1
+        if self.axis and not -rank <= self.axis < rank:
+            raise invalid_argument(f"axis = {self.axis} not in [{-rank}, {rank})")
         if not first.shape and not first.dtype.hasobject:
             # Sizes and indices, mostly: this is quicker than stack.
             return np.array(values, first.dtype) if xp is np else xp.stack(values)

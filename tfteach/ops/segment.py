@@ -43,6 +43,7 @@ class _Segment(Op, abstract=True):
     Tindices = INDICES
 
     def infer_shape(self, data: Shape, segment_ids: Shape) -> Shape:
+        shapes.with_rank_at_least(data, 1)
         shapes.with_rank(segment_ids, 1)
         return None if data is None else (None, *data[1:])
 
@@ -51,6 +52,8 @@ class _Segment(Op, abstract=True):
         raise NotImplementedError
 
     def compute(self, xp: Any, data: Any, segment_ids: Any) -> Any:
+        if segment_ids.ndim != 1:
+            raise invalid_argument("segment_ids should be a vector.")
         if not data.ndim or segment_ids.shape != data.shape[:1]:
             raise invalid_argument(
                 "segment_ids should be the same size as dimension 0 of input."

@@ -264,6 +264,11 @@ class SparseTensorDenseAdd(Op):
     def compute(
         self, xp: Any, a_indices: Any, a_values: Any, a_shape: Any, b: Any
     ) -> Any:
+        if a_indices.ndim != 2:
+            raise invalid_argument(
+                "Input a_indices should be a matrix but received shape: "
+                f"{shapes.text(a_indices.shape)}"
+            )
         sizes = tuple(int(n) for n in a_shape)
         refuse_sizes(sizes, b.shape)
         check_inside(xp, a_indices, a_shape)
