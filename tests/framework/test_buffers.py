@@ -14,7 +14,7 @@ from tfteach.framework import buffers
 
 @pytest.fixture(autouse=True)
 def small_ones(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    monkeypatch.setattr(buffers, "_MIN_BYTES", 1000)
+    monkeypatch.setattr(buffers, "MIN_BYTES", 1000)
     monkeypatch.setattr(buffers, "_KEPT_BYTES", 10_000)
     monkeypatch.setattr(buffers, "_free", {})
     monkeypatch.setattr(buffers, "_kept", 0)

@@ -18,12 +18,12 @@ from tfteach.ops.text_numbers import string_to_number as to_number
 from tfteach.ops.text_split import reduce_join as reduce_join
 from tfteach.ops.text_split import strings_split as split
 from tfteach.ops.text_split import unsorted_segment_join as unsorted_segment_join
-from tfteach.ops.text_unicode import unicode_decode as unicode_decode
-from tfteach.ops.text_unicode import unicode_decode_with_offsets as unicode_decode_with_offsets
-from tfteach.ops.text_unicode import unicode_encode as unicode_encode
-from tfteach.ops.text_unicode import unicode_script as unicode_script
-from tfteach.ops.text_unicode import unicode_split as unicode_split
-from tfteach.ops.text_unicode import unicode_split_with_offsets as unicode_split_with_offsets
-from tfteach.ops.text_unicode import unicode_transcode as unicode_transcode
+from tfteach.ops.text_unicode_functions import unicode_decode as unicode_decode
+from tfteach.ops.text_unicode_functions import unicode_decode_with_offsets as unicode_decode_with_offsets
+from tfteach.ops.text_unicode_functions import unicode_encode as unicode_encode
+from tfteach.ops.text_unicode_functions import unicode_script as unicode_script
+from tfteach.ops.text_unicode_functions import unicode_split as unicode_split
+from tfteach.ops.text_unicode_functions import unicode_split_with_offsets as unicode_split_with_offsets
+from tfteach.ops.text_unicode_functions import unicode_transcode as unicode_transcode
 
 __getattr__ = _absent("strings")
