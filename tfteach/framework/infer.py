@@ -210,7 +210,7 @@ def _view(op: Op, arg: Arg, tensor: Tensor) -> Any:
         if value is None and arg.name in op.by_shape:
             return constant_shape(tensor)
         if arg.name in op.by_shape:
-            check_sizes(value)
+            check_sizes(value.reshape(-1).tolist())
         return value
     if arg.name in op.by_shape:
         return constant_shape(tensor)

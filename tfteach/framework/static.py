@@ -169,16 +169,17 @@ def constant_shape(tensor: Tensor) -> Shape:
             return found  # type: ignore[no-any-return]
     value = folded_value(tensor)
     if value is not None:
-        check_sizes(value)
-        return sizes_of(value.reshape(-1).tolist())
+        sizes = value.reshape(-1).tolist()
+        check_sizes(sizes)
+        return sizes_of(sizes)
     length = None if tensor._shape is None else tensor._shape[0]
     return None if length is None else (None,) * length
 
 
-def check_sizes(value: np.ndarray[Any, Any]) -> None:
+def check_sizes(sizes: list[int]) -> None:
     """Raises: ValueError: there is a size below -1, which stands for an unknown one."""
-    if value.size and value.min() < -1:
-        raise ValueError(f"Invalid value in tensor used for shape: {value.min()}")
+    if sizes and min(sizes) < -1:
+        raise ValueError(f"Invalid value in tensor used for shape: {min(sizes)}")
 
 
 def _size(tensor: Tensor) -> int | None:
