@@ -167,8 +167,11 @@ def _infer_shapes(
 
 def _computed_inputs(op: Op, inputs: tuple[Tensor, ...], error: str) -> str:
     """The constants that took part in the inference, as TF's messages list them."""
-    if error.startswith(("Shape must be rank", "Shape must be at least rank 1 ")):
-        return ""  # that comes before values are asked
+    # Ranks are checked before values are asked; an axis then asks for more.
+    by_axis = error.startswith("Shape must be at least rank")
+    by_axis = by_axis and not error.startswith("Shape must be at least rank 1 ")
+    if error.startswith("Shape must be") and not by_axis:
+        return ""
     values: list[str] = []
     partial: list[str] = []
     args = type(op).inputs
