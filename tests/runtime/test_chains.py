@@ -125,6 +125,19 @@ def test_arrays_that_do_not_lie_in_order(compiled: list[ChainKernel]) -> None:
     assert len(compiled) == 2
 
 
+def test_sigmoids_leave_what_is_fed_and_fetched(compiled: list[ChainKernel]) -> None:
+    x = tf.placeholder(tf.float32, [30, 40])
+    y = tf.sigmoid(x)
+    fed = np.asfortranarray(numbers(30, 40))
+    check([y, y * y + x, y > 0.5], {x: fed})
+    with tf.Session() as session:
+        first = session.run(y, {x: fed})
+        kept = first.copy()
+        for _ in range(3):
+            session.run(y, {x: fed * 2})
+        np.testing.assert_array_equal(first, kept)
+
+
 def test_shapes_that_are_not_as_promised(compiled: list[ChainKernel]) -> None:
     x = tf.placeholder(tf.float32, None)
     y = tf.identity(x)
