@@ -6,6 +6,7 @@ import { shorten } from "./shared/look";
 import { ticks, timeText } from "./shared/spans";
 import { drawer, s } from "./shared/svg";
 import { opOf, together } from "./shared/together";
+import type { Traits } from "./shared/traits";
 
 interface Curve {
   title: string;
@@ -24,13 +25,7 @@ interface State {
   selected: string;
 }
 
-interface Model {
-  get<K extends keyof State>(key: K): State[K];
-  set<K extends keyof State>(key: K, value: State[K]): void;
-  save_changes(): void;
-  on(event: string, callback: () => void): void;
-  off(event: string, callback: () => void): void;
-}
+type Model = Traits<State>;
 
 const [LEFT, RIGHT, TOP, BOTTOM, HEIGHT] = [74, 16, 22, 26, 190];
 const MOST_HOLDERS = 9;

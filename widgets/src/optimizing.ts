@@ -4,6 +4,7 @@ import { hosted } from "./shared/host";
 import { shorten } from "./shared/look";
 import { Pair, earlier, legend } from "./shared/pair";
 import { PaneState } from "./shared/pane_state";
+import type { Traits } from "./shared/traits";
 import type { WireRows } from "./shared/wire";
 
 interface Pass {
@@ -32,13 +33,7 @@ interface State {
   chosen: number;
 }
 
-interface Model {
-  get<K extends keyof State>(key: K): State[K];
-  set<K extends keyof State>(key: K, value: State[K]): void;
-  save_changes(): void;
-  on(event: string, callback: () => void): void;
-  off(event: string, callback: () => void): void;
-}
+type Model = Traits<State>;
 
 const MOST_OPEN = 12; // scopes that differ; more of them open would be no picture
 const MOST_REASONS = 200;

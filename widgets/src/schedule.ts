@@ -5,6 +5,7 @@ import { shorten } from "./shared/look";
 import { Precedence } from "./shared/orders";
 import { s } from "./shared/svg";
 import { opOf, together } from "./shared/together";
+import type { Traits } from "./shared/traits";
 
 type OpRow = [name: string, type: string, inputs: number[], control: number[]];
 
@@ -31,13 +32,7 @@ interface State {
   selected: string;
 }
 
-interface Model {
-  get<K extends keyof State>(key: K): State[K];
-  set<K extends keyof State>(key: K, value: State[K]): void;
-  save_changes(): void;
-  on(event: string, callback: () => void): void;
-  off(event: string, callback: () => void): void;
-}
+type Model = Traits<State>;
 
 const [COLUMN, WIDE, ROW, HIGH, HEAD, PAD] = [196, 148, 46, 36, 34, 14];
 const MOST_RACES = 50;

@@ -4,6 +4,7 @@ import { focusNear, hosted } from "./shared/host";
 import { shorten } from "./shared/look";
 import { replay } from "./shared/replay";
 import type { Holds, RunRow } from "./shared/replay";
+import type { Traits } from "./shared/traits";
 
 interface SessionRow {
   name: string;
@@ -21,11 +22,7 @@ interface State {
   height: number;
 }
 
-interface Model {
-  get<K extends keyof State>(key: K): State[K];
-  on(event: string, callback: () => void): void;
-  off(event: string, callback: () => void): void;
-}
+type Model = Traits<State>;
 
 const COLOURS = 6;
 const MOST_CHANGES = 4; // in a line of the log; the table shows all

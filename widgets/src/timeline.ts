@@ -7,6 +7,7 @@ import { panned, ticks, timeText, within, zoomed } from "./shared/spans";
 import type { Window } from "./shared/spans";
 import { drawer, s } from "./shared/svg";
 import { opOf, together } from "./shared/together";
+import type { Traits } from "./shared/traits";
 
 type OpBar = [name: string, type: string, lane: number, start: number, elapsed: number, size: number];
 type TotalRow = [name: string, calls: number, elapsed: number, size: number, share: number];
@@ -21,13 +22,7 @@ interface State {
   height: number;
 }
 
-interface Model {
-  get<K extends keyof State>(key: K): State[K];
-  set<K extends keyof State>(key: K, value: State[K]): void;
-  save_changes(): void;
-  on(event: string, callback: () => void): void;
-  off(event: string, callback: () => void): void;
-}
+type Model = Traits<State>;
 
 const COLOURS = 6; // the types that take most have one of their own
 const HEAD = 26;
