@@ -56,7 +56,7 @@ def test_it_follows_what_is_fetched(session: tf.Session) -> None:
 
 
 def test_still_picture(session: tf.Session) -> None:
-    bundle = OptimizingView(session, "sum", "x").static_bundle()
+    bundle = OptimizingView(session, "sum", "x", [(3, 4)]).static_bundle()
     assert bundle["text/plain"].startswith("4 ops asked for, 2 kernels called")
     for word in ("folded", "merged", "removed"):
         assert word in bundle["image/svg+xml"]
