@@ -267,6 +267,19 @@ class Lab:
         self.page.locator(sheet).wait_for(state="attached")
         self.page.locator("#jupyterlab-splash").wait_for(state="detached")
 
+    def new_view_for_output(self, cell: int) -> Locator:
+        """Lab's "Create New View for Output" of a cell: the panel beside."""
+        self.page.evaluate(
+            """async (index) => {
+                const content = window.jupyterapp.shell.currentWidget.content;
+                content.activeCellIndex = index;
+                const {commands} = window.jupyterapp;
+                await commands.execute('notebook:create-output-view');
+            }""",
+            cell,
+        )
+        return self.page.locator(".jp-LinkedOutputView")
+
     def screenshot(self, name: str, part: Locator | None = None) -> Path:
         """Save NAME.png, of the page or one part, where `shots` says; its path."""
         path = self.shots / f"{name}.png"

@@ -90,3 +90,9 @@ def test_tabs_share_what_is_selected_and_fetched(lab: Lab) -> None:
     assert op.startswith((box.get_attribute("data-id") or "?").rstrip("/"))
     node(graph, "x").click()
     expect(alone.locator(".tft-said")).not_to_contain_text(op)
+    # and as a panel beside the notebook
+    beside = lab.new_view_for_output(1)
+    beside.locator(".lm-TabBar-tab.lm-mod-current", has_text="Graph").wait_for()
+    expect(beside.locator(".tft-status:visible")).to_contain_text("fetch y:0")
+    beside.locator(".lm-TabBar-tab", has_text="Run").click()
+    first.locator(".tfteach-run:visible").wait_for()

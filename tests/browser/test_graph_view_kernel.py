@@ -118,14 +118,7 @@ def test_a_second_view_of_the_same_output(lab: Lab) -> None:
     lab.open_cells("twice.ipynb", SETUP, MODEL)
     lab.run_all()
     first = view_of(lab, 1)
-    lab.page.evaluate(
-        """async () => {
-            const content = window.jupyterapp.shell.currentWidget.content;
-            content.activeCellIndex = 1;
-            await window.jupyterapp.commands.execute('notebook:create-output-view');
-        }"""
-    )
-    second = lab.page.locator(".jp-LinkedOutputView .tfteach-graph")
+    second = lab.new_view_for_output(1).locator(".tfteach-graph")
     node(second, "layer/").wait_for()
     # one model, two pictures: they stay in step
     node(second, "layer/").dblclick()
