@@ -136,6 +136,8 @@ from tensorflow.core.protobuf import config_pb2; assert config_pb2.ConfigProto()
 from tensorflow.core.framework.graph_pb2 import GraphDef; assert GraphDef is tf.GraphDef
 from tensorflow.core.util import event_pb2
 from tensorflow.python.eager import context; assert not context.executing_eagerly()
+from tensorflow.python.layers import utils; utils.smart_cond, utils.constant_value
+from tensorflow.python.framework.smart_cond import smart_cond, smart_constant_value
 import tensorflow.train as t; assert t is tf.train and t.ClusterDef
 from tensorflow.train import AdamOptimizer
 import tensorflow.contrib.slim as slim; slim.conv2d, slim.arg_scope

@@ -34,12 +34,14 @@ framework.importer: graph_util .
 framework.meta_graph: train
 framework.ops: . graph_util tfteach.framework.convert
 framework.random_seed: . random
+framework.smart_cond: contrib.framework
 framework.sparse_tensor: . sparse
 framework.tensor_shape: . tfteach.legacy.inner_names tfteach.framework.dimension
 framework.tensor_spec: .
 framework.tensor_util: . contrib.util
 framework.test_util: test
 layers.*: layers
+layers.utils: layers contrib.framework
 lib.io.file_io: tfteach.platform.gfile_io tfteach.platform.gfile
 lib.io.tf_record: python_io io
 ops.array_ops: . manip image nn
@@ -159,6 +161,7 @@ _ALIASES = {
     "framework.tensor_util.MakeNdarray": "make_ndarray",
     "framework.tensor_util.constant_value": "get_static_value",
     "framework.test_util.TensorFlowTestCase": "TestCase",
+    "layers.utils.constant_value": "smart_constant_value",
     "ops.init_ops.Zeros": "zeros_initializer",
     "ops.init_ops.Ones": "ones_initializer",
     "ops.init_ops.Constant": "constant_initializer",
