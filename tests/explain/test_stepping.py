@@ -307,6 +307,17 @@ def test_an_identity_without_a_step_hands_on_what_was_made() -> None:
     assert gradient.figures is run[product].outputs[0].figures
 
 
+def test_an_identity_that_is_the_same_in_every_run() -> None:
+    def two_losses() -> Any:
+        w = tf.get_variable("w", initializer=[1.0, 2.0])
+        loss = tf.add_n([tf.reduce_sum(w), tf.nn.l2_loss(w)], name="loss")
+        return tf.train.GradientDescentOptimizer(0.1).minimize(loss, name="train")
+
+    run = recorded(two_losses)  # gradients/loss_grad/tuple/... is folded to 1
+    assert run.error is None
+    assert run.breakpoints("train/update_w/*")
+
+
 def test_a_predicate_sees_the_arrays() -> None:
     def build() -> Any:
         x = tf.placeholder(tf.float32, [2000], name="x")

@@ -451,6 +451,8 @@ class _Recorder(ValueObserver):
     def _behind(self, edge: Edge, value: Any) -> Seen | None:
         """What an Identity that became another name for its input stands for."""
         while not edge.node.is_feed and edge.node.op.type in FORWARDING:
+            if not edge.node.inputs:  # one that is the same in every run
+                return None
             edge = edge.node.inputs[0]
             known = self._known.get(edge)
             if known is not None and known[0] == id(value):
