@@ -74,6 +74,22 @@ def test_loops_have_an_order() -> None:
     assert sorted(n for each in found.ready_sets for n in each) == sorted(found.order)
 
 
+def test_what_a_loop_reads_comes_before_what_takes_its_result() -> None:
+    with tf.Graph().as_default() as graph:
+        w = tf.get_variable("w", [], initializer=tf.ones_initializer())
+        _, total = tf.while_loop(
+            lambda i, _: i < 3, lambda i, t: (i + 1, t + w), [tf.constant(0), 0.0]
+        )
+        write = w.assign(total)
+        found = explain_schedule(graph, [total, write])
+        apart = explain_schedule(graph, [total, w.assign(5.0)])
+    assert found.races == ()
+    place = {name: i for i, name in enumerate(found.order)}
+    assert all(place[n] < place[op.name] for op in found.ops for n in op.inputs)
+    assert place["while/NextIteration_1"] < place["while/Exit_1"]
+    assert [race.first for race in apart.races] == ["w/read"]
+
+
 def test_many_races_in_a_long_run() -> None:
     with tf.Graph().as_default() as graph:
         total, writes = tf.constant(0.0), []

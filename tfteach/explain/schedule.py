@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from tfteach.explain.pruning import Fetch, elements_of
@@ -14,6 +14,7 @@ VARIABLES = ("Variable", "VariableV2", "VarHandleOp")
 MOST_IN_ORDER = 16  # of the ops of a run, in words
 MOST_ORDERS = 20  # races of which two whole orders are worked out
 MERGES = ("Merge", "RefMerge")
+EXITS = ("Exit", "RefExit")
 
 
 class Scheduled(NamedTuple):
@@ -190,6 +191,7 @@ def explain_schedule(
     wanted, fed = elements_of(graph, fetches, feeds)
     step = build_step(prune(wanted, fed), wanted, fed)
     before = _sources(step, with_control=True)
+    step.nodes = _sorted(step, before)
     certain = _Certain(step, before)
     loose = _Certain(step, _sources(step, with_control=False))
     races: list[Race] = []
@@ -234,7 +236,11 @@ def _scheduled(node: Node, before: set[Node]) -> Scheduled:
 
 
 def _sources(step: Step, with_control: bool) -> Before:
-    """For each node those it waits for; the way back of a loop does not count."""
+    """For each node those it waits for.
+
+    Where a loop begins, its way back does not count: nodes are ordered, not their
+    turns. Where it ends, it does: the last turn's value came that way.
+    """
     inside = set(step.nodes)
     found: Before = {}
     for node in step.nodes:
@@ -242,9 +248,25 @@ def _sources(step: Step, with_control: bool) -> Before:
         if with_control:
             sources |= set(node.control)
         if node.op.type in MERGES:
-            sources = {s for s in sources if not s.op.type.endswith("NextIteration")}
+            sources -= _ways_back(node)
+        elif node.op.type in EXITS:
+            (switch, _) = node.inputs[0]
+            for merge, _ in switch.inputs[:1]:
+                sources |= _ways_back(merge)
         found[node] = sources & inside
     return found
+
+
+def _ways_back(merge: Node) -> set[Node]:
+    """The NextIterations that a Merge takes; of other nodes none."""
+    taken = merge.inputs if not merge.is_feed and merge.op.type in MERGES else ()
+    return {source for source, _ in taken if source.op.type.endswith("NextIteration")}
+
+
+def _sorted(step: Step, before: Before) -> list[Node]:
+    """The nodes so that each stands behind those it waits for, else as they stood."""
+    place = {node: i for i, node in enumerate(step.nodes)}
+    return _in_order(place, before, lambda node: (place[node],))
 
 
 class _Certain:
@@ -313,25 +335,32 @@ def _order(
 ) -> tuple[str, ...]:
     """A legal order in which `early` comes before `late`."""
     hurry = certain.before(early) | {early}
-    rank = {node: (node not in hurry, i) for i, node in enumerate(step.nodes)}
-    users: dict[Node, list[Node]] = {node: [] for node in step.nodes}
-    waiting = {node: len(sources) for node, sources in before.items()}
-    for user, sources in before.items():
-        for source in sources:
+    place = {node: i for i, node in enumerate(step.nodes)}
+    decided = {**before, late: before[late] | {early}}
+    order = _in_order(place, decided, lambda node: (node not in hurry, place[node]))
+    return tuple(node.name for node in order)
+
+
+def _in_order(
+    nodes: Iterable[Node], before: Before, rank: Callable[[Node], tuple[int, ...]]
+) -> list[Node]:
+    """The nodes in an order that `before` allows, of those that may go the least."""
+    users: dict[Node, list[Node]] = {node: [] for node in nodes}
+    waiting = {node: len(before[node]) for node in users}
+    for user in users:
+        for source in before[user]:
             users[source].append(user)
-    users[early].append(late)
-    waiting[late] += 1
-    ready = [(*rank[n], n) for n in step.nodes if not waiting[n]]
+    ready = [(rank(node), node) for node in users if not waiting[node]]
     heapq.heapify(ready)
-    order: list[str] = []
+    order: list[Node] = []
     while ready:
         node = heapq.heappop(ready)[-1]
-        order.append(node.name)
+        order.append(node)
         for user in users[node]:
             waiting[user] -= 1
             if not waiting[user]:
-                heapq.heappush(ready, (*rank[user], user))
-    return tuple(order)
+                heapq.heappush(ready, (rank(user), user))
+    return order
 
 
 def _near(order: Sequence[str], names: set[str]) -> list[str]:
