@@ -87,7 +87,7 @@ def test_time_and_memory_of_a_training_step(lab: Lab) -> None:
     view = lab.cell(2).locator(".tfteach-timeline")
     view.wait_for()
     view.locator(".tft-bar-op").first.wait_for()
-    assert "5 runs, the middle one" in view.locator("h3").first.inner_text()
+    assert "5 runs, the fastest" in view.locator("h3").first.inner_text()
     lanes = view.locator(".tft-lane")
     assert lanes.count() == 2
     gpu = view.locator(".tft-lane", has_text="GPU:0")

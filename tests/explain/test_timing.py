@@ -41,7 +41,8 @@ def test_totals_of_a_timed_run(session: tf.Session) -> None:
     assert scopes == {"w/": 1, "layer/": 2}
     assert "layer/xw" in {total.name for total in times.by_scope(2)}
     text = str(times)
-    assert text.startswith("3 runs, the middle one: ")
+    assert text.startswith("3 runs, the fastest: ")
+    assert max(op.end_us for op in times.ops) == pytest.approx(min(times.wall_us))
     assert "MatMul" in text
 
 

@@ -45,7 +45,7 @@ def test_lanes_ops_and_totals(graph: tf.Graph) -> None:
     assert "layer/" in {row[0] for row in state["_scopes"]}
     assert repr(view).startswith("TimelineView(")
     bundle = view.static_bundle()
-    assert bundle["text/plain"].startswith("2 runs, the middle one")
+    assert bundle["text/plain"].startswith("2 runs, the fastest")
     assert "layer/y" in bundle["image/svg+xml"]
     with pytest.raises(TypeError, match="RunMetadata"):
         TimelineView(3)

@@ -108,6 +108,8 @@ def words_of(array: np.ndarray[Any, Any], figures: Figures | None = None) -> str
         items = [_quoted(item) for item in array.reshape(-1)[:_SHOWN].tolist()]
         more = ", ..." if array.size > _SHOWN else ""
         return ", ".join(items) + more if array.ndim else "".join(items)
+    if not array.ndim:
+        return _alone(array[()])
     if array.size <= _SHOWN * 2:
         text = np.array2string(array, precision=4, separator=", ", threshold=50)
         return " ".join(text.split())
@@ -148,6 +150,18 @@ def number_text(value: Any) -> str:
     return str(value)
 
 
+def _alone(number: Any) -> str:
+    """A value that is one number: with all the digits of a float32, nine of a double.
+
+    In a loop that converges the last ones tell whether it still moves.
+    """
+    if not isinstance(number, np.floating) or not np.isfinite(number):
+        return number_text(number)
+    if number == 0 or 1e-4 <= abs(number) < 1e10:
+        return np.format_float_positional(number, 9, fractional=False, trim="-")
+    return np.format_float_scientific(number, 9, trim="-", exp_digits=1)
+
+
 _FEW = 3  # numbers on a line of a picture
 
 
@@ -155,7 +169,7 @@ def _short(seen: Seen) -> str:
     array = seen.array
     size = "×".join(str(n) for n in seen.shape)
     if array is not None and not seen.shape:
-        return number_text(array[()])
+        return _alone(array[()])
     if array is not None and array.size <= _FEW and array.ndim == 1:
         return f"[{', '.join(number_text(item) for item in array)}]"
     figures = seen.figures
