@@ -7,14 +7,51 @@ raises, so that a lesson can be run from top to bottom before its exercise is so
 
 from __future__ import annotations
 
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import tfteach as tf
 
 
-def _report(problem: str | None) -> None:
-    """Print the verdict."""
+def _report(find_problem: Callable[..., str | None], *answers: Any) -> None:
+    """Print the verdict; what an answer raises is one of its problems."""
+    try:
+        problem = find_problem(*answers)
+    except Exception as error:
+        problem = _words_of(error)
     print("Right. Well done!" if problem is None else f"Not yet: {problem}")
+
+
+def _words_of(error: Exception) -> str:
+    """What went wrong in the learner's code, and on which line of it."""
+    text = (str(error).strip() or "no message").splitlines()[0]
+    built_by = getattr(getattr(error, "op", None), "source", None)
+    frames = traceback.extract_tb(error.__traceback__)
+    places = [(frame.filename, frame.line) for frame in frames]
+    if built_by is not None:
+        places.append((built_by.file, built_by.text))
+    others = (Path(tf.__file__).parent, __file__, sys.prefix, sys.base_prefix)
+    lines = [
+        f" Your line: `{line}`"
+        for file, line in places
+        if line and not any(Path(file).is_relative_to(other) for other in others)
+    ]
+    return "".join([f"it ends with {type(error).__name__}: {text}", *lines[-1:]])
+
+
+def _not_a_tensor(value: Any, whose: str) -> str | None:
+    """The problem, if it is one; `whose` value it is begins the sentence."""
+    if isinstance(value, tf.Tensor):
+        return None
+    if value is None:
+        return f"{whose} is None. Is there a `return`, or an assignment, missing?"
+    text = repr(value)
+    if len(text) > 60:
+        text = f"of type {type(value).__name__}"
+    return f"{whose} is {text}, not a tensor."
 
 
 # ---- lesson 1
@@ -22,7 +59,7 @@ def _report(problem: str | None) -> None:
 
 def check_build_and_run(answer: Any) -> None:
     """Check (a + b)(a - b) / 2 for a = 7, b = 3, with its names and its scope."""
-    _report(_problem_of_answer(answer))
+    _report(_problem_of_answer, answer)
 
 
 def _problem_of_answer(answer: Any) -> str | None:
@@ -61,7 +98,7 @@ def _problem_of_answer(answer: Any) -> str | None:
 
 def check_fetch_feed_and_prune(at_100: Any, of_sun: Any, both: Any) -> None:
     """Check the three runs of the black-body exercise."""
-    _report(_problem_of_runs(at_100, of_sun, both))
+    _report(_problem_of_runs, at_100, of_sun, both)
 
 
 def _problem_of_runs(at_100: Any, of_sun: Any, both: Any) -> str | None:
@@ -73,6 +110,9 @@ def _problem_of_runs(at_100: Any, of_sun: Any, both: Any) -> str | None:
         except (TypeError, ValueError):
             return False
 
+    for name, value in (("power_at_100", at_100), ("power_of_sun", of_sun)):
+        if isinstance(value, tf.Tensor):
+            return f"`{name}` is a tensor, not a number: hand it to `body.run`."
     if at_100 is None:
         return "`power_at_100` is still None. Fetch `glow` and feed `celsius`."
     if near(at_100, sigma * 100.0**4):
@@ -103,7 +143,7 @@ def _problem_of_runs(at_100: Any, of_sun: Any, both: Any) -> str | None:
 
 def check_running_mean(running_mean: Any) -> None:
     """Check the mean after each of several runs, in two sessions."""
-    _report(_problem_of_mean(running_mean))
+    _report(_problem_of_mean, running_mean)
 
 
 def _problem_of_mean(running_mean: Any) -> str | None:
@@ -112,8 +152,11 @@ def _problem_of_mean(running_mean: Any) -> str | None:
         mean = running_mean(x)
         variables = tf.global_variables()
         init = tf.global_variables_initializer()
-    if not isinstance(mean, tf.Tensor):
-        return f"it should return a tensor, not {mean!r}."
+    problem = _not_a_tensor(mean, "what `running_mean` returns")
+    if problem is not None:
+        return problem
+    if mean.shape.as_list() != []:
+        return f"the mean has shape {mean.shape}, and should be one number."
     if not variables:
         return "there is no variable, so nothing stays from run to run."
     for numbers in ([4.0, 8.0, 0.0], [1.0, 2.0]):
@@ -136,17 +179,22 @@ def _problem_of_mean(running_mean: Any) -> str | None:
 
 def check_sharing(compare: Any) -> None:
     """Check that two inputs go through one encoder, and that the distance is right."""
-    _report(_problem_of_comparison(compare))
+    _report(_problem_of_comparison, compare)
 
 
 def _problem_of_comparison(compare: Any) -> str | None:
     with tf.Graph().as_default(), tf.Session() as session:
         a, b = (tf.placeholder(tf.float32, [None, 2], name=name) for name in "ab")
-        try:
-            found = compare(a, b)
-        except ValueError as error:
-            return f"building it fails: {str(error).split('.')[0]}."
+        found = compare(a, b)
+        problem = _not_a_tensor(found, "what `compare` returns")
+        if problem is not None:
+            return problem
         names = sorted(v.op.name for v in tf.trainable_variables())
+        if not names:
+            return (
+                "there are no variables: send both inputs through "
+                '`tf.layers.dense(..., 3, name="encoder")`.'
+            )
         if len(names) > 2:
             return (
                 f"there are {len(names)} variables: {', '.join(names)}. One layer has "
@@ -160,10 +208,20 @@ def _problem_of_comparison(compare: Any) -> str | None:
                 f"the result has shape {found.shape.as_list()}, not one number a row: "
                 "sum over axis 1."
             )
+        kernel = next(v for v in tf.trainable_variables() if "kernel" in v.name)
+        if kernel.shape.as_list() != [2, 3]:
+            return f"the layer has {kernel.shape[1]} units; it should have 3."
         session.run(tf.global_variables_initializer())
-        same, other = session.run(found, {a: [[1, 2], [1, 2]], b: [[1, 2], [5, 1]]})
+        feed = {a: [[1, 2], [1, 2]], b: [[1, 2], [5, 1]]}
+        (same, other), weights = session.run([found, kernel], feed)
     if same != 0 or other <= 0:
         return "equal rows should have distance 0, other rows more."
+    squared = float((([-4.0, 1.0] @ weights) ** 2).sum())
+    if abs(other - squared) > 1e-4 * squared:
+        return (
+            f"the distance of (1, 2) and (5, 1) is {other:g}; the *squared* distance "
+            f"of their codes is {squared:g}."
+        )
     return None
 
 
@@ -172,10 +230,12 @@ def _problem_of_comparison(compare: Any) -> str | None:
 
 def check_avoid_lazy_loading(graph: Any, growth: Any, final: Any) -> None:
     """Check that a training loop runs, converges, and leaves its graph alone."""
-    _report(_problem_of_loop(graph, growth, final))
+    _report(_problem_of_loop, graph, growth, final)
 
 
 def _problem_of_loop(graph: Any, growth: Any, final: Any) -> str | None:
+    if final is None or isinstance(final, tf.Tensor | tf.Variable):
+        return f"`final` is {final!r}, not a number: keep what `sess.run(w)` gives."
     if abs(float(final) - 2.0) > 1e-3:
         return f"`final` is {float(final)}; 20 steps should bring w close to 2."
     if growth.runs < 20:
@@ -201,7 +261,7 @@ def _problem_of_loop(graph: Any, growth: Any, final: Any) -> str | None:
 
 def check_gradients_and_optimizers(graph: Any, step: Any) -> None:
     """Check that `step` is momentum, written with two variables."""
-    _report(_problem_of_momentum(graph, step))
+    _report(_problem_of_momentum, graph, step)
 
 
 def _problem_of_momentum(graph: Any, step: Any) -> str | None:
@@ -210,6 +270,8 @@ def _problem_of_momentum(graph: Any, step: Any) -> str | None:
         return "the graph should have the variables `w` and `velocity`."
     if [v.op.name for v in graph.get_collection("trainable_variables")] != ["w"]:
         return "`velocity` is not to be trained: keep `trainable=False`."
+    if step is None:
+        return "`step` is None: keep what `w.assign_sub(...)` returns."
     w, velocity = variables["w"], variables["velocity"]
     with graph.as_default(), tf.Session(graph=graph) as session:
         session.run([w.initializer, velocity.initializer])
@@ -247,7 +309,7 @@ def _near(values: Any, expected: list[float]) -> bool:
 
 def check_control_dependencies(graph: Any, step: Any) -> None:
     """Check that `step` descends first and averages the new weight then."""
-    _report(_problem_of_average(graph, step))
+    _report(_problem_of_average, graph, step)
 
 
 def _problem_of_average(graph: Any, step: Any) -> str | None:
@@ -256,6 +318,8 @@ def _problem_of_average(graph: Any, step: Any) -> str | None:
     ]
     if not averages:
         return "there is no average yet: call `average.apply([w])`."
+    if step is None:
+        return "`step` is None: keep what `average.apply` returns."
     (w,) = graph.get_collection("trainable_variables")
     with graph.as_default(), tf.Session(graph=graph) as session:
         session.run(tf.global_variables_initializer())
@@ -285,22 +349,25 @@ def _problem_of_average(graph: Any, step: Any) -> str | None:
 
 def check_while_loop(fibonacci: Any) -> None:
     """Check that `fibonacci(n)` is the n-th number, by one loop."""
-    _report(_problem_of_loop_in_graph(fibonacci))
+    _report(_problem_of_loop_in_graph, fibonacci)
 
 
 def _problem_of_loop_in_graph(fibonacci: Any) -> str | None:
+    patience = tf.RunOptions(timeout_in_ms=1500)
     with tf.Graph().as_default() as graph, tf.Session() as session:
         n = tf.placeholder(tf.int32, [], name="n")
         answer = fibonacci(n)
-        if not isinstance(answer, tf.Tensor):
-            return (
-                f"fibonacci(n) is {answer!r}, not a tensor. Return what the loop gives."
-            )
+        problem = _not_a_tensor(answer, "fibonacci(n)")
+        if problem is not None:
+            return f"{problem} Return one of the three that the loop gives."
         loops = [op for op in graph.get_operations() if op.type == "LoopCond"]
         if len(loops) != 1:
             return f"there are {len(loops)} loops; build one `tf.while_loop`."
         for turn, wanted in ((1, 1), (2, 1), (3, 2), (10, 55), (30, 832040)):
-            value = int(session.run(answer, {n: turn}))
+            try:
+                value = int(session.run(answer, {n: turn}, options=patience))
+            except tf.errors.DeadlineExceededError:
+                return f"for n = {turn} the loop does not end. Does its counter count?"
             if value != wanted:
                 return (
                     f"for n = {turn} it gives {value} instead of {wanted}. Begin with "
@@ -314,7 +381,7 @@ def _problem_of_loop_in_graph(fibonacci: Any) -> str | None:
 
 def check_embeddings(regularized_loss: Any) -> None:
     """Check that the loss is right and its gradient sparse."""
-    _report(_problem_of_sparse_loss(regularized_loss))
+    _report(_problem_of_sparse_loss, regularized_loss)
 
 
 def _problem_of_sparse_loss(regularized_loss: Any) -> str | None:
@@ -324,6 +391,11 @@ def _problem_of_sparse_loss(regularized_loss: Any) -> str | None:
         )
         ids = tf.placeholder(tf.int32, [None], name="ids")
         loss = regularized_loss(table, ids)
+        problem = _not_a_tensor(loss, "the loss")
+        if problem is not None:
+            return problem
+        if loss.shape.as_list() != []:
+            return f"the loss has shape {loss.shape}, and should be one number."
         (gradient,) = tf.gradients(loss, [table])
         if gradient is None:
             return "the loss does not depend on the table: look the rows up in it."
@@ -347,7 +419,7 @@ def _problem_of_sparse_loss(regularized_loss: Any) -> str | None:
 
 def check_convnet(block: Any, conv_relu: Any, max_pool: Any) -> None:
     """Check the block's shape, its scopes, and that it shares variables by name."""
-    _report(_problem_of_block(block))
+    _report(_problem_of_block, block)
 
 
 def _problem_of_block(block: Any) -> str | None:
@@ -363,6 +435,16 @@ def _problem_of_block(block: Any) -> str | None:
                 f"the variables are {sorted(names)}; they should be {sorted(wanted)}. "
                 "Build both convolutions inside `tf.variable_scope(scope_name)`."
             )
+        for part, depth in (("first", 3), ("second", 4)):
+            (kernel,) = (
+                v for v in tf.trainable_variables() if v.op.name == f"a/{part}/kernel"
+            )
+            if kernel.shape.as_list() != [3, 3, depth, 4]:
+                return (
+                    f"the kernel of `{part}` has shape {kernel.shape}; with size 3 and "
+                    f"4 filters it should be (3, 3, {depth}, 4). `second` takes what "
+                    "`first` gives."
+                )
         if output.shape.as_list() != [None, 6, 4, 4]:
             return (
                 f"from 12 x 8 x 3 the block makes {output.shape}; it should be "
@@ -384,7 +466,7 @@ def _problem_of_block(block: Any) -> str | None:
 
 def check_towers(two_towers: Any) -> None:
     """Check that each half runs on a card of its own, and that nothing is lost."""
-    _report(_problem_of_towers(two_towers))
+    _report(_problem_of_towers, two_towers)
 
 
 def _problem_of_towers(two_towers: Any) -> str | None:
@@ -397,15 +479,19 @@ def _problem_of_towers(two_towers: Any) -> str | None:
         layers = [op for op in graph.get_operations() if op.type == "Mul"]
     wanted = ["/device:GPU:0", "/device:GPU:1"]
     if len(layers) != 2:
-        return f"`layer` was called {len(layers)} times; call it once for each half."
-    devices = [op.device for op in layers]
+        times = "once" if len(layers) == 1 else f"{len(layers)} times"
+        return f"`layer` was called {times}; call it once for each half."
+    problem = _not_a_tensor(joined, "what `two_towers` returns")
+    if problem is not None:
+        return f"{problem} Join the two results: tf.concat(results, axis=0)."
+    devices = [_end_of(op.device) for op in layers]
     if sorted(devices) != wanted:
         said = " and ".join(repr(device) for device in devices)
         return f'the layers ask for {said}. Build each in `with tf.device("/gpu:...")`.'
     sizes = {op.outputs[0].shape.as_list()[0] for op in layers}
     if sizes != {3}:
         return "each tower should get half of the rows: tf.split(x, 2, axis=0)."
-    if joined.op.device != "/device:CPU:0":
+    if _end_of(joined.op.device) not in ("/device:CPU:0", "/device:CPU:*"):
         return f"the result is joined on {joined.op.device!r}, not on the CPU."
     value = [[float(4 * row + column) for column in range(4)] for row in range(6)]
     config = tf.ConfigProto(allow_soft_placement=True)
@@ -416,22 +502,27 @@ def _problem_of_towers(two_towers: Any) -> str | None:
     return None
 
 
+def _end_of(device: str) -> str:
+    """A device without its machine: "/device:GPU:0"."""
+    return device[device.find("/device:") :] if "/device:" in device else device
+
+
 # ---- lesson 12
 
 
 def check_safe_length(safe_length: Any) -> None:
     """Check the lengths, and that their gradient is a number, for zeros too."""
-    _report(_problem_of_length(safe_length))
+    _report(_problem_of_length, safe_length)
 
 
 def _problem_of_length(safe_length: Any) -> str | None:
     values = [[3.0, 4.0], [0.0, 0.0], [-1.0, 0.0]]
     with tf.Graph().as_default(), tf.Session() as session:
         rows = tf.placeholder(tf.float32, [None, 2], name="rows")
-        try:
-            found = safe_length(rows)
-        except (TypeError, ValueError) as error:
-            return f"building it fails: {str(error).splitlines()[0]}"
+        found = safe_length(rows)
+        problem = _not_a_tensor(found, "what `safe_length` returns")
+        if problem is not None:
+            return problem
         (slope,) = tf.gradients(found, rows)
         lengths = session.run(found, {rows: values})
         if lengths.shape != (3,):
@@ -461,7 +552,7 @@ def _problem_of_length(safe_length: Any) -> str | None:
 
 def check_distances(distances: Any) -> None:
     """Check the distances, and that few ops make them."""
-    _report(_problem_of_distances(distances))
+    _report(_problem_of_distances, distances)
 
 
 def _problem_of_distances(distances: Any) -> str | None:
@@ -472,10 +563,10 @@ def _problem_of_distances(distances: Any) -> str | None:
     with tf.Graph().as_default() as graph, tf.Session() as session:
         points = tf.placeholder(tf.float32, [None, 2], name="points")
         centres = tf.placeholder(tf.float32, [5, 2], name="centres")
-        try:
-            result = distances(points, centres)
-        except ValueError as error:
-            return f"building it fails: {str(error).splitlines()[0]}"
+        result = distances(points, centres)
+        problem = _not_a_tensor(result, "what `distances` returns")
+        if problem is not None:
+            return problem
         found = session.run(result, {points: rows, centres: rows[:5]})
         count = len(explain_run(graph, result, [points, centres]).needed)
     if found.shape != (7, 5):
@@ -484,7 +575,7 @@ def _problem_of_distances(distances: Any) -> str | None:
         )
     if abs(found - wanted).max() > 1e-4:
         return "the shape is right, the numbers are not."
-    if count >= 12:
+    if count >= 15:
         return (
             f"right, but {count} ops run. Let broadcasting make the pairs: points as "
             "[n, 1, 2], centres as [1, m, 2]."

@@ -187,6 +187,8 @@ def fibonacci(begin=1, loops=1):
         (lambda n: n, "there are 0 loops"),
         (fibonacci(loops=2), "there are 2 loops"),
         (fibonacci(begin=0), "Begin with (1, 1, 1)"),
+        (lambda n: tf.while_loop(lambda i: i < n, lambda i: i, [0]), "does not end"),
+        (lambda n: tf.constant(range(n)), "Your line: `(lambda n: tf.constant(range"),
     ],
 )
 def test_while_loop(checks, capsys, build, said) -> None:
@@ -207,6 +209,8 @@ def sparse_loss(table, ids, of_all=False, rate=0.1):
         (lambda table, ids: sparse_loss(table, ids, of_all=True), "is dense"),
         (lambda table, ids: sparse_loss(table, ids, rate=0.5), "16.5 + 0.1 * 33"),
         (lambda table, ids: tf.constant(1.0), "does not depend on the table"),
+        (lambda table, ids: table, "not a tensor"),
+        (lambda table, ids: table + 1.0, "the loss has shape (3, 2)"),
     ],
 )
 def test_embeddings(checks, capsys, build, said) -> None:
@@ -267,10 +271,16 @@ def encoded(units: int, names: tuple[str, str], reuse: bool | None, axis: int = 
     [
         (encoded(3, ("encoder", "encoder"), True), "Right"),
         (encoded(3, ("one", "two"), None), "there are 4 variables"),
-        (encoded(3, ("encoder", "encoder"), None), "building it fails: Variable"),
+        (
+            encoded(3, ("encoder", "encoder"), None),
+            "it ends with ValueError: Variable encoder/kernel already",
+        ),
         (encoded(3, ("layer", "layer"), True), "should be called `encoder`"),
         (encoded(3, ("encoder", "encoder"), True, axis=0), "not one number a row"),
         (lambda a, b: encoded(3, ("encoder",) * 2, True)(a, b) + 1.0, "distance 0"),
+        (lambda a, b: encoded(3, ("encoder",) * 2, True)(a, b) * 2.0, "the *squared*"),
+        (encoded(4, ("encoder", "encoder"), True), "has 4 units"),
+        (lambda a, b: tf.reduce_sum(a - b, 1), "there are no variables"),
     ],
 )
 def test_lesson_4(
@@ -306,7 +316,10 @@ def half_updated(x: tf.Tensor) -> tf.Tensor:
         (no_updates, "after [4.0] it gives nan, the mean is 4"),
         (half_updated, "after [4.0, 8.0] it gives 12, the mean is 6"),
         (lambda x: x, "there is no variable"),
-        (lambda x: 3.0, "not 3.0"),
+        (lambda x: 3.0, "is 3.0, not a tensor"),
+        (lambda x: tf.Variable([0.0]).assign_add([x]), "has shape (1,)"),
+        (lambda x: tf.Variable(0.0) / tf.Variable(0), "Your line: `(lambda x: tf.Var"),
+        (lambda x: tf.Session().run(x), "Your line: `(lambda x: tf.Session()"),
     ],
 )
 def test_lesson_3(
@@ -337,7 +350,7 @@ def towers(
     ("two_towers", "said"),
     [
         (towers(), "Right"),
-        (lambda x, layer: layer(x), "called 1 times"),
+        (lambda x, layer: layer(x), "called once"),
         (towers(("/gpu:0", "/gpu:0")), "the layers ask for '/device:GPU:0' and"),
         (towers(joined_on="/gpu:0"), "joined on '/device:GPU:0', not on the CPU"),
         (towers(swaps=True), "in the same order"),
@@ -368,7 +381,7 @@ def all_at_once(points: tf.Tensor, centres: tf.Tensor) -> tf.Tensor:
         (one_by_one, "right, but 22 ops run"),
         (lambda p, c: tf.transpose(all_at_once(p, c)), "is [5, 7], not [7, 5]"),
         (lambda p, c: 2 * all_at_once(p, c), "the numbers are not"),
-        (lambda p, c: tf.matmul(p, c), "building it fails: Dimensions must"),
+        (lambda p, c: tf.matmul(p, c), "it ends with ValueError: Dimensions must"),
     ],
 )
 def test_lesson_13(
@@ -413,7 +426,7 @@ def chosen_before(rows):
             - tf.stop_gradient(chosen_before(rows)),
             "it should be each row divided",
         ),
-        (lambda rows: tf.sqrt(rows, 1, 2), "building it fails"),
+        (lambda rows: tf.sqrt(rows, 1, 2), "it ends with TypeError"),
     ],
 )  # fmt: skip
 def test_lesson_12(
@@ -421,3 +434,34 @@ def test_lesson_12(
 ) -> None:
     checks.check_safe_length(safe_length)
     assert said in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "check_running_mean",
+        "check_sharing",
+        "check_while_loop",
+        "check_embeddings",
+        "check_towers",
+        "check_safe_length",
+        "check_distances",
+    ],
+)
+def test_a_function_that_fails_or_returns_nothing_is_a_problem_as_well(
+    checks: ModuleType, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    check = getattr(checks, name)
+    check(lambda *_: None)
+    check(3)
+
+    def fails(*_):
+        raise KeyError("scores")
+
+    check(fails)
+    nothing, no_function, failed = capsys.readouterr().out.splitlines()
+    assert "Not yet: " in nothing
+    assert "'int' object is not callable" in no_function
+    begin, _, line = failed.partition(" Your line: ")
+    assert begin == "Not yet: it ends with KeyError: 'scores'"
+    assert line == '`raise KeyError("scores")`'
