@@ -41,8 +41,7 @@ class TimelineMagics(Magics):
         "--runs",
         type=int,
         default=5,
-        help="how many runs are timed, after one to warm up; the one in the middle is "
-        "shown.",
+        help="how many runs are timed, after one to warm up; the fastest is shown.",
     )
     @argument("--memory", action="store_true", help="show the run's memory as well.")
     @STATIC

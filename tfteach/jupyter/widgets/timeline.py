@@ -95,7 +95,7 @@ class TimelineView(PlainView):
     def of(
         cls, session: Any, fetches: Any, feed_dict: Any = None, runs: int = 5
     ) -> TimelineView:
-        """Run `fetches` with full tracing, and show the run in the middle.
+        """Run `fetches` with full tracing, and show the fastest run.
 
         Args: as for `tfteach.explain.timing.timed`; a training op trains.
         """
