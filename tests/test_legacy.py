@@ -143,7 +143,11 @@ from tensorflow.train import AdamOptimizer
 import tensorflow.contrib.slim as slim; slim.conv2d, slim.arg_scope
 from tensorflow.contrib import layers; layers.fully_connected
 from tensorflow.contrib.layers.python.layers import batch_norm
+from tensorflow.contrib.layers.python.layers import initializers, layers, regularizers
+from tensorflow.contrib.layers.python.layers import utils; utils.two_element_tuple
+from tensorflow.contrib.layers.python.layers.layers import conv2d
 from tensorflow.contrib.framework.python.ops import add_arg_scope
+from tensorflow.contrib.framework.python.ops import variables; variables.model_variable
 from tensorflow.contrib.rnn.python.ops import core_rnn_cell, rnn_cell; rnn_cell.SRUCell
 from tensorflow.contrib.rnn.python.ops.core_rnn_cell import _linear, EmbeddingWrapper
 from tensorflow.contrib.legacy_seq2seq.python.ops import seq2seq; seq2seq.rnn_decoder

@@ -181,20 +181,27 @@ _PARENTS = {
     for depth in range(len(parts))
 }
 
-# Modules in `tensorflow.contrib.<package>.python.ops` that old code imports from there.
+# Modules in `tensorflow.contrib` that old code imports from there.
 _CONTRIB = {
-    "rnn": "core_rnn_cell fused_rnn_cell gru_ops lstm_ops rnn rnn_cell",
-    "legacy_seq2seq": "seq2seq",
-    "seq2seq": "attention_wrapper basic_decoder beam_search_decoder decoder helper "
-    "loss",
+    "framework.python.framework": "checkpoint_utils tensor_util",
+    "framework.python.ops": "arg_scope ops variables",
+    "layers.python.layers": "embedding_ops encoders initializers layers normalization "
+    "optimizers regularizers summaries utils",
+    "legacy_seq2seq.python.ops": "seq2seq",
+    "losses.python.losses": "loss_ops",
+    "metrics.python.ops": "metric_ops",
+    "rnn.python.ops": "core_rnn_cell fused_rnn_cell gru_ops lstm_ops rnn rnn_cell",
+    "seq2seq.python.ops": "attention_wrapper basic_decoder beam_search_decoder decoder "
+    "helper loss",
 }
-for _package, _modules in _CONTRIB.items():
-    _ops = f"contrib.{_package}.python.ops"
-    _TABLE[_ops] = (f"contrib.{_package}",)
+for _path, _modules in _CONTRIB.items():
+    _folder = f"contrib.{_path}"
+    _TABLE[_folder] = ("contrib." + _path.partition(".")[0],)
     for _name in _modules.split():
-        _TABLE[f"{_ops}.{_name}"] = _TABLE[_ops]
-for _name in _CONTRIB["seq2seq"].split():
+        _TABLE[f"{_folder}.{_name}"] = _TABLE[_folder]
+for _name in _CONTRIB["seq2seq.python.ops"].split():
     _TABLE[f"contrib.seq2seq.python.ops.{_name}"] += ("tfteach.contrib.seq2seq.inner",)
+_TABLE["contrib.layers.python.layers.utils"] = ("contrib.slim.utils",)
 _TABLE["contrib.rnn.python.ops.core_rnn_cell"] += ("tfteach.contrib.rnn.linear",)
 
 
