@@ -13,7 +13,16 @@ from tfteach.framework.export import export
 from tfteach.framework.op import OPS, Op
 from tfteach.framework.operation import Operation
 
-_registered: dict[str, tuple[Callable[..., Any] | None, str]] = {}
+# What stops gradients without an error.  Source: python/ops/state_grad.py and others.
+_STOPS = frozenset(
+    """Assign AssignAdd AssignSub ScatterAdd ScatterSub ScatterMul ScatterDiv
+    ScatterNdUpdate ScatterNdAdd ScatterNdSub DrawBoundingBoxes HSVToRGB EditDistance
+    NonMaxSuppression NonMaxSuppressionV2 NonMaxSuppressionWithOverlaps
+    SampleDistortedBoundingBox SampleDistortedBoundingBoxV2 SparseAddGrad""".split()
+)
+_registered: dict[str, tuple[Callable[..., Any] | None, str]] = dict.fromkeys(
+    _STOPS, (None, "tfteach")
+)
 
 
 def _register(name: str, rule: Callable[..., Any] | None, depth: int) -> None:

@@ -257,8 +257,8 @@ def as_dtype(type_value: Any) -> DType:
         found = None
     if found is not None:
         return found
-    try:
-        numpy_dtype = np.dtype(type_value)
+    try:  # None is float64 to NumPy
+        numpy_dtype = None if type_value is None else np.dtype(type_value)
     except TypeError:
         numpy_dtype = None
     if numpy_dtype is not None:

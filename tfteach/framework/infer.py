@@ -14,7 +14,7 @@ import numpy as np
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import DType
-from tfteach.framework.inputs import refuse_dtype
+from tfteach.framework.inputs import check_allowed, refuse_dtype
 from tfteach.framework.op import Arg, Op
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import Shape
@@ -81,7 +81,7 @@ def _check_types(
                 else None,
             )
             if expected is None:
-                _check_allowed(cls, arg, dtype)
+                check_allowed(cls, arg, dtype)
                 bound[arg.type_attr], bound_by[arg.type_attr] = dtype, arg.name
             elif dtype is not expected:
                 refuse_dtype(cls, arg, tensor, expected, bound_by)
@@ -94,7 +94,7 @@ def _check_types(
         raise ValueError(f"{cls.op_type} takes {position} inputs, got {len(inputs)}")
     for field in cls.fields:
         if field in _type_attrs(cls):
-            _check_allowed(cls, Arg(field, type_attr=field), getattr(op, field))
+            check_allowed(cls, Arg(field, type_attr=field), getattr(op, field))
     return op.output_dtypes(bound), bound
 
 
@@ -120,16 +120,6 @@ def _count(op: Op, arg: Arg, bound: dict[str, Any], left: int) -> int:
     if len(same) != len(sequences):
         raise ValueError(f"{op.op_type}: cannot tell its input lists apart")
     return (left - (len(after) - len(same))) // (1 + len(same))
-
-
-def _check_allowed(cls: type[Op], arg: Arg, dtype: DType) -> None:
-    allowed = cls.allowed_types(arg.type_attr)
-    if allowed is not None and dtype not in allowed:
-        names = ", ".join(d.name for d in allowed)
-        raise TypeError(
-            f"Value passed to parameter '{arg.name}' has DataType {dtype.name} not in "
-            f"list of allowed values: {names}"
-        )
 
 
 def _infer_shapes(

@@ -131,6 +131,7 @@ def _convert_one(
     except TypeError as error:
         if dtype is None:
             raise
+        _check_bound(cls, arg, dtype, bound_by)
         raise TypeError(
             f"Expected {dtype.name} passed to parameter '{arg.name}' of op "
             f"'{cls.op_type}', got {value!r} of type '{type(value).__name__}' instead. "
@@ -157,9 +158,29 @@ def _convert_one(
     return tensor
 
 
+def _check_bound(
+    cls: type[Op], arg: Arg, dtype: DType, bound_by: dict[str, str]
+) -> None:
+    """An earlier argument's type is refused before one that differs from it."""
+    if arg.type_attr in bound_by:
+        check_allowed(cls, Arg(bound_by[arg.type_attr], None, arg.type_attr), dtype)
+
+
+def check_allowed(cls: type[Op], arg: Arg, dtype: DType) -> None:
+    """Raises: TypeError: the op takes no such type there."""
+    allowed = cls.allowed_types(arg.type_attr)
+    if allowed is not None and dtype not in allowed:
+        names = ", ".join(d.name for d in allowed)
+        raise TypeError(
+            f"Value passed to parameter '{arg.name}' has DataType {dtype.name} not in "
+            f"list of allowed values: {names}"
+        )
+
+
 def refuse_dtype(
     cls: type[Op], arg: Arg, tensor: Tensor, dtype: DType, bound_by: dict[str, str]
 ) -> None:
+    _check_bound(cls, arg, dtype, bound_by)
     prefix = f"Input '{arg.name}' of '{cls.op_type}' Op has type "
     if arg.type_attr in bound_by:
         raise TypeError(

@@ -67,7 +67,8 @@ def compatible(a: Shape, b: Shape) -> bool:
 def broadcast(a: Shape, b: Shape) -> Shape:
     """The shape of an element-wise operation on `a` and `b` (NumPy's rules).
 
-    An unknown size against 1 stays unknown; against n > 1 it must become n.
+    An unknown size against 1 stays unknown; against n > 1 it must become n; against 0
+    it may be 1, and TF tells nothing.
 
     Raises:
       ValueError: two known sizes differ and neither is 1.
@@ -85,6 +86,8 @@ def broadcast(a: Shape, b: Shape) -> Shape:
             sizes.append(m)
         elif m == 1:
             sizes.append(n)
+        elif (m is None or n is None) and not m and not n:
+            sizes.append(None)
         else:
             sizes.append(same_size(m, n))
     return tuple(sizes)

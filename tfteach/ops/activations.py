@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
+
 from tfteach.framework import shape as shapes
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import dtypes_of, float32
@@ -159,9 +161,9 @@ class Selu(_Activation):
     T = FLOATS
 
     def compute(self, xp: Any, features: Any) -> Any:
-        return xp.where(
-            features < 0, SELU_SCALE_ALPHA * xp.expm1(features), SELU_SCALE * features
-        )
+        kind = features.dtype.type
+        scale, below = kind(SELU_SCALE), kind(SELU_SCALE_ALPHA)
+        return xp.where(features < 0, below * xp.expm1(features), scale * features)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         return [SeluGrad()(grad, op.outputs[0])]
@@ -180,8 +182,9 @@ class SeluGrad(_ActivationGrad):
         return shapes.merge(gradients, outputs)
 
     def compute(self, xp: Any, gradients: Any, outputs: Any) -> Any:
+        kind = outputs.dtype.type
         slope = xp.where(
-            outputs < 0, outputs + SELU_SCALE_ALPHA, outputs.dtype.type(SELU_SCALE)
+            outputs < 0, outputs + kind(SELU_SCALE_ALPHA), kind(SELU_SCALE)
         )
         return gradients * slope
 
@@ -201,7 +204,8 @@ class LeakyRelu(_Activation):
     T_default = float32
 
     def compute(self, xp: Any, features: Any) -> Any:
-        return xp.where(features > 0, features, features * self.alpha)
+        slope = features.dtype.type(np.float32(self.alpha))  # attributes are float32
+        return xp.where(features > 0, features, features * slope)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         return [LeakyReluGrad(self.alpha)(grad, op.inputs[0])]
@@ -219,7 +223,8 @@ class LeakyReluGrad(_ActivationGrad):
     T_default = float32
 
     def compute(self, xp: Any, gradients: Any, features: Any) -> Any:
-        return xp.where(features > 0, gradients, gradients * self.alpha)
+        slope = gradients.dtype.type(np.float32(self.alpha))
+        return xp.where(features > 0, gradients, gradients * slope)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         x = op.inputs[1]

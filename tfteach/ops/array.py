@@ -221,7 +221,7 @@ class ExpandDims(Op):
         if input is None:
             return None
         if dim is None:
-            return (None,) * (len(input) + 1)
+            return None  # as in TF, which gives up the rank too
         axis, rank = int(np.reshape(dim, ())), len(input)
         if not -rank - 1 <= axis <= rank:
             raise ValueError(f"dim {axis} not in the interval [{-rank - 1}, {rank}].")

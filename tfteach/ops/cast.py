@@ -13,6 +13,7 @@ from tfteach.framework import dtypes
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import DType, as_dtype
 from tfteach.framework.export import export
+from tfteach.framework.indexed_slices import IndexedSlices
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
@@ -66,7 +67,7 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     y = x as dtype; floats are cut towards zero to integers.
 
     Args:
-      x: a Tensor or SparseTensor of numbers or bool, of any shape.
+      x: a Tensor, SparseTensor or IndexedSlices of numbers or bool.
       dtype: the wanted type.
       name: the op's name.
 
@@ -91,6 +92,9 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
         if isinstance(x, SparseTensor):
             values = cast(x.values, target, name=scope)
             return SparseTensor(x.indices, values, x.dense_shape)
+        if isinstance(x, IndexedSlices):
+            values = cast(x.values, target, name=scope)
+            return IndexedSlices(values, x.indices, x.dense_shape)
         x = convert(x, name="x")
         return x if x.dtype.base_dtype is target else Cast(target)(x, name=scope)
 

@@ -160,6 +160,8 @@ def as_array(value: Any, dtype: DType | None = None) -> np.ndarray[Any, Any]:
         array = np.array(value)
     except ValueError:
         raise _ragged(value) from None
+    except NotImplementedError:  # from Tensor.__array__
+        raise TypeError("List of Tensors when single Tensor expected") from None
     if array.dtype == object or array.dtype.kind in "USMm":
         raise TypeError(
             f"Failed to convert object of type {type(value)} to Tensor. Contents: "

@@ -287,7 +287,7 @@ def _dilated(
         return _non_atrous(tensor, filters, word, data_format, list(steps), name)
 
     window: Any = np.array(kernel, np.int32) if shapes.is_full(kernel) else None
-    if window is None:
+    if window is None and padding != "VALID":  # which needs no padding
         window = shape_ops.shape(filter)
     start = 2 if is_first else 1
     dims = range(start, start + count)

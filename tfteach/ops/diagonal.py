@@ -93,8 +93,10 @@ class MatrixSetDiag(Op):
         shapes.with_rank_at_least(input, 2)
         shapes.with_rank_at_least(diagonal, 1)
         if input is not None:
-            shapes.merge((*input[:-2], _shorter(*input[-2:])), diagonal)
-        return input
+            whole = shapes.merge((*input[:-2], _shorter(*input[-2:])), diagonal)
+            assert whole is not None
+            return (*whole[:-1], *input[-2:])
+        return None if diagonal is None else (*diagonal[:-1], None, None)
 
     def compute(self, xp: Any, input: Any, diagonal: Any) -> Any:
         n = min(input.shape[-2:])

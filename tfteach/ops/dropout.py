@@ -10,7 +10,7 @@ from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape, as_shape
-from tfteach.framework.static import constant_value
+from tfteach.framework.static import python_constant_value
 from tfteach.ops import array
 from tfteach.ops import shapes as shape_ops
 from tfteach.ops.adjoint import upward
@@ -73,7 +73,7 @@ def dropout(
                 return x
         rate = convert(rate, dtype=x.dtype.base_dtype, name="rate")
         rate.shape.assert_has_rank(0)
-        value = constant_value(rate)
+        value = python_constant_value(rate)
         if value is not None and value == 0:
             return x
         return _drop(x, rate, _noise_shape(x, noise_shape), seed)

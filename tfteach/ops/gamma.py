@@ -267,13 +267,10 @@ class Betainc(Op):
     T = _FLOATS
 
     def infer_shape(self, a: Shape, b: Shape, x: Shape) -> Shape:
-        whole: Shape = ()
-        for own in (a, b, x):
-            if own is None:
-                return None
-            if own and whole:
-                whole = shapes.merge(whole, own)
-            whole = whole or own
+        known = [own for own in (a, b, x) if own]  # no scalars
+        whole = known[0] if known else () if None not in (a, b, x) else None
+        for own in known[1:]:
+            whole = shapes.merge(whole, own)
         return whole
 
     def compute(self, xp: Any, a: Any, b: Any, x: Any) -> Any:

@@ -232,11 +232,12 @@ def _batch_indices(
     batch: int,
     name: str = "range",
     gathered: Tensor | None = None,
+    width: Tensor | None = None,
 ) -> Tensor:
     """The indices into the table whose batch axes are one axis; sizes of its type."""
     result, dtype = indices, indices.dtype.base_dtype
     rank = len(indices.static_shape or ())
-    width = ones((), dtype=dtype)
+    width = ones((), dtype=dtype) if width is None else width
     for axis in range(batch, 0, -1):
         here = sizes[axis - 1]
         inner = sizes[axis] if axis < batch or gathered is None else gathered
@@ -378,8 +379,10 @@ def batch_gather(params: Any, indices: Any, name: str | None = None) -> Tensor:
         batch = len(indices.static_shape) - 1
         indices_shape, params_shape = shape(indices), shape(params)
         # TF orders these so: ones, then the sizes, which it casts even to their type.
+        width = ones((), dtype=indices.dtype.base_dtype)
         sizes = OPS["Cast"](DstT=indices.dtype.base_dtype)(params_shape)
-        flat_indices = reshape(_batch_indices(sizes, indices, batch, "Range"), [-1])
+        flat_indices = _batch_indices(sizes, indices, batch, "Range", width=width)
+        flat_indices = reshape(flat_indices, [-1])
         inner = params_shape[batch + 1 :]
         rows = OPS["Prod"]()(params_shape[: batch + 1], [0])
         flat = reshape(params, concat([[rows], inner], axis=0))

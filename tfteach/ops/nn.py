@@ -5,6 +5,7 @@ Source: core/ops/nn_ops.cc, python/ops/nn_ops.py, nn_impl.py, nn_grad.py.
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
 from tfteach.framework import shape as shapes
@@ -135,7 +136,8 @@ class BiasAddGrad(Op):
             return out_backprop.sum(axis=axes, dtype=dtype)
         rows = out_backprop
         if out_backprop.ndim > 2:
-            rows = out_backprop.reshape(-1, out_backprop.shape[-1])
+            count = math.prod(out_backprop.shape[:-1])
+            rows = out_backprop.reshape(count, out_backprop.shape[-1])
         return rows.sum(axis=0, dtype=dtype)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:

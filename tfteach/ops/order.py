@@ -134,13 +134,12 @@ class Unique(Op):
     out_idx: DType = int32
 
     def infer_shape(self, x: Shape) -> list[Shape]:
-        return [(None,), shapes.with_rank(x, 1)]
+        if x is not None:
+            shapes.with_rank(x, 1)
+        return [(None,), x]
 
     def compute(self, xp: Any, x: Any) -> Any:
         return _unique(xp, x, self.out_idx.numpy_dtype)
-
-    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
-        raise LookupError("No gradient defined for operation of type Unique")
 
 
 class UniqueWithCounts(Op):
@@ -156,9 +155,6 @@ class UniqueWithCounts(Op):
         values, inverse = _unique(xp, x, self.out_idx.numpy_dtype)
         counts = xp.bincount(inverse, minlength=values.size)
         return values, inverse, counts.astype(inverse.dtype)
-
-    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
-        raise LookupError("No gradient defined for operation of type UniqueWithCounts")
 
 
 def _unique(xp: Any, x: Any, dtype: Any) -> tuple[Any, Any]:
@@ -196,9 +192,6 @@ class ListDiff(Op):
                 raise invalid_argument(f"{name} should be a 1D vector.")
         kept = xp.flatnonzero(~xp.isin(x, y))
         return x[kept], kept.astype(self.out_idx.numpy_dtype)
-
-    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
-        raise LookupError("No gradient defined for operation of type ListDiff")
 
 
 class _Bound(Op, abstract=True):
@@ -267,9 +260,6 @@ class Bitcast(Op):
         if new < old:
             return flat.reshape((*input.shape, old // new))
         return flat.reshape(input.shape[:-1])
-
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
-        return [None]
 
 
 # ---- public functions

@@ -156,6 +156,14 @@ def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
     Returns:
       A Tensor [largest index + 1, ...].
 
+    Raises:
+      ValueError: the lists differ in length.
+
     Source: DynamicStitch in core/ops/data_flow_ops.cc.
     """
+    if len(indices) != len(data):
+        raise ValueError(
+            f"List argument 'data' to 'dynamic_stitch' Op with length {len(data)} must "
+            f"match length {len(indices)} of argument 'indices'."
+        )
     return DynamicStitch()(indices, data, name=name)

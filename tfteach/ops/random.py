@@ -198,9 +198,6 @@ class RandomShuffle(StatefulOp):
         generator = stream(ctx, self).reserve((size + 2) // 4)
         return value[ctx.xp.asarray(philox.permutation(generator, size))]
 
-    def gradient(self, op: Operation, grad: Tensor) -> Any:
-        raise LookupError("No gradient defined for operation of type RandomShuffle")
-
 
 class Multinomial(StatefulOp):
     """Classes drawn from unnormalized log-probabilities.

@@ -88,7 +88,10 @@ class ScatterNd(Op):
     def compute(self, xp: Any, indices: Any, updates: Any, shape: Any) -> Any:
         whole = tuple(shape.tolist())
         numbers, rows, count = _rows(xp, indices, updates, whole)
-        return sum_rows(xp, rows, numbers, count).reshape(whole)
+        total = sum_rows(xp, rows, numbers, count).reshape(whole)
+        if updates.dtype.hasobject:  # of strings
+            total[total == 0] = b""
+        return total
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         return [None, GatherNd()(grad, op.inputs[0]), None]

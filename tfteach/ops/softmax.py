@@ -117,17 +117,19 @@ def _along_axis(op: Op, logits: Any, axis: Any, name: str | None) -> Tensor:
             f"Dimension ({axis}) must be in the range [{-rank}, {rank}) where {rank} "
             "is the number of dimensions in the input.",
         )
-    shape_ops.rank(logits)  # TF makes these two nodes as well
+    own_rank = shape_ops.rank(logits)  # two nodes, as in TF
+    if axis < 0:
+        axis = axis + own_rank  # a tensor, and so what follows from it
     input_rank = shape_ops.rank(logits)
-    last = axis % rank
-    swapped = _swap_with_last(logits, last, subtract(input_rank, 1))
-    result = _swap_with_last(op(swapped), last, subtract(input_rank, 1), name)
+    at = axis % rank
+    swapped = _swap_with_last(logits, at, subtract(input_rank, 1))
+    result = _swap_with_last(op(swapped), at, subtract(input_rank, 1), name)
     result.set_shape(logits.shape)
     return result
 
 
 def _swap_with_last(
-    tensor: Any, axis: int, last: Any, name: str | None = None
+    tensor: Any, axis: Any, last: Any, name: str | None = None
 ) -> Tensor:
     order = join.concat(
         [upward("range")(axis), [last], upward("range")(axis + 1, last), [axis]], 0

@@ -214,7 +214,7 @@ def _solution_shape(matrix: Shape, rhs: Shape) -> Shape:
     batch, size = square(matrix)
     shapes.with_rank_at_least(rhs, 2)
     if rhs is None:
-        return None
+        return None if batch is None else (*batch, size, None)
     if size is not None and rhs[-2] is not None and size != rhs[-2]:
         raise ValueError(f"Dimensions must be equal, but are {size} and {rhs[-2]}")
     outer = shapes.merge(batch, rhs[:-2])

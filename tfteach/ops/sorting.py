@@ -15,7 +15,7 @@ from tfteach.framework.dtypes import DType, int32, int64
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import Op
-from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.static import constant_value
@@ -154,9 +154,6 @@ class UniqueV2(Op):
     def compute(self, xp: Any, x: Any, axis: Any) -> tuple[Any, Any]:
         return _distinct(x, axis, self.out_idx.numpy_dtype)[:2]
 
-    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
-        raise LookupError("No gradient defined for operation of type UniqueV2")
-
 
 class UniqueWithCountsV2(Op):
     """UniqueV2, and how often each slice occurs.  Source: UniqueWithCountsV2."""
@@ -175,11 +172,6 @@ class UniqueWithCountsV2(Op):
 
     def compute(self, xp: Any, x: Any, axis: Any) -> tuple[Any, Any, Any]:
         return _distinct(x, axis, self.out_idx.numpy_dtype)
-
-    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
-        raise LookupError(
-            "No gradient defined for operation of type UniqueWithCountsV2"
-        )
 
 
 def _slice_shapes(x: Shape, axis: Any) -> tuple[Shape, Shape]:

@@ -321,8 +321,8 @@ def one_hot(
             for which, kind in given.items():
                 if kind != dtype:
                     raise TypeError(
-                        f"dtype {kind!r} of {which} does not match dtype parameter "
-                        f"{dtype!r}"
+                        f"dtype {kind} of {which} does not match dtype parameter "
+                        f"{dtype}"
                     )
         else:
             dtype = next(iter(given.values()), dtypes.float32)
@@ -334,7 +334,7 @@ def one_hot(
             off_value = convert(0, dtype, "off_value")
         if on != off:
             raise TypeError(
-                f"dtype {on!r} of on_value does not match dtype {off!r} of off_value"
+                f"dtype {on} of on_value does not match dtype {off} of off_value"
             )
         op = OneHot(-1 if axis is None else axis)
         return op(indices, depth, on_value, off_value, name=scope)

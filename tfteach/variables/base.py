@@ -224,6 +224,7 @@ class Variable(PartUpdates, metaclass=_VariableMeta):
     _synchronization: VariableSynchronization
     _aggregation: VariableAggregation
     _constraint: Callable[[Any], Any] | None
+    _is_dense_tensor_like = True  # a list with one in it is packed by the graph
 
     @classmethod
     def _make(

@@ -1,0 +1,108 @@
+# ruff: noqa: E501 -- each call is one line
+"""Calls as programs make them, found by random ones: TensorFlow 1.15's answers.
+
+`python good_calls.py good_calls.json`, with TensorFlow's Python.  `late(value, shape)`
+is a tensor of which the graph knows only that shape; `slope(f, x)` is the gradient of
+the sum of `f(x)`, with `x` a constant.
+"""
+
+import json
+import sys
+
+CALLS = """
+tf.convert_to_tensor([tf.ones([2]), late([1.0, 2.0]), tf.Variable([1.0, 2.0]).initial_value])
+tf.shape([tf.Variable(1.0), tf.Variable(2.0)])
+tf.reduce_sum([tf.Variable(1.0).initial_value, 2.0])
+tf.zeros_like([tf.Variable([1.0]), [2.0]])
+tf.shape([2.0, tf.Variable(1.0, use_resource=True)])
+tf.constant(tf.constant(2))
+tf.constant([1, tf.constant(2)])
+tf.cast([1.5], None)
+tf.cast(tf.IndexedSlices(tf.constant([1.5, -2.5]), tf.constant([0, 2]), tf.constant([4])), tf.int32).values
+tf.truncatediv([7.5, -7.5], [2.0, 2.0])
+tf.betainc(late([1.0, 2.0]), [1.0, 3.0], 0.5)
+tf.linspace(1, 2.0, 3)
+tf.minimum(True, tf.constant(2))
+late([1j], [1]) > 's'
+late(np.zeros([2, 0], 'f'), [None, None]) + tf.zeros([0])
+tf.bitcast(late([1.0], [1]), tf.int32)
+slope(lambda x: tf.bitcast(x, tf.float32), [1.5])
+slope(lambda x: tf.unique(x)[0], [1.5, 1.5])
+slope(lambda x: tf.setdiff1d(x, [2.0])[0], [1.5, 1.5])
+slope(lambda x: tf.fill(late([2]), x), 1.5)
+slope(lambda x: tf.fill(late([2], [1]), x), 1.5)
+slope(lambda x: tf.nn.bias_add(tf.ones([3, 3, 0]), x, data_format='N...C'), np.zeros(0, 'f'))
+tf.cast(tf.nn.selu(tf.constant([1.0], tf.bfloat16)), tf.float32)
+tf.batch_gather([[1.0, 2.0], [3.0, 4.0]], [[1], [0]])
+tf.matrix_triangular_solve([[2.0, 0.0], [1.0, 4.0]], late([[2.0], [5.0]]))
+tf.matrix_set_diag(late([[1, 2], [3, 4]]), [5, 6])
+tf.matrix_set_diag(late([[[1, 2], [3, 4]]], [None] * 3), [[5, 6]])
+tf.dynamic_stitch([[0, 2]], [[1.0, 2.0], [3.0]])
+tf.scatter_nd([[1], [3]], ['a', 'b'], [4])
+tf.unique(late([1, 2, 1]))
+tf.expand_dims([1, 2], late(0))
+tf.one_hot([1], 3, on_value=5, dtype=tf.bool)
+tf.one_hot([1], 3, on_value=5, off_value=1.0)
+tf.einsum('ij,ij->i', late([[1.0, 2.0]], [None, None]), tf.constant([[3.0, 4.0]]))
+tf.nn.softmax(tf.ones([2, 2, 2]), axis=-2)
+tf.nn.log_softmax(late([[0.0], [0.0]], [None, None]), 0)
+tf.shape(tf.nn.dropout(tf.ones([2]), tf.constant(1.0)))
+tf.nn.leaky_relu(tf.constant(-1.0, tf.float64), 0.3) + 0.3
+slope(lambda x: tf.nn.leaky_relu(x, 0.3) + 0.3 * x, np.float64(-1.0))
+slope(lambda x: x * tf.image.hsv_to_rgb(tf.stack([x] * 3)), 0.5)
+slope(lambda x: [x * 2.0, tf.metrics.mean(x)[1]], 0.5)
+tf.nn.atrous_conv2d(tf.ones([1, 3, 3, 1]), late(np.ones([2, 2, 1, 1], 'f'), [None, 2, None, 1]), 2, 'VALID')
+"""
+
+
+def calls():
+    """The expressions."""
+    return [line for line in CALLS.splitlines() if line]
+
+
+def record(tf, call):
+    """{nodes, type, shape, value} or {nodes, error} of one expression."""
+    import numpy as np
+
+    try:
+        from tests.golden.calls import plain
+    except ImportError:  # run as a script
+        from calls import plain
+
+    def late(value, shape=None):
+        return tf.placeholder_with_default(value, shape)
+
+    def slope(function, value):
+        x = tf.constant(value)
+        return tf.gradients(function(x), x)
+
+    def described(result):
+        if isinstance(result, (list, tuple)):
+            return [described(part) for part in result]
+        return result.dtype.name + " " + str(result.shape)
+
+    names = {"tf": tf, "np": np, "late": late, "slope": slope}
+    with tf.Graph().as_default() as graph:
+        found = {}
+        try:
+            result = eval(call, names)
+            found["static"] = described(result)
+            with tf.Session() as session:
+                found["value"] = plain(session.run(result))
+        except Exception as error:
+            text = getattr(error, "message", None) or str(error)
+            found["error"] = [type(error).__name__, text.split("\n")[0]]
+        found["nodes"] = [
+            "{} {}({})".format(n.name, n.op, ", ".join(n.input))
+            for n in graph.as_graph_def().node
+        ]
+    return found
+
+
+if __name__ == "__main__":
+    import tensorflow
+
+    results = {call: record(tensorflow, call) for call in calls()}
+    with open(sys.argv[1], "w") as file:
+        json.dump(results, file, indent=0, sort_keys=True)
+        file.write("\n")
