@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import tfteach as tf
 from tfteach.framework import shape as shapes
 from tfteach.framework.dimension import Dimension
 from tfteach.framework.dtypes import (
@@ -177,3 +178,18 @@ def test_broadcast_is_numpys(a, b) -> None:
     assert shapes.broadcast(tuple(a), tuple(b)) == right
     hidden = tuple(None for _ in a)
     assert shapes.compatible(shapes.broadcast(hidden, tuple(b)), right)
+
+
+def test_sizes_in_lists_of_numbers() -> None:
+    with tf.Graph().as_default():
+        x = tf.zeros([4, 6])
+        assert tf.reshape(x, [-1, x.shape[0] * 2]).shape == [3, 8]
+        assert tf.reshape(x, (x.shape[1], 4)).shape == [6, 4]
+        assert tf.fill([x.shape[0], 3], 1.0).shape == [4, 3]
+        assert tf.constant([[1, x.shape[1]]], tf.int64).dtype == tf.int64
+        with pytest.raises(TypeError, match=r"Contents: \[1, Dimension\(4\)\]"):
+            tf.constant([1, x.shape[0]])
+        with pytest.raises(TypeError, match="Expected float32, got Dimension"):
+            tf.constant([x.shape[0]], tf.float32)
+        with pytest.raises(TypeError, match=r"Contents: \[-1, Dimension\(None\)\]"):
+            tf.reshape(x, [-1, tf.Dimension(None)])

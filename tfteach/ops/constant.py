@@ -158,6 +158,8 @@ def as_array(value: Any, dtype: DType | None = None) -> np.ndarray[Any, Any]:
         return _strings(value)
     try:
         array = np.array(value)
+        if array.dtype == object and dtype is not None and dtype.is_integer:
+            array = np.array(_plain(value))
     except ValueError:
         raise _ragged(value) from None
     except NotImplementedError:  # from Tensor.__array__
@@ -208,6 +210,14 @@ def _from_shape(value: Any, dtype: DType | None) -> Any:
     return np.array(sizes, kind if dtype is None else dtype.numpy_dtype)
 
 
+def _plain(value: Any) -> Any:
+    """`[-1, x.shape[1]]` in numbers alone."""
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    known = isinstance(value, Dimension) and value.value is not None
+    return value.value if known else value
+
+
 def _first_leaf(value: Any) -> Any:
     while isinstance(value, list | tuple) and value:
         value = value[0]
@@ -250,7 +260,9 @@ def _check_elements(value: Any, dtype: DType) -> None:
     else:
         accepted = next((t for flag, t in _ACCEPTED if getattr(dtype, flag)), ())
     for leaf in _leaves(value):
-        if isinstance(leaf, np.ndarray | Dimension) or leaf is None:
+        if isinstance(leaf, np.ndarray) or leaf is None:
+            continue
+        if isinstance(leaf, Dimension) and dtype.is_integer:
             continue
         # A Python bool is an int, in TF as in Python.
         if not isinstance(leaf, accepted):
@@ -425,7 +437,7 @@ def _convert_shape(
     value: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False
 ) -> Any:
     if dtype is not None and not dtype.is_integer:
-        raise TypeError(f"Cannot convert a TensorShape to dtype {dtype.name}")
+        raise TypeError(f"Cannot convert a TensorShape to dtype: {dtype!r}")
     array = _from_shape(value, dtype)
     return constant_node(array, as_dtype(array.dtype), name or "shape_as_tensor")
 
