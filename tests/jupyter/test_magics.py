@@ -94,11 +94,29 @@ def test_an_error_shows_the_part_and_the_line(shell: Any, capsys: Any) -> None:
     assert "_showtraceback" not in vars(shell)
 
 
-def test_a_syntax_error_is_one(shell: Any, capsys: Any) -> None:
-    result = run(shell, "%%graph\nx = = 1")
+@pytest.mark.parametrize("magic", ["%%graph", "%%lazy", "%%run", "%%diff"])
+def test_a_syntax_error_is_one_and_shows_the_line_alone(
+    shell: Any, capsys: Any, magic: str
+) -> None:
+    result = run(shell, f"{magic}\nx = = 1")
     assert isinstance(result.error_in_exec, SyntaxError)
-    assert stopped_at(shell) == "In [1] line 2: x = = 1"
-    assert capsys.readouterr().out.count("SyntaxError") == 1
+    if magic == "%%graph":
+        assert stopped_at(shell) == "In [1] line 2: x = = 1"
+    printed = capsys.readouterr().out
+    assert printed.count("SyntaxError") == 1
+    assert "line 2" in printed
+    assert "magics" not in printed
+    assert "run_cell_magic" not in printed
+    assert "showsyntaxerror" not in vars(shell)
+    # one that was caught has no part in the next
+    shell.user_ns["magic"] = magic
+    caught = "get_ipython().run_cell_magic(magic[2:], '', 'y = = 2')"
+    run(shell, f"try:\n    {caught}\nexcept SyntaxError:\n    pass")
+    capsys.readouterr()
+    run(shell, "z = = 3")
+    printed = capsys.readouterr().out
+    assert "z = = 3" in printed
+    assert "y = = 2" not in printed
 
 
 def test_the_last_expression_is_shown_as_in_any_cell(shell: Any, capsys: Any) -> None:
@@ -124,6 +142,16 @@ def test_line_magic(shell: Any) -> None:
     ("cell", "words"),
     [
         ("%graph nowhere", "name 'nowhere' is not defined"),
+        ("plan = tf.Graph()\n%graph plam", "Did you mean plan?"),
+        ("plan = tf.Graph()\n%graph plan plan", "invalid syntax"),
+        (
+            "plan = tf.Graph()\n%graph plan --fetch a",
+            "--fetch a: the graph has no such",
+        ),
+        ("%why x --feed x", "--feed says more of a run that --fetch names"),
+        ("%why x --fetch x", "of the graph, which is empty"),
+        ("%step x --session 1/0", "1/0: ZeroDivisionError: division by zero"),
+        ("s = tf.Session()\ns.close()\n%timeline x --session s", "s is closed"),
         ("%graph 3", "not int"),
         ("%graph 'a'", "not the string"),
         ("%graph --keep a", "belong to %%graph"),
@@ -147,3 +175,53 @@ def test_loading_twice_and_help(shell: Any) -> None:
     help_text = shell.find_line_magic("graph").__doc__
     for word in ("--fetch", "--feed", "--depth", "--static", "--keep", "--default"):
         assert word in help_text
+
+
+NET = """%%graph net
+with tf.name_scope("qlayer"):
+    out = tf.constant(1.0, name="out")
+loss = tf.add(out, 1.0, name="qtotal")"""
+
+
+def completed(shell: Any, line: str) -> list[str]:
+    """What Tab offers behind this line."""
+    word = line.split(" ")[-1]
+    shell.Completer.line_buffer = shell.Completer.text_until_cursor = line
+    return shell.Completer.dispatch_custom_completer(word) or []
+
+
+def test_names_and_options_are_completed(shell: Any) -> None:
+    run(shell, NET)
+    run(shell, "feed = {}; other = tf.Graph()")
+    run(shell, "with other.as_default(): qlayout = tf.constant(1.0, name='qlayer_9')")
+    assert completed(shell, "%why qla") == ["qlayer/out", "qlayer_9", "qlayout"]
+    assert completed(shell, "%why qlayer/") == ["qlayer/out"]
+    assert completed(shell, "%schedule lo") == ["loss"]  # Python's name of qtotal
+    assert completed(shell, "%%graph --fetch qtot") == ["qtotal/y", "qtotal"]
+    run(shell, "sess = tf.Session(graph=net)")
+    assert completed(shell, "%step --session sess qla") == ["qlayer/out"]
+    assert completed(shell, "%timeline qtotal --session s") == ["sess"]
+    assert completed(shell, "%timeline qtotal --feed-dict f") == ["feed"]
+    assert completed(shell, "%step qtotal --br") == ["--break", "--break-nan"]
+    assert completed(shell, "%%lazy --f") == ["--fresh"]
+    assert completed(shell, "%graph o") == ["other"]
+    assert completed(shell, "%diff ne") == ["net"]
+    assert completed(shell, "%sessions s") == ["sess"]
+    shell.user_ns["sess"].close()
+
+
+def test_an_op_is_found_where_it_is(shell: Any, capsys: Any) -> None:
+    run(shell, NET)
+    run(shell, "%why qlayer/out --fetch qtotal")
+    assert "'qlayer/out' runs" in capsys.readouterr().out
+    run(shell, "with tf.Graph().as_default() as more: tf.constant(1.0, name='qtotal')")
+    result = run(shell, "%why qlayer/out --fetch qtotal")
+    assert "'qtotal' is an op of 2 graphs" in str(result.error_in_exec)
+    run(shell, "%why qlayer/out --fetch loss")  # the Python name says which
+    assert "'qlayer/out' runs" in capsys.readouterr().out
+
+
+def test_a_fetch_that_the_cell_did_not_build(shell: Any, capsys: Any) -> None:
+    assert run(shell, NET.replace("net", "net --fetch qtotla")).success
+    said = "--fetch qtotla: the graph has no such op. Did you mean qtotal"
+    assert said in capsys.readouterr().out

@@ -236,7 +236,7 @@ def test_what_the_magic_refuses(shell: Any) -> None:  # noqa: F811
         ("total --session ses", "Did you mean sess"),
         (
             "total --session sess --feed x=bach",
-            "--feed x bach: name 'bach' is not defined",
+            "--feed x=bach: name 'bach' is not defined",
         ),
         ("total --session sess --feed y=batch", "'y' is no op"),
         ("total --session sess --feed x", "say what to feed"),

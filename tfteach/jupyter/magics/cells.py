@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 
@@ -31,4 +32,23 @@ def run_cell(shell: Any, cell: str, magic: str) -> None:
         return
     if shown:
         error._render_traceback_ = lambda: shown[-1]
+        if isinstance(error, SyntaxError):
+            _show_once(shell, error, shown[-1])
     raise error
+
+
+def _show_once(shell: Any, error: SyntaxError, lines: list[str]) -> None:
+    """Have the shell show these lines for this error.
+
+    Of a syntax error it asks no rendering of its own: it would add a traceback of this
+    magic to the learner's line.
+    """
+
+    def show(*args: Any, **options: Any) -> None:
+        del shell.showsyntaxerror
+        if sys.exc_info()[1] is error:
+            shell._showtraceback(type(error), error, lines)
+        else:  # somebody caught it, and this is another
+            shell.showsyntaxerror(*args, **options)
+
+    shell.showsyntaxerror = show

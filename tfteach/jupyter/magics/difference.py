@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from typing import Any
 
 from IPython.core.error import UsageError
@@ -17,8 +16,9 @@ from tfteach import protos
 from tfteach.framework.graph import Graph
 from tfteach.framework.stacks import get_default_graph
 from tfteach.jupyter.magics.cells import run_cell
+from tfteach.jupyter.magics.completion import complete, graph_words
+from tfteach.jupyter.magics.names import did_you_mean, graphs_in
 from tfteach.jupyter.magics.options import STATIC, show_as_asked
-from tfteach.session.base import BaseSession
 
 GRAPHS = (Graph, protos.GraphDef)
 
@@ -31,13 +31,7 @@ class DiffMagics(Magics):
 
     def __init__(self, shell: Any) -> None:
         super().__init__(shell)
-
-        def names(_: Any, event: Any) -> list[str]:
-            known = graphs_in(shell.user_ns)
-            return [name for name in known if name.startswith(event.symbol)]
-
-        for magic in ("%diff", "%%diff"):
-            shell.set_hook("complete_command", names, str_key=magic)
+        complete(shell, self.diff, graph_words)
 
     @magic_arguments()
     @argument(
@@ -114,12 +108,9 @@ class DiffMagics(Magics):
             return get_default_graph()
         try:
             value = self.shell.ev(expression)
-        except NameError as error:
-            near = difflib.get_close_matches(expression, graphs_in(self.shell.user_ns))
-            advice = f". Did you mean {' or '.join(near)}?" if near else ""
-            raise UsageError(f"%diff {expression}: {error}{advice}") from None
         except Exception as error:
-            raise UsageError(f"%diff {expression}: {error}") from None
+            near = did_you_mean(expression, graphs_in(self.shell.user_ns))
+            raise UsageError(f"%diff {expression}: {error}.{near}") from None
         found = graph_in(value)
         if found is None:
             raise UsageError(
@@ -136,12 +127,3 @@ def graph_in(value: Any) -> Any:
             return found
     inside = getattr(value, "graph_def", None)  # of a MetaGraphDef
     return inside if isinstance(inside, protos.GraphDef) else None
-
-
-def graphs_in(user_ns: dict[str, Any]) -> list[str]:
-    """The user's names of graphs, GraphDefs and sessions."""
-    return [
-        name
-        for name, value in user_ns.items()
-        if isinstance(value, (*GRAPHS, BaseSession)) and not name.startswith("_")
-    ]

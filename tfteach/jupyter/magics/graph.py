@@ -15,7 +15,8 @@ from IPython.core.magic_arguments import (
 from tfteach.framework.graph import Graph
 from tfteach.framework.stacks import get_default_graph
 from tfteach.jupyter.magics.cells import run_cell
-from tfteach.jupyter.magics.names import complete_names
+from tfteach.jupyter.magics.completion import complete, graph_words
+from tfteach.jupyter.magics.names import did_you_mean, graphs_in, has_op
 from tfteach.jupyter.magics.options import DEPTH, STATIC, check_depth, show_as_asked
 
 
@@ -27,7 +28,7 @@ class GraphMagics(Magics):
 
     def __init__(self, shell: Any) -> None:
         super().__init__(shell)
-        complete_names(shell, "%graph", "%%graph")
+        complete(shell, self.graph, graph_words)
         self.kept: dict[str, Graph] = {}
 
     @magic_arguments()
@@ -95,15 +96,21 @@ class GraphMagics(Magics):
         expression = " ".join(args.graph)
         try:
             graph = self.shell.ev(expression) if expression else get_default_graph()
-        except NameError as error:
-            raise UsageError(f"%graph {expression}: {error}") from None
+        except Exception as error:
+            near = did_you_mean(expression, graphs_in(self.shell.user_ns))
+            raise UsageError(f"%graph {expression}: {error}.{near}") from None
         graph = getattr(graph, "graph", graph)  # a session or tensor stands for its own
         if isinstance(graph, str):
             raise UsageError(f"%graph shows a graph, not the string {graph!r}")
         self._display(graph, args)
 
     def _display(self, graph: Any, args: Any) -> None:
-        show_as_asked(self._view(graph, args), args)
+        view = self._view(graph, args)
+        unknown = _unknown(graph, args) if isinstance(graph, Graph) else ""
+        if unknown:
+            view.close()
+            raise UsageError(unknown)
+        show_as_asked(view, args)
 
     def _run(self, args: Any, cell: str) -> None:
         from tfteach.jupyter import display
@@ -118,6 +125,9 @@ class GraphMagics(Magics):
         try:
             with graph.as_default():
                 run_cell(self.shell, cell, "%%graph")
+            unknown = _unknown(graph, args)
+            if unknown:  # what the cell builds is there all the same
+                print(unknown)
         except BaseException as error:
             view.stopped_at = display.where_stopped(error)
             raise
@@ -153,3 +163,13 @@ class GraphMagics(Magics):
             return GraphView(graph, args.fetch, args.feed, args.depth)
         except TypeError as error:
             raise UsageError(str(error)) from None
+
+
+def _unknown(graph: Graph, args: Any) -> str:
+    """Which `--fetch` or `--feed` names nothing of the graph; "" if each does."""
+    for option, names in (("--fetch", args.fetch), ("--feed", args.feed)):
+        for name in names:
+            if not has_op(graph, name.lstrip("^").partition(":")[0]):
+                near = did_you_mean(name, (op.name for op in graph.get_operations()))
+                return f"{option} {name}: the graph has no such op.{near}"
+    return ""

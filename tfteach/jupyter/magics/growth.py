@@ -25,6 +25,7 @@ from tfteach.framework.graph import (
 )
 from tfteach.jupyter import display
 from tfteach.jupyter.magics.cells import run_cell
+from tfteach.jupyter.magics.completion import complete
 
 MOST_VIEWS = 4  # graphs of one cell that are shown
 
@@ -34,6 +35,10 @@ class GrowthMagics(Magics):
     """Watches graphs grow."""
 
     shell: Any
+
+    def __init__(self, shell: Any) -> None:
+        super().__init__(shell)
+        complete(shell, self.lazy, lambda user_ns, line: [])
 
     @magic_arguments()
     @argument(

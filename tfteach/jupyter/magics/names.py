@@ -1,13 +1,14 @@
-"""Names of ops and tensors in magics: looking them up, and completing them."""
+"""Names of ops, tensors, graphs and sessions in magics: looking them up."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from IPython.core.error import UsageError
 
+from tfteach import protos
 from tfteach.framework.graph import Graph, Operation, Tensor
 from tfteach.framework.stacks import get_default_graph, get_default_session
 from tfteach.session.base import BaseSession
@@ -34,37 +35,93 @@ def element_of(graph: Graph, user_ns: dict[str, Any], name: str) -> Operation | 
         return graph.as_graph_element(name)
     if is_of_graph:
         return value
-    near = difflib.get_close_matches(name, known, 3, 0.5)
-    advice = f" Did you mean {' or '.join(near)}?" if near else ""
-    raise UsageError(f"{name!r} is no op or tensor of the graph.{advice}")
+    if not known:
+        raise UsageError(f"{name!r} is no op or tensor of the graph, which is empty.")
+    near = did_you_mean(name, known, 0.5)
+    raise UsageError(f"{name!r} is no op or tensor of the graph.{near}")
+
+
+def did_you_mean(name: str, known: Iterable[str], least: float = 0.6) -> str:
+    """ " Did you mean this or that?", or "" if nothing known is near."""
+    near = difflib.get_close_matches(name, list(known), 3, least)
+    return f" Did you mean {' or '.join(near)}?" if near else ""
 
 
 def graph_of(user_ns: dict[str, Any], names: Sequence[str]) -> Graph:
-    """The graph of the first Python variable among `names`; else the default graph."""
+    """The graph that is meant where nothing but these names is said.
+
+    It is that of the first Python variable among them; else the one at hand that has
+    the first as an op, the default graph before others; else the default graph.
+
+    Raises:
+      UsageError: several graphs have such an op, and none is the default graph.
+    """
     for name in names:
         value = user_ns.get(name)
         if isinstance(getattr(value, "graph", None), Graph):
             return value.graph  # type: ignore[union-attr]
-    return get_default_graph()
+    default, op = get_default_graph(), names[0].partition(":")[0] if names else ""
+    known = [graph for graph in graphs_at_hand(user_ns) if has_op(graph, op)]
+    if default in known or not known:
+        return default
+    if len(known) > 1:
+        raise UsageError(
+            f"{op!r} is an op of {len(known)} graphs: name a tensor by its Python name"
+        )
+    return known[0]
 
 
-def session_of(shell: Any, expression: str | None) -> BaseSession:
+def has_op(graph: Graph, name: str) -> bool:
+    """Whether the graph has an op of that name."""
+    try:
+        graph.get_operation_by_name(name)
+    except (KeyError, ValueError):
+        return False
+    return True
+
+
+def graphs_at_hand(user_ns: dict[str, Any]) -> list[Graph]:
+    """The default graph, those of open sessions, and those that have names."""
+    named = [
+        value
+        for name, value in list(user_ns.items())
+        if isinstance(value, Graph) and not name.startswith("_")
+    ]
+    of_sessions = [session.graph for session in open_sessions()]
+    return list(dict.fromkeys([get_default_graph(), *of_sessions, *named]))
+
+
+def graphs_in(user_ns: dict[str, Any]) -> list[str]:
+    """The user's names of graphs, GraphDefs and sessions."""
+    return [
+        name
+        for name, value in list(user_ns.items())
+        if isinstance(value, Graph | protos.GraphDef | BaseSession)
+        and not name.startswith("_")
+    ]
+
+
+def session_of(
+    shell: Any, expression: str | None, may_be_closed: bool = False
+) -> BaseSession:
     """The session that an expression gives; the default one; or the only one open.
 
     Of several that are open it is the only one that the user has a name for.
 
     Raises:
-      UsageError: it gives none, or none is meant.
+      UsageError: it gives none or a closed one, or none is meant.
     """
     if expression:
         try:
             value = shell.ev(expression)
-        except NameError as error:
-            near = difflib.get_close_matches(expression, sessions_in(shell.user_ns))
-            advice = f". Did you mean {' or '.join(near)}?" if near else ""
-            raise UsageError(f"{error}{advice}") from None
+        except Exception as error:
+            near = did_you_mean(expression, sessions_in(shell.user_ns))
+            kind = "" if isinstance(error, NameError) else f"{type(error).__name__}: "
+            raise UsageError(f"{expression}: {kind}{error}.{near}") from None
         if not isinstance(value, BaseSession):
             raise UsageError(f"{expression} is no session, but {value!r}")
+        if value._closed and not may_be_closed:
+            raise UsageError(f"{expression} is closed: make another, tf.Session()")
         return value
     default = get_default_session()
     if default is not None:
@@ -90,14 +147,3 @@ def sessions_in(user_ns: dict[str, Any]) -> dict[str, BaseSession]:
         and not name.startswith("_")
     }
     return dict(sorted(found.items(), key=lambda pair: pair[1].number))
-
-
-def complete_names(shell: Any, *magics: str) -> None:
-    """Complete names of the default graph's ops after these magics ("%why")."""
-
-    def names(_: Any, event: Any) -> list[str]:
-        ops = get_default_graph().get_operations()
-        return [op.name for op in ops if op.name.startswith(event.symbol)]
-
-    for magic in magics:
-        shell.set_hook("complete_command", names, str_key=magic)

@@ -12,7 +12,8 @@ from IPython.core.magic_arguments import (
     parse_argstring,
 )
 
-from tfteach.jupyter.magics.names import complete_names, element_of, session_of
+from tfteach.jupyter.magics.completion import complete
+from tfteach.jupyter.magics.names import element_of, session_of
 from tfteach.jupyter.magics.options import (
     FEED,
     FEED_DICT,
@@ -31,7 +32,7 @@ class OptimizingMagics(Magics):
 
     def __init__(self, shell: Any) -> None:
         super().__init__(shell)
-        complete_names(shell, "%optimizing")
+        complete(shell, self.optimizing)
 
     @magic_arguments()
     @argument(

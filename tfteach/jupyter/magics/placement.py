@@ -11,7 +11,8 @@ from IPython.core.magic_arguments import (
     parse_argstring,
 )
 
-from tfteach.jupyter.magics.names import complete_names, element_of, session_of
+from tfteach.jupyter.magics.completion import complete
+from tfteach.jupyter.magics.names import element_of, session_of
 from tfteach.jupyter.magics.options import (
     DEPTH,
     FEED,
@@ -30,7 +31,7 @@ class PlacementMagics(Magics):
 
     def __init__(self, shell: Any) -> None:
         super().__init__(shell)
-        complete_names(shell, "%placement")
+        complete(shell, self.placement)
 
     @magic_arguments()
     @argument(

@@ -16,7 +16,8 @@ from tfteach.explain.pruning import RunNeeds, explain_run
 from tfteach.explain.runs import Run, watch_runs
 from tfteach.framework.graph import Operation, Tensor
 from tfteach.jupyter.magics.cells import run_cell
-from tfteach.jupyter.magics.names import complete_names, element_of, graph_of
+from tfteach.jupyter.magics.completion import complete
+from tfteach.jupyter.magics.names import element_of, graph_of
 from tfteach.jupyter.magics.options import DEPTH, STATIC, check_depth, show_as_asked
 
 
@@ -28,7 +29,8 @@ class RunMagics(Magics):
 
     def __init__(self, shell: Any) -> None:
         super().__init__(shell)
-        complete_names(shell, "%why")
+        complete(shell, self.why)
+        complete(shell, self.run)
         self.last: Run | None = None
 
     @magic_arguments()
@@ -101,6 +103,8 @@ class RunMagics(Magics):
 
     def _needs(self, args: Any) -> RunNeeds:
         if not args.fetch:
+            if args.feed:
+                raise UsageError("%why: --feed says more of a run that --fetch names")
             if self.last is None:
                 raise UsageError(
                     "%why: which run? Say --fetch NAME, or run a cell with %%run first"

@@ -11,7 +11,8 @@ from IPython.core.magic_arguments import (
     parse_argstring,
 )
 
-from tfteach.jupyter.magics.names import complete_names, element_of, graph_of
+from tfteach.jupyter.magics.completion import complete
+from tfteach.jupyter.magics.names import element_of, graph_of
 from tfteach.jupyter.magics.options import FEED, STATIC, show_as_asked
 
 
@@ -23,7 +24,7 @@ class ScheduleMagics(Magics):
 
     def __init__(self, shell: Any) -> None:
         super().__init__(shell)
-        complete_names(shell, "%schedule")
+        complete(shell, self.schedule)
 
     @magic_arguments()
     @argument(

@@ -14,6 +14,7 @@ from IPython.core.magic_arguments import (
 
 from tfteach.explain.sessions import default_name
 from tfteach.framework.graph import Graph
+from tfteach.jupyter.magics.completion import complete, session_words
 from tfteach.jupyter.magics.names import session_of, sessions_in
 from tfteach.jupyter.magics.options import STATIC, show_as_asked
 from tfteach.session.base import BaseSession
@@ -28,12 +29,7 @@ class SessionsMagics(Magics):
 
     def __init__(self, shell: Any) -> None:
         super().__init__(shell)
-
-        def names(_: Any, event: Any) -> list[str]:
-            known = sessions_in(shell.user_ns)
-            return [name for name in known if name.startswith(event.symbol)]
-
-        shell.set_hook("complete_command", names, str_key="%sessions")
+        complete(shell, self.sessions, session_words)
 
     @magic_arguments()
     @argument(
@@ -65,7 +61,7 @@ class SessionsMagics(Magics):
 
     def _by_graph(self, words: list[str]) -> dict[Graph, dict[str, BaseSession]]:
         if words:
-            chosen = {word: session_of(self.shell, word) for word in words}
+            chosen = {word: session_of(self.shell, word, True) for word in words}
         else:
             names: dict[BaseSession, str] = {}
             for name, session in sessions_in(self.shell.user_ns).items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,8 @@ from IPython.core.magic_arguments import (
 
 from tfteach.explain.stepping import Recording, record
 from tfteach.framework.graph import Graph, Tensor
-from tfteach.jupyter.magics.names import complete_names, element_of, session_of
+from tfteach.jupyter.magics.completion import complete
+from tfteach.jupyter.magics.names import element_of, session_of
 from tfteach.jupyter.magics.options import (
     DEPTH,
     FEED_DICT,
@@ -35,7 +37,7 @@ class StepMagics(Magics):
 
     def __init__(self, shell: Any) -> None:
         super().__init__(shell)
-        complete_names(shell, "%step")
+        complete(shell, self.step)
 
     @magic_arguments()
     @argument("fetch", nargs="+", help="what to run: names or Python names.")
@@ -106,6 +108,9 @@ class StepMagics(Magics):
 
     def _pattern(self, graph: Graph, name: str) -> str:
         if "*" in name:
+            names = (op.name for op in graph.get_operations())
+            if not any(fnmatch.fnmatchcase(each, name) for each in names):
+                raise UsageError(f"--break {name}: the graph has no op of such a name")
             return name
         element = element_of(graph, self.shell.user_ns, name)
         return element.op.name if isinstance(element, Tensor) else element.name
@@ -124,7 +129,7 @@ class StepMagics(Magics):
             try:
                 feed[element] = self.shell.ev(expression)
             except Exception as error:
-                raise UsageError(f"--feed {name} {expression}: {error}") from None
+                raise UsageError(f"--feed {text}: {error}") from None
         return feed or None
 
 

@@ -13,7 +13,8 @@ from IPython.core.magic_arguments import (
 )
 
 from tfteach.explain.timing import times_and_stats
-from tfteach.jupyter.magics.names import complete_names, element_of, session_of
+from tfteach.jupyter.magics.completion import complete
+from tfteach.jupyter.magics.names import element_of, session_of
 from tfteach.jupyter.magics.options import (
     FEED_DICT,
     SESSION,
@@ -31,7 +32,7 @@ class TimelineMagics(Magics):
 
     def __init__(self, shell: Any) -> None:
         super().__init__(shell)
-        complete_names(shell, "%timeline")
+        complete(shell, self.timeline)
 
     @magic_arguments()
     @argument("fetch", nargs="+", help="what to run: names or Python names.")

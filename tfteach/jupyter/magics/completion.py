@@ -1,0 +1,89 @@
+"""Completing what stands behind a magic: its options, and names of many kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tfteach.framework.graph import Graph, Operation, Tensor
+from tfteach.jupyter.magics.names import graphs_at_hand, graphs_in, sessions_in
+from tfteach.session.base import BaseSession
+
+Words = Callable[[dict[str, Any], list[str]], list[str]]
+
+
+def op_words(user_ns: dict[str, Any], line: list[str]) -> list[str]:
+    """Names of ops, and Python's names of tensors, of the graph or graphs meant."""
+    session = None
+    if "--session" in line[:-1]:
+        session = user_ns.get(line[line.index("--session") + 1])
+    meant = isinstance(session, BaseSession)
+    graphs = [session.graph] if meant else graphs_at_hand(user_ns)  # type: ignore[union-attr]
+    found = [op.name for graph in graphs for op in graph.get_operations()]
+    return found + [name for name, _ in tensors_in(user_ns, graphs)]
+
+
+def tensors_in(
+    user_ns: dict[str, Any], graphs: list[Graph]
+) -> list[tuple[str, Operation | Tensor]]:
+    """The user's names of ops, tensors and variables of these graphs."""
+    found = []
+    for name, value in list(user_ns.items()):
+        if name.startswith("_"):
+            continue
+        if hasattr(value, "_as_graph_element"):  # a variable
+            value = value._as_graph_element()
+        if isinstance(value, Operation | Tensor) and value.graph in graphs:
+            found.append((name, value))
+    return found
+
+
+def graph_words(user_ns: dict[str, Any], line: list[str]) -> list[str]:
+    """Python's names of graphs, GraphDefs and sessions."""
+    return graphs_in(user_ns)
+
+
+def session_words(user_ns: dict[str, Any], line: list[str]) -> list[str]:
+    """Python's names of open sessions."""
+    return list(sessions_in(user_ns))
+
+
+def _dict_words(user_ns: dict[str, Any], line: list[str]) -> list[str]:
+    return [n for n, v in user_ns.items() if type(v) is dict and not n.startswith("_")]
+
+
+_BEHIND: dict[str, Words] = {
+    "--session": session_words,
+    "--feed-dict": _dict_words,
+    "--fetch": op_words,
+    "--feed": op_words,
+    "--break": op_words,
+}
+
+
+def complete(shell: Any, magic: Any, words: Words = op_words) -> None:
+    """Complete what follows a magic, as a line's and as a cell's.
+
+    Args:
+      shell: IPython's.
+      magic: the method, with its `magic_arguments`.
+      words: from the user's names and the line's words, the words that may follow.
+    """
+    options = [
+        option
+        for action in magic.parser._actions
+        for option in action.option_strings
+        if option.startswith("--")
+    ]
+
+    def found(_: Any, event: Any) -> list[str]:
+        if event.symbol.startswith("-"):
+            return [option for option in options if option.startswith(event.symbol)]
+        until = event.text_until_cursor
+        line = until[: len(until) - len(event.symbol)].split()
+        kind = _BEHIND.get(line[-1], words) if line else words
+        known = dict.fromkeys(kind(shell.user_ns, line))
+        return [word for word in known if word.startswith(event.symbol)]
+
+    for sign in ("%", "%%"):
+        shell.set_hook("complete_command", found, str_key=sign + magic.__name__)
