@@ -17,7 +17,7 @@ const options = {
     [`${v}.ts`, `${v}.css`].map((f) => join(here, "src", f)).filter((f) => existsSync(f))),
   bundle: true,
   format: "esm",
-  target: "es2022",
+  target: ["es2022", "chrome105", "firefox110", "safari16"], // container queries; nested styles are made flat
   minify: true,
   legalComments: "eof",
   outdir,

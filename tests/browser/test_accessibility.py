@@ -119,6 +119,42 @@ def test_no_serious_violation(all_views: AllViews, theme: str) -> None:
     assert not found, json.dumps(found, indent=1)
 
 
+# Each view brings a style sheet, and a page has them in the order in which the views
+# came: what an element looks like may not depend on it.
+OTHER_ORDER = """(roots) => {
+    const calm = document.head.appendChild(document.createElement('style'));
+    calm.textContent = '* { transition: none !important; animation: none !important }';
+    const looks = () => roots.flatMap((root) => [root, ...root.querySelectorAll('*')])
+        .map((el) => {
+            const style = getComputedStyle(el);
+            return [el.getAttribute('class') ?? el.tagName, ...['fill', 'stroke',
+                'stroke-width', 'stroke-dasharray', 'color', 'background-color',
+                'display', 'position', 'overflow', 'padding', 'margin', 'border',
+                'font-size', 'opacity', 'text-anchor'].map(
+                    (name) => `${name}: ${style.getPropertyValue(name)}`)];
+        });
+    const before = looks();
+    const sheets = [...document.head.querySelectorAll('style')]
+        .filter((sheet) => sheet.textContent.includes('.tft-'));
+    const turn = (these) => these.forEach((sheet) => document.head.append(sheet));
+    turn([...sheets].reverse());
+    const after = looks();
+    turn(sheets);
+    calm.remove();
+    return [sheets.length, before.flatMap((look, i) => look
+        .map((said, n) => [look[0], said, after[i][n]])
+        .filter(([, one, other]) => one !== other)).slice(0, 20)];
+}"""
+
+
+def test_no_view_changes_the_look_of_another(all_views: AllViews) -> None:
+    lab, roots = all_views
+    handles = [root.element_handle() for _, root in roots]
+    count, different = lab.page.evaluate(OTHER_ORDER, handles)
+    assert count >= len(_VIEWS)
+    assert different == []
+
+
 def test_the_checks_see_what_is_wrong(all_views: AllViews) -> None:
     lab, roots = all_views
     lab.set_theme(views.LIGHT)
