@@ -92,6 +92,11 @@ def test_options_and_loops() -> None:
         with tf.Session() as session:
             names = explain_optimizing(session, i).names
             assert names == ["fold_constants", "merge_duplicates", "specialize"]
+            x = tf.placeholder(tf.float32, [None])
+            branch = tf.cond(x[0] > 0.0, lambda: x + 1.0, lambda: x * 2.0)
+            log = explain_optimizing(session, branch, [x])
+            assert log.names[-1] == "remove_dead"  # as the run leaves them out
+            assert {"cond/switch_t", "cond/switch_f"} <= {*log["remove_dead"].removed}
             explain_optimizing(session, w.initializer)
             assert session.resources.items() == []  # nothing was made on the way
 

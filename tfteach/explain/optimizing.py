@@ -218,6 +218,11 @@ def explain_optimizing(
             Pass("specialize", _nodes(step), _nodes(special), tuple(special.log))
         )
         step = special
+    elif step.has_control_flow:
+        before, known = _nodes(step), len(step.log)
+        if _leave_what_runs(step):
+            done = tuple(step.log[known:])
+            passes.append(Pass("remove_dead", before, _nodes(step), done))
     if not step.has_control_flow:
         passes.append(_fusion(step))
     return OptimizerLog(tuple(passes))
