@@ -66,6 +66,7 @@ def test_a_graph_def_with_a_missing_node_says_which() -> None:
         (np.zeros([3, 4]), "3×4 values"),
         (np.array(b"abc", object), "'abc'"),
         (np.array(True), "True"),
+        (np.array(b"a" * 50, object), f"'{'a' * 39}'…"),  # a cut says so
     ],
 )
 def test_values_in_few_words(value: object, text: str) -> None:

@@ -221,7 +221,7 @@ def _nested(value: Any) -> str:
     if isinstance(value, bytes):
         value = value.decode("utf-8", "replace")
     if isinstance(value, str):
-        return repr(value[:40])
+        return repr(value) if len(value) <= 40 else f"{value[:39]!r}…"
     if isinstance(value, float):
         return f"{value:.4g}"
     return str(value)
