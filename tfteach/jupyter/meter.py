@@ -17,6 +17,7 @@ LEFT, RIGHT, TOP, BOTTOM = 56, 80, 40, 40
 LINE = "#0b63ce"
 WORDS = {"clean": "built, then run", "late": "built late", "lazy": "lazy loading"}
 MOST_CORNERS = 400
+LEAST_SPAN = 10  # ops: one more op is no cliff
 
 
 def corners(growth: Growth) -> list[tuple[int, int]]:
@@ -34,10 +35,21 @@ def corners(growth: Growth) -> list[tuple[int, int]]:
     return found
 
 
+def foot_of(before: int, most: int) -> int:
+    """The ops at the foot of the axis; as `footOf` in the page.
+
+    None, or, where a large graph grows by little, not far below what there was.
+    """
+    if most <= before or before < most / 2:
+        return 0
+    return max(0, int(most - 1.2 * max(LEAST_SPAN, most - before)))
+
+
 def svg_of(parts: Sequence[tuple[str, Growth]]) -> str:
     """One meter for each growth, side by side on the same scale."""
     most_runs = max(1, *(growth.runs for _, growth in parts), 1)
     most_ops = max(1, *(growth.ops_after for _, growth in parts), 1)
+    foot = foot_of(min(growth.ops_before for _, growth in parts), most_ops)
     width = WIDTH * len(parts)
     pieces = [
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{width}" '
@@ -47,17 +59,21 @@ def svg_of(parts: Sequence[tuple[str, Growth]]) -> str:
     ]
     for number, (title, growth) in enumerate(parts):
         pieces.append(f'<g transform="translate({number * WIDTH},0)">')
-        pieces += _meter(title, growth, most_runs, most_ops)
+        pieces += _meter(title, growth, most_runs, (foot, most_ops))
         pieces.append("</g>")
     return "\n".join([*pieces, "</svg>"])
 
 
-def _meter(title: str, growth: Growth, most_runs: int, most_ops: int) -> list[str]:
+def _meter(
+    title: str, growth: Growth, most_runs: int, axis: tuple[int, int]
+) -> list[str]:
     right, bottom = WIDTH - RIGHT, HEIGHT - BOTTOM
+    foot, most_ops = axis
 
     def at(runs: float, ops: float) -> tuple[float, float]:
         x = LEFT + runs / most_runs * (right - LEFT)
-        return round(x, 1), round(bottom - ops / most_ops * (bottom - TOP), 1)
+        share = (ops - foot) / max(1, most_ops - foot)
+        return round(x, 1), round(bottom - share * (bottom - TOP), 1)
 
     way = [at(*corner) for corner in corners(growth)]
     kind = growth.verdict.kind
@@ -70,7 +86,7 @@ def _meter(title: str, growth: Growth, most_runs: int, most_ops: int) -> list[st
         _text(right, 20, WORDS[kind], colour, anchor="end", weight="bold"),
         f'<path d="M{LEFT},{TOP}V{bottom}H{right}" fill="none" stroke="{EDGE}"/>',
         _text(LEFT - 6, TOP + 4, f"{most_ops:,}", MUTED, anchor="end"),
-        _text(LEFT - 6, bottom + 4, "0", MUTED, anchor="end"),
+        _text(LEFT - 6, bottom + 4, f"{foot:,}", MUTED, anchor="end"),
         _text(right, bottom + 15, f"{most_runs:,}", MUTED, anchor="middle"),
         _text((LEFT + right) / 2, bottom + 30, "runs →", MUTED, anchor="middle"),
         f'<text transform="translate(14,{(TOP + bottom) / 2}) rotate(-90)" '

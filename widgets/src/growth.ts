@@ -1,15 +1,15 @@
 // The growth view: a meter of ops against runs, and the graph as it grew; one growth, or several that keep step by their runs.
-import { svg } from "./shared/canvas";
 import type { NodeMarks } from "./shared/canvas";
 import { button, h } from "./shared/dom";
 import { lastOf, makeFrames, opsAtFirstRun, ranAt, runsOf } from "./shared/frames";
 import type { Frame, Round } from "./shared/frames";
 import { hosted } from "./shared/host";
-import { drawMeter, runAt } from "./shared/meter";
+import { drawMeter, footOf, runAt } from "./shared/meter";
 import type { MeterScale } from "./shared/meter";
-import { digits } from "./shared/numbers";
+import { count, digits } from "./shared/numbers";
 import { PaneState } from "./shared/pane_state";
 import type { SceneEdge, SceneNode } from "./shared/scene";
+import { svg } from "./shared/svg";
 import { View } from "./shared/view";
 import type { Batch, WidgetModel, WireRows } from "./shared/wire";
 
@@ -299,10 +299,9 @@ class GrowthView {
   }
 
   private scale(): MeterScale {
-    return {
-      runs: Math.max(1, ...this.panes.map(({ data }) => runsOf(data))),
-      ops: Math.max(1, ...this.panes.map(({ data }) => lastOf(data))),
-    };
+    const ops = Math.max(1, ...this.panes.map(({ data }) => lastOf(data)));
+    const from = footOf(Math.min(...this.panes.map(({ data }) => data.before)), ops);
+    return { runs: Math.max(1, ...this.panes.map(({ data }) => runsOf(data))), ops, from };
   }
 
   // --- time ---
@@ -316,7 +315,7 @@ class GrowthView {
     this.panes.forEach((pane, i) => pane.show(frame, i, this.frames[index - 1], scale));
     this.slider.max = `${last}`;
     this.slider.value = `${index}`;
-    const words = this.panes.map(({ data }, i) => `${data.title === "" ? "" : `${data.title} `}${frame.ops[i]} ops`);
+    const words = this.panes.map(({ data }, i) => `${data.title === "" ? "" : `${data.title} `}${count(frame.ops[i] ?? 0, "op")}`);
     this.said.textContent = `after ${digits(frame.run)} of ${digits(scale.runs)} runs`;
     this.slider.setAttribute("aria-valuetext", `after ${frame.run} runs: ${words.join(", ")}`);
   }

@@ -120,7 +120,12 @@ class MemoryView {
     for (const [i, curve] of this.model.get("_curves").entries()) {
       const section = this.charts.children[i] as HTMLElement | undefined;
       if (section === undefined) return;
-      section.querySelector("h3")!.replaceChildren(curve.title, ...(curve.simulated ? [h("i", {}, "simulated")] : []), h("span", {}, [curve.policy, `peak ${bytesText(curve.peak)}${curve.limit === null ? "" : ` of ${bytesText(curve.limit)}`}`].filter((w) => w !== "").join(" · ")));
+      // One line for a device that nothing came to, beside others that have much to show.
+      const idle = curve.peak === 0 && curve.exhausted.length === 0 && this.model.get("_curves").some(({ peak }) => peak > 0);
+      section.classList.toggle("tft-chart-idle", idle);
+      const words = [curve.policy, idle ? "nothing was kept here" : `peak ${bytesText(curve.peak)}${curve.limit === null ? "" : ` of ${bytesText(curve.limit)}`}`];
+      section.querySelector("h3")!.replaceChildren(curve.title, ...(curve.simulated ? [h("i", {}, "simulated")] : []), h("span", {}, words.filter((w) => w !== "").join(" · ")));
+      if (idle) continue;
       section.querySelector(".tft-plot")!.replaceChildren(this.plot(i, curve));
       section.querySelector(".tft-reading")!.replaceChildren(...this.reading(curve, this.cursors[i] ?? null));
       this.drawHolders(section.querySelector<HTMLElement>(".tft-holders")!, curve);
@@ -180,7 +185,7 @@ class MemoryView {
     const oom = curve.exhausted.at(-1);
     if (oom !== undefined) return [h("b", {}, "ResourceExhaustedError: "), document.createTextNode(oom[2].split("\n")[0]!)];
     const runs = curve.runs.length;
-    return [document.createTextNode(runs > 0 ? `${runs} run${runs === 1 ? "" : "s"}; waiting between runs is cut short` : curve.limit === null ? "one run, without variables and what is fed" : "no run yet")];
+    return [document.createTextNode(runs > 1 ? `${runs} runs; waiting between runs is cut short` : runs === 1 ? "one run" : curve.limit === null ? "one run, without variables and what is fed" : "no run yet")];
   }
 
   private drawHolders(el: HTMLElement, curve: Curve): void {

@@ -129,7 +129,7 @@ class OptimizingView {
     const state = new PaneState(after, {
       _graph: this.model.get("_graph"), expanded: open.size <= MOST_OPEN ? [...open] : null, fetches: after.fetched,
     }).model;
-    this.pair = new Pair({ before: earlier(state, before, before.fetched), after: state }, pass, this.body);
+    this.pair = new Pair({ before: earlier(state, before, before.fetched), after: state }, pass, this.body, { isRun: true });
     this.head.replaceChildren(...legend(), this.pair.next);
   }
 

@@ -130,10 +130,13 @@ class ScheduleView {
     const { x, y } = this.places[op]!;
     const races = this.model.get("_races").flatMap((race, i) => (race.first === op || race.second === op ? [i + 1] : []));
     const at = name.lastIndexOf("/") + 1;
+    const own = shorten(name.slice(at), at > 0 ? 14 : 18);
+    const room = 17 - own.length; // the more, the shorter the op's own name
+    const scope = at === 0 ? null : h("i", {}, room < 4 ? "…/" : shorten(name.slice(0, at), room));
     const kind = races.length > 0 ? " tft-racing" : VARIABLE.test(type) ? " tft-order-variable" : "";
     const chip = h("button", { type: "button", class: `tft-order-op${kind}`, title: `${name} (${type})`, style: `left: ${x}px; top: ${y}px; width: ${WIDE}px; height: ${HIGH}px` },
-      h("span", { class: "tft-order-name" }, at > 0 ? h("i", {}, shorten(name.slice(0, at), 9)) : null, shorten(name.slice(at), at > 0 ? 12 : 20)),
-      h("span", { class: "tft-order-type" }, shorten(type, 21)),
+      h("span", { class: "tft-order-name" }, scope, own),
+      h("span", { class: "tft-order-type" }, shorten(type, races.length > 0 ? 11 : 21)),
       races.length > 0 ? h("span", { class: "tft-race-badge" }, `race ${races.slice(0, 2).join(", ")}${races.length > 2 ? "…" : ""}`) : null);
     chip.addEventListener("click", () => this.choose(this.chosen === op ? -1 : op));
     return chip;

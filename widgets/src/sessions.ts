@@ -26,6 +26,7 @@ type Model = Traits<State>;
 
 const COLOURS = 6;
 const MOST_CHANGES = 4; // in a line of the log; the table shows all
+const MOST_NAME = 64;
 
 class SessionsView {
   private readonly title = h("h3");
@@ -126,10 +127,13 @@ class SessionsView {
     const before = replay(this.model.get("_start"), runs, Math.max(0, at - 1));
     const heads = sessions.map((session, i) => h("th", { scope: "col" }, this.sessionHead(session, i, run?.session === session.name)));
     const rows = variables.map(({ name, type }) => h("tr", {},
-      h("th", { scope: "row", class: "tft-name" }, h("code", {}, name), h("span", {}, type)),
+      h("th", { scope: "row", class: "tft-name" }, h("code", { title: name }, ...breakable(name)), h("span", {}, type)),
       ...sessions.map((session, i) => {
         const changed = run !== undefined && run.session === session.name && name in run.changes;
-        return h("td", {}, holds(now.get(session.name)?.[name] ?? null, changed ? (before.get(session.name)?.[name] ?? null) : undefined, i));
+        const value = now.get(session.name)?.[name] ?? null;
+        // What a closed session held is gone by now; before its last runs it still had it.
+        if (session.closed && at === runs.length && value !== null) return h("td", {}, h("div", { class: `tft-holds tft-unset ${colour(i)}` }, h("del", {}, value)));
+        return h("td", {}, holds(value, changed ? (before.get(session.name)?.[name] ?? null) : undefined, i));
       })));
     this.states.replaceChildren(h("table", {}, h("thead", {}, h("tr", {}, h("td", {}, h("span", { class: "tft-sr" }, "Variable")), ...heads)), h("tbody", {}, ...rows)));
   }
@@ -151,7 +155,7 @@ class SessionsView {
       const index = sessions.findIndex((s) => s.name === run.session);
       const call = `run(${run.fetches.join(", ")})`;
       const what = h("span", { class: "tft-what" }, h("span", { class: `tft-who ${colour(index)}` }, run.session), " ", h("code", {}, call),
-        run.feeds.length > 0 ? h("span", { class: "tft-did" }, `fed ${run.feeds.join(", ")}`) : null, outcome(run),
+        run.feeds.length > 0 ? h("span", { class: "tft-did" }, `fed ${run.feeds.map((name) => shorten(name, 44)).join(", ")}`) : null, outcome(run),
         run.where === "" ? null : h("span", { class: "tft-did" }, `${run.where}${run.text === "" ? "" : ": "}`, run.text === "" ? null : h("code", {}, run.text)));
       return this.item(i + 1, at, before + i + 1, what);
     }));
@@ -189,9 +193,25 @@ function holds(value: string | null, before: string | null | undefined, index: n
 
 function outcome({ error, changes }: RunRow): HTMLElement {
   if (error !== "") return h("span", { class: "tft-did tft-failed" }, `✗ ${error}`);
-  const said = Object.entries(changes).map(([name, value]) => `${name} = ${shorten(value ?? "uninitialized", 30)}`);
+  const said = Object.entries(changes).map(([name, value]) => `${shorten(name, 44)} = ${inShort(value ?? "uninitialized")}`);
   const more = said.length > MOST_CHANGES ? `, and ${said.length - MOST_CHANGES} more` : "";
   return h("span", { class: "tft-did" }, said.length === 0 ? "changed no variable" : `now ${said.slice(0, MOST_CHANGES).join(", ")}${more}`);
+}
+
+/** The first figures of a large variable; the table has all. */
+function inShort(value: string): string {
+  const [most, figures] = [34, value.split(", ")];
+  let said = figures[0]!;
+  for (const next of figures.slice(1)) {
+    if (said.length + next.length > most) return shorten(`${said}, …`, most + 3);
+    said += `, ${next}`;
+  }
+  return shorten(said, most);
+}
+
+/** A name that may break behind each of its scopes; of a very long one both ends. */
+function breakable(name: string): (string | HTMLElement)[] {
+  return shorten(name, MOST_NAME).split(/(?<=[/])/).flatMap((part) => [part, h("wbr")]);
 }
 
 const colour = (index: number): string => `tft-ses-${1 + (Math.max(0, index) % COLOURS)}`;

@@ -12,7 +12,7 @@ import type { Known, Step, Value, WireLoop, WireStep, WireValue, WireWords } fro
 import { RunStrip } from "./shared/run_strip";
 import type { Scene, SceneEdge, SceneNode } from "./shared/scene";
 import { grouped } from "./shared/series";
-import { FLOW, noStepWords, section, sourceOf, sourceWords, speakers, title } from "./shared/step_parts";
+import { FLOW, NO_STEPS, noStepWords, section, sourceOf, sourceWords, speakers, title, turnChips } from "./shared/step_parts";
 import { valueBlock } from "./shared/values";
 import { View } from "./shared/view";
 import type { WidgetModel } from "./shared/wire";
@@ -228,14 +228,16 @@ class StepView {
       next.add(box.id);
       scope = box;
     }
-    if (next.size > open.length) this.set({ expanded: [...next] });
-    canvas.glide(() => {
+    const show = (): void => canvas.glide(() => {
       const { x, y, k } = canvas.view;
       // All of a large graph is too small to be read: then the op stands in the middle.
       canvas.reveal(box.id, k < READABLE);
       // Once the picture follows the op, it does not go back to its beginning when it grows.
       if (canvas.view.x !== x || canvas.view.y !== y) this.view.moved();
     });
+    // A large picture takes a while; before it is there, the op has no place.
+    if (next.size > open.length) this.view.setExpanded(next, show);
+    else show();
   }
 
   private togglePlay(): void {
@@ -324,6 +326,7 @@ class StepView {
     this.moves.forward.disabled = this.moves.last.disabled = at >= run.last;
     this.moves.before.disabled = !stops.some((n) => n < at);
     this.moves.after.disabled = !stops.some((n) => n > at);
+    this.play.disabled = run.last === run.first;
     this.showTurns();
     this.showPanel();
     this.view.remark();
@@ -337,21 +340,7 @@ class StepView {
     this.moves.over.disabled = run.over(this.at, 1) === undefined;
     const focus = focusNear(this.turns);
     const move = focus !== null && this.turns.contains(focus) ? focus.getAttribute("data-move") : null;
-    const chips = (step?.loops ?? []).map(({ loop, turn }, depth) => {
-      const { name, times } = run.loops[loop]!;
-      const words = turn < times ? `turn ${turn + 1} of ${times}` : "the test that ends it";
-      const go = (text: string, title: string, key: string, to: number | undefined): HTMLButtonElement => {
-        const made = button(text, title, () => to !== undefined && this.seek(to));
-        made.disabled = to === undefined;
-        made.dataset["move"] = `${key}${depth}`;
-        return made;
-      };
-      return h("span", { class: "tft-turn", role: "group", "aria-label": `Loop ${name}` }, h("code", {}, name),
-        go("‹", `Turn before of ${name} (Shift and left arrow)`, "back", run.toTurn(step!, depth, turn - 1)),
-        h("span", { class: "tft-turn-words" }, words),
-        go("›", `Next turn of ${name} (Shift and right arrow)`, "next", run.toTurn(step!, depth, turn + 1)),
-        go("Out ›", `Out of ${name}: to the first step after it`, "out", run.out(step!, depth)));
-    });
+    const chips = turnChips(run, step, (to) => this.seek(to));
     const empty = h("span", { class: "tft-muted" }, "outside of loops");
     this.turns.replaceChildren(this.moves.over, h("span", { class: "tft-rule" }), ...(chips.length > 0 ? chips : [empty]));
     if (move !== null) (this.turns.querySelector<HTMLElement>(`[data-move="${move}"]:enabled`) ?? this.moves.over).focus();
@@ -362,7 +351,7 @@ class StepView {
     this.panel.scrollTop = 0;
     if (this.other !== undefined) return this.panel.replaceChildren(...this.withoutStep(this.other));
     if (step === undefined) {
-      this.panel.replaceChildren(h("p", { class: "tft-muted" }, "No op ran."));
+      this.panel.replaceChildren(h("p", {}, NO_STEPS));
       return;
     }
     const op = this.opOf(step);

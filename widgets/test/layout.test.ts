@@ -69,6 +69,23 @@ test("opening a scope keeps the order of everything else", () => {
   }
 });
 
+test("what reads one box stands as it was made, from left to right, also where the drawing is turned", () => {
+  const ops = ["Add", "Add_1", "Add_2", "Add_3"].map((name) => ({ name, reads: ["c"] }));
+  for (const inputs of [["a", "b"], ["b", "a"]]) {
+    const s = scene(model([{ name: "a" }, { name: "b" }, { name: "c", reads: inputs }, ...ops]));
+    const xs = ops.map(({ name }) => at(s, name).x);
+    expect(xs).toEqual([...xs].sort((a, b) => a - b));
+    expect(at(s, inputs[0]!).x).toBeLessThan(at(s, inputs[1]!).x);
+  }
+  const towers = ["t0", "t1", "t2", "t3"];
+  for (const taken of [towers, [...towers].reverse()]) {
+    const s = scene(model([
+      { name: "split" }, { name: "w" }, { name: "v" }, ...towers.map((name) => ({ name, reads: ["split", "w", "v"] })), { name: "sum", reads: taken },
+    ]));
+    expect([...towers].sort((a, b) => at(s, a).x - at(s, b).x)).toEqual(taken);
+  }
+});
+
 test("the same graph gives the same picture, from the cache too", () => {
   const cache: LayoutCache = new Map();
   const m = golden("linear_regression");

@@ -16,6 +16,7 @@ test("many like children become one series", () => {
   const boxes = grouped(m, m.root, 300);
   expect(boxes.map((b) => [b.kind, b.label])).toEqual([["op", "x"], ["series", "Add"], ["op", "y"]]);
   expect(boxes[1]!.members.length).toBe(400);
+  expect(boxes[1]!.like).toBe(400); // it opens to fewer boxes
 });
 
 test("50,000 children: nowhere more than a hundred boxes, and none is lost", () => {

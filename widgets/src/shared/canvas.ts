@@ -4,10 +4,12 @@ import { SUBTITLE_PX, TITLE_PX } from "./look";
 import type { Measure } from "./look";
 import { CONST_PILL_H, cornerPath, glyphPaths, headPath, linePath, resample } from "./path";
 import type { Scene, SceneArea, SceneEdge, SceneNode } from "./scene";
+import { drawBadges, drawFetcher, drawToggle } from "./signs";
+import { svg } from "./svg";
 
-const SVG = "http://www.w3.org/2000/svg";
 const MOVE_MS = 380;
 const READABLE = 0.62; // scale
+const MARGIN = 22;
 const ANIMATE_UP_TO = 450; // boxes; above, a move would stutter
 
 /** CSS classes for a box, its badges ("fetch", "feed"), and what a screen reader says. */
@@ -62,15 +64,6 @@ interface DrawnEdge {
   item: SceneEdge;
 }
 
-export function svg<K extends keyof SVGElementTagNameMap>(
-  tag: K, parent: Element | null, attrs: Record<string, string> = {},
-): SVGElementTagNameMap[K] {
-  const el = document.createElementNS(SVG, tag);
-  for (const [key, value] of Object.entries(attrs)) el.setAttribute(key, value);
-  parent?.appendChild(el);
-  return el;
-}
-
 /** How far a label moves up (or down) because its line leans towards it (or away). */
 function leansTowards({ points, labelAt }: SceneEdge, side: number): number {
   const below = points.find(([, y]) => y > labelAt![1] + 1) ?? points.at(-1)!;
@@ -89,6 +82,12 @@ function middle(points: readonly Point[]): Point {
     left -= length;
   }
   return points[0]!;
+}
+
+/** Where a picture of that size begins, if it would begin at `start`: not so that room stays empty beside it. */
+function within(start: number, size: number, room: number): number {
+  const [first, last] = [MARGIN, room - size - MARGIN];
+  return first <= last ? (room - size) / 2 : Math.min(first, Math.max(last, start));
 }
 
 export class Canvas {
@@ -256,9 +255,8 @@ export class Canvas {
     if (this.scene === null) return;
     const { width, height } = this.size();
     if (width === 0 || height === 0) return;
-    const margin = 22;
     const { w, h } = this.scene;
-    const k = Math.min(1.15, (width - 2 * margin) / Math.max(1, w), (height - 2 * margin) / Math.max(1, h));
+    const k = Math.min(1.15, (width - 2 * MARGIN) / Math.max(1, w), (height - 2 * MARGIN) / Math.max(1, h));
     this.setView((width - w * k) / 2, (height - h * k) / 2, Math.max(0.04, k));
   }
 
@@ -273,7 +271,8 @@ export class Canvas {
     if (!outside && !centre) return;
     const scale = centre ? Math.max(k, 0.7) : k;
     const top = n.open ? Math.min(n.y, n.y - n.h / 2 + height / 2 / scale - 12) : n.y;
-    this.setView(width / 2 - n.x * scale, height / 2 - top * scale, scale);
+    const { w, h } = this.scene!;
+    this.setView(within(width / 2 - n.x * scale, w * scale, width), within(height / 2 - top * scale, h * scale, height), scale);
   }
 
   private layer(depth: number): (typeof this.layers)[number] {
@@ -366,45 +365,16 @@ export class Canvas {
     if (drawn.extraKey === key) return;
     drawn.extraKey = key;
     extra.replaceChildren();
-    if (item.node.kind !== "op") this.drawToggle(extra, item);
-    let x = item.open ? item.w / 2 - 26 : item.w / 2 + 12;
-    for (const badge of badges) {
-      const w = this.measure(badge, 9.5, true) + 12;
-      x -= w;
-      const y = item.open ? -item.h / 2 - 8 : item.h / 2 - 4;
-      const g = svg("g", extra, { class: `tft-badge tft-badge-${badge}`, transform: `translate(${x},${y})` });
-      svg("rect", g, { width: `${w}`, height: "15", rx: "7.5" });
-      svg("text", g, { x: `${w / 2}`, y: "10.8" }).textContent = badge;
-      x -= 3;
-    }
-    if (drawn.touched) this.drawFetcher(drawn);
+    if (item.node.kind !== "op") drawToggle(extra, item);
+    drawBadges(extra, item, badges, this.measure);
+    if (drawn.touched) drawFetcher(extra, item);
   }
 
   /** Only one box at a time shows the sign for fetching: each gets it when it is first asked for. */
   private touch(drawn: DrawnNode): void {
     if (drawn.touched) return;
     drawn.touched = true;
-    this.drawFetcher(drawn);
-  }
-
-  private drawFetcher({ item, extra }: DrawnNode): void {
-    if (!item.fetchable) return;
-    const side = item.node.kind === "op" ? 1 : -1; // a scope has its sign at the right
-    const g = svg("g", extra, { class: "tft-fetcher", transform: `translate(${side * (item.w / 2 - 2)},${-item.h / 2 + 2})` });
-    svg("circle", g, { r: "8" });
-    svg("path", g, { d: "M0,-4v7M-3,0.4l3,3.2l3,-3.2" });
-    svg("title", g).textContent = "Fetch this in a run (f)";
-  }
-
-  private drawToggle(extra: SVGGElement, item: SceneNode): void {
-    const at = item.look.glyph === "variable" && !item.open
-      ? `translate(${item.w / 2 - 11},${item.h / 2 - 14})`
-      : item.look.glyph === "op" && !item.open
-        ? `translate(${item.w / 2 - 15},0)`
-        : `translate(${item.w / 2 - 14},${-item.h / 2 + 14})`;
-    const g = svg("g", extra, { class: "tft-toggle", transform: at });
-    svg("circle", g, { r: "6.5" });
-    svg("path", g, { d: item.open ? "M-3,0h6" : "M-3,0h6M0,-3v6" });
+    drawFetcher(drawn.extra, drawn.item);
   }
 
   private drawEdges(scene: Scene, move: boolean): void {

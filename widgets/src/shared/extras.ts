@@ -8,6 +8,8 @@ import type { View } from "./view";
 export interface Extras {
   /** The smallest scale at which all of the picture is still better than a part that can be read. */
   least?: number;
+  /** The graph is one run's, all of it: what is fetched is marked, nothing is pruned. */
+  isRun?: boolean;
   /** Has the last word on how a box looks. */
   decorate?: (node: SceneNode, said: NodeMarks) => NodeMarks;
   /** Has the last word on the classes of a line, and on the words beside it. */

@@ -4,7 +4,7 @@ import { siblingPort } from "./bundle";
 import type { Bundle, Frame, Lane } from "./bundle";
 import type { Look, Measure } from "./look";
 import type { Node } from "./model";
-import { orderInputs, readsBackwards } from "./order";
+import { orderInputs, orderLike, readsBackwards } from "./order";
 import { orderRanks } from "./ranks";
 
 export type Point = [number, number];
@@ -68,6 +68,7 @@ export type LayoutCache = Map<string, { signature: string; structure: string; tu
 
 export const LABEL_PX = 9.5;
 const LABEL_H = 13;
+const MOST_TWICE = 150; // boxes that are laid out a second time, if that reads better
 const PORT_ROOM = 24; // between the border and the first rank, where lines fan out
 
 /** A port stands for the box at the other end of a line that crosses the scope's border. */
@@ -123,17 +124,25 @@ function runDagre(
     });
   }
   const places = new Map(bundles.map((b) => [`${portId(b.from, b.from)}\u0001${portId(b.to, b.from)}`, b.place]));
-  dagre.layout(g, {
-    customOrder: (graph) => {
-      orderRanks(graph);
-      orderInputs(graph, places);
-    },
-  });
+  const made = flow.map((b) => b.node.id);
+  let hasLike = false;
+  const lay = (turned: boolean): void => {
+    dagre.layout(g, {
+      customOrder: (graph) => {
+        orderRanks(graph);
+        orderInputs(graph, places);
+        hasLike = orderLike(graph, made, places, turned);
+      },
+    });
+  };
+  const expected = known?.turn ?? 1;
+  lay(expected < 0);
   const result: DagreResult = { at: new Map(), edges: new Map() };
   const pairs = g.edges().map((e): [string, string] => [e.v, e.w]);
   // Sizes may tip this; a scope that opens must not turn its siblings round.
   const turn = known?.structure === structure ? known.turn
-    : readsBackwards(pairs, places, flow.map((b) => b.node.id), (id) => g.node(id) as { x: number; y: number; height: number }) ? -1 : 1;
+    : readsBackwards(pairs, places, made, (id) => g.node(id) as { x: number; y: number; height: number }) ? -1 : 1;
+  if (turn !== expected && hasLike && flow.length <= MOST_TWICE) lay(turn < 0);
   for (const id of g.nodes()) {
     const { x, y } = g.node(id) as { x: number; y: number };
     result.at.set(id, [x * turn, y]);

@@ -74,7 +74,7 @@ function variableText(op: Op): string {
 
 function subtitleOf(model: GraphModel, node: Node, glyph: Glyph): string {
   const op = model.opOf(node);
-  if (glyph === "series") return `×${digits(node.children?.length ?? 0)} · ${count(node.members.length, "op")}`;
+  if (glyph === "series") return `×${digits(node.like)} · ${count(node.members.length, "op")}`;
   if (glyph === "variable" && op !== undefined) return variableText(op);
   const constants = node.kind === "scope" ? ownConstants(model, node) : null;
   if (node.kind === "scope" && constants === null) return count(node.members.length, "op");
@@ -101,7 +101,7 @@ export function lookOf(model: GraphModel, node: Node, measure: Measure): Look {
     case "const": // the name stands above a small pill with the value
       return round(Math.max(titleW, subtitleW + 16, 26), 34);
     case "placeholder":
-      return round(text + 40, 40);
+      return round(text + (node.kind === "scope" ? 72 : 40), 40);
     case "variable":
       return round(text + (node.kind === "scope" ? 50 : 32), 48);
     case "flow":

@@ -4,6 +4,7 @@ import type { Marks } from "./canvas";
 import { readable } from "./look";
 import { shapeText } from "./model";
 import type { GraphModel, Op } from "./model";
+import { count } from "./numbers";
 import { prune, splitName } from "./prune";
 import type { SceneNode } from "./scene";
 
@@ -72,7 +73,7 @@ export function makeMarks(
 function sayNode(model: GraphModel, node: SceneNode, light: Highlight, needed: number, badges: string[]): string {
   const op = model.opOf(node.node);
   const what = node.node.kind === "op" ? sayOp(op!) : node.node.kind === "series"
-    ? `series of ${node.node.children?.length ?? 0}` : `scope of ${node.node.members.length} ops`;
+    ? `series of ${node.node.like}` : `scope of ${count(node.node.members.length, "op")}`;
   const name = node.node.kind === "op" ? op!.name : node.node.id.replace(/\/$/, "").replace("\u0000", " ");
   const parts = [readable(name), what];
   if (node.lane !== "main") parts.push(node.lane === "training" ? "training" : "set aside");

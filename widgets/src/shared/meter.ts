@@ -1,14 +1,24 @@
 // The lazy-loading meter: ops against runs. Building moves up, running moves right; a staircase is lazy loading.
-import { svg } from "./canvas";
+import { svg } from "./svg";
 import { corners, opsAtFirstRun, runsOf, wayTo } from "./frames";
 import type { Grown } from "./frames";
-import { digits } from "./numbers";
+import { count, digits } from "./numbers";
 
 const [LEFT, RIGHT, TOP, BOTTOM] = [54, 84, 14, 34];
 
 export interface MeterScale {
   runs: number;
   ops: number;
+  /** The ops at the foot of the axis. */
+  from: number;
+}
+
+const LEAST_SPAN = 10; // ops: one more op is no cliff
+
+/** Where the axis begins: at none, or, where a large graph grows by little, not far below what there was at first. */
+export function footOf(before: number, most: number): number {
+  if (most <= before || before < most / 2) return 0;
+  return Math.max(0, Math.floor(most - 1.2 * Math.max(LEAST_SPAN, most - before)));
 }
 
 /** Draws it anew into `el`, the part up to this run and these ops as done. */
@@ -17,7 +27,7 @@ export function drawMeter(el: SVGSVGElement, g: Grown, lazy: boolean, run: numbe
   if (width === 0) return;
   const [right, bottom] = [width - RIGHT, height - BOTTOM];
   const x = (r: number): number => LEFT + (r / Math.max(1, scale.runs)) * (right - LEFT);
-  const y = (n: number): number => bottom - (n / Math.max(1, scale.ops)) * (bottom - TOP);
+  const y = (n: number): number => bottom - ((n - scale.from) / Math.max(1, scale.ops - scale.from)) * (bottom - TOP);
   const points = (way: [number, number][]): string => way.map(([r, n]) => `${x(r).toFixed(1)},${y(n).toFixed(1)}`).join(" ");
   const write = (at: [number, number], words: string, anchor: string, name = ""): void => {
     svg("text", el, { x: `${at[0]}`, y: `${at[1]}`, "text-anchor": anchor, class: name }).textContent = words;
@@ -36,7 +46,11 @@ export function drawMeter(el: SVGSVGElement, g: Grown, lazy: boolean, run: numbe
   svg("path", el, { class: "tft-meter-axes", d: `M${LEFT},${TOP}V${bottom}H${right}` });
   svg("path", el, { class: "tft-meter-axes", d: `M${LEFT - 3.5},${TOP + 5}L${LEFT},${TOP}l3.5,5M${right - 5},${bottom - 3.5}L${right},${bottom}l-5,3.5` });
   write([LEFT - 7, TOP + 4], digits(scale.ops), "end");
-  write([LEFT - 7, bottom + 4], "0", "end");
+  write([LEFT - 7, bottom + 4], digits(scale.from), "end");
+  if (scale.from > 0) { // the axis is cut
+    svg("path", el, { class: "tft-meter-gap", d: `M${LEFT},${bottom - 8}v-4` });
+    svg("path", el, { class: "tft-meter-axes", d: `M${LEFT - 4},${bottom - 6}l8,-4m-8,0l8,-4` });
+  }
   write([right, bottom + 15], digits(scale.runs), "middle");
   write([(LEFT + right) / 2, bottom + 27], "runs", "middle", "tft-meter-name");
   const name = svg("text", el, { class: "tft-meter-name", "text-anchor": "middle", transform: `translate(16,${(TOP + bottom) / 2}) rotate(-90)` });
@@ -45,7 +59,7 @@ export function drawMeter(el: SVGSVGElement, g: Grown, lazy: boolean, run: numbe
   svg("polyline", el, { class: "tft-meter-way", points: points(so) });
   const [r, n] = so.at(-1)!;
   svg("circle", el, { class: "tft-meter-now", cx: `${x(r)}`, cy: `${y(n)}`, r: "4" });
-  write([x(r) + 10, y(n) + 4], `${digits(n)} ops`, "start", "tft-meter-value");
+  write([x(r) + 10, y(n) + 4], count(n, "op"), "start", "tft-meter-value");
 }
 
 /** The run at a place of the meter. */

@@ -1,5 +1,5 @@
 // A small map in the corner, while the picture is larger than its window: where the window is, and a way to move it.
-import { svg } from "./canvas";
+import { svg } from "./svg";
 import type { Canvas } from "./canvas";
 import type { Scene } from "./scene";
 

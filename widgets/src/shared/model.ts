@@ -33,6 +33,8 @@ export type Kind = "op" | "scope" | "series";
 /** A box in the tree: an op, a scope, or a series (many like siblings drawn as one). */
 export class Node {
   children: Node[] | null = null;
+  /** Of a series, how many like siblings it stands for; a long one opens to parts of them. */
+  like = 0;
   /** The ops inside, in creation order; for an op, itself alone. */
   members: number[] = [];
   /** Graph version at which this box or an edge at it last changed. */

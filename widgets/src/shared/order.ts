@@ -18,6 +18,49 @@ export function orderInputs(graph: Graph, places: Places): void {
   for (const id of graph.nodes()) if (label(graph, id).dummy === undefined) swapLoose(graph, id, places);
 }
 
+/** Boxes that read the same and are read by the same, like the towers of a model, change places without a new crossing:
+ * they stand as their reader takes them, else as they were made; from the left, or from the right. True if there are any. */
+export function orderLike(graph: Graph, made: readonly string[], places: Places, fromRight: boolean): boolean {
+  const groups = new Map<string, { id: string; lines: string[][] }[]>();
+  for (const id of made) {
+    const [above, below] = [linesOf(graph, id, "predecessors"), linesOf(graph, id, "successors")];
+    if (above.length === 0) continue; // inputs have an order of their own
+    const ends = (lines: string[][]): string => lines.map((line) => `${line.at(-1)!}\u0001${line.length}`).sort().join("\u0002");
+    const key = `${ends(above)}\u0003${ends(below)}`;
+    const mine = { id, lines: [...above, ...below].sort((one, other) => (one.at(-1)! < other.at(-1)! ? -1 : 1)) };
+    const known = groups.get(key);
+    if (known === undefined) groups.set(key, [mine]);
+    else known.push(mine);
+  }
+  let some = false;
+  for (const group of groups.values()) {
+    if (group.length < 2) continue;
+    some = true;
+    const readers = linesOf(graph, group[0]!.id, "successors").map((line) => line.at(-1)!);
+    const place = (id: string): number => Math.min(...readers.map((to) => places.get(`${id}\u0001${to}`) ?? Infinity));
+    const rank = new Map(group.map(({ id }) => [id, place(id)]));
+    group.sort((one, other) => (rank.get(one.id)! === rank.get(other.id)! ? 0 : rank.get(one.id)! - rank.get(other.id)!));
+    const deal = (ids: string[]): void => {
+      const free = ids.map((id) => label(graph, id).order).sort((x, y) => (fromRight ? y - x : x - y));
+      ids.forEach((id, i) => (label(graph, id).order = free[i]!));
+    };
+    deal(group.map(({ id }) => id));
+    group[0]!.lines.forEach((line, n) => {
+      for (let level = 0; level < line.length - 1; level++) deal(group.map(({ lines }) => lines[n]![level]!));
+    });
+  }
+  return some;
+}
+
+/** The lines at one side of a box: their bends, then the box at the other end. */
+function linesOf(graph: Graph, id: string, side: "predecessors" | "successors"): string[][] {
+  return (graph[side](id) ?? []).map((first) => {
+    const line = [first];
+    while (label(graph, line.at(-1)!).dummy !== undefined) line.push((graph[side](line.at(-1)!) ?? [])[0]!);
+    return line;
+  });
+}
+
 interface Spot {
   x: number;
   y: number;

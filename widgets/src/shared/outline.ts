@@ -1,6 +1,7 @@
 // The graph as a tree of words: for screen readers, for finding one's way, and for graphs too large to look at.
 import { h } from "./dom";
 import { focusNear } from "./host";
+import { count } from "./numbers";
 import { grouped } from "./series";
 import type { GraphModel, Node } from "./model";
 import { glyphOf, readable } from "./look";
@@ -30,7 +31,7 @@ function fill(list: HTMLElement, model: GraphModel, scope: Node, above: number, 
   for (const node of grouped(model, scope, above)) {
     const open = node.kind !== "op" && actions.open(node.id);
     const op = node.kind === "op" ? model.opOf(node) : undefined;
-    const detail = op !== undefined ? op.type : `${node.members.length} ops`;
+    const detail = op !== undefined ? op.type : count(node.members.length, "op");
     const row = h("div", { class: "tft-row" },
       h("span", { class: "tft-twist", "aria-hidden": "true" }, node.kind === "op" ? "" : open ? "▾" : "▸"),
       h("span", { class: `tft-dot tft-dot-${glyphOf(model, node)}`, "aria-hidden": "true" }),

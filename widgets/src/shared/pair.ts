@@ -5,6 +5,7 @@ import { button, h } from "./dom";
 import type { Node as GraphNode } from "./model";
 import type { SceneNode } from "./scene";
 import { View } from "./view";
+import type { Extras } from "./view";
 import type { State, WidgetModel } from "./wire";
 
 /** What is said of ops: in what they differ, and why they do. */
@@ -48,13 +49,16 @@ export class Pair {
   private following = false;
   private aligning = 0;
 
-  constructor(private readonly models: Record<Side, WidgetModel>, private readonly told: Told, parent: HTMLElement) {
+  constructor(
+    private readonly models: Record<Side, WidgetModel>, private readonly told: Told, parent: HTMLElement, extras: Extras = {},
+  ) {
     parent.append(this.root);
     for (const side of ["before", "after"] as const) {
       const half = h("section", { class: `tft-diff-half tft-diff-${side}`, "aria-label": side === "before" ? "Before" : "After" },
         h("h3", {}, side === "before" ? "Before" : "After"));
       this.root.append(half);
       this.views[side] = new View(models[side], half, {
+        ...extras,
         decorate: (node, said) => this.decorate(side, node, said),
         details: (panel, node) => this.details(side, panel, node),
         drawn: () => this.drawn(side),
@@ -144,10 +148,10 @@ export class Pair {
 
   /** Both halves as high as the higher one. */
   private level(): void {
-    const stages = Object.values(this.views).map((view) => view.frame.stage);
-    if (stages.length < 2) return;
-    const most = Math.max(...stages.map((stage) => parseFloat(stage.style.height) || 0));
-    for (const stage of stages) stage.style.height = `${most}px`;
+    const views = Object.values(this.views);
+    if (views.length < 2) return;
+    const most = Math.max(...views.map((view) => view.tall));
+    for (const { frame } of views) frame.stage.style.height = `${most}px`;
   }
 
   private decorate(side: Side, node: SceneNode, said: NodeMarks): NodeMarks {

@@ -115,7 +115,15 @@ export class RunStrip {
     const right = this.x(this.run.last + 1).toFixed(1);
     return [s("path", { class: "tft-strip-memory", d: `${way}H${right}V${base}H${PAD}Z` }),
       ...(this.count < MOST_LINES ? [s("path", { class: "tft-strip-line", d: `${way}H${right}` })] : []),
-      s("text", { x: right, y: this.top + 7 }, `alive: at most ${bytesText(most)}`)];
+      this.caption(most)];
+  }
+
+  /** Where the curve is lower, at the right or at the left. */
+  private caption(most: number): SVGElement {
+    const part = Math.ceil(this.run.steps.length / 5);
+    const highest = (steps: readonly { live: number }[]): number => Math.max(...steps.map(({ live }) => live));
+    const atLeft = highest(this.run.steps.slice(0, part)) < highest(this.run.steps.slice(-part));
+    return s("text", { x: (atLeft ? PAD + 9 : this.x(this.run.last + 1)).toFixed(1), y: this.top + 7, class: atLeft ? "tft-at-left" : "" }, `alive: at most ${bytesText(most)}`);
   }
 
   /** Steps that make what is no number, as one mark as long as they follow each other. */

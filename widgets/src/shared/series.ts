@@ -19,6 +19,7 @@ function series(parent: Node, key: string, label: string, children: Node[]): Nod
   node.members = members(children);
   node.version = children.reduce((v, c) => Math.max(v, c.version), 0);
   node.children = children;
+  node.like = children.length;
   return node;
 }
 

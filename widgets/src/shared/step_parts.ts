@@ -1,7 +1,8 @@
 // Parts of the step view that know nothing of the step in view: words about ops, and which lines say their value.
-import { h } from "./dom";
+import { button, h } from "./dom";
 import type { Op } from "./model";
 import { splitName } from "./prune";
+import type { Recorded, Step } from "./recorded";
 import type { Scene, SceneEdge } from "./scene";
 
 /** The lines that say their value: those with room for a label, else the first of a tensor. */
@@ -32,6 +33,27 @@ export function sourceOf(op: Op | undefined): HTMLElement | null {
   if (op?.source === undefined) return null;
   const [file, line, , text] = op.source;
   return h("div", { class: "tft-step-source" }, h("span", { class: "tft-muted" }, `${file} line ${line}`), ...(text === "" ? [] : [h("pre", {}, text.trim())]));
+}
+
+export const NO_STEPS = "No op had to run: all that is fetched was known before the run, from constants and what was fed.";
+
+/** For each loop around a step its turn, with the ways to the others and out of it. */
+export function turnChips(run: Recorded, step: Step | undefined, seek: (step: number) => void): HTMLElement[] {
+  return (step?.loops ?? []).map(({ loop, turn }, depth) => {
+    const { name, times } = run.loops[loop]!;
+    const words = turn < times ? `turn ${turn + 1} of ${times}` : "the test that ends it";
+    const go = (text: string, title: string, key: string, to: number | undefined): HTMLButtonElement => {
+      const made = button(text, title, () => to !== undefined && seek(to));
+      made.disabled = to === undefined;
+      made.dataset["move"] = `${key}${depth}`;
+      return made;
+    };
+    return h("span", { class: "tft-turn", role: "group", "aria-label": `Loop ${name}` }, h("code", {}, name),
+      go("‹", `Turn before of ${name} (Shift and left arrow)`, "back", run.toTurn(step!, depth, turn - 1)),
+      h("span", { class: "tft-turn-words" }, words),
+      go("›", `Next turn of ${name} (Shift and right arrow)`, "next", run.toTurn(step!, depth, turn + 1)),
+      go("Out ›", `Out of ${name}: to the first step after it`, "out", run.out(step!, depth)));
+  });
 }
 
 export const FLOW = /^(Ref)?(Switch|Merge|Enter|Exit|NextIteration)$/;

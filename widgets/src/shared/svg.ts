@@ -1,10 +1,22 @@
 // SVG elements without strings of markup.
 type Child = Node | string | null;
 
+const SVG = "http://www.w3.org/2000/svg";
+
 export function s(tag: string, attrs: Record<string, string | number> = {}, ...children: Child[]): SVGElement {
-  const el = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  const el = document.createElementNS(SVG, tag);
   for (const [key, value] of Object.entries(attrs)) el.setAttribute(key, `${value}`);
   el.append(...children.filter((c) => c !== null));
+  return el;
+}
+
+/** An element at the end of its parent. */
+export function svg<K extends keyof SVGElementTagNameMap>(
+  tag: K, parent: Element | null, attrs: Record<string, string> = {},
+): SVGElementTagNameMap[K] {
+  const el = document.createElementNS(SVG, tag);
+  for (const [key, value] of Object.entries(attrs)) el.setAttribute(key, value);
+  parent?.appendChild(el);
   return el;
 }
 

@@ -54,6 +54,8 @@ export class View {
   private timer = 0;
   private settling = 0;
   private width = 0;
+  /** How tall this picture wants to be; beside another it may stand in more. */
+  tall = 0;
   /** Draws the picture that nobody could see yet. */
   private draw: ((moves: boolean) => void) | null = null;
   private lastDrawMs = 0;
@@ -243,6 +245,7 @@ export class View {
 
   private look(): Highlight {
     const light = highlight(this.model, this.state.get("fetches"), this.state.get("feeds"));
+    if (this.extras.isRun === true) return { ...light, active: false };
     if (this.wave === null) return light;
     const reached = [...waves(this.model, light)].filter(([, step]) => step <= this.wave!).map(([index]) => index);
     return { ...light, needed: new Set(reached) };
@@ -274,13 +277,14 @@ export class View {
   }
 
   /** As tall as the picture asks for, within what a notebook can bear; it grows but never shrinks under the reader. */
-  private setHeight(): void {
+  private setHeight(anew = false): void {
     const fixed = this.state.get("height");
     const scale = Math.min(1, (this.frame.stage.clientWidth || 900) / (this.scene.w + 44));
-    const now = parseFloat(this.frame.stage.style.height) || 0;
+    const now = anew ? 0 : parseFloat(this.frame.stage.style.height) || 0;
     const { legend, details } = this.frame;
     const panels = Math.max(details.hidden ? 0 : 380, legend.hidden ? 0 : legend.offsetHeight + 20);
     const wanted = fixed > 0 ? fixed : Math.max(now, panels, Math.min(680, Math.max(240, this.scene.h * scale + 44)));
+    this.tall = wanted;
     if (wanted === now) return;
     this.frame.stage.style.height = `${wanted}px`;
     this.canvas.resized();
@@ -293,7 +297,11 @@ export class View {
     const first = this.width === 0;
     this.width = this.frame.stage.clientWidth;
     clearTimeout(this.settling);
-    if (this.draw !== null && this.canvas.size().width > 0) {
+    if (first && this.width > 0) {
+      this.setHeight(true); // so far its width was a guess
+      this.draw?.(false);
+      this.extras.drawn?.();
+    } else if (this.draw !== null && this.canvas.size().width > 0) {
       this.draw(false);
       this.extras.drawn?.();
       return;
@@ -419,7 +427,7 @@ export class View {
     });
   }
 
-  private setExpanded(ids: Set<string>, then: () => void = () => undefined): void {
+  setExpanded(ids: Set<string>, then: () => void = () => undefined): void {
     this.expanded = ids;
     this.chosen = true;
     this.state.set("expanded", [...ids]);
