@@ -52,6 +52,14 @@ slope(lambda x: tf.nn.leaky_relu(x, 0.3) + 0.3 * x, np.float64(-1.0))
 slope(lambda x: x * tf.image.hsv_to_rgb(tf.stack([x] * 3)), 0.5)
 slope(lambda x: [x * 2.0, tf.metrics.mean(x)[1]], 0.5)
 tf.nn.atrous_conv2d(tf.ones([1, 3, 3, 1]), late(np.ones([2, 2, 1, 1], 'f'), [None, 2, None, 1]), 2, 'VALID')
+tf.strings.split([' a b', '', 'a'], maxsplit=0).values
+tf.strings.split([' a b  c', '', 'a'], maxsplit=1).values
+tf.reduce_join([['a', 'b']], 0, name='q')
+tf.substr(['ab', 'cd'], [0, 1], 1)
+tf.abs(tf.SparseTensor([[0, 1]], [-1.0], [1, 2])).values
+tf.square(tf.SparseTensor([[0, 1]], [-2.0], [1, 2]), 'q').values
+tf.sparse_add(tf.sparse_placeholder(tf.float32), tf.SparseTensor([[0, 1]], [-2.0], [1, 2])).dense_shape
+tf.sparse_maximum(tf.SparseTensor([[0, 1]], [-1.0], [1, 2]), tf.SparseTensor([[0, 1]], [1.0], [1, 2])).indices
 """
 
 

@@ -31,5 +31,20 @@ def test_call_gives_what_tensorflow_does(call: str) -> None:
     assert ours["nodes"] == theirs["nodes"]
 
 
+def test_graphs_keep_no_more_elements_than_were_given() -> None:
+    with tf.Graph().as_default() as graph:
+        tf.constant([1.0, 2.0], shape=[2, 3], name="short")
+        tf.constant([1.0, 2.0, 2.0], shape=[3], name="whole")
+        short, whole = graph.as_graph_def().node
+        assert list(short.attr["value"].tensor.float_val) == [1.0, 2.0]
+        assert len(whole.attr["value"].tensor.tensor_content) == 12
+        assert list(
+            graph.get_operation_by_name("short").get_attr("value").float_val
+        ) == [
+            1.0,
+            2.0,
+        ]
+
+
 def test_every_call_was_put_to_tensorflow() -> None:
     assert set(good_calls.calls()) == GOLDEN.keys()

@@ -65,7 +65,12 @@ def attribute(op: Operation, name: str) -> Any:
     if kind == "shape":
         return TensorShape(value).as_proto()
     if kind == "tensor":
-        return make_tensor_proto(value, getattr(op.spec, "dtype", None))
+        spec: Any = op.spec
+        return make_tensor_proto(
+            value,
+            getattr(spec, "dtype", None),
+            given=getattr(spec, "given", None),
+        )
     if kind == "list.s":
         return [v.encode() if isinstance(v, str) else v for v in value]
     if kind == "list.shape":
@@ -103,8 +108,10 @@ def default_tensor(value: Any) -> Any:
     return AttrValue(tensor=make_tensor_proto(value, as_list=True))
 
 
-def attr_value(kind: str, value: Any, dtype: DType | None = None) -> Any:
-    """A Python value as an AttrValue proto."""
+def attr_value(
+    kind: str, value: Any, dtype: DType | None = None, given: int | None = None
+) -> Any:
+    """A Python value as an AttrValue proto; see `make_tensor_proto` for `given`."""
     from tensorboard.compat.proto.attr_value_pb2 import AttrValue
 
     if kind == "proto":
@@ -115,7 +122,7 @@ def attr_value(kind: str, value: Any, dtype: DType | None = None) -> Any:
         getattr(proto.list, kind[5:]).extend(_plain(kind[5:], v) for v in value)
         return proto
     if kind == "tensor":
-        return AttrValue(tensor=make_tensor_proto(value, dtype))
+        return AttrValue(tensor=make_tensor_proto(value, dtype, given=given))
     return AttrValue(**{kind: _plain(kind, value)})
 
 
@@ -202,13 +209,18 @@ def _attr_block(op: Operation) -> bytes:
     spec = op.spec
     dtype = getattr(spec, "dtype", None)
     dtype = dtype if isinstance(dtype, DType) else None
+    given = getattr(spec, "given", None)
     found = attributes_of(op)
     entries = []
     for name in sorted(found):
         value = found[name]
         kind = kind_of(spec, name, value)
         is_default = kind == "tensor" and value is type(spec).defaults.get(name)
-        proto = default_tensor(value) if is_default else attr_value(kind, value, dtype)
+        proto = (
+            default_tensor(value)
+            if is_default
+            else attr_value(kind, value, dtype, given)
+        )
         entries.append(_entry(name, proto))
     return b"".join(entries)
 

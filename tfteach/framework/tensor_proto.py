@@ -29,9 +29,12 @@ _NEVER_BYTES = frozenset(
 
 
 def make_tensor_proto(
-    value: Any, dtype: DType | None = None, as_list: bool = False
+    value: Any,
+    dtype: DType | None = None,
+    as_list: bool = False,
+    given: int | None = None,
 ) -> Any:
-    """An array as a TensorProto.
+    """An array as a TensorProto (of its first `given` elements, if the rest repeat).
 
     A constant that repeats one value (an array of zero strides) is stored as that one
     value, arrays of several elements as their bytes (in the typed field if `as_list`),
@@ -47,11 +50,11 @@ def make_tensor_proto(
         proto.tensor_shape.dim.add(size=size)
     is_fill = array.size > 1 and not any(array.strides)
     in_bytes = dtype.name not in _NEVER_BYTES
-    if array.size > 1 and in_bytes and not (is_fill or as_list):
+    if array.size > 1 and in_bytes and not (is_fill or as_list or given):
         little = array.astype(array.dtype.newbyteorder("<"), copy=False)
         proto.tensor_content = little.tobytes()
         return proto
-    flat = array.reshape(-1)[:1] if is_fill else array.reshape(-1)
+    flat = array.reshape(-1)[: 1 if is_fill else given]
     field = getattr(proto, _FIELDS[dtype.name])
     if dtype is string:
         field.extend(v if isinstance(v, bytes) else str(v).encode() for v in flat)

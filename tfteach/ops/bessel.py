@@ -27,6 +27,7 @@ from tfteach.ops.complex import abs as size_of
 from tfteach.ops.constant import constant
 from tfteach.ops.exponential import exp
 from tfteach.ops.math import Binary
+from tfteach.ops.sparse import also_sparse
 from tfteach.ops.special import on_card
 from tfteach.ops.unary import REAL, Unary, reciprocal, sign
 
@@ -113,6 +114,7 @@ def _described(what: str, formula: str, source: str) -> Any:
 @export("math.bessel_i0e")
 @_described("Bessel's modified function of order 0, scaled", "exp(-|x|) I₀(x)",
             "BesselI0e in core/ops/math_ops.cc")  # fmt: skip
+@also_sparse
 def bessel_i0e(x: Any, name: str | None = None) -> Tensor:
     return BesselI0e()(x, name=name)
 
@@ -120,6 +122,7 @@ def bessel_i0e(x: Any, name: str | None = None) -> Tensor:
 @export("math.bessel_i1e")
 @_described("Bessel's modified function of order 1, scaled", "exp(-|x|) I₁(x)",
             "BesselI1e in core/ops/math_ops.cc")  # fmt: skip
+@also_sparse
 def bessel_i1e(x: Any, name: str | None = None) -> Tensor:
     return BesselI1e()(x, name=name)
 

@@ -25,6 +25,7 @@ from tfteach.framework.shape import Shape
 from tfteach.ops.adjoint import after, dynamic_sums, upward
 from tfteach.ops.constant import constant
 from tfteach.ops.math import Binary
+from tfteach.ops.sparse import also_sparse
 from tfteach.ops.unary import Abs, reciprocal
 
 COMPLEX = dtypes_of("complex64 complex128")
@@ -176,6 +177,7 @@ class ComplexAbs(Op):
 
 
 @export("math.abs", "abs")
+@also_sparse
 def abs(x: Any, name: str | None = None) -> Tensor:
     """The absolute value of each element.
 

@@ -33,6 +33,8 @@ class Const(Op):
 
     aliases: ClassVar[bool] = True
     _digest: ClassVar[bytes | None] = None
+    # How many elements the graph's file holds, if the last one fills up the shape.
+    given: ClassVar[int | None] = None
 
     def __new__(cls, value: Any, dtype: DType) -> Self:
         # Not interned: every Const is as costly to compare as its array.
@@ -349,9 +351,13 @@ def constant(
     """
     dtype = None if dtype is None else as_dtype(dtype).base_dtype
     array = as_array(value, dtype)
+    given = array.size
     if shape is not None:
         array = _fill_up(array, as_shape(shape), verify_shape)
-    return constant_node(array, dtype or as_dtype(array.dtype), name)
+    node = constant_node(array, dtype or as_dtype(array.dtype), name)
+    if 1 < given < array.size:
+        object.__setattr__(node.op.spec, "given", given)
+    return node
 
 
 def _fill_up(array: Any, shape: Shape, verify_shape: bool) -> Any:

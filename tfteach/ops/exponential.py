@@ -13,6 +13,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import Piece
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.ops.adjoint import after
+from tfteach.ops.sparse import also_sparse
 from tfteach.ops.unary import (
     FIELD,
     Adjoint,
@@ -257,6 +258,7 @@ class TanhGrad(Adjoint):
 
 
 @export("math.tanh", "nn.tanh", "tanh")
+@also_sparse
 def tanh(x: Any, name: str | None = None) -> Tensor:
     """Element-wise hyperbolic tangent.
 

@@ -1,11 +1,14 @@
 """Sparse tensors: three dense tensors that travel together.
 
-Only the classes live here, so that every later family can know them.
+Only the classes live here, and what element-wise functions do with them, so that
+every later family can know them.
 Source: python/framework/sparse_tensor.py.
 """
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from tfteach.framework import shape as shapes
@@ -237,3 +240,21 @@ def sparse_placeholder(
     values = placeholder(dtype, [None], part("values"))
     indices = placeholder(int64, [None, rank], part("indices"))
     return SparseTensor(indices, values, dense_shape)
+
+
+# ---- element-wise functions
+
+
+def also_sparse(function: Callable[..., Any]) -> Callable[..., Any]:
+    """An element-wise function that maps the values of a SparseTensor too."""
+
+    @functools.wraps(function)
+    def mapped(x: Any, name: str | None = None) -> Any:
+        try:
+            return function(x, name)
+        except TypeError:  # TF too tries the whole first: this uses up a node name
+            if not isinstance(x, SparseTensor):
+                raise
+        return SparseTensor(x.indices, function(x.values, name), x.dense_shape)
+
+    return mapped

@@ -20,6 +20,7 @@ from tfteach.ops.adjoint import after, dynamic_sums
 from tfteach.ops.constant import constant
 from tfteach.ops.exponential import exp
 from tfteach.ops.math import Binary
+from tfteach.ops.sparse import also_sparse
 from tfteach.ops.unary import REAL, Unary, conj, square
 
 # Bernoulli's numbers B2, B4, ... B24
@@ -62,6 +63,7 @@ class Erf(Unary):
 
 
 @export("math.erf", "erf")
+@also_sparse
 def erf(x: Any, name: str | None = None) -> Tensor:
     """Element-wise error function.
 

@@ -168,6 +168,8 @@ class Substr(TextOp):
         check_choice(self.op_type, "unit", self.unit, UNITS)
 
     def infer_shape(self, input: Shape, pos: Shape, len: Shape) -> Shape:
+        if len is not None:
+            shapes.with_rank(pos, tuple.__len__(len))
         shapes.merge(pos, len)
         return shapes.broadcast(input, pos)
 

@@ -90,8 +90,16 @@ class StringSplitV2(SplitOp):
 
     def compute(self, xp: Any, input: Any, sep: Any) -> Any:
         separator = self.scalar("sep", sep)
-        rows = [value.split(separator or None, self.maxsplit) for value in input]
-        return sparse_rows(rows)
+        return sparse_rows([self._parts(value, separator) for value in input])
+
+    def _parts(self, value: bytes, separator: bytes) -> list[bytes]:
+        if separator or self.maxsplit < 0:
+            return value.split(separator or None, self.maxsplit)
+        if self.maxsplit == 0:
+            return [value]
+        # After the last cut TF keeps what is left of the text, even if that is nothing.
+        parts = value.split(None, self.maxsplit)
+        return [*parts, b""] if len(parts) == self.maxsplit else parts
 
 
 def _sparse(parts: list[Tensor]) -> SparseTensor:
@@ -269,11 +277,11 @@ def reduce_join(
     """
     axis = reduction_indices if axis is None else axis
     keep = bool(keep_dims if keepdims is None else keepdims)
-    with name_scope(name, "ReduceJoin", [inputs]):
+    with name_scope(None, "ReduceJoin", [inputs]):
         inputs = convert(inputs, string)
         if axis is None:
             axis = _all_axes(inputs)
-        return ReduceJoin(keep, separator)(inputs, axis)
+        return ReduceJoin(keep, separator)(inputs, axis, name=name)
 
 
 def _all_axes(inputs: Tensor) -> Tensor:

@@ -14,6 +14,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.ops.adjoint import after, upward
 from tfteach.ops.constant import constant
+from tfteach.ops.sparse import also_sparse
 
 REAL = dtypes_of("bfloat16 half float double")
 FIELD = dtypes_of("bfloat16 half float double complex64 complex128")
@@ -72,6 +73,7 @@ class Neg(Unary):
 
 
 @export("math.negative", "negative")
+@also_sparse
 def negative(x: Any, name: str | None = None) -> Tensor:
     """Element-wise negation.
 
@@ -127,6 +129,7 @@ class Sign(Unary):
 
 
 @export("math.sign", "sign")
+@also_sparse
 def sign(x: Any, name: str | None = None) -> Tensor:
     """The sign of each element.
 
@@ -167,6 +170,7 @@ class Square(Unary):
 
 
 @export("math.square", "square")
+@also_sparse
 def square(x: Any, name: str | None = None) -> Tensor:
     """Element-wise square.
 
@@ -201,6 +205,7 @@ class Sqrt(Unary):
 
 
 @export("math.sqrt", "sqrt")
+@also_sparse
 def sqrt(x: Any, name: str | None = None) -> Tensor:
     """Element-wise square root.
 

@@ -204,10 +204,11 @@ class BaseSession:
                 "The Session graph is empty.  Add operations to the graph before "
                 "calling run()."
             )
-        resolved = Fetches(self._graph, fetches)
+        # The feeds first, as in TF: it is their mistake that is told.
         fed = flatten_feeds(self._graph, feed_dict) if feed_dict else {}
         converters = tuple(converter_for(tensor) for tensor in fed)
         arrays = [c(v) for c, v in zip(converters, fed.values(), strict=True)]
+        resolved = Fetches(self._graph, fetches)
         return Asked(resolved, tuple(fed), converters, arrays)
 
     def _announced(
