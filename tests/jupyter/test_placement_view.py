@@ -26,6 +26,16 @@ def session() -> Iterator[tf.Session]:
     tf.simulate_gpus(0)
 
 
+def test_a_closed_session(session: tf.Session) -> None:
+    view = PlacementView(session, "far/z", "x")
+    session.close()
+    view.refresh()
+    assert view.problem == ""
+    assert len(view.get_state()["_placed"]) == 2
+    late = PlacementView(session, "far/z", "x")
+    assert late.problem.startswith("The session is closed")
+
+
 def test_what_the_page_gets(session: tf.Session) -> None:
     view = PlacementView(session, "far/z", "x")
     state = view.get_state()

@@ -243,9 +243,12 @@ class StepView {
   private togglePlay(): void {
     if (this.timer !== 0) return this.pause();
     if (this.at === this.run.last) this.goTo(this.run.first);
-    const wait = Math.max(STEP_MS[0], Math.min(STEP_MS[1], WHOLE_PLAY_MS / Math.max(1, this.run.steps.length)));
+    const count = Math.max(1, this.run.steps.length);
+    const wait = Math.max(STEP_MS[0], Math.min(STEP_MS[1], WHOLE_PLAY_MS / count));
+    const stride = Math.max(1, Math.round((count * wait) / WHOLE_PLAY_MS)); // a long run goes by in leaps
     this.timer = window.setInterval(() => {
-      this.goTo(this.at + 1);
+      const { at } = this;
+      this.goTo(this.stops.find((stop) => stop > at && stop <= at + stride) ?? at + stride);
       if (this.at === this.run.last || this.stops.includes(this.at)) this.pause();
     }, wait);
     this.showPlay();

@@ -117,7 +117,9 @@ class PlacementView(GraphView):
             # Runs tell the sizes of copies; a large graph is not placed anew for that.
             session.transfers.count if graph.version < LARGE else 0,
         )  # fmt: skip
-        if session._closed:
+        if session._closed:  # what was known of it stays in view
+            if self._found is None:
+                self.problem = "The session is closed: it places nothing any more."
             return
         if asked == self._state:
             if self._found is not None:
