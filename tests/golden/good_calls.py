@@ -58,7 +58,11 @@ tf.reduce_join([['a', 'b']], 0, name='q')
 tf.substr(['ab', 'cd'], [0, 1], 1)
 tf.abs(tf.SparseTensor([[0, 1]], [-1.0], [1, 2])).values
 tf.square(tf.SparseTensor([[0, 1]], [-2.0], [1, 2]), 'q').values
-tf.sparse_add(tf.sparse_placeholder(tf.float32), tf.SparseTensor([[0, 1]], [-2.0], [1, 2])).dense_shape
+tf.sparse_add(tf.SparseTensor(late(np.int64([[0, 1]]), [None, 2]), [1.0], late(np.int64([1, 2]))), tf.SparseTensor([[0, 1]], [-2.0], [1, 2])).dense_shape
+tf.sparse_add(tf.SparseTensor([[0, 1], [1, 1]], [0.1, 0.1], [2, 2]), tf.SparseTensor([[0, 0], [1, 1]], [0.1, 0.1], [2, 2]), thresh=1.0).values
+tf.reduce_join(np.zeros([2, 3, 0], 'S1'), 0, separator='-')
+tf.reduce_join(np.zeros([2, 3, 0], 'S1'), -1, separator='-')
+slope(lambda x: tf.sparse_reduce_sum_sparse(tf.SparseTensor([[0, 1]], x, [2, 2]), 0).values, [1.0])
 tf.sparse_maximum(tf.SparseTensor([[0, 1]], [-1.0], [1, 2]), tf.SparseTensor([[0, 1]], [1.0], [1, 2])).indices
 """
 

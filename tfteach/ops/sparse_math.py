@@ -167,9 +167,6 @@ class SparseReduceSumSparse(ToSparse):
 
     T = NUMBERS
 
-    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
-        return [None, None, None, None]
-
 
 class SparseReduceMax(ToDense):
     """Maxima along axes, dense.  Source: sparse_ops.cc, SparseReduceMax."""

@@ -54,9 +54,13 @@ class SparseAdd(Op):
                 "operands' shapes do not match: "
                 f"[{','.join(map(str, a_shape))}] vs. [{','.join(map(str, b_shape))}]"
             )
-        places = np.r_[flat(a_indices, a_shape), flat(b_indices, b_shape)]
-        places, values = summed_by_place(places, np.r_[a_values, b_values])
-        kept = np.abs(values) >= thresh
+        a_places, b_places = flat(a_indices, a_shape), flat(b_indices, b_shape)
+        places, values = summed_by_place(
+            np.r_[a_places, b_places], np.r_[a_values, b_values]
+        )
+        # Only sums are held against the threshold, not what one operand has alone.
+        sums = np.isin(places, np.intersect1d(a_places, b_places))
+        kept = ~sums | (np.abs(values) >= thresh)
         indices = unflat(places[kept], a_shape)
         return indices, values[kept], np.array(a_shape, np.int64)
 

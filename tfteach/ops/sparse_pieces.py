@@ -68,9 +68,6 @@ class SparseSplit(SparseShapeOp):
             begin += length
         return tuple(part for column in zip(*found, strict=True) for part in column)
 
-    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
-        return [None, None, None, None]
-
 
 @export("sparse_split", "sparse.split")
 def sparse_split(

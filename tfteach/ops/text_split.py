@@ -5,6 +5,7 @@ Source: core/ops/string_ops.cc; python/ops/string_ops.py.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
@@ -237,7 +238,8 @@ class ReduceJoin(TextOp):
         # What is listed first is joined first.
         ordered = inputs.transpose(rest + axes[::-1])
         shape = ordered.shape[: len(rest)]
-        rows = ordered.reshape(*shape, -1).reshape(int(np.prod(shape)), -1)
+        length = math.prod(ordered.shape[len(rest) :])
+        rows = ordered.reshape(math.prod(shape), length)
         between = self.separator.encode()
         joined = strings([between.join(row) for row in rows], shape)
         return np.expand_dims(joined, tuple(sorted(axes))) if self.keep_dims else joined

@@ -122,8 +122,8 @@ CASES = [
     ),
     Case(
         SparseAdd(),
-        (*WHOLE, *OTHER, np.float32(2.5)),
-        (np.int64([[0, 1], [1, 2], [2, 0]]), np.float32([4, -3, 4]), SHAPE),
+        (*WHOLE, *OTHER, np.float32(4.5)),  # which only the one sum is held against
+        (np.int64([[0, 3], [1, 2], [2, 0]]), np.float32([-2, -3, 4]), SHAPE),
         "threshold",
         exact_shape=False,
     ),
