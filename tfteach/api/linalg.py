@@ -40,6 +40,7 @@ from tfteach.ops.solve import matrix_inverse as inv
 from tfteach.ops.solve import matrix_solve as solve
 from tfteach.ops.solve import matrix_triangular_solve as triangular_solve
 from tfteach.ops.svd import svd as svd
+from tfteach.ops.triangular import LinearOperatorLowerTriangular as LinearOperatorLowerTriangular
 from tfteach.ops.tridiagonal import tridiagonal_matmul as tridiagonal_matmul
 from tfteach.ops.tridiagonal import tridiagonal_solve as tridiagonal_solve
 
