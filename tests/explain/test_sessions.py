@@ -118,3 +118,14 @@ def test_open_sessions(graph: tf.Graph) -> None:
         assert open_sessions(graph) == [a, b]
         assert a.number < b.number
     assert open_sessions(graph) == []
+
+
+def test_a_closed_session_is_called_so() -> None:
+    with tf.Graph().as_default() as graph:
+        tf.Variable(1.0, name="v")
+    first, second = tf.Session(graph=graph), tf.Session(graph=graph)
+    log = SessionLog(graph, {"first": first, "second": second})
+    second.close()
+    assert str(log).splitlines()[1].split() == ["first", "second", "(closed)"]
+    log.close()
+    first.close()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import heapq
+import textwrap
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
@@ -166,7 +168,7 @@ class Schedule(NamedTuple):
             lines += [f"  {pair}" for pair in self.ordered[:most]]
             if most and self.ordered[most:]:
                 lines.append(f"  and {len(self.ordered) - most} more")
-        return "\n".join(lines)
+        return "\n".join(part for line in lines for part in _wrapped(line))
 
 
 def explain_schedule(
@@ -190,6 +192,7 @@ def explain_schedule(
     """
     wanted, fed = elements_of(graph, fetches, feeds)
     step = build_step(prune(wanted, fed), wanted, fed)
+    _tell_reads_apart(step)
     before = _sources(step, with_control=True)
     step.nodes = _sorted(step, before)
     certain = _Certain(step, before)
@@ -222,6 +225,24 @@ def explain_schedule(
 
 
 Before = dict[Node, set[Node]]
+
+
+def _tell_reads_apart(step: Step) -> None:
+    """Drop reads that nothing takes any more, and give second ones names of their own.
+
+    An op behind a write has its own read of the variable (runtime/late_reads.py): the
+    first one may be left without anybody who waits for it.
+    """
+    used = {edge.node for edge in step.fetches} | set(step.targets)
+    for node in step.nodes:
+        used.update(node.control, (source for source, _ in node.inputs))
+    names = Counter(node.name for node in step.nodes)
+    step.nodes = [n for n in step.nodes if names[n.name] == 1 or n in used]
+    seen = set()
+    for node in step.nodes:
+        while node.name in seen:
+            node.name += " again"
+        seen.add(node.name)
 
 
 def _scheduled(node: Node, before: set[Node]) -> Scheduled:
@@ -372,6 +393,13 @@ def _near(order: Sequence[str], names: set[str]) -> list[str]:
         elif found[-1] != "...":
             found.append("...")
     return found
+
+
+def _wrapped(line: str) -> list[str]:
+    """A line in as many as a terminal of 80 columns needs."""
+    indent = " " * (len(line) - len(line.lstrip()) + 4)
+    options: Any = {"break_long_words": False, "break_on_hyphens": False}
+    return textwrap.wrap(line, 79, subsequent_indent=indent, **options)
 
 
 def _lines(race: Race) -> list[str]:

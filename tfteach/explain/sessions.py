@@ -225,7 +225,8 @@ class SessionLog:
         """What the variables hold now, and the runs; the first and last `most`."""
         names = list(self.sessions)
         states = self.states()
-        rows = [["", *names]]
+        closed = {n: " (closed)" for n in names if self.sessions[n]._closed}
+        rows = [["", *(name + closed.get(name, "") for name in names)]]
         for op in variables_of(self.graph)[:most]:
             rows.append([op.name, *(words(states[n].get(op.name)) for n in names)])
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
