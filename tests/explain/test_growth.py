@@ -202,6 +202,15 @@ def test_large_constants(same: bool) -> None:
     assert "4.0 kB into the graph 3 times, 12.0 kB in all" in str(growth)
 
 
+def test_the_zeros_of_an_optimizer_are_nobodys_array() -> None:
+    with tf.Graph().as_default() as graph, watch_growth(graph) as growth:
+        w = tf.get_variable("w", [20, 20])
+        tf.train.AdamOptimizer().minimize(tf.nn.l2_loss(w))  # two slots of w's shape
+    zeros = [op for op in graph.get_operations() if op.name.endswith("/zeros")]
+    assert [op.spec.value.nbytes for op in zeros] == [1600, 1600]
+    assert growth.constants == []
+
+
 def test_a_long_training_takes_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tfteach.explain.growth.MOST_STRETCHES", 4)
     with tf.Graph().as_default() as graph, tf.Session() as sess:

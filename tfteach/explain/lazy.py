@@ -9,7 +9,9 @@ import ast
 import textwrap
 from collections import Counter
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
 
 from tfteach.explain.twins import shortened
 from tfteach.framework.graph import Operation, SourceLine
@@ -257,7 +259,11 @@ def _lazy_lines(growth: Growth) -> tuple[LazyLine, ...]:
 
 
 def embedded_again(growth: Growth) -> list[Embedded]:
-    """Constants of 1 kB or more of one line, type and shape: two or more."""
+    """Constants of 1 kB or more of one line, type and shape: two or more.
+
+    Not what one number fills, as the zeros with which optimizers begin: they come from
+    no array of the program, and there is nothing to convert.
+    """
     groups: dict[tuple[object, ...], list[Operation]] = {}
     for op in _ops_of(growth, growth.ops_before, growth.ops_after):
         if op.type == "Const" and op.spec.value.nbytes >= LARGE_BYTES:  # type: ignore[attr-defined]
@@ -272,8 +278,12 @@ def embedded_again(growth: Growth) -> list[Embedded]:
             len({op.spec for op in ops}) == 1,
         )
         for ops in groups.values()
-        if len(ops) > 1
+        if len(ops) > 1 and not all(_is_fill(op.spec.value) for op in ops)  # type: ignore[attr-defined]
     ]
+
+
+def _is_fill(value: np.ndarray[Any, Any]) -> bool:
+    return bool((value == value.flat[0]).all())
 
 
 def size_text(size_bytes: float) -> str:
@@ -315,7 +325,7 @@ def advice_of(verdict: Verdict, place: Place | None = None) -> list[str]:
 
 
 def _wrapped(text: str, head: str = "     ") -> list[str]:
-    return textwrap.wrap(text, 88, initial_indent=head, subsequent_indent="     ")
+    return textwrap.wrap(text, 79, initial_indent=head, subsequent_indent="     ")
 
 
 def _line_text(growth: Growth, line: LazyLine, place: Place) -> list[str]:
