@@ -148,6 +148,10 @@ from tensorflow.contrib.layers.python.layers import utils; utils.two_element_tup
 from tensorflow.contrib.layers.python.layers.layers import conv2d
 from tensorflow.contrib.framework.python.ops import add_arg_scope
 from tensorflow.contrib.framework.python.ops import variables; variables.model_variable
+from tensorflow.contrib.metrics.python.ops import set_ops, metric_ops; set_ops.set_size
+import tensorflow.contrib.slim as slim; slim.initializers.xavier_initializer_conv2d
+import tensorflow.contrib.slim as slim; slim.regularizers.l2_regularizer
+import tensorflow.contrib.slim as slim; assert slim.layers.conv2d is slim.conv2d
 from tensorflow.contrib.rnn.python.ops import core_rnn_cell, rnn_cell; rnn_cell.SRUCell
 from tensorflow.contrib.rnn.python.ops.core_rnn_cell import _linear, EmbeddingWrapper
 from tensorflow.contrib.legacy_seq2seq.python.ops import seq2seq; seq2seq.rnn_decoder

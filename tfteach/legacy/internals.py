@@ -189,7 +189,7 @@ _CONTRIB = {
     "optimizers regularizers summaries utils",
     "legacy_seq2seq.python.ops": "seq2seq",
     "losses.python.losses": "loss_ops",
-    "metrics.python.ops": "metric_ops",
+    "metrics.python.ops": "metric_ops set_ops",
     "rnn.python.ops": "core_rnn_cell fused_rnn_cell gru_ops lstm_ops rnn rnn_cell",
     "seq2seq.python.ops": "attention_wrapper basic_decoder beam_search_decoder decoder "
     "helper loss",
@@ -201,6 +201,7 @@ for _path, _modules in _CONTRIB.items():
         _TABLE[f"{_folder}.{_name}"] = _TABLE[_folder]
 for _name in _CONTRIB["seq2seq.python.ops"].split():
     _TABLE[f"contrib.seq2seq.python.ops.{_name}"] += ("tfteach.contrib.seq2seq.inner",)
+_TABLE["contrib.metrics.python.ops.set_ops"] = ("sets",)
 _TABLE["contrib.layers.python.layers.utils"] = ("contrib.slim.utils",)
 _TABLE["contrib.rnn.python.ops.core_rnn_cell"] += ("tfteach.contrib.rnn.linear",)
 

@@ -22,9 +22,27 @@ from tfteach.variables.base import Variable
 _aliases: WeakKeyDictionary[Any, list[str]] = WeakKeyDictionary()
 
 
+# slim also shows TensorFlow's modules, such as slim.initializers; ours -> theirs
+_SLIM = {
+    "initializers": "initializers",
+    "regularizers": "regularizers",
+    "optimizers": "optimizers",
+    "embedding": "embedding_ops",
+    "groups": "normalization",
+}
+
+
 def public(name: str) -> Any:
-    """Decorator: public in contrib.layers and in contrib.slim."""
-    return export(f"contrib.layers.{name}", f"contrib.slim.{name}")
+    """Decorator: public in contrib.layers, contrib.slim and one of slim's modules."""
+
+    def note(item: Any) -> Any:
+        ours = item.__module__.rpartition(".")[2]
+        names = [f"contrib.layers.{name}", f"contrib.slim.{name}"]
+        if ours != "summaries":
+            names.append(f"contrib.slim.{_SLIM.get(ours, 'layers')}.{name}")
+        return export(*names)(item)
+
+    return note
 
 
 @export("contrib.slim.utils.collect_named_outputs")

@@ -5,9 +5,15 @@ from typing import TYPE_CHECKING
 from tfteach.legacy.renamed import absent as _absent
 
 if TYPE_CHECKING:
+    from tfteach.api.contrib.slim import embedding_ops as embedding_ops
+    from tfteach.api.contrib.slim import initializers as initializers
+    from tfteach.api.contrib.slim import layers as layers
     from tfteach.api.contrib.slim import learning as learning
     from tfteach.api.contrib.slim import losses as losses
     from tfteach.api.contrib.slim import metrics as metrics
+    from tfteach.api.contrib.slim import normalization as normalization
+    from tfteach.api.contrib.slim import optimizers as optimizers
+    from tfteach.api.contrib.slim import regularizers as regularizers
     from tfteach.api.contrib.slim import utils as utils
     from tfteach.contrib.framework.arguments import add_arg_scope as add_arg_scope
     from tfteach.contrib.framework.arguments import arg_scope as arg_scope
@@ -144,6 +150,7 @@ _LATER = {
     "elu": ("tfteach.contrib.layers.dense", "elu"),
     "embed_sequence": ("tfteach.contrib.layers.embedding", "embed_sequence"),
     "embedding_lookup_unique": ("tfteach.contrib.layers.embedding", "embedding_lookup_unique"),
+    "embedding_ops": ("tfteach.api.contrib.slim", "embedding_ops"),
     "filter_variables": ("tfteach.contrib.framework.variables", "filter_variables"),
     "flatten": ("tfteach.contrib.layers.shaping", "flatten"),
     "fully_connected": ("tfteach.contrib.layers.dense", "fully_connected"),
@@ -162,11 +169,13 @@ _LATER = {
     "group_norm": ("tfteach.contrib.layers.groups", "group_norm"),
     "has_arg_scope": ("tfteach.contrib.framework.arguments", "has_arg_scope"),
     "images_to_sequence": ("tfteach.contrib.layers.sequences", "images_to_sequence"),
+    "initializers": ("tfteach.api.contrib.slim", "initializers"),
     "instance_norm": ("tfteach.contrib.layers.groups", "instance_norm"),
     "l1_l2_regularizer": ("tfteach.contrib.layers.regularizers", "l1_l2_regularizer"),
     "l1_regularizer": ("tfteach.contrib.layers.regularizers", "l1_regularizer"),
     "l2_regularizer": ("tfteach.contrib.layers.regularizers", "l2_regularizer"),
     "layer_norm": ("tfteach.contrib.layers.normalization", "layer_norm"),
+    "layers": ("tfteach.api.contrib.slim", "layers"),
     "learning": ("tfteach.api.contrib.slim", "learning"),
     "legacy_fully_connected": ("tfteach.contrib.layers.legacy", "legacy_fully_connected"),
     "legacy_linear": ("tfteach.contrib.layers.legacy", "legacy_linear"),
@@ -179,9 +188,12 @@ _LATER = {
     "maxout": ("tfteach.contrib.layers.shaping", "maxout"),
     "metrics": ("tfteach.api.contrib.slim", "metrics"),
     "model_variable": ("tfteach.contrib.framework.variables", "model_variable"),
+    "normalization": ("tfteach.api.contrib.slim", "normalization"),
     "one_hot_encoding": ("tfteach.contrib.layers.shaping", "one_hot_encoding"),
     "optimize_loss": ("tfteach.contrib.layers.optimizers", "optimize_loss"),
+    "optimizers": ("tfteach.api.contrib.slim", "optimizers"),
     "pool": ("tfteach.contrib.layers.pooling", "pool"),
+    "regularizers": ("tfteach.api.contrib.slim", "regularizers"),
     "relu": ("tfteach.contrib.layers.dense", "relu"),
     "relu6": ("tfteach.contrib.layers.dense", "relu6"),
     "repeat": ("tfteach.contrib.layers.shaping", "repeat"),
