@@ -63,6 +63,20 @@ tf.sparse_add(tf.SparseTensor([[0, 1], [1, 1]], [0.1, 0.1], [2, 2]), tf.SparseTe
 tf.reduce_join(np.zeros([2, 3, 0], 'S1'), 0, separator='-')
 tf.reduce_join(np.zeros([2, 3, 0], 'S1'), -1, separator='-')
 slope(lambda x: tf.sparse_reduce_sum_sparse(tf.SparseTensor([[0, 1]], x, [2, 2]), 0).values, [1.0])
+tf.reshape([[1, 2]], -1)
+tf.reshape([[1, 2]], 2)
+tf.fill(3, 1.0)
+tf.random_normal(3)
+tf.random_uniform([[3]])
+tf.zeros(3)
+tf.slice([1, 2, 3], 0, 2)
+tf.strided_slice([1, 2, 3], 0, 2)
+tf.transpose([[1, 2]], 1)
+tf.pad([1, 2], 1)
+tf.pad([1, 2], [1, 1])
+tf.convert_to_tensor(1, preferred_dtype=tf.float32, dtype_hint=tf.int32)
+slope(lambda x: tf.matrix_set_diag(x, late([[5.0]])), [[[1.0, 2.0]]])
+tf.sequence_mask(late(2))
 tf.sparse_maximum(tf.SparseTensor([[0, 1]], [-1.0], [1, 2]), tf.SparseTensor([[0, 1]], [1.0], [1, 2])).indices
 """
 

@@ -74,12 +74,15 @@ def convert_to_tensor(
 
     Raises:
       TypeError: the value cannot become a tensor of that type.
-      ValueError: it is a Tensor of another type, or None, or of another graph.
+      ValueError: it is a Tensor of another type, or None, or of another graph; both
+        names of the hint are given.
 
     Example:
       >>> tf.convert_to_tensor([1.0, 2.0])
       <tf.Tensor 'Const:0' shape=(2,) dtype=float32>
     """
+    if preferred_dtype is not None and dtype_hint is not None:
+        raise ValueError("Cannot specify both 'preferred_dtype' and 'dtype_hint'")
     hint = dtype_hint if preferred_dtype is None else preferred_dtype
     return convert(value, dtype, name, hint)
 

@@ -128,6 +128,11 @@ def _infer_shapes(
     cls = type(op)
     args: list[Any] = []
     flat = iter(inputs)
+    for i, arg in enumerate(cls.inputs if op.by_shape else ()):
+        shape = inputs[i]._shape if arg.name in op.by_shape else None
+        if shape is not None and len(shape) != 1:
+            words = f"Shape must be rank 1 but is rank {len(shape)}"
+            raise _located(op, inputs, name, words)
     simple = op._by_shape_only and not any(arg.is_sequence for arg in cls.inputs)
     if simple:
         args = [t._shape for t in inputs]
@@ -143,16 +148,20 @@ def _infer_shapes(
     try:
         found = op.infer_shape(*args)
     except ValueError as error:
-        texts = ", ".join(shapes.text(t._shape) for t in inputs)
-        raise ValueError(
-            f"{error} for '{name}' (op: '{cls.op_type}') with input shapes: {texts}"
-            f"{_computed_inputs(op, inputs, str(error))}."
-        ) from None
+        raise _located(op, inputs, name, str(error)) from None
     if len(cls.outputs) == 1 and not cls.outputs[0].is_sequence:
         return [found]
     if found is None:
         return [None] * len(output_dtypes)
     return list(found)
+
+
+def _located(op: Op, inputs: tuple[Tensor, ...], name: str, words: str) -> ValueError:
+    texts = ", ".join(shapes.text(t._shape) for t in inputs)
+    return ValueError(
+        f"{words} for '{name}' (op: '{op.op_type}') with input shapes: {texts}"
+        f"{_computed_inputs(op, inputs, words)}."
+    )
 
 
 def _computed_inputs(op: Op, inputs: tuple[Tensor, ...], error: str) -> str:

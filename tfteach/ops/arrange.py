@@ -65,6 +65,7 @@ class Transpose(Op):
     def infer_shape(self, x: Shape, perm: Any) -> Shape:
         if perm is None:
             return None if x is None else (None,) * len(x)
+        shapes.with_rank(perm.shape, 1)
         if x is None:
             return (None,) * len(perm)
         if len(x) != len(perm):

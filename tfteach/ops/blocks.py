@@ -124,6 +124,13 @@ class DepthToSpace(_DepthOp):
         return [SpaceToDepth(self.block_size, self.data_format)(grad)]
 
 
+def _check_blocks(block_shape: Any, margins: Any) -> None:
+    if block_shape is not None and block_shape.ndim != 1:
+        raise ValueError("block_shape must have rank 1.")
+    if margins is not None:
+        shapes.merge(margins.shape, (None, 2))
+
+
 class SpaceToBatchND(Op):
     """Blocks of pixels become members of the batch.  Source: SpaceToBatchND."""
 
@@ -137,6 +144,7 @@ class SpaceToBatchND(Op):
     host_inputs: ClassVar[tuple[str, ...]] = ("block_shape", "paddings")
 
     def infer_shape(self, input: Shape, block_shape: Any, paddings: Any) -> Shape:
+        _check_blocks(block_shape, paddings)
         if input is None or block_shape is None:
             return None if input is None else (None,) * len(input)
         result = list(input)
@@ -194,6 +202,7 @@ class BatchToSpaceND(Op):
     host_inputs: ClassVar[tuple[str, ...]] = ("block_shape", "crops")
 
     def infer_shape(self, input: Shape, block_shape: Any, crops: Any) -> Shape:
+        _check_blocks(block_shape, crops)
         if input is None or block_shape is None:
             return None if input is None else (None,) * len(input)
         result = list(input)

@@ -114,7 +114,8 @@ class MatrixSetDiag(Op):
         known = shapes.merge(op.inputs[0].static_shape, grad.static_shape)
         wanted: Any = None
         if known is not None:
-            batch = shapes.merge(known[:-2], (op.inputs[1].static_shape or known)[:-1])
+            given = op.inputs[1].static_shape
+            batch = shapes.merge(known[:-2], None if given is None else given[:-1])
             if shapes.is_full(batch) and shapes.is_full(known[-2:]):
                 wanted = [*batch, _shorter(*known[-2:])]  # type: ignore[misc]
         if wanted is None:

@@ -17,13 +17,14 @@ from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import as_dtype, dtypes_of, int32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
-from tfteach.framework.op import OPS, Op
+from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape, TensorShape
+from tfteach.ops.adjoint import upward
 from tfteach.ops.array import INDICES, reshape
 from tfteach.ops.constant import constant
-from tfteach.ops.shapes import all_axes, shape_internal
+from tfteach.ops.shapes import shape_internal
 
 
 class Fill(Op):
@@ -55,8 +56,7 @@ class Fill(Op):
         return xp.full(wanted, value, dtype=value.dtype)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
-        grad = convert(grad)
-        return [None, OPS["Sum"]()(grad, all_axes(grad))]
+        return [None, upward("reduce_sum")(grad)]
 
 
 class ZerosLike(Op):

@@ -35,7 +35,8 @@ class _Padding(Op, abstract=True):
     def infer_shape(self, input: Shape, paddings: Any, *_: Any) -> Shape:
         if paddings is None:
             return None if input is None else (None,) * len(input)
-        if paddings.ndim != 2 or paddings.shape[1] != 2:
+        shapes.with_rank(paddings.shape, 2)
+        if paddings.shape[1] != 2:
             raise ValueError(f"paddings must be [rank, 2], got {list(paddings.shape)}")
         if input is not None and len(input) != len(paddings):
             raise ValueError(

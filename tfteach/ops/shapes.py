@@ -117,7 +117,7 @@ def all_axes(tensor: Tensor) -> Tensor:
     """0, 1, ..., rank - 1: what a full reduction reduces over."""
     known = tensor.static_shape
     if known is None:
-        return range_of(0, rank(tensor))
+        return OPS["Range"]()(0, rank(tensor), 1)
     return constant(np.arange(len(known), dtype=np.int32))
 
 

@@ -45,6 +45,8 @@ class Slice(Op):
     host_inputs: ClassVar[tuple[str, ...]] = ("begin", "size")
 
     def infer_shape(self, input: Shape, begin: Any, size: Any) -> Shape:
+        if begin is not None:
+            shapes.with_rank(begin.shape, 1)
         for vector in (begin, size):
             if vector is not None:
                 input = shapes.with_rank(input, len(vector))
@@ -221,6 +223,9 @@ class StridedSlice(_Strided):
     host_inputs: ClassVar[tuple[str, ...]] = ("begin", "end", "strides")
 
     def infer_shape(self, input: Shape, begin: Any, end: Any, strides: Any) -> Shape:
+        for vector in (begin, end, strides):
+            if vector is not None:
+                shapes.with_rank(vector.shape, 1)
         if input is None or strides is None:
             return None
         # The spec, with stand-ins where a vector is unknown; 0 is always within.
