@@ -78,7 +78,7 @@ export function listen(canvas: Canvas, actions: InputActions): () => void {
     canvas.zoom(Math.exp(-step * (event.ctrlKey ? 0.006 : 0.0018)), event.clientX - box.left, event.clientY - box.top);
     actions.moved();
   }, false);
-  on("keydown", (event) => onKey(event, canvas, actions));
+  on("keydown", (event) => onKey(event, canvas, actions), false);
   return () => abort.abort();
 }
 
