@@ -25,6 +25,7 @@ COLOURS = (
     ("#eef1f6", "#8592a6"),
 )
 LINE = "#0b63ce"
+FAR = 20  # times the peak: the limit is then not in the picture
 
 
 def timeline_svg(times: StepTimes) -> str:
@@ -81,7 +82,10 @@ def memory_svg(curves: Sequence[MemoryCurve]) -> str:
 
 def _chart(curve: MemoryCurve) -> list[str]:
     top, bottom, right = 42, CHART - 22, WIDTH - RIGHT
-    most = max(curve.limit_bytes or 0, curve.peak.taken_bytes, 1)
+    peak = curve.peak.taken_bytes
+    most = max(curve.limit_bytes or 0, peak, 1)
+    is_far = 0 < FAR * peak < most and not curve.exhausted  # nothing could be seen
+    most = round(1.25 * peak) if is_far else most
     start = curve.points[0].at_us if curve.points else 0.0
     span = (curve.points[-1].at_us - start if curve.points else 0.0) or 1.0
 
@@ -100,7 +104,7 @@ def _chart(curve: MemoryCurve) -> list[str]:
         return f"{path}H{right}"
 
     parts = [_text(12, 22, curve.summary, INK, size=12.5, weight="bold")]
-    if any(point.reserved_bytes is not None for point in curve.points):
+    if any(point.reserved_bytes is not None for point in curve.points) and not is_far:
         way = steps([point.reserved_bytes or 0 for point in curve.points])
         parts.append(
             f'<path d="{way}" fill="none" stroke="{EDGE}" stroke-dasharray="5 3"/>'

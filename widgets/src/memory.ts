@@ -29,6 +29,7 @@ type Model = Traits<State>;
 
 const [LEFT, RIGHT, TOP, BOTTOM, HEIGHT] = [74, 16, 22, 26, 190];
 const MOST_HOLDERS = 9;
+const FAR = 20; // times the peak
 
 class MemoryView {
   private readonly root = h("div", { class: "tfteach-graph tfteach-memory", role: "group", "aria-label": "Memory over time", "data-lm-suppress-shortcuts": "true" });
@@ -106,7 +107,7 @@ class MemoryView {
     const width = Math.max(120, plot.clientWidth);
     const from = curve.points[0]?.[0] ?? 0;
     const to = Math.max(from + 1, curve.points.at(-1)?.[0] ?? 0, curve.runs.at(-1)?.[1] ?? 0);
-    const most = Math.max(1, curve.limit ?? curve.peak * 1.08, curve.peak);
+    const most = isFar(curve) ? curve.peak * 1.25 : Math.max(1, curve.limit ?? curve.peak * 1.08, curve.peak);
     return {
       width, from, to, most,
       at: (t) => LEFT + ((t - from) / (to - from)) * (width - LEFT - RIGHT),
@@ -149,15 +150,19 @@ class MemoryView {
     picture.append(axis);
     const steps = (index: 1 | 2): string => {
       let path = "";
-      for (const p of curve.points) path += path === "" ? `M${n(at(p[0]))},${n(up(p[index] ?? 0))}` : `H${n(at(p[0]))}V${n(up(p[index] ?? 0))}`;
+      const high = (p: Curve["points"][number]): string => n(up(Math.min(most, p[index] ?? 0)));
+      for (const p of curve.points) path += path === "" ? `M${n(at(p[0]))},${high(p)}` : `H${n(at(p[0]))}V${high(p)}`;
       return `${path}H${n(right)}`;
     };
     if (curve.points.some((p) => p[2] !== null)) {
       const line = steps(2);
-      picture.append(s("path", { class: "tft-reserved-area", d: `${line}V${floor}H${LEFT}Z` }), s("path", { class: "tft-reserved-line", d: line }));
       const last = curve.points.at(-1)![2] ?? 0;
+      picture.append(s("path", { class: "tft-reserved-area", d: `${line}V${floor}H${LEFT}Z` }));
       const y = up(last);
-      picture.append(s("text", { class: "tft-note", x: right - 4, y: n(y < TOP + 14 ? TOP + 29 : y - 5), "text-anchor": "end" }, `reserved ${bytesText(last)}`));
+      if (last <= most) { // else it is in the heading
+        picture.append(s("path", { class: "tft-reserved-line", d: line }),
+          s("text", { class: "tft-note", x: right - 4, y: n(y < TOP + 14 ? TOP + 29 : y - 5), "text-anchor": "end" }, `reserved ${bytesText(last)}`));
+      }
     }
     const line = steps(1);
     picture.append(s("path", { class: "tft-taken-area", d: `${line}V${floor}H${LEFT}Z` }), s("path", { class: "tft-taken-line", d: line }));
@@ -208,6 +213,11 @@ class MemoryView {
     el.replaceChildren(h("h4", {}, "Alive at the peak"), h("ol", {}, ...rows), more > 0 ? h("p", { class: "tft-muted" }, `and ${more} more`) : "");
     if (focused >= 0) el.querySelectorAll("button")[focused]?.focus();
   }
+}
+
+/** So little of the device's memory is taken that beside its limit nothing could be seen of it. */
+function isFar({ limit, peak, exhausted }: Curve): boolean {
+  return limit !== null && peak > 0 && exhausted.length === 0 && limit > FAR * peak;
 }
 
 function render({ model, el }: { model: Model; el: HTMLElement }): () => void {

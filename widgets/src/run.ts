@@ -1,6 +1,7 @@
 // The run view: the session runs of a cell, what each needs, how it is found, and a guess of it that is scored.
 import { button, h } from "./shared/dom";
 import { hosted } from "./shared/host";
+import { count } from "./shared/numbers";
 import { View } from "./shared/view";
 import type { NodeMarks } from "./shared/canvas";
 import type { SceneNode } from "./shared/scene";
@@ -235,7 +236,7 @@ class RunView {
     else if (guessing) this.said.textContent = `Which ops run? Click them; + opens a box. ${this.get("guessed").length} marked.`;
     else if (predicting && score !== null) this.said.textContent = `${score.right} right, ${score.wrong} wrong, ${score.missed} missed.`;
     else if (this.wave !== null) this.said.textContent = `Step ${this.wave} back from the fetches: ${light.needed.size} ops found.`;
-    else this.said.textContent = `All ${light.needed.size} of ${model.ops.length} ops that run; found in ${end} steps back from the fetches.`;
+    else this.said.textContent = `All ${light.needed.size} of ${count(model.ops.length, "op")} that run; found in ${count(end, "step")} back from the fetches.`;
     this.play.hidden = this.slider.hidden = guessing;
     this.guess.hidden = !predicting;
   }

@@ -117,7 +117,7 @@ class ScheduleView {
     const drawn = columns.flatMap((set) => set.slice(0, MOST_IN_SET));
     for (const op of drawn) this.chips[op] = this.chip(ops[op]!, op);
     if (columns.length < sets.length) heads.push(h("p", { class: "tft-order-head", style: `left: ${PAD + columns.length * COLUMN}px` }, `and ${sets.length - columns.length} more sets`));
-    const width = PAD * 2 + (heads.length - 1) * COLUMN + WIDE;
+    const width = PAD * 2 + Math.max(0, heads.length - 1) * COLUMN + WIDE;
     const height = HEAD + Math.max(0, ...columns.map((set) => Math.min(MOST_IN_SET, set.length))) * ROW + 4;
     for (const [key, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` })) this.lines.setAttribute(key, `${value}`);
     this.board.style.cssText = `width: ${width}px; height: ${height}px`;

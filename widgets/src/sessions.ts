@@ -105,7 +105,7 @@ class SessionsView {
     this.back.disabled = at === 0;
     this.on.disabled = this.last.disabled = at === runs.length;
     const before = this.model.get("_forgotten");
-    this.when.textContent = runs.length === 0 ? "no run yet" : at === 0 ? (before > 0 ? `after run ${before}` : "before any run") : `after run ${at + before} of ${runs.length + before}`;
+    this.when.textContent = runs.length === 0 ? "no run seen yet" : at === 0 ? (before > 0 ? `after run ${before}` : "before any run") : `after run ${at + before} of ${runs.length + before}`;
     this.slider.setAttribute("aria-valuetext", this.when.textContent);
     this.showStates(sessions, runs, at);
     this.showRuns(sessions, runs, at);

@@ -59,7 +59,7 @@ class TimelineView {
     const table = h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "What"), h("th", { scope: "col" }, "Calls"), h("th", { scope: "col" }, "Time"))), this.rows);
     const side = h("section", { class: "tft-totals", "aria-label": "Totals" }, h("div", { class: "tft-totals-head", role: "group", "aria-label": "Totals" }, this.byType, this.byScope), h("div", { class: "tft-totals-rows", tabindex: "0", role: "region", "aria-label": "Totals, longest first" }, table));
     this.root = h("div", { class: "tfteach-graph tfteach-timeline", role: "group", "aria-label": "Timeline of a run", "data-lm-suppress-shortcuts": "true" },
-      h("div", { class: "tft-time-bar" }, h("h3", {}, model.get("_summary")), tools),
+      h("div", { class: "tft-time-bar" }, h("h3", {}, model.get("_summary").replace(/(\d) us\b/g, "$1 µs")), tools),
       h("div", { class: "tft-time-body" }, h("div", { class: "tft-time-main" }, this.stage, this.said), side), this.card);
     parent.append(this.root);
     const height = model.get("height");

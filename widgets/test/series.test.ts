@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { nameOf } from "../src/shared/model";
 import type { Node } from "../src/shared/model";
 import { baseName, grouped } from "../src/shared/series";
 import { model } from "./helpers";
@@ -51,4 +52,13 @@ test("a series keeps its id while it grows, so that it stays open", () => {
 
 test.each([["Add_12", "Add"], ["(w)", "w"], ["layer_norm", "layer_norm"], ["h1_1", "h1"]])("%s is one of %s", (name, base) => {
   expect(baseName(name)).toBe(base);
+});
+
+test("a series is called by what its members share, and by how many they are", () => {
+  const m = model(many(400).map((op) => ({ ...op, name: `net/${op.name}` })));
+  const net = m.scopes.get("net/")!;
+  const all = grouped(m, net, 300)[0]!;
+  expect(nameOf(net)).toBe("net");
+  expect(nameOf(all)).toBe("net/Add ×400");
+  expect(nameOf(grouped(m, all, 300)[1]!)).toBe("net/Add 10–19 ×10");
 });

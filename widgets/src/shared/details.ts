@@ -1,7 +1,7 @@
 // The panel about the selected box: what it is, where it came from, what it reads and who reads it.
 import { button, h } from "./dom";
 import { readable } from "./look";
-import { shapeText } from "./model";
+import { nameOf, shapeText } from "./model";
 import type { GraphModel, Node as GraphNode, Op } from "./model";
 import { fetchName, prune } from "./prune";
 import type { Why } from "./why";
@@ -22,7 +22,7 @@ const MOST_LINKS = 40;
 
 export function showDetails(panel: HTMLElement, model: GraphModel, node: GraphNode, actions: DetailsActions): void {
   const op = model.opOf(node);
-  const name = op?.name ?? node.id.replace(/\/$/, "").replace("\u0000", " · ");
+  const name = op?.name ?? nameOf(node);
   panel.replaceChildren(
     h("div", { class: "tft-details-head" },
       h("div", {}, h("div", { class: "tft-kind" }, kindText(node, op)), h("h3", {}, readable(name))),

@@ -2,7 +2,7 @@
 import type { Base } from "./bundle";
 import type { Marks } from "./canvas";
 import { readable } from "./look";
-import { shapeText } from "./model";
+import { nameOf, shapeText } from "./model";
 import type { GraphModel, Op } from "./model";
 import { count } from "./numbers";
 import { prune, splitName } from "./prune";
@@ -74,7 +74,7 @@ function sayNode(model: GraphModel, node: SceneNode, light: Highlight, needed: n
   const op = model.opOf(node.node);
   const what = node.node.kind === "op" ? sayOp(op!) : node.node.kind === "series"
     ? `series of ${node.node.like}` : `scope of ${count(node.node.members.length, "op")}`;
-  const name = node.node.kind === "op" ? op!.name : node.node.id.replace(/\/$/, "").replace("\u0000", " ");
+  const name = node.node.kind === "op" ? op!.name : nameOf(node.node);
   const parts = [readable(name), what];
   if (node.lane !== "main") parts.push(node.lane === "training" ? "training" : "set aside");
   if (light.active) {

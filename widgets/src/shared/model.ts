@@ -53,6 +53,14 @@ export class Node {
   }
 }
 
+/** What a scope or a series is called; a series has no name of its own in the graph. */
+export function nameOf(node: Node): string {
+  if (node.kind !== "series") return node.id.replace(/\/$/, "");
+  let home = node.parent;
+  while (home?.kind === "series") home = home.parent;
+  return `${home?.id ?? ""}${node.label} ×${node.like}`;
+}
+
 export const ROOT = "";
 
 /** The graph's ops and scopes; grows by `add`. */

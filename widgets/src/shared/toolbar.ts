@@ -1,6 +1,9 @@
 // The frame around the canvas: search, buttons, panels, the line that counts what runs.
 import { button, h } from "./dom";
+import { shorten } from "./look";
 import { count, digits } from "./numbers";
+
+const LONGEST_CHIP = 80;
 
 export interface Frame {
   root: HTMLElement;
@@ -111,8 +114,8 @@ export function showStatus(el: HTMLElement, counts: Counts, actions: StatusActio
   const chips = (names: readonly string[], word: "fetch" | "feed", drop: (name: string) => void): void => {
     for (const name of names) {
       const missing = counts.unknown.includes(name);
-      const chip = h("span", { class: `tft-chip tft-chip-${word}${missing ? " tft-missing" : ""}` },
-        h("b", {}, word), ` ${name}${missing ? " (not in this graph)" : ""} `,
+      const chip = h("span", { title: name, class: `tft-chip tft-chip-${word}${missing ? " tft-missing" : ""}` },
+        h("b", {}, word), ` ${shorten(name, LONGEST_CHIP)}${missing ? " (not in this graph)" : ""} `,
         button("✕", `Stop ${word === "fetch" ? "fetching" : "feeding"} ${name}`, () => drop(name), "tft-x"));
       parts.push(chip);
     }

@@ -2,6 +2,7 @@
 import type { NodeMarks } from "./canvas";
 import { button, h } from "./dom";
 import type { Node as GraphNode } from "./model";
+import { nameOf } from "./model";
 import { count } from "./numbers";
 import { partners, trace } from "./relatives";
 import type { SceneEdge, SceneNode } from "./scene";
@@ -102,7 +103,7 @@ export class Tracing {
     const node = this.view().nodeOf(id);
     const others = ops.size - (node?.members.length ?? 0);
     const words = count(others, "op");
-    const name = id.replace(/\/$/, "").replace("\u0000", " ");
+    const name = node === undefined ? id : nameOf(node);
     this.strip.replaceChildren(
       h("span", {}, way === "inputs" ? `${words} that ` : `${words} made from `, h("b", {}, name), way === "inputs" ? " is made from" : ""),
       button("✕", "Stop tracing (Esc)", () => this.leave(), "tft-x"));
