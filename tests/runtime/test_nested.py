@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 import time
 from typing import Any
 
@@ -271,3 +272,30 @@ def test_large_values_of_a_turn_are_given_back() -> None:
     )[1]
     _, program = run_both(value, {x: np.ones(1000)})
     assert program.source.count("= None") >= 2
+
+
+def calls_of_first_run(branches: int) -> int:
+    seen = 0
+
+    def note(frame: object, event: str, argument: object) -> None:
+        nonlocal seen
+        seen += event == "call"
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        fed = tf.placeholder(tf.bool, [])
+        x = y = tf.placeholder(tf.float32, [3])
+        for _ in range(branches):
+            y = tf.cond(fed, lambda y=y: tf.tanh(y), lambda y=y: y * 2.0)
+            y = tf.sin(y) + x
+        before = sys.getprofile()
+        sys.setprofile(note)
+        try:
+            session.run(y, {fed: True, x: [1.0, 2.0, 3.0]})
+        finally:
+            sys.setprofile(before)
+    return seen
+
+
+def test_work_before_the_first_run_grows_with_the_branches_not_their_square() -> None:
+    calls_of_first_run(2)
+    assert calls_of_first_run(80) < 2.2 * calls_of_first_run(40)

@@ -56,6 +56,8 @@ class _NestedCompiler(Compiler):
         self.homes: dict[int, Block] = {}
         self.block = Block(None)
         self.checked: set[tuple[int, Block]] = set()  # predicates that are scalars
+        self.used = {edge for node in step.nodes for edge in node.inputs}
+        self.used.update(step.fetches)
 
     def compile_blocks(self) -> Nested:
         feeds = self.add_feeds()
@@ -190,10 +192,7 @@ class _NestedCompiler(Compiler):
         self.block.statements.append(Move(tuple(targets), tuple(sources)))
 
     def index_is_used(self, merge: Node) -> bool:
-        edge = Edge(merge, 1)
-        return edge in self.step.fetches or any(
-            edge in node.inputs for node in self.step.nodes
-        )
+        return Edge(merge, 1) in self.used
 
     def add_loop(self, loop: Region) -> None:
         assert loop.predicate is not None

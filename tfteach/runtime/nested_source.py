@@ -146,6 +146,7 @@ class _Writer:
                 self.names[slot] = f"c{slot}"
                 self.namespace[f"c{slot}"] = value
         self.uses: dict[int, set[Block]] = {}
+        self.around: dict[Block, Block] = {}  # the block that contains it
         self.kept = {slot for slot, _ in nested.fetches}
 
     def source(self) -> str:
@@ -173,6 +174,7 @@ class _Writer:
             for slot in read_by(statement):
                 self.uses.setdefault(slot, set()).add(block)
             for inner in blocks_of(statement):
+                self.around[inner] = block
                 self.note_uses(inner)
             if isinstance(statement, Loop):
                 self.uses.setdefault(statement.predicate, set()).add(statement.before)
@@ -205,7 +207,7 @@ class _Writer:
     def holds(self, block: Block, inner: Block) -> bool:
         """Whether a statement of `block` contains the block `inner`."""
         child = inner.parents[inner.parents.index(block) + 1]
-        return any(child in blocks_of(s) for s in block.statements)
+        return self.around[child] is block
 
     # ---- writing
 
