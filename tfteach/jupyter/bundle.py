@@ -13,8 +13,10 @@ from tfteach.jupyter.still import Still, text_of
 # the picture is what remains, and JupyterLab's "model not found" hides instead. The
 # second name is VS Code's for a cell and its outputs.
 STYLE = """\
-.jp-OutputArea:has(.tfteach-graph) .jp-OutputArea-child:has(.tfteach-static),
-.cell_container:has(.tfteach-graph) .output_container:has(.tfteach-static) {
+.jp-OutputArea:has(.tfteach-graph, .tfteach-diff)
+  .jp-OutputArea-child:has(.tfteach-static),
+.cell_container:has(.tfteach-graph, .tfteach-diff)
+  .output_container:has(.tfteach-static) {
   display: none;
 }
 .jp-OutputArea:has(.tfteach-static) .lm-Panel.jp-OutputArea-output:not(:has(*)) {

@@ -10,7 +10,7 @@ import traitlets
 
 from tfteach.explain.schedule import Race, Schedule, explain_schedule
 from tfteach.framework.stacks import get_default_graph
-from tfteach.jupyter.bundle import static_html
+from tfteach.jupyter.bundle import bundle_with, static_html
 from tfteach.jupyter.widgets.graph import STATIC, Names
 from tfteach.jupyter.widgets.planned import NOTHING, PlannedView
 
@@ -88,7 +88,7 @@ class ScheduleView(PlannedView):
     def static_bundle(self) -> dict[str, str]:
         """The schedule as text, and as an HTML table of the ready sets."""
         if self.schedule is None:
-            return {"text/plain": self.problem}
+            return bundle_with(self.problem, None)
         return {
             "text/plain": self.schedule.to_text(MOST_LINES),
             "text/html": static_html(_table(self.schedule)),
