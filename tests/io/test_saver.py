@@ -74,3 +74,32 @@ def test_files_are_not_there_yet(graph):
             saver.restore(session, "model")
         with pytest.raises(tf.errors.UnimplementedError, match="SaveV2: checkpoint"):
             session.run("save/control_dependency:0")
+
+
+def saved(parts: int) -> dict[str, tuple[str, str]]:
+    """What a Saver saves: the Tensor -> its key and which part of it it is."""
+    with tf.Graph().as_default() as graph:
+        splits = tf.fixed_size_partitioner(parts)
+        tf.get_variable("w", [4, 3], partitioner=splits)
+        tf.get_variable("b", [3])
+        loss = tf.add_n([tf.reduce_sum(v * v) for v in tf.trainable_variables()])
+        tf.train.MomentumOptimizer(0.1, 0.9).minimize(loss)
+        tf.train.Saver()
+        nodes = {node.name: node for node in graph.as_graph_def().node}
+    _, keys, slices, *tensors = nodes["save/SaveV2"].input
+    keys, slices = (nodes[n].attr["value"].tensor.string_val for n in (keys, slices))
+    named = zip([k.decode() for k in keys], [s.decode() for s in slices], strict=True)
+    return dict(zip(tensors, named, strict=True))
+
+
+def test_slots_of_parts_are_parts_of_slots() -> None:
+    assert saved(2) == {
+        "b": ("b", ""),
+        "b/Momentum": ("b/Momentum", ""),
+        "w/part_0/read": ("w", "4 3 0,2:0,3"),
+        "w/part_1/read": ("w", "4 3 2,2:0,3"),
+        "w/part_0/Momentum/read": ("w/Momentum", "4 3 0,2:0,3"),
+        "w/part_1/Momentum/read": ("w/Momentum", "4 3 2,2:0,3"),
+    }
+    alone = saved(1)
+    assert alone["w/part_0/Momentum/read"] == ("w/Momentum", "4 3 0,4:0,3")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, NamedTuple, NoReturn
 
+from tfteach.framework.convert import convert
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.keys import GraphKeys
@@ -63,8 +64,10 @@ def saveables_of(var_list: Any) -> list[Saveable]:
         for variable in named[key]:
             _check_variable(variable)
             info = variable._get_save_slice_info()
-            spec = "" if info is None or len(named[key]) == 1 else info.spec
             element = variable._as_graph_element()
+            if info is not None and not isinstance(variable, BaseResourceVariable):
+                element = convert(variable)  # of a part TF saves what was read
+            spec = "" if info is None else info.spec
             found.append(Saveable(key, spec, variable, element))
     return found
 

@@ -14,7 +14,7 @@ from tfteach.initializers import Zeros
 from tfteach.ops import shapes
 from tfteach.ops.fill import zeros
 from tfteach.variable_scope import get_variable, get_variable_scope, variable_scope
-from tfteach.variables.base import Variable
+from tfteach.variables.base import SaveSliceInfo, Variable
 from tfteach.variables.ref import RefVariable
 
 
@@ -88,4 +88,13 @@ def _slot(primary: Any, val: Any, shape: Any, dtype: Any, validate: bool) -> Any
         )
     finally:
         scope.set_partitioner(partitioner)
+    info = getattr(primary, "_save_slice_info", None)
+    if info is not None:  # what a part's slots are parts of
+        kind = slot.op.name.removeprefix(f"{primary.op.name}/")
+        whole = f"{info.full_name}/{kind}"
+        slot._set_save_slice_info(
+            SaveSliceInfo(
+                whole, info.full_shape[:], info.var_offset[:], info.var_shape[:]
+            )
+        )
     return slot
