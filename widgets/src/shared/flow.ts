@@ -68,7 +68,7 @@ export type LayoutCache = Map<string, { signature: string; structure: string; tu
 
 export const LABEL_PX = 9.5;
 const LABEL_H = 13;
-const MOST_TWICE = 150; // boxes that are laid out a second time, if that reads better
+const MOST_TWICE = 80; // boxes that are laid out a second time, if that reads better
 const PORT_ROOM = 24; // between the border and the first rank, where lines fan out
 
 /** A port stands for the box at the other end of a line that crosses the scope's border. */
