@@ -145,7 +145,10 @@ class MemoryView {
       picture.append(band);
     }
     const axis = s("g", { class: "tft-axis" });
-    for (const t of ticks({ from, to }, width / 120)) axis.append(s("text", { x: n(at(t)), y: HEIGHT - 8, "text-anchor": at(t) > right - 20 ? "end" : "middle" }, timeText(t - from)));
+    for (const t of ticks({ from: 0, to: to - from }, width / 120)) {
+      const x = at(from + t);
+      axis.append(s("text", { x: n(x), y: HEIGHT - 8, "text-anchor": x > right - 20 ? "end" : "middle" }, timeText(t)));
+    }
     for (const share of [0, 0.5, 1]) axis.append(s("path", { d: `M${LEFT},${n(up(most * share))}H${right}` }), s("text", { x: LEFT - 8, y: n(up(most * share) + 4), "text-anchor": "end" }, bytesText(most * share)));
     picture.append(axis);
     const steps = (index: 1 | 2): string => {

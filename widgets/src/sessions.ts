@@ -203,7 +203,7 @@ function inShort(value: string): string {
   const [most, figures] = [34, value.split(", ")];
   let said = figures[0]!;
   for (const next of figures.slice(1)) {
-    if (said.length + next.length > most) return shorten(`${said}, …`, most + 3);
+    if (said.length + next.length + 2 > most) return shorten(`${said}, …`, most + 3);
     said += `, ${next}`;
   }
   return shorten(said, most);
