@@ -77,6 +77,12 @@ tf.pad([1, 2], [1, 1])
 tf.convert_to_tensor(1, preferred_dtype=tf.float32, dtype_hint=tf.int32)
 slope(lambda x: tf.matrix_set_diag(x, late([[5.0]])), [[[1.0, 2.0]]])
 tf.sequence_mask(late(2))
+slope(lambda x: tf.gather(x * x, [0, 0]), [1.0, 2.0])
+slope(lambda x: tf.gather(x + 2.0 * x, [1]), [1.0, 2.0])
+slope(lambda x: tf.gather(x - [1.0, 0.0], [1, 0]), [1.0, 2.0])
+slope(lambda x: tf.nn.embedding_lookup(x * tf.ones([2, 1]), [0, 1, 1]), [1.0, 2.0])
+slope(lambda x: tf.gather(tf.squared_difference(x, 3.0), [1, 0]), [1.0, 2.0])
+slope(lambda x: tf.gather(x * late([2.0, 3.0]), [1, 0]), [1.0, 2.0])
 tf.sparse_maximum(tf.SparseTensor([[0, 1]], [-1.0], [1, 2]), tf.SparseTensor([[0, 1]], [1.0], [1, 2])).indices
 """
 

@@ -95,8 +95,13 @@ class BroadcastGradientArgs(Op):
         return [None, None]
 
 
-def all_shapes_known_and_equal(x: Tensor, y: Tensor, grad: Tensor) -> bool:
-    """Whether nothing was broadcast, as far as the graph alone tells."""
+def all_shapes_known_and_equal(x: Tensor, y: Tensor, grad: Any) -> bool:
+    """Whether nothing was broadcast, as far as the graph alone tells.
+
+    The gradient may be IndexedSlices, of which it tells nothing.
+    """
+    if not isinstance(grad, Tensor):
+        return False
     return x._shape == y._shape == grad._shape and shapes.is_full(x._shape)
 
 
@@ -105,16 +110,18 @@ def all_shapes_known_and_equal(x: Tensor, y: Tensor, grad: Tensor) -> bool:
 _axes_of: WeakKeyDictionary[Graph, dict[Any, Any]] = WeakKeyDictionary()
 
 
-def static_sums(x: Tensor, y: Tensor, grad: Tensor) -> tuple[Any, Any]:
+def static_sums(x: Tensor, y: Tensor, grad: Any) -> tuple[Any, Any]:
     """For each input a function from a full gradient to the input's own.
 
     Args:
       x, y: the inputs of the broadcasting op.
-      grad: the gradient with respect to its output.
+      grad: the gradient with respect to its output, a Tensor or IndexedSlices.
 
     Returns:
       A pair of functions (Tensor -> Tensor); the identity where shapes agree.
     """
+    if not isinstance(grad, Tensor):
+        return dynamic_sums(x, y)
     sx, sy = x._shape, y._shape
     if not (shapes.is_full(sx) and shapes.is_full(sy)):
         shape = OPS["Shape"]()
