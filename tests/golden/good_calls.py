@@ -82,7 +82,8 @@ slope(lambda x: tf.gather(x + 2.0 * x, [1]), [1.0, 2.0])
 slope(lambda x: tf.gather(x - [1.0, 0.0], [1, 0]), [1.0, 2.0])
 slope(lambda x: tf.nn.embedding_lookup(x * tf.ones([2, 1]), [0, 1, 1]), [1.0, 2.0])
 slope(lambda x: tf.gather(tf.squared_difference(x, 3.0), [1, 0]), [1.0, 2.0])
-slope(lambda x: tf.gather(x * late([2.0, 3.0]), [1, 0]), [1.0, 2.0])
+slope(lambda x: tf.gather(x * late([2.0, 3.0], [2]), [1, 0]), [1.0, 2.0])
+slope(lambda x: tf.gather(tf.tile(x, [2]), [3, 0]), [1.0, 2.0])
 tf.sparse_maximum(tf.SparseTensor([[0, 1]], [-1.0], [1, 2]), tf.SparseTensor([[0, 1]], [1.0], [1, 2])).indices
 """
 

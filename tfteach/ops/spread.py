@@ -75,7 +75,8 @@ class Tile(Op):
         axes = range_of(0, size(split), 2)
         if isinstance(grad, IndexedSlices):
             rows = cast(input_shape[0], grad.indices.dtype.base_dtype)
-            grad = OPS["UnsortedSegmentSum"]()(grad.values, grad.indices % rows, rows)
+            numbers = OPS["FloorMod"]()(grad.indices, rows)
+            grad = OPS["UnsortedSegmentSum"]()(grad.values, numbers, rows)
             split = concat([[1], split[1:]], axis=0)
         summed: Tensor = OPS["Sum"]()(reshape(grad, split), axes)
         summed.set_shape(input.static_shape)
