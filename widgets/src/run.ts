@@ -233,7 +233,7 @@ class RunView {
     this.guess.disabled = !light.active;
     const score = this.get("score");
     if (!light.active) this.said.textContent = "Fetch something: f, or Shift-click a box.";
-    else if (guessing) this.said.textContent = `Which ops run? Click them; + opens a scope, whose ops have their own marks. ${this.get("guessed").length} marked.`;
+    else if (guessing) this.said.textContent = `Which ops run? Click them; + opens a scope to reach its ops. ${this.get("guessed").length} marked.`;
     else if (predicting && score !== null) this.said.textContent = `${score.right} right, ${score.wrong} wrong, ${score.missed} missed.`;
     else if (this.wave !== null) this.said.textContent = `Step ${this.wave} back from the fetches: ${light.needed.size} ops found.`;
     else this.said.textContent = `All ${light.needed.size} of ${count(model.ops.length, "op")} that run; found in ${count(end, "step")} back from the fetches.`;

@@ -2,7 +2,7 @@
 import type { Point } from "./layout";
 import { SUBTITLE_PX, TITLE_PX } from "./look";
 import type { Measure } from "./look";
-import { CONST_PILL_H, cornerPath, glyphPaths, headPath, linePath, resample } from "./path";
+import { CONST_PILL_H, cornerPath, glyphPaths, headPath, linePath, middle, resample } from "./path";
 import type { Scene, SceneArea, SceneEdge, SceneNode } from "./scene";
 import { drawBadges, drawFetcher, drawToggle } from "./signs";
 import { svg } from "./svg";
@@ -69,19 +69,6 @@ function leansTowards({ points, labelAt }: SceneEdge, side: number): number {
   const below = points.find(([, y]) => y > labelAt![1] + 1) ?? points.at(-1)!;
   const lean = (below[0] - labelAt![0]) * side;
   return Math.max(-4, Math.min(4, lean / 4));
-}
-
-/** The point half way along a line. */
-function middle(points: readonly Point[]): Point {
-  const lengths = points.slice(1).map((p, i) => Math.hypot(p[0] - points[i]![0], p[1] - points[i]![1]));
-  let left = lengths.reduce((sum, n) => sum + n, 0) / 2;
-  for (const [i, length] of lengths.entries()) {
-    const [a, b] = [points[i]!, points[i + 1]!];
-    const t = length > 0 ? left / length : 0;
-    if (t <= 1) return [a[0] + (b[0] - a[0]) * t, a[1] + (b[1] - a[1]) * t];
-    left -= length;
-  }
-  return points[0]!;
 }
 
 /** Where a picture of that size begins, if it would begin at `start`: not so that room stays empty beside it. */

@@ -130,3 +130,16 @@ export function glyphPaths(glyph: Glyph, w: number, h: number, open: boolean, te
       return { shape: roundRect(l, t, w, h, h / 2), mark: "" };
   }
 }
+
+/** The point half way along a line. */
+export function middle(points: readonly Point[]): Point {
+  const lengths = points.slice(1).map((p, i) => Math.hypot(p[0] - points[i]![0], p[1] - points[i]![1]));
+  let left = lengths.reduce((sum, n) => sum + n, 0) / 2;
+  for (const [i, length] of lengths.entries()) {
+    const [a, b] = [points[i]!, points[i + 1]!];
+    const t = length > 0 ? left / length : 0;
+    if (t <= 1) return [a[0] + (b[0] - a[0]) * t, a[1] + (b[1] - a[1]) * t];
+    left -= length;
+  }
+  return points[0]!;
+}
