@@ -1,12 +1,13 @@
 """Nested structures: lists, tuples, named tuples, dicts and attrs classes of things.
 
-Dicts are walked in the order of their sorted keys.
+Dicts are walked in the order of their sorted keys; their views (`weights.values()`,
+a list where old courses were written) in the order of the dict.
 Source: python/util/nest.py (semantics and messages).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MappingView, Sequence
 from typing import Any
 
 
@@ -16,9 +17,9 @@ def is_sequence(structure: Any) -> bool:
 
 
 def is_nested(structure: Any) -> bool:
-    """Whether `structure` is a container: list, tuple, mapping or attrs instance."""
+    """Whether `structure` is a list, tuple, mapping, view of one or attrs instance."""
     return (
-        isinstance(structure, Sequence | Mapping)
+        isinstance(structure, Sequence | Mapping | MappingView)
         and not isinstance(structure, str | bytes)
     ) or hasattr(type(structure), "__attrs_attrs__")
 
@@ -88,6 +89,8 @@ def rebuild(like: Any, children: Sequence[Any]) -> Any:
     if hasattr(type(like), "__attrs_attrs__"):
         names = [a.name for a in kind.__attrs_attrs__]
         return kind(**dict(zip(names, children, strict=True)))
+    if isinstance(like, MappingView | range):
+        return list(children)  # neither can be made of what it holds
     return kind(*children) if hasattr(like, "_fields") else kind(children)
 
 
