@@ -26,6 +26,8 @@ tf.minimum(True, tf.constant(2))
 late([1j], [1]) > 's'
 late(np.zeros([2, 0], 'f'), [None, None]) + tf.zeros([0])
 tf.bitcast(late([1.0], [1]), tf.int32)
+tf.bitcast(tf.zeros([2, 4], tf.uint8), tf.int16)
+tf.bitcast(tf.zeros([2, 2], tf.uint8), tf.int16)
 slope(lambda x: tf.bitcast(x, tf.float32), [1.5])
 slope(lambda x: tf.unique(x)[0], [1.5, 1.5])
 slope(lambda x: tf.setdiff1d(x, [2.0])[0], [1.5, 1.5])

@@ -386,6 +386,9 @@ def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
     Returns:
       A Tensor of the new type.
 
+    Raises:
+      ValueError: the last axis does not hold one element of a larger type.
+
     Source: Bitcast in core/ops/array_ops.cc.
     """
     result: Tensor = Bitcast(as_dtype(type))(input, name=name)
@@ -396,6 +399,13 @@ def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
         if new < old:
             known = (*known, old // new)
         elif new > old:
+            parts = new // old
+            if known and known[-1] not in (None, parts):
+                raise ValueError(
+                    f"Cannot bitcast due to shape. {known[-1]} does not match {parts} "
+                    f"for '{result.op.name}' (op: 'Bitcast') with input shapes: "
+                    f"{shapes.text(known)}."
+                )
             known = known[:-1]
         result.set_shape(known)
     return result
