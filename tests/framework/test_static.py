@@ -62,3 +62,10 @@ def test_rows_filled_as_far_as_the_dense_shape_is_known() -> None:
     assert filled(tf.stack([rows, tf.placeholder(tf.int64, [])])) == "(?, 2) (5,)"
     assert filled(tf.placeholder(tf.int64, [2])) == "(?, 2) (?,)"
     assert filled(tf.placeholder(tf.int64), 3) == "(?, ?) (?,)"
+
+
+def test_a_size_among_others_is_computed() -> None:
+    x = tf.placeholder(tf.float32, [None, 6, 4])
+    blocks = tf.div(6 + tf.mod(-6, 4), 2)
+    rows = tf.shape(x)[0]
+    assert str(tf.reshape(x, [rows, blocks, 6]).shape) == "(?, 4, 6)"

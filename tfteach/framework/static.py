@@ -24,6 +24,7 @@ _FOLDED = _IN_PYTHON.union(
     "Sub Add AddV2 Mul StridedSlice Squeeze ExpandDims Identity Prod Maximum Minimum "
     "Neg FloorMod GatherV2 InvertPermutation Reshape Slice".split()
 )
+_FOLDED_SIZES = _FOLDED.union(("FloorDiv",))
 _MAX_FOLDED_SIZE = 1 << 16
 
 
@@ -184,7 +185,7 @@ def check_sizes(sizes: list[int]) -> None:
 
 def _size(tensor: Tensor) -> int | None:
     """One size from a scalar tensor, None if unknown."""
-    value = constant_value(tensor)
+    value = constant_value(tensor, _FOLDED_SIZES)
     return None if value is None or int(value) < 0 else int(value)
 
 
