@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -15,14 +16,10 @@ NOTEBOOKS = Path(__file__).parent.parent.parent / "notebooks"
 
 
 @pytest.fixture(scope="module")
-def checks() -> ModuleType:
-    path = NOTEBOOKS / "lesson_checks.py"
-    spec = importlib.util.spec_from_file_location("lesson_checks", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def checks() -> Iterator[ModuleType]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(NOTEBOOKS)
+        yield importlib.import_module("lesson_checks")
 
 
 def answer(scope: str = "parts", divisor: float = 2.0, constant: bool = False):
