@@ -93,15 +93,16 @@ def test_paths() -> None:
 
 
 def test_views_of_dicts_and_ranges_are_walked_into() -> None:
-    weights = {"w": tf.Variable([2.0]), "b": tf.Variable([3.0])}
-    train = tf.train.GradientDescentOptimizer(1.0).minimize(
-        tf.reduce_sum(weights["w"] * weights["b"]), var_list=weights.values()
-    )
-    group = tf.group(weights["w"].op, {train: 1}.keys())
-    with tf.Session() as sess:
-        sess.run(tf.global_variables_initializer())
-        sess.run(group)
-        values = sess.run(list(weights.values()))
-        assert [float(v[0]) for v in values] == [-1.0, 1.0]
+    with tf.Graph().as_default():
+        weights = {"w": tf.Variable([2.0]), "b": tf.Variable([3.0])}
+        train = tf.train.GradientDescentOptimizer(1.0).minimize(
+            tf.reduce_sum(weights["w"] * weights["b"]), var_list=weights.values()
+        )
+        group = tf.group(weights["w"].op, {train: 1}.keys())
+        with tf.Session() as sess:
+            sess.run(tf.global_variables_initializer())
+            sess.run(group)
+            values = sess.run(list(weights.values()))
+            assert [float(v[0]) for v in values] == [-1.0, 1.0]
     assert nest.map_structure(lambda n: n + 1, range(2)) == [1, 2]
     assert nest.map_structure(lambda n: n + 1, {"b": 1, "a": 2}.values()) == [2, 3]
