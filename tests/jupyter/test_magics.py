@@ -14,7 +14,6 @@ import tfteach as tf
 @pytest.fixture
 def shell(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     InteractiveShell.clear_instance()
-    tf.reset_default_graph()  # whatever other tests have left in it
     shell = InteractiveShell.instance()
     shell.history_manager.enabled = False
     shell.run_line_magic("load_ext", "tfteach")

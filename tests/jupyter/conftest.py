@@ -1,0 +1,16 @@
+"""What tests of magics and views find when they begin: nothing of other tests."""
+
+from __future__ import annotations
+
+import pytest
+
+import tfteach as tf
+from tfteach.session.session import open_sessions
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nothing_at_hand() -> None:
+    """Magics ask the default graph and all open sessions for a name."""
+    for session in open_sessions():
+        session.close()
+    tf.reset_default_graph()
