@@ -1,11 +1,10 @@
 # ruff: noqa: E501 -- each call is one line
 """Calls with a mistake in them (some only look like it): TensorFlow 1.15's answers.
 
-`python bad_calls.py bad_calls.json`, with TensorFlow's Python.  `late(value)` is a
+`python -m tests.golden.bad_calls FILE`, with TensorFlow's Python.  `late(value)` is a
 tensor whose shape only a run knows, so that the mistake meets the kernel.
 """
 
-import json
 import sys
 
 LATE = "tf.placeholder_with_default(shape=None, input="
@@ -172,11 +171,10 @@ def calls():
 
 if __name__ == "__main__":
     import tensorflow
-    from calls import record
+
+    from tests.golden.calls import record, write
 
     results = {call: record(tensorflow, call) for call in calls()}
     for result in results.values():
         del result["nodes"]
-    with open(sys.argv[1], "w") as file:
-        json.dump(results, file, indent=0, sort_keys=True)
-        file.write("\n")
+    write(sys.argv[1], results)

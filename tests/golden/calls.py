@@ -1,7 +1,7 @@
 """What single calls build and give in real TensorFlow 1.15.
 
-`python calls.py calls.json`, with TensorFlow's Python, writes the file anew: for each
-expression below, the nodes that it adds, and its value or its error.
+`python -m tests.golden.calls FILE`, with TensorFlow's Python, writes the file anew:
+for each expression below, the nodes that it adds, and its value or its error.
 """
 
 import json
@@ -150,12 +150,21 @@ def plain(value):
     return value
 
 
-def record(tf, call):
-    """{nodes, value} or {nodes, error} of one expression."""
+def described(result):
+    """Types and static shapes of what a call gives."""
+    if isinstance(result, (list, tuple)):
+        return [described(part) for part in result]
+    return result.dtype.name + " " + str(result.shape)
+
+
+def record(tf, call, names=None, static=False):
+    """{nodes, value (and static)} or {nodes, error} of one expression over `names`."""
     with tf.Graph().as_default() as graph:
         found = {}
         try:
-            result = eval(call, {"tf": tf})
+            result = eval(call, dict(names or {}, tf=tf))
+            if static:
+                found["static"] = described(result)
             with tf.Session() as sess:
                 found["value"] = plain(sess.run(result))
         except Exception as error:
@@ -168,10 +177,14 @@ def record(tf, call):
     return found
 
 
+def write(path, results):
+    """Keep the results of all expressions."""
+    with open(path, "w") as file:
+        json.dump(results, file, indent=0, sort_keys=True)
+        file.write("\n")
+
+
 if __name__ == "__main__":
     import tensorflow
 
-    results = {call: record(tensorflow, call) for call in calls()}
-    with open(sys.argv[1], "w") as file:
-        json.dump(results, file, indent=0, sort_keys=True)
-        file.write("\n")
+    write(sys.argv[1], {call: record(tensorflow, call) for call in calls()})

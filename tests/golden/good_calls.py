@@ -1,13 +1,16 @@
 # ruff: noqa: E501 -- each call is one line
 """Calls as programs make them, found by random ones: TensorFlow 1.15's answers.
 
-`python good_calls.py good_calls.json`, with TensorFlow's Python.  `late(value, shape)`
-is a tensor of which the graph knows only that shape; `slope(f, x)` is the gradient of
-the sum of `f(x)`, with `x` a constant.
+`python -m tests.golden.good_calls FILE`, with TensorFlow's Python, writes them anew.
+`late(value, shape)` is a tensor of which the graph knows only that shape; `slope(f, x)`
+is the gradient of the sum of `f(x)`, with `x` a constant.
 """
 
-import json
 import sys
+
+import numpy as np
+
+from tests.golden import calls as golden
 
 CALLS = """
 tf.convert_to_tensor([tf.ones([2]), late([1.0, 2.0]), tf.Variable([1.0, 2.0]).initial_value])
@@ -96,13 +99,7 @@ def calls():
 
 
 def record(tf, call):
-    """{nodes, type, shape, value} or {nodes, error} of one expression."""
-    import numpy as np
-
-    try:
-        from tests.golden.calls import plain
-    except ImportError:  # run as a script
-        from calls import plain
+    """{nodes, static, value} or {nodes, error} of one expression."""
 
     def late(value, shape=None):
         return tf.placeholder_with_default(value, shape)
@@ -111,33 +108,11 @@ def record(tf, call):
         x = tf.constant(value)
         return tf.gradients(function(x), x)
 
-    def described(result):
-        if isinstance(result, (list, tuple)):
-            return [described(part) for part in result]
-        return result.dtype.name + " " + str(result.shape)
-
-    names = {"tf": tf, "np": np, "late": late, "slope": slope}
-    with tf.Graph().as_default() as graph:
-        found = {}
-        try:
-            result = eval(call, names)
-            found["static"] = described(result)
-            with tf.Session() as session:
-                found["value"] = plain(session.run(result))
-        except Exception as error:
-            text = getattr(error, "message", None) or str(error)
-            found["error"] = [type(error).__name__, text.split("\n")[0]]
-        found["nodes"] = [
-            "{} {}({})".format(n.name, n.op, ", ".join(n.input))
-            for n in graph.as_graph_def().node
-        ]
-    return found
+    names = {"np": np, "late": late, "slope": slope}
+    return golden.record(tf, call, names, static=True)
 
 
 if __name__ == "__main__":
     import tensorflow
 
-    results = {call: record(tensorflow, call) for call in calls()}
-    with open(sys.argv[1], "w") as file:
-        json.dump(results, file, indent=0, sort_keys=True)
-        file.write("\n")
+    golden.write(sys.argv[1], {call: record(tensorflow, call) for call in calls()})

@@ -1,7 +1,6 @@
 # ruff: noqa: E501 -- each call is one line
 """`tf.image`'s geometry with mistakes: TensorFlow 1.15's answers; see bad_calls.py."""
 
-import json
 import sys
 
 from tests.golden.bad_calls import LATE
@@ -112,11 +111,9 @@ def calls():
 if __name__ == "__main__":
     import tensorflow
 
-    from tests.golden.calls import record
+    from tests.golden.calls import record, write
 
     results = {call: record(tensorflow, call) for call in calls()}
     for result in results.values():
         del result["nodes"]
-    with open(sys.argv[1], "w") as file:
-        json.dump(results, file, indent=0, sort_keys=True)
-        file.write("\n")
+    write(sys.argv[1], results)

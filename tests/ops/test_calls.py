@@ -28,7 +28,7 @@ def close(ours: Any, theirs: Any) -> bool:
 @pytest.mark.parametrize("call", calls.calls())
 def test_call_builds_and_gives_what_tensorflow_does(call: str) -> None:
     ours, theirs = calls.record(tf, call), GOLDEN[call]
-    if "error" in theirs and "nodes" in ours:
+    if "error" in theirs:
         assert ours.get("error") == theirs["error"]
     else:
         assert close(ours.get("value"), theirs["value"]), ours

@@ -38,12 +38,8 @@ def test_graphs_keep_no_more_elements_than_were_given() -> None:
         short, whole = graph.as_graph_def().node
         assert list(short.attr["value"].tensor.float_val) == [1.0, 2.0]
         assert len(whole.attr["value"].tensor.tensor_content) == 12
-        assert list(
-            graph.get_operation_by_name("short").get_attr("value").float_val
-        ) == [
-            1.0,
-            2.0,
-        ]
+        asked = graph.get_operation_by_name("short").get_attr("value")
+        assert list(asked.float_val) == [1.0, 2.0]
 
 
 def test_every_call_was_put_to_tensorflow() -> None:
