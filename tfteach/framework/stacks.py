@@ -48,7 +48,8 @@ def reset_default_graph() -> None:
     if _STACKS.graphs:
         raise AssertionError(
             "Do not use tf.reset_default_graph() to clear nested graphs. If you need "
-            "a cleared graph, exit the nesting and create a new graph."
+            "a cleared graph, exit the nesting and create a new graph. Here a `with` "
+            "block, a session or %%graph has opened one already: leave this line out."
         )
     _global_graph = None
 

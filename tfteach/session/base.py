@@ -202,7 +202,8 @@ class BaseSession:
         if self._graph.version == 0:
             raise RuntimeError(
                 "The Session graph is empty.  Add operations to the graph before "
-                "calling run()."
+                "calling run(). Ops that were built in another graph, by %%graph or "
+                "in a `with` block, are run by tf.Session(graph=that_graph)."
             )
         # The feeds first, as in TF: it is their mistake that is told.
         fed = flatten_feeds(self._graph, feed_dict) if feed_dict else {}
