@@ -217,6 +217,15 @@ def test_an_op_is_found_where_it_is(shell: Any, capsys: Any) -> None:
     run(shell, "with tf.Graph().as_default() as more: tf.constant(1.0, name='qtotal')")
     result = run(shell, "%why qlayer/out --fetch qtotal")
     assert "'qtotal' is an op of 2 graphs" in str(result.error_in_exec)
+
+
+def test_a_cell_that_ran_twice_leaves_no_doubt(shell: Any, capsys: Any) -> None:
+    run(shell, f"{NET}\nsess = tf.Session(graph=net)")
+    before = shell.user_ns["sess"]  # a view that is still shown holds it as well
+    run(shell, f"{NET}\nsess = tf.Session(graph=net)")
+    assert shell.user_ns["sess"].graph is not before.graph
+    run(shell, "%why qlayer/out --fetch qtotal")
+    assert "'qlayer/out' runs" in capsys.readouterr().out
     run(shell, "%why qlayer/out --fetch loss")  # the Python name says which
     assert "'qlayer/out' runs" in capsys.readouterr().out
 

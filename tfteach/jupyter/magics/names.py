@@ -51,10 +51,11 @@ def graph_of(user_ns: dict[str, Any], names: Sequence[str]) -> Graph:
     """The graph that is meant where nothing but these names is said.
 
     It is that of the first Python variable among them; else the one at hand that has
-    the first as an op, the default graph before others; else the default graph.
+    the first as an op: the default graph before others, then the only one to which
+    the user's names lead (a cell that ran twice has left another); else the default.
 
     Raises:
-      UsageError: several graphs have such an op, and none is the default graph.
+      UsageError: several graphs have such an op, and nothing says which is meant.
     """
     for name in names:
         value = user_ns.get(name)
@@ -64,11 +65,27 @@ def graph_of(user_ns: dict[str, Any], names: Sequence[str]) -> Graph:
     known = [graph for graph in graphs_at_hand(user_ns) if has_op(graph, op)]
     if default in known or not known:
         return default
+    in_use = {_graph_behind(value) for value in _values(user_ns)}
+    known = [graph for graph in known if graph in in_use] or known
     if len(known) > 1:
         raise UsageError(
             f"{op!r} is an op of {len(known)} graphs: name a tensor by its Python name"
         )
     return known[0]
+
+
+def _values(user_ns: dict[str, Any]) -> list[Any]:
+    return [value for name, value in list(user_ns.items()) if not name.startswith("_")]
+
+
+def _graph_behind(value: Any) -> Graph | None:
+    """A graph, or that of a session, op, tensor or variable; else None."""
+    if isinstance(value, Graph):
+        return value
+    is_of_graph = isinstance(value, BaseSession | Operation | Tensor)
+    if is_of_graph or hasattr(type(value), "_as_graph_element"):  # a variable
+        return value.graph
+    return None
 
 
 def has_op(graph: Graph, name: str) -> bool:
@@ -82,11 +99,7 @@ def has_op(graph: Graph, name: str) -> bool:
 
 def graphs_at_hand(user_ns: dict[str, Any]) -> list[Graph]:
     """The default graph, those of open sessions, and those that have names."""
-    named = [
-        value
-        for name, value in list(user_ns.items())
-        if isinstance(value, Graph) and not name.startswith("_")
-    ]
+    named = [value for value in _values(user_ns) if isinstance(value, Graph)]
     of_sessions = [session.graph for session in open_sessions()]
     return list(dict.fromkeys([get_default_graph(), *of_sessions, *named]))
 
