@@ -1,42 +1,16 @@
 """TF's protocol messages by their public names, loaded when first asked for.
 
-They are the classes of `tensorboard.compat.proto`.  Loading one costs tens of
-milliseconds, which a program that never touches a proto need not pay.
+The classes are made by framework/protos.py.
 """
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
+from tfteach.framework import protos
 from tfteach.framework.export import export_value
 from tfteach.legacy.renamed import missing
 
-# Where each message is: proto file -> messages.
-_FILES = {
-    "attr_value": "AttrValue NameAttrList",
-    "node_def": "NodeDef",
-    "graph": "GraphDef",
-    "op_def": "OpDef",
-    "function": "FunctionDef",
-    "versions": "VersionDef",
-    "tensor": "TensorProto",
-    "tensor_shape": "TensorShapeProto",
-    "variable": "VariableDef",
-    "config": "ConfigProto GPUOptions OptimizerOptions "
-    "GraphOptions RunOptions RunMetadata",
-    "summary": "Summary SummaryMetadata SummaryDescription",
-    "histogram": "HistogramProto",
-    "event": "Event LogMessage SessionLog TaggedRunMetadata",
-    "meta_graph": "MetaGraphDef TensorInfo SignatureDef CollectionDef",
-    "saver": "SaverDef",
-    "cluster": "ClusterDef JobDef",
-    "step_stats": "StepStats NodeExecStats DeviceStepStats",
-    "cost_graph": "CostGraphDef",
-    "projector": "ProjectorConfig EmbeddingInfo SpriteMetadata",
-    "rewriter_config": "RewriterConfig",
-}
-_MODULES = {m: file for file, names in _FILES.items() for m in names.split()}
 # The messages that TF shows as `tf.<name>`, `tf.summary.<name>` and `tf.train.<name>`.
 _PUBLIC = {
     "": "AttrValue ConfigProto Event GPUOptions GraphDef GraphOptions HistogramProto "
@@ -75,16 +49,12 @@ export_value(__name__, of_summary="summary.__getattr__", of_train="train.__getat
 
 
 def __getattr__(name: str) -> Any:
-    module = _MODULES.get(name)
-    if module is None:
+    message = protos.message(name)
+    if message is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    place = "compat.proto" if module != "projector" else "plugins.projector"
-    file = "projector_config" if module == "projector" else module
-    loaded = importlib.import_module(f"tensorboard.{place}.{file}_pb2")
-    message = getattr(loaded, name)
     globals()[name] = message
     return message
 
 
 def __dir__() -> list[str]:
-    return sorted(_MODULES)
+    return dir(protos)

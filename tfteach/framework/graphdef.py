@@ -33,7 +33,7 @@ KINDS = {
 
 def versions() -> Any:
     """The VersionDef of exported graphs."""
-    from tensorboard.compat.proto.versions_pb2 import VersionDef
+    from tfteach.framework.protos import VersionDef
 
     return VersionDef(producer=PRODUCER)
 
@@ -103,7 +103,7 @@ def kind_of(op: Op, name: str, value: Any) -> str:
 
 def default_tensor(value: Any) -> Any:
     """A tensor that is an attribute's default, written as TF's op definitions do."""
-    from tensorboard.compat.proto.attr_value_pb2 import AttrValue
+    from tfteach.framework.protos import AttrValue
 
     return AttrValue(tensor=make_tensor_proto(value, as_list=True))
 
@@ -112,7 +112,7 @@ def attr_value(
     kind: str, value: Any, dtype: DType | None = None, given: int | None = None
 ) -> Any:
     """A Python value as an AttrValue proto; see `make_tensor_proto` for `given`."""
-    from tensorboard.compat.proto.attr_value_pb2 import AttrValue
+    from tfteach.framework.protos import AttrValue
 
     if kind == "proto":
         return value
@@ -243,7 +243,7 @@ def _node_bytes(op: Operation, attrs: bytes) -> bytes:
 
 def node_def(op: Operation) -> Any:
     """One operation as a NodeDef proto."""
-    from tensorboard.compat.proto.node_def_pb2 import NodeDef
+    from tfteach.framework.protos import NodeDef
 
     return NodeDef.FromString(_node_bytes(op, _attr_block(op)))
 
@@ -340,7 +340,7 @@ def as_graph_def(
     graph: Graph, from_version: int | None = None, add_shapes: bool = False
 ) -> Any:
     """See `Graph.as_graph_def`."""
-    from tensorboard.compat.proto.graph_pb2 import GraphDef
+    from tfteach.framework.protos import GraphDef
 
     return GraphDef.FromString(graph_bytes(graph, from_version, add_shapes))
 
@@ -350,7 +350,7 @@ def as_graph_def(
 
 def op_def(cls: type[Op]) -> Any:
     """The OpDef proto of an op class, from its signature and fields."""
-    from tensorboard.compat.proto.op_def_pb2 import OpDef
+    from tfteach.framework.protos import OpDef
 
     # TF calls what changes a variable through a reference stateless.
     stateful = cls.is_stateful and not cls._ref_inputs
@@ -389,7 +389,7 @@ KIND_NAMES = {
 
 
 def _arg_def(arg: Arg) -> Any:
-    from tensorboard.compat.proto.op_def_pb2 import OpDef
+    from tfteach.framework.protos import OpDef
 
     proto = OpDef.ArgDef(name=arg.name, is_ref=arg.is_ref, number_attr=arg.number_attr)
     if arg.dtype is not None:

@@ -142,7 +142,7 @@ def summary_iterator(path: str) -> Iterator[Any]:
 
     Source: python/summary/summary_iterator.py.
     """
-    from tensorboard.compat.proto.event_pb2 import Event
+    from tfteach.framework.protos import Event
 
     with open(path, "rb") as file:
         for record in read_records(file):

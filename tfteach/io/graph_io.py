@@ -7,6 +7,7 @@ from typing import Any
 
 from tfteach.framework.export import export
 from tfteach.framework.graph import Graph
+from tfteach.framework.text_format import message_text
 
 
 @export("train.write_graph", "io.write_graph")
@@ -38,7 +39,9 @@ def write_graph(
     if directory:
         os.makedirs(directory, exist_ok=True)
     path = os.path.join(directory, name)
-    data = str(graph_def).encode() if as_text else graph_def.SerializeToString()
+    data = (
+        message_text(graph_def).encode() if as_text else graph_def.SerializeToString()
+    )
     # Beside the target first: a reader never sees half a graph.
     scratch = f"{path}.tmp{os.getpid()}"
     try:

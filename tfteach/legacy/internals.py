@@ -11,6 +11,8 @@ import importlib
 from types import ModuleType
 from typing import Any
 
+from tfteach.framework import protos
+
 # Inner module below `tensorflow.python.` -> public packages ("." is tf itself), then
 # modules of this package.  `x.*` stands for x and the modules of _INSIDE below it.
 _ROWS = """
@@ -312,6 +314,6 @@ def proto_module(path: str) -> Any:
         package.__path__ = []
         return package
     try:
-        return importlib.import_module(f"tensorboard.compat.proto.{name}")
+        return protos.proto_module(name.removesuffix("_pb2"))
     except ModuleNotFoundError:
         return None

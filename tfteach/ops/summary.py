@@ -23,7 +23,7 @@ REALS = dtypes_of(
 
 
 def _summary_proto() -> Any:
-    from tensorboard.compat.proto.summary_pb2 import Summary
+    from tfteach.framework.protos import Summary
 
     return Summary
 
