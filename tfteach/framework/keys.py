@@ -31,6 +31,7 @@ class GraphKeys:
     SAVEABLE_OBJECTS = "saveable_objects"
     RESOURCES = "resources"
     LOCAL_RESOURCES = "local_resources"
+    TRAINABLE_RESOURCE_VARIABLES = "trainable_resource_variables"
     INIT_OP = "init_op"
     LOCAL_INIT_OP = "local_init_op"
     READY_OP = "ready_op"
@@ -42,3 +43,14 @@ class GraphKeys:
     COND_CONTEXT = "cond_context"
     WHILE_CONTEXT = "while_context"
     _SUMMARY_COLLECTION = "_SUMMARY_V2"
+    _STREAMING_MODEL_PORTS = "streaming_model_ports"
+    _VARIABLE_COLLECTIONS = (
+        GLOBAL_VARIABLES,
+        LOCAL_VARIABLES,
+        METRIC_VARIABLES,
+        MODEL_VARIABLES,
+        TRAINABLE_VARIABLES,
+        MOVING_AVERAGE_VARIABLES,
+        CONCATENATED_VARIABLES,
+        TRAINABLE_RESOURCE_VARIABLES,
+    )

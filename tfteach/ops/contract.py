@@ -14,6 +14,7 @@ from typing import Any
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import int32
 from tfteach.framework.export import export
+from tfteach.framework.logger import get_logger
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import is_full
@@ -177,24 +178,57 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
             f"invalid keyword arguments for this function: {', '.join(sorted(kwargs))}"
         )
     with name_scope(name, "einsum", [equation, *inputs]):
-        labels, output = _parsed(equation, inputs)
+        shapes = [x.get_shape().dims_or_none for x in inputs]
+        labels, output = _parsed(equation, shapes)
         letters = set("".join(labels) + output)
-        for axis in sorted(letters):
-            for own in labels:
-                is_trace = len(labels) == 1 and own.count(axis) == 2 == len(own)
-                if is_trace and "->" not in equation:
+        for own in labels:
+            doubled = [own.count(axis) for axis in own]
+            if len(labels) == 1 and 2 in doubled and own == own[::-1]:
+                if "->" not in equation:
                     return trace(inputs[0])
-                if own.count(axis) > 1:
-                    raise ValueError(
-                        "Subscript not supported: an axis appears more than once: "
-                        f"{own}"
-                    )
-            if sum(axis in own for own in labels) > 2 and axis not in output:
-                raise NotImplementedError(
-                    f"einsum: the axis {axis!r} is summed over more than two inputs; "
-                    "contract them two at a time"
+            if max(doubled, default=0) > 1:
+                raise ValueError(
+                    f"Subscript not supported: an axis appears more than once: {own}"
                 )
+        for axis in sorted(letters):
+            if sum(axis in own for own in labels) > 2 and axis not in output:
+                get_logger().warning(
+                    "Falling back to exponential-space implementation of einsum() "
+                    'because index "%s" is summed over more than two inputs.',
+                    axis,
+                )
+                return _multiplied(list(inputs), labels, output)
         return _contracted(equation, list(inputs), labels, output)
+
+
+def _multiplied(inputs: list[Any], labels: list[str], output: str) -> Tensor:
+    """All inputs multiplied with all axes spread out, then summed: TF's last resort."""
+    letters = sorted(set("".join(labels) + output))
+    order = [axis for axis in letters if axis not in output] + list(output)
+    spread = []
+    sizes: dict[str, int] = {}
+    for position, (tensor, own) in enumerate(zip(inputs, labels, strict=True)):
+        known = _static(tensor)
+        if known is None or len(known) != len(own):
+            rank = None if known is None else len(known)
+            raise ValueError(
+                f"Input {position} with axes {own} has incorrect number of dimensions "
+                f"(expected {len(own)}, got {rank})"
+            )
+        arranged = sorted(own, key=order.index)
+        inputs[position] = _transposed(tensor, [own.find(axis) for axis in arranged])
+        shape = {axis: known[own.find(axis)] or -1 for axis in own}
+        for axis, size in shape.items():
+            if size > 1 and sizes.setdefault(axis, size) != size:
+                raise ValueError(f"Dimension mismatch on axis: {axis}")
+        spread.append([shape.get(axis, 1) for axis in order])
+    reshape = upward("reshape")
+    wide = [reshape(x, sizes) for x, sizes in zip(inputs, spread, strict=True)]
+    product: Any = 1
+    for tensor in wide:
+        product = product * tensor
+    summed = [i for i, axis in enumerate(order) if axis not in output]
+    return reduce_sum(product, summed)
 
 
 def _contracted(
@@ -213,7 +247,7 @@ def _contracted(
     return _transposed(result, [axes.index(a) for a in output])
 
 
-def _parsed(equation: str, inputs: Any) -> tuple[list[str], str]:
+def _parsed(equation: str, shapes: list[Any]) -> tuple[list[str], str]:
     """The axes of each input and of the output, with ellipses spelled out."""
     equation = equation.replace(" ", "")
     match = re.match(r"^([a-zA-Z,.]+)(->[a-zA-Z.]*)?$", equation)
@@ -221,9 +255,9 @@ def _parsed(equation: str, inputs: Any) -> tuple[list[str], str]:
         raise ValueError(f"Indices have incorrect format: {equation}")
     labels = match.group(1).split(",")
     output = match.group(2)[2:] if match.group(2) else None
-    if len(inputs) != len(labels):
+    if len(shapes) != len(labels):
         raise ValueError(
-            f'Got {len(inputs)} arguments for equation "{equation}", expecting '
+            f'Got {len(shapes)} arguments for equation "{equation}", expecting '
             f"{len(labels)}"
         )
     dots = ""
@@ -231,7 +265,7 @@ def _parsed(equation: str, inputs: Any) -> tuple[list[str], str]:
         unused = [c for c in string.ascii_letters if c not in "".join(labels)]
         for i, own in enumerate(labels):
             if "..." in own:
-                spelled = _ellipsis(own, _static(inputs[i]), unused)
+                spelled = _ellipsis(own, shapes[i], unused)
                 labels[i] = own.replace("...", spelled)
                 dots = max(dots, spelled, key=len)
         if output is not None:

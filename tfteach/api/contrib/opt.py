@@ -5,8 +5,10 @@ from typing import TYPE_CHECKING
 from tfteach.legacy.renamed import absent as _absent
 
 if TYPE_CHECKING:
+    from tfteach.contrib.opt.adam_gs import AdamGSOptimizer as AdamGSOptimizer
     from tfteach.contrib.opt.adam_variants import AdaMaxOptimizer as AdaMaxOptimizer
     from tfteach.contrib.opt.adam_variants import NadamOptimizer as NadamOptimizer
+    from tfteach.contrib.opt.lazy_adam import LazyAdamGSOptimizer as LazyAdamGSOptimizer
     from tfteach.contrib.opt.lazy_adam import LazyAdamOptimizer as LazyAdamOptimizer
     from tfteach.contrib.opt.signs import AddSignOptimizer as AddSignOptimizer
     from tfteach.contrib.opt.signs import PowerSignOptimizer as PowerSignOptimizer
@@ -17,9 +19,11 @@ if TYPE_CHECKING:
 
 _LATER = {
     "AdaMaxOptimizer": ("tfteach.contrib.opt.adam_variants", "AdaMaxOptimizer"),
+    "AdamGSOptimizer": ("tfteach.contrib.opt.adam_gs", "AdamGSOptimizer"),
     "AdamWOptimizer": ("tfteach.contrib.opt.weight_decay", "AdamWOptimizer"),
     "AddSignOptimizer": ("tfteach.contrib.opt.signs", "AddSignOptimizer"),
     "DecoupledWeightDecayExtension": ("tfteach.contrib.opt.weight_decay", "DecoupledWeightDecayExtension"),
+    "LazyAdamGSOptimizer": ("tfteach.contrib.opt.lazy_adam", "LazyAdamGSOptimizer"),
     "LazyAdamOptimizer": ("tfteach.contrib.opt.lazy_adam", "LazyAdamOptimizer"),
     "MomentumWOptimizer": ("tfteach.contrib.opt.weight_decay", "MomentumWOptimizer"),
     "NadamOptimizer": ("tfteach.contrib.opt.adam_variants", "NadamOptimizer"),

@@ -1,12 +1,13 @@
 """Adam that leaves alone the rows that a step does not use.
 
-Source: contrib/opt/python/training/lazy_adam_optimizer.py.
+Source: contrib/opt/python/training/lazy_adam_optimizer.py, lazy_adam_gs_optimizer.py.
 """
 
 from __future__ import annotations
 
 from typing import Any
 
+from tfteach.contrib.opt.adam_gs import AdamGSOptimizer
 from tfteach.framework.export import export
 from tfteach.framework.op import OPS
 from tfteach.ops import flow
@@ -18,19 +19,8 @@ from tfteach.training.adam import AdamOptimizer
 from tfteach.training.optimizer import cast_all
 
 
-@export("contrib.opt.LazyAdamOptimizer")
-class LazyAdamOptimizer(AdamOptimizer):
-    """`tf.train.AdamOptimizer` whose row updates touch only the rows with a gradient.
-
-    Adam's running means of all rows decay in each step, and all rows move with them;
-    here both happen to a row only when it is used, so that a step of a large embedding
-    costs as much as the rows it looks up.  Arguments and slots are Adam's.
-
-    Example:
-      >>> train = tf.contrib.opt.LazyAdamOptimizer(0.001).minimize(loss)
-
-    Source: contrib/opt/python/training/lazy_adam_optimizer.py.
-    """
+class _UsedRows(AdamOptimizer):
+    """The sparse update: gathers, updates and scatters only the rows of the gradient."""
 
     def _apply_sparse(self, grad: Any, var: Any) -> Any:
         indices, locking = grad.indices, self._use_locking
@@ -64,3 +54,33 @@ class LazyAdamOptimizer(AdamOptimizer):
         power1, power2 = (cast(p, var.dtype.base_dtype) for p in self._powers())
         rate, beta1, beta2, epsilon = cast_all(self._hyper, var)
         return rate * sqrt(1 - power2) / (1 - power1), beta1, beta2, epsilon
+
+
+@export("contrib.opt.LazyAdamOptimizer")
+class LazyAdamOptimizer(_UsedRows):
+    """`tf.train.AdamOptimizer` whose row updates touch only the rows with a gradient.
+
+    Adam's running means of all rows decay in each step, and all rows move with them;
+    here both happen to a row only when it is used, so that a step of a large embedding
+    costs as much as the rows it looks up.  Arguments and slots are Adam's.
+
+    Example:
+      >>> train = tf.contrib.opt.LazyAdamOptimizer(0.001).minimize(loss)
+
+    Source: contrib/opt/python/training/lazy_adam_optimizer.py.
+    """
+
+
+@export("contrib.opt.LazyAdamGSOptimizer")
+class LazyAdamGSOptimizer(_UsedRows, AdamGSOptimizer):
+    """`tf.contrib.opt.LazyAdamOptimizer` that takes the step's number from a variable.
+
+    Arguments are those of `tf.contrib.opt.AdamGSOptimizer`.
+
+    Example:
+      >>> step = tf.train.get_or_create_global_step()
+      >>> optimizer = tf.contrib.opt.LazyAdamGSOptimizer(step, 0.001)
+      >>> train = optimizer.minimize(loss, global_step=step)
+
+    Source: contrib/opt/python/training/lazy_adam_gs_optimizer.py.
+    """

@@ -1,0 +1,162 @@
+# ruff: noqa: E501 -- each call is one line
+"""Calls of one family after the other: what TensorFlow 1.15 builds, returns, refuses.
+
+`python -m tests.golden.family_calls FILE`, with TensorFlow's Python, writes them anew;
+`--new` before FILE asks only what is not yet in it.  `late(value, shape)` is a tensor of
+which the graph knows only that shape; `slope(f, *x)` are the gradients of the sum of
+`f(*x)`.  Variables are initialized before a call's value is computed.
+"""
+
+import json
+import os
+import sys
+
+import numpy as np
+
+from tests.golden import calls as golden
+
+EINSUM = """
+tf.einsum('i,i,i->', [1.0, 2.0], [3.0, 4.0], [5.0, 6.0])
+tf.einsum('i,i,i->', tf.constant([1.0, 2.0]), tf.constant([3.0, 4.0]), tf.constant([5.0, 6.0]))
+tf.einsum('ij,ik,il->jkl', tf.constant(M), 2.0 * tf.constant(M), 3.0 * tf.constant(M))
+tf.einsum('ij,ik,il->ljk', tf.constant(M), tf.constant(M), late(M, [None, 2]), name='e')
+tf.einsum('ji,ik,il->kjl', tf.constant(M), tf.constant(M), late(M, [2, None]))
+tf.einsum('ij,ik,il', tf.constant(M), tf.constant(M), tf.constant(M))
+tf.einsum('ij,ik,il->jkl', tf.constant(M), tf.constant(M), late(M, [None, None]))
+tf.einsum('ij,ik,il->jkl', tf.constant(M), tf.constant(M), tf.ones([3, 2]))
+tf.einsum('ij,ik,i->jk', tf.constant(M), tf.constant(M), tf.ones([1]))
+tf.einsum('ij,ik,il->jkl', tf.constant(M), tf.constant(M), tf.ones([3]))
+tf.einsum('ij,ik,il->jkm', tf.constant(M), tf.constant(M), tf.constant(M))
+tf.einsum('ij,jk,kl->il', tf.constant(M), tf.constant(M), tf.constant(M))
+tf.einsum('ij,ik,il->ijkl', tf.constant(M), tf.constant(M), tf.constant(M))
+tf.einsum('b...,b...,b...->...', tf.constant(M), tf.constant(M), tf.constant(M))
+tf.einsum('i,i,i,i->', tf.constant([1, 2]), tf.constant([3, 4]), tf.constant([5, 6]), tf.constant([1, 2]))
+slope(lambda x, y: tf.einsum('ij,ik,il->jkl', x, y, x), M, M)
+tf.einsum('abba', tf.reshape(tf.range(16), [2, 2, 2, 2]))
+tf.einsum('aba', tf.reshape(tf.range(8), [2, 2, 2]))
+tf.einsum('abba->', tf.reshape(tf.range(16), [2, 2, 2, 2]))
+tf.einsum('ii,i,i->', tf.constant(M), tf.ones([2]), tf.ones([2]))
+tf.einsum('i,i,i->', tf.zeros([0]), tf.zeros([0]), tf.zeros([0]))
+"""
+
+OPTIMIZERS = """
+trained(lambda step: tf.contrib.opt.AdamGSOptimizer(step, 0.1), False, False)
+trained(lambda step: tf.contrib.opt.AdamGSOptimizer(step, 0.1, 0.8), True, True)
+trained(lambda step: tf.contrib.opt.AdamGSOptimizer(step, 0.1), True, False)
+trained(lambda step: tf.contrib.opt.LazyAdamGSOptimizer(step, 0.1), False, True)
+trained(lambda step: tf.contrib.opt.LazyAdamGSOptimizer(step, lambda: 0.1, name='L'), True, True)
+trained(lambda step: tf.contrib.opt.LazyAdamGSOptimizer(learning_rate=0.1), True, True)
+"""
+
+FAMILIES = {"einsum": EINSUM, "optimizers": OPTIMIZERS}
+
+
+def calls():
+    """(family, expression) of each call."""
+    return [
+        (family, line)
+        for family, text in FAMILIES.items()
+        for line in text.splitlines()
+        if line
+    ]
+
+
+def helpers(tf):
+    """The names that calls use besides `tf`."""
+
+    def late(value, shape=None):
+        return tf.placeholder_with_default(value, shape)
+
+    def slope(function, *values):
+        inputs = [tf.constant(value) for value in values]
+        return tf.gradients(function(*inputs), inputs)
+
+    def trained(make, resource, rows, steps=3):
+        """A variable after some steps, of which each uses two rows or all."""
+        step = tf.train.get_or_create_global_step()
+        w = tf.get_variable(
+            "w",
+            initializer=np.float32([[1, 2], [3, -4], [5, 6]]),
+            use_resource=resource,
+        )
+        used = tf.gather(w, [0, 2, 0]) if rows else w
+        loss = tf.reduce_sum(tf.square(used))
+        train = make(step).minimize(loss, global_step=step)
+        return lambda sess: [(sess.run(train), sess.run(w))[1] for _ in range(steps)]
+
+    return {
+        "np": np,
+        "trained": trained,
+        "late": late,
+        "slope": slope,
+        "M": np.float32([[1, 2], [3, 4]]),
+    }
+
+
+def described(result):
+    """Types and static shapes; what is no tensor as its value."""
+    if isinstance(result, dict):
+        return {key: described(part) for key, part in sorted(result.items())}
+    if isinstance(result, (list, tuple)):
+        return [described(part) for part in result]
+    if hasattr(result, "dense_shape"):
+        return [described(result.indices), described(result.values)]
+    if hasattr(result, "dtype") and hasattr(result, "op"):
+        return result.dtype.name + " " + str(result.shape)
+    return "value"
+
+
+def record(tf, call):
+    """{nodes, static, value} or {nodes, error} of one expression."""
+    with tf.Graph().as_default() as graph:
+        tf.set_random_seed(3)
+        found = {}
+        try:
+            result = eval(call, dict(helpers(tf), tf=tf))
+            nodes = graph.as_graph_def().node
+            found["static"] = described(result)
+            starts = [
+                tf.global_variables_initializer(),
+                tf.local_variables_initializer(),
+            ]
+            with tf.Session() as sess:
+                sess.run(starts)
+                found["value"] = golden.plain(value_of(sess, result))
+        except Exception as error:
+            nodes = graph.as_graph_def().node
+            text = getattr(error, "message", None) or str(error)
+            found["error"] = [type(error).__name__, text.split("\n\t")[0]]
+        found["nodes"] = [
+            "{} {}({})".format(n.name, n.op, ", ".join(n.input)) for n in nodes
+        ]
+    return found
+
+
+def value_of(sess, result):
+    """The value of a structure of tensors; what is none of them stays as it is."""
+    if isinstance(result, dict):
+        return {key: value_of(sess, part) for key, part in sorted(result.items())}
+    if isinstance(result, (list, tuple)) and not hasattr(result, "dense_shape"):
+        return [value_of(sess, part) for part in result]
+    if callable(result):
+        return result(sess)
+    if hasattr(result, "graph") or hasattr(result, "initializer"):
+        value = sess.run(result)
+        return list(value) if isinstance(value, tuple) else value
+    return result
+
+
+if __name__ == "__main__":
+    import tensorflow
+
+    path = sys.argv[-1]
+    results = {}
+    if sys.argv[1] == "--new" and os.path.exists(path):
+        with open(path) as file:
+            results = json.load(file)
+    wanted = [call for _, call in calls()]
+    results = {call: results[call] for call in wanted if call in results}
+    for call in wanted:
+        if call not in results:
+            results[call] = record(tensorflow, call)
+    golden.write(path, results)
