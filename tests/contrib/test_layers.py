@@ -90,9 +90,11 @@ def _open(*args, **kwargs):
             "`C` dimension must be known but is None",
         ),
         (
-            lambda: layers.batch_norm(X, renorm=True),
+            lambda: layers.batch_norm(
+                X, adjustment=lambda _: (X, X), updates_collections=None
+            ),
             NotImplementedError,
-            "batch_norm: renorm=True",
+            "TensorFlow ignores `adjustment`",
         ),
         (lambda: layers.l2_regularizer(1), ValueError, "scale cannot be an integer: 1"),
         (

@@ -15,6 +15,10 @@ import numpy as np
 
 from tests.golden import calls as golden
 
+KEYS = """
+{name: key for name, key in vars(tf.GraphKeys).items() if name.strip('_') == name and name != 'VARIABLES'}
+tf.GraphKeys.VARIABLES
+"""
 EINSUM = """
 tf.einsum('i,i,i->', [1.0, 2.0], [3.0, 4.0], [5.0, 6.0])
 tf.einsum('i,i,i->', tf.constant([1.0, 2.0]), tf.constant([3.0, 4.0]), tf.constant([5.0, 6.0]))
@@ -48,7 +52,55 @@ trained(lambda step: tf.contrib.opt.LazyAdamGSOptimizer(step, lambda: 0.1, name=
 trained(lambda step: tf.contrib.opt.LazyAdamGSOptimizer(learning_rate=0.1), True, True)
 """
 
-FAMILIES = {"einsum": EINSUM, "optimizers": OPTIMIZERS}
+# `normalized(f)`: outputs and gradients of a layer, and its variables after two updates.
+BATCH_NORM = """
+normalized(lambda x: tf.layers.batch_normalization(x, training=True, renorm=True))
+normalized(lambda x: tf.layers.batch_normalization(x, training=late(True, []), renorm=True, renorm_momentum=0.5, renorm_clipping={'rmax': 2.0, 'rmin': 0.5, 'dmax': 0.1}))
+normalized(lambda x: tf.layers.batch_normalization(x, training=late(False, []), renorm=True))
+normalized(lambda x: tf.layers.batch_normalization(x, renorm=True, name='q'))
+normalized(lambda x: tf.layers.batch_normalization(x, training=True, renorm=True, center=False, moving_variance_initializer=tf.constant_initializer(4.0)))
+normalized(lambda x: tf.layers.batch_normalization(x, training=True, renorm=True, fused=True), [4, 2, 2, 3])
+normalized(lambda x: tf.layers.batch_normalization(x, 1, training=True, renorm=True), [4, 2, 2, 3])
+normalized(lambda x: tf.layers.batch_normalization(x, [1, 3], training=True, renorm=True), [4, 2, 2, 3])
+tf.layers.batch_normalization(tf.ones([2, 3]), renorm=True, renorm_clipping={'rax': 1})
+normalized(lambda x: tf.layers.batch_normalization(x, training=True, virtual_batch_size=4), [8, 3])
+normalized(lambda x: tf.layers.batch_normalization(x, training=late(True, []), virtual_batch_size=4), [8, 3])
+normalized(lambda x: tf.layers.batch_normalization(x, training=False, virtual_batch_size=4), [8, 3])
+normalized(lambda x: tf.layers.batch_normalization(late(x, [None, 3]), training=True, virtual_batch_size=3))
+normalized(lambda x: tf.layers.batch_normalization(x, training=True, virtual_batch_size=2, fused=True), [4, 2, 2, 3])
+normalized(lambda x: tf.layers.batch_normalization(x, 1, training=True, virtual_batch_size=2, renorm=True), [4, 2, 2, 3])
+tf.layers.batch_normalization(tf.ones([5, 3]), training=True, virtual_batch_size=2)
+tf.layers.batch_normalization(late(np.ones([5, 3], 'f'), [None, 3]), training=True, virtual_batch_size=2)
+tf.layers.batch_normalization(late(np.ones([4, 3, 3], 'f'), [None, None, 3]), training=True, virtual_batch_size=2)
+tf.layers.batch_normalization(tf.ones([4, 3]), virtual_batch_size=0)
+tf.layers.batch_normalization(tf.ones([4, 3]), 0, virtual_batch_size=2)
+tf.layers.batch_normalization(tf.ones([4, 3]), virtual_batch_size=2, adjustment=lambda s: (1.0, 1.0))
+normalized(lambda x: tf.layers.batch_normalization(x, training=True, adjustment=lambda s: (tf.fill([s[0], 1], 2.0), tf.fill([s[0], 1], 0.5))))
+normalized(lambda x: tf.layers.batch_normalization(x, training=late(True, []), scale=False, adjustment=lambda s: (tf.fill([s[0], 1], 2.0), tf.fill([s[0], 1], 0.5))))
+normalized(lambda x: tf.layers.batch_normalization(x, adjustment=lambda s: (tf.fill([s[0], 1], 2.0), tf.fill([s[0], 1], 0.5)), center=False), [4, 2, 2, 3])
+normalized(lambda x: tf.layers.batch_normalization(x, training=True, renorm=True, adjustment=lambda s: (tf.fill([s[0], 1], 2.0), tf.fill([s[0], 1], 0.5))))
+normalized(lambda x: tf.contrib.layers.batch_norm(x, renorm=True, renorm_decay=0.9, renorm_clipping={'rmax': 1.5}))
+normalized(lambda x: tf.contrib.layers.batch_norm(x, adjustment=lambda s: (tf.fill([s[0], 1], 2.0), tf.fill([s[0], 1], 0.5)), scale=True), [4, 2, 2, 3])
+tf.contrib.layers.batch_norm(tf.ones([2, 3]), renorm=True, updates_collections=None)
+colocated(tf.layers.batch_normalization(tf.ones([2, 3]), renorm=True, training=True))
+"""
+CONSTRAINTS = """
+constrained(lambda x: tf.layers.dense(x, 2, kernel_constraint=clip, bias_constraint=clip))
+constrained(lambda x: tf.layers.batch_normalization(x, gamma_constraint=clip, beta_constraint=clip, training=True))
+constrained(lambda x: tf.layers.batch_normalization(x, gamma_constraint=clip, beta_constraint=clip, fused=False))
+constrained(lambda x: tf.layers.conv2d(x, 2, 2, kernel_constraint=clip, bias_constraint=clip))
+constrained(lambda x: tf.layers.conv2d_transpose(x, 2, 2, kernel_constraint=clip, bias_constraint=clip))
+constrained(lambda x: tf.layers.separable_conv2d(x, 2, 2, depthwise_constraint=clip, pointwise_constraint=clip, bias_constraint=clip))
+constrained(lambda x: tf.layers.separable_conv1d(x[0], 2, 2, depthwise_constraint=clip, pointwise_constraint=clip, bias_constraint=clip))
+"""
+
+FAMILIES = {
+    "keys": KEYS,
+    "batch_norm": BATCH_NORM,
+    "constraints": CONSTRAINTS,
+    "einsum": EINSUM,
+    "optimizers": OPTIMIZERS,
+}
 
 
 def calls():
@@ -84,8 +136,53 @@ def helpers(tf):
         train = make(step).minimize(loss, global_step=step)
         return lambda sess: [(sess.run(train), sess.run(w))[1] for _ in range(steps)]
 
+    def normalized(layer, shape=(6, 3)):
+        size = int(np.prod(shape))
+        x = tf.constant((np.arange(size) ** 2 % 17).reshape(shape), tf.float32)
+        y = layer(x)
+        grads = tf.gradients(tf.reduce_sum(y**3), [*tf.trainable_variables(), x])
+        updates = tf.get_collection(tf.GraphKeys.UPDATE_OPS)
+
+        def run(sess):
+            found = []
+            for _ in range(2):
+                found.append(sess.run([y, *grads]))
+                sess.run(updates)
+                found.append([[v.op.name, sess.run(v)] for v in tf.global_variables()])
+            return found
+
+        return run
+
+    def clip(variable):
+        return tf.clip_by_value(variable, -0.25, 0.25)
+
+    def constrained(layer):
+        """The variables after a step of which the constraints undo most."""
+        x = tf.constant(np.arange(96).reshape(2, 4, 4, 3) % 7, tf.float32)
+        with tf.variable_scope("in", use_resource=True):
+            loss = tf.reduce_sum(tf.square(layer(x) - 2.0))
+        train = tf.train.GradientDescentOptimizer(1e-5).minimize(loss)
+
+        def run(sess):
+            for index, v in enumerate(tf.trainable_variables()):
+                size = int(np.prod(v.shape.as_list()))
+                values = np.arange(size) * (-1.0) ** (index + np.arange(size)) / 64
+                v.load(values.reshape(v.shape.as_list()), sess)
+            sess.run(train)
+            return [[v.op.name, sess.run(v)] for v in tf.trainable_variables()]
+
+        return run
+
+    def colocated(result):
+        nodes = result.graph.as_graph_def().node
+        return [[n.name, *n.attr["_class"].list.s] for n in nodes]
+
     return {
         "np": np,
+        "clip": clip,
+        "colocated": colocated,
+        "constrained": constrained,
+        "normalized": normalized,
         "trained": trained,
         "late": late,
         "slope": slope,
@@ -125,6 +222,8 @@ def record(tf, call):
         except Exception as error:
             nodes = graph.as_graph_def().node
             text = getattr(error, "message", None) or str(error)
+            if text.startswith("in converted code"):
+                text = text.strip().splitlines()[-1].partition(": ")[2]
             found["error"] = [type(error).__name__, text.split("\n\t")[0]]
         found["nodes"] = [
             "{} {}({})".format(n.name, n.op, ", ".join(n.input)) for n in nodes

@@ -115,15 +115,6 @@ def test_values_that_are_refused(build, words):
     assert words in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    "options",
-    [{"renorm": True}, {"virtual_batch_size": 2}, {"adjustment": lambda shape: None}],
-)
-def test_variants_of_batch_normalization_are_refused_by_name(options):
-    with pytest.raises(NotImplementedError, match=next(iter(options))):
-        tf.layers.batch_normalization(X, **options)
-
-
 def test_axis_of_a_wrong_type():
     with pytest.raises(TypeError, match="axis must be int or list, type given"):
         tf.layers.batch_normalization(X, axis="a")

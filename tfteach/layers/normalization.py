@@ -12,7 +12,11 @@ from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import as_dtype, bfloat16, float16, float32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
-from tfteach.framework.scope import colocate_with, name_scope
+from tfteach.framework.scope import (
+    colocate_with,
+    control_dependencies,
+    name_scope,
+)
 from tfteach.framework.shape import TensorShape
 from tfteach.initializers import Ones, Zeros
 from tfteach.layers import lookups
@@ -20,13 +24,19 @@ from tfteach.layers.base import Layer, training_value
 from tfteach.layers.core import branch_on
 from tfteach.layers.specs import InputSpec
 from tfteach.layers.windowed import given
-from tfteach.ops.array import reshape
+from tfteach.ops.activations import relu
+from tfteach.ops.array import identity, reshape, stop_gradient
 from tfteach.ops.batch_norm import batch_normalization as batch_normalization_op
 from tfteach.ops.cast import cast
 from tfteach.ops.constant import constant
+from tfteach.ops.fill import ones_like, zeros_like
 from tfteach.ops.fused_batch_norm import fused_batch_norm
+from tfteach.ops.math import maximum, minimum
 from tfteach.ops.nn import moments
-from tfteach.ops.state import assign_sub
+from tfteach.ops.reductions import reduce_mean
+from tfteach.ops.shapes import shape as shape_of
+from tfteach.ops.state import assign, assign_sub
+from tfteach.ops.unary import sqrt
 from tfteach.variables.base import (
     Variable,
     VariableAggregation,
@@ -73,12 +83,11 @@ class BatchNormalization(Layer):
         super().__init__(trainable, name, **kwargs)
         if not isinstance(axis, int | list):
             raise TypeError(f"axis must be int or list, type given: {type(axis)}")
-        _refuse(
-            renorm=renorm,
-            renorm_clipping=renorm_clipping,
-            virtual_batch_size=virtual_batch_size,
-            adjustment=adjustment,
-        )
+        self.renorm, self.adjustment = renorm, adjustment
+        self.virtual_batch_size = virtual_batch_size
+        if renorm:
+            self.renorm_momentum = renorm_momentum
+            self.renorm_clipping = _clipping(renorm_clipping or {})
         self.axis = list(axis) if isinstance(axis, list) else [axis]
         self.momentum, self.epsilon = momentum, epsilon
         self.center, self.scale, self.fused = center, scale, fused
@@ -110,7 +119,12 @@ class BatchNormalization(Layer):
         if not rank:
             raise ValueError("Input has undefined rank:", input_shape)
         self._resolve_axes(rank)
-        self.fused = self.fused is not False and rank == 4 and self.axis in ([1], [3])
+        self._check_virtual_batches()
+        is_plain = not self.renorm and self.adjustment is None
+        can_fuse = is_plain and rank == 4 and self.axis in ([1], [3])
+        self.fused = (
+            self.fused is not False and can_fuse and self.virtual_batch_size is None
+        )
         sizes = {axis: input_shape[axis].value for axis in self.axis}
         if None in sizes.values():
             raise ValueError(
@@ -118,7 +132,10 @@ class BatchNormalization(Layer):
             )
         self.input_spec = InputSpec(ndim=rank, axes=sizes)
         shape = [sizes.get(axis, 1) for axis in range(rank)]
-        if len(sizes) == 1:
+        if self.virtual_batch_size is not None:  # the batches lie along a new axis 1
+            shape.insert(1, 1)
+            self.axis = [axis + 1 for axis in self.axis]
+        elif len(sizes) == 1:
             shape = list(sizes.values())
         self.gamma = self._affine("gamma", shape, self.scale, 1.0, self._gamma)
         self.beta = self._affine("beta", shape, self.center, 0.0, self._beta)
@@ -133,9 +150,44 @@ class BatchNormalization(Layer):
             self.moving_variance = self._average(
                 "moving_variance", shape, self.moving_variance_initializer
             )
+            if self.renorm:
+                self._build_renorm(shape)
         finally:
             scope.set_partitioner(partitioner)
         self.built = True
+
+    def _build_renorm(self, shape: Any) -> None:
+        """The averages that training corrects by, and that of the deviation."""
+
+        def deviation(*args: Any, **kwargs: Any) -> Any:
+            return sqrt(self.moving_variance_initializer(*args, **kwargs))
+
+        mean = self.moving_mean_initializer
+        with colocate_with(self.moving_variance):
+            self.moving_stddev = self._average("moving_stddev", shape, deviation)
+        with colocate_with(self.moving_mean):
+            self.renorm_mean = self._average("renorm_mean", shape, mean)
+        with colocate_with(self.moving_stddev):
+            self.renorm_stddev = self._average("renorm_stddev", shape, deviation)
+
+    def _check_virtual_batches(self) -> None:
+        size = self.virtual_batch_size
+        if size is None:
+            return
+        if size <= 0:
+            raise ValueError(
+                "virtual_batch_size must be a positive integer that divides the true "
+                "batch size of the input Tensor"
+            )
+        if 0 in self.axis:
+            raise ValueError(
+                "When using virtual_batch_size, the batch dimension must be 0 and thus "
+                "axis cannot include 0"
+            )
+        if self.adjustment is not None:
+            raise ValueError(
+                "When using virtual_batch_size, adjustment cannot be specified"
+            )
 
     def _resolve_axes(self, rank: int) -> None:
         self.axis = [axis + rank if axis < 0 else axis for axis in self.axis]
@@ -173,7 +225,11 @@ class BatchNormalization(Layer):
         training = training_value(training)
         if self.fused:
             return self._fused(inputs, training)
-        return self._from_parts(inputs, training)
+        if self.virtual_batch_size is None:
+            return self._from_parts(inputs, training)
+        sizes = [-1, *inputs.shape.as_list()[1:]]
+        parted = reshape(inputs, [self.virtual_batch_size, -1, *sizes[1:]])
+        return reshape(self._from_parts(parted, training), sizes)
 
     def _fused(self, inputs: Any, training: Any) -> Any:
         gamma = self.gamma if self.scale else self._fixed_gamma  # type: ignore[attr-defined]
@@ -209,7 +265,6 @@ class BatchNormalization(Layer):
 
     def _from_parts(self, inputs: Any, training: Any) -> Any:
         rank = len(inputs.shape)
-        reduced = [axis for axis in range(rank) if axis not in self.axis]
 
         def spread(value: Any) -> Any:
             """Parameters of one axis in a shape that broadcasts, where it is needed."""
@@ -222,7 +277,22 @@ class BatchNormalization(Layer):
         scale, offset = spread(self.gamma), spread(self.beta)
         mean, variance = self.moving_mean, self.moving_variance
         if _known(training) is not False:
-            mean, variance = self._batch_moments(inputs, reduced, training)
+            if self.adjustment:
+                adjusted = self._adjusted(inputs, training)
+                scale, offset = _composed(*adjusted, scale, offset)
+            mean, variance = self._batch_moments(inputs, training)
+            values = mean, variance
+            if self.virtual_batch_size is not None:
+                values = (
+                    reduce_mean(mean, axis=1, keepdims=True),
+                    reduce_mean(variance, axis=1, keepdims=True),
+                )
+            if self.renorm:
+                r, d, *values = self._renorm(*values, training)
+                r = spread(stop_gradient(r, name="renorm_r"))
+                d = spread(stop_gradient(d, name="renorm_d"))
+                scale, offset = _composed(r, d, scale, offset)
+            self._update_averages(*values, training)
         dtype = inputs.dtype
         mean, variance = cast(mean, dtype), cast(variance, dtype)
         offset = None if offset is None else cast(offset, dtype)
@@ -233,35 +303,102 @@ class BatchNormalization(Layer):
         outputs.set_shape(inputs.shape)
         return outputs
 
-    def _batch_moments(
-        self, inputs: Any, reduced: list[int], training: Any
-    ) -> tuple[Any, Any]:
+    def _adjusted(self, inputs: Any, training: Any) -> tuple[Any, Any]:
+        """The adjustment's scale and bias; 1 and 0 if it is no training."""
+        scale, bias = self.adjustment(shape_of(inputs))
+        scale = branch_on(training, lambda: scale, lambda: ones_like(scale))
+        return scale, branch_on(training, lambda: bias, lambda: zeros_like(bias))
+
+    def _batch_moments(self, inputs: Any, training: Any) -> tuple[Any, Any]:
         """The batch's mean and variance, or the averages if it is no training."""
-        found = moments(
-            cast(inputs, self._param_dtype), reduced, keep_dims=len(self.axis) > 1
-        )
+        reduced = [axis for axis in range(len(inputs.shape)) if axis not in self.axis]
+        if self.virtual_batch_size is not None:
+            del reduced[1]  # each virtual batch has its own moments
+        keep_dims = self.virtual_batch_size is not None or len(self.axis) > 1
+        found = moments(cast(inputs, self._param_dtype), reduced, keep_dims=keep_dims)
         averages = [self.moving_mean, self.moving_variance]
         mean, variance = (
             branch_on(training, lambda m=m: m, lambda a=a: convert(a))
             for m, a in zip(found, averages, strict=True)
         )
-        for average, value in zip(averages, (mean, variance), strict=True):
+        return mean, variance
+
+    def _renorm(self, mean: Any, variance: Any, training: Any) -> tuple[Any, ...]:
+        """Batch renormalization's r and d, then the mean and variance to average."""
+        deviation = sqrt(variance + self.epsilon)
+        expected = maximum(self.renorm_stddev, sqrt(self.epsilon))
+        r = deviation / expected
+        d = (mean - self.renorm_mean) / expected
+        with control_dependencies([r, d]):  # these are of the averages so far
+            mean, deviation = identity(mean), identity(deviation)
+        lowest, highest, most = (
+            self.renorm_clipping.get(key) for key in ("rmin", "rmax", "dmax")
+        )
+        if lowest is not None:
+            r = maximum(r, lowest)
+        if highest is not None:
+            r = minimum(r, highest)
+        if most is not None:
+            d = minimum(maximum(d, -most), most)
+        unclipped = r, d
+        r = branch_on(training, lambda: unclipped[0], lambda: ones_like(unclipped[0]))
+        d = branch_on(training, lambda: unclipped[1], lambda: zeros_like(unclipped[1]))
+        updates = []
+        for average, value in (
+            (self.renorm_mean, mean),
+            (self.renorm_stddev, deviation),
+        ):
+            value = identity(value)
             update = branch_on(
                 training,
-                lambda a=average, v=value: _moved(a, v, self.momentum),
-                lambda a=average: a,
+                lambda a=average, v=value: _moved(a, v, self.renorm_momentum),
+                lambda a=average: identity(a),
             )
-            self.add_update(update)
-        return mean, variance
+            updates.append(update)
+        with control_dependencies(updates):
+            return r, d, identity(mean), identity(variance)
+
+    def _update_averages(self, mean: Any, variance: Any, training: Any) -> None:
+        def moved_variance() -> Any:
+            if not self.renorm:
+                return _moved(self.moving_variance, variance, self.momentum)
+            deviation = sqrt(variance + self.epsilon)
+            deviation = _moved(self.moving_stddev, deviation, self.momentum)
+            # Rounding must not make the variance negative.
+            value = relu(deviation * deviation - self.epsilon)
+            average = self.moving_variance
+            with name_scope("AssignNewValue") as scope, colocate_with(average):
+                return assign(average, value, name=scope)
+
+        update = branch_on(
+            training,
+            lambda: _moved(self.moving_mean, mean, self.momentum),
+            lambda: self.moving_mean,
+        )
+        self.add_update(update)
+        self.add_update(
+            branch_on(training, moved_variance, lambda: self.moving_variance)
+        )
 
     def compute_output_shape(self, input_shape: Any) -> Any:
         return input_shape
 
 
-def _refuse(**options: Any) -> None:
-    for name, value in options.items():
-        if value:
-            raise NotImplementedError(f"batch_normalization: {name}={value!r}")
+def _clipping(given: dict[str, Any]) -> dict[str, Any]:
+    keys = ["rmax", "rmin", "dmax"]
+    if set(given) - set(keys):
+        raise ValueError(f"renorm_clipping {given} contains keys not in {keys}")
+    return given
+
+
+def _composed(scale: Any, offset: Any, then_scale: Any, then_offset: Any) -> Any:
+    """Two affine maps, one after the other, as one."""
+    if then_scale is not None:
+        scale *= then_scale
+        offset *= then_scale
+    if then_offset is not None:
+        offset += then_offset
+    return scale, offset
 
 
 def _known(training: Any) -> bool | None:
@@ -328,15 +465,21 @@ def batch_normalization(
       name: the layer's scope; "batch_normalization" ... if None.
       reuse: True: take the variables of an earlier layer of that name.
       fused: False: several ops instead of FusedBatchNorm, which is for rank 4 only.
-      renorm, renorm_clipping, renorm_momentum, virtual_batch_size, adjustment: not
-        implemented.
+      renorm: Batch Renormalization: normalize with moving averages while training too,
+        by corrections `r` and `d` of the batch's moments that have no gradient.
+      renorm_clipping: a dict with "rmax", "rmin" and "dmax", limits of `r` and `d`.
+      renorm_momentum: how much of those averages stays in an update.
+      virtual_batch_size: into how many parts of the batch, each normalized by itself;
+        it divides the batch's size.
+      adjustment: a function from the shape of the inputs to a scale and a bias (Tensors
+        that broadcast) for the normalized values while training.
 
     Returns:
       A Tensor like `inputs`.
 
     Raises:
-      ValueError: the rank or the channels are unknown, or there is no such axis.
-      NotImplementedError: one of the last arguments is used.
+      ValueError: the rank or the channels are unknown, there is no such axis, or
+        `virtual_batch_size` goes with an `adjustment`.
 
     Example:
       >>> y = tf.layers.batch_normalization(tf.ones([4, 3]), training=True)
@@ -344,7 +487,8 @@ def batch_normalization(
       >>> with tf.control_dependencies(updates):
       ...     step = tf.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(y))
 
-    Paper: Ioffe and Szegedy, "Batch normalization" (2015).
+    Papers: Ioffe and Szegedy, "Batch normalization" (2015); Ioffe, "Batch
+    renormalization" (2017).
     """
     options = given(locals())
     training = options.pop("training")

@@ -183,9 +183,9 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
         letters = set("".join(labels) + output)
         for own in labels:
             doubled = [own.count(axis) for axis in own]
-            if len(labels) == 1 and 2 in doubled and own == own[::-1]:
-                if "->" not in equation:
-                    return trace(inputs[0])
+            is_trace = len(labels) == 1 and 2 in doubled and own == own[::-1]
+            if is_trace and "->" not in equation:
+                return trace(inputs[0])
             if max(doubled, default=0) > 1:
                 raise ValueError(
                     f"Subscript not supported: an axis appears more than once: {own}"

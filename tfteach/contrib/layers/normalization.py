@@ -86,22 +86,18 @@ def batch_norm(
       data_format: "NHWC" or "NCHW".
       zero_debias_moving_mean: whether the mean's bias to its initial zero is removed.
       scope: the variable scope; "BatchNorm" if None.
-      renorm, renorm_clipping, renorm_decay, adjustment: not implemented.
+      renorm, renorm_clipping, renorm_decay, adjustment: as renorm, renorm_clipping,
+        renorm_momentum and adjustment in `tf.layers.batch_normalization`.
 
     Returns:
       A Tensor like `inputs`.
 
     Raises:
-      ValueError: rank, channels or format do not fit.
-      NotImplementedError: one of the last arguments is used.
+      ValueError: rank, channels or format do not fit, or `renorm` or `adjustment` goes
+        with `batch_weights`, `updates_collections` or `zero_debias_moving_mean`.
 
     Paper: Ioffe and Szegedy, "Batch normalization" (2015).
     """
-    for name, given in (("renorm", renorm), ("adjustment", adjustment)):
-        if given:
-            raise NotImplementedError(f"batch_norm: {name}={given!r}")
-    if renorm_clipping is not None:
-        raise NotImplementedError("batch_norm: renorm_clipping")
     inputs = convert(inputs)
     is_default = updates_collections == GraphKeys.UPDATE_OPS
     is_simple = is_default and not zero_debias_moving_mean and batch_weights is None
@@ -112,7 +108,7 @@ def batch_norm(
         variables_collections, trainable,
     )  # fmt: skip
     average = (decay, zero_debias_moving_mean, updates_collections, is_training)
-    can_fuse = fused and batch_weights is None
+    can_fuse = fused and batch_weights is None and not renorm and adjustment is None
     if can_fuse and (rank == 2 or (rank == 4 and not is_simple)):
         return _fused_in_scope(
             inputs, parameters, average, epsilon, data_format, reuse, scope,
@@ -133,6 +129,10 @@ def batch_norm(
                 _scope=opened,
                 _reuse=reuse,
                 fused=fused,
+                renorm=renorm,
+                renorm_clipping=renorm_clipping,
+                renorm_momentum=renorm_decay,
+                adjustment=adjustment,
                 **parameters.for_layer(),
             )
             outputs = layer.apply(inputs, training=is_training)
@@ -141,6 +141,16 @@ def batch_norm(
                 if variable is not None:
                     collect(variable, variables_collections, name)
         else:
+            if renorm:
+                raise ValueError(
+                    "renorm is not supported with batch_weights, updates_collections "
+                    "or zero_debias_moving_mean"
+                )
+            if adjustment is not None:
+                raise NotImplementedError(
+                    "batch_norm: TensorFlow ignores `adjustment` beside batch_weights, "
+                    "updates_collections or zero_debias_moving_mean; leave one out"
+                )
             outputs = plain(
                 inputs, parameters, average, epsilon, data_format, batch_weights
             )

@@ -20,7 +20,7 @@ from tfteach.training.optimizer import cast_all
 
 
 class _UsedRows(AdamOptimizer):
-    """The sparse update: gathers, updates and scatters only the rows of the gradient."""
+    """The sparse update, which reads and writes only the rows of the gradient."""
 
     def _apply_sparse(self, grad: Any, var: Any) -> Any:
         indices, locking = grad.indices, self._use_locking
