@@ -1,13 +1,14 @@
-"""Incomplete gamma and beta functions, without SciPy.
+"""Incomplete gamma and beta functions, and how they move with their parameters.
 
-P(a, x) is a series below a + 1 and one minus a continued fraction above; its derivative
-by a comes from the series' terms; I_x(a, b) is a continued fraction.
-(Abramowitz & Stegun 6.5.29, 6.5.31, 26.5.8.)
+The derivative of P(a, x) by a, which SciPy has not, comes from the terms of its series
+below x = a, and above it from the steps of a continued fraction.
+(Abramowitz & Stegun 6.5.29, 6.5.31.)
 Source: core/ops/math_ops.cc, python/ops/math_grad.py.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,101 +25,121 @@ from tfteach.framework.shape import Shape
 from tfteach.ops.adjoint import BroadcastGradientArgs, after, dynamic_sums, upward
 from tfteach.ops.exponential import exp, log
 from tfteach.ops.math import Binary
-from tfteach.ops.special import Lgamma, each, log_gamma, on_card, psi
+from tfteach.ops.special import Lgamma, special
 
 _FLOATS = dtypes_of("float double")
-_TINY = 1e-300
 _ENOUGH = 1e-16
-_MOST_STEPS = 20_000
+_MOST_STEPS = 10_000
+_RESCALE = 2.0**52
 
 
-def _wide(*arrays: Any) -> list[Any]:
-    """Arrays in float64, broadcast."""
-    return list(np.broadcast_arrays(*(np.asarray(a, np.float64) for a in arrays)))
+def _inside(xp: Any, found: Any, a: Any, x: Any) -> Any:
+    """The values, but nan outside a > 0, x >= 0."""
+    return xp.where((a > 0) & (x >= 0), found, a.dtype.type(math.nan))
 
 
-def _lgamma(x: Any) -> Any:
-    return each(log_gamma, np.asarray(x, np.float64))
+class _Terms:
+    """Sums over n and their derivatives by a, for the elements not yet converged.
 
-
-def _fraction(first: Any, terms: Any, shape: Any) -> Any:
-    """first + n₁ / (d₁ + n₂ / (d₂ + ...)) by Lentz's method.
-
-    Args:
-      first: array, not 0.
-      terms: step -> (numerator, denominator).
+    Attributes:
+      total, derivative: what is found, for all elements.
     """
-    value = np.where(first == 0, _TINY, first) * np.ones(shape)
-    above, below = value.copy(), np.zeros(shape)
-    for step in range(1, _MOST_STEPS):
-        n, d = terms(step)
-        below = d + n * below
-        below = 1 / np.where(np.abs(below) < _TINY, _TINY, below)
-        above = d + n / above
-        above = np.where(np.abs(above) < _TINY, _TINY, above)
-        value = value * above * below
-        if not (np.abs(above * below - 1) > _ENOUGH).any():
-            break
-    return value
+
+    def __init__(self, a: Any, x: Any) -> None:
+        self.total, self.derivative = np.ones(a.size), np.zeros(a.size)
+        self._pending = np.arange(a.size)
+        self._a, self._x = a, x
+
+    def series(self) -> None:
+        """Σ xⁿ / ((a + 1) ... (a + n))."""
+        r, x = self._a.copy(), self._x
+        term, slope = np.ones(x.size), np.zeros(x.size)
+        total, derivative = self.total.copy(), self.derivative.copy()
+        for _ in range(_MOST_STEPS):
+            r += 1
+            slope = (slope - term / r) * x / r
+            term = term * x / r
+            total += term
+            derivative += slope
+            on = (np.abs(slope) > _ENOUGH * np.abs(derivative)) | (
+                term > _ENOUGH * total
+            )
+            if not on.all():
+                self._store(on, total, derivative)
+                r, x, term, slope = r[on], x[on], term[on], slope[on]
+                total, derivative = total[on], derivative[on]
+            if not x.size:
+                return
+        self._store(np.zeros(x.size, bool), total, derivative)
+
+    def fraction(self) -> None:
+        """Γ(a, x) / (xᵃ e⁻ˣ), by convergents p / q."""
+        a, x = self._a, self._x
+        y, z = 1 - a, x - a + 2
+        old_p, old_q, p, q = np.ones(x.size), x.copy(), x + 1, z * x
+        slopes = [np.zeros(x.size), np.zeros(x.size), np.zeros(x.size), -x]
+        total = p / q
+        derivative = (slopes[2] - total * slopes[3]) / q
+        for step in range(1, _MOST_STEPS):
+            y, z = y + 1, z + 2
+            n = y * step
+            old_dp, old_dq, dp, dq = slopes
+            new_dp = dp * z - p - old_dp * n + old_p * step
+            new_dq = dq * z - q - old_dq * n + old_q * step
+            old_p, p = p, p * z - old_p * n
+            old_q, q = q, q * z - old_q * n
+            before, total = derivative, p / q
+            derivative = (new_dp - total * new_dq) / q
+            slopes = [dp, dq, new_dp, new_dq]
+            scale = np.where(np.abs(p) > _RESCALE, 1 / _RESCALE, 1.0)
+            old_p, old_q, p, q = (v * scale for v in (old_p, old_q, p, q))
+            slopes = [v * scale for v in slopes]
+            on = np.abs(derivative - before) > _ENOUGH * np.abs(derivative)
+            if not on.all():
+                self._store(on, total, derivative)
+                y, z, old_p, old_q, p, q, total, derivative, *slopes = (
+                    v[on]
+                    for v in (y, z, old_p, old_q, p, q, total, derivative, *slopes)
+                )
+            if not z.size:
+                return
+        self._store(np.zeros(z.size, bool), total, derivative)
+
+    def _store(self, on: Any, total: Any, derivative: Any) -> None:
+        """Record the elements that are not `on` as found."""
+        done = self._pending[~on]
+        self.total[done], self.derivative[done] = total[~on], derivative[~on]
+        self._pending = self._pending[on]
 
 
-def _upper(a: Any, x: Any) -> Any:
-    """Q(a, x) for x >= a + 1, the share of gamma(a) numbers above x."""
-
-    def terms(step: int) -> tuple[Any, Any]:
-        return -step * (step - a), x + 2 * step + 1 - a
-
-    weight = np.exp(a * np.log(x) - x - _lgamma(a))
-    return weight / _fraction(x + 1 - a, terms, a.shape)
-
-
-def _lower(a: Any, x: Any) -> tuple[Any, Any]:
-    """P(a, x) and its derivative by a, from the sum of xᵃ⁺ⁿ e⁻ˣ / Γ(a + n + 1)."""
-    # Only the terms near the largest one count.
-    spread = 12 * np.sqrt(np.maximum(a, x)) + 60
-    first = np.floor(np.maximum(x - a - spread, 0))
-    last = int(np.max(np.maximum(x - a, 0) + spread - first, initial=0))
-    logarithm = np.log(x)
-    order = a + first + 1
-    term = np.exp((a + first) * logarithm - x - _lgamma(order))
-    digamma = psi(order)
-    total, derivative = np.zeros(a.shape), np.zeros(a.shape)
-    for _ in range(last + 1):
-        total += term
-        derivative += term * (logarithm - digamma)
-        term = term * x / order
-        digamma = digamma + 1 / order
-        order = order + 1
-    return total, derivative
-
-
-def _gamma_shares(a: Any, x: Any) -> tuple[Any, Any]:
-    """P(a, x) and Q(a, x) in float64; nan outside a > 0, x >= 0."""
-    a, x = _wide(a, x)
-    lower, upper = np.full(a.shape, np.nan), np.full(a.shape, np.nan)
-    near = (a > 0) & (x > 0) & (x < a + 1)
-    far = (a > 0) & (x >= a + 1) & np.isfinite(x)
-    if near.any():
-        lower[near] = _lower(a[near], x[near])[0]
-        upper[near] = 1 - lower[near]
-    if far.any():
-        upper[far] = _upper(a[far], x[far])
-        lower[far] = 1 - upper[far]
-    edges = (a > 0) & ((x == 0) | np.isposinf(x))
-    lower[edges] = np.isposinf(x[edges])
-    upper[edges] = 1 - lower[edges]
-    return lower, upper
-
-
-def _by_shape(a: Any, x: Any) -> Any:
-    """dP(a, x) / da in float64."""
-    a, x = _wide(a, x)
-    found = np.full(a.shape, np.nan)
-    inside = (a > 0) & (x > 0) & np.isfinite(x)
-    if inside.any():
-        found[inside] = _lower(a[inside], x[inside])[1]
-    found[(a > 0) & ((x == 0) | np.isposinf(x))] = 0
-    return found
+def _by_parameter(a: Any, x: Any) -> tuple[Any, Any]:
+    """dP(a, x) / da, and the same over -dP(a, x) / dx; nan outside a > 0, x >= 0."""
+    a, x = np.broadcast_arrays(np.asarray(a, np.float64), np.asarray(x, np.float64))
+    shape, a, x = a.shape, a.ravel(), x.ravel()
+    share, moved = np.full(a.size, np.nan), np.full(a.size, np.nan)
+    ends = (x == 0) | (x == math.inf) & (a > 0) & np.isfinite(a)
+    share[ends] = moved[ends] = 0
+    inside = (a > 0) & (x > 0) & np.isfinite(a) & np.isfinite(x)
+    below = (x <= 1) | (x <= a)
+    for near in (True, False):
+        at = np.flatnonzero(inside & (below == near))
+        if not at.size:
+            continue
+        a_at, x_at = a[at], x[at]
+        terms = _Terms(a_at, x_at)
+        if near:
+            terms.series()
+            order, factor = a_at + 1, -x_at / a_at
+        else:
+            terms.fraction()
+            order, factor = a_at, x_at
+        logarithm = np.log(x_at)
+        slope = logarithm - special(np, "psi", order)
+        slope = terms.derivative + terms.total * slope
+        weight = np.exp(a_at * logarithm - x_at - special(np, "gammaln", order))
+        share[at] = (1 if near else -1) * weight * slope
+        moved[at] = factor * slope
+    return share.reshape(shape), moved.reshape(shape)
 
 
 class Igamma(Binary):
@@ -128,9 +149,8 @@ class Igamma(Binary):
     T = _FLOATS
 
     def compute(self, xp: Any, a: Any, x: Any) -> Any:
-        if xp is not np:
-            return on_card("gammainc", a, x)
-        return _gamma_shares(a, x)[0].astype(a.dtype)
+        found = _inside(xp, special(xp, "gammainc", a, x), a, x)
+        return xp.where(x == 0, a.dtype.type(0), found)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         return _share_gradient(op, grad)
@@ -143,9 +163,7 @@ class Igammac(Binary):
     T = _FLOATS
 
     def compute(self, xp: Any, a: Any, x: Any) -> Any:
-        if xp is not np:
-            return on_card("gammaincc", a, x)
-        return _gamma_shares(a, x)[1].astype(a.dtype)
+        return _inside(xp, special(xp, "gammaincc", a, x), a, x)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         to_a, to_x = _share_gradient(op, grad)
@@ -160,7 +178,7 @@ class IgammaGradA(Binary):
     on_gpu: ClassVar[bool] = False
 
     def compute(self, xp: Any, a: Any, x: Any) -> Any:
-        return _by_shape(a, x).astype(a.dtype)
+        return _by_parameter(a, x)[0].astype(a.dtype)
 
 
 def _share_gradient(op: Operation, grad: Any) -> list[Any]:
@@ -186,9 +204,7 @@ class RandomGammaGrad(Binary):
     on_gpu: ClassVar[bool] = False
 
     def compute(self, xp: Any, alpha: Any, sample: Any) -> Any:
-        a, x = _wide(alpha, sample)
-        density = np.exp((a - 1) * np.log(x) - x - _lgamma(a))
-        return (-_by_shape(a, x) / density).astype(alpha.dtype)
+        return _by_parameter(alpha, sample)[1].astype(alpha.dtype)
 
 
 @export("math.igamma", "igamma")
@@ -226,40 +242,6 @@ def igammac(a: Any, x: Any, name: str | None = None) -> Tensor:
 # ---- beta
 
 
-def _beta_share(a: Any, b: Any, x: Any) -> Any:
-    """I_x(a, b) in float64; nan outside a, b > 0, 0 <= x <= 1."""
-    a, b, x = _wide(a, b, x)
-    found = np.full(a.shape, np.nan)
-    valid = (a > 0) & (b > 0)
-    found[valid & (x == 0)] = 0
-    found[valid & (x == 1)] = 1
-    inside = valid & (x > 0) & (x < 1)
-    if inside.any():
-        found[inside] = _beta_fraction(a[inside], b[inside], x[inside])
-    return found
-
-
-def _beta_fraction(a: Any, b: Any, x: Any) -> Any:
-    # The fraction converges fast on the side of the mean: else its mirror image.
-    mirrored = x > (a + 1) / (a + b + 2)
-    a, b = np.where(mirrored, b, a), np.where(mirrored, a, b)
-    x = np.where(mirrored, 1 - x, x)
-
-    def terms(step: int) -> tuple[Any, Any]:
-        m = step // 2
-        if step % 2:
-            n = -(a + m) * (a + b + m) / ((a + 2 * m) * (a + 2 * m + 1))
-        else:
-            n = m * (b - m) / ((a + 2 * m - 1) * (a + 2 * m))
-        return n * x, 1.0
-
-    weight = np.exp(
-        a * np.log(x) + b * np.log1p(-x) + _lgamma(a + b) - _lgamma(a) - _lgamma(b)
-    )
-    share = weight / (a * _fraction(np.ones(a.shape), terms, a.shape))
-    return np.where(mirrored, 1 - share, share)
-
-
 class Betainc(Op):
     """The regularized incomplete beta function.  Source: math_ops.cc, Betainc."""
 
@@ -281,9 +263,9 @@ class Betainc(Op):
                 "Shapes of a, b and x must agree or be scalars: "
                 f"{shapes.text(first)} vs. {shapes.text(second)}"
             )
-        if xp is not np:
-            return on_card("betainc", a, b, x)
-        return _beta_share(a, b, x).astype(a.dtype)
+        found = special(xp, "betainc", a, b, x)
+        found = xp.where((x == 0) | (x == 1), x, found)
+        return xp.where((a <= 0) | (b <= 0), a.dtype.type(math.nan), found)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         a, b, x = op.inputs

@@ -10,7 +10,6 @@ Source: core/kernels/random_op.cc, random_poisson_op.cc.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 import numpy as np
@@ -22,6 +21,7 @@ from tfteach.ops.philox import (
     box_muller_float64,
     uniform_float64,
 )
+from tfteach.ops.special import special_of
 
 _FEW_EVENTS = 10  # up to this mean Poisson numbers are counted, event by event
 
@@ -121,7 +121,7 @@ def _count_events(lanes: _Lanes, pending: Array, means: Array, found: Array) -> 
 def _transformed_rejection(
     lanes: _Lanes, pending: Array, means: Array, found: Array
 ) -> None:
-    log_factorial = np.vectorize(math.lgamma, otypes=[np.float64])
+    log_gamma = special_of(np).gammaln
     while pending.size:
         mean = means[pending]
         b = 0.931 + 2.53 * np.sqrt(mean)
@@ -136,7 +136,7 @@ def _transformed_rejection(
         at = np.flatnonzero(~accepted & ~refused)
         if at.size:
             s = np.log(v[at] * inverse_alpha[at] / (a[at] / shifted[at] ** 2 + b[at]))
-            t = -mean[at] + k[at] * np.log(mean[at]) - log_factorial(k[at] + 1)
+            t = -mean[at] + k[at] * np.log(mean[at]) - log_gamma(k[at] + 1)
             accepted[at] = s <= t
         found[pending[accepted]] = k[accepted]
         pending = pending[~accepted]

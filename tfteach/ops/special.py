@@ -1,17 +1,14 @@
-"""Special functions, without SciPy: erf, erfc, lgamma, digamma, polygamma, zeta.
+"""Special functions of SciPy (on cards CuPy's), with TensorFlow's answers at the edges.
 
-erf, erfc and lgamma come from C's mathematical library, element by element; digamma and
-zeta from the recurrence that moves x up and an asymptotic series there
-(Abramowitz & Stegun 6.3.18, 23.2.9 and 6.4.10; coefficients are Bernoulli's numbers).
+SciPy and TensorFlow agree inside the domains; they differ at poles and infinities.
 """
 
 from __future__ import annotations
 
+import functools
+import importlib
 import math
-from collections.abc import Callable
 from typing import Any
-
-import numpy as np
 
 from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.export import export
@@ -23,28 +20,21 @@ from tfteach.ops.math import Binary
 from tfteach.ops.sparse import also_sparse
 from tfteach.ops.unary import REAL, Unary, conj, square
 
-# Bernoulli's numbers B2, B4, ... B24
-BERNOULLI = (
-    1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617 / 510,
-    43867 / 798, -174611 / 330, 854513 / 138, -236364091 / 2730,
-)  # fmt: skip
-ASYMPTOTIC_FROM = 10
+
+@functools.cache
+def special_of(xp: Any) -> Any:
+    """The special functions for the arrays of `xp`: importing them takes 0.1 s."""
+    name = "scipy.special" if xp.__name__ == "numpy" else "cupyx.scipy.special"
+    return importlib.import_module(name)
 
 
-def each(function: Callable[[float], float], x: Any) -> Any:
-    """A function of one float on every element, in x's type."""
-    x = np.asarray(x)
-    values = np.fromiter(map(function, x.ravel().tolist()), np.float64, x.size)
-    return values.reshape(x.shape).astype(x.dtype)
-
-
-def on_card(name: str, *arrays: Any) -> Any:
-    """CuPy has these functions as kernels of its own."""
-    from importlib import import_module
-
-    special = import_module("cupyx.scipy.special")
-    wide = [a.astype(np.float32) if a.dtype.itemsize == 2 else a for a in arrays]
-    return getattr(special, name)(*wide).astype(arrays[0].dtype)
+def special(xp: Any, name: str, *arrays: Any) -> Any:
+    """A special function in the arrays' type, half ones by way of float32."""
+    function = getattr(special_of(xp), name)
+    dtype = arrays[0].dtype
+    if dtype.itemsize > 2:
+        return function(*arrays)
+    return function(*(a.astype(xp.float32) for a in arrays)).astype(dtype)
 
 
 class Erf(Unary):
@@ -53,7 +43,7 @@ class Erf(Unary):
     T = REAL
 
     def compute(self, xp: Any, x: Any) -> Any:
-        return each(math.erf, x) if xp is np else on_card("erf", x)
+        return special(xp, "erf", x)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         factor = constant(2 / math.sqrt(math.pi), dtype=grad.dtype)
@@ -91,7 +81,7 @@ class Erfc(Unary):
     T = REAL
 
     def compute(self, xp: Any, x: Any) -> Any:
-        return each(math.erfc, x) if xp is np else on_card("erfc", x)
+        return special(xp, "erfc", x)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         factor = constant(-2 / math.sqrt(math.pi), dtype=grad.dtype)
@@ -122,13 +112,7 @@ def erfc(x: Any, name: str | None = None) -> Tensor:
     return Erfc()(x, name=name)
 
 
-def log_gamma(x: float) -> float:
-    """ln |Γ(x)|; inf at the poles."""
-    if math.isnan(x) or math.isinf(x):
-        return abs(x)
-    if x <= 0 and x == math.floor(x):
-        return math.inf
-    return math.lgamma(x)
+_LOWEST = {t.numpy_dtype: t.numpy_dtype.type(t.min) for t in REAL}
 
 
 class Lgamma(Unary):
@@ -137,7 +121,8 @@ class Lgamma(Unary):
     T = REAL
 
     def compute(self, xp: Any, x: Any) -> Any:
-        return each(log_gamma, x) if xp is np else on_card("gammaln", x)
+        # SciPy has -inf at -inf; TensorFlow inf, as at all large negative numbers.
+        return special(xp, "gammaln", xp.maximum(x, _LOWEST[x.dtype]))
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         with after(grad):
@@ -166,27 +151,10 @@ def lgamma(x: Any, name: str | None = None) -> Tensor:
     return Lgamma()(x, name=name)
 
 
-def psi(x: Any) -> Any:
-    """Γ'(x) / Γ(x) in float64; inf at the poles."""
-    x = np.asarray(x, np.float64)
-    pole = (x <= 0) & (x == np.floor(x))
-    mirrored = x <= 0
-    up = np.where(mirrored, 1 - x, x)
-    total = np.zeros_like(up)
-    for _ in range(ASYMPTOTIC_FROM):
-        low = up < ASYMPTOTIC_FROM
-        total = np.where(low, total - 1 / up, total)
-        up = np.where(low, up + 1, up)
-    inverse = 1 / (up * up)
-    series, power = np.zeros_like(up), np.ones_like(up)
-    for k, number in enumerate(BERNOULLI, 1):
-        power = power * inverse
-        series = series + number / (2 * k) * power
-    total = total + np.log(up) - 0.5 / up - series
-    # psi(1 - x) - psi(x) = π cot(πx); the tangent of the fraction keeps its digits.
-    part = x - np.round(x)
-    total = np.where(mirrored, total - np.pi / np.tan(np.pi * part), total)
-    return np.where(pole, np.inf, total)
+def psi(xp: Any, x: Any) -> Any:
+    """Γ'(x) / Γ(x); inf at the poles."""
+    pole = (x <= 0) & (x == xp.floor(x))
+    return xp.where(pole, x.dtype.type(math.inf), special(xp, "psi", x))
 
 
 class Digamma(Unary):
@@ -195,7 +163,7 @@ class Digamma(Unary):
     T = REAL
 
     def compute(self, xp: Any, x: Any) -> Any:
-        return psi(x).astype(x.dtype) if xp is np else on_card("digamma", x)
+        return psi(xp, x)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         with after(grad):
@@ -226,23 +194,12 @@ def digamma(x: Any, name: str | None = None) -> Tensor:
     return Digamma()(x, name=name)
 
 
-def hurwitz(s: Any, q: Any) -> Any:
-    """Σ 1 / (q + k)ˢ over k = 0, 1, ..., by Euler and Maclaurin's formula."""
-    s, q = np.broadcast_arrays(np.asarray(s, np.float64), np.asarray(q, np.float64))
-    total = np.zeros(s.shape)
-    for k in range(ASYMPTOTIC_FROM):
-        total = total + np.power(q + k, -s)
-    far = q + ASYMPTOTIC_FROM
-    total = total + np.power(far, 1 - s) / (s - 1) + 0.5 * np.power(far, -s)
-    rising, power = s.copy(), np.power(far, -s - 1)
-    for k, number in enumerate(BERNOULLI, 1):
-        total = total + number / math.factorial(2 * k) * rising * power
-        rising = rising * (s + 2 * k - 1) * (s + 2 * k)
-        power = power / (far * far)
-    pole = (q <= 0) & (q == np.floor(q))
-    lost = (s < 1) | ((q < 0) & (s != np.floor(s)))
-    total = np.where(pole | (s == 1), np.inf, total)
-    return np.where(lost, np.nan, total)
+def hurwitz(xp: Any, s: Any, q: Any) -> Any:
+    """Σ 1 / (q + k)ˢ over k = 0, 1, ...; nan, as in TensorFlow, for infinite q."""
+    found = special(xp, "zeta", s, q)
+    found = xp.where(xp.isinf(q) & (s != 1), s.dtype.type(math.nan), found)
+    pole = (q <= 0) & (q == xp.floor(q)) & ~(s < 1)
+    return xp.where(pole, s.dtype.type(math.inf), found)
 
 
 class Zeta(Binary):
@@ -252,7 +209,7 @@ class Zeta(Binary):
     T = dtypes_of("float double")
 
     def compute(self, xp: Any, x: Any, q: Any) -> Any:
-        return hurwitz(x, q).astype(x.dtype) if xp is np else on_card("zeta", x, q)
+        return hurwitz(xp, x, q)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         x, q = op.inputs
@@ -293,14 +250,10 @@ class Polygamma(Binary):
     T = dtypes_of("float double")
 
     def compute(self, xp: Any, a: Any, x: Any) -> Any:
-        if xp is not np:
-            return on_card("polygamma", a, x)
-        order = np.asarray(a, np.float64)
-        factorial = each(lambda n: math.gamma(n + 1) if n >= 0 else math.nan, order)
-        sign = np.where(order % 2 == 1, 1.0, -1.0)
-        higher = sign * factorial * hurwitz(order + 1, x)
-        found = np.where(order == 0, psi(x), higher)
-        return np.where(order == np.floor(order), found, np.nan).astype(a.dtype)
+        sign = xp.where(a % 2 == 1, a.dtype.type(1), a.dtype.type(-1))
+        higher = sign * special(xp, "gamma", a + 1) * hurwitz(xp, a + 1, x)
+        found = xp.where(a == 0, psi(xp, x), higher)
+        return xp.where(a == xp.floor(a), found, a.dtype.type(math.nan))
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         n, x = op.inputs

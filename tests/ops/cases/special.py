@@ -1,4 +1,4 @@
-"""Incomplete gamma and beta functions, Bessel's and others, by SciPy."""
+"""Special functions: by SciPy inside their domains, by TensorFlow at the edges."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from tests.ops.case import Case
 from tfteach.ops.bessel import BesselI0e, BesselI1e, Cross, NextAfter
 from tfteach.ops.gamma import Betainc, Igamma, Igammac, IgammaGradA, RandomGammaGrad
 from tfteach.ops.scan_log import CumulativeLogsumexp
+from tfteach.ops.special import Digamma, Erf, Erfc, Lgamma, Polygamma, Zeta
 
 A = np.array([[0.05, 0.7, 1.0], [3.0, 20.0, 150.0]])
 X = np.array([0.3, 2.5, 90.0])
@@ -39,7 +40,56 @@ def running(x: Any, axis: Any) -> Any:
     return np.stack(found, axis)
 
 
+INF, NAN = np.inf, np.nan
+EDGES = np.array([0, -1, -2.5, INF, -INF, NAN, 1e30, -1e30, 0.3, 26.5])
+AE = np.array([1, 1, 0, -1, 2, NAN, 0.5, 3, 150, 1e4])
+XE = np.array([0, INF, 1, 0, -1, 1, NAN, 2.5, 140, 1.01e4])
+BETA_EDGES = (
+    np.array([0, 1, 1, 2, NAN, 2, 2]), np.array([1, -1, NAN, 3, 2, 3, 0.5]),
+    np.array([0, 0.5, 1, NAN, 0, 1.1, 0.9]),
+)  # fmt: skip
+
+
+def edge(op: Any, inputs: tuple[Any, ...], *right: float) -> Case:
+    """A row with what TensorFlow 1.15 answers."""
+    return Case(op, inputs, np.array(right), "edges64", gradient=False, tolerance=1e-9)
+
+
+BY_TENSORFLOW = [
+    edge(Erf(), (EDGES,), 0, -0.8427007929497149, -0.999593047982555, 1, -1, NAN, 1, -1,
+         0.3286267594591274, 1),
+    edge(Erfc(), (EDGES,), 1, 1.842700792949715, 1.999593047982555, 0, 2, NAN, 0, 2,
+         0.6713732405408726, 2.2109076642637343e-307),
+    edge(Lgamma(), (EDGES,), INF, INF, -0.05624371649767407, INF, INF, NAN,
+         6.8077552789821365e31, INF, 1.0957979948180756, 59.62784609588432),
+    edge(Digamma(), (EDGES,), INF, INF, 1.1031566406452433, INF, INF, NAN,
+         69.07755278982137, INF, -3.502524222200133, 3.2581581591584294),
+    edge(BesselI0e(), (EDGES,), 1, 0.46575960759364043, 0.27004644161220276, 0, 0, NAN,
+         3.989422804014327e-16, 3.989422804014327e-16, 0.7575806251825481,
+         0.07787103666050893),
+    edge(BesselI1e(), (EDGES,), 0, -0.2079104153497085, -0.20658464953126654, 0, 0, NAN,
+         3.989422804014327e-16, -3.989422804014327e-16, 0.11237756063983881,
+         0.0763873542440351),
+    edge(Igamma(), (AE, XE), 0, 1, NAN, 0, NAN, NAN, NAN, 0.4561868841166704,
+         0.2095436239185713, 0.8413487504506938),
+    edge(Igammac(), (AE, XE), 1, 0, NAN, NAN, NAN, NAN, NAN, 0.5438131158833296,
+         0.7904563760814287, 0.15865124954930626),
+    edge(IgammaGradA(), (AE, XE), 0, 0, NAN, 0, NAN, NAN, NAN, -0.24711735748326835,
+         -0.0237937266511982, -0.002415688003123832),
+    edge(RandomGammaGrad(), (AE, XE), 0, 0, NAN, 0, NAN, NAN, NAN, 0.9633618288399735,
+         0.9669739406066058, 1.0050001660070227),
+    edge(Zeta(), (np.array([1, 0.5, 2, 2, 2.5, NAN, 3, 3, 2]),
+                  np.array([3, 2, 0, -3, -3.5, 0, INF, -INF, 0.25])),
+         INF, NAN, INF, INF, NAN, INF, NAN, INF, 17.197329154507113),
+    edge(Polygamma(), (np.array([0, 0, 1, 1, 2, 3, 0.5, -1, 0, 4]),
+                       np.array([0, INF, 0, -2, -2, INF, 1, 1, NAN, 0.7])),
+         INF, INF, INF, INF, -INF, NAN, NAN, NAN, NAN, -144.7082536430247),
+    edge(Betainc(), BETA_EDGES, NAN, NAN, 1, NAN, 0, NAN, 0.5414697392755847),
+]  # fmt: skip
+
+
 CASES = [
+    *BY_TENSORFLOW,
     Case(Igamma(), (A, X), scipy.special.gammainc),
     Case(Igamma(), (np.float32([0.5, 2, 3, -1]), np.float32([0, np.inf, 4, 1])),
          scipy.special.gammainc, "edges", gradient=False),
