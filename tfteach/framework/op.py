@@ -237,6 +237,15 @@ class Op:
         outputs = type(self).outputs
         return None if len(outputs) == 1 else [None] * len(outputs)
 
+    def check_shapes(self, *inputs: Any, **_: Any) -> None:
+        """Raise TensorFlow's error for shapes that the kernel cannot compute with.
+
+        Gets the shape of each input, sequences one after the other as `compute` does.
+        Called in runs, before the kernel, where static shapes leave a doubt: the kernel
+        itself then relies on ranks and sizes, and costs nothing more in all other
+        programs.  What depends on the inputs' numbers is for the kernel to check.
+        """
+
     def compute(self, *inputs: Any, **_: Any) -> Any:
         """The output array (a tuple for several), from `xp` and the input arrays.
 

@@ -28,6 +28,7 @@ from tfteach.runtime.step import (
     Edge,
     Node,
     Step,
+    checking_shapes,
     keeping_strings,
     kernel_of,
 )
@@ -176,7 +177,10 @@ class Compiler:
             function = spec.prepared(first, [edge.constant for edge in node.inputs])
         if function is None:
             function = kernel_of(spec, first)
-        function = keeping_strings(function, node.op.outputs)
+        static = [self.shapes.get(slot) for slot in inputs]
+        kernel = checking_shapes(spec, function, static)
+        is_checked = kernel is not function
+        function = keeping_strings(kernel, node.op.outputs)
         bound = node.device.bind(function)
         count = len(node.op.outputs)
         outputs = tuple(self.slot(Edge(node, i)) for i in range(count))
@@ -190,8 +194,10 @@ class Compiler:
         # Operators on 0-d object arrays give bare objects: strings need the kernel.
         has_objects = any(t.dtype.numpy_dtype.hasobject for t in node.op.inputs)
         is_plain = is_plain and not has_objects
-        expression = spec.expression(*names) if is_plain else None
         is_elementwise = is_plain and spec.is_elementwise
+        # Source has no checks; what broadcasts is checked in a program's first runs.
+        is_plain = is_plain and (is_elementwise or not is_checked)
+        expression = spec.expression(*names) if is_plain else None
         scalar = None
         if is_plain:
             known = (edge.constant for edge in node.inputs)

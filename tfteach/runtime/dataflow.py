@@ -31,7 +31,14 @@ from tfteach.runtime.context import Context, Resources
 from tfteach.runtime.execute import StepObserver, Turns, ValueObserver
 from tfteach.runtime.frames import frames_of
 from tfteach.runtime.instruction import Instruction
-from tfteach.runtime.step import Edge, Node, Step, keeping_strings, kernel_of
+from tfteach.runtime.step import (
+    Edge,
+    Node,
+    Step,
+    checking_shapes,
+    keeping_strings,
+    kernel_of,
+)
 
 
 class _Dead:
@@ -146,7 +153,10 @@ class DataflowProgram:
                 first: Any = node.device.xp
                 if node.spec.is_stateful:
                     first = Context(node.op, node.device, resources, session)
-                kernel = keeping_strings(kernel_of(node.spec, first), node.op.outputs)
+                kernel = kernel_of(node.spec, first)
+                static = (t.static_shape for t in node.op.inputs)
+                kernel = checking_shapes(node.spec, kernel, static)
+                kernel = keeping_strings(kernel, node.op.outputs)
                 function = node.device.bind(kernel)
                 if node.values is not None:
                     function = _constant(node)

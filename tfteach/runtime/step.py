@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from tfteach.framework.errors import OpError
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.framework.shape import Shape
+from tfteach.framework.shape import Shape, is_full
 from tfteach.runtime.prune import Pruned
 
 if TYPE_CHECKING:
@@ -41,6 +42,35 @@ def kernel_of(spec: Op, first: Any) -> Callable[..., Any]:
     def kernel(*arrays: Any) -> Any:  # a list of outputs, which may be of one
         found = function(*arrays)
         return found[0] if len(found) == 1 else found
+
+    return kernel
+
+
+def checking_shapes(
+    spec: Op, function: Callable[..., Any], known: Iterable[Shape]
+) -> Callable[..., Any]:
+    """The kernel, behind `Op.check_shapes` unless the shapes are known to pass it.
+
+    Args:
+      spec: the op.
+      function: its kernel.
+      known: the static shape of each input.
+    """
+    if type(spec).check_shapes is Op.check_shapes:
+        return function
+    check = spec.check_shapes
+    static = list(known)
+    if all(map(is_full, static)):
+        try:
+            check(*static)
+        except OpError:
+            pass  # the run will raise it, if it gets here
+        else:
+            return function
+
+    def kernel(*arrays: Any) -> Any:
+        check(*[array.shape for array in arrays])
+        return function(*arrays)
 
     return kernel
 
