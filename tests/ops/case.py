@@ -96,6 +96,7 @@ class PlainContext:
 
     def __init__(self, op: Operation | None = None, xp: Any = np) -> None:
         self.op, self.xp, self.session, self.device = op, xp, None, None
+        self.may_defer = False
         self.items: dict[Any, Any] = {}
 
     def once(self, factory: Any) -> Any:

@@ -267,10 +267,10 @@ def test_readers_keep_what_they_read_and_any_layout_works(kind: str, rule: Any) 
 
 
 def test_a_large_variable_is_updated_in_place() -> None:
-    (cell,) = cells_for(1, (15, 11))
+    (cell,) = cells_for(1, (64, 32))
     address = cell.value.ctypes.data
     op = training.ApplyGradientDescent()
-    op.compute(PlainContext(), cell, np.float64(LR), np.ones((15, 11)))
+    op.compute(PlainContext(), cell, np.float64(LR), np.ones((64, 32)))
     assert cell.value.ctypes.data == address
 
 

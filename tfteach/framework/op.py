@@ -119,6 +119,8 @@ class Op:
     is_heavy: ClassVar[bool] = False
     # Whether a GPU has this kernel.
     on_gpu: ClassVar[bool] = True
+    # Whether the kernel calls a function of the user's, which can do anything.
+    calls_python: ClassVar[bool] = False
     # Whether the kernel may be skipped in favour of its inputs' constants.
     is_foldable: ClassVar[bool] = True
 

@@ -18,7 +18,7 @@ from tfteach.framework.errors import (
 )
 from tfteach.framework.op import StatefulOp
 from tfteach.framework.operation import Operation
-from tfteach.framework.resource import Cell
+from tfteach.framework.resource import IN_PLACE_FROM, Cell, update_in_place
 from tfteach.framework.shape import Shape
 
 NUMBERS = dtypes_of(
@@ -26,8 +26,6 @@ NUMBERS = dtypes_of(
     "bfloat16 uint16 complex128 half uint32 uint64"
 )
 COUNTERS = dtypes_of("int32 int64")
-# Below this many elements a new array costs less than asking who else holds the old.
-_IN_PLACE_FROM = 1024
 
 
 def cell_of(ctx: Any, kind: StatefulOp) -> Cell:
@@ -39,17 +37,19 @@ def cell_of(ctx: Any, kind: StatefulOp) -> Cell:
     return cell
 
 
-def add_to(cell: Cell, xp: Any, value: Any, sign: int) -> None:
+def add_to(ctx: Any, cell: Cell, value: Any, sign: int) -> None:
     """Add or subtract `value`, in place where that saves a large array."""
-    with cell.lock:
-        # No local name may hold the array here: `writable` counts its holders.
-        if cell.value.size < _IN_PLACE_FROM:
+    if cell.value.size < IN_PLACE_FROM:
+        with cell.lock:
             old = cell.value
             cell.assign(old + value if sign > 0 else old - value)
-        elif sign > 0:
-            xp.add(cell.writable(xp), value, out=cell.value)
-        else:
-            xp.subtract(cell.writable(xp), value, out=cell.value)
+        return
+    combine = ctx.xp.add if sign > 0 else ctx.xp.subtract
+
+    def update(arrays: list[Any]) -> None:
+        combine(arrays[0], value, out=arrays[0])
+
+    update_in_place((cell,), ctx.xp, update, ctx.may_defer)
 
 
 def check_same_shape(cell: Cell, value: Any, message: str) -> None:
@@ -168,7 +168,7 @@ class _AssignUpdateVariable(StatefulOp, abstract=True):
             "Cannot update variable with shape {ours} using a Tensor with shape "
             "{given}, shapes must be equal.",
         )
-        add_to(resource, ctx.xp, value, self.sign)
+        add_to(ctx, resource, value, self.sign)
         return ()
 
 

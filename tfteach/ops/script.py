@@ -99,7 +99,7 @@ def _for_python(value: Any) -> Any:
 
 
 def _from_python(token: str, index: int, value: Any, dtype: DType) -> Any:
-    array = np.asarray(value, order="C")
+    array = np.array(value, order="C")  # the function may go on using its own
     if array.dtype.kind in "SU":
         flat = [v.encode() if isinstance(v, str) else v for v in array.ravel().tolist()]
         if isinstance(value, bytes):
@@ -129,6 +129,7 @@ class PyFunc(StatefulOp):
     token: str
     Tout: tuple[DType, ...]
     on_gpu: ClassVar[bool] = False
+    calls_python: ClassVar[bool] = True
 
     def infer_shape(self, input: list[Shape]) -> list[Shape]:
         return [None] * len(self.Tout)
@@ -147,6 +148,7 @@ class PyFuncStateless(Op):
     token: str
     Tout: tuple[DType, ...]
     on_gpu: ClassVar[bool] = False
+    calls_python: ClassVar[bool] = True
     is_foldable: ClassVar[bool] = False
 
     def infer_shape(self, input: list[Shape]) -> list[Shape]:

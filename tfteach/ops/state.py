@@ -156,7 +156,7 @@ class _AssignUpdate(StatefulOp, abstract=True):
             "Parameters and update must be the same size: the variable has shape "
             "{ours}, the update {given}",
         )
-        add_to(ref, ctx.xp, value, self.sign)
+        add_to(ctx, ref, value, self.sign)
         return ref
 
 

@@ -13,7 +13,7 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.errors import UnimplementedError, invalid_argument
 from tfteach.framework.op import StatefulOp
-from tfteach.framework.resource import Cell
+from tfteach.framework.resource import Cell, update_in_place
 from tfteach.framework.shape import Shape
 from tfteach.ops.array import INDICES
 from tfteach.ops.index import check_indices, check_points
@@ -73,8 +73,6 @@ def _divide(xp: Any, target: Any, ids: Any, rows: Any) -> None:
     is_whole = target.dtype.kind in "iu"
     for i, row in zip(ids.tolist(), rows, strict=True):
         if is_whole:
-            if bool((row == 0).any()):
-                raise invalid_argument("Integer division by zero")
             quotient = xp.abs(target[i]) // xp.abs(row)  # towards zero, as in C++
             target[i] = xp.where((target[i] < 0) != (row < 0), -quotient, quotient)
         else:
@@ -101,61 +99,63 @@ def update_rows(xp: Any, how: str, target: Any, ids: Any, rows: Any) -> None:
         _change_on_gpu(xp, how, target, ids, rows)
 
 
-def _writable(xp: Any, cell: Cell) -> Any:
-    target = cell.writable(xp)
-    if not target.flags.c_contiguous:  # rows are taken by reshaping
-        target = xp.ascontiguousarray(target)
-        cell.value = target
-    return target
-
-
-def scatter(xp: Any, how: str, cell: Cell, indices: Any, updates: Any) -> None:
+def scatter(ctx: Any, how: str, cell: Cell, indices: Any, updates: Any) -> None:
     """Update the rows `indices` of a variable."""
-    with cell.lock:
-        shape = cell.value.shape
-        text = shapes.text
-        if not shape:
-            raise invalid_argument(
-                f"params must be at least 1-D, got shape {text(shape)}"
-            )
-        wanted = (*indices.shape, *shape[1:])
-        if updates.shape not in ((), wanted):
-            raise invalid_argument(
-                "Must have updates.shape = indices.shape + params.shape[1:] or "
-                f"updates.shape = [], got updates.shape {text(updates.shape)}, "
-                f"indices.shape {text(indices.shape)}, params.shape {text(shape)}"
-            )
-        check_indices(xp, indices, shape[0])
-        ids = indices.reshape(-1)
-        if updates.shape != wanted:
-            updates = xp.broadcast_to(updates, wanted)
-        rows = updates.reshape((ids.size, *shape[1:]))
-        update_rows(xp, how, _writable(xp, cell), ids, rows)
+    xp, text = ctx.xp, shapes.text
+    shape = cell.value.shape
+    if not shape:
+        raise invalid_argument(f"params must be at least 1-D, got shape {text(shape)}")
+    wanted = (*indices.shape, *shape[1:])
+    if updates.shape not in ((), wanted):
+        raise invalid_argument(
+            "Must have updates.shape = indices.shape + params.shape[1:] or "
+            f"updates.shape = [], got updates.shape {text(updates.shape)}, "
+            f"indices.shape {text(indices.shape)}, params.shape {text(shape)}"
+        )
+    check_indices(xp, indices, shape[0])
+    _check_divisor(how, updates)
+    ids = indices.reshape(-1)
+    if updates.shape != wanted:
+        updates = xp.broadcast_to(updates, wanted)
+    rows = updates.reshape((ids.size, *shape[1:]))
+
+    def update(arrays: list[Any]) -> None:
+        update_rows(xp, how, arrays[0], ids, rows)
+
+    update_in_place((cell,), xp, update, ctx.may_defer)
 
 
-def scatter_points(xp: Any, how: str, cell: Cell, indices: Any, updates: Any) -> None:
+def scatter_points(ctx: Any, how: str, cell: Cell, indices: Any, updates: Any) -> None:
     """Update the points (or slices) of a variable that the rows of `indices` name."""
-    with cell.lock:
-        shape = cell.value.shape
-        depth = indices.shape[-1] if indices.ndim else 1
-        wanted = (*indices.shape[:-1], *shape[depth:])
-        if not indices.ndim or depth > len(shape) or updates.shape != wanted:
-            raise invalid_argument(
-                "Must have updates.shape = indices.shape[:batch_dim] + "
-                f"params_shape[slice_dim:], got updates.shape: "
-                f"{shapes.text(updates.shape)}, indices.shape: "
-                f"{shapes.text(indices.shape)}, params_shape: {shapes.text(shape)}, "
-                f"slice_dim: {depth}, and batch_dim: {indices.ndim - 1}"
-            )
-        check_points(xp, indices, shape, "shape")
-        ids = xp.zeros(indices.shape[:-1], "int64")
-        for i in range(depth):
-            ids = ids * shape[i] + indices[..., i]
-        rows = updates.reshape((ids.size, *shape[depth:]))
-        target = _writable(xp, cell)
-        count = int(np.prod(shape[:depth], dtype=np.int64))
-        flat = target.reshape((count, *shape[depth:]))
+    xp = ctx.xp
+    shape = cell.value.shape
+    depth = indices.shape[-1] if indices.ndim else 1
+    wanted = (*indices.shape[:-1], *shape[depth:])
+    if not indices.ndim or depth > len(shape) or updates.shape != wanted:
+        raise invalid_argument(
+            "Must have updates.shape = indices.shape[:batch_dim] + "
+            f"params_shape[slice_dim:], got updates.shape: "
+            f"{shapes.text(updates.shape)}, indices.shape: "
+            f"{shapes.text(indices.shape)}, params_shape: {shapes.text(shape)}, "
+            f"slice_dim: {depth}, and batch_dim: {indices.ndim - 1}"
+        )
+    check_points(xp, indices, shape, "shape")
+    ids = xp.zeros(indices.shape[:-1], "int64")
+    for i in range(depth):
+        ids = ids * shape[i] + indices[..., i]
+    rows = updates.reshape((ids.size, *shape[depth:]))
+    count = int(np.prod(shape[:depth], dtype=np.int64))
+
+    def update(arrays: list[Any]) -> None:
+        flat = arrays[0].reshape((count, *shape[depth:]))
         update_rows(xp, how, flat, ids.reshape(-1), rows)
+
+    update_in_place((cell,), xp, update, ctx.may_defer)
+
+
+def _check_divisor(how: str, updates: Any) -> None:
+    if how == "divide" and updates.dtype.kind in "iu" and bool((updates == 0).any()):
+        raise invalid_argument("Integer division by zero")
 
 
 # ---- what the ops share
@@ -173,7 +173,7 @@ class _Scatter(StatefulOp, abstract=True):
         return ref
 
     def compute(self, ctx: Any, ref: Cell, indices: Any, updates: Any) -> Any:
-        scatter(ctx.xp, self.how, ref, indices, updates)
+        scatter(ctx, self.how, ref, indices, updates)
         return ref
 
 
@@ -190,7 +190,7 @@ class _ResourceScatter(StatefulOp, abstract=True):
 
     def compute(self, ctx: Any, resource: Cell, indices: Any, updates: Any) -> Any:
         require_value(resource)
-        scatter(ctx.xp, self.how, resource, indices, updates)
+        scatter(ctx, self.how, resource, indices, updates)
         return ()
 
 
@@ -205,7 +205,7 @@ class _ScatterNd(StatefulOp, abstract=True):
         return ref
 
     def compute(self, ctx: Any, ref: Cell, indices: Any, updates: Any) -> Any:
-        scatter_points(ctx.xp, self.how, ref, indices, updates)
+        scatter_points(ctx, self.how, ref, indices, updates)
         return ref
 
 
@@ -221,7 +221,7 @@ class _ResourceScatterNd(StatefulOp, abstract=True):
 
     def compute(self, ctx: Any, ref: Cell, indices: Any, updates: Any) -> Any:
         require_value(ref)
-        scatter_points(ctx.xp, self.how, ref, indices, updates)
+        scatter_points(ctx, self.how, ref, indices, updates)
         return ()
 
 
@@ -452,19 +452,22 @@ class _SliceAssign(StatefulOp, abstract=True):
     new_axis_mask: int = 0
     shrink_axis_mask: int = 0
 
-    def _set(self, xp: Any, cell: Cell, vectors: Any, value: Any) -> None:
-        with cell.lock:
-            index = StridedSlice(*self.attributes).index(cell.value.shape, *vectors)
-            target = cell.writable(xp)
-            if target[index].shape != value.shape:
-                raise UnimplementedError(
-                    None,
-                    None,
-                    f"sliced l-value shape {shapes.text(target[index].shape)} does not "
-                    f"match r-value shape {shapes.text(value.shape)}. Automatic "
-                    "broadcasting not yet implemented.",
-                )
-            target[index] = value
+    def _set(self, ctx: Any, cell: Cell, vectors: Any, value: Any) -> None:
+        index = StridedSlice(*self.attributes).index(cell.value.shape, *vectors)
+        sliced = ctx.xp.asarray(cell.value)[index].shape
+        if sliced != value.shape:
+            raise UnimplementedError(
+                None,
+                None,
+                f"sliced l-value shape {shapes.text(sliced)} does not match r-value "
+                f"shape {shapes.text(value.shape)}. Automatic broadcasting not yet "
+                "implemented.",
+            )
+
+        def update(arrays: list[Any]) -> None:
+            arrays[0][index] = value
+
+        update_in_place((cell,), ctx.xp, update, ctx.may_defer)
 
 
 class StridedSliceAssign(_SliceAssign):
@@ -481,7 +484,7 @@ class StridedSliceAssign(_SliceAssign):
         return ref
 
     def compute(self, ctx: Any, ref: Cell, *rest: Any) -> Any:
-        self._set(ctx.xp, ref, rest[:3], rest[3])
+        self._set(ctx, ref, rest[:3], rest[3])
         return ref
 
 
@@ -496,5 +499,5 @@ class ResourceStridedSliceAssign(_SliceAssign):
 
     def compute(self, ctx: Any, ref: Cell, *rest: Any) -> Any:
         require_value(ref)
-        self._set(ctx.xp, ref, rest[:3], rest[3])
+        self._set(ctx, ref, rest[:3], rest[3])
         return ()

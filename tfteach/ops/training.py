@@ -17,7 +17,7 @@ from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.machine_code import Loop
 from tfteach.framework.op import StatefulOp
-from tfteach.framework.resource import Cell
+from tfteach.framework.resource import Cell, update_in_place
 from tfteach.framework.shape import Shape
 from tfteach.framework.threads import cores, share
 from tfteach.ops.resource import NUMBERS, require_value
@@ -37,20 +37,34 @@ def update(
 ) -> None:
     """Run `step` on all elements of the variables, in place, block by block."""
     xp = ctx.xp
-    with cells[0].lock:
-        if cells[0].value.shape != grad.shape:
-            raise invalid_argument(
-                "var and grad do not have the same shape"
-                f"{shapes.text(cells[0].value.shape)} {shapes.text(grad.shape)}"
-            )
-        state = [_contiguous(cell, xp) for cell in cells]
-        size = grad.size
-        if size <= _BLOCK or xp is not np:
+    _check_slots(ctx, cells)
+    if cells[0].value.shape != grad.shape:
+        raise invalid_argument(
+            "var and grad do not have the same shape"
+            f"{shapes.text(cells[0].value.shape)} {shapes.text(grad.shape)}"
+        )
+
+    def run(state: list[Any]) -> None:
+        if grad.size <= _BLOCK or xp is not np:
             spare = [xp.empty_like(grad) for _ in range(temporaries)]
             step(xp, state, grad, spare)
             return
         flat = [array.reshape(-1) for array in state]
         _by_blocks(flat, grad.reshape(-1), step, temporaries)
+
+    update_in_place(cells, xp, run, ctx.may_defer)
+
+
+def _check_slots(ctx: Any, cells: Sequence[Cell]) -> None:
+    """Refuse slots of another shape than the variable's."""
+    shape = cells[0].value.shape
+    for number, cell in enumerate(cells):
+        if cell.value.shape != shape:
+            slot = type(ctx.op.spec).inputs[number].name
+            raise invalid_argument(
+                f"var and {slot} do not have the same shape{shapes.text(shape)} "
+                f"{shapes.text(cell.value.shape)}"
+            )
 
 
 def _by_blocks(flat: list[Any], grad: Any, step: Step, temporaries: int) -> None:
@@ -92,23 +106,15 @@ def _run_loop(
         loop(*(array[part] for array in flat), grad[part], *numbers)
 
 
-def _contiguous(cell: Cell, xp: Any) -> Any:
-    """The cell's array for writing, in C order, so that flat views of it exist."""
-    array = cell.writable(xp)
-    if not array.flags.c_contiguous:
-        array = xp.ascontiguousarray(array)
-        cell.value = array
-    return array
-
-
 def update_rows(
     ctx: Any, cells: Sequence[Cell], grad: Any, indices: Any, step: Step, spare: int
 ) -> None:
     """Run `step` on some rows; a row that is named twice is updated twice."""
     xp = ctx.xp
-    with cells[0].lock:
-        _check_rows(cells[0].value.shape, grad, indices)
-        state = [_contiguous(cell, xp) for cell in cells]
+    _check_slots(ctx, cells)
+    _check_rows(cells[0].value.shape, grad, indices)
+
+    def run(state: list[Any]) -> None:
         if grad.size >= _ROW_ELEMENTS and xp is np:
             compiled = compiled_step(step, grad.dtype, len(state), spare, by_rows=True)
             if compiled and all(array.dtype == grad.dtype for array in state):
@@ -123,6 +129,8 @@ def update_rows(
             step(xp, parts, part, [xp.empty_like(part) for _ in range(spare)])
             for array, changed in zip(state, parts, strict=True):
                 put_rows(xp, array, index, changed)
+
+    update_in_place(cells, xp, run, ctx.may_defer)
 
 
 def _check_rows(shape: tuple[int, ...], grad: Any, indices: Any) -> None:

@@ -37,7 +37,7 @@ def raise_blaming(error: Exception, instruction: Instruction | None) -> None:
 
     Exceptions of NumPy and Python become InvalidArgumentError with their words.
     """
-    if instruction is None:
+    if instruction is None or isinstance(error, errors.DeadlineExceededError):
         raise error
     op = instruction.node.op
     if not isinstance(error, errors.OpError):

@@ -21,8 +21,10 @@ from tfteach.framework.shape import Shape, size_of
 from tfteach.framework.threads import LARGE
 from tfteach.runtime.chains import compile_chains
 from tfteach.runtime.context import Context, Resources
+from tfteach.runtime.deferral import allow_deferral
 from tfteach.runtime.fuse import fuse
 from tfteach.runtime.instruction import Instruction, read_cell
+from tfteach.runtime.ownership import held_edges
 from tfteach.runtime.step import (
     FORWARDING,
     Edge,
@@ -31,6 +33,7 @@ from tfteach.runtime.step import (
     checking_shapes,
     keeping_strings,
     kernel_of,
+    writes,
 )
 from tfteach.runtime.xp import to_host
 
@@ -46,6 +49,7 @@ class Compiled(NamedTuple):
       fused: the same, but for chains of element-wise ones, which are one each.
       is_heavy: whether all cores should work on one kernel at a time.
       fetches: for each fetch its register and what makes it the caller's own value.
+      writes: whether it changes variables.
     """
 
     registers: list[Any]
@@ -55,6 +59,7 @@ class Compiled(NamedTuple):
     fetches: tuple[tuple[int, Callable[[Any], Any]], ...]
     fused: list[Instruction]
     is_heavy: bool
+    writes: bool
 
 
 def compile_step(
@@ -78,6 +83,8 @@ class Compiler:
         self.shapes: dict[int, Shape] = {}
         self.cells: set[Edge] = set()
         self.code: list[Instruction] = []
+        self.contexts: dict[Node, Context] = {}
+        self.held = held_edges(step)
 
     def compile(self, fuses: bool = False) -> Compiled:
         step = self.step
@@ -93,7 +100,7 @@ class Compiler:
                 self.forward(node)
             else:
                 self.emit(node)
-        fetched = [self.fetch(edge) for edge in step.fetches]
+        fetched = self.fetch_all()
         keep = {slot for slot, _ in fetched}
         code = self.with_frees(self.code, keep)
         fused = code
@@ -102,9 +109,20 @@ class Compiler:
             if is_installed():
                 fused = compile_chains(fused, self.shapes.get, keep, self.new_register)
             fused = self.with_frees(fused, keep)
-        kept = kept_feeds(step)
+        committing = allow_deferral(self.code, self.registers, self.contexts)
+        if committing is not None:
+            code, fused = [*code, committing], [*fused, committing]
         heavy = any(self.is_heavy(node) for node in step.nodes)
-        return Compiled(self.registers, feeds, kept, code, tuple(fetched), fused, heavy)
+        return Compiled(
+            self.registers,
+            feeds,
+            self.kept_feeds(),
+            code,
+            fetched,
+            fused,
+            heavy,
+            any(map(writes, step.nodes)),
+        )
 
     def add_feeds(self) -> tuple[int, ...]:
         """The registers of the feeds."""
@@ -173,6 +191,7 @@ class Compiler:
         first: Any = node.device.xp
         if spec.is_stateful:
             first = Context(node.op, node.device, self.resources, self.session)
+            self.contexts[node] = first
         else:
             function = spec.prepared(first, [edge.constant for edge in node.inputs])
         if function is None:
@@ -220,6 +239,21 @@ class Compiler:
         self.add(Instruction(read_cell, (slot,), (value,), (), node))
         return value
 
+    def kept_feeds(self) -> tuple[int, ...]:
+        """The numbers of the feeds that must be copied, since the run may keep them."""
+        feeds = enumerate(self.step.feeds.values())
+        return tuple(i for i, node in feeds if Edge(node, 0) in self.held)
+
+    def fetch_all(self) -> tuple[tuple[int, Callable[[Any], Any]], ...]:
+        """The register of each fetch, and what makes its value the caller's own."""
+        fetched = [self.fetch(edge) for edge in self.step.fetches]
+        seen: set[int] = set()
+        for i, (slot, own) in enumerate(fetched):
+            if slot in seen and own is own_value:  # two fetches are one after merging
+                fetched[i] = slot, own_copy
+            seen.add(slot)
+        return tuple(fetched)
+
     def fetch(self, edge: Edge) -> tuple[int, Callable[[Any], Any]]:
         edge = read_reference(edge)
         slot = self.slot(edge)
@@ -230,7 +264,8 @@ class Compiler:
             node.is_feed
             or slot in self.preset
             or node.spec.aliases
-            or (node.spec.is_stateful)
+            or node.spec.is_stateful
+            or edge in self.held
         ):
             return slot, own_copy
         return slot, own_value
@@ -250,33 +285,6 @@ class Compiler:
             instruction._replace(frees=tuple(frees[i]))
             for i, instruction in enumerate(code)
         ]
-
-
-def kept_feeds(step: Step) -> tuple[int, ...]:
-    """The numbers of the feeds that an op could keep, such as a variable's new value.
-
-    The caller may change a fed array after the run, so what is kept must be a copy.
-    """
-    origins: dict[Edge, set[int]] = {
-        Edge(node, 0): {i} for i, node in enumerate(step.feeds.values())
-    }
-    kept: set[int] = set()
-    grows = bool(origins)
-    while grows:
-        grows = False
-        for node in step.nodes:
-            reaching = set().union(*(origins.get(edge, ()) for edge in node.inputs))
-            if not reaching:
-                continue
-            if node.spec.is_stateful:
-                kept |= reaching
-            elif node.spec.aliases or node in step.forwards:
-                for i in range(len(node.op.outputs)):
-                    known = origins.get(Edge(node, i), set())
-                    # Only by a loop's way back can more come in another time.
-                    grows |= step.has_control_flow and not reaching <= known
-                    origins[Edge(node, i)] = known | reaching
-    return tuple(sorted(kept))
 
 
 def carries_cell(edge: Edge) -> bool:

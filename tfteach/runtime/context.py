@@ -56,9 +56,10 @@ class Context:
       op: the operation that runs.
       device: where it runs.
       session: the session it runs in.
+      may_defer: nothing behind the op in its step observes the variables it updates.
     """
 
-    __slots__ = ("_resources", "device", "op", "session", "xp")
+    __slots__ = ("_resources", "device", "may_defer", "op", "session", "xp")
 
     def __init__(
         self, op: Operation, device: Device, resources: Resources, session: Any
@@ -67,6 +68,7 @@ class Context:
         self.device = device
         self.xp = device.xp
         self.session = session
+        self.may_defer = False
         self._resources = resources
 
     def once(self, factory: Callable[[], _T]) -> _T:

@@ -20,6 +20,7 @@ import numpy as np
 from tfteach.framework import errors
 from tfteach.framework import shape as shapes
 from tfteach.framework.resource import Cell
+from tfteach.framework.transaction import Deadline, Transaction, atomically
 from tfteach.runtime.blame import raise_blaming
 from tfteach.runtime.compile import (
     carries_cell,
@@ -176,10 +177,16 @@ class DataflowProgram:
             if cell.missing == 0 and (cell.kind != "Feed")
         ]
 
-    def run(self, fed: Sequence[Any], observers: Sequence[StepObserver] = ()) -> Any:
+    def run(
+        self,
+        fed: Sequence[Any],
+        observers: Sequence[StepObserver] = (),
+        deadline: Deadline | None = None,
+    ) -> Any:
         """Run once; see `Program.run`."""
+        run = _Run(self, fed, observers, deadline)
         with np.errstate(all="ignore"):
-            return _Run(self, fed, observers).finish()
+            return atomically(run.finish, (), Transaction(False, deadline))
 
     @property
     def cells(self) -> dict[Node, _Cell]:
@@ -239,8 +246,10 @@ class _Run:
         program: DataflowProgram,
         fed: Sequence[Any],
         observers: Sequence[StepObserver],
+        deadline: Deadline | None,
     ) -> None:
         self.program = program
+        self.deadline = deadline
         self.observers = observers
         self.followers = [o for o in observers if isinstance(o, ValueObserver)]
         self.queue: deque[_Ready] | _InTurns = _InTurns() if self.followers else deque()
@@ -358,6 +367,8 @@ class _Run:
         instruction = cell.instruction
         assert instruction is not None
         try:
+            if self.deadline is not None:
+                self.deadline.check()
             for observer in self.observers:
                 observer.before(instruction)
             result = instruction.function(*self._read(cell, values))

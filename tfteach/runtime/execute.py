@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
 from tfteach.framework.threads import own_threads
+from tfteach.framework.transaction import Deadline, Transaction, atomically, commit
 from tfteach.runtime.blame import raise_blaming
 from tfteach.runtime.compile import Compiled
 from tfteach.runtime.generate import Hot, generate
@@ -102,19 +103,32 @@ class Program:
         self.hot_for_any: Hot | None = None
         self._loops = 0
 
-    def run(self, fed: Sequence[Any], observers: Sequence[StepObserver] = ()) -> Any:
+    def run(
+        self,
+        fed: Sequence[Any],
+        observers: Sequence[StepObserver] = (),
+        deadline: Deadline | None = None,
+    ) -> Any:
         """Run once.
 
         Args:
           fed: the values of the feeds, as arrays of the right types.
           observers: what follows the run; slower if there are any.
+          deadline: when it must have ended.
 
         Returns:
           The fetched values, in the order of the fetches.
 
         Raises:
           OpError: a kernel failed; the error names the op and the user's line.
+            Variables are as they were before the run.
         """
+        if self.compiled.writes or deadline is not None:
+            transaction = Transaction(not observers, deadline)
+            return atomically(self._run_once, (fed, observers), transaction)
+        return self._run_once(fed, observers)
+
+    def _run_once(self, fed: Sequence[Any], observers: Sequence[StepObserver]) -> Any:
         if self.compiled.kept_feeds:
             fed = list(fed)
             for i in self.compiled.kept_feeds:
@@ -194,6 +208,9 @@ class Program:
         values: list[Any] = []
         try:
             for instruction in compiled.instructions:
+                if instruction.is_commit:
+                    commit()  # no op of the graph
+                    continue
                 values = [registers[i] for i in instruction.inputs]
                 for observer in observers:
                     if isinstance(observer, ValueObserver):

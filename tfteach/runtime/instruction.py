@@ -6,6 +6,7 @@ import operator
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from tfteach.framework.transaction import commit
 from tfteach.runtime.step import Node
 
 read_cell = operator.attrgetter("value")
@@ -26,6 +27,11 @@ class Instruction(NamedTuple):
     @property
     def is_read(self) -> bool:
         return self.function is read_cell
+
+    @property
+    def is_commit(self) -> bool:
+        """Whether it performs the updates that the run has deferred."""
+        return self.function is commit
 
 
 class Chain(NamedTuple):

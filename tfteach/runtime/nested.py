@@ -15,13 +15,14 @@ import numpy as np
 from tfteach.framework import errors
 from tfteach.framework import shape as shapes
 from tfteach.runtime.blocks import Block, Branch, Loop, Move
-from tfteach.runtime.compile import Compiler, kept_feeds, own_copy
+from tfteach.runtime.compile import Compiler, own_copy
 from tfteach.runtime.context import Context, Resources
+from tfteach.runtime.deferral import allow_deferral
 from tfteach.runtime.guards import kind_of
 from tfteach.runtime.instruction import Instruction
 from tfteach.runtime.loop_code import LoopCode
 from tfteach.runtime.regions import Entry, Recovered, Region, Unit
-from tfteach.runtime.step import FORWARDING, Edge, Node, Step
+from tfteach.runtime.step import FORWARDING, Edge, Node, Step, writes
 
 _RENAMED = frozenset(("Switch", "Enter", "Exit", "NextIteration", "LoopCond"))
 _EMPTY = frozenset(("NoOp", "ControlTrigger"))
@@ -37,6 +38,7 @@ class Nested(NamedTuple):
     fetches: tuple[tuple[int, Callable[[Any], Any]], ...]
     homes: dict[int, Block]  # register -> the block that makes it
     scalars: set[int]  # registers that are not worth freeing
+    writes: bool  # whether it changes variables
 
 
 def compile_nested(
@@ -66,16 +68,20 @@ class _NestedCompiler(Compiler):
                 self.preset_node(node)
         block = self.block
         self.add_units(self.root.before)
-        fetched = tuple(self.fetch(edge) for edge in self.step.fetches)
+        fetched = self.fetch_all()
         LoopCode(self, {slot for slot, _ in fetched}).improve(block)
+        committing = allow_deferral(block.statements, self.registers, self.contexts)
+        if committing is not None:
+            block.statements.append(committing)
         return Nested(
             self.registers,
             feeds,
-            kept_feeds(self.step),
+            self.kept_feeds(),
             block,
             fetched,
             self.homes,
             self.scalars,
+            any(map(writes, self.step.nodes)),
         )
 
     def add(self, instruction: Instruction) -> None:

@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tfteach.framework.transaction import Deadline, Transaction, atomically
 from tfteach.runtime.blame import raise_blaming
 from tfteach.runtime.blocks import (
     Block,
@@ -46,6 +47,11 @@ class Script:
 
     def run(self, fed: Sequence[Any]) -> Any:
         """Run once; see `Program.run`."""
+        if self.nested.writes:
+            return atomically(self._run_once, (fed,), Transaction())
+        return self._run_once(fed)
+
+    def _run_once(self, fed: Sequence[Any]) -> Any:
         if self.nested.kept_feeds:
             fed = list(fed)
             for i in self.nested.kept_feeds:
@@ -94,12 +100,17 @@ class NestedProgram:
         """The Python source for any shapes."""
         return self.script.source
 
-    def run(self, fed: Sequence[Any], observers: Sequence[StepObserver] = ()) -> Any:
+    def run(
+        self,
+        fed: Sequence[Any],
+        observers: Sequence[StepObserver] = (),
+        deadline: Deadline | None = None,
+    ) -> Any:
         """Run once; see `Program.run`."""
-        if observers:
+        if observers or deadline is not None:  # which a loop could miss for ever
             if self._slow is None:
                 self._slow = self._observed()
-            return self._slow.run(fed, observers)
+            return self._slow.run(fed, observers, deadline)
         shapes = tuple([value.shape for value in fed])
         script = self.hot.get(shapes) or self._often_fed.count(shapes)
         return (script or self.script).run(fed)

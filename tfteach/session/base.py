@@ -16,7 +16,6 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import tfteach.session.composites  # noqa: F401 - registers them
-from tfteach import protos
 from tfteach.framework import stacks
 from tfteach.framework.errors import CancelledError, InvalidArgumentError
 from tfteach.framework.graph import Graph, SessionRun
@@ -263,13 +262,17 @@ class BaseSession:
         result = asked.fetches.result
         plan = Plan(program, asked.converters, result, mutations)
         self._remember(fetches, feed_dict, asked.fed, plan)
-        if self._options.timeout_ms and options is None:
-            options = protos.RunOptions(timeout_in_ms=self._options.timeout_ms)
-        if options is None and run_metadata is None:
-            return result(program.run(asked.arrays))
+        return result(self._run_program(program, asked.arrays, options, run_metadata))
+
+    def _run_program(
+        self, program: AnyProgram, arrays: list[Any], options: Any, run_metadata: Any
+    ) -> Any:
+        timeout_ms = self._options.timeout_ms
+        if options is None and run_metadata is None and not timeout_ms:
+            return program.run(arrays)
         from tfteach.session.tracing import run_with_options
 
-        return result(run_with_options(program, asked.arrays, options, run_metadata))
+        return run_with_options(program, arrays, options, run_metadata, timeout_ms)
 
     def _remember(
         self, fetches: Any, feed_dict: Any, fed: tuple[Tensor, ...], plan: Plan
@@ -396,12 +399,8 @@ class BaseSession:
             if planned != graph.mutations:
                 program, planned = self._program(resolved.elements, fed)
             arrays = [c(v) for c, v in zip(converters, values, strict=True)]
-            if not keywords:
-                return result(program.run(arrays))
-            from tfteach.session.tracing import run_with_options
-
             options, run_metadata = map(keywords.get, ("options", "run_metadata"))
-            return result(run_with_options(program, arrays, options, run_metadata))
+            return result(self._run_program(program, arrays, options, run_metadata))
 
         return call
 

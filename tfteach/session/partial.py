@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfteach.framework import errors
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.runtime.compile import compile_step
+from tfteach.runtime.compile import compile_step, own_copy
 from tfteach.runtime.execute import Program
 from tfteach.runtime.prune import prune
 from tfteach.runtime.step import build_step
@@ -54,7 +54,9 @@ class PartialRun:
             self._values[tensor] = converter_for(tensor)(value)
         self._compute(resolved.elements)
         self._fetched.update(resolved.elements)
-        return resolved.rebuild({t: self._values[t] for t in resolved.tensors})
+        return resolved.rebuild(
+            {t: own_copy(self._values[t]) for t in resolved.tensors}
+        )
 
     def _check(self, elements: list[Any], fed: dict[Tensor, Any]) -> None:
         def refuse(message: str) -> None:

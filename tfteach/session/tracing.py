@@ -11,36 +11,13 @@ import weakref
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from tfteach.framework import errors
 from tfteach.framework.resource import Cell
+from tfteach.framework.transaction import Deadline
 from tfteach.runtime.dataflow import DataflowProgram
 from tfteach.runtime.execute import Program, StepObserver
 from tfteach.runtime.instruction import Instruction
 from tfteach.runtime.nested_source import NestedProgram
 from tfteach.runtime.step import FORWARDING, Node
-
-
-class Deadline:
-    """Ends a run that takes too long, between two ops."""
-
-    def __init__(self, timeout_ms: int) -> None:
-        self._timeout_ms = timeout_ms
-        self._end = time.monotonic() + timeout_ms / 1000
-
-    def before(self, instruction: Instruction) -> None:
-        if time.monotonic() > self._end:
-            raise errors.DeadlineExceededError(
-                None,
-                None,
-                f"Timed out waiting for notification: the run took longer than "
-                f"RunOptions.timeout_in_ms = {self._timeout_ms}",
-            )
-
-    def after(self, instruction: Instruction, results: Sequence[Any]) -> None:
-        return None
-
-    def release(self, instruction: Instruction) -> None:
-        return None
 
 
 class Tracer:
@@ -203,8 +180,16 @@ def run_with_options(
     fed: Sequence[Any],
     options: Any,
     run_metadata: Any,
+    timeout_ms: int = 0,
 ) -> Any:
     """Run a program as RunOptions say, and fill RunMetadata.
+
+    Args:
+      program: what to run.
+      fed: the fed arrays.
+      options: a RunOptions proto, or None.
+      run_metadata: a RunMetadata proto, or None.
+      timeout_ms: the time limit if `options` has none; 0 for no limit.
 
     Raises:
       TypeError: the arguments are no such protos.
@@ -219,7 +204,7 @@ def run_with_options(
     tracer = None
     if options is not None:
         if options.timeout_in_ms > 0:
-            observers.append(Deadline(options.timeout_in_ms))
+            timeout_ms = options.timeout_in_ms
         if options.trace_level > 0:  # as TF: every level but NO_TRACE
             tracer = Tracer(fed)
             observers.append(tracer)
@@ -229,7 +214,8 @@ def run_with_options(
             raise NotImplementedError("RunOptions.output_partition_graphs")
         if options.debug_options.debug_tensor_watch_opts:
             raise NotImplementedError("RunOptions.debug_options: the debugger")
-    values = program.run(fed, observers)
+    deadline = Deadline(timeout_ms) if timeout_ms > 0 else None
+    values = program.run(fed, observers, deadline)
     if tracer is not None and run_metadata is not None:
         run_metadata.Clear()
         tracer.fill(run_metadata)
