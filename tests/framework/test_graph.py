@@ -71,7 +71,7 @@ def test_control_dependencies(graph) -> None:
         "d": ["b"],
         "e": [],
         "f": [],
-        "g": ["c", "a", "b"],
+        "g": ["a", "b", "c"],
     }
     assert {o.name for o in a.op.control_outputs} == {"c", "g"}
 

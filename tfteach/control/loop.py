@@ -170,7 +170,7 @@ class WhileContext(ControlFlowContext):
 
     def _take_over(self, enters: list[Tensor]) -> None:
         """Make Enter ops part of the loop, with the control inputs around it."""
-        scopes = self.graph.scopes
+        scopes = self.graph.scopes.state
         loop = None if self.outer_context is None else self.outer_context.while_context
         for entered in enters:
             kept = []

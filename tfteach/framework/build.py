@@ -7,6 +7,7 @@ Source: python/framework/op_def_library.py.
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
 from typing import Any
 
 from tfteach.framework import op as op_module
@@ -21,7 +22,7 @@ from tfteach.framework.operation import (
     Tensor,
     decode_source,
 )
-from tfteach.framework.scope import graph_of, is_valid_name
+from tfteach.framework.scope import ScopeState, graph_of, is_valid_name
 from tfteach.framework.stacks import default_graph, get_default_graph
 
 _OWN_FILES: dict[str, bool] = {}
@@ -39,10 +40,14 @@ def build(op: Op, values: tuple[Any, ...], name: str | None) -> Any:
     elif name[-1:] == "/":
         name = name[:-1]
         return _result(op, create(graph, op, values, name))
-    if not is_valid_name(name, graph.scopes.name != ""):
+    scopes = graph.scopes
+    prefix = scopes.name
+    if not is_valid_name(name, prefix != ""):
         raise ValueError(f"'{name}' is not a valid scope name")
-    graph._check_not_finalized()
-    return _result(op, create(graph, op, values, graph.unique_name(name)))
+    if graph.finalized:
+        graph._check_not_finalized()
+    name = graph.unique(f"{prefix}/{name}" if prefix else name)
+    return _result(op, create(graph, op, values, name, None, None, scopes.state))
 
 
 def _result(op: Op, node: Operation) -> Any:
@@ -81,12 +86,15 @@ def create(
     name: str,
     device: str | None = None,
     control_inputs: list[Operation] | None = None,
+    scopes: ScopeState | None = None,
 ) -> Operation:
     """Append a node with exactly this name; the inputs are tensors of `graph`.
 
-    `device` and `control_inputs`, if given, stand instead of the open scopes'.
+    `device` and `control_inputs`, if given, stand instead of the open scopes'; `scopes`
+    are those of this thread.
     """
-    graph._check_not_finalized()
+    if graph.finalized:
+        graph._check_not_finalized()
     output_dtypes, output_shapes = infer(op, inputs, name)
     node = Operation.__new__(Operation)
     node.graph, node.name, node.spec, node.inputs = graph, name, op, inputs
@@ -97,22 +105,26 @@ def create(
     node.extra_attrs = None
     node.control_flow_context = None
     node._origin = user_frame()
-    scopes = graph.scopes
+    if scopes is None:
+        scopes = graph.scopes.state
     if scopes.control and control_inputs is None:
         node.control_inputs = scopes.control_inputs_for({t.op for t in inputs})
         for scope in scopes.control:
             scope.add(node)
     else:
         node.control_inputs = control_inputs or []
-    if scopes.attrs or scopes.gradient_overrides or scopes.container:
-        _apply_attr_scopes(node)
+    if (
+        scopes.attrs or scopes.gradient_overrides or scopes.container
+        or scopes.kernel_labels
+    ):  # fmt: skip
+        _apply_attr_scopes(node, scopes)
     fixed = scopes.fixed_device if device is None else device
     node.device = scopes.device_of(node) if fixed is None else fixed
     refs = type(op)._ref_inputs
     if refs and device is None:
-        _colocate_with_refs(node, refs)
+        _colocate_with_refs(node, refs, scopes.colocation)
     elif scopes.colocation:
-        _colocate(node)
+        _colocate(node, scopes.colocation)
     if graph.has_control_flow:
         _append_in_context(graph, node)
     else:
@@ -139,9 +151,11 @@ def _append_in_context(graph: Graph, node: Operation) -> None:
     graph.announce(node)
 
 
-def _apply_attr_scopes(node: Operation) -> None:
-    scopes = node.graph.scopes
+def _apply_attr_scopes(node: Operation, scopes: ScopeState) -> None:
     extra = dict(scopes.attrs)
+    label = scopes.kernel_labels.get(node.type)
+    if label is not None:
+        extra["_kernel"] = label
     override = scopes.gradient_overrides.get(node.type)
     if override is not None:
         extra["_gradient_op_type"] = override
@@ -151,31 +165,27 @@ def _apply_attr_scopes(node: Operation) -> None:
         node.spec = node.spec.replace(container=scopes.container)
 
 
-def _colocate(node: Operation) -> None:
+def _colocate(node: Operation, others: Iterable[Operation]) -> None:
     groups: set[bytes] = set()
-    for other in node.graph.scopes.colocation:
+    for other in others:
         groups.update(other.colocation_groups())
         if other.device:
             node.device = other.device
     node.extra_attrs = {**(node.extra_attrs or {}), "_class": sorted(groups)}
 
 
-def _colocate_with_refs(node: Operation, refs: tuple[int, ...]) -> None:
+def _colocate_with_refs(
+    node: Operation, refs: tuple[int, ...], others: tuple[Operation, ...]
+) -> None:
     """An op that takes a reference runs where the variable is."""
-    scopes = node.graph.scopes
-    saved = scopes.colocation
     args = type(node.spec).inputs
     variables = (
         [t.op for t in node.inputs]
         if any(args[i].is_sequence for i in refs)
         else [node.inputs[i].op for i in refs]
     )
-    scopes.colocation = [*reversed(variables), *saved]
     node.device = ""
-    try:
-        _colocate(node)
-    finally:
-        scopes.colocation = saved
+    _colocate(node, [*reversed(variables), *others])
 
 
 def user_frame() -> Any:

@@ -1,9 +1,9 @@
 """What ops belong to while a loop or a branch is being built.
 
-`Graph.control_flow_context` is the innermost open context.  Each new op is shown to it
-(`add_op`); values from outside are replaced by values carried in (`add_value`), through
-a Switch for a branch, through an Enter for a loop.  The contexts themselves are in
-`control.py`.
+`Graph.control_flow_context` is the innermost context that the thread has open.  Each
+new op is shown to it (`add_op`); values from outside are replaced by values carried in
+(`add_value`), through a Switch for a branch, through an Enter for a loop.  The contexts
+themselves are in `control/`.
 Source: python/ops/control_flow_ops.py, control_flow_util.py.
 """
 
@@ -48,12 +48,13 @@ class ControlFlowContext:
     def __enter__(self) -> ControlFlowContext:
         graph = get_default_graph()
         graph.has_control_flow = True
-        self._entered.append(graph.control_flow_context)
-        graph.control_flow_context = self
+        scopes = graph.scopes
+        self._entered.append((scopes, scopes.enter({"context": self})))
         return self
 
     def __exit__(self, *_: object) -> None:
-        get_default_graph().control_flow_context = self._entered.pop()
+        scopes, entered = self._entered.pop()
+        scopes.leave(entered, "context")
 
     @contextmanager
     def left(self) -> Iterator[None]:

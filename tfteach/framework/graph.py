@@ -7,11 +7,13 @@ Source: python/framework/ops.py (API, naming rules and messages).
 
 from __future__ import annotations
 
+import itertools
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from tfteach.framework.export import export_value
+from tfteach.framework.graph_collections import GraphCollections
 from tfteach.framework.observers import (
     Observer,
     OpAdded,
@@ -21,7 +23,17 @@ from tfteach.framework.observers import (
     observers_of_new,
 )
 from tfteach.framework.operation import Operation, SourceLine, Tensor
-from tfteach.framework.scope import ControlScope, DeviceLike, Scopes
+from tfteach.framework.scope import (
+    ControlScope,
+    DeviceLike,
+    Scopes,
+    ScopeState,
+    ThreadScopes,
+    open_block,
+    open_colocation,
+    open_device,
+    open_name_scope,
+)
 from tfteach.framework.stacks import default_graph, get_default_graph
 
 __all__ = [
@@ -37,7 +49,7 @@ __all__ = [
 ]
 
 
-class Graph:
+class Graph(GraphCollections):
     """A dataflow graph of operations, whose edges carry tensors.
 
     Example:
@@ -49,10 +61,13 @@ class Graph:
     """
 
     def __init__(self) -> None:
+        super().__init__()
         self.lock = threading.RLock()
         self.operations: list[Operation] = []
-        self.scopes = Scopes(self)
-        self.control_flow_context: Any = None
+        makers: list[Scopes] = []
+        self._of_thread = ThreadScopes(makers)
+        self._of_maker = makers[0]
+        self._separated: ScopeState | None = None  # see switch_to_thread_local
         self.has_control_flow = False  # whether there was ever a context
         self.observers: tuple[Observer, ...] = observers_of_new(self)
         self.mutations = 0
@@ -60,8 +75,8 @@ class Graph:
         self.finalized = False
         self._seed: int | None = None
         self._by_name: dict[str, Operation] = {}
-        self._names_in_use: dict[str, int] = {}
-        self._collections: dict[Any, list[Any]] = {}
+        self._names_in_use: dict[str, Any] = {}
+        self._name_numbers: dict[str, Iterator[int]] = {}  # the next suffix to try
         self._unfeedable: set[Tensor] = set()
         self._unfetchable: set[Operation] = set()
         self._consumers: dict[Tensor, list[Operation]] = {}
@@ -118,7 +133,8 @@ class Graph:
     def note_mutation(self) -> None:
         """Count a change of an existing op."""
         self._check_not_finalized()
-        self.mutations += 1
+        with self.lock:
+            self.mutations += 1
 
     # ---- names
 
@@ -127,34 +143,44 @@ class Graph:
 
         Names that differ only in case count as the same, as in TF.
         """
-        prefix = self.scopes.name
-        if prefix:
-            name = f"{prefix}/{name}"
-        key = name.lower()
-        in_use = self._names_in_use
-        count = in_use.get(key, 0)
+        prefix = self._of_thread.scopes.name
+        full = f"{prefix}/{name}" if prefix else name
         if mark_as_used:
-            in_use[key] = count + 1
-        if count:
-            base = key
-            while key in in_use:
-                key = f"{base}_{count}"
-                count += 1
-            if mark_as_used:
-                in_use[key] = 1
-            name = f"{name}_{count - 1}"
-        return name
+            return self.unique(full)
+        key, number = full.lower(), 1
+        if key not in self._names_in_use:
+            return full
+        while f"{key}_{number}" in self._names_in_use:
+            number += 1
+        return f"{full}_{number}"
+
+    def unique(self, name: str) -> str:
+        """Reserve a full name, with a suffix if it is taken."""
+        # Without a lock, which costs more than all of this: `setdefault` and `next` are
+        # atomic, and the thread whose object is in the dict has the name.
+        key, mine = name.lower(), object()
+        in_use = self._names_in_use
+        if in_use.setdefault(key, mine) is mine:
+            return name
+        numbers = self._name_numbers.get(key)
+        if numbers is None:
+            numbers = self._name_numbers.setdefault(key, itertools.count(1))
+        number = next(numbers)
+        while in_use.setdefault(f"{key}_{number}", mine) is not mine:
+            number = next(numbers)
+        return f"{name}_{number}"
 
     # ---- adding operations
 
     def append(self, op: Operation, announce: bool = True) -> None:
         """Enter a new operation; only `framework/build.py` calls this."""
-        by_name = self._by_name
-        if op.name in by_name:
+        if self._by_name.setdefault(op.name, op) is not op:
             raise ValueError(f"Duplicate node name in graph: '{op.name}'")
-        by_name[op.name] = op
-        self.operations.append(op)
-        op.node_id = len(self.operations)
+        operations = self.operations
+        op.node_id = number = len(operations) + 1
+        operations.append(op)
+        if operations[number - 1] is not op:  # another thread was quicker
+            op.node_id = operations.index(op, number) + 1
         if announce and self.observers:
             self.announce(op)
 
@@ -173,7 +199,8 @@ class Graph:
         Returns:
           A `Subscription`; close it to stop listening.
         """
-        self.observers = (*self.observers, callback)
+        with self.lock:
+            self.observers = (*self.observers, callback)
         return Subscription(self, callback)
 
     # ---- looking up
@@ -283,15 +310,16 @@ class Graph:
         with self.lock:
             done, mutations = self._indexed
             if mutations != self.mutations:
-                done = 0
+                done, mutations = 0, self.mutations
                 self._consumers.clear()
                 self._control_outputs.clear()
-            for op in self.operations[done:]:
+            new = self.operations[done:]
+            for op in new:
                 for tensor in dict.fromkeys(op.inputs):
                     self._consumers.setdefault(tensor, []).append(op)
                 for other in op.control_inputs:
                     self._control_outputs.setdefault(other, []).append(op)
-            self._indexed = (len(self.operations), self.mutations)
+            self._indexed = (done + len(new), mutations)
 
     def consumers_of(self, tensor: Tensor) -> list[Operation]:
         """The operations that take `tensor`, in the order they were added."""
@@ -305,6 +333,48 @@ class Graph:
 
     # ---- scopes (framework/scope.py)
 
+    @property
+    def scopes(self) -> Scopes:
+        """What the current thread has open in this graph."""
+        scopes = self._of_thread.scopes
+        if scopes.state is scopes.outer:  # nothing: that of the graph's maker applies
+            scopes.state = scopes.outer = self._outer_state()
+        return scopes
+
+    def _outer_state(self) -> ScopeState:
+        state, fixed = self._of_maker.state, self._separated
+        if fixed is None:
+            return state
+        return state.replace(
+            {
+                "control": fixed.control,
+                "colocation": fixed.colocation,
+                "devices": fixed.devices,
+                "fixed_device": fixed.fixed_device,
+            }
+        )
+
+    def switch_to_thread_local(self) -> None:
+        """Let other threads start from the blocks that are open now.
+
+        Later changes of this thread's devices, colocation and control dependencies no
+        longer reach the threads that have opened no block themselves.
+        """
+        if self._separated is None:
+            self._separated = self.scopes.state
+
+    @property
+    def control_flow_context(self) -> Any:
+        """The innermost loop or branch that this thread is building, or None."""
+        return self.scopes.state.context
+
+    def _get_control_flow_context(self) -> Any:
+        return self.scopes.state.context
+
+    def _set_control_flow_context(self, context: Any) -> None:
+        scopes = self.scopes
+        scopes.state = scopes.state.replace({"context": context})
+
     def name_scope(self, name: str | None) -> Any:
         """A context manager that prefixes the names of new operations.
 
@@ -315,11 +385,11 @@ class Graph:
         Yields:
           The prefix, such as "layer/" ("" at the top).
         """
-        return self.scopes.name_scope(name)
+        return open_name_scope(self, name)
 
     def get_name_scope(self) -> str:
         """The name of the current scope, "" at the top."""
-        return self.scopes.name
+        return self._of_thread.scopes.name
 
     def device(self, device_name_or_function: DeviceLike) -> Any:
         """A context manager that asks for a device for new operations.
@@ -331,7 +401,7 @@ class Graph:
         Raises:
           ValueError: the name has no form TF knows.
         """
-        return self.scopes.device(device_name_or_function)
+        return open_device(self, device_name_or_function)
 
     def control_dependencies(self, control_inputs: Iterable[Any] | None) -> Any:
         """A context manager: new operations wait for `control_inputs`.
@@ -341,13 +411,13 @@ class Graph:
             dependencies (and the loop or branch being built) aside.
         """
         if control_inputs is None:
-            return ControlScope(self.scopes, None)
+            return ControlScope(self, None)
         ops: dict[Operation, None] = {}
         for value in control_inputs:
             value = getattr(value, "_control_element", value)
             element = self.as_graph_element(value)
             ops[element.op if isinstance(element, Tensor) else element] = None
-        return ControlScope(self.scopes, list(ops))
+        return ControlScope(self, list(ops))
 
     def colocate_with(self, op: Any, ignore_existing: bool = False) -> Any:
         """A context manager that puts new operations where `op` is.
@@ -364,11 +434,11 @@ class Graph:
         if op is not None:
             element = self.as_graph_element(getattr(op, "_control_element", op))
             op = element.op if isinstance(element, Tensor) else element
-        return self.scopes.colocate_with(op, ignore_existing)
+        return open_colocation(self, op, ignore_existing)
 
     def container(self, container_name: str) -> Any:
         """A context manager that names the resource container of stateful ops."""
-        return self.scopes.in_container(container_name)
+        return open_block(self, "container", lambda _: container_name)
 
     def gradient_override_map(self, op_type_map: dict[str, str]) -> Any:
         """A context manager: take another registered gradient for some op types.
@@ -382,63 +452,32 @@ class Graph:
             raise TypeError(
                 "op_type_map must be a dictionary mapping strings to strings"
             )
-        return self.scopes.overriding_gradients(op_type_map)
+        return open_block(
+            self, "gradient_overrides", lambda outer: {**outer, **op_type_map}
+        )
+
+    def _kernel_label_map(self, op_to_kernel_label_map: dict[str, str]) -> Any:
+        return open_block(
+            self, "kernel_labels", lambda outer: {**outer, **op_to_kernel_label_map}
+        )
 
     def _attr_scope(self, attr_map: dict[str, Any]) -> Any:
-        return self.scopes.attr_scope(attr_map)
-
-    # ---- collections
-
-    @property
-    def collections(self) -> list[Any]:
-        """The names of the collections."""
-        return list(self._collections)
-
-    def get_all_collection_keys(self) -> list[Any]:
-        return [key for key in self._collections if isinstance(key, str)]
-
-    def add_to_collection(self, name: Any, value: Any) -> None:
-        """Add `value` to a collection."""
-        self._check_not_finalized()
-        self._collections.setdefault(name, []).append(value)
-
-    def add_to_collections(self, names: Any, value: Any) -> None:
-        """Add `value` to one collection, or to each of several."""
-        for name in (names,) if isinstance(names, str) else dict.fromkeys(names):
-            self.add_to_collection(name, value)
-
-    def get_collection_ref(self, name: Any) -> list[Any]:
-        """The collection itself: changing the list changes the collection."""
-        return self._collections.setdefault(name, [])
-
-    def get_collection(self, name: Any, scope: str | None = None) -> list[Any]:
-        """A copy of a collection.
-
-        Args:
-          name: the collection's key, such as `tf.GraphKeys.TRAINABLE_VARIABLES`.
-          scope: keep only items whose name begins with a match of this regex.
-        """
-        import re
-
-        found = self._collections.get(name, [])
-        if scope is None:
-            return list(found)
-        pattern = re.compile(scope)
-        return [
-            item for item in found if hasattr(item, "name") and pattern.match(item.name)
-        ]
-
-    def clear_collection(self, name: Any) -> None:
-        """Empty a collection."""
-        self._check_not_finalized()
-        self._collections.pop(name, None)
+        return open_block(
+            self,
+            "attrs",
+            lambda outer: {
+                k: v for k, v in {**outer, **attr_map}.items() if v is not None
+            },
+        )
 
     # ---- feeds and fetches
 
     def prevent_feeding(self, tensor: Tensor) -> None:
         """Forbid `tensor` as a key of feed dicts."""
         self._unfeedable.add(tensor)
-        self.mutations += self.is_planned  # sessions look again
+        if self.is_planned:  # sessions look again
+            with self.lock:
+                self.mutations += 1
 
     def is_feedable(self, tensor: Tensor) -> bool:
         """Whether `tensor` may be fed."""
@@ -447,7 +486,9 @@ class Graph:
     def prevent_fetching(self, op: Operation) -> None:
         """Forbid `op` and its outputs as fetches."""
         self._unfetchable.add(op)
-        self.mutations += self.is_planned  # sessions look again
+        if self.is_planned:  # sessions look again
+            with self.lock:
+                self.mutations += 1
 
     def is_fetchable(self, tensor_or_op: Any) -> bool:
         """Whether a session may fetch this tensor or operation."""
@@ -462,12 +503,12 @@ class Graph:
         """This graph as a GraphDef proto.
 
         Args:
-          from_version: leave out the operations that were there at this `version`.
+          from_version: has no effect, as in TF 1.15: all operations are written.
           add_shapes: give each node an `_output_shapes` attribute.
         """
         from tfteach.framework.graphdef import as_graph_def
 
-        return as_graph_def(self, from_version, add_shapes)
+        return as_graph_def(self, add_shapes)
 
 
 export_value(

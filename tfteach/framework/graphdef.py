@@ -9,6 +9,7 @@ Source: core/framework/{graph,node_def,attr_value,op_def}.proto, framework/ops.p
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterable
 from typing import Any
 
 from tfteach.framework.dtypes import DType, as_dtype
@@ -225,16 +226,15 @@ def _attr_block(op: Operation) -> bytes:
     return b"".join(entries)
 
 
-def _node_bytes(op: Operation, attrs: bytes) -> bytes:
+def _node_bytes(op: Operation, attrs: bytes, controls: Iterable[str]) -> bytes:
     parts = [_chunk(b"\x0a", op.name.encode()), _chunk(b"\x12", op.type.encode())]
     for tensor in op.inputs:
         source = tensor.op.name.encode()
         if tensor.value_index:
             source += b":%d" % tensor.value_index
         parts.append(_chunk(b"\x1a", source))
-    if op.control_inputs:
-        for control in sorted(c.name for c in op.control_inputs):
-            parts.append(_chunk(b"\x1a", b"^" + control.encode()))
+    for control in controls:
+        parts.append(_chunk(b"\x1a", b"^" + control.encode()))
     if op.device:
         parts.append(_chunk(b"\x22", op.device.encode()))
     parts.append(attrs)
@@ -242,10 +242,19 @@ def _node_bytes(op: Operation, attrs: bytes) -> bytes:
 
 
 def node_def(op: Operation) -> Any:
-    """One operation as a NodeDef proto."""
+    """One operation as a NodeDef proto.
+
+    The control inputs are in the op's order, where an exported graph sorts them; an
+    imported node has those that its GraphDef gave it as they stood there.
+    """
     from tfteach.framework.protos import NodeDef
 
-    return NodeDef.FromString(_node_bytes(op, _attr_block(op)))
+    ordered = dict.fromkeys(op.control_inputs)
+    imported = getattr(op, "imported_controls", ())
+    if ordered.keys() >= set(imported):
+        ordered = dict.fromkeys((*imported, *ordered))
+    controls = [control.name for control in ordered]
+    return NodeDef.FromString(_node_bytes(op, _attr_block(op), controls))
 
 
 def node_size(op: Operation, known: dict[Any, bytes] | None = None) -> int:
@@ -321,7 +330,13 @@ def _encoded(graph: Graph) -> list[bytes]:
 def _encode(operations: list[Operation]) -> list[bytes]:
     known: dict[Any, bytes] = {}
     return [
-        _chunk(b"\x0a", _node_bytes(op, _known_attrs(op, known))) for op in operations
+        _chunk(
+            b"\x0a",
+            _node_bytes(
+                op, _known_attrs(op, known), sorted([c.name for c in op.control_inputs])
+            ),
+        )
+        for op in operations
     ]
 
 
@@ -336,13 +351,11 @@ def _known_attrs(op: Operation, known: dict[Any, bytes]) -> bytes:
     return found
 
 
-def as_graph_def(
-    graph: Graph, from_version: int | None = None, add_shapes: bool = False
-) -> Any:
+def as_graph_def(graph: Graph, add_shapes: bool = False) -> Any:
     """See `Graph.as_graph_def`."""
     from tfteach.framework.protos import GraphDef
 
-    return GraphDef.FromString(graph_bytes(graph, from_version, add_shapes))
+    return GraphDef.FromString(graph_bytes(graph, add_shapes=add_shapes))
 
 
 # ---- op definitions

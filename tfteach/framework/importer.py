@@ -323,10 +323,13 @@ class _Import:
         op.extra_attrs = dict(read.extra) if read.extra else None
         op.control_flow_context = None
         op._origin = self.origin
-        op.control_inputs = [
+        controls = [
             self.mapped[f"^{n}"].op if f"^{n}" in self.mapped else self.made[n]
             for n in dict.fromkeys(edges.control)
         ]
+        op.control_inputs = sorted(controls, key=lambda c: c.name)
+        if controls != op.control_inputs:
+            op.imported_controls = controls  # type: ignore[attr-defined]
         if read.shapes is not None:
             self._take_shapes(op, read.shapes)
         if back:
@@ -377,7 +380,7 @@ class _Import:
 
     def commit(self) -> None:
         """Place the operations as the open scopes say, and enter them."""
-        graph, scopes = self.graph, self.graph.scopes
+        graph, scopes = self.graph, self.graph.scopes.state
         for op in self.order:  # everything that can fail comes before the first append
             self._rename_groups(op)
             self._put_on_device(op)
@@ -397,9 +400,9 @@ class _Import:
             graph._names_in_use.setdefault(op.name.lower(), 1)
             graph.append(op, announce=False)
         for op in self.order:
-            if graph.control_flow_context is not None:
-                op.control_flow_context = graph.control_flow_context
-                graph.control_flow_context.add_op(op)
+            if scopes.context is not None:
+                op.control_flow_context = scopes.context
+                scopes.context.add_op(op)
             graph.announce(op)
 
     def _rename_groups(self, op: Operation) -> None:
@@ -421,7 +424,7 @@ class _Import:
 
     def _put_on_device(self, op: Operation) -> None:
         own = canonical(op.device)
-        scopes = self.graph.scopes
+        scopes = self.graph.scopes.state
         if any(
             g.startswith(b"loc:@") and g[5:].decode() != op.name
             for g in (op.extra_attrs or {}).get("_class", ())
@@ -431,7 +434,7 @@ class _Import:
             fixed = scopes.fixed_device
             op.device = merge_names(own, fixed) if own and fixed else own or fixed
         elif own:
-            with scopes.device(own):
-                op.device = scopes.device_of(op)
+            with self.graph.device(own):
+                op.device = self.graph.scopes.state.device_of(op)
         else:
             op.device = scopes.device_of(op)

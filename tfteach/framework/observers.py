@@ -49,14 +49,18 @@ class Subscription:
         self._graph, self._callback = graph, callback
 
     def close(self) -> None:
-        observers = self._graph.observers
-        self._graph.observers = tuple(o for o in observers if o is not self._callback)
+        _stop(self._graph, self._callback)
 
     def __enter__(self) -> Subscription:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _stop(graph: Graph, callback: Observer) -> None:
+    with graph.lock:
+        graph.observers = tuple(o for o in graph.observers if o is not callback)
 
 
 _graphs: weakref.WeakSet[Graph] = weakref.WeakSet()
@@ -69,13 +73,14 @@ def observe_all(callback: Observer) -> Iterator[None]:
     global _everywhere
     _everywhere = (*_everywhere, callback)
     for graph in list(_graphs):
-        graph.observers = (*graph.observers, callback)
+        with graph.lock:
+            graph.observers = (*graph.observers, callback)
     try:
         yield
     finally:
         _everywhere = tuple(o for o in _everywhere if o is not callback)
         for graph in list(_graphs):
-            graph.observers = tuple(o for o in graph.observers if o is not callback)
+            _stop(graph, callback)
 
 
 def observers_of_new(graph: Graph) -> tuple[Observer, ...]:

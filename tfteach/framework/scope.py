@@ -1,6 +1,13 @@
 """What surrounds an op while it is built: names, devices, control deps, colocation.
 
-`Scopes` is the state of one graph; the module's functions act on the default graph.
+Each thread has its own `Scopes` in each graph, so that threads can build in one graph
+at a time.  A thread starts without a name scope; while it has opened none of the other
+blocks itself, those apply that the thread which made the graph has open: a helper
+thread started inside `with tf.device(...)` builds on that device, as in TensorFlow.
+(There the threads share one stack of devices, one of control dependencies and so on:
+two threads that open blocks at once disturb each other.)
+
+The module's functions act on the default graph.
 Source: python/framework/ops.py (semantics).
 """
 
@@ -8,6 +15,7 @@ from __future__ import annotations
 
 import functools
 import re
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -33,99 +41,61 @@ def is_valid_name(name: str, inside_scope: bool) -> bool:
     return pattern.match(name) is not None
 
 
-class ControlScope:
-    """One `control_dependencies` block: its ops, and those built inside it."""
+class ScopeState:
+    """The blocks open at one moment, names apart; never changed, only replaced.
 
-    def __init__(self, scopes: Scopes, control_inputs: list[Operation] | None) -> None:
-        self._scopes = scopes
-        self.clears = control_inputs is None
-        self.control_inputs = control_inputs or []
-        self._inside: set[Operation] = set()
+    Attributes:
+      control: the `control_dependencies` blocks, outermost first.
+      colocation: the ops of the `colocate_with` blocks, innermost first.
+      devices: the arguments of the `device` blocks, outermost first.
+      fixed_device: the devices merged into one name; None if one is a function, which
+        must be called for each op.
+      attrs, container, gradient_overrides, kernel_labels: the sum of the blocks that
+        set them.
+      context: the innermost loop or branch that is being built.
+    """
 
-    def __enter__(self) -> ControlScope:
-        scopes = self._scopes
-        if self.clears:
-            self._saved = scopes.control, scopes.graph.control_flow_context
-            scopes.control = []
-            scopes.graph.control_flow_context = None
-        scopes.control = [self, *scopes.control]
-        return self
+    __slots__ = (
+        "attrs",
+        "colocation",
+        "container",
+        "context",
+        "control",
+        "devices",
+        "fixed_device",
+        "gradient_overrides",
+        "kernel_labels",
+    )
 
-    def __exit__(self, *_: object) -> None:
-        scopes = self._scopes
-        if self.clears:
-            scopes.control, scopes.graph.control_flow_context = self._saved
-        else:
-            scopes.control = scopes.control[1:]
-
-    def add(self, op: Operation) -> None:
-        self._inside.add(op)
-
-    def holds(self, op: Operation) -> bool:
-        return op in self._inside
-
-
-class Scopes:
-    """The scopes that are open in one graph."""
-
-    def __init__(self, graph: Graph) -> None:
-        self.graph = graph
-        self.name = ""
-        self.control: list[ControlScope] = []
-        self.colocation: list[Operation] = []
-        self._devices: list[DeviceLike] = []
-        # The merged device, when no function takes part; None says: ask each time.
+    def __init__(self) -> None:
+        self.control: tuple[ControlScope, ...] = ()
+        self.colocation: tuple[Operation, ...] = ()
+        self.devices: tuple[DeviceLike, ...] = ()
         self.fixed_device: str | None = ""
         self.attrs: dict[str, Any] = {}
         self.container = ""
         self.gradient_overrides: dict[str, str] = {}
+        self.kernel_labels: dict[str, str] = {}
+        self.context: Any = None
 
-    # ---- names
-
-    @contextmanager
-    def name_scope(self, name: str | None) -> Iterator[str]:
-        """Open a name scope; yields its prefix ("" or "scope/")."""
-        if name:
-            if name.endswith("/"):
-                new = name[:-1]
-            else:
-                if not is_valid_name(name, bool(self.name)):
-                    raise ValueError(f"'{name}' is not a valid scope name")
-                new = self.graph.unique_name(name)
-        else:
-            new = ""
-        saved, self.name = self.name, new
-        try:
-            yield new + "/" if new else ""
-        finally:
-            self.name = saved
-
-    # ---- devices
-
-    @contextmanager
-    def device(self, device: DeviceLike) -> Iterator[None]:
-        """Ask for a device: a name, a function of the op, or None to clear."""
-        if device is not None and not callable(device):
-            device = canonical(device)
-        saved = self._devices, self.fixed_device
-        self._devices = [*self._devices, device]
-        if device is None:
-            self.fixed_device = ""
-        elif callable(device) or self.fixed_device is None:
-            self.fixed_device = None
-        else:
-            self.fixed_device = merge_names(str(device), self.fixed_device)
-        try:
-            yield
-        finally:
-            self._devices, self.fixed_device = saved
+    def replace(self, changes: dict[str, Any]) -> ScopeState:
+        """A copy with these attributes changed."""
+        copy = ScopeState.__new__(ScopeState)
+        copy.control, copy.colocation = self.control, self.colocation
+        copy.devices, copy.fixed_device = self.devices, self.fixed_device
+        copy.attrs, copy.container = self.attrs, self.container
+        copy.gradient_overrides = self.gradient_overrides
+        copy.kernel_labels, copy.context = self.kernel_labels, self.context
+        for name, value in changes.items():
+            setattr(copy, name, value)
+        return copy
 
     def device_of(self, op: Operation) -> str:
-        """The device that the open scopes ask for `op` (functions are called)."""
+        """The device that the open blocks ask for `op` (functions are called)."""
         if self.fixed_device is not None:
             return self.fixed_device
         op.device = ""
-        for device in reversed(self._devices):
+        for device in reversed(self.devices):
             if device is None:
                 break
             if callable(device):
@@ -134,12 +104,10 @@ class Scopes:
                 op.device = merge_names(op.device, str(device))
         return op.device
 
-    # ---- control dependencies
-
     def control_inputs_for(self, input_ops: set[Operation]) -> list[Operation]:
-        """What a new op with these inputs must wait for.
+        """What a new op with these inputs must wait for, outer blocks first.
 
-        A scope adds nothing when an input was built inside it (that input waits
+        A block adds nothing when an input was built inside it (that input waits
         already), and an input is not waited for twice.
         """
         found: dict[Operation, None] = {}
@@ -148,54 +116,171 @@ class Scopes:
                 found.update((c, None) for c in scope.control_inputs)
         return [op for op in found if op not in input_ops]
 
-    # ---- colocation
 
-    @contextmanager
-    def colocate_with(self, op: Operation | None, ignore: bool) -> Iterator[None]:
-        """Put the block's ops on the device of `op`.
+class Scopes:
+    """What one thread has open in one graph.
 
-        The devices of the enclosing scopes are set aside inside the block.
+    Attributes:
+      name: the name scope, "" at the top.
+      state: all other blocks.
+      outer: the state that this thread found, while it has opened nothing itself; None
+        in the thread that made the graph.
+    """
+
+    __slots__ = ("name", "outer", "state")
+
+    def __init__(self, outer: ScopeState | None = None) -> None:
+        self.name = ""
+        self.outer = outer
+        self.state = ScopeState() if outer is None else outer
+
+    def enter(self, changes: dict[str, Any]) -> tuple[ScopeState, ScopeState]:
+        """Open a block that changes these attributes of the state.
+
+        Returns:
+          The states before and inside, for `leave`.
         """
-        saved = self.colocation, self._devices, self.fixed_device
-        self._devices, self.fixed_device = [], ""
-        if ignore:
-            self.colocation = []
-        if op is not None:
-            self.colocation = [op, *self.colocation]
-        try:
-            yield
-        finally:
-            self.colocation, self._devices, self.fixed_device = saved
+        before = self.state
+        self.state = inside = before.replace(changes)
+        return before, inside
 
-    # ---- attributes
+    def leave(self, entered: tuple[ScopeState, ScopeState], names: str) -> None:
+        """Close a block: what it changed, the space-separated `names`, is as before."""
+        before, inside = entered
+        if self.state is inside:
+            self.state = before
+        else:  # a block of another kind was opened inside and is still open
+            self.state = self.state.replace(
+                {name: getattr(before, name) for name in names.split()}
+            )
 
-    @contextmanager
-    def attr_scope(self, attrs: dict[str, Any]) -> Iterator[None]:
-        """Give the block's ops extra attributes (None removes one)."""
-        saved = self.attrs
-        merged = {**saved, **attrs}
-        self.attrs = {k: v for k, v in merged.items() if v is not None}
-        try:
-            yield
-        finally:
-            self.attrs = saved
 
-    @contextmanager
-    def in_container(self, container: str) -> Iterator[str]:
-        saved, self.container = self.container, container
-        try:
-            yield container
-        finally:
-            self.container = saved
+class ThreadScopes(threading.local):
+    """The `Scopes` of each thread in one graph, at `.scopes`.
 
-    @contextmanager
-    def overriding_gradients(self, op_type_map: dict[str, str]) -> Iterator[None]:
-        saved = self.gradient_overrides
-        self.gradient_overrides = {**saved, **op_type_map}
-        try:
-            yield
-        finally:
-            self.gradient_overrides = saved
+    Does not refer to the graph: a cycle through a thread's own memory would keep both
+    alive as long as the thread.
+    """
+
+    def __init__(self, of_maker: list[Scopes]) -> None:
+        if of_maker:
+            self.scopes = Scopes(of_maker[0].state)
+        else:  # the thread that makes the graph
+            self.scopes = Scopes()
+            of_maker.append(self.scopes)
+
+
+class ControlScope:
+    """One `control_dependencies` block: its ops, and those built inside it."""
+
+    def __init__(self, graph: Graph, control_inputs: list[Operation] | None) -> None:
+        self._graph = graph
+        self._clears = control_inputs is None
+        self.control_inputs = control_inputs or []
+        self._inside: set[Operation] = set()
+        self._entered: list[tuple[Scopes, tuple[ScopeState, ScopeState]]] = []
+
+    def __enter__(self) -> ControlScope:
+        scopes = self._graph.scopes
+        changes: dict[str, Any] = (
+            {"control": (self,), "context": None}
+            if self._clears
+            else {"control": (*scopes.state.control, self)}
+        )
+        self._entered.append((scopes, scopes.enter(changes)))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        scopes, entered = self._entered[-1]
+        if scopes.state.control[-1:] != (self,):
+            raise AssertionError(
+                "Exiting control_dependencies without proper scope nesting."
+            )
+        self._entered.pop()
+        scopes.leave(entered, "control context" if self._clears else "control")
+
+    def add(self, op: Operation) -> None:
+        self._inside.add(op)
+
+    def holds(self, op: Operation) -> bool:
+        return op in self._inside
+
+
+# ---- blocks, for the methods of `Graph`; evaluated on entry, in the thread that enters
+
+
+@contextmanager
+def open_name_scope(graph: Graph, name: str | None) -> Iterator[str]:
+    """Open a name scope; yields its prefix ("" or "scope/")."""
+    scopes = graph._of_thread.scopes
+    saved = scopes.name
+    if not name:
+        new = ""
+    elif name[-1] == "/":
+        new = name[:-1]
+    else:
+        if not is_valid_name(name, saved != ""):
+            raise ValueError(f"'{name}' is not a valid scope name")
+        new = graph.unique(f"{saved}/{name}" if saved else name)
+    scopes.name = new
+    try:
+        yield new + "/" if new else ""
+    finally:
+        scopes.name = saved
+
+
+@contextmanager
+def open_device(graph: Graph, device: DeviceLike) -> Iterator[None]:
+    """Ask for a device: a name, a function of the op, or None to clear."""
+    if device is not None and not callable(device):
+        device = canonical(device)
+    scopes = graph.scopes
+    outer = scopes.state.fixed_device
+    if device is None:
+        fixed: str | None = ""
+    elif callable(device) or outer is None:
+        fixed = None
+    else:
+        fixed = merge_names(str(device), outer)
+    devices = (*scopes.state.devices, device)
+    entered = scopes.enter({"devices": devices, "fixed_device": fixed})
+    try:
+        yield
+    finally:
+        if scopes.state.devices is not devices:
+            raise RuntimeError("Exiting device scope without proper scope nesting.")
+        scopes.leave(entered, "devices fixed_device")
+
+
+@contextmanager
+def open_colocation(graph: Graph, op: Operation | None, ignore: bool) -> Iterator[None]:
+    """Put the block's ops on the device of `op`.
+
+    The devices of the enclosing blocks are set aside inside the block.
+    """
+    scopes = graph.scopes
+    colocation = () if ignore else scopes.state.colocation
+    if op is not None:
+        colocation = (op, *colocation)
+    entered = scopes.enter(
+        {"colocation": colocation, "devices": (), "fixed_device": ""}
+    )
+    try:
+        yield
+    finally:
+        scopes.leave(entered, "colocation devices fixed_device")
+
+
+@contextmanager
+def open_block(graph: Graph, name: str, update: Callable[[Any], Any]) -> Iterator[Any]:
+    """Change one attribute of the state by a function; yields the new value."""
+    scopes = graph.scopes
+    value = update(getattr(scopes.state, name))
+    entered = scopes.enter({name: value})
+    try:
+        yield value
+    finally:
+        scopes.leave(entered, name)
 
 
 class name_scope:

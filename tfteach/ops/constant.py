@@ -312,10 +312,11 @@ def constant_node(array: np.ndarray[Any, Any], dtype: DType, name: str) -> Tenso
     if name.endswith("/"):
         unique = name[:-1]
     else:
-        if not is_valid_name(name, graph.scopes.name != ""):
+        prefix = graph.get_name_scope()
+        if not is_valid_name(name, prefix != ""):
             raise ValueError(f"'{name}' is not a valid node name")
         graph._check_not_finalized()
-        unique = graph.unique_name(name)
+        unique = graph.unique(f"{prefix}/{name}" if prefix else name)
     return create(graph, Const(array, dtype), (), unique).outputs[0]
 
 

@@ -307,6 +307,7 @@ class BaseSession:
         elements = tuple(elements)
         key = elements, fed
         with self._lock:
+            self._check_running()
             mutations = self._graph.mutations
             found = self._programs.get(key)
             if found is not None and found[1] == mutations:
@@ -441,11 +442,15 @@ class BaseSession:
     # ---- life
 
     def close(self) -> None:
-        """Give the session's resources free; running it raises RuntimeError."""
+        """Release the session's resources; running it raises RuntimeError.
+
+        Runs of other threads that are under way finish with the values they have.
+        """
         self._closed = True
-        self._ready.clear()
-        self._programs.clear()
-        self.resources.clear()
+        with self._lock:
+            self._ready.clear()
+            self._programs.clear()
+            self.resources = Resources()
 
     def __del__(self) -> None:
         if not getattr(self, "_closed", True):  # made as far as that

@@ -57,14 +57,18 @@ class _Open(threading.local):
 def _open_of(graph: Graph) -> _Open:
     found = graph.get_collection_ref(("__varscope",))
     if not found:
-        found.append(_Open())
+        with graph.lock:
+            if not found:
+                found.append(_Open())
     return found[0]
 
 
 def store_of(graph: Graph) -> VariableStore:
     found = graph.get_collection_ref(("__variable_store",))
     if not found:
-        found.append(VariableStore())
+        with graph.lock:
+            if not found:
+                found.append(VariableStore())
     return found[0]
 
 

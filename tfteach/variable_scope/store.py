@@ -6,6 +6,7 @@ Source: python/ops/variable_scope.py, _VariableStore (rules and messages).
 from __future__ import annotations
 
 import inspect
+import threading
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -62,6 +63,7 @@ class VariableStore:
 
     def __init__(self) -> None:
         self.requests: list[Request] = []
+        self._locks: dict[str, threading.RLock] = {}
         self._vars: dict[str, Any] = {}
         self._partitioned_vars: dict[str, PartitionedVariable] = {}
 
@@ -84,13 +86,21 @@ class VariableStore:
         aggregation: Any = VariableAggregation.NONE,
     ) -> Any:
         """The variable of that full name; `reuse` None shares an existing one."""
-        how = {
-            "regularizer": regularizer, "reuse": reuse, "trainable": trainable,
-            "collections": collections, "caching_device": caching_device,
-            "validate_shape": validate_shape, "use_resource": use_resource,
-            "constraint": constraint, "synchronization": synchronization,
-            "aggregation": aggregation,
-        }  # fmt: skip
+        # Of threads that ask for one name, the first makes the variable.
+        with self._locks.setdefault(name, threading.RLock()):
+            return self._get(
+                name, shape, dtype, initializer, partitioner,
+                regularizer=regularizer, reuse=reuse, trainable=trainable,
+                collections=collections, caching_device=caching_device,
+                validate_shape=validate_shape, use_resource=use_resource,
+                constraint=constraint, synchronization=synchronization,
+                aggregation=aggregation,
+            )  # fmt: skip
+
+    def _get(
+        self, name: str, shape: Any, dtype: Any, initializer: Any, partitioner: Any,
+        **how: Any,
+    ) -> Any:  # fmt: skip
         is_scalar = isinstance(shape, list | tuple) and not shape
         if partitioner is not None and not is_scalar:
             if not callable(partitioner):
@@ -101,6 +111,7 @@ class VariableStore:
                 return self.partitioned(
                     name, partitioner, shape, dtype, initializer, how
                 )
+        reuse = how["reuse"]
         if reuse is True and partitioner is None and name in self._partitioned_vars:
             return self.partitioned(name, None, shape, dtype, initializer, how)
         if f"{name}/part_0" in self._vars:
