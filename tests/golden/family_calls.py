@@ -94,13 +94,112 @@ constrained(lambda x: tf.layers.separable_conv2d(x, 2, 2, depthwise_constraint=c
 constrained(lambda x: tf.layers.separable_conv1d(x[0], 2, 2, depthwise_constraint=clip, pointwise_constraint=clip, bias_constraint=clip))
 """
 
+CTC = """
+tf.nn.ctc_loss(labels([[1, 2], [0]]), logits(5, 2, 4), [5, 4])
+slope(lambda x: tf.nn.ctc_loss(labels([[1, 2], [0]]), x, [5, 4]), LOGITS)
+slope(lambda x: 2.0 * tf.nn.ctc_loss(labels([[1, 1], [0, 2, 0]]), x, [5, 4])[0], LOGITS)
+slope(lambda x: tf.nn.ctc_loss(labels([[1, 1], [0]]), x, [5, 4], ctc_merge_repeated=False), LOGITS)
+slope(lambda x: tf.nn.ctc_loss(labels([[1, 1], [0]]), x, [5, 4], preprocess_collapse_repeated=True), LOGITS)
+slope(lambda x: tf.nn.ctc_loss(labels([[1, 1], [0]]), x, [5, 4], True, False), LOGITS)
+slope(lambda x: tf.nn.ctc_loss(labels([[1, 2], [0]]), x, [1, 4], ignore_longer_outputs_than_inputs=True), LOGITS)
+slope(lambda x: tf.nn.ctc_loss(labels([[1, 1], [0]]), x, [2, 4]), LOGITS)
+slope(lambda x: tf.nn.ctc_loss(labels([[1, 2], [0]]), x, [2, 1]), np.float64(LOGITS))
+slope(lambda x: tf.nn.ctc_loss(labels([[1, 2], [0]]), logits=x, sequence_length=[2, 1], time_major=False), LOGITS.transpose(1, 0, 2))
+slope(lambda x: tf.nn.ctc_loss(labels([[1, 2], [0]]), 1000 * x, [5, 4]), LOGITS)
+slope(lambda x: tf.nn.ctc_loss(labels([[1, 2], [0]]), 60 * x, [5, 4]), LOGITS)
+tf.nn.ctc_loss(labels([[1, 2], [0]]), np.nan * logits(5, 2, 4), [5, 4])
+slope(lambda x: tf.nn.ctc_loss(labels([[1, 3], [0, 1, 3, 3]]), x, [5, 4]), LOGITS)
+slope(lambda x: slope(lambda y: tf.nn.ctc_loss(labels([[1, 2], [0]]), y, [5, 4]), x), LOGITS)
+slope(lambda x: tf.gradients(tf.nn.ctc_loss(labels([[1, 2], [0]]), x, [5, 4]), x), LOGITS)
+tf.nn.ctc_loss(labels([[1, 2], [0]]), late(LOGITS), late([5, 4]))
+tf.nn.ctc_loss(labels([[1, 2], [0]]), late(LOGITS, [None, None, 4]), [5, 4])
+tf.nn.ctc_loss(labels([[1, 2], [0]]), late(LOGITS), late([6, 4]))
+tf.nn.ctc_loss(labels([[1, 2], [0]]), late(LOGITS), late([-1, 4]))
+tf.nn.ctc_loss(labels([[1, 2], [0]]), late(LOGITS), late([0, 4]))
+tf.nn.ctc_loss(labels([[1], []]), LOGITS, [5, 4])
+tf.nn.ctc_loss(labels([[1, 3, 2], [1]]), LOGITS, [5, 4])
+tf.nn.ctc_loss(labels([[1, -2], [1]]), LOGITS, [5, 4])
+tf.nn.ctc_loss(labels([[1, 2], [0]]), LOGITS, [1, 4])
+tf.nn.ctc_loss(labels([[1, 2], [0], [1]]), LOGITS, [5, 4])
+tf.nn.ctc_loss(tf.SparseTensor([[0, 1], [0, 0], [1, 0]], [1, 2, 0], [2, 2]), LOGITS, [5, 4])
+tf.nn.ctc_loss(tf.SparseTensor([[0, 1], [0, 1], [1, 0]], [1, 2, 0], [2, 2]), LOGITS, [5, 4])
+tf.nn.ctc_loss(tf.SparseTensor([[0, 1], [0, 7], [1, 0]], [1, 2, 0], [2, 2]), LOGITS, [5, 4])
+tf.nn.ctc_loss(tf.SparseTensor(late(np.int64([[0, 0]])), late([1, 2]), [1, 2]), LOGITS, [5, 4])
+tf.nn.ctc_loss(labels([[1, 2], [0]]), late(LOGITS), late([5, 4, 3]))
+tf.nn.ctc_loss(labels([[1, 2], [0]]), late(LOGITS), late(5))
+tf.nn.ctc_loss(labels([[1, 2], [0]]), late(LOGITS[0]), late([5, 4]))
+tf.nn.ctc_loss(labels([[1, 2], [0]]), LOGITS[0], [5, 4])
+tf.nn.ctc_loss(labels([[1, 2], [0]]), late(LOGITS[:, :0]), late(np.int32([])))
+tf.nn.ctc_loss(labels([[1, 2], [0]]), LOGITS, [5, 4, 3])
+tf.nn.ctc_loss([[1]], LOGITS, [5, 4])
+tf.nn.ctc_loss(labels([[1]]), LOGITS, [5, 4], logits=LOGITS)
+tf.nn.ctc_loss(labels([[1]]), sequence_length=[5, 4])
+tf.nn.ctc_loss(labels([[1]]), LOGITS)
+tf.nn.ctc_loss(labels([[1], [1]]), np.int32(LOGITS), [5, 4])
+tf.nn.ctc_greedy_decoder(LOGITS, [5, 4])
+tf.nn.ctc_greedy_decoder(LOGITS, [5, 4], merge_repeated=False)
+tf.nn.ctc_greedy_decoder(late(LOGITS), late([-1, 0]))
+tf.nn.ctc_greedy_decoder(np.zeros([3, 2, 3]), [3, 2])
+tf.nn.ctc_greedy_decoder(np.nan * logits(5, 2, 4), [3, 2])
+tf.nn.ctc_greedy_decoder(late(LOGITS), late([6, 4]))
+tf.nn.ctc_greedy_decoder(late(LOGITS), late([5, 4, 1]))
+tf.nn.ctc_greedy_decoder(late(LOGITS[0]), late([5, 4, 1]))
+tf.nn.ctc_greedy_decoder(late(LOGITS), late([[5, 4]]))
+tf.nn.ctc_beam_search_decoder(LOGITS, [5, 4], beam_width=4, top_paths=3)
+tf.nn.ctc_beam_search_decoder(LOGITS, [5, 4], beam_width=4, top_paths=3, merge_repeated=False)
+tf.nn.ctc_beam_search_decoder(LOGITS, [5, 4], 1)
+tf.nn.ctc_beam_search_decoder(LOGITS, [5, 4], 2, 2)
+tf.nn.ctc_beam_search_decoder_v2(LOGITS, [5, 4], top_paths=5)
+tf.nn.ctc_beam_search_decoder_v2(logits(30, 3, 6), [30, 0, 21], 7)
+tf.nn.ctc_beam_search_decoder_v2(logits(40, 3, 6), [40, 2, 21], 20, 6)
+tf.nn.ctc_beam_search_decoder_v2(1.7 * logits(25, 4, 9), [25, 20, 12, 5], 50, 10)
+tf.nn.ctc_beam_search_decoder(np.float64(LOGITS), [5, 4], 3, 2)
+tf.nn.ctc_beam_search_decoder(100 * logits(5, 2, 4), [5, 4], 3, 2)
+tf.nn.ctc_beam_search_decoder(LOGITS, [5, 4], 2, 3)
+tf.nn.ctc_beam_search_decoder(LOGITS, [0, 1], 20, 9)
+tf.nn.ctc_beam_search_decoder(LOGITS, [5, 4], 0)
+tf.nn.ctc_beam_search_decoder(LOGITS, [5, 4], 4, 0)
+tf.nn.ctc_beam_search_decoder(late(LOGITS), late([6, 4]))
+tf.nn.ctc_beam_search_decoder(late(LOGITS), late([5, 4, 4]))
+"""
+
+COLLAPSED = """
+tf.nn.collapse_repeated([[1, 1, 2, 2, 1], [3, 3, 3, 4, 5]], [5, 4])
+tf.nn.collapse_repeated(late([[1, 1, 2, 2, 1]]), late([3]), name='c')
+tf.nn.collapse_repeated(late([[1, 1, 2, 2, 1]], [None, None]), late([3], [None]))
+tf.nn.collapse_repeated(late(np.zeros([2, 0], 'i'), [2, None]), late([0, 0], [2]))
+tf.nn.collapse_repeated([['a', 'a', 'b']], tf.constant([3], tf.int64))
+tf.nn.ctc_loss_v2(labels([[1, 2], [0]]), LOGITS, None, [5, 4], blank_index=-1)
+tf.nn.ctc_loss_v2(labels([[1, 2], [3]]), LOGITS, None, [5, 4], blank_index=0)
+slope(lambda x: tf.nn.ctc_loss_v2(labels([[1, 3], [3]]), x, None, [2, 4], False, blank_index=2), LOGITS.transpose(1, 0, 2))
+tf.nn.ctc_loss_v2(labels([[1, 2], [0]]), LOGITS, None, [5, 4])
+"""
+# TensorFlow runs the steps of these in a functional While.
+DENSE_CTC = """
+tf.nn.ctc_loss_v2([[1, 2], [3, 0]], LOGITS, [2, 1], [5, 4])
+tf.nn.ctc_loss_v2(np.int64([[1, 2], [3, 0]]), LOGITS, [2, 1], [5, 4], name='q')
+slope(lambda x: tf.nn.ctc_loss_v2([[1, 2], [3, 0]], x, [2, 1], [5, 4]), LOGITS)
+slope(lambda x: tf.nn.ctc_loss_v2([[1, 1, 2], [3, 0, 0]], x, [3, 0], [5, 3], blank_index=0), LOGITS)
+slope(lambda x: tf.nn.ctc_loss_v2([[1, 2], [0, 0]], x, [2, 1], [5, 4], blank_index=-1), LOGITS)
+slope(lambda x: tf.nn.ctc_loss_v2([[1, 3], [0, 0]], x, [2, 1], [5, 4], logits_time_major=False, blank_index=2), LOGITS.transpose(1, 0, 2))
+slope(lambda x: tf.nn.ctc_loss_v2([[1, 2], [3, 0]], x, [2, 1], [1, 4]), LOGITS)
+slope(lambda x: tf.nn.ctc_loss_v2(late([[1, 2], [3, 0]], [None, None]), late(x, [None, None, None]), late([2, 1], [None]), late([5, 4], [None])), LOGITS)
+slope(lambda x: tf.nn.ctc_loss_v2([[1, 2, 1], [3, 0, 0]], x, [3, 1], [5, 4], unique=tf.nn.ctc_unique_labels([[1, 2, 1], [3, 0, 0]])), LOGITS)
+tf.nn.ctc_unique_labels([[3, 4, 4, 3], [1, 0, 0, 0]])
+"""
+
 FAMILIES = {
+    "collapsed labels": COLLAPSED,
+    "dense ctc": DENSE_CTC,
+    "ctc": CTC,
     "keys": KEYS,
     "batch_norm": BATCH_NORM,
     "constraints": CONSTRAINTS,
     "einsum": EINSUM,
     "optimizers": OPTIMIZERS,
 }
+
+OTHER_NODES = ("dense ctc",)
 
 
 def calls():
@@ -177,8 +276,20 @@ def helpers(tf):
         nodes = result.graph.as_graph_def().node
         return [[n.name, *n.attr["_class"].list.s] for n in nodes]
 
+    def logits(times, batch, classes):
+        numbers = np.arange(times * batch * classes)
+        return np.float32(np.sin(numbers**1.7) * 3).reshape(times, batch, classes)
+
+    def labels(rows):
+        places = [[i, j] for i, row in enumerate(rows) for j in range(len(row))]
+        values = np.int32([label for row in rows for label in row])
+        return tf.SparseTensor(places, values, [len(rows), max(map(len, rows))])
+
     return {
+        "LOGITS": logits(5, 2, 4),
         "np": np,
+        "labels": labels,
+        "logits": logits,
         "clip": clip,
         "colocated": colocated,
         "constrained": constrained,

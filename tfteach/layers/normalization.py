@@ -288,7 +288,7 @@ class BatchNormalization(Layer):
                     reduce_mean(variance, axis=1, keepdims=True),
                 )
             if self.renorm:
-                r, d, *values = self._renorm(*values, training)
+                r, d, values = self._renorm(*values, training)
                 r = spread(stop_gradient(r, name="renorm_r"))
                 d = spread(stop_gradient(d, name="renorm_d"))
                 scale, offset = _composed(r, d, scale, offset)
@@ -323,8 +323,8 @@ class BatchNormalization(Layer):
         )
         return mean, variance
 
-    def _renorm(self, mean: Any, variance: Any, training: Any) -> tuple[Any, ...]:
-        """Batch renormalization's r and d, then the mean and variance to average."""
+    def _renorm(self, mean: Any, variance: Any, training: Any) -> tuple[Any, Any, Any]:
+        """Batch renormalization's r and d, and the mean and variance to average."""
         deviation = sqrt(variance + self.epsilon)
         expected = maximum(self.renorm_stddev, sqrt(self.epsilon))
         r = deviation / expected
@@ -356,7 +356,7 @@ class BatchNormalization(Layer):
             )
             updates.append(update)
         with control_dependencies(updates):
-            return r, d, identity(mean), identity(variance)
+            return r, d, (identity(mean), identity(variance))
 
     def _update_averages(self, mean: Any, variance: Any, training: Any) -> None:
         def moved_variance() -> Any:

@@ -68,7 +68,8 @@ class PreventGradient(_Same):
     message: str = ""
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
-        raise LookupError(f"Gradient explicitly disabled. Reason: {self.message}")
+        reason = self.message.encode()  # an attribute of text is bytes
+        raise LookupError(f"Gradient explicitly disabled. Reason: {reason!r}")
 
 
 class GuaranteeConst(StatefulOp):

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy as np
-
 from tfteach.framework import shape as shapes
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
@@ -19,6 +17,7 @@ from tfteach.ops.array import INDICES
 from tfteach.ops.fill import zeros_like
 from tfteach.ops.index import GatherNd
 from tfteach.ops.reductions import reduce_sum
+from tfteach.ops.sparse_kernels import check_ordered
 
 
 def _text(values: Any) -> str:
@@ -75,30 +74,12 @@ class SparseToDense(Op):
     def _check(self, xp: Any, rows: Any, whole: tuple[int, ...]) -> None:
         limits = xp.asarray(whole, rows.dtype)
         is_out = ((rows < 0) | (rows >= limits)).any(axis=1)
-        if bool(is_out.any()):
-            if not self.validate_indices:
-                raise invalid_argument(
-                    f"Indices are not valid (out of bounds).  Shape: {_text(whole)}"
-                )
-            i = int(is_out.argmax())
+        if not self.validate_indices and bool(is_out.any()):
             raise invalid_argument(
-                f"indices[{i}] = {_text(rows[i])} is out of bounds: need 0 <= index < "
-                f"{_text(whole)}"
+                f"Indices are not valid (out of bounds).  Shape: {_text(whole)}"
             )
-        if not self.validate_indices or len(rows) < 2:
-            return
-        flat = xp.zeros(len(rows), np.int64)
-        for axis, size in enumerate(whole):
-            flat = flat * size + rows[:, axis]
-        steps = xp.diff(flat)
-        if not bool((steps > 0).all()):
-            i = int((steps <= 0).argmax())
-            what = (
-                "is repeated" if int(steps[i]) == 0 else
-                "is out of order. Many sparse ops require sorted indices.\n"
-                "    Use `tf.sparse.reorder` to create a correctly ordered copy.\n\n"
-            )  # fmt: skip
-            raise invalid_argument(f"indices[{i + 1}] = {_text(rows[i + 1])} {what}")
+        if self.validate_indices:
+            check_ordered(xp, rows, whole)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         indices, output_shape = op.inputs[:2]

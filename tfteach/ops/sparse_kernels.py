@@ -59,6 +59,28 @@ def check_inside(xp: Any, indices: Any, shape: Any, what: str = "indices") -> No
         )
 
 
+def check_ordered(xp: Any, indices: Any, shape: Any, what: str = "") -> None:
+    """Raise InvalidArgumentError unless indices lie inside, ordered and distinct."""
+    check_inside(xp, indices, shape, what + "indices")
+    if len(indices) < 2:
+        return
+    steps = xp.diff(indices, axis=0)
+    moves = steps != 0
+    first = moves.argmax(axis=1)
+    step = steps[xp.arange(len(steps)), first]
+    if (step > 0).all():
+        return
+    at = int(xp.argmax(step <= 0))
+    problem = (
+        "is repeated" if int(step[at]) == 0 else
+        "is out of order. Many sparse ops require sorted indices.\n"
+        "    Use `tf.sparse.reorder` to create a correctly ordered copy.\n\n"
+    )  # fmt: skip
+    raise invalid_argument(
+        f"{what}indices[{at + 1}] = {_listed(indices[at + 1])} {problem}"
+    )
+
+
 def _listed(index: Any) -> str:
     return "[" + ",".join(str(int(i)) for i in index) + "]"
 

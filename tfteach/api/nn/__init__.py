@@ -3,6 +3,9 @@
 from typing import TYPE_CHECKING
 
 from tfteach.autodiff.custom import swish as swish
+from tfteach.control.ctc_dense import collapse_repeated as collapse_repeated
+from tfteach.control.ctc_dense import ctc_loss_v2 as ctc_loss_v2
+from tfteach.control.ctc_dense import ctc_unique_labels as ctc_unique_labels
 from tfteach.legacy.renamed import absent as _absent
 from tfteach.ops.activations import crelu as crelu
 from tfteach.ops.activations import elu as elu
@@ -51,6 +54,10 @@ from tfteach.ops.conv_depthwise import separable_conv2d as separable_conv2d
 from tfteach.ops.cross_entropy import softmax_cross_entropy_with_logits as softmax_cross_entropy_with_logits
 from tfteach.ops.cross_entropy import softmax_cross_entropy_with_logits_v2 as softmax_cross_entropy_with_logits_v2
 from tfteach.ops.cross_entropy import sparse_softmax_cross_entropy_with_logits as sparse_softmax_cross_entropy_with_logits
+from tfteach.ops.ctc import ctc_loss as ctc_loss
+from tfteach.ops.ctc_decoders import ctc_beam_search_decoder as ctc_beam_search_decoder
+from tfteach.ops.ctc_decoders import ctc_beam_search_decoder_v2 as ctc_beam_search_decoder_v2
+from tfteach.ops.ctc_decoders import ctc_greedy_decoder as ctc_greedy_decoder
 from tfteach.ops.dropout import dropout as dropout
 from tfteach.ops.embedding import embedding_lookup as embedding_lookup
 from tfteach.ops.embedding import embedding_lookup_sparse as embedding_lookup_sparse
