@@ -73,7 +73,7 @@ def test_export_follows_later_changes(graph):
     b.op._set_attr("_mine", AttrValue(i=3))
     node = {n.name: n for n in graph.as_graph_def().node}["b"]
     assert list(node.input) == ["a", "^wait"]
-    assert node.device == "/device:CPU:1"
+    assert node.device == "/cpu:1"  # as it was written
     assert node.attr["_mine"].i == 3
     assert b.op.get_attr("_mine") == 3
     assert b.op.node_def == node

@@ -28,7 +28,7 @@ def test_the_card_is_listed_by_its_name(capsys: pytest.CaptureFixture[str]) -> N
     assert listed.name == GPU
     assert f"name: {name}, pci bus id: " in listed.physical_device_desc
     assert listed.memory_limit_bytes > 1 << 30
-    lines = capsys.readouterr().err.splitlines()
+    lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "Device mapping:"
     assert f"{GPU} -> {listed.physical_device_desc}" in lines
     assert any(line.startswith("sum: (Add") and line.endswith(GPU) for line in lines)

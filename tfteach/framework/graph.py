@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import itertools
 import threading
+import weakref
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, Protocol
 
 from tfteach.framework.export import export_value
 from tfteach.framework.graph_collections import GraphCollections
@@ -49,6 +50,13 @@ __all__ = [
 ]
 
 
+class Planner(Protocol):
+    """A session, which remembers how to run parts of a graph."""
+
+    def graph_grew(self, op: Operation) -> None:
+        """A new operation may forbid what has been planned."""
+
+
 class Graph(GraphCollections):
     """A dataflow graph of operations, whose edges carry tensors.
 
@@ -72,6 +80,7 @@ class Graph(GraphCollections):
         self.observers: tuple[Observer, ...] = observers_of_new(self)
         self.mutations = 0
         self.is_planned = False  # whether sessions have checked feeds
+        self.planners: tuple[weakref.ref[Planner], ...] = ()
         self.finalized = False
         self._seed: int | None = None
         self._by_name: dict[str, Operation] = {}
@@ -181,8 +190,24 @@ class Graph(GraphCollections):
         operations.append(op)
         if operations[number - 1] is not op:  # another thread was quicker
             op.node_id = operations.index(op, number) + 1
+        if self.planners:
+            self._tell_planners(op)
         if announce and self.observers:
             self.announce(op)
+
+    def add_planner(self, planner: Planner) -> None:
+        """Call `planner.graph_grew(op)` for each op that is added from now on."""
+        with self.lock:
+            self.planners = (*self.planners, weakref.ref(planner))
+
+    def _tell_planners(self, op: Operation) -> None:
+        for reference in self.planners:
+            planner = reference()
+            if planner is not None:
+                planner.graph_grew(op)
+            else:
+                with self.lock:
+                    self.planners = tuple(r for r in self.planners if r() is not None)
 
     def announce(self, op: Operation) -> None:
         """Tell the observers of a new operation."""

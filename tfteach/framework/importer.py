@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from tfteach.framework.build import user_frame
 from tfteach.framework.convert import convert
-from tfteach.framework.device import canonical, merge_names
+from tfteach.framework.device import canonical_name, merge_names
 from tfteach.framework.dtypes import DType
 from tfteach.framework.export import export
 from tfteach.framework.graph import Graph
@@ -423,7 +423,7 @@ class _Import:
         extra["_class"] = groups
 
     def _put_on_device(self, op: Operation) -> None:
-        own = canonical(op.device)
+        own = canonical_name(op.device)
         scopes = self.graph.scopes.state
         if any(
             g.startswith(b"loc:@") and g[5:].decode() != op.name

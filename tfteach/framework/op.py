@@ -121,6 +121,8 @@ class Op:
     on_gpu: ClassVar[bool] = True
     # Whether the kernel calls a function of the user's, which can do anything.
     calls_python: ClassVar[bool] = False
+    # Whether its output goes back to the beginning of a loop.
+    closes_loop: ClassVar[bool] = False
     # Whether the kernel may be skipped in favour of its inputs' constants.
     is_foldable: ClassVar[bool] = True
 

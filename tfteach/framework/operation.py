@@ -12,7 +12,7 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from tfteach.framework import shape as shapes
-from tfteach.framework.device import DeviceSpec, canonical
+from tfteach.framework.device import DeviceSpecV2, written_name
 from tfteach.framework.dtypes import DType
 from tfteach.framework.op import Op, split_args
 from tfteach.framework.shape import Shape, TensorShape
@@ -217,7 +217,8 @@ class Operation:
       inputs: the tensors it takes.
       outputs: the tensors it gives.
       control_inputs: the operations that must run before it.
-      device: the device asked for, in TF's canonical form, "" if none.
+      device: the device asked for, "" if none: in TF's canonical form, but for what a
+        device function returned.
       node_id: its number in the graph, from 1 in the order of making.
     """
 
@@ -325,8 +326,8 @@ class Operation:
 
         set_attribute(self, name, value)
 
-    def _set_device(self, device: str | DeviceSpec | None) -> None:
-        self.device = canonical(device)
+    def _set_device(self, device: str | DeviceSpecV2) -> None:
+        self.device = written_name(device)
         self.graph.note_mutation()
 
     def _add_control_inputs(self, ops: list[Operation]) -> None:

@@ -20,7 +20,12 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from tfteach.framework.device import DeviceSpec, canonical, merge_names
+from tfteach.framework.device import (
+    DeviceSpecV2,
+    merge_names,
+    scope_name,
+    written_name,
+)
 from tfteach.framework.export import export_value
 from tfteach.framework.stacks import get_default_graph
 
@@ -31,7 +36,7 @@ if TYPE_CHECKING:
 _OUTER_NAME = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\\/-]*\Z")
 _INNER_NAME = re.compile(r"[A-Za-z0-9_.\\/-]*\Z")
 
-DeviceLike = str | DeviceSpec | Callable[["Operation"], Any] | None
+DeviceLike = str | DeviceSpecV2 | Callable[["Operation"], Any] | None
 
 
 @functools.lru_cache(maxsize=4096)
@@ -99,8 +104,8 @@ class ScopeState:
             if device is None:
                 break
             if callable(device):
-                op.device = canonical(device(op))
-            else:
+                op.device = written_name(device(op))
+            elif device:
                 op.device = merge_names(op.device, str(device))
         return op.device
 
@@ -233,7 +238,7 @@ def open_name_scope(graph: Graph, name: str | None) -> Iterator[str]:
 def open_device(graph: Graph, device: DeviceLike) -> Iterator[None]:
     """Ask for a device: a name, a function of the op, or None to clear."""
     if device is not None and not callable(device):
-        device = canonical(device)
+        device = scope_name(device)
     scopes = graph.scopes
     outer = scopes.state.fixed_device
     if device is None:

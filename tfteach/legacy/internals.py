@@ -26,7 +26,8 @@ estimator.estimator: estimator
 estimator.model_fn: estimator
 feature_column.*: feature_column
 framework.constant_op: .
-framework.device: .
+framework.device: . tfteach.framework.device
+framework.device_spec: tfteach.framework.device
 framework.dtypes: dtypes .
 framework.errors: errors
 framework.errors_impl: errors

@@ -188,6 +188,7 @@ class NextIteration(_Forward):
     """A value for a loop's next turn.  Source: control_flow_ops.cc, NextIteration."""
 
     signature = "data: T -> output: T"
+    closes_loop: ClassVar[bool] = True
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         return [grad]

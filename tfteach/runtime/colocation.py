@@ -1,19 +1,20 @@
 """Groups of operations that must share a device, with what each group asks for.
 
-Two things bind: the attribute `_class` (`tf.colocate_with`), and an input that takes a
-variable's reference or handle.  What a group's members ask for is merged.
+Two things bind: an input that takes a variable's reference or handle, and the attribute
+`_class` (`tf.colocate_with`).  What a group's members ask for is merged, in TF's order:
+first along references and handles, where the variable has the last word, then by
+`_class`, where a contradiction is an error.
 Source: core/common_runtime/colocation_graph.cc.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
-from tfteach.framework.device import DeviceSpec
 from tfteach.framework.errors import InvalidArgumentError
-from tfteach.framework.graph import Graph
 from tfteach.framework.operation import Operation
+from tfteach.runtime.device_name import DeviceName
 from tfteach.runtime.gpu_kernels import missing_kernel
 
 if TYPE_CHECKING:
@@ -35,96 +36,184 @@ class Group:
       members: in the order of the graph.
       anchor: the member that the others are bound to.
       request: what they ask for together.
-      asker: the first member that asks for something, or None.
+      resource_request: what the ops that make a variable ask for; soft placement moves
+        these only if nothing else is possible.
       missing_kernel: why no GPU can run them all, or "".
-      kept: the device where the group's variable lives already, or None.
+      device: where the group is, once one of its members has been placed, or None.
+      is_kept: whether it is there since the graph was placed before.
     """
 
-    __slots__ = ("anchor", "asker", "kept", "members", "missing_kernel", "request")
+    __slots__ = (
+        "anchor",
+        "device",
+        "is_kept",
+        "members",
+        "missing_kernel",
+        "request",
+        "resource_request",
+    )
 
-    anchor: Operation
-
-    def __init__(self) -> None:
-        self.members: list[Operation] = []
-        self.request = DeviceSpec()
-        self.asker: Operation | None = None
+    def __init__(self, op: Operation, request: DeviceName) -> None:
+        self.members = [op]
+        self.anchor = op
+        self.request = request
+        makes_variable = makes_resource(op)
+        self.resource_request = request if makes_variable else DeviceName()
         self.missing_kernel = ""
-        self.kept: Device | None = None
+        self.device: Device | None = None
+        self.is_kept = False
 
-    def add(self, op: Operation, is_bound_by_reference: bool, soft: bool) -> None:
-        """Take one more member in, with what it asks for.
+    def keep(self, device: Device) -> None:
+        """Say that the only member has been placed before."""
+        self.device, self.is_kept = device, True
+        self.request = DeviceName.parse(device.name) or DeviceName()
+        self.resource_request = self.request
 
-        Raises:
-          InvalidArgumentError: it contradicts what the others ask for.
-        """
-        self.members.append(op)
-        if not self.missing_kernel:
-            self.missing_kernel = missing_kernel(op)
-            if self.missing_kernel and len(self.members) > 1:
-                self.missing_kernel += f" ({op.name}, which shares the device)"
-        if not op.device:
-            return
-        own = DeviceSpec.from_string(op.device)
-        part = _conflict(self.request, own)
-        if part is None:
-            self.request = own.merged_over(self.request)
-            self.asker = self.asker or op
-        elif is_bound_by_reference:
-            pass  # the op goes where the variable is, whatever it asks for
-        elif soft and part in ("device_type", "device_index"):
-            gone = {"device_index": None}
-            if part == "device_type":
-                gone["device_type"] = None
-            self.request = self.request._replace(**gone)
-        else:
-            raise _contradiction(self, op, part)
+    def soft_request(self, moves_variables: bool) -> DeviceName:
+        """What is left of the request when soft placement ignores type and index."""
+        request = self.request
+        fixed = DeviceName() if moves_variables else self.resource_request
+        if fixed.device_type is None:
+            request = request._replace(device_type=None)
+        if fixed.device_index is None:
+            request = request._replace(device_index=None)
+        return request
+
+    def _absorb(self, other: Group, soft: bool) -> None:
+        """Take over the members of `other`; the requests have been merged."""
+        self.resource_request = self.resource_request.over(other.resource_request)
+        self.request = self.resource_request.over(
+            _merged(self.request, other.request, soft)
+        )
+        self.members += other.members
+        if self.device is None:
+            self.device, self.is_kept = other.device, other.is_kept
+
+
+def makes_resource(op: Operation) -> bool:
+    """Whether the op makes a variable, a table or the like: a reference or a handle."""
+    if op.inputs or len(op.outputs) != 1:
+        return False
+    dtype = op.outputs[0].dtype
+    return bool(dtype.is_ref or dtype.name == "resource")
 
 
 def colocate(
-    graph: Graph, operations: Iterable[Operation], soft: bool
+    operations: Iterable[Operation], soft: bool, kept: dict[Operation, Device]
 ) -> dict[Operation, Group]:
-    """The group of each operation."""
+    """The group of each operation.
+
+    Args:
+      operations: all of them, in the order in which TF looks at them.
+      soft: whether contradicting types and indices are left open instead of refused.
+      kept: where some of them are already.
+
+    Raises:
+      InvalidArgumentError: a request is malformed, or some contradict each other.
+    """
     operations = list(operations)
-    parents: dict[Operation, Operation] = {}
-
-    def root(op: Operation) -> Operation:
-        while True:
-            above = parents.get(op, op)
-            if above is op:
-                return op
-            op = above
-
-    def bind(op: Operation, other: Operation) -> None:
-        a, b = root(op), root(other)
-        if a is not b:  # the older one stays the root
-            old, new = (a, b) if a.node_id < b.node_id else (b, a)
-            parents[new] = old
-
-    by_reference: set[Operation] = set()
+    groups = {op: Group(op, _request_of(op)) for op in operations}
+    for op, device in kept.items():
+        if op in groups:
+            groups[op].keep(device)
     bound: set[Operation] = set()
+
+    def join(op: Operation, other: Operation) -> None:
+        one, two = groups[other], groups[op]
+        if one is two:
+            return
+        one._absorb(two, soft)
+        for member in two.members:
+            groups[member] = one
+
     for op in operations:
-        for name in _bound_names(op):
-            other = graph._by_name.get(name)
-            if other is not None and other is not op:
-                bind(op, other)
-                bound.add(op)
         for index in _handles_taken(op):
-            by_reference.add(op)
+            source = op.inputs[index].op
+            if source not in groups:  # fed
+                continue
+            over = groups[source].request
+            if over.conflict(groups[op].request):
+                groups[op].request = over  # the op goes where the variable is
             bound.add(op)
-            bind(op, op.inputs[index].op)
-    groups: dict[Operation, Group] = {}
-    for op in operations:
-        group = groups.setdefault(root(op), Group())
-        group.add(op, op in by_reference, soft)
-        groups[op] = group
-        if len(group.members) == 1 or (group.anchor in bound and op not in bound):
-            group.anchor = op
+            join(op, source)
+    _join_classes(operations, groups, soft, join)
+    bound.update(op for op in operations if op.name not in _group_names(op))
+    _complete(operations, groups, bound)
     return groups
 
 
-def _bound_names(op: Operation) -> list[str]:
+def _join_classes(
+    operations: list[Operation],
+    groups: dict[Operation, Group],
+    soft: bool,
+    join: Callable[[Operation, Operation], None],
+) -> None:
+    """Join the operations of each colocation group that `_class` names."""
+    first: dict[str, Operation] = {}
+    for op in operations:
+        for name in _group_names(op):
+            other = first.setdefault(name, op)
+            one, two = groups[other], groups[op]
+            if one is not two:
+                hard = one.resource_request, two.resource_request
+                part = hard[0].conflict(hard[1])
+                if part is None:
+                    hard = one.request, two.request
+                    part = hard[0].conflict(hard[1])
+                    part = (
+                        None
+                        if soft and part in ("device_type", "device_index")
+                        else (part)
+                    )
+                if part is not None:
+                    raise _contradiction(op, other, part, hard)
+            if other is not op:
+                join(op, other)
+
+
+def _complete(
+    operations: list[Operation],
+    groups: dict[Operation, Group],
+    bound: set[Operation],
+) -> None:
+    """What a group is once its members are known."""
+    seen: dict[int, list[Operation]] = {}
+    for op in operations:
+        group = groups[op]
+        members = seen.setdefault(id(group), [])
+        members.append(op)
+        if not group.missing_kernel:
+            group.missing_kernel = missing_kernel(op)
+            if group.missing_kernel and len(members) > 1:
+                group.missing_kernel += f" ({op.name}, which shares the device)"
+        if len(members) == 1 or (group.anchor in bound and op not in bound):
+            group.anchor = op
+        if len(members) == len(group.members):
+            group.members = members
+
+
+def _merged(one: DeviceName, other: DeviceName, soft: bool) -> DeviceName:
+    """Two requests as one; a soft contradiction leaves the part open."""
+    part = one.conflict(other)
+    both = one.over(other)
+    if soft and part in ("device_type", "device_index"):
+        both = both._replace(device_index=None)
+        if part == "device_type":
+            both = both._replace(device_type=None)
+    return both
+
+
+def _request_of(op: Operation) -> DeviceName:
+    request = DeviceName.parse(op.device)
+    if request is None:
+        raise malformed(op)
+    return request
+
+
+def _group_names(op: Operation) -> list[str]:
+    """The colocation groups of an op; one that names none is in a group of its name."""
     if not op.extra_attrs or "_class" not in op.extra_attrs:
-        return []
+        return [op.name]
     return [g[len(b"loc:@") :].decode() for g in op.colocation_groups()]
 
 
@@ -145,25 +234,36 @@ def _handles_taken(op: Operation) -> list[int]:
     return found
 
 
-def _conflict(one: DeviceSpec, other: DeviceSpec) -> str | None:
-    """The first part in which two requests contradict each other."""
-    for part in _PARTS:
-        a, b = getattr(one, part), getattr(other, part)
-        if a is not None and b is not None and a != b:
-            return part
-    return None
+def malformed(op: Operation) -> InvalidArgumentError:
+    """TF's error for a request that is no device name."""
+    error = InvalidArgumentError(
+        None,
+        None,
+        f"Malformed device specification '{op.device}' in node: {{name:'{op.name}' "
+        f"id:{op.node_id + 1} op device:{{}} def:{{{defined(op)} = {op.type}}}}}\nA "
+        "device function's result is kept as it is written. Write it like "
+        "'/job:worker/task:0/device:GPU:1', '/gpu:0' or '/cpu:0'; a job begins with a "
+        "letter, numbers are not negative.",
+    )
+    return error.at(op)  # type: ignore[return-value]
 
 
-def _contradiction(group: Group, op: Operation, part: str) -> InvalidArgumentError:
-    first = group.asker or group.anchor
+def _contradiction(
+    op: Operation, other: Operation, part: str, requests: tuple[DeviceName, DeviceName]
+) -> InvalidArgumentError:
     error = InvalidArgumentError(
         None,
         None,
         f"Cannot colocate nodes {defined(op)} placed on device {op.device} and "
-        f"{defined(first)} placed on device {first.device}: Cannot merge devices with "
-        f"incompatible {_PARTS[part]}: '{first.device}' and '{op.device}'\nThey share "
-        "a device because of tf.colocate_with: ask for the same one, or let "
-        "ConfigProto(allow_soft_placement=True) choose.",
+        f"{defined(other)} placed on device {other.device}: Cannot merge devices with "
+        f"incompatible {_PARTS[part]}: '{requests[0].to_string()}' and "
+        f"'{requests[1].to_string()}'\nThey share a device because of "
+        "tf.colocate_with: ask for the same one"
+        + (
+            ", or let ConfigProto(allow_soft_placement=True) choose."
+            if part in ("device_type", "device_index")
+            else "."
+        ),
     )
     return error.at(op)  # type: ignore[return-value]
 

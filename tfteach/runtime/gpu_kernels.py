@@ -16,6 +16,9 @@ from tfteach.framework.operation import Operation
 # never copied for it.
 METADATA = frozenset(("Shape", "ShapeN", "Size", "Rank"))
 
+# Those that TF places beside their input.
+BESIDE_INPUT = METADATA - {"ShapeN"}
+
 # Ops whose GPU kernel takes and gives host memory, whatever the type.
 ON_HOST = METADATA | frozenset(
     "BroadcastArgs BroadcastGradientArgs ConcatOffset LinSpace LoopCond NoOp "

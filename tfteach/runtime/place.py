@@ -1,24 +1,30 @@
-"""Where each node of a step runs, and why.
+"""Where each operation of a graph runs, and why.
 
 What is asked for (`tf.device`) comes first, then the device of those that an op is
 colocated with (`_class`, references and handles of variables), then the first GPU if
 it has a kernel.  With one device there is nothing to choose, only to check.
-Source: core/common_runtime/placer.cc, colocation_graph.cc.
+
+As in TF the whole graph is placed before a session's first run, and again when it has
+grown: first the ops with inputs and those placed before, then the ops that only produce
+values, which go where their consumers are.  A log, and an error, follow that order.
+With `place_pruned_graph` only the ops that a run needs are placed.
+Source: core/common_runtime/placer.cc, colocation_graph.cc, graph_execution_state.cc.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable
-from typing import NamedTuple
+import heapq
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple, Protocol
 
-from tfteach.framework.device import DeviceSpec
 from tfteach.framework.errors import InvalidArgumentError, OpError
 from tfteach.framework.graph import Graph
 from tfteach.framework.operation import Operation
-from tfteach.runtime.colocation import Group, colocate, defined
+from tfteach.runtime.colocation import Group, colocate, defined, makes_resource
+from tfteach.runtime.device_name import DeviceName
 from tfteach.runtime.devices import Device
-from tfteach.runtime.gpu_kernels import METADATA, computes_on_host
+from tfteach.runtime.gpu_kernels import BESIDE_INPUT, METADATA, computes_on_host
 from tfteach.runtime.step import Step
 
 ONLY_DEVICE = "default: the only device"
@@ -33,6 +39,26 @@ class Placement(NamedTuple):
     requested: str
     assigned: str
     reason: str
+
+
+class PlacementLog(Protocol):
+    """Where a placer reports."""
+
+    def placed(self, rows: Sequence[tuple[str, str, str]]) -> None:
+        """Ops that have been placed: (name, type, device), in TF's order."""
+
+    def moved(self, group: Group, candidates: Sequence[Device]) -> None:
+        """Soft placement leads a variable to a device that it did not ask for."""
+
+
+class NoLog:
+    """Reports nothing."""
+
+    def placed(self, rows: Sequence[tuple[str, str, str]]) -> None:
+        pass
+
+    def moved(self, group: Group, candidates: Sequence[Device]) -> None:
+        pass
 
 
 def place(step: Step, devices: list[Device], allow_soft: bool) -> list[Placement]:
@@ -54,178 +80,379 @@ def place(step: Step, devices: list[Device], allow_soft: bool) -> list[Placement
 
 
 class Placer:
-    """Places the steps of one session, so that a variable never moves."""
+    """Places the graph of one session, so that a variable never moves.
 
-    def __init__(self, devices: list[Device], allow_soft: bool) -> None:
+    Args:
+      devices: what there is; the first is CPU:0.
+      allow_soft: whether an op may run elsewhere than it asks.
+      only_pruned: whether each step is placed by itself (`place_pruned_graph`).
+      log: where to report; without one, nothing is.
+      logs_all: whether `log` wants every op, in TF's order.
+    """
+
+    def __init__(
+        self,
+        devices: list[Device],
+        allow_soft: bool,
+        only_pruned: bool = False,
+        log: PlacementLog | None = None,
+        logs_all: bool = False,
+    ) -> None:
         self.devices = devices
         self.allow_soft = allow_soft
+        self.only_pruned = only_pruned
+        self._log: PlacementLog = NoLog() if log is None else log
+        self._logs_all = logs_all
         self._state = (0, -1)  # operations and mutations of the graph looked at
         self._chosen: dict[Operation, tuple[Device, str]] = {}
-        self._kept: dict[Operation, Device] = {}  # where variables live
+        self._kept: dict[Operation, Device] = {}  # where ops with state are
+        self._reasons: dict[str, str] = {}  # with one device: request -> reason
 
     def twin(self) -> Placer:
         """One that would place alike, to ask what a run would do before it is run."""
-        other = Placer(self.devices, self.allow_soft)
-        other._kept = dict(self._kept)
+        other = Placer(self.devices, self.allow_soft, self.only_pruned)
+        other._kept, other._chosen = dict(self._kept), self._chosen
         return other
 
+    # ---- the graph
+
+    def extend(self, graph: Graph) -> None:
+        """Place what the graph has become since it was last placed.
+
+        Raises:
+          InvalidArgumentError: see `place`; the next call tries again.
+        """
+        if self.only_pruned:
+            return
+        state = len(graph.operations), graph.mutations
+        if state == self._state:
+            return
+        start, mutations = self._state
+        if mutations != graph.mutations or not start:
+            start, self._reasons = 0, {}
+        operations = graph.operations
+        self._place_graph(operations, operations[start:] if start else operations)
+        self._state = state
+
     def place(self, step: Step) -> list[Placement]:
-        """See `place`; `step` is of the session's graph."""
+        """Give every node of a step of the session's graph a device."""
         nodes = step.nodes
         host = self.devices[0]
         for feed in step.feeds.values():
             feed.device = host
-        if not nodes:
-            return []
-        graph = nodes[0].op.graph
-        if len(self.devices) == 1:
-            reasons = self._check_only(graph)
-            for node in nodes:
-                node.device = host
-            name = host.name
-            return [
-                Placement(n.name, n.op.type, n.op.device, name, reasons[n.op.device])
-                for n in nodes
-            ]
-        self._choose(graph)
+        if self.only_pruned:
+            self._place_step(step)
+        elif nodes:
+            self.extend(nodes[0].op.graph)
         placements = []
         for node in nodes:
-            device, reason = self._chosen[node.op]
+            device, reason = self._place_of(node.op)
             node.device = device
             if device.device_type == "GPU" and computes_on_host(node.op):
                 node.device = host
                 if node.op.type not in METADATA and node.op.outputs:
                     reason += "; computed in host memory"
-            if any(t.dtype.is_ref or _is_handle(t) for t in node.op.outputs):
-                self._kept[node.op] = device
             placements.append(
                 Placement(node.name, node.op.type, node.op.device, device.name, reason)
             )
         return placements
 
+    def _place_of(self, op: Operation) -> tuple[Device, str]:
+        if len(self.devices) > 1:
+            return self._chosen[op]
+        reason = self._reasons.get(op.device)
+        return self._chosen[op] if reason is None else (self.devices[0], reason)
+
+    def _place_step(self, step: Step) -> None:
+        """Place the ops of one step only, as `place_pruned_graph` asks."""
+        operations = sorted((node.op for node in step.nodes), key=lambda o: o.node_id)
+        fetched = dict.fromkeys(step.fetches)
+        host = self.devices[0].name
+        ends = [
+            (f"_retval_{edge.node.op.name}_{edge.index}_{i}", "_Retval", host)
+            for i, edge in enumerate(fetched)
+        ]
+        feeds = [
+            (f"_arg_{t.op.name}_{t.value_index}_{i}", "_Arg", host)
+            for i, t in enumerate(step.feeds)
+        ]
+        self._reasons = {}
+        self._place_graph(
+            operations, operations, _Ends(ends, feeds, {e.node.op for e in fetched})
+        )
+
+    def _place_graph(
+        self,
+        operations: Sequence[Operation],
+        new: Iterable[Operation],
+        ends: _Ends | None = None,
+    ) -> None:
+        """Place all, of which some are new; `ends` are those of a step."""
+        is_simple = len(self.devices) == 1 and self._check_only(new)
+        if not is_simple or self._logs_all:
+            self._place_all(operations, ends)
+
     # ---- one device
 
-    def _check_only(self, graph: Graph) -> dict[str, str]:
-        """Request -> reason, for all requests in the graph; all must be possible."""
-        count, mutations = self._state
-        operations = graph.operations
-        if mutations != graph.mutations:
-            count, self._reasons = 0, {"": ONLY_DEVICE}
-        reasons = self._reasons
-        for op in operations[count:] if count else operations:
+    def _check_only(self, new: Iterable[Operation]) -> bool:
+        """Give each request of the new ones its reason; False if that is not enough."""
+        host, reasons = self.devices[0], self._reasons
+        is_simple = True
+        for op in new:
             request = op.device
-            if request not in reasons:
-                if _admits(request, self.devices[0].name):
-                    reasons[request] = "explicit"
-                elif self.allow_soft and self._matching(softened(request)):
-                    reasons[request] = _softly(request, self.devices)
-                else:
-                    raise absent(op, request, self.devices)
-        self._state = len(operations), graph.mutations
-        return reasons
+            reason = reasons.get(request)
+            if reason is None:
+                reason = self._only_reason(request, host)
+                if reason is None:  # an error, unless a variable overrules it
+                    is_simple = False
+                    continue
+                reasons[request] = reason
+            if (
+                reason.startswith("soft")
+                and makes_resource(op)
+                and op not in self._kept
+            ):
+                is_simple = False  # to be reported
+        return is_simple
 
-    _reasons: dict[str, str]
+    def _only_reason(self, request: str, host: Device) -> str | None:
+        if not request:
+            return ONLY_DEVICE
+        name = DeviceName.parse(request)
+        if name is None:
+            return None
+        if _admits(name, host.name):
+            return "explicit"
+        if self.allow_soft and _admits(_softened(name), host.name):
+            return _softly(request, self.devices)
+        return None
 
     # ---- several devices
 
-    def _choose(self, graph: Graph) -> None:
-        """Choose a device for every op of the graph."""
-        operations = graph.operations
-        state = len(operations), graph.mutations
-        if state == self._state:
-            return
-        groups = colocate(graph, operations, self.allow_soft)
-        self._chosen = {}
-        for group in {id(g): g for g in groups.values()}.values():
-            for op in group.members:
-                if op in self._kept:
-                    group.kept = self._kept[op]
-        generators = []
-        for op in operations:
-            group = groups[op]
-            if op in self._chosen:
-                continue
-            if len(group.members) == 1 and _is_generator(op):
-                generators.append(op)
-                continue
-            device, reason = self._device_for(group, op)
-            for member in group.members:
-                self._chosen[member] = (
-                    device,
-                    (
-                        reason
-                        if member is group.anchor
-                        else _beside(group, member, device)
-                    ),
-                )
-        for op in generators:
-            self._chosen[op] = self._generator(groups[op], op)
-        self._state = state
+    def _place_all(
+        self, operations: Iterable[Operation], ends: _Ends | None = None
+    ) -> None:
+        """Choose a device for each of the operations; `ends` are those of a step."""
+        ordered = _in_placing_order(operations)
+        groups = colocate(ordered, self.allow_soft, self._kept)
+        chosen: dict[Operation, tuple[Device, str]] = {}
+        rows: list[tuple[str, str, str]] = []
+        sources = [op for op in ordered if _is_source(op) and op not in self._kept]
+        later = set(sources)
+        fetched = ends.fetched if ends is not None else set()
+        try:
+            for op in ordered:
+                if op not in later:
+                    chosen[op] = self._choose(groups[op], op, chosen)
+                    rows.append((op.name, op.type, chosen[op][0].name))
+            rows += ends.fetches if ends is not None else ()
+            for op in sources:
+                consumers = self._consumers(op, groups, op in fetched)
+                chosen[op] = self._choose(groups[op], op, chosen, consumers)
+                rows.append((op.name, op.type, chosen[op][0].name))
+            rows += ends.feeds if ends is not None else ()
+        finally:
+            self._log.placed(rows)
+        self._chosen = chosen
+        for op in ordered:
+            if _has_state(op):
+                self._kept[op] = chosen[op][0]
 
-    def _device_for(self, group: Group, op: Operation) -> tuple[Device, str]:
-        candidates, reason = self._candidates(group)
-        if group.kept is not None:
-            moved = group.kept is not candidates[0]
-            return group.kept, KEPT if moved else reason
-        if len(group.members) == 1 and op.type in METADATA and op.inputs:
-            source = op.inputs[0].op
-            found = self._chosen.get(source)
-            if found is not None and found[0] in candidates:
-                return found[0], f"beside its input {source.name}"
-        return candidates[0], reason
+    def _choose(
+        self,
+        group: Group,
+        op: Operation,
+        chosen: dict[Operation, tuple[Device, str]],
+        consumers: Sequence[Operation | None] = (),
+    ) -> tuple[Device, str]:
+        """The device of one op; the first member of a group decides for all.
 
-    def _generator(self, group: Group, op: Operation) -> tuple[Device, str]:
-        """A source of data goes where its consumers are, if they are in one place."""
-        candidates, reason = self._candidates(group)
-        consumers = op.outputs[0].consumers()
-        places = {self._chosen[c][0] for c in consumers if c in self._chosen}
-        if len(places) == 1 and len(candidates) > 1:
-            (place,) = places
-            if place in candidates:
-                return place, f"beside its consumer {consumers[0].name}"
-        return candidates[0], reason
+        Args:
+          chosen: the devices of the ops that were placed before.
+          consumers: of an op without inputs, the ops that use it; None for a fetch.
+        """
+        if group.device is not None:
+            if op in self._kept:
+                before = self._chosen.get(op)
+                stays = group.missing_kernel and group.device.device_type == "GPU"
+                return group.device, KEPT if before is None or stays else before[1]
+            if op is not group.anchor:
+                return group.device, _beside(group, op, group.device)
+            if group.is_kept:
+                return group.device, KEPT
+            return group.device, self._candidates(group, op)[1]
+        candidates, reason = self._candidates(group, op)
+        group.device = candidates[0]
+        near: Device | None = None
+        if consumers:
+            places = {
+                self.devices[0] if c is None else chosen.get(c, (None,))[0]
+                for c in consumers
+            }
+            near = places.pop() if len(places) == 1 else None
+            what = f"consumer {consumers[0].name}" if consumers[0] else "fetch"
+        elif op.type in BESIDE_INPUT and op.inputs and op.inputs[0].op in chosen:
+            near = chosen[op.inputs[0].op][0]
+            what = f"input {op.inputs[0].op.name}"
+        if near in candidates and len(candidates) > 1:
+            group.device, reason = near, f"beside its {what}"
+        if op is not group.anchor:
+            reason = _beside(group, op, group.device)
+        return group.device, reason
 
-    def _candidates(self, group: Group) -> tuple[list[Device], str]:
+    def _consumers(
+        self, op: Operation, groups: dict[Operation, Group], is_fetched: bool
+    ) -> list[Operation | None]:
+        """The ops among those being placed that take the op's value or wait for it."""
+        found = [*op.outputs[0].consumers(), *op.graph.control_outputs_of(op)]
+        used: list[Operation | None] = [c for c in found if c in groups]
+        return [*used, None] if is_fetched else used
+
+    def _candidates(self, group: Group, op: Operation) -> tuple[list[Device], str]:
         """The devices that a group can have, the best first, and the reason."""
-        request = group.request.to_string()
+        request = group.request
         types = ("CPU",) if group.missing_kernel else ("GPU", "CPU")
         matching = self._matching(request)
         found = _by_type(matching, types)
         if found:
-            return found, self._plain_reason(group, request, found)
-        op = group.asker or group.anchor
-        if self.allow_soft:
-            found = _by_type(self._matching(softened(request)), types)
+            return found, self._plain_reason(group, found)
+        for moves_variables in (False, True) if self.allow_soft else ():
+            soft = group.soft_request(moves_variables)
+            found = _by_type(self._matching(soft), types)
+            if found and moves_variables and group.device is None:
+                self._log.moved(group, found)
             if found and not matching:
-                return found, _softly(request, self.devices)
+                return found, _softly(request.to_string(), self.devices)
             if found:
                 return found, f"soft placement: {group.missing_kernel}"
+        if DeviceName.parse(op.device) != request:
+            raise self._incompatible(group, op)
         if not matching:
-            raise absent(op, request, self.devices)
-        raise self._no_kernel(group, op, request)
+            raise self._absent(op)
+        raise self._no_kernel(group, op)
 
-    def _plain_reason(self, group: Group, request: str, found: list[Device]) -> str:
+    def _plain_reason(self, group: Group, found: list[Device]) -> str:
         if group.request.device_type is not None:
             return "explicit"
-        if request:
+        if request := group.request.to_string():
             return f"explicit: {request}"
         if group.missing_kernel and any(d.device_type == "GPU" for d in self.devices):
             return group.missing_kernel
         is_gpu = found[0].device_type == "GPU"
         return "default: GPU first" if is_gpu else "default: the first CPU"
 
-    def _no_kernel(self, group: Group, op: Operation, request: str) -> OpError:
+    def _matching(self, request: DeviceName) -> list[Device]:
+        return [d for d in self.devices if _admits(request, d.name)]
+
+    # ---- errors
+
+    def _device_names(self) -> str:
+        return ", ".join(sorted(device.name for device in self.devices))
+
+    def _no_kernel(self, group: Group, op: Operation) -> OpError:
+        """TF's error for a device that is there but cannot run the group."""
         message = (
             f"Cannot assign a device for operation {op.name}: Could not satisfy "
-            f"explicit device specification '{request}' because no supported kernel "
+            f"explicit device specification '{op.device}' because no supported kernel "
             f"for {group.request.device_type} devices is available. There is "
             f"{group.missing_kernel}. Place it on the CPU, or let ConfigProto("
             "allow_soft_placement=True) do so."
         )
         return InvalidArgumentError(None, None, message).at(op)
 
-    def _matching(self, request: str) -> list[Device]:
-        return [d for d in self.devices if _admits(request, d.name)]
+    def _incompatible(self, group: Group, op: Operation) -> OpError:
+        """TF's error for an op whose group asks for a device that it cannot have."""
+        members = "".join(
+            f"\n  {m.name} ({m.type}) {m.device}".rstrip() for m in group.members[:20]
+        )
+        more = len(group.members) - 20
+        message = (
+            f"Cannot assign a device for operation {op.name}: Could not satisfy "
+            f"explicit device specification '{op.device}' because the {defined(op)} "
+            "was colocated with a group of nodes that required incompatible device "
+            f"'{group.request.to_string()}'. All available devices "
+            f"[{self._device_names()}]. {group.missing_kernel}\nColocation members "
+            f"and user-requested devices:{members}"
+            + (f"\n  ... and {more} more" if more > 0 else "")
+        )
+        return InvalidArgumentError(None, None, message).at(op)
+
+    def _absent(self, op: Operation) -> OpError:
+        """TF's error for a device that is not there."""
+        message = (
+            f"Cannot assign a device for operation {op.name}: {defined(op)} was "
+            f"explicitly assigned to {op.device} but available devices are [ "
+            f"{self._device_names()} ]. Make sure the device specification refers to "
+            "a valid device."
+        )
+        wanted = DeviceName.parse(op.device) or DeviceName()
+        wants_gpu = wanted.device_type == "GPU"
+        if wants_gpu and all(device.device_type != "GPU" for device in self.devices):
+            message += (
+                " The requested device appears to be a GPU, but CUDA is not enabled."
+            )
+        message += "\nName one of these devices"
+        if not self._matching(_softened(wanted)):
+            message += (
+                ": a local session has one job, replica and task, and soft placement "
+                "never chooses others."
+            )
+        else:
+            message += ", or let ConfigProto(allow_soft_placement=True) choose another."
+        if wants_gpu:
+            message += " tfteach.simulate_gpus(n) gives simulated GPUs to learn with."
+        return InvalidArgumentError(None, None, message).at(op)
+
+
+class _Ends(NamedTuple):
+    """What stands for the fetches and feeds of a step that is placed by itself."""
+
+    fetches: list[tuple[str, str, str]]
+    feeds: list[tuple[str, str, str]]
+    fetched: set[Operation]
+
+
+def _in_placing_order(operations: Iterable[Operation]) -> list[Operation]:
+    """The order of the nodes in TF's own graph: each op after what it needs.
+
+    That is the order of building, but for edges that were added later and graphs that
+    were imported in another order.
+    """
+    ordered = list(operations)
+    if all(source.node_id < op.node_id for op in ordered for source in _sources_of(op)):
+        return ordered
+    inside = set(ordered)
+    waits = {op: inside.intersection(_sources_of(op)) for op in ordered}
+    users: dict[Operation, list[Operation]] = {}
+    for op, sources in waits.items():
+        for source in sources:
+            users.setdefault(source, []).append(op)
+    pending = {op: len(sources) for op, sources in waits.items()}
+    ready = [op.node_id for op in ordered if not pending[op]]
+    by_id = {op.node_id: op for op in ordered}
+    found: list[Operation] = []
+    while ready:
+        found.append(by_id[heapq.heappop(ready)])
+        for user in users.get(found[-1], ()):
+            pending[user] -= 1
+            if not pending[user]:
+                heapq.heappush(ready, user.node_id)
+    return found + [op for op in ordered if pending[op]]  # a cycle: runs refuse it
+
+
+def _sources_of(op: Operation) -> list[Operation]:
+    """What an op needs, without the edges that lead back to a loop's begin."""
+    data = [t.op for t in op.inputs if not t.op.spec.closes_loop]
+    return data + op.control_inputs if op.control_inputs else data
+
+
+def _is_source(op: Operation) -> bool:
+    return not op.inputs and len(op.outputs) == 1 and not op.outputs[0].dtype.is_ref
+
+
+def _has_state(op: Operation) -> bool:
+    """Whether TF calls the op stateful: it owns a state, or is no function."""
+    return op.spec.is_stateful and not type(op.spec)._ref_inputs
 
 
 def _by_type(devices: Iterable[Device], types: tuple[str, ...]) -> list[Device]:
@@ -234,50 +461,23 @@ def _by_type(devices: Iterable[Device], types: tuple[str, ...]) -> list[Device]:
 
 
 @functools.lru_cache(maxsize=4096)
-def _admits(request: str, full: str) -> bool:
-    return DeviceSpec.from_string(request).admits(DeviceSpec.from_string(full))
+def _admits(request: DeviceName, full: str) -> bool:
+    name = DeviceName.parse(full)
+    return name is not None and request.admits(name)
 
 
-def softened(request: str) -> str:
+def _softened(request: DeviceName) -> DeviceName:
     """The request without what soft placement may ignore: the type and the index."""
-    spec = DeviceSpec.from_string(request)
-    return spec._replace(device_type=None, device_index=None).to_string()
+    return request._replace(device_type=None, device_index=None)
 
 
 def _softly(request: str, devices: list[Device]) -> str:
     return f"soft placement: {request} is not among the {len(devices)} devices"
 
 
-def _is_handle(tensor: object) -> bool:
-    return tensor.dtype.name == "resource"  # type: ignore[attr-defined, no-any-return]
-
-
-def _is_generator(op: Operation) -> bool:
-    return not op.inputs and len(op.outputs) == 1 and not op.outputs[0].dtype.is_ref
-
-
 def _beside(group: Group, member: Operation, device: Device) -> str:
     reason = f"colocated with {group.anchor.name}"
-    if member.device and not _admits(member.device, device.name):
+    asked = DeviceName.parse(member.device)
+    if asked is not None and not _admits(asked, device.name):
         reason += f"; its own request {member.device} does not count"
     return reason
-
-
-def absent(op: Operation, request: str, devices: list[Device]) -> OpError:
-    """TF's error for a device that is not there."""
-    names = ", ".join(sorted(device.name for device in devices))
-    message = (
-        f"Cannot assign a device for operation {op.name}: {defined(op)} was explicitly "
-        f"assigned to {request} but available devices are [ {names} ]. Make sure the "
-        "device specification refers to a valid device."
-    )
-    wants_gpu = DeviceSpec.from_string(request).device_type == "GPU"
-    if wants_gpu and all(device.device_type != "GPU" for device in devices):
-        message += " The requested device appears to be a GPU, but CUDA is not enabled."
-    message += (
-        "\nName one of these devices, or let ConfigProto(allow_soft_placement=True) "
-        "choose another."
-    )
-    if wants_gpu:
-        message += " tfteach.simulate_gpus(n) gives simulated GPUs to learn with."
-    return InvalidArgumentError(None, None, message).at(op)

@@ -33,7 +33,7 @@ from tfteach.runtime.partition import Transfers, partition
 from tfteach.runtime.place import Placement, Placer
 from tfteach.runtime.prune import prune
 from tfteach.runtime.step import Step, build_step
-from tfteach.session.devices import attributes_of, log_devices, log_placements
+from tfteach.session.devices import DeviceLog, attributes_of
 from tfteach.session.feeds import Converter, converter_for, flatten_feeds
 from tfteach.session.fetches import Element, Fetches
 from tfteach.session.options import Options, check_config
@@ -77,9 +77,16 @@ class BaseSession:
         self.resources = Resources()
         self.placements: dict[str, Placement] = {}
         self.transfers = Transfers()
-        self._placer = Placer(self.devices, self._options.allow_soft_placement)
-        if self._options.log_device_placement:
-            log_devices(self.devices)
+        self._places_anew = self._options.log_device_placement or len(self.devices) > 1
+        log = DeviceLog(self._options.log_device_placement)
+        log.session_made(self.devices)
+        self._placer = Placer(
+            self.devices,
+            self._options.allow_soft_placement,
+            self._options.place_pruned_graph,
+            log,
+            self._options.log_device_placement,
+        )
         self.number = next(_numbers)  # in the order of this process's sessions
         self._closed = False
         self._was_reset = False
@@ -88,6 +95,7 @@ class BaseSession:
         self._ready: Recent[Any, Plan] = Recent(MAX_PROGRAMS // 2)
         self._programs: Recent[Any, tuple[AnyProgram, int]] = Recent(MAX_PROGRAMS)
         made_sessions.add(self)
+        self._graph.add_planner(self)
 
     # ---- properties
 
@@ -300,6 +308,14 @@ class BaseSession:
         except TypeError:
             return
 
+    def graph_grew(self, op: Operation) -> None:
+        """Forget the short cuts, if the new op may make the graph impossible to place.
+
+        TF places the whole graph again before the next run, whatever that fetches.
+        """
+        if self._ready and (op.device or self._places_anew):
+            self._ready.clear()
+
     def _program(
         self, elements: Iterable[Element], fed: tuple[Tensor, ...]
     ) -> tuple[AnyProgram, int]:
@@ -308,6 +324,7 @@ class BaseSession:
         key = elements, fed
         with self._lock:
             self._check_running()
+            self._placer.extend(self._graph)
             mutations = self._graph.mutations
             found = self._programs.get(key)
             if found is not None and found[1] == mutations:
@@ -329,13 +346,9 @@ class BaseSession:
         return step
 
     def place_step(self, step: Step) -> None:
-        """Give the step's nodes their devices; keep the reasons, and log if asked."""
+        """Give the step's nodes their devices; keep the reasons."""
         step.placements = self._placer.place(step)
-        known = self.placements
-        new = [p for p in step.placements if known.get(p.name) != p]
-        known.update((p.name, p) for p in new)
-        if new and self._options.log_device_placement:
-            log_placements(new)
+        self.placements.update((p.name, p) for p in step.placements)
 
     def partition_step(self, step: Step) -> None:
         """Put copies into the edges that cross devices."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from tfteach.framework.export import export
+from tfteach.runtime.colocation import Group
 from tfteach.runtime.devices import Device, local_devices
-from tfteach.runtime.place import Placement
 
 
 class DeviceAttributes(NamedTuple):
@@ -98,18 +100,90 @@ def gpu_device_name() -> str:
     return f"/device:GPU:{cards[0].index}" if cards else ""
 
 
-def log_devices(devices: Iterable[Device]) -> None:
-    """Begin a log of placements, as TF does: what stands behind each device."""
-    described = [d for d in devices if d.physical_device_desc]
-    lines = [f"{d.name} -> {d.physical_device_desc}\n" for d in described]
-    head = "Device mapping:\n" if lines else "Device mapping: no known devices.\n"
-    sys.stderr.write(head + "".join(lines))
-    sys.stderr.flush()
+# ---- the log of placements
 
 
-def log_placements(placements: Iterable[Placement]) -> None:
-    """A line per operation, in TF's form."""
-    sys.stderr.write(
-        "".join(f"{p.name}: ({p.op_type}): {p.assigned}\n" for p in placements)
-    )
+class DeviceLog:
+    """Logs devices and placements as TF does.
+
+    TF prints every line on stdout, and on stderr once more with time and place.  Here
+    the second copy is left out where a reader would see both: in a notebook, at a
+    terminal, in a file that takes both streams.
+    """
+
+    def __init__(self, is_on: bool) -> None:
+        self._is_on = is_on
+
+    def session_made(self, devices: Iterable[Device]) -> None:
+        """Log what stands behind each of a new session's devices."""
+        if not self._is_on:
+            return
+        described = [d for d in devices if d.physical_device_desc]
+        lines = "".join(f"{d.name} -> {d.physical_device_desc}\n" for d in described)
+        if lines:
+            _print(f"Device mapping:\n{lines}")
+        else:
+            _print("Device mapping: no known devices.\n")
+        if _stderr_is_apart():
+            native_log("I", f"direct_session.cc:359] Device mapping:\n{lines}")
+
+    def placed(self, rows: Sequence[tuple[str, str, str]]) -> None:
+        """Log a line for each op: (name, type, device)."""
+        if not self._is_on or not rows:
+            return
+        lines = [f"{name}: ({kind}): {device}" for name, kind, device in rows]
+        _print("\n".join(lines) + "\n")
+        if _stderr_is_apart():
+            for line in lines:
+                native_log("I", f"placer.cc:54] {line}")
+
+    def moved(self, group: Group, candidates: Sequence[Device]) -> None:
+        """Warn that soft placement moves a variable from where it was asked for."""
+        shown = group.members[:20]
+        members = [f"  {m.name} ({m.type}) {m.device}".rstrip() for m in shown]
+        if len(group.members) > len(shown):
+            members.append(f"  ... and {len(group.members) - len(shown)} more")
+        names = "\n  ".join(device.name for device in candidates)
+        native_log(
+            "W",
+            "colocation_graph.cc:983] Failed to place the graph without changing the "
+            "devices of some resources. Some of the operations (that had to be "
+            "colocated with resource generating operations) are not supported on the "
+            f"resources' devices. Current candidate devices are [\n  {names}].\nSee "
+            "below for details of this colocation group:\nColocation members and "
+            "user-requested devices:\n" + "\n".join(members),
+        )
+
+
+def _print(text: str) -> None:
+    sys.stdout.write(text)
+    sys.stdout.flush()
+
+
+def _stderr_is_apart() -> bool:
+    """Whether stderr leads elsewhere than stdout, and both are the process's own."""
+    out, err = sys.stdout, sys.stderr
+    if out is not sys.__stdout__ or err is not sys.__stderr__:
+        return False
+    if out is None or err is None:
+        return False
+    try:
+        one, other = os.fstat(out.fileno()), os.fstat(err.fileno())
+    except (OSError, ValueError):
+        return False
+    return (one.st_dev, one.st_ino) != (other.st_dev, other.st_ino)
+
+
+def native_log(level: str, text: str) -> None:
+    """Write a line on stderr as TF's C++ code does, if TF_CPP_MIN_LOG_LEVEL lets it.
+
+    Args:
+      level: "I" or "W".
+      text: begins with the file and line in core/common_runtime.
+    """
+    least = os.environ.get("TF_CPP_MIN_LOG_LEVEL", "").strip()
+    if "IW".index(level) < (int(least) if least.isdigit() else 0):
+        return
+    now = datetime.now().isoformat(" ", "microseconds")
+    sys.stderr.write(f"{now}: {level} tensorflow/core/common_runtime/{text}\n")
     sys.stderr.flush()

@@ -14,6 +14,7 @@ class Options(NamedTuple):
 
     allow_soft_placement: bool = False
     log_device_placement: bool = False
+    place_pruned_graph: bool = False
     timeout_ms: int = 0
     fold_constants: bool = True
     merge_duplicates: bool = True
@@ -43,6 +44,7 @@ class Options(NamedTuple):
         return cls(
             config.allow_soft_placement,
             config.log_device_placement,
+            config.graph_options.place_pruned_graph,
             config.operation_timeout_in_ms,
             folds or optimizer.do_constant_folding,
             merges or optimizer.do_common_subexpression_elimination,
