@@ -218,3 +218,169 @@ def test_refused_arguments(graph):
     graph.finalize()
     with pytest.raises(RuntimeError, match="Graph is finalized"):
         import_graph_def(parse(A))
+
+
+TENSOR = 'attr{key:"value" value{tensor{dtype:DT_FLOAT tensor_shape{%s} %s}}}'
+CONST = 'node{name:"a" op:"Const" attr{key:"dtype" value{type:DT_FLOAT}} %s}'
+X = 'node{name:"x" op:"Placeholder" attr{key:"dtype" value{type:DT_FLOAT}}} '
+
+
+def reader(op, attrs):
+    return X + f'node{{name:"y" op:"{op}" input:"x" {FLOAT} {attrs}}}'
+
+
+# The words are TensorFlow's where it refuses the graph when it imports it; what it
+# says of a constant's contents only when the graph runs is said here.
+DAMAGED = {
+    "attr without value": (
+        reader("Identity", "").replace("{type:DT_FLOAT}} }", "{}}}"),
+        "AttrValue missing value with expected type 'type'\n\t for attr 'T'",
+    ),
+    "type of references": (
+        reader("Cast", "").replace(
+            FLOAT,
+            'attr{key:"SrcT" value{type:DT_FLOAT}} '
+            'attr{key:"DstT" value{type:DT_VARIANT_REF}}',
+        ),
+        "AttrValue must not have reference type value of variant_ref\n\t for attr "
+        "'DstT'\n\t; NodeDef: {{node import/y}}",
+    ),
+    "unknown type": (
+        reader("Cast", 'attr{key:"SrcT" value{type:1000}}').replace(FLOAT, ""),
+        "AttrValue has invalid DataType enum: 1000\n\t for attr 'SrcT'",
+    ),
+    "list of another kind": (
+        reader("Print", 'attr{key:"U" value{list{i:1}}}'),
+        "AttrValue had value with type 'list(int)' when 'list(type)' expected",
+    ),
+    "list for a single value": (
+        reader("Cast", 'attr{key:"SrcT" value{list{type:1}}}').replace(FLOAT, ""),
+        "AttrValue had value with type 'list(type)' when 'type' expected",
+    ),
+    "no inputs wanted": (
+        reader("AddN", 'attr{key:"N" value{i:-1}}'),
+        "Value for attr 'N' of -1 must be at least minimum 1",
+    ),
+    "too many inputs for a number": (
+        reader("AddN", 'attr{key:"N" value{i:2147483648}}'),
+        "Attr N has value 2147483648 out of range for an int32",
+    ),
+    "a million inputs": (
+        reader("AddN", 'attr{key:"N" value{i:1000000}}'),
+        "Attr N has value 1000000, and the node has 1 inputs",
+    ),
+    "a billion outputs": (
+        reader("Unpack", 'attr{key:"num" value{i:1000000000}}'),
+        "Attr num has value 1000000000: the node would have more than 65536 outputs",
+    ),
+    "type missing": (
+        'node{name:"r" op:"RandomUniform"}',
+        "attr=dtype:type,allowed=[DT_HALF, DT_BFLOAT16, DT_FLOAT, DT_DOUBLE]",
+    ),
+    "output that is no number": (
+        A + B.replace('"a"', '"a:x"'),
+        "Node 'b': Unknown input node 'a:x'",
+    ),
+    "output below zero": (
+        A + B.replace('"a"', '"a:-1"'),
+        "Node 'b': Unknown input node 'a:-1'",
+    ),
+    "no output": (
+        A + B.replace('"a"', '"a:"'),
+        "Node 'b': Unknown input node 'a:'",
+    ),
+    "class that is no list": (
+        reader("Identity", 'attr{key:"_class" value{i:3}}'),
+        "Node 'y' has an attribute '_class' that is no list of strings",
+    ),
+    "class that is no UTF-8": (
+        reader("Identity", r'attr{key:"_class" value{list{s:"loc:@\377"}}}'),
+        "Node 'y' expects to be colocated with unknown node '\ufffd'",
+    ),
+    "too few shapes": (
+        reader("Identity", 'attr{key:"_output_shapes" value{list{}}}'),
+        "has 1 outputs but the _output_shapes attribute specifies shapes for 0 outputs",
+    ),
+    "odd shapes": (
+        reader(
+            "Identity",
+            'attr{key:"_output_shapes" value{list{shape{dim{size:-5}}}}}',
+        ),
+        "Shape [-5] has dimensions with values below -1 (where -1 means unknown)",
+    ),
+    "shape below -1": (
+        X.replace(
+            "DT_FLOAT}}", 'DT_FLOAT}} attr{key:"shape" value{shape{dim{size:-5}}}}'
+        ),
+        "Shape [-5] has dimensions with values below -1 (where -1 means unknown)",
+    ),
+    "rank 300": (
+        CONST % (TENSOR % ("dim{size:1}" * 300, "float_val:1")),
+        "1] has too many dimensions",
+    ),
+    "constant of unknown shape": (
+        CONST % (TENSOR % ("dim{size:-1}", "float_val:1")),
+        "Shape [?] is not fully defined",
+    ),
+    "constant of 2**64 elements": (
+        CONST % (TENSOR % ("dim{size:4294967296} " * 2, "float_val:1")),
+        "Shape [4294967296,4294967296] is too large (more than 2**63 - 1 entries)",
+    ),
+    "constant of 2**62 elements": (
+        CONST % (TENSOR % ("dim{size:4611686018427387904}", "float_val:1")),
+        "is too large: 18446744073709551616 bytes",
+    ),
+    "constant to be filled up": (
+        CONST % (TENSOR % ("dim{size:1000000000}", "float_val:1 float_val:2")),
+        "gives 2 of 1000000000 values",
+    ),
+    "constant of references": (
+        CONST % (TENSOR % ("", "")).replace("DT_FLOAT", "DT_FLOAT_REF"),
+        "Type mismatch between value (float_ref) and dtype (float)",
+    ),
+    "constant of another type": (
+        CONST % (TENSOR % ("", "int_val:1")).replace("DT_FLOAT", "DT_INT32"),
+        "Type mismatch between value (int32) and dtype (float)\n\t for attr 'value'",
+    ),
+    "producer": (A + "versions{producer:-5}", "producer version -5 below min producer"),
+    "consumer": (A + "versions{bad_consumers:134}", "disallows consumer version 134"),
+}
+
+
+@pytest.mark.parametrize("case", DAMAGED)
+def test_damaged_graphs_are_refused_by_name(graph, case):
+    text, message = DAMAGED[case]
+    with pytest.raises(ValueError, match=re.escape(message)) as caught:
+        import_graph_def(parse(text))
+    assert type(caught.value) is ValueError
+    assert not graph.get_operations()
+
+
+def test_odd_attributes_that_tensorflow_takes(graph):
+    import_graph_def(
+        parse(
+            A.replace("float_val:1", "float_val:1 float_val:2 float_val:3")
+            + B.replace(FLOAT, FLOAT + r'attr{key:"_class" value{list{s:"\377"}}}')
+            + 'node{name:"v" op:"VariableV2" attr{key:"dtype" value{type:DT_FLOAT}} '
+            r'attr{key:"shared_name" value{s:"\377"}} attr{key:"container" value{}} '
+            'attr{key:"shape" value{shape{}}} '
+            'attr{key:"_output_shapes" value{i:1}}}'
+        )
+    )
+    exported = graph.as_graph_def()
+    a, b, v = exported.node
+    assert a.attr["value"].tensor.float_val == [1]  # more than the shape holds
+    assert b.attr["_class"].list.s == [b"\xff"]
+    assert v.attr["shared_name"].s == b"\xff"
+    assert v.attr["container"].s == b""  # no value is the default
+    with Graph().as_default() as copy:
+        import_graph_def(exported, name="")
+    assert copy.as_graph_def() == exported
+
+
+def test_a_malformed_device_beside_a_colocation_counts_for_nothing(graph):
+    group = 'attr{key:"_class" value{list{s:"loc:@a"}}} device:"/foo:0"'
+    import_graph_def(parse(A + B.replace(FLOAT, FLOAT + group)))
+    assert graph.get_operations()[1].device == ""
+    with pytest.raises(ValueError, match=r"Unknown attribute: 'foo'.*node 'a'"):
+        import_graph_def(parse('node{name:"a" op:"NoOp" device:"/foo:0"}'))

@@ -13,6 +13,7 @@ from typing import Any
 from tfteach.control.branch import carry_in, merge, switch_colocated
 from tfteach.control.tensor_array import arrays_again, flow_of
 from tfteach.framework import nest
+from tfteach.framework.attr_value import c_name
 from tfteach.framework.contexts import (
     ControlFlowContext,
     is_constant_enter,
@@ -24,7 +25,6 @@ from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.graph import Graph
 from tfteach.framework.keys import GraphKeys
-from tfteach.framework.node_reader import c_name
 from tfteach.framework.op import OPS
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope

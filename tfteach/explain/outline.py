@@ -6,6 +6,7 @@ SVG, text) is drawn from one description.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -126,7 +127,8 @@ def rows_of_graph_def(graph_def: Any) -> list[Row]:
     attributes of constants, placeholders and variables.
 
     Raises:
-      ValueError: a node reads another that is not in the GraphDef.
+      ValueError: a node reads another that is not in the GraphDef, or an output that
+        no node has.
     """
     names = {node.name: index for index, node in enumerate(graph_def.node)}
     read: dict[int, int] = {}
@@ -155,6 +157,9 @@ def rows_of_graph_def(graph_def: Any) -> list[Row]:
     return rows
 
 
+_LONGEST_PORT = 5  # digits of the number of a node's output
+
+
 def _find(names: dict[str, int], reader: str, text: str) -> tuple[int, int]:
     name, _, port = text.removeprefix("^").partition(":")
     if name not in names:
@@ -162,7 +167,14 @@ def _find(names: dict[str, int], reader: str, text: str) -> tuple[int, int]:
             f"Node {reader!r} has the input {text!r}, but the GraphDef has no node "
             f"{name!r}."
         )
-    return names[name], -1 if text.startswith("^") else int(port or 0)
+    if text.startswith("^"):
+        return names[name], -1
+    if port and not (port.isdecimal() and len(port) <= _LONGEST_PORT):
+        raise ValueError(
+            f"Node {reader!r} has the input {text!r}, but no node has an output "
+            f"{port[:40]!r}."
+        )
+    return names[name], int(port or 0)
 
 
 _NO_OUTPUT = {"NoOp", "Assert", "SaveV2", "WriteFile"}
@@ -183,8 +195,15 @@ def _dtype_of(node: Any) -> str:
     for name in ("dtype", "DstT", "output_type", "out_type", "T"):
         if name in node.attr and node.attr[name].type:
             suffix = "_ref" if node.op in ("Variable", "VariableV2") else ""
-            return as_dtype(node.attr[name].type).name + suffix
+            return _type_name(node.attr[name].type) + suffix
     return "resource" if node.op == "VarHandleOp" else "?"
+
+
+def _type_name(number: int) -> str:
+    try:
+        return as_dtype(number).name
+    except TypeError:  # a picture must not fail on an odd type
+        return f"type {number}"
 
 
 def _known_shape(node: Any) -> Shape:
@@ -231,7 +250,7 @@ def _proto_value_text(proto: Any) -> str:
     from tfteach.framework.tensor_proto import make_ndarray
 
     shape = [dim.size for dim in proto.tensor_shape.dim]
-    if int(np.prod(shape, dtype=np.int64)) > MOST_VALUES:
+    if math.prod(shape) > MOST_VALUES:
         return "×".join(map(str, shape)) + " values"
     try:
         return value_text(make_ndarray(proto))
@@ -270,7 +289,7 @@ def attr_proto_text(proto: Any) -> str:
 
 def _one(kind: str, value: Any) -> str:
     if kind == "type":
-        return as_dtype(value).name
+        return _type_name(value)
     if kind == "shape":
         shape = _shape_of(value)
         return "?" if shape is None else str(["?" if d < 0 else d for d in shape])

@@ -12,6 +12,7 @@ import functools
 from collections.abc import Iterable
 from typing import Any
 
+from tfteach.framework.attr_value import data_of, text_of
 from tfteach.framework.dtypes import DType, as_dtype
 from tfteach.framework.graph import Graph, Operation
 from tfteach.framework.infer import bind_types
@@ -61,8 +62,8 @@ def attribute(op: Operation, name: str) -> Any:
         raise ValueError(f"Operation '{op.name}' has no attr named '{name}'.")
     value = found[name]
     kind = kind_of(op.spec, name, value)
-    if kind == "s" and isinstance(value, str):
-        return value.encode()
+    if kind == "s":
+        return data_of(value)
     if kind == "shape":
         return TensorShape(value).as_proto()
     if kind == "tensor":
@@ -73,7 +74,7 @@ def attribute(op: Operation, name: str) -> Any:
             given=getattr(spec, "given", None),
         )
     if kind == "list.s":
-        return [v.encode() if isinstance(v, str) else v for v in value]
+        return [data_of(v) for v in value]
     if kind == "list.shape":
         return [TensorShape(v).as_proto() for v in value]
     return list(value) if kind.startswith("list.") else value
@@ -133,7 +134,7 @@ def _plain(kind: str, value: Any) -> Any:
     if kind == "shape":
         return TensorShape(value).as_proto()
     if kind == "s":
-        return value.encode() if isinstance(value, str) else value
+        return data_of(value)
     return value
 
 
@@ -154,7 +155,7 @@ def _field(kind: str, value: Any) -> Any:
     if kind == "shape":
         return TensorShape(value).dims_or_none
     if kind == "s":
-        return value.decode("utf-8", "surrogateescape")
+        return text_of(value)
     return value
 
 

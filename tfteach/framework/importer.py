@@ -13,6 +13,7 @@ import heapq
 import re
 from typing import Any, NamedTuple
 
+from tfteach.framework.attr_value import check_shape
 from tfteach.framework.build import user_frame
 from tfteach.framework.convert import convert
 from tfteach.framework.device import canonical_name, merge_names
@@ -109,13 +110,26 @@ def _as_graph_def(graph_def: Any) -> Any:
             f"graph_def must be a GraphDef proto.{advice} (got "
             f"{type(graph_def).__name__})"
         )
-    minimum = graph_def.versions.min_consumer
-    if minimum > CONSUMER or CONSUMER in graph_def.versions.bad_consumers:
-        raise ValueError(
-            f"GraphDef min consumer version {minimum} above current version {CONSUMER} "
-            "for TensorFlow 1.15.5.  Please upgrade TensorFlow."
-        )
+    _check_versions(graph_def.versions)
     return graph_def
+
+
+def _check_versions(versions: Any) -> None:
+    if versions.producer < 0:
+        raise ValueError(
+            f"GraphDef producer version {versions.producer} below min producer 0 "
+            "supported by TensorFlow 1.15.5.  Please regenerate your graph."
+        )
+    if versions.min_consumer > CONSUMER:
+        raise ValueError(
+            f"GraphDef min consumer version {versions.min_consumer} above current "
+            f"version {CONSUMER} for TensorFlow 1.15.5.  Please upgrade TensorFlow."
+        )
+    if CONSUMER in versions.bad_consumers:
+        raise ValueError(
+            f"GraphDef disallows consumer version {CONSUMER}.  Please upgrade "
+            "TensorFlow: this version is likely buggy."
+        )
 
 
 def _mapped_inputs(
@@ -147,11 +161,37 @@ def _tensor_name(name: str) -> tuple[str, int]:
     return op_name, int(index or 0)
 
 
+_NO_OUTPUT = 1 << 31  # more than any node has
+_INPUT = re.compile(r"(.*):([0-9]+)\Z", re.DOTALL)
+
+
+def _source_of(source: str) -> tuple[str, int]:
+    """The node and the output that an input names: 0 if it ends in no number."""
+    found = _INPUT.match(source)
+    if found is None:
+        return source, 0
+    digits = found[2]
+    return found[1], int(digits) if len(digits) < 10 else _NO_OUTPUT
+
+
 class _Edges(NamedTuple):
     """The parsed inputs of a node."""
 
     data: list[tuple[str, int]]
     control: list[str]
+
+
+_GROUP = b"loc:@"
+
+
+def _colocated(op: Operation) -> list[str]:
+    """The names of the ops that this one is colocated with."""
+    groups = (op.extra_attrs or {}).get("_class")
+    if not isinstance(groups, list):
+        return []
+    return [
+        group[len(_GROUP) :].decode() for group in groups if group.startswith(_GROUP)
+    ]
 
 
 class _Import:
@@ -219,10 +259,10 @@ class _Import:
                     f"Node '{node.name}': Control dependencies must come after regular "
                     "dependencies"
                 )
-            name, _, index = source.partition(":")
-            if name not in self.index and f"{name}:{index or 0}" not in self.mapped:
+            name, index = _source_of(source)
+            if name not in self.index and f"{name}:{index}" not in self.mapped:
                 raise ValueError(f"Node '{node.name}': Unknown input node '{source}'")
-            edges.data.append((name, int(index) if index.isdigit() else 0))
+            edges.data.append((name, index))
         return edges
 
     def _name_nodes(self) -> None:
@@ -344,8 +384,27 @@ class _Import:
         except TypeError as error:
             raise ValueError(f"{error} (node '{op.name}')") from None
 
+    def _check_output_shapes(self, op: Operation, protos: list[Any]) -> list[Any]:
+        """The static shapes of an `_output_shapes` attribute."""
+        if len(protos) < len(op.outputs):
+            raise ValueError(
+                f"Node '{op.name}' has {len(op.outputs)} outputs but the "
+                "_output_shapes attribute specifies shapes for "
+                f"{len(protos)} outputs"
+            )
+        for i, proto in enumerate(protos):
+            try:
+                check_shape(proto)
+            except ValueError as error:
+                raise ValueError(
+                    f"Node '{op.name}' has an invalid _output_shapes attribute (shape "
+                    f"#{i} error: '{error}')"
+                ) from None
+        return [TensorShape(proto).dims_or_none for proto in protos]
+
     def _take_shapes(self, op: Operation, shapes: Any) -> None:
-        for tensor, shape in zip(op.outputs, shapes, strict=False):
+        known = self._check_output_shapes(op, shapes)
+        for tensor, shape in zip(op.outputs, known, strict=False):
             try:
                 tensor._shape = merge(tensor._shape, shape)
             except ValueError:
@@ -386,9 +445,8 @@ class _Import:
             self._put_on_device(op)
         by_name = {op.name: op for op in self.order}
         for op in self.order:
-            groups = (op.extra_attrs or {}).get("_class", ())
-            for group in groups:
-                other = by_name.get(group[5:].decode())
+            for name in _colocated(op):
+                other = by_name.get(name)
                 if other is not None and other is not op and other.device:
                     op.device = other.device
                     break
@@ -409,28 +467,39 @@ class _Import:
         extra = op.extra_attrs
         if not extra or "_class" not in extra:
             return
-        groups = []
-        for group in extra["_class"]:
-            if group.startswith(b"loc:@"):
-                old = group[5:].decode()
+        groups = extra["_class"]
+        if not isinstance(groups, list):
+            if hasattr(groups, "list") and not groups.list.ByteSize():
+                return  # an empty list
+            raise ValueError(
+                f"Node '{op.name.removeprefix(self.scope)}' has an attribute '_class' "
+                "that is no list of strings"
+            )
+        renamed = []
+        for group in groups:
+            if group.startswith(_GROUP):
+                old = group[len(_GROUP) :].decode("utf-8", "replace")
                 if old not in self.renamed:
                     raise ValueError(
                         f"Node '{op.name.removeprefix(self.scope)}' expects to be "
                         f"colocated with unknown node '{old}'"
                     )
-                group = b"loc:@" + self.renamed[old].encode()
-            groups.append(group)
-        extra["_class"] = groups
+                group = _GROUP + self.renamed[old].encode()
+            renamed.append(group)
+        extra["_class"] = renamed
 
     def _put_on_device(self, op: Operation) -> None:
-        own = canonical_name(op.device)
         scopes = self.graph.scopes.state
-        if any(
-            g.startswith(b"loc:@") and g[5:].decode() != op.name
-            for g in (op.extra_attrs or {}).get("_class", ())
-        ):
+        if any(name != op.name for name in _colocated(op)):
             op.device = ""  # its group decides
-        elif scopes.fixed_device is not None:
+            return
+        try:
+            own = canonical_name(op.device)
+        except ValueError as error:
+            raise ValueError(
+                f"{error} (node '{op.name.removeprefix(self.scope)}')"
+            ) from None
+        if scopes.fixed_device is not None:
             fixed = scopes.fixed_device
             op.device = merge_names(own, fixed) if own and fixed else own or fixed
         elif own:

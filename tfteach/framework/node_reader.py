@@ -12,18 +12,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tfteach.framework.dtypes import DType
+from tfteach.framework.attr_value import (
+    MAX_INT32,
+    c_name,
+    check_attr_value,
+)
+from tfteach.framework.dtypes import DType, as_dtype
 from tfteach.framework.errors import NotFoundError
 from tfteach.framework.graphdef import KIND_NAMES, KINDS, op_def, python_value
 from tfteach.framework.op import OPS, Arg, Op
 from tfteach.framework.operation import Tensor
-from tfteach.framework.shape import Shape, TensorShape
+from tfteach.framework.shape import TensorShape
 
-_C_NAMES = {"float16": "half", "float32": "float", "float64": "double"}
-_VALUE_KINDS = {
-    "s": "string", "i": "int", "f": "float", "b": "bool", "type": "type",
-    "shape": "shape", "tensor": "tensor", "func": "func",
-}  # fmt: skip
+# More outputs than a graph of TF's could hold in memory are a damaged number.
+_MAX_OUTPUTS = 1 << 16
+_MOST_LISTED = 15  # TF abbreviates longer lists of values in messages
 
 
 class UnknownOpError(NotFoundError, ValueError):
@@ -36,13 +39,7 @@ class ReadNode(NamedTuple):
     spec: Op
     inputs: tuple[tuple[DType, bool], ...]  # type, and whether a reference is needed
     extra: dict[str, Any]
-    shapes: list[Shape] | None
-
-
-def c_name(dtype: DType) -> str:
-    """A type's name in TF's C++ messages: "float", "double_ref"."""
-    base = dtype.base_dtype.name
-    return _C_NAMES.get(base, base) + ("_ref" if dtype.is_ref else "")
+    shapes: list[Any] | None  # the protos of `_output_shapes`
 
 
 class NodeReader:
@@ -92,6 +89,8 @@ class NodeReader:
         for name in node.attr:
             proto = node.attr[name]
             annotation = cls.fields.get(name)
+            if proto.WhichOneof("value") is None and _has_default(cls, name):
+                continue  # TF, too, takes the default
             if annotation is not None:
                 value = self._value(node, cls, name, KINDS[annotation], proto)
                 default = cls.defaults.get(name)
@@ -102,7 +101,11 @@ class NodeReader:
                 kind = derived_kinds[name]
                 derived[name] = self._value(node, cls, name, kind, proto)
             elif name == "_output_shapes":
-                shapes = [TensorShape(s).dims_or_none for s in proto.list.shape]
+                # A value of another kind is ignored, as in TF.
+                is_list = proto.WhichOneof("value") == "list"
+                found = [field.name for field, _ in proto.list.ListFields()]
+                if is_list and found in ([], ["shape"]):
+                    shapes = list(proto.list.shape)
             elif name.startswith("_"):
                 extra[name] = _extra_value(proto)
             elif not self._is_dropped(node.op, name, proto):
@@ -117,21 +120,17 @@ class NodeReader:
         except (TypeError, ValueError) as error:
             raise ValueError(f"{error}; NodeDef: {self._node(node)}") from None
         known = {**values, **derived}
+        self._check_counts(node, cls, spec, known)
         return ReadNode(spec, tuple(_needed(cls, spec, known)), extra, shapes)
 
     def _node(self, node: Any) -> str:
         return f"{{{{node {self.scope}{node.name}}}}}"
 
     def _value(self, node: Any, cls: type[Op], name: str, kind: str, proto: Any) -> Any:
-        which = proto.WhichOneof("value")
-        if which != kind.partition(".")[0]:
-            got = "list" if which == "list" else _VALUE_KINDS.get(which, "nothing")
-            raise ValueError(
-                f"AttrValue had value with type '{got}' when "
-                f"'{KIND_NAMES[kind]}' expected\n\t for attr '{name}'\n\t; NodeDef: "
-                f"{self._node(node)}; {summary(cls)}"
-            )
         try:
+            check_attr_value(proto, kind, KIND_NAMES[kind])
+            if kind == "tensor" and "dtype" in cls.fields:
+                _check_type_of_value(node, proto.tensor)
             value = python_value(kind, proto)
         except (TypeError, ValueError) as error:
             raise ValueError(
@@ -172,6 +171,38 @@ class NodeReader:
             raise ValueError(
                 f"NodeDef missing attrs {names} from {summary(cls)}; NodeDef: "
                 f"{self._node(node)}"
+            )
+
+    def _check_counts(
+        self, node: Any, cls: type[Op], spec: Op, known: dict[str, Any]
+    ) -> None:
+        """Refuse numbers of inputs or outputs before anything is made so often."""
+        for arg in (*cls.inputs, *cls.outputs):
+            if not arg.number_attr:
+                continue
+            count = _known(spec, known, arg.number_attr)
+            least = 1 if arg in cls.inputs else 0
+            most = len(node.input) if arg in cls.inputs else _MAX_OUTPUTS
+            if count < least:
+                words = (
+                    f"Value for attr '{arg.number_attr}' of {count} must be at least "
+                    f"minimum {least}"
+                )
+            elif count > MAX_INT32:
+                words = (
+                    f"Attr {arg.number_attr} has value {count} out of range for an "
+                    "int32"
+                )
+            elif count > most and count > _MOST_LISTED:
+                words = f"Attr {arg.number_attr} has value {count}"
+                if arg in cls.inputs:
+                    words += f", and the node has {len(node.input)} inputs"
+                else:
+                    words += f": the node would have more than {most} outputs"
+            else:
+                continue
+            raise ValueError(
+                f"{words}\n\t; NodeDef: {self._node(node)}; {summary(cls)}"
             )
 
     def _is_dropped(self, op_type: str, name: str, proto: Any) -> bool:
@@ -220,16 +251,38 @@ def derived_attrs(cls: type[Op]) -> dict[str, str]:
     return found
 
 
-def _needed(cls: type[Op], spec: Op, known: dict[str, Any]) -> Any:
-    def value(name: str) -> Any:
-        return known[name] if name in known else getattr(spec, name)
+def _has_default(cls: type[Op], name: str) -> bool:
+    return name in cls.defaults or getattr(cls, name + "_default", None) is not None
 
+
+def _check_type_of_value(node: Any, tensor: Any) -> None:
+    """A constant's type attribute says what its tensor is of."""
+    wanted = node.attr["dtype"].type if "dtype" in node.attr else tensor.dtype
+    if tensor.dtype != wanted:
+        raise ValueError(
+            f"Type mismatch between value ({_enum_name(tensor.dtype)}) and dtype "
+            f"({_enum_name(wanted)})"
+        )
+
+
+def _enum_name(number: int) -> str:
+    try:
+        return c_name(as_dtype(number))
+    except TypeError:
+        return f"unknown type {number}"
+
+
+def _known(spec: Op, known: dict[str, Any], name: str) -> Any:
+    return known[name] if name in known else getattr(spec, name)
+
+
+def _needed(cls: type[Op], spec: Op, known: dict[str, Any]) -> Any:
     for arg in cls.inputs:
-        dtype: Any = arg.dtype or value(arg.type_attr)
+        dtype: Any = arg.dtype or _known(spec, known, arg.type_attr)
         if arg.is_list:
             yield from ((t, arg.is_ref) for t in dtype)
         else:
-            count = value(arg.number_attr) if arg.number_attr else 1
+            count = _known(spec, known, arg.number_attr) if arg.number_attr else 1
             yield from [(dtype, arg.is_ref)] * count
 
 
@@ -255,10 +308,13 @@ def summary(cls: type[Op]) -> str:
         if attr.HasField("default_value"):
             text += f",default={_value_text(attr.default_value)}"
         if attr.allowed_values.list.type:
-            types = ", ".join(
-                "DT_" + c_name(d).upper() for d in getattr(cls, attr.name)
-            )
-            text += f",allowed=[{types}]"
+            types = [
+                "DT_" + c_name(as_dtype(number)).upper()
+                for number in attr.allowed_values.list.type
+            ]
+            if len(types) >= _MOST_LISTED:
+                types[5:-5] = ["..."]
+            text += f",allowed=[{', '.join(types)}]"
         parts.append(text)
     if cls.is_stateful and not cls._ref_inputs:
         parts.append("is_stateful=true")
@@ -278,8 +334,6 @@ def _value_text(proto: Any) -> str:
     if which == "s":
         return f'"{proto.s.decode("utf-8", "replace")}"'
     if which == "type":
-        from tfteach.framework.dtypes import as_dtype
-
         return "DT_" + c_name(as_dtype(proto.type)).upper()
     if which == "shape":
         shape = TensorShape(proto.shape)

@@ -5,10 +5,12 @@ Source: python/framework/tensor_util.py, core/framework/tensor.proto.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
+from tfteach.framework.attr_value import check_full_shape
 from tfteach.framework.dtypes import DType, as_dtype, bfloat16, string
 
 # Which repeated field holds the values of a type.
@@ -26,6 +28,10 @@ _FIELDS = {
 _NEVER_BYTES = frozenset(
     ("string", "bool", "complex64", "complex128", "float16", "bfloat16", "uint16")
 )
+
+_MAX_RANK = 64  # NumPy's
+_MAX_BYTES = 2**63 - 1  # of an array, also of one value in all its places
+_MAX_FILLED_BYTES = 1 << 31  # as much as a GraphDef can hold
 
 
 def make_tensor_proto(
@@ -73,47 +79,84 @@ def make_ndarray(proto: Any) -> np.ndarray[Any, Any]:
     """The array that a TensorProto holds (strings as an object array of bytes).
 
     Raises:
-      ValueError: the bytes or values do not fit the shape.
+      ValueError: the bytes or values do not fit the shape, or the array would be
+        larger than any that NumPy can hold.
       TypeError: the type cannot be an array.
     """
     dtype = as_dtype(proto.dtype)
-    shape = tuple(d.size for d in proto.tensor_shape.dim)
-    size = int(np.prod(shape, dtype=np.int64))
-    if dtype.base_dtype.name not in _FIELDS:
+    if dtype.name not in _FIELDS:
         raise TypeError(f"Unsupported tensor type: {dtype.name}")
+    check_full_shape(proto.tensor_shape)
+    shape = tuple(d.size for d in proto.tensor_shape.dim)
+    size_bytes = math.prod(shape) * dtype.numpy_dtype.itemsize
+    if len(shape) > _MAX_RANK:
+        raise ValueError(
+            f"TensorProto of rank {len(shape)}: arrays have at most {_MAX_RANK} "
+            "dimensions here"
+        )
+    if size_bytes > _MAX_BYTES:
+        raise ValueError(
+            f"TensorProto of type {dtype.name} and shape {list(shape)} is too large: "
+            f"{size_bytes} bytes"
+        )
     if proto.tensor_content:
-        kind = dtype.numpy_dtype.newbyteorder("<")
-        if len(proto.tensor_content) != size * kind.itemsize:
-            raise ValueError(
-                f"TensorProto of type {dtype.name} and shape {list(shape)} needs "
-                f"{size * kind.itemsize} bytes, got {len(proto.tensor_content)}"
-            )
-        array = np.frombuffer(proto.tensor_content, kind).astype(dtype.numpy_dtype)
-        return array.reshape(shape)
+        return _from_content(proto.tensor_content, dtype, shape)
+    flat = _values(proto, dtype)[: math.prod(shape)]
+    return _filled(flat, dtype, shape)
+
+
+def _from_content(
+    content: bytes, dtype: DType, shape: tuple[int, ...]
+) -> np.ndarray[Any, Any]:
+    if dtype is string:
+        raise ValueError("TensorProto of type string: its values must be in string_val")
+    kind = dtype.numpy_dtype.newbyteorder("<")
+    size_bytes = math.prod(shape) * kind.itemsize
+    if len(content) != size_bytes:
+        raise ValueError(
+            f"TensorProto of type {dtype.name} and shape {list(shape)} needs "
+            f"{size_bytes} bytes, got {len(content)}"
+        )
+    array = np.frombuffer(content, kind).astype(dtype.numpy_dtype)
+    return array.reshape(shape)
+
+
+def _values(proto: Any, dtype: DType) -> np.ndarray[Any, Any]:
+    """The values of the typed field, cut to the type's size as TF's C++ does."""
     values = list(getattr(proto, _FIELDS[dtype.name]))
     flat: np.ndarray[Any, Any]
     if dtype is string:
         flat = np.empty(len(values), object)
         flat[:] = values
     elif dtype.is_complex:
-        pairs = np.array(values, dtype.real_dtype.numpy_dtype).reshape(-1, 2)
+        whole = values[: len(values) // 2 * 2]
+        pairs = np.array(whole, dtype.real_dtype.numpy_dtype).reshape(-1, 2)
         flat = (pairs[:, 0] + 1j * pairs[:, 1]).astype(dtype.numpy_dtype)
     elif dtype.name == "float16" or dtype is bfloat16:
-        flat = np.array(values, np.uint16).view(dtype.numpy_dtype)
+        flat = np.array(values, np.int64).astype(np.uint16).view(dtype.numpy_dtype)
     elif dtype.is_quantized:
-        flat = np.array([(v,) for v in values], dtype.numpy_dtype)
+        stored = dtype.numpy_dtype.fields[dtype.name][0]  # type: ignore[index]
+        flat = np.array(values, np.int64).astype(stored).view(dtype.numpy_dtype)
     else:
         flat = np.array(values).astype(dtype.numpy_dtype)
+    return flat
+
+
+def _filled(
+    flat: np.ndarray[Any, Any], dtype: DType, shape: tuple[int, ...]
+) -> np.ndarray[Any, Any]:
+    """An array of this shape: the last value stands for all that follow it."""
+    size = math.prod(shape)
     if len(flat) == size:
         return flat.reshape(shape)
-    if len(flat) > size:
-        raise ValueError(
-            f"TensorProto has {len(flat)} values for the shape {list(shape)}"
-        )
     if len(flat) == 0:  # an empty list of values stands for zeros
         fill: Any = b"" if dtype is string else 0
         flat = np.full(1, fill, dtype.numpy_dtype)
     if len(flat) == 1:
         return np.broadcast_to(flat.reshape(()), shape)
-    # The last value stands for all that follow it.
+    if size * dtype.numpy_dtype.itemsize > _MAX_FILLED_BYTES:
+        raise ValueError(
+            f"TensorProto of type {dtype.name} and shape {list(shape)} gives "
+            f"{len(flat)} of {size} values, too many to fill up with the last"
+        )
     return np.concatenate([flat, np.repeat(flat[-1:], size - len(flat))]).reshape(shape)

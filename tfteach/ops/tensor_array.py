@@ -10,9 +10,9 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from tfteach.framework import shape as shapes
+from tfteach.framework.attr_value import c_name
 from tfteach.framework.dtypes import DType, float32
 from tfteach.framework.errors import UnimplementedError, invalid_argument
-from tfteach.framework.node_reader import c_name
 from tfteach.framework.op import StatefulOp
 from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
