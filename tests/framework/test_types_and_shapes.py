@@ -23,7 +23,6 @@ from tfteach.framework.dtypes import (
     float16,
     float32,
     int8,
-    int32,
     qint8,
     string,
     uint8,
@@ -54,13 +53,15 @@ def test_as_dtype_takes_what_numpy_and_python_call_it() -> None:
     assert as_dtype(np.int8) is int8
     assert as_dtype(np.dtype("float32")) is float32
     assert as_dtype(float) is float32
-    assert as_dtype(int) is int32
     assert as_dtype(bool) is bool_
-    assert as_dtype(str) is string
+    assert as_dtype(object) is string
     assert as_dtype(ml_dtypes.bfloat16) is bfloat16
     assert as_dtype(np.dtype("U3")) is string
     with pytest.raises(TypeError, match="Cannot convert value 'foo' to a TensorFlow"):
         as_dtype("foo")
+    for refused in (int, str, bytes, complex, "int", "f4", b"float32", np.array(1)):
+        with pytest.raises(TypeError, match="to a TensorFlow DType"):
+            as_dtype(refused)
 
 
 def test_equality_accepts_other_forms_and_refuses_none() -> None:

@@ -129,3 +129,45 @@ def same(here: Any, there: Any) -> bool:
     if isinstance(here, np.ndarray):
         return bool(here.tolist() == there.get("intVal", []))
     return bool(here == there)
+
+
+def refused_values(attr: dict[str, Any]) -> list[Any]:
+    """A value of an attribute that TensorFlow's definition refuses, if there is one."""
+    least = int(attr.get("minimum", 0))
+    if attr["type"] == "int" and attr.get("hasMinimum"):
+        return [least - 1]
+    if attr["type"].startswith("list(") and least > 0:
+        return [(1,) * (least - 1)]
+    if attr["type"] == "string" and "allowedValues" in attr:
+        return ["no such value"]
+    return []
+
+
+EXAMPLES: dict[str, Any] = {
+    "bool": True, "int": 3, "float": 0.5, "str": "", "DType": "float32", "Shape": (2,),
+    "tuple[int, ...]": (1,) * 5, "tuple[float, ...]": (1.0,) * 5,
+    "tuple[DType, ...]": ("float32",),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "attribute", "value"),
+    [
+        (name, attr["name"], value)
+        for name, cls in HERE.items()
+        for attr in DEFINITIONS[name].get("attr", [])
+        if attr["name"] in cls.fields
+        for value in refused_values(attr)
+    ],
+)
+def test_values_that_tensorflow_refuses_are_refused(
+    name: str, attribute: str, value: Any
+) -> None:
+    cls = HERE[name]
+    given = {k: cls.defaults.get(k, EXAMPLES.get(t)) for k, t in cls.fields.items()}
+    for attr in DEFINITIONS[name].get("attr", []):
+        if attr["name"] in given and attr["type"] == "string" and refused_values(attr):
+            given[attr["name"]] = as_value(attr["allowedValues"])[0]
+    op = cls(**{**given, attribute: value})
+    with pytest.raises(ValueError, match=f"'{attribute}'"):
+        op.check_attributes()

@@ -22,7 +22,7 @@ from tfteach.framework.operation import (
     Tensor,
     decode_source,
 )
-from tfteach.framework.scope import ScopeState, graph_of, is_valid_name
+from tfteach.framework.scope import ScopeState, graph_of, is_valid_name, name_text
 from tfteach.framework.stacks import default_graph, get_default_graph
 
 _OWN_FILES: dict[str, bool] = {}
@@ -37,9 +37,12 @@ def build(op: Op, values: tuple[Any, ...], name: str | None) -> Any:
             return _build_converting(op, values, name)
     if name is None:
         name = type(op).op_type
-    elif name[-1:] == "/":
-        name = name[:-1]
-        return _result(op, create(graph, op, values, name))
+    elif type(name) is not str or not name:
+        name = name_text(name)
+        if not name:
+            return _build_converting(op, values, name)
+    if name[-1] == "/":
+        return _result(op, create(graph, op, values, name[:-1]))
     scopes = graph.scopes
     prefix = scopes.name
     if not is_valid_name(name, prefix != ""):
@@ -73,7 +76,8 @@ def _build_converting(op: Op, values: tuple[Any, ...], name: str | None) -> Any:
             value if arg.is_sequence and isinstance(value, list | tuple) else [value]
         )
     graph = graph_of(flat)
-    with default_graph(graph), graph.name_scope(name or cls.op_type) as scope:
+    name = cls.op_type if name is None else name
+    with default_graph(graph), graph.name_scope(name) as scope:
         inputs = tuple(convert_inputs(op, values))
         node = create(graph, op, inputs, scope[:-1])
     return _result(op, node)
@@ -96,6 +100,8 @@ def create(
     if graph.finalized:
         graph._check_not_finalized()
     output_dtypes, output_shapes = infer(op, inputs, name)
+    if not name:
+        raise ValueError("'' is not a valid node name")
     node = Operation.__new__(Operation)
     node.graph, node.name, node.spec, node.inputs = graph, name, op, inputs
     node.outputs = [

@@ -235,12 +235,18 @@ _BY_NUMPY: dict[np.dtype[Any], DType] = {
     for dtype in list(_BY_KEY.values())
     if not dtype.is_ref and dtype not in (resource, variant)
 }
-# Python's own types, as TF reads them.
-_BY_KEY.update({float: float32, int: int32, bool: bool_, str: string, bytes: string})
+_BY_KEY.update(
+    (numpy_dtype.type, dtype)
+    for numpy_dtype, dtype in _BY_NUMPY.items()
+    if numpy_dtype.kind != "V" or dtype is bfloat16
+)
+# TF reads three of Python's types; int, str, complex and bytes are none to it.
+_BY_KEY.update({float: float32, bool: bool_, object: string})
+_BY_KEY.update({np.str_: string, np.bytes_: string, np.longlong: int64})
 
 
 def as_dtype(type_value: Any) -> DType:
-    """Convert a DType, its name or number, a NumPy or Python type to a `DType`.
+    """Convert a DType, its name or number, a NumPy type, float or bool to a `DType`.
 
     Raises:
       TypeError: `type_value` names no TensorFlow type.
@@ -251,21 +257,15 @@ def as_dtype(type_value: Any) -> DType:
     """
     if isinstance(type_value, DType):
         return type_value
-    try:
-        found = _BY_KEY.get(type_value)
-    except TypeError:  # unhashable
-        found = None
+    if isinstance(type_value, np.dtype):
+        found = _BY_NUMPY.get(type_value) or _BY_KEY.get(type_value.type)
+    else:
+        try:
+            found = _BY_KEY.get(type_value)
+        except TypeError:  # unhashable
+            found = None
     if found is not None:
         return found
-    try:  # None is float64 to NumPy
-        numpy_dtype = None if type_value is None else np.dtype(type_value)
-    except TypeError:
-        numpy_dtype = None
-    if numpy_dtype is not None:
-        if numpy_dtype in _BY_NUMPY:
-            return _BY_NUMPY[numpy_dtype]
-        if numpy_dtype.kind in "SU":
-            return string
     raise TypeError(f"Cannot convert value {type_value!r} to a TensorFlow DType.")
 
 

@@ -47,9 +47,9 @@ class GraphCollections:
           name: the collection's key, such as `tf.GraphKeys.TRAINABLE_VARIABLES`.
           scope: keep only items whose name begins with a match of this regex.
         """
-        found = self._collections.get(name, [])
-        if scope is None:
-            return list(found)
+        found = self._collections.get(name)
+        if found is None or scope is None:
+            return list(found or ())
         pattern = re.compile(scope)
         return [
             item for item in found if hasattr(item, "name") and pattern.match(item.name)

@@ -125,6 +125,7 @@ def _count(op: Op, arg: Arg, bound: dict[str, Any], left: int) -> int:
 def _infer_shapes(
     op: Op, inputs: tuple[Tensor, ...], output_dtypes: list[DType], name: str
 ) -> list[Shape]:
+    op.check_attributes()
     cls = type(op)
     args: list[Any] = []
     flat = iter(inputs)

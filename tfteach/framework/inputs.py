@@ -9,19 +9,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from tfteach.framework.convert import convert
-from tfteach.framework.dtypes import DType, as_dtype
+from tfteach.framework.dtypes import DType
 from tfteach.framework.op import Arg, Op
 from tfteach.framework.operation import Tensor
-
-
-def dtype_attribute(name: str, value: Any) -> DType:
-    """A type that is an attribute.  Raises: TypeError: it is none, in TF's words."""
-    try:
-        if value is not None:  # which NumPy takes for float64
-            return as_dtype(value).base_dtype
-    except TypeError:
-        pass
-    raise TypeError(f"Expected DataType for argument '{name}' not {value!r}.")
 
 
 def check_choice(op_type: str, name: str, value: Any, allowed: Sequence[str]) -> None:

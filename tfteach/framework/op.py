@@ -24,10 +24,11 @@ are `T_allowed`.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, dataclass_transform
 
 from tfteach.framework import dtypes
+from tfteach.framework.attributes import CONVERTERS
 from tfteach.framework.dtypes import DType
 
 if TYPE_CHECKING:
@@ -126,6 +127,10 @@ class Op:
     # Whether the kernel may be skipped in favour of its inputs' constants.
     is_foldable: ClassVar[bool] = True
 
+    # The least value of attributes that are ints, the least length of those that are
+    # lists, where TF's definition has one.
+    minimum: ClassVar[Mapping[str, int]] = {}
+
     _interned: ClassVar[dict[Any, Op]] = {}
     _inferred: dict[Any, Any]
 
@@ -149,15 +154,21 @@ class Op:
             )
             cls._ref_inputs = tuple(i for i, arg in enumerate(cls.inputs) if arg.is_ref)
         cls._interned = {}
+        cls._truths = "bool" in cls.fields.values()
         if not abstract:
             cls.op_type = cls.__dict__.get("op_type", cls.__name__)
             OPS[cls.op_type] = cls
 
     _by_shape_only: ClassVar[bool] = True
     _ref_inputs: ClassVar[tuple[int, ...]] = ()  # positions of the `ref` arguments
+    _truths: ClassVar[bool] = False  # whether some attribute is a bool
+    # Why no node may have these attributes: TF says so once it has seen the inputs.
+    _refusal: ValueError | None = None
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
-        key = (args, tuple(kwargs.items())) if kwargs else args
+        key: Any = (args, tuple(kwargs.items())) if kwargs else args
+        if cls._truths:  # 1 equals True, but is none
+            key = (*key, *map(type, (*args, *kwargs.values()) if kwargs else args))
         try:
             return cls._interned[key]  # type: ignore[return-value]
         except KeyError:
@@ -182,11 +193,36 @@ class Op:
                 f"{cls.op_type}: unknown attributes {unknown}, missing {missing}"
             )
         op = object.__new__(cls)
-        for name in cls.fields:
-            object.__setattr__(op, name, values[name])
+        for name, annotation in cls.fields.items():
+            value = values[name]
+            if value is None and cls.defaults.get(name) is not None:
+                value = cls.defaults[name]
+            elif annotation in CONVERTERS:
+                value = CONVERTERS[annotation](name, value)
+            object.__setattr__(op, name, value)
         object.__setattr__(op, "_inferred", {})
-        op.validate()
+        try:
+            op._check_minimum()
+            op.validate()
+        except ValueError as error:
+            object.__setattr__(op, "_refusal", error)
         return op
+
+    def _check_minimum(self) -> None:
+        for name, least in self.minimum.items():
+            value = getattr(self, name)
+            found = value if isinstance(value, int) else len(value)
+            if found < least:
+                passed = found if value is found else f"list of length {found}"
+                raise ValueError(
+                    f"Attr '{name}' of '{self.op_type}' Op passed {passed} less than "
+                    f"minimum {least}."
+                )
+
+    def check_attributes(self) -> None:
+        """Raise ValueError if no node may have these attributes."""
+        if self._refusal is not None:
+            raise ValueError(*self._refusal.args)
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"{self.op_type} is immutable: use replace({name}=...)")

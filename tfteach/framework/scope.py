@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from tfteach.framework.graph import Graph
     from tfteach.framework.operation import Operation
 
-_OUTER_NAME = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\\/-]*\Z")
-_INNER_NAME = re.compile(r"[A-Za-z0-9_.\\/-]*\Z")
+_OUTER_NAME = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_./-]*\Z")
+_INNER_NAME = re.compile(r"[A-Za-z0-9_./-]*\Z")
 
 DeviceLike = str | DeviceSpecV2 | Callable[["Operation"], Any] | None
 
@@ -44,6 +44,23 @@ def is_valid_name(name: str, inside_scope: bool) -> bool:
     """Whether TF accepts this as a node's or a scope's name."""
     pattern = _INNER_NAME if inside_scope else _OUTER_NAME
     return pattern.match(name) is not None
+
+
+def name_text(name: Any) -> str:
+    """The text of a name as a caller wrote it; "" for whatever Python takes for false.
+
+    Raises:
+      TypeError: it is neither text nor bytes.
+    """
+    if not name:
+        return ""
+    if isinstance(name, bytes):
+        return name.decode()
+    if not isinstance(name, str):
+        raise TypeError(
+            f"expected string or bytes-like object. A name is a string, got {name!r}"
+        )
+    return name
 
 
 class ScopeState:
@@ -219,13 +236,15 @@ def open_name_scope(graph: Graph, name: str | None) -> Iterator[str]:
     """Open a name scope; yields its prefix ("" or "scope/")."""
     scopes = graph._of_thread.scopes
     saved = scopes.name
+    if type(name) is not str:
+        name = name_text(name)
     if not name:
         new = ""
+    elif not is_valid_name(name, saved != ""):
+        raise ValueError(f"'{name}' is not a valid scope name")
     elif name[-1] == "/":
         new = name[:-1]
     else:
-        if not is_valid_name(name, saved != ""):
-            raise ValueError(f"'{name}' is not a valid scope name")
         new = graph.unique(f"{saved}/{name}" if saved else name)
     scopes.name = new
     try:
@@ -308,24 +327,25 @@ class name_scope:
         default_name: str | None = None,
         values: Iterable[Any] | None = None,
     ) -> None:
-        if name is not None and not isinstance(name, str):
+        if default_name is not None and not isinstance(default_name, str):
             raise TypeError(
-                f"name for name_scope must be a string, got {type(name).__name__}"
+                f"`default_name` type ({type(default_name)}) is not a string type. You "
+                "likely meant to pass this into the `values` kwarg."
             )
         self._name = default_name if name is None else name
         self._scope: Any = None
-        if self._name is None and values is not None:
-            raise ValueError(
-                "At least one of name (None) and default_name (None) must be provided."
-            )
-        self._values = [] if values is None else list(values)
+        self._values = values
 
     @property
     def name(self) -> str | None:
         return self._name
 
     def __enter__(self) -> str:
-        graph = graph_of(self._values)
+        if self._name is None and self._values is not None:
+            raise ValueError(
+                "At least one of name (None) and default_name (None) must be provided."
+            )
+        graph = graph_of(self._values or ())
         self._default = graph.as_default() if graph is not get_default_graph() else None
         if self._default is not None:
             self._default.__enter__()

@@ -14,6 +14,7 @@ from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import int32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
+from tfteach.framework.inputs import check_choice
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
@@ -23,17 +24,20 @@ from tfteach.ops.array import INDICES, either
 from tfteach.ops.fill import zeros
 from tfteach.ops.pack import stack
 
+_FORMATS = ("NHWC", "NCHW", "NCHW_VECT_C")
+
 
 class _DepthOp(Op, abstract=True):
     block_size: int
     data_format: str = "NHWC"
 
+    minimum: ClassVar[dict[str, int]] = {"block_size": 2}
+
     def validate(self) -> None:
-        if self.block_size < 2:
-            raise ValueError(f"Block size should be > 1: {self.block_size}")
-        if self.data_format not in ("NHWC", "NCHW"):
+        check_choice(self.op_type, "data_format", self.data_format, _FORMATS)
+        if self.data_format == "NCHW_VECT_C":
             raise NotImplementedError(
-                f"data_format={self.data_format!r} is not there: use NHWC or NCHW."
+                "data_format='NCHW_VECT_C' is for int8 on a GPU: use NHWC or NCHW."
             )
 
     @property

@@ -26,6 +26,7 @@ _SIGNATURE = (
     "true_classes: int64 -> sampled_candidates: int64, true_expected_count: float, "
     "sampled_expected_count: float"
 )
+_AT_LEAST_ONE = {"num_true": 1, "num_sampled": 1, "range_max": 1}
 _NOTHING = -np.finfo(np.float32).max
 
 
@@ -35,14 +36,6 @@ class _CandidateSampler(StatefulOp, abstract=True):
     def infer_shape(self: Any, true_classes: Shape) -> Any:
         rows, _ = shapes.with_rank(true_classes, 2)
         return [(self.num_sampled,), (rows, self.num_true), (self.num_sampled,)]
-
-    def validate(self: Any) -> None:
-        for name in ("num_true", "num_sampled", "range_max", "num_shards"):
-            if getattr(self, name, 1) < 1:
-                raise ValueError(
-                    f"Attr '{name}' of '{self.op_type}' Op passed "
-                    f"{getattr(self, name)} less than minimum 1."
-                )
 
     def sampler(self) -> kernels.Sampler:
         """The op's distribution, made once in each session."""
@@ -91,6 +84,11 @@ class UniformCandidateSampler(_CandidateSampler):
     range_max: int
     seed: int = 0
     seed2: int = 0
+    minimum: ClassVar[dict[str, int]] = {
+        "num_true": 1,
+        "num_sampled": 1,
+        "range_max": 1,
+    }
 
     def sampler(self) -> kernels.Sampler:
         return kernels.Uniform(self.range_max)
@@ -106,6 +104,11 @@ class LogUniformCandidateSampler(_CandidateSampler):
     range_max: int
     seed: int = 0
     seed2: int = 0
+    minimum: ClassVar[dict[str, int]] = {
+        "num_true": 1,
+        "num_sampled": 1,
+        "range_max": 1,
+    }
 
     def sampler(self) -> kernels.Sampler:
         return kernels.LogUniform(self.range_max)
@@ -121,6 +124,11 @@ class LearnedUnigramCandidateSampler(_CandidateSampler):
     range_max: int
     seed: int = 0
     seed2: int = 0
+    minimum: ClassVar[dict[str, int]] = {
+        "num_true": 1,
+        "num_sampled": 1,
+        "range_max": 1,
+    }
 
     def sampler(self) -> kernels.Sampler:
         return kernels.LearnedUnigram(self.range_max)
@@ -146,6 +154,13 @@ class FixedUnigramCandidateSampler(_CandidateSampler):
     unigrams: tuple[float, ...] = ()
     seed: int = 0
     seed2: int = 0
+    minimum: ClassVar[dict[str, int]] = {
+        "num_true": 1,
+        "num_sampled": 1,
+        "range_max": 1,
+        "num_shards": 1,
+        "shard": 0,
+    }
 
     def sampler(self) -> kernels.Sampler:
         if bool(self.vocab_file) == bool(self.unigrams):
@@ -194,6 +209,7 @@ class AllCandidateSampler(_CandidateSampler):
     unique: bool
     seed: int = 0
     seed2: int = 0
+    minimum: ClassVar[dict[str, int]] = {"num_true": 1, "num_sampled": 1}
 
     def sample(self, ctx: Any, true_classes: Any) -> Any:
         return (
@@ -402,7 +418,7 @@ def all_candidate_sampler(
 
     Source: AllCandidateSampler in core/ops/candidate_sampling_ops.cc.
     """
-    op = AllCandidateSampler(int(num_true), int(num_sampled), unique, *seeds_of(seed))
+    op = AllCandidateSampler(num_true, num_sampled, unique, *seeds_of(seed))
     return _named(op, true_classes, name=name)
 
 
@@ -429,5 +445,5 @@ def compute_accidental_hits(
 
     Source: ComputeAccidentalHits in core/ops/candidate_sampling_ops.cc.
     """
-    op = ComputeAccidentalHits(int(num_true), *seeds_of(seed))
+    op = ComputeAccidentalHits(num_true, *seeds_of(seed))
     return _named(op, true_classes, sampled_candidates, name=name)

@@ -56,6 +56,7 @@ class RestoreV2(_FileOp):
         "tensors: *dtypes"
     )
     dtypes: tuple[DType, ...]
+    minimum: ClassVar[dict[str, int]] = {"dtypes": 1}
 
     def infer_shape(
         self, prefix: Shape, tensor_names: Shape, shape_and_slices: Shape

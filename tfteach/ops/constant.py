@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from tfteach.framework import shape as shapes
+from tfteach.framework.attributes import dtype_attribute
 from tfteach.framework.build import create
 from tfteach.framework.convert import register_tensor_conversion_function
 from tfteach.framework.dimension import Dimension
@@ -15,7 +16,6 @@ from tfteach.framework.dtypes import DType, as_dtype, string
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
-from tfteach.framework.inputs import dtype_attribute
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import is_valid_name
@@ -299,17 +299,35 @@ def _strings(value: Any) -> np.ndarray[Any, Any]:
 # ---- public functions
 
 
-def constant_node(array: np.ndarray[Any, Any], dtype: DType, name: str) -> Tensor:
+def _node_name(name: Any) -> str:
+    """A constant's name, of which TF asks less than of other nodes' (no scope opens).
+
+    Raises:
+      TypeError, AttributeError, ...: it is no string; what else Python says of it.
+    """
+    if name is None:
+        return "Const"
+    if name and name[-1] == "/":
+        return str(name)
+    text = name.lower() and name
+    return text.decode() if isinstance(text, bytes) else text
+
+
+def constant_node(
+    array: np.ndarray[Any, Any], dtype: DType, name: str | None
+) -> Tensor:
     """Add a Const of this very array to the default graph."""
     if array.nbytes >= MAX_CONSTANT_BYTES and any(array.strides):
         raise ValueError(
             "Cannot create a tensor proto whose content is larger than 2GB. The "
-            f"constant '{name}' has {array.nbytes} bytes: feed it, or assign it to a "
+            f"constant {name!r} has {array.nbytes} bytes: feed it, or assign it to a "
             "variable through a placeholder."
         )
     array.flags.writeable = False
     graph = get_default_graph()
-    if name.endswith("/"):
+    if type(name) is not str:
+        name = _node_name(name)
+    if name[-1:] == "/" and name != "/":
         unique = name[:-1]
     else:
         prefix = graph.get_name_scope()
@@ -437,7 +455,7 @@ def _convert_value(
     value: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False
 ) -> Any:
     array = as_array(value, dtype)
-    return constant_node(array, dtype or as_dtype(array.dtype), name or "Const")
+    return constant_node(array, dtype or as_dtype(array.dtype), name)
 
 
 def _convert_shape(
@@ -446,7 +464,9 @@ def _convert_shape(
     if dtype is not None and not dtype.is_integer:
         raise TypeError(f"Cannot convert a TensorShape to dtype: {dtype!r}")
     array = _from_shape(value, dtype)
-    return constant_node(array, as_dtype(array.dtype), name or "shape_as_tensor")
+    return constant_node(
+        array, as_dtype(array.dtype), "shape_as_tensor" if name is None else name
+    )
 
 
 register_tensor_conversion_function(object, _convert_value, 200)

@@ -138,7 +138,7 @@ def _attributes(
     """The attributes of the three ops from the arguments of the functions."""
     word, explicit = geometry.split_padding(padding)
     layout = "NHWC" if data_format is None else data_format
-    return strides, bool(use_cudnn_on_gpu), word, explicit, layout, dilations
+    return strides, use_cudnn_on_gpu, word, explicit, layout, dilations
 
 
 @export("nn.conv2d")

@@ -24,6 +24,8 @@ ONES = (1, 1, 1, 1, 1)
 
 
 class _Conv3D(Convolution, abstract=True):
+    minimum: ClassVar[dict[str, int]] = {"strides": 5}
+
     strides: tuple[int, ...]
     padding: str
     data_format: str = "NDHWC"

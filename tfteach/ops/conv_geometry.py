@@ -12,6 +12,7 @@ from collections.abc import Sequence, Sized
 from typing import Any, NamedTuple
 
 from tfteach.framework import errors
+from tfteach.framework.attributes import as_int
 from tfteach.framework.errors import invalid_argument
 
 Pairs = tuple[tuple[int, int], ...]
@@ -59,11 +60,11 @@ def from_last(xp: Any, array: Any, data_format: str) -> Any:
 
 def ints(op_type: str, name: str, value: Any) -> tuple[int, ...]:
     """A list attribute as a tuple of ints; TypeError if it is none."""
-    if not isinstance(value, Sequence) and not hasattr(value, "tolist"):
+    if not isinstance(value, list | tuple):
         raise TypeError(
             f"Expected list for '{name}' argument to '{op_type}' Op, not {value!r}."
         )
-    return tuple(int(v) for v in value)
+    return tuple(as_int(name, v) for v in value)
 
 
 def sequence(value: Any, n: int, data_format: str, name: str) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.convert import convert
-from tfteach.framework.dtypes import DType, as_dtype, dtypes_of, int32
+from tfteach.framework.dtypes import DType, dtypes_of, int32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import OPS, Op
@@ -185,7 +185,7 @@ def histogram_fixed_width(
     with name_scope(
         name, "histogram_fixed_width", [values, value_range, nbins]
     ) as scope:
-        op = HistogramFixedWidth(as_dtype(dtype))
+        op = HistogramFixedWidth(dtype)
         return op(values, value_range, nbins, name=scope)
 
 

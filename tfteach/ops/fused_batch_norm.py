@@ -352,6 +352,6 @@ def fused_batch_norm(
         )
     mean = constant([], float32) if mean is None else mean
     variance = constant([], float32) if variance is None else variance
-    op = FusedBatchNormV3(max(epsilon, LEAST_EPSILON), data_format, bool(is_training))
+    op = FusedBatchNormV3(max(epsilon, LEAST_EPSILON), data_format, is_training)
     y, batch_mean, batch_variance, *_ = op(x, scale, offset, mean, variance, name=name)
     return y, batch_mean, batch_variance

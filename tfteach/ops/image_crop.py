@@ -364,5 +364,5 @@ def crop_and_resize(
     Source: CropAndResize in core/ops/image_ops.cc.
     """
     box_ind = array.either("box_indices", box_indices, "box_ind", box_ind)
-    op = CropAndResize(method, float(extrapolation_value))
+    op = CropAndResize(method, extrapolation_value)
     return op(image, boxes, box_ind, crop_size, name=name)

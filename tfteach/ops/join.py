@@ -171,6 +171,7 @@ class Split(Op):
     aliases: ClassVar[bool] = True
     by_value: ClassVar[tuple[str, ...]] = ("split_dim",)
     host_inputs: ClassVar[tuple[str, ...]] = ("split_dim",)
+    minimum: ClassVar[dict[str, int]] = {"num_split": 1}
 
     def infer_shape(self, split_dim: Any, value: Shape) -> list[Shape]:
         if value is None:
@@ -238,6 +239,7 @@ class SplitV(Op):
     aliases: ClassVar[bool] = True
     by_value: ClassVar[tuple[str, ...]] = ("size_splits", "split_dim")
     host_inputs: ClassVar[tuple[str, ...]] = ("size_splits", "split_dim")
+    minimum: ClassVar[dict[str, int]] = {"num_split": 1}
 
     def infer_shape(self, value: Shape, size_splits: Any, split_dim: Any) -> Any:
         if value is None:

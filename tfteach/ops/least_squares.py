@@ -170,7 +170,7 @@ def matrix_solve_ls(
             "!= 0 due to poor accuracy."
         )
     if not _is_composite(matrix, fast):
-        return MatrixSolveLs(bool(fast))(matrix, rhs, l2_regularizer, name=name)
+        return MatrixSolveLs(fast)(matrix, rhs, l2_regularizer, name=name)
 
     def tall() -> Tensor:
         factor = _gramian_cholesky(matrix, l2_regularizer, True)

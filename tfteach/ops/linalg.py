@@ -254,7 +254,7 @@ def matmul(
                 a, adjoint_a = conj(a), True
             if transpose_b:
                 b, adjoint_b = conj(b), True
-            op: Op = BatchMatMulV2(bool(adjoint_a), bool(adjoint_b))
+            op: Op = BatchMatMulV2(adjoint_a, adjoint_b)
         else:
             if adjoint_a:
                 a, transpose_a = conj(a), True
@@ -267,7 +267,7 @@ def matmul(
                     a, b, transpose_a, transpose_b, a_is_sparse, b_is_sparse, scope
                 )
                 return upward("cast")(found, bfloat16) if all(is_half) else found
-            op = MatMul(bool(transpose_a), bool(transpose_b))
+            op = MatMul(transpose_a, transpose_b)
         return op(a, b, name=scope)
 
 

@@ -133,5 +133,5 @@ def lrn(
 
     Source: LRN in core/ops/nn_ops.cc.
     """
-    op = LRN(int(depth_radius), float(bias), float(alpha), float(beta))
+    op = LRN(depth_radius, bias, alpha, beta)
     return op(input, name=name)

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tfteach.framework.dtypes import DType, as_dtype, int32
+from tfteach.framework.dtypes import DType, int32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import Op
@@ -85,4 +85,4 @@ def lu(input: Any, output_idx_type: Any = int32, name: str | None = None) -> Any
 
     Source: Lu in core/ops/linalg_ops.cc.
     """
-    return _Lu(*Lu(as_dtype(output_idx_type))(input, name=name))
+    return _Lu(*Lu(output_idx_type)(input, name=name))

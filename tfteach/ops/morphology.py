@@ -6,7 +6,7 @@ Source: core/ops/nn_ops.cc, core/kernels/dilation_ops.cc, python/ops/nn_ops.py.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.errors import invalid_argument
@@ -26,6 +26,7 @@ from tfteach.ops.unary import negative
 
 class _Dilation(Op, abstract=True):
     T = GRAD_TYPES
+    minimum: ClassVar[dict[str, int]] = {"strides": 4, "rates": 4}
     strides: tuple[int, ...]
     rates: tuple[int, ...]
     padding: str
@@ -33,13 +34,6 @@ class _Dilation(Op, abstract=True):
     def validate(self) -> None:
         kind = self.op_type
         check_choice(kind, "padding", self.padding, geometry.PADDINGS)
-        for name in ("strides", "rates"):
-            found = getattr(self, name)
-            if len(found) < 4:
-                raise ValueError(
-                    f"Attr '{name}' of '{kind}' Op passed list of length {len(found)} "
-                    "less than minimum 4."
-                )
 
     def same(self, kind: type[_Dilation]) -> Any:
         """Another of these ops with the same attributes."""

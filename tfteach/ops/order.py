@@ -283,7 +283,7 @@ def top_k(input: Any, k: Any = 1, sorted: bool = True, name: str | None = None) 
 
     Source: TopKV2 in core/ops/nn_ops.cc.
     """
-    return _TopK(*TopKV2(bool(sorted))(input, k, name=name))
+    return _TopK(*TopKV2(sorted)(input, k, name=name))
 
 
 @export("unique")
@@ -300,7 +300,7 @@ def unique(x: Any, out_idx: Any = int32, name: str | None = None) -> Any:
 
     Source: Unique in core/ops/array_ops.cc.
     """
-    return _Unique(*Unique(as_dtype(out_idx))(x, name=name))
+    return _Unique(*Unique(out_idx)(x, name=name))
 
 
 @export("unique_with_counts")
@@ -317,7 +317,7 @@ def unique_with_counts(x: Any, out_idx: Any = int32, name: str | None = None) ->
 
     Source: UniqueWithCounts in core/ops/array_ops.cc.
     """
-    return _UniqueWithCounts(*UniqueWithCounts(as_dtype(out_idx))(x, name=name))
+    return _UniqueWithCounts(*UniqueWithCounts(out_idx)(x, name=name))
 
 
 @export("setdiff1d")
@@ -334,7 +334,7 @@ def setdiff1d(x: Any, y: Any, index_dtype: Any = int32, name: str | None = None)
 
     Source: ListDiff in core/ops/array_ops.cc.
     """
-    return _ListDiff(*ListDiff(as_dtype(index_dtype))(x, y, name=name))
+    return _ListDiff(*ListDiff(index_dtype)(x, y, name=name))
 
 
 @export("searchsorted")
@@ -391,7 +391,7 @@ def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
 
     Source: Bitcast in core/ops/array_ops.cc.
     """
-    result: Tensor = Bitcast(as_dtype(type))(input, name=name)
+    result: Tensor = Bitcast(type)(input, name=name)
     source = result.op.inputs[0]
     known, old = source.static_shape, source.dtype.base_dtype.size
     new = result.dtype.size

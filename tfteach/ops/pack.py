@@ -100,6 +100,7 @@ class Unpack(Op):
     num: int
     axis: int = 0
     aliases: ClassVar[bool] = True
+    minimum: ClassVar[dict[str, int]] = {"num": 0}
 
     def infer_shape(self, value: Shape) -> list[Shape]:
         if value is None:

@@ -27,6 +27,7 @@ class DynamicPartition(Op):
 
     signature = "data: T, partitions: int32 -> outputs: num_partitions*T"
     num_partitions: int
+    minimum: ClassVar[dict[str, int]] = {"num_partitions": 1}
 
     def infer_shape(self, data: Shape, partitions: Shape) -> list[Shape]:
         if data is None or partitions is None:

@@ -138,6 +138,8 @@ class ExtractImagePatches(_Patches):
     rates: tuple[int, ...]
     padding: str
 
+    minimum: ClassVar[dict[str, int]] = {"ksizes": 4, "strides": 4, "rates": 4}
+
     @property
     def apart(self) -> tuple[int, ...]:
         return self.rates
@@ -170,6 +172,7 @@ class ExtractVolumePatches(_Patches):
     strides: tuple[int, ...]
     padding: str
     dimensions = 3
+    minimum: ClassVar[dict[str, int]] = {"ksizes": 5, "strides": 5}
 
     def infer_shape(self, input: Shape) -> Shape:
         return self.windows_of(input)

@@ -152,6 +152,8 @@ class Pooling(Op, abstract=True):
 class Pool(Pooling, abstract=True):
     """Pooling over two dimensions."""
 
+    minimum: ClassVar[dict[str, int]] = {"ksize": 4, "strides": 4}
+
     ksize: tuple[int, ...]
     strides: tuple[int, ...]
     padding: str

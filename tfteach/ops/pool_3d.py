@@ -30,6 +30,8 @@ REFUSED = "Pooling is not yet supported on the depth dimension."
 
 
 class _Pool3D(Pooling, abstract=True):
+    minimum: ClassVar[dict[str, int]] = {"ksize": 5, "strides": 5}
+
     ksize: tuple[int, ...]
     strides: tuple[int, ...]
     padding: str

@@ -26,6 +26,8 @@ _Outputs: Any = namedtuple("MaxPoolWithArgmax", "output argmax")  # type: ignore
 
 
 class _Argmax(Pooling, abstract=True):
+    minimum: ClassVar[dict[str, int]] = {"ksize": 4, "strides": 4}
+
     T = GRAD_TYPES
     data_format: ClassVar[str] = "NHWC"
     if TYPE_CHECKING:  # a field of the subclasses, in TF's order
@@ -177,6 +179,6 @@ def max_pool_with_argmax(
         geometry.ints(function, "ksize", ksize),
         geometry.ints(function, "strides", strides),
         int64 if kind is None else as_dtype(kind), padding,
-        bool(include_batch_in_index),
+        include_batch_in_index,
     )  # fmt: skip
     return _Outputs(*op(input, name=name))

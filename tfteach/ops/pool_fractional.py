@@ -88,12 +88,7 @@ class _Fractional(Op, abstract=True):
     on_gpu: ClassVar[bool] = False
     is_foldable: ClassVar[bool] = False
 
-    def validate(self) -> None:
-        if len(self.pooling_ratio) < 4:
-            raise ValueError(
-                f"Attr 'pooling_ratio' of '{self.op_type}' Op passed list of length "
-                f"{len(self.pooling_ratio)} less than minimum 4."
-            )
+    minimum: ClassVar[dict[str, int]] = {"pooling_ratio": 4}
 
     def infer_shape(self, value: Shape) -> list[Shape]:
         sizes = shapes.with_rank(value, 4)
@@ -313,7 +308,7 @@ def fractional_max_pool(
     (2015).
     """
     how = pseudo_random, overlapping, deterministic, seed, seed2
-    op = FractionalMaxPool(tuple(pooling_ratio), *how)
+    op = FractionalMaxPool(pooling_ratio, *how)
     return _MaxPooled(*op(value, name=name))
 
 
@@ -337,5 +332,5 @@ def fractional_avg_pool(
     Source: FractionalAvgPool in core/ops/nn_ops.cc.
     """
     how = pseudo_random, overlapping, deterministic, seed, seed2
-    op = FractionalAvgPool(tuple(pooling_ratio), *how)
+    op = FractionalAvgPool(pooling_ratio, *how)
     return _AvgPooled(*op(value, name=name))

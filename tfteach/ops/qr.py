@@ -88,4 +88,4 @@ def qr(
 
     Source: Qr in core/ops/linalg_ops.cc.
     """
-    return _Qr(*Qr(bool(full_matrices))(input, name=name))
+    return _Qr(*Qr(full_matrices)(input, name=name))

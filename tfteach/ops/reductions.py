@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from tfteach.framework.attributes import dtype_attribute
 from tfteach.framework.dtypes import int32, int64
 from tfteach.framework.export import export
-from tfteach.framework.inputs import dtype_attribute
 from tfteach.framework.op import OPS
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import is_full
@@ -36,9 +36,8 @@ def lookup(new_name: str, new: Any, old_name: str, old: Any) -> Any:
 def reduce(op_type: str, x: Any, axis: Any, keepdims: Any, name: str | None) -> Tensor:
     """A node of a `Reduction`, as the public functions build it."""
     cls: Any = OPS[op_type]
-    keep = bool(keepdims)
-    result = cls(keep_dims=keep)(x, _axes(x, axis), name=name)
-    if axis is None and not keep and not is_full(result._shape):
+    result = cls(keep_dims=keepdims)(x, _axes(x, axis), name=name)
+    if axis is None and not keepdims and not is_full(result._shape):
         result.set_shape(())
     return result
 

@@ -133,7 +133,7 @@ def cumsum(
     """
     with name_scope(name, "Cumsum", [x]) as scope:
         x = convert(x, name="x")
-        return Cumsum(bool(exclusive), bool(reverse))(x, axis, name=scope)
+        return Cumsum(exclusive, reverse)(x, axis, name=scope)
 
 
 @export("math.cumprod", "cumprod")
@@ -169,7 +169,7 @@ def cumprod(
     """
     with name_scope(name, "Cumprod", [x]) as scope:
         x = convert(x, name="x")
-        return Cumprod(bool(exclusive), bool(reverse))(x, axis, name=scope)
+        return Cumprod(exclusive, reverse)(x, axis, name=scope)
 
 
 class Range(Op):

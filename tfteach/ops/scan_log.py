@@ -75,5 +75,5 @@ def cumulative_logsumexp(
     """
     with name_scope(name, "CumulativeLogsumexp", [x]) as scope:
         x = convert(x, name="x")
-        op = CumulativeLogsumexp(bool(exclusive), bool(reverse))
+        op = CumulativeLogsumexp(exclusive, reverse)
         return op(x, axis, name=scope)

@@ -188,7 +188,7 @@ def shape_n(input: Any, out_type: Any = int32, name: str | None = None) -> list[
 
     Source: ShapeN in core/ops/array_ops.cc.
     """
-    return ShapeN(as_dtype(out_type))(input, name=name)
+    return ShapeN(out_type)(input, name=name)
 
 
 @export("size")

@@ -117,7 +117,7 @@ def matrix_inverse(
 
     Source: MatrixInverse in core/ops/linalg_ops.cc.
     """
-    return MatrixInverse(bool(adjoint))(input, name=name)
+    return MatrixInverse(adjoint)(input, name=name)
 
 
 class MatrixDeterminant(Op):
@@ -288,7 +288,7 @@ def matrix_solve(
 
     Source: MatrixSolve in core/ops/linalg_ops.cc.
     """
-    return MatrixSolve(bool(adjoint))(matrix, rhs, name=name)
+    return MatrixSolve(adjoint)(matrix, rhs, name=name)
 
 
 class MatrixTriangularSolve(Op):
@@ -348,7 +348,7 @@ def matrix_triangular_solve(
 
     Source: MatrixTriangularSolve in core/ops/linalg_ops.cc.
     """
-    return MatrixTriangularSolve(bool(lower), bool(adjoint))(matrix, rhs, name=name)
+    return MatrixTriangularSolve(lower, adjoint)(matrix, rhs, name=name)
 
 
 @export("linalg.cholesky_solve", "cholesky_solve")

@@ -198,7 +198,7 @@ def _reduce(
             if count is None
             else constant(np.arange(count, dtype=np.int32))
         )
-    result = op_class(bool(keepdims))(*parts_of(sp_input), axis)
+    result = op_class(keepdims)(*parts_of(sp_input), axis)
     return SparseTensor(*result) if isinstance(result, list) else result
 
 

@@ -5,7 +5,7 @@ Source: core/ops/sparse_ops.cc; python/ops/sparse_ops.py.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -32,6 +32,7 @@ class SparseSplit(SparseShapeOp):
         "output_shape: num_split*int64"
     )
     num_split: int
+    minimum: ClassVar[dict[str, int]] = {"num_split": 1}
 
     def infer_shape(self, axis: Shape, i: Shape, v: Shape, s: Shape) -> list[Shape]:
         (count,) = shapes.with_rank(s, 1)

@@ -251,22 +251,22 @@ def assign(
 
 @export("assign_add")
 def assign_add(
-    ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None
+    ref: Any, value: Any, use_locking: Any = None, name: str | None = None
 ) -> Any:
     """Add `value` to a variable; a Tensor of its new value.  See `tf.assign`."""
     if not ref.dtype.is_ref:
         return ref.assign_add(value)
-    return AssignAdd(bool(use_locking))(ref, value, name=name)
+    return AssignAdd(use_locking)(ref, value, name=name)
 
 
 @export("assign_sub")
 def assign_sub(
-    ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None
+    ref: Any, value: Any, use_locking: Any = None, name: str | None = None
 ) -> Any:
     """Subtract `value` from a variable; a Tensor of its new value."""
     if not ref.dtype.is_ref:
         return ref.assign_sub(value)
-    return AssignSub(bool(use_locking))(ref, value, name=name)
+    return AssignSub(use_locking)(ref, value, name=name)
 
 
 @export("count_up_to")

@@ -102,6 +102,7 @@ class ImageSummary(_SummaryOp):
     T = dtypes_of("uint8 float32 float16 float64")
     T_default = float32
     max_images: int = 3
+    minimum: ClassVar[dict[str, int]] = {"max_images": 1}
     bad_color: np.ndarray[Any, Any] = BAD_COLOR
 
     def __eq__(self, other: object) -> bool:
@@ -113,13 +114,6 @@ class ImageSummary(_SummaryOp):
 
     def __hash__(self) -> int:
         return hash((self.max_images, self.bad_color.tobytes()))
-
-    def validate(self) -> None:
-        if self.max_images < 1:
-            raise ValueError(
-                f"Attr 'max_images' of 'ImageSummary' Op passed {self.max_images} less "
-                "than minimum 1."
-            )
 
     def compute(self, xp: Any, tag: Any, tensor: Any) -> Any:
         images = np.asarray(tensor)
@@ -145,13 +139,7 @@ class AudioSummaryV2(_SummaryOp):
 
     signature = "tag: string, tensor: float32, sample_rate: float32 -> summary: string"
     max_outputs: int = 3
-
-    def validate(self) -> None:
-        if self.max_outputs < 1:
-            raise ValueError(
-                f"Attr 'max_outputs' of 'AudioSummaryV2' Op passed {self.max_outputs} "
-                "less than minimum 1."
-            )
+    minimum: ClassVar[dict[str, int]] = {"max_outputs": 1}
 
     def compute(self, xp: Any, tag: Any, tensor: Any, sample_rate: Any) -> Any:
         sounds, rate = np.asarray(tensor), float(sample_rate)

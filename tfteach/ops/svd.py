@@ -188,5 +188,5 @@ def svd(
 
     Source: Svd in core/ops/linalg_ops.cc.
     """
-    s, u, v = Svd(bool(compute_uv), bool(full_matrices))(tensor, name=name)
+    s, u, v = Svd(compute_uv, full_matrices)(tensor, name=name)
     return (real(s), u, v) if compute_uv else real(s)

@@ -306,13 +306,9 @@ class InitializeTableFromTextFileV2(TableOp):
     vocab_size: int = -1
     delimiter: str = "\t"
 
-    def validate(self) -> None:
-        for what in ("key_index", "value_index"):
-            if getattr(self, what) < WHOLE_LINE:
-                raise ValueError(
-                    f"Attr '{what}' of '{self.op_type}' Op passed "
-                    f"{getattr(self, what)} less than minimum {WHOLE_LINE}."
-                )
+    minimum: ClassVar[dict[str, int]] = {
+        "key_index": WHOLE_LINE, "value_index": WHOLE_LINE, "vocab_size": -1,
+    }  # fmt: skip
 
     def infer_shape(self, table_handle: Shape, filename: Shape) -> list[Shape]:
         shapes.with_rank(filename, 0)

@@ -6,8 +6,8 @@ Source: core/ops/string_ops.cc, parsing_ops.cc (StringToNumber).
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -184,12 +184,7 @@ class BucketOp(TextOp, abstract=True):
 
     num_buckets: int
 
-    def validate(self) -> None:
-        if self.num_buckets < 1:
-            raise ValueError(
-                f"Attr 'num_buckets' of '{self.op_type}' Op passed "
-                f"{self.num_buckets} less than minimum 1."
-            )
+    minimum: ClassVar[dict[str, int]] = {"num_buckets": 1}
 
 
 class StringToHashBucket(BucketOp):
@@ -267,7 +262,7 @@ def string_to_hash_bucket_fast(
 
 @export("string_to_hash_bucket_strong", "strings.to_hash_bucket_strong")
 def string_to_hash_bucket_strong(
-    input: Any, num_buckets: int, key: Sequence[int], name: str | None = None
+    input: Any, num_buckets: int, key: Any, name: str | None = None
 ) -> Tensor:
     """A bucket for each string that nobody without the key can aim at.
 
@@ -285,5 +280,5 @@ def string_to_hash_bucket_strong(
 
     Source: StringToHashBucketStrong in core/ops/string_ops.cc; SipHash.
     """
-    op = StringToHashBucketStrong(num_buckets, tuple(key))
+    op = StringToHashBucketStrong(num_buckets, key)
     return op(input, name=name)

@@ -273,7 +273,7 @@ def tridiagonal_solve(
     elif diagonals_format != "compact":
         raise ValueError(f"Unrecognized diagonals_format: {diagonals_format}")
     _check_compact(diagonals, rhs)
-    op = TridiagonalSolve(bool(partial_pivoting))
+    op = TridiagonalSolve(partial_pivoting)
     if len(rhs.shape) == len(diagonals.shape) - 1:
         column = expand_dims(conj(rhs) if conjugate_rhs else rhs, -1)
         return squeeze(op(diagonals, column, name=name), -1)
