@@ -66,9 +66,21 @@ def test_pairs_stand_in_the_step_and_in_the_trace() -> None:
         )  # fmt: skip
     stats = {d.device: [n.timeline_label for n in d.node_stats] for d in
              metadata.step_stats.dev_stats}  # fmt: skip
-    assert set(stats) == {CPU, GPU}
-    assert any("= _Recv(" in label for label in stats[GPU])
-    assert any("= _Send(" in label for label in stats[CPU])
+    assert set(stats) == {"/host:CPU", CPU, GPU}
+    copies = {
+        n.node_name: n.timeline_label.split(",")[1]
+        for d in metadata.step_stats.dev_stats
+        if d.device == "/host:CPU"
+        for n in d.node_stats
+        if "/_" in n.node_name
+    }
+    assert copies == {
+        "_arg_x_0_0/_0:_Send": f"device={CPU}",
+        "_arg_x_0_0/_1:_Recv": f"device={GPU}",
+        "y/_2:_Send": f"device={GPU}",
+        "y/_3:_Recv": f"device={CPU}",
+    }
+    assert stats[GPU] == ["_SOURCE = NoOp()", "y = Add(_arg_x_0_0/_1, _arg_x_0_0/_1)"]
 
 
 def test_one_device_pays_nothing() -> None:

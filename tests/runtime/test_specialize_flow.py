@@ -411,7 +411,7 @@ def test_observed_runs_and_other_feeds_beside_special_ones() -> None:
         metadata = tf.RunMetadata()
         traced = session.run(value, {x: [1.0]}, options, metadata)
         assert traced.tolist() == [8.0]
-        (device,) = metadata.step_stats.dev_stats
+        _, device = metadata.step_stats.dev_stats
         assert [n.node_name for n in device.node_stats].count("while/mul") == 3
 
 

@@ -219,3 +219,19 @@ def test_a_branch_behind_a_write_sees_what_was_written() -> None:
         session.run(variable.initializer)
         assert session.run(plain) == 5.0
         assert session.run([chosen, plain])[1] == 5.0
+
+
+def test_neutral_arithmetic_is_bypassed_unless_it_depends_on_a_feed() -> None:
+    x = tf.placeholder(tf.float32, [2], name="x")
+    r = tf.random_normal([2], name="r")
+    kept = tf.exp(x * 1.0 + 0.0)
+    gone = tf.exp((0.0 + r / 1.0) * tf.ones([2]) - 0.0, name="gone")
+    wider = tf.exp(r * tf.ones([3, 2]), name="wider")
+    step = step_of([kept, gone, wider], [x])
+    optimize(step)
+    kinds = [node.op.type for node in step.nodes if node.values is None]
+    assert sorted(kinds) == sorted(
+        ["RandomStandardNormal", "Mul", "AddV2", "Exp", "Exp", "Mul", "Exp"]
+    )
+    log = {change.reason for change in step.log if change.pass_name == "fold_constants"}
+    assert "hands on r/RandomStandardNormal unchanged" in log

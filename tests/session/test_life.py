@@ -244,18 +244,16 @@ def test_run_metadata_holds_every_op_that_ran() -> None:
         for _ in range(15):
             value = sess.run(z, {x: [0, 0, 0]}, options=options, run_metadata=metadata)
             assert value.tolist() == [1.0, 4.0, 9.0]
-        (device,) = metadata.step_stats.dev_stats
+        _, device = metadata.step_stats.dev_stats  # the first is /host:CPU
         assert device.device == "/job:localhost/replica:0/task:0/device:CPU:0"
         rows = {row.node_name: row for row in device.node_stats}
         assert {"y", "z"} <= set(rows)
         assert rows["z"].timeline_label == "z = Mul(y, y)"
+        assert rows["y"].timeline_label == "y = Add(_arg_x_0_0, y/y)"
         description = rows["z"].output[0].tensor_description
         assert description.dtype == tf.float32.as_datatype_enum
         assert description.allocation_description.requested_bytes == 12
         sess.run(z, {x: [0, 0, 0]}, options=tf.RunOptions())
-        for bad in ({"options": 3}, {"run_metadata": 3}):
-            with pytest.raises(TypeError):
-                sess.run(z, {x: [0, 0, 0]}, **bad)
 
 
 @pytest.mark.parametrize("by", ["options", "config"])
@@ -374,10 +372,3 @@ def test_a_fetched_read_shows_what_the_run_has_written(in_branch: bool) -> None:
         if in_branch:
             fetches.append(tf.cond(tf.constant(True), lambda: 1.0, lambda: 2.0))
         assert session.run(fetches)[:3] == [5.0, 5.0, 5.0]
-
-
-def test_a_report_of_allocations_is_refused() -> None:
-    with tf.Session() as session:
-        options = tf.RunOptions(report_tensor_allocations_upon_oom=True)
-        with pytest.raises(NotImplementedError, match="report_tensor_allocations"):
-            session.run(tf.constant(1), options=options)

@@ -96,7 +96,7 @@ def test_the_life_of_each_array() -> None:
         options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
         total = tf.reduce_sum(tf.identity(w, name="read"), name="total")
         sess.run([z, total], {x: [2.0] * 1000}, options, metadata)
-    (device,) = metadata.step_stats.dev_stats
+    host, device = metadata.step_stats.dev_stats
     rows = {row.node_name: row for row in device.node_stats}
     (memory,) = rows["y"].memory
     assert memory.allocator_name == "cpu"
@@ -109,5 +109,5 @@ def test_the_life_of_each_array() -> None:
     assert found.allocation_description.requested_bytes == 2000
     assert found.allocation_description.allocated_bytes == 0  # the variable's own
     assert not rows["w/read"].memory
-    assert rows["y"].thread_id in device.thread_names
+    assert {row.thread_id for row in host.node_stats} == set(host.thread_names)
     assert rows["y"].all_end_rel_nanos >= rows["y"].op_end_rel_nanos > 0

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from tfteach import protos
 from tfteach.explain.placement import label_of
 from tfteach.runtime.ledger import show_bytes
 
+_FRAME = ("_Arg", "_Retval")
+# What TensorFlow calls the feed of x:0, and the halves of copies.
+_ARGUMENT = re.compile(r"^_arg_(.+)_(\d+)_\d+(?=$|/_\d+$)")
+_HALF = re.compile(r"/_\d+$")
+_COPY = re.compile(r"(.+)/_(\d+):(_Send|_Recv)")
+_WHERE = re.compile(r"device=([^,]+)")
 _LABEL = re.compile(r".* = (\w+)\((.*)\)")
 MOST_LINES = 25
 
@@ -93,7 +99,10 @@ class StepTimes(NamedTuple):
     def summary(self) -> str:
         """One line: how long the run took, and in which type of op most of it went."""
         if not self.ops:
-            return "Nothing was timed: no op ran."
+            return (
+                "Nothing was timed: no op ran. What is constant is computed once, "
+                "before the run."
+            )
         count = len(self.wall_us)
         runs = f"{count} runs, the fastest" if count > 1 else "one run"
         first = self.by_type()[0]
@@ -120,18 +129,34 @@ class StepTimes(NamedTuple):
 def times_of(run_metadata: Any) -> StepTimes:
     """The times in a RunMetadata (or its step_stats), from here or from TensorFlow.
 
+    The rows of feeds, fetches and what else has no kernel here are left out.  Copies
+    between devices are recorded from HARDWARE_TRACE on.
+
     Example:
       >>> print(times_of(run_metadata))
       one run: 1.24 ms, 31 ops; Conv2D takes 41% of their time
       ...
     """
     stats = getattr(run_metadata, "step_stats", run_metadata)
-    found = [
-        _op_time(node, device.device, "simulated" in device.thread_names.values())
+    simulated = {
+        device.device
         for device in stats.dev_stats
-        if not re.fullmatch("/(host|device:GPU).*", device.device)  # told twice by TF
-        for node in device.node_stats
-    ]
+        if "simulated" in device.thread_names.values()
+    }
+    sizes: dict[str, int] = {}
+    found: list[OpTime] = []
+    for device in stats.dev_stats:
+        if re.fullmatch("/(host|device:GPU).*", device.device):  # told twice by TF
+            continue
+        for node in device.node_stats:
+            op = _op_time(node, device.device, device.device in simulated)
+            sizes[op.name] = op.size_bytes
+            has_kernel = node.all_end_rel_nanos or not node.all_start_nanos
+            if has_kernel and op.name != "_SOURCE" and op.op_type not in _FRAME:
+                found.append(op)
+    for device in stats.dev_stats:
+        if device.device.startswith("/host"):
+            found += _copies(device, sizes, simulated)
     first = min((op.start_us for op in found), default=0.0)
     ops = [op._replace(start_us=op.start_us - first) for op in found]
     ops.sort(key=lambda op: op.start_us)
@@ -184,17 +209,50 @@ def lane_of(op: OpTime) -> str:
     return label_of(op.device) or op.device
 
 
+def _copies(host: Any, sizes: dict[str, int], simulated: set[str]) -> Iterator[OpTime]:
+    """The halves of copies, which stand in the rows of the threads only."""
+    for node in host.node_stats:
+        copy = _COPY.fullmatch(node.node_name)
+        where = _WHERE.search(node.timeline_label)
+        if copy is None or where is None:
+            continue
+        source, number, kind = copy.groups()
+        taken = source if kind == "_Send" else f"{source}/_{int(number) - 1}"
+        device = where.group(1)
+        start_us, elapsed_us = _span(node)
+        yield OpTime(
+            _ARGUMENT.sub(r"\1", f"{source}/_{number}"),
+            kind,
+            device,
+            0,
+            start_us,
+            elapsed_us,
+            sizes.get(source, 0),
+            (_shown(taken),),
+            device in simulated,
+        )
+
+
+def _shown(name: str) -> str:
+    """An input by the name that it has in the graph."""
+    return _ARGUMENT.sub(r"\1" if _HALF.search(name) else r"\1:\2", name)
+
+
+def _span(node: Any) -> tuple[float, float]:
+    """When a row begins, and how long it lasts, in microseconds."""
+    if node.all_start_nanos:
+        return node.all_start_nanos / 1000, node.all_end_rel_nanos / 1000
+    return float(node.all_start_micros), float(node.all_end_rel_micros)
+
+
 def _op_time(node: Any, device: str, is_simulated: bool) -> OpTime:
     match = _LABEL.fullmatch(node.timeline_label)
     kind, inputs = match.groups() if match else ("unknown", "")
-    nanos = node.all_start_nanos
-    start = nanos / 1000 if nanos else float(node.all_start_micros)
-    rel = node.all_end_rel_nanos
-    elapsed = rel / 1000 if nanos else float(node.all_end_rel_micros)
+    start, elapsed = _span(node)
     size = 0
     for output in node.output:
         size += output.tensor_description.allocation_description.requested_bytes
-    taken = tuple(inputs.split(", ")) if inputs else ()
+    taken = inputs.split(", ") if inputs else []
     return OpTime(
         node.node_name,
         kind,
@@ -203,7 +261,7 @@ def _op_time(node: Any, device: str, is_simulated: bool) -> OpTime:
         start,
         elapsed,
         size,
-        taken,
+        tuple(map(_shown, taken)),
         is_simulated,
     )
 

@@ -118,6 +118,8 @@ class Op:
     is_elementwise: ClassVar[bool] = False
     # Whether the cores had better share its work (framework/threads.py).
     is_heavy: ClassVar[bool] = False
+    # Whether TensorFlow takes the kernel for worth a place in a trace of the threads.
+    is_expensive: ClassVar[bool] = True
     # Whether a GPU has this kernel.
     on_gpu: ClassVar[bool] = True
     # Whether the kernel calls a function of the user's, which can do anything.
@@ -340,6 +342,12 @@ class Op:
           values: the constant values of the inputs, None where a run decides.
         """
         return None
+
+    def forwards_but_signed_zeros(
+        self, inputs: list[Any], output: Any, values: list[Any]
+    ) -> int | None:
+        """As `forwards`, but 0 and -0 count as equal."""
+        return self.forwards(inputs, output, values)
 
     def output_dtypes(self, bound: dict[str, Any]) -> list[DType]:
         """The output types, given what the inputs bind and this op's attributes."""

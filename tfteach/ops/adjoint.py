@@ -81,6 +81,7 @@ class BroadcastGradientArgs(Op):
     T = dtypes_of("int32 int64")
     T_default = int32
     host_inputs: ClassVar[tuple[str, ...]] = ("s0", "s1")
+    is_expensive: ClassVar[bool] = False
 
     def infer_shape(self, s0: Shape, s1: Shape) -> list[Shape]:
         shapes.with_rank(s0, 1)

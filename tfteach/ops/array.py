@@ -32,6 +32,7 @@ class _Same(Op, abstract=True):
     """The input as it is."""
 
     aliases: ClassVar[bool] = True
+    is_expensive: ClassVar[bool] = False
 
     def infer_shape(self, input: Shape) -> Shape:
         return input
@@ -77,6 +78,7 @@ class GuaranteeConst(StatefulOp):
 
     signature = "input: T -> output: T"
     aliases: ClassVar[bool] = True
+    is_expensive: ClassVar[bool] = False
 
     def infer_shape(self, input: Shape) -> Shape:
         return input
@@ -90,6 +92,7 @@ class IdentityN(Op):
 
     signature = "input: *T -> output: *T"
     aliases: ClassVar[bool] = True
+    is_expensive: ClassVar[bool] = False
 
     def infer_shape(self, input: list[Shape]) -> list[Shape]:
         return input
@@ -122,6 +125,7 @@ class Reshape(Op):
     aliases: ClassVar[bool] = True
     by_shape: ClassVar[tuple[str, ...]] = ("shape",)
     host_inputs: ClassVar[tuple[str, ...]] = ("shape",)
+    is_expensive: ClassVar[bool] = False
 
     def infer_shape(self, tensor: Shape, shape: Shape) -> Shape:
         elements = shapes.size_of(tensor)
@@ -217,6 +221,7 @@ class ExpandDims(Op):
     aliases: ClassVar[bool] = True
     by_value: ClassVar[tuple[str, ...]] = ("dim",)
     host_inputs: ClassVar[tuple[str, ...]] = ("dim",)
+    is_expensive: ClassVar[bool] = False
 
     def infer_shape(self, input: Shape, dim: Any) -> Shape:
         if input is None:
@@ -251,6 +256,7 @@ class Squeeze(Op):
     signature = "input: T -> output: T"
     squeeze_dims: tuple[int, ...] = ()
     aliases: ClassVar[bool] = True
+    is_expensive: ClassVar[bool] = False
 
     def infer_shape(self, input: Shape) -> Shape:
         if input is None:

@@ -35,6 +35,7 @@ class Const(Op):
     _digest: ClassVar[bytes | None] = None
     # How many elements the graph's file holds, if the last one fills up the shape.
     given: ClassVar[int | None] = None
+    is_expensive: ClassVar[bool] = False
 
     def __new__(cls, value: Any, dtype: DType) -> Self:
         # Not interned: every Const is as costly to compare as its array.
@@ -113,6 +114,7 @@ class PlaceholderWithDefault(Op):
 
     aliases: ClassVar[bool] = True
     is_foldable: ClassVar[bool] = False
+    is_expensive: ClassVar[bool] = False
 
     def infer_shape(self, input: Any) -> Shape:
         shapes.merge(input, self.shape)

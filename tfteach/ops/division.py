@@ -14,7 +14,14 @@ from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.ops.adjoint import after, dynamic_sums, upward
-from tfteach.ops.math import NO_NAN, QUOTIENTS, Binary, is_whole, zero_where
+from tfteach.ops.math import (
+    NO_NAN,
+    QUOTIENTS,
+    Binary,
+    beside,
+    is_whole,
+    zero_where,
+)
 
 REMAINDERS = dtypes_of("int32 int64 bfloat16 half float double")
 
@@ -36,6 +43,9 @@ class RealDiv(Binary):
 
     def compute(self, xp: Any, x: Any, y: Any) -> Any:
         return xp.true_divide(x, y)
+
+    def forwards(self, inputs: list[Any], output: Any, values: list[Any]) -> int | None:
+        return beside(1, inputs, output, values, either=False)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         return _quotient_gradient(op, grad, RealDiv())

@@ -36,6 +36,7 @@ class NoOp(Op):
 
     signature = "->"
     is_foldable: ClassVar[bool] = False
+    is_expensive: ClassVar[bool] = False
 
     def infer_shape(self) -> list[Shape]:
         return []
@@ -52,6 +53,7 @@ class ControlTrigger(Op):
 
     signature = "->"
     is_foldable: ClassVar[bool] = False
+    is_expensive: ClassVar[bool] = False
 
     def infer_shape(self) -> list[Shape]:
         return []
@@ -82,6 +84,7 @@ class _Flow(Op, abstract=True):
 
     aliases: ClassVar[bool] = True
     is_foldable: ClassVar[bool] = False
+    is_expensive: ClassVar[bool] = False
 
 
 class _Forward(_Flow, abstract=True):

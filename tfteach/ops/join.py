@@ -145,6 +145,7 @@ class ConcatOffset(Op):
 
     signature = "concat_dim: int32, shape: N*int32 -> offset: N*int32"
     host_inputs: ClassVar[tuple[str, ...]] = ("concat_dim", "shape")
+    is_expensive: ClassVar[bool] = False
 
     def infer_shape(self, concat_dim: Shape, shape: list[Shape]) -> list[Shape]:
         return list(shape)

@@ -36,6 +36,25 @@ def is_whole(array: Any) -> bool:
     return array.dtype.kind in "iu"
 
 
+def beside(
+    number: int, inputs: list[Any], output: Any, values: list[Any], either: bool = True
+) -> int | None:
+    """The position of the input beside a constant that is `number` throughout.
+
+    Args:
+      number: the neutral element.
+      inputs, output, values: as for `Op.forwards`.
+      either: False if only the second input can be neutral.
+    """
+    for i in (1, 0) if either else (1,):
+        value = values[i]
+        if value is None or value.dtype.hasobject or inputs[1 - i] is None:
+            continue
+        if inputs[1 - i] == output and None not in output and np.all(value == number):
+            return 1 - i
+    return None
+
+
 class Binary(Op, abstract=True):
     """An element-wise op of two tensors that broadcast."""
 
@@ -58,6 +77,11 @@ class Add(Binary):
         total = xp.add(x, y)
         return np.array(total, object) if isinstance(total, bytes) else total
 
+    def forwards_but_signed_zeros(
+        self, inputs: list[Any], output: Any, values: list[Any]
+    ) -> int | None:
+        return beside(0, inputs, output, values)
+
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         return _add_gradient(op, grad)
 
@@ -75,6 +99,11 @@ class AddV2(Binary):
 
     def compute(self, xp: Any, x: Any, y: Any) -> Any:
         return xp.add(x, y)
+
+    def forwards_but_signed_zeros(
+        self, inputs: list[Any], output: Any, values: list[Any]
+    ) -> int | None:
+        return beside(0, inputs, output, values)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         return _add_gradient(op, grad)
@@ -123,6 +152,11 @@ class Sub(Binary):
     def compute(self, xp: Any, x: Any, y: Any) -> Any:
         return xp.subtract(x, y)
 
+    def forwards_but_signed_zeros(
+        self, inputs: list[Any], output: Any, values: list[Any]
+    ) -> int | None:
+        return beside(0, inputs, output, values, either=False)
+
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         x, y = op.inputs
         if all_shapes_known_and_equal(x, y, grad):
@@ -165,6 +199,9 @@ class Mul(Binary):
 
     def compute(self, xp: Any, x: Any, y: Any) -> Any:
         return xp.multiply(x, y)
+
+    def forwards(self, inputs: list[Any], output: Any, values: list[Any]) -> int | None:
+        return beside(1, inputs, output, values)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         x, y = op.inputs

@@ -30,6 +30,7 @@ class Shape_(Op):  # the name `Shape` is the type of static shapes
     signature = "input: T -> output: out_type"
     out_type: DType = int32
     takes_only_shapes: ClassVar[bool] = True
+    is_expensive: ClassVar[bool] = False
 
     def infer_shape(self, input: Shape) -> Shape:
         return (None,) if input is None else (len(input),)
@@ -47,6 +48,7 @@ class ShapeN(Op):
     signature = "input: N*T -> output: N*out_type"
     out_type: DType = int32
     takes_only_shapes: ClassVar[bool] = True
+    is_expensive: ClassVar[bool] = False
 
     def infer_shape(self, input: list[Shape]) -> list[Shape]:
         return [(None,) if x is None else (len(x),) for x in input]
@@ -64,6 +66,7 @@ class Size(Op):
     signature = "input: T -> output: out_type"
     out_type: DType = int32
     takes_only_shapes: ClassVar[bool] = True
+    is_expensive: ClassVar[bool] = False
 
     def infer_shape(self, input: Shape) -> Shape:
         return ()
@@ -80,6 +83,7 @@ class Rank(Op):
 
     signature = "input: T -> output: int32"
     takes_only_shapes: ClassVar[bool] = True
+    is_expensive: ClassVar[bool] = False
 
     def infer_shape(self, input: Shape) -> Shape:
         return ()
@@ -97,6 +101,7 @@ class EnsureShape(Op):
     signature = "input: T -> output: T"
     shape: Shape
     aliases: ClassVar[bool] = True
+    is_expensive: ClassVar[bool] = False
 
     def infer_shape(self, input: Shape) -> Shape:
         return shapes.merge(self.shape, input)

@@ -107,6 +107,8 @@ class ParallelConcat(Op):
     signature = "values: N*T -> output: T"
     shape: Shape
 
+    is_expensive: ClassVar[bool] = False
+
     def infer_shape(self, values: list[Shape]) -> Shape:
         if not shapes.is_full(self.shape):
             raise ValueError("shape attr must be fully defined.")

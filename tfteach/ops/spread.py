@@ -132,6 +132,7 @@ class BroadcastArgs(Op):
     T = INDICES
     T_default = int32
     host_inputs: ClassVar[tuple[str, ...]] = ("s0", "s1")
+    is_expensive: ClassVar[bool] = False
 
     def infer_shape(self, s0: Shape, s1: Shape) -> Shape:
         (m,), (n,) = shapes.with_rank(s0, 1), shapes.with_rank(s1, 1)

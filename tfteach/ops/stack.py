@@ -92,6 +92,7 @@ class StackPushV2(StatefulOp):
     signature = "handle: resource, elem: T -> output: T"
     swap_memory: bool = False
     aliases: ClassVar[bool] = True
+    is_expensive: ClassVar[bool] = False
 
     def infer_shape(self, handle: Shape, elem: Shape) -> Shape:
         return elem
@@ -110,6 +111,7 @@ class StackPopV2(StatefulOp):
     signature = "handle: resource -> elem: elem_type"
     elem_type: DType
     aliases: ClassVar[bool] = True
+    is_expensive: ClassVar[bool] = False
 
     def infer_shape(self, handle: Shape) -> Shape:
         return None

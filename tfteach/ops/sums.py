@@ -113,6 +113,8 @@ class AccumulateNV2(Op):
     T = NUMBER_TYPES
     shape: Shape
 
+    is_expensive: ClassVar[bool] = False
+
     def infer_shape(self, inputs: list[Shape]) -> Shape:
         return shapes.merge(_merged(inputs), self.shape)
 

@@ -10,7 +10,12 @@ from tfteach.framework import errors
 from tfteach.framework import shape as shapes
 from tfteach.framework.op import Op
 from tfteach.runtime.instruction import Instruction
+from tfteach.runtime.ledger import no_room_for
 
+OOM_HINT = (
+    "\nHint: If you want to see a list of allocated tensors when OOM happens, add "
+    "report_tensor_allocations_upon_oom to RunOptions for current allocation info.\n"
+)
 # NumPy's words for shapes that do not broadcast, and for arrays that are too large;
 # TF has its own for both.
 _UNFIT = (
@@ -25,7 +30,6 @@ _UNFIT = (
 _TOO_LARGE = re.compile(
     r"Unable to allocate .* for an array with shape \((.*?)\) and data type (\w+)"
 )
-_TYPE_NAMES = {"float16": "half", "float32": "float", "float64": "double"}
 _BEYOND_ADDRESSES = re.compile(
     r"Maximum allowed (dimension|size) exceeded|array is too big|"
     r"cannot fit 'int' into an index-sized integer|maximum supported dimension"
@@ -43,12 +47,18 @@ def raise_blaming(error: Exception, instruction: Instruction | None) -> None:
     if not isinstance(error, errors.OpError):
         translated = _translated(error, instruction)
         _free_if_exhausted(error)
-        raise translated.at(op) from error
+        raise _with_hint(translated.at(op)) from error
     _free_if_exhausted(error)
     if error.op is None:
         error._message = error._message.replace("{name}", op.name)
-        raise error.at(op)
+        raise _with_hint(error.at(op))
     raise error
+
+
+def _with_hint(error: errors.OpError) -> errors.OpError:
+    if isinstance(error, errors.ResourceExhaustedError):
+        error._message += OOM_HINT
+    return error
 
 
 def _free_if_exhausted(error: Exception) -> None:
@@ -75,8 +85,9 @@ def _translated(error: Exception, instruction: Instruction) -> errors.OpError:
         if large is None:
             found = f"OOM when computing {node.op.name}: {error}"
         else:
-            shape, dtype = _numbers(large[1]), _TYPE_NAMES.get(large[2], large[2])
-            found = f"OOM when allocating tensor with shape[{shape}] and type {dtype}"
+            shape = tuple(map(int, filter(None, _numbers(large[1]).split(","))))
+            device = node.device
+            found = no_room_for(shape, large[2], device.name, device.allocator)
         return errors.ResourceExhaustedError(None, None, found)
     given = " and ".join(_shapes_given(error, node.spec)) or "unknown"
     if _BEYOND_ADDRESSES.search(words):

@@ -42,6 +42,7 @@ class Compiled(NamedTuple):
     """What execution needs of a step.
 
     Attributes:
+      step: what was compiled.
       registers: the initial registers; those of constants and handles are set.
       feeds: the registers that take the fed values, in the order of the feeds.
       kept_feeds: which of the feeds may outlive the run, so that they must be copied.
@@ -52,6 +53,7 @@ class Compiled(NamedTuple):
       writes: whether it changes variables.
     """
 
+    step: Step
     registers: list[Any]
     feeds: tuple[int, ...]
     kept_feeds: tuple[int, ...]
@@ -114,6 +116,7 @@ class Compiler:
             code, fused = [*code, committing], [*fused, committing]
         heavy = any(self.is_heavy(node) for node in step.nodes)
         return Compiled(
+            step,
             self.registers,
             feeds,
             self.kept_feeds(),

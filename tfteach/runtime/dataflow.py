@@ -29,7 +29,7 @@ from tfteach.runtime.compile import (
     takes_cell,
 )
 from tfteach.runtime.context import Context, Resources
-from tfteach.runtime.execute import StepObserver, Turns, ValueObserver
+from tfteach.runtime.execute import FlowObserver, StepObserver, Turns, ValueObserver
 from tfteach.runtime.frames import frames_of
 from tfteach.runtime.instruction import Instruction
 from tfteach.runtime.step import (
@@ -252,6 +252,7 @@ class _Run:
         self.deadline = deadline
         self.observers = observers
         self.followers = [o for o in observers if isinstance(o, ValueObserver)]
+        self.watchers = [o for o in observers if isinstance(o, FlowObserver)]
         self.queue: deque[_Ready] | _InTurns = _InTurns() if self.followers else deque()
         self.root = Frame(None, 0)
         self.wanted = {read_reference(edge) for edge in program.step.fetches}
@@ -315,10 +316,10 @@ class _Run:
                 results = [self._read(cell, values)[live[0]], np.int32(live[0])]
         else:  # Enter, Exit, NextIteration hand on their input
             results = [self._read(cell, values)[0]]
-        if self.followers and not dead and kind not in ("Plain", "ControlTrigger"):
+        if self.watchers and not dead and kind not in ("Plain", "ControlTrigger"):
             handed = [None if value is DEAD else value for value in results]
-            for follower in self.followers:
-                follower.passes(cell.node, handed, _turns(frame, iteration))
+            for watcher in self.watchers:
+                watcher.passes(cell.node, handed, _turns(frame, iteration))
         if kind == "Enter":
             self._enter(cell, results, frame, iteration)
         elif kind == "Exit":

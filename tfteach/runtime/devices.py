@@ -38,6 +38,7 @@ class Device:
       ledger: counts the memory taken, or None where it is not limited.
       is_simulated: whether a GPU is none.
       memory_limit_bytes: how much memory TF would say it has.
+      allocator: what TF calls the allocator of its memory.
       physical_device_desc: what stands behind it; "" for a CPU.
     """
 
@@ -49,6 +50,7 @@ class Device:
         self.name = f"{LOCAL}/device:{device_type}:{index}"
         self.xp = xp
         self.ledger: MemoryLedger | None = None
+        self.allocator = "cpu" if device_type == "CPU" else f"GPU_{index}_bfc"
         self.memory_limit_bytes = CPU_LIMIT_BYTES
         self.physical_device_desc = ""
         self.incarnation = _incarnations.setdefault(

@@ -67,7 +67,14 @@ class StepObserver(Protocol):
     def release(self, instruction: Instruction) -> None: ...
 
 
-class ValueObserver:
+class FlowObserver:
+    """An observer of branches and loops, too."""
+
+    def passes(self, node: Node, values: Sequence[Any], turns: Turns) -> None:
+        """A Switch, Merge or the like hands on values; None stands for a dead one."""
+
+
+class ValueObserver(FlowObserver):
     """An observer that is told the inputs as well, and the turns of loops.
 
     A step with loops then runs in order: a turn ends before the next one begins, a loop
@@ -76,9 +83,6 @@ class ValueObserver:
 
     def takes(self, node: Node, values: Sequence[Any], turns: Turns) -> None:
         """Called before `before`; a variable is its cell."""
-
-    def passes(self, node: Node, values: Sequence[Any], turns: Turns) -> None:
-        """A Switch, Merge or the like hands on values; None stands for a dead one."""
 
 
 class Program:
@@ -95,6 +99,7 @@ class Program:
         specialize: Callable[[FedShapes], Compiled] | None = None,
     ) -> None:
         self.compiled = compiled
+        self.step = compiled.step
         self._specialize = specialize
         self._is_heavy = compiled.is_heavy
         self._often_fed = OftenFed(self._for_shapes)
@@ -232,6 +237,7 @@ class Program:
         except Exception as error:
             registers.clear()
             values.clear()
-            result = results = None
+            result = value = None
+            results = ()
             raise_blaming(error, instruction)
         return [own(registers[slot]) for slot, own in compiled.fetches]

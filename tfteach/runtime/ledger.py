@@ -27,6 +27,15 @@ FIRST_REGION_BYTES = 1 << 20  # what an allocator that may grow begins with
 _KERNEL_NAMES = {"float32": "float", "float64": "double", "float16": "half"}
 
 
+def no_room_for(shape: Any, dtype: Any, device_name: str, allocator: str) -> str:
+    """TF's words for an array that does not fit into a device's memory."""
+    kind = as_dtype(dtype).name
+    return (
+        f"OOM when allocating tensor with shape{text(shape)} and type "
+        f"{_KERNEL_NAMES.get(kind, kind)} on {device_name} by allocator {allocator}"
+    )
+
+
 class LedgerEvent(NamedTuple):
     """What a ledger's watcher hears: how it stands, and what there was no room for."""
 
@@ -128,12 +137,10 @@ class MemoryLedger:
                 self._tell()
 
     def _complaint(self, value: Any) -> str:
-        kind = as_dtype(value.dtype).name
         _, _, index = self.device_name.rpartition(":")
+        allocator = f"GPU_{index}_bfc"
         return (
-            f"OOM when allocating tensor with shape{text(value.shape)} and type "
-            f"{_KERNEL_NAMES.get(kind, kind)} on {self.device_name} by allocator "
-            f"GPU_{index}_bfc\n"
+            f"{no_room_for(value.shape, value.dtype, self.device_name, allocator)}\n"
             f"It needs {show_bytes(value.nbytes)}; this simulated GPU has "
             f"{show_bytes(self.limit_bytes)}, of which "
             f"{show_bytes(self.current_bytes)} are taken. Use smaller batches, or "

@@ -78,6 +78,7 @@ class NestedProgram:
     """A runnable step with control flow; the same interface as `execute.Program`.
 
     Args:
+      step: what it runs.
       nested: the step in blocks.
       specialize: the same for given shapes of the feeds.
       observed: makes the program for runs that are followed op by op.
@@ -85,10 +86,12 @@ class NestedProgram:
 
     def __init__(
         self,
+        step: Step,
         nested: Nested,
         specialize: Callable[[FedShapes], Nested],
         observed: Callable[[], DataflowProgram],
     ) -> None:
+        self.step = step
         self.script = Script(nested)
         self._often_fed = OftenFed(lambda shapes: Script(specialize(shapes)))
         self.hot: dict[FedShapes, Script] = self._often_fed.made
@@ -142,7 +145,7 @@ def program_with_flow(
     except UnstructuredError:
         return dataflow()
     nested = compile_nested(step, found, resources, session)
-    return NestedProgram(nested, for_shapes, dataflow)
+    return NestedProgram(step, nested, for_shapes, dataflow)
 
 
 class _Writer:

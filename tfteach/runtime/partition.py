@@ -133,6 +133,15 @@ def _size_bytes(value: Any) -> int:
     return int(getattr(value, "nbytes", 0))
 
 
+def argument_names(step: Step) -> dict[Node, str]:
+    """What TF calls the feeds of a step: `_arg_x_0_0` for `x:0`, the first by name."""
+    feeds = sorted(step.feeds.items(), key=lambda item: item[0].name)
+    return {
+        node: f"_arg_{tensor.op.name}_{tensor.value_index}_{i}"
+        for i, (tensor, node) in enumerate(feeds)
+    }
+
+
 def partition(step: Step, host: Device, transfers: Transfers) -> None:
     """Put a `_Send`/`_Recv` pair into every edge that crosses devices.
 
@@ -151,6 +160,8 @@ class _Partitioner:
         self.transfers = transfers
         self.received: dict[tuple[Edge, Device], Edge] = {}
         self.nodes: list[Node] = []
+        self.arguments = argument_names(step)
+        self.halves = 0
         self.fed = {node: tensor for tensor, node in step.feeds.items()}
 
     def run(self) -> None:
@@ -178,20 +189,23 @@ class _Partitioner:
         name = f"edge_{edge.node.op.node_id}_{edge.node.name}"
         if edge.index:
             name += f":{edge.index}"
-        send = self.half(Send(name, source, target, self.transfers), edge, source)
-        recv = Recv(name, source, target, self.transfers)
-        result = Edge(self.half(recv, Edge(send, 0), target), 0)
+        prefix = self.arguments.get(edge.node) or edge.node.name
+        sender = Send(name, source, target, self.transfers)
+        receiver = Recv(name, source, target, self.transfers)
+        sent = Edge(self.half(sender, edge, source, prefix), 0)
+        result = Edge(self.half(receiver, sent, target, prefix), 0)
         if not carries_cell(edge):  # a variable is read anew by each that reads it
             self.received[edge, target] = result
         return result
 
-    def half(self, spec: Op, edge: Edge, device: Device) -> Node:
-        """A node of the step that stands in no graph."""
+    def half(self, spec: Op, edge: Edge, device: Device, prefix: str) -> Node:
+        """A node of the step that stands in no graph, numbered as TF does."""
         op = edge.node.op
         tensor = self.tensor(edge)
         made = object.__new__(Operation)
         made.graph, made.node_id, made.device = op.graph, op.node_id, device.name
-        made.name = f"{op.name}/_{len(self.nodes)}"
+        made.name = f"{prefix}/_{self.halves}"
+        self.halves += 1
         made.spec = spec
         made.inputs = (tensor,)
         made.control_inputs = []

@@ -168,6 +168,8 @@ class Step:
       histories: stateful nodes that matter only to those who want their values -> what
         has to run for these besides their inputs.
       placements: where each op went and why (runtime/place.py).
+      executed: its nodes as TF names them, once a traced run has asked for them
+        (session/partition_graphs.py).
     """
 
     def __init__(self) -> None:
@@ -177,6 +179,7 @@ class Step:
         self.targets: list[Node] = []
         self.log: list[Change] = []
         self.placements: list[Any] = []
+        self.executed: Any = None
         self.has_control_flow = False
         self.shapes: dict[Edge, Shape] = {}
         self.forwards: dict[Node, int] = {}

@@ -270,17 +270,24 @@ class BaseSession:
         result = asked.fetches.result
         plan = Plan(program, asked.converters, result, mutations)
         self._remember(fetches, feed_dict, asked.fed, plan)
-        return result(self._run_program(program, asked.arrays, options, run_metadata))
+        tensors = asked.fetches.tensors
+        settings = options, run_metadata
+        return result(self._run_program(program, tensors, asked.arrays, settings))
 
     def _run_program(
-        self, program: AnyProgram, arrays: list[Any], options: Any, run_metadata: Any
+        self,
+        program: AnyProgram,
+        tensors: list[Tensor],
+        arrays: list[Any],
+        settings: tuple[Any, Any],
     ) -> Any:
+        """The values of `tensors`; `settings` are the options and the metadata."""
         timeout_ms = self._options.timeout_ms
-        if options is None and run_metadata is None and not timeout_ms:
+        if settings == (None, None) and not timeout_ms:
             return program.run(arrays)
-        from tfteach.session.tracing import run_with_options
+        from tfteach.session.run_options import run_with_options
 
-        return run_with_options(program, arrays, options, run_metadata, timeout_ms)
+        return run_with_options(self, program, tensors, arrays, settings, timeout_ms)
 
     def _remember(
         self, fetches: Any, feed_dict: Any, fed: tuple[Tensor, ...], plan: Plan
@@ -413,8 +420,10 @@ class BaseSession:
             if planned != graph.mutations:
                 program, planned = self._program(resolved.elements, fed)
             arrays = [c(v) for c, v in zip(converters, values, strict=True)]
-            options, run_metadata = map(keywords.get, ("options", "run_metadata"))
-            return result(self._run_program(program, arrays, options, run_metadata))
+            settings = keywords.get("options"), keywords.get("run_metadata")
+            return result(
+                self._run_program(program, resolved.tensors, arrays, settings)
+            )
 
         return call
 

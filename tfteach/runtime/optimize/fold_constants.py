@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tfteach.runtime.optimize.simplify_arithmetic import simplify_arithmetic
 from tfteach.runtime.step import Change, Node, Step, keeping_strings, kernel_of
 
 MAX_FOLDED_BYTES = 10 << 20  # as TF: a large constant is cheaper to compute than keep
@@ -21,6 +22,8 @@ def fold_constants(step: Step) -> None:
         inputs = [edge.constant for edge in node.inputs]
         if node.values is None and not any(value is None for value in inputs):
             fold(node, inputs, step, "all its inputs are constant")
+    if not step.has_control_flow:
+        simplify_arithmetic(step)
 
 
 def fold(node: Node, inputs: list[Any], step: Step, reason: str) -> None:

@@ -95,13 +95,18 @@ class Inference:
             return None if not length or length[0] is None else (None,) * length[0]
         return self.shape_of(edge)
 
-    def forwarded(self, node: Node) -> int | None:
+    def forwarded(
+        self, node: Node, lets_zeros_lose_their_sign: bool = False
+    ) -> int | None:
         """Which input the output equals, if the shapes make the op do nothing."""
         if len(node.op.outputs) != 1 or node.spec.is_stateful:
             return None
-        index = node.spec.forwards(
+        rule = node.spec.forwards
+        if lets_zeros_lose_their_sign:
+            rule = node.spec.forwards_but_signed_zeros
+        index = rule(
             [self.shape_of(edge) for edge in node.inputs],
-            self.shapes[Edge(node, 0)],
+            self.shape_of(Edge(node, 0)),
             [self.value_of(edge) for edge in node.inputs],
         )
         if index is None or node.inputs[index].node.device is not node.device:

@@ -1,0 +1,367 @@
+"""What a run executes, as TensorFlow names it: one graph for each device.
+
+A step's nodes stand there with `_Arg` nodes for what is fed, `_Retval` nodes for what
+is fetched, `Const` nodes for what was folded, and `_Send`/`_Recv` pairs where an edge
+goes from device to device.  `RunMetadata.partition_graphs` shows these graphs, and
+`RunMetadata.step_stats` has a row for each of their nodes.
+Source: core/graph/subgraph.cc, core/graph/graph_partition.cc,
+core/common_runtime/constant_folding.cc (names).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tfteach.framework.dtypes import DType, float32
+from tfteach.framework.graphdef import attr_value, versions
+from tfteach.framework.operation import Tensor
+from tfteach.ops.constant import Const
+from tfteach.runtime.devices import Device
+from tfteach.runtime.partition import Recv, Send, argument_names
+from tfteach.runtime.step import Edge, Node, Step
+
+# TensorFlow's grappler leaves smaller graphs alone; a later pass folds their constants,
+# and gives these new names.
+LEAST_GRAPPLER_NODES = 4
+_folded_numbers = itertools.count()  # of the process, as there
+
+# Passes that may let the users of a node take its input.  Where such a node is fetched,
+# TensorFlow runs an Identity in its place.
+_BYPASSES = ("remove_identities", "fold_constants")
+
+Attrs = dict[str, tuple[str, Any]]  # attribute -> its kind (as in AttrValue) and value
+
+
+class Source(NamedTuple):
+    """Where a value comes from: an output of an executed node."""
+
+    name: str
+    slot: int
+    device: Device
+
+    def __str__(self) -> str:
+        return f"{self.name}:{self.slot}" if self.slot else self.name
+
+
+class ExecutedNode:
+    """One node of a partition.
+
+    Attributes:
+      name, op_type, device: as TensorFlow would say.
+      inputs: what it takes, and `^name` for what it waits for.
+      requested: the inputs in the words of the label, which for a fetch names what was
+        fetched; elsewhere the same.
+      node: the step's node, None for what only the partition has.
+      value: of a Const, else None.
+      attrs: the attributes of a node that stands in no graph, as (kind, value).
+    """
+
+    def __init__(
+        self, name: str, op_type: str, device: Device, node: Node | None = None
+    ) -> None:
+        self.name = name
+        self.op_type = op_type
+        self.device = device
+        self.node = node
+        self.inputs: list[str] = []
+        self.requested: list[str] | None = None
+        self.value: Any = None
+        self.attrs: Attrs = {}
+
+    @property
+    def label(self) -> str:
+        """Such as `y = Mul(x, y/y, ^init)`."""
+        inputs = self.inputs if self.requested is None else self.requested
+        return f"{self.name} = {self.op_type}({', '.join(inputs)})"
+
+    @property
+    def is_transfer(self) -> bool:
+        return self.op_type in ("_Send", "_Recv")
+
+    def write(self, graph_def: Any) -> None:
+        """Add the node to a GraphDef."""
+        written = graph_def.node.add()
+        if self.node is not None and not self.attrs:
+            written.CopyFrom(self.node.op.node_def)
+            del written.input[:]
+        written.name = self.name
+        written.op = self.op_type
+        written.device = self.device.name
+        written.input.extend(self.inputs)
+        for name, (kind, value) in self.attrs.items():
+            _, dtype = self.attrs.get("dtype", ("", None))
+            written.attr[name].CopyFrom(attr_value(kind, value, dtype))
+
+    def __repr__(self) -> str:
+        return f"<ExecutedNode {self.label}>"
+
+
+class ExecutedGraph:
+    """The nodes of a planned step as TensorFlow names them.
+
+    Args:
+      step: placed, optimized and partitioned.
+      fetched: the tensors whose values it returns, in the order of `step.fetches`.
+
+    Attributes:
+      nodes: in an order in which they can run.
+      of: the step's nodes -> what stands for them: a Const for each output that is used
+        where a node was folded, else one.
+    """
+
+    def __init__(self, step: Step, fetched: Sequence[Tensor]) -> None:
+        self.step = step
+        self.nodes: list[ExecutedNode] = []
+        self.of: dict[Node, list[ExecutedNode]] = {}
+        self._sources: dict[Edge, Source] = {}
+        self._names: set[str] = set()
+        self._carried: dict[tuple[str, Device], Source] = {}
+        self._arguments = argument_names(step)
+        self._fed = {node: tensor for tensor, node in step.feeds.items()}
+        self._halves = sum(isinstance(n.spec, Send | Recv) for n in step.nodes)
+        self._folded = itertools.count()
+        anyone = next(iter([*step.nodes, *step.feeds.values()]), None)
+        count = 0 if anyone is None else len(anyone.op.graph.operations)
+        self._is_tiny = count < LEAST_GRAPPLER_NODES
+        fetches = [
+            (tensor, edge)
+            for tensor, edge in zip(fetched, step.fetches, strict=True)
+            if tensor not in step.feeds  # handed back as it was fed
+        ]
+        used = [edge for node in step.nodes for edge in node.inputs]
+        self._used = {*used, *(edge for _, edge in fetches)}
+        self._add_arguments()
+        for node in step.nodes:  # first all of them: loops have edges that lead back
+            self._name(node)
+        for node in step.nodes:
+            self._connect(node)
+        self._add_fetches(fetches)
+
+    @property
+    def devices(self) -> list[Device]:
+        """The devices that run something."""
+        found = {node.device for node in self.nodes}
+        return sorted(found, key=lambda d: (d.device_type, d.index))
+
+    def graph_defs(self) -> Iterator[Any]:
+        """A GraphDef for each device."""
+        from tfteach.protos import GraphDef
+
+        for device in self.devices:
+            graph_def = GraphDef(versions=versions())
+            for node in self.nodes:
+                if node.device is device:
+                    node.write(graph_def)
+            yield graph_def
+
+    # ---- building
+
+    def _add(self, name: str, op_type: str, device: Device) -> ExecutedNode:
+        made = ExecutedNode(name, op_type, device)
+        self.nodes.append(made)
+        return made
+
+    def _add_arguments(self) -> None:
+        used = {edge.node for edge in self._used}
+        for index, (node, name) in enumerate(self._arguments.items()):
+            if node not in used:
+                continue
+            made = self._add(name, "_Arg", node.device)
+            self.of[node] = [made]
+            dtype = self._fed[node].dtype.base_dtype
+            made.attrs = {"T": ("type", dtype), "index": ("i", index)}
+            self._sources[Edge(node, 0)] = Source(name, 0, node.device)
+
+    def _name(self, node: Node) -> None:
+        """Say what stands for the node, and for its outputs."""
+        if node.values is None:
+            name, op_type = self._unique(node), node.spec.op_type
+            made = ExecutedNode(name, op_type, node.device, node)
+            if isinstance(node.spec, Const):
+                made.value = node.spec.value
+            self.of[node] = [made]
+            for i in range(len(node.op.outputs)):
+                self._sources[Edge(node, i)] = Source(made.name, i, node.device)
+            return
+        self.of[node] = []
+        for i, value in enumerate(node.values):
+            if Edge(node, i) not in self._used:
+                continue
+            name = self._constant_name(node, i)
+            made = ExecutedNode(name, "Const", node.device, node)
+            made.value = value
+            if node.op.type != "Const":
+                dtype = node.op.outputs[i].dtype
+                made.attrs = {"dtype": ("type", dtype), "value": ("tensor", value)}
+            self.of[node].append(made)
+            self._sources[Edge(node, i)] = Source(name, 0, node.device)
+
+    def _connect(self, node: Node) -> None:
+        """Add what stands for the node, with its inputs."""
+        if node.values is not None:
+            for made in self.of[node]:
+                made.inputs = self._controls(node, node.inputs, set())
+                self.nodes.append(made)
+            return
+        (made,) = self.of[node]
+        spec = node.spec
+        if isinstance(spec, Send | Recv):
+            dtype = node.op.outputs[0].dtype
+            attrs = _transfer_attrs(spec.source, spec.target, spec.tensor_name, dtype)
+            made.attrs = attrs[type(spec) is Recv]
+        if not isinstance(spec, Recv):
+            made.inputs = [
+                str(self._on(self._sources[edge], node.device, edge))
+                for edge in node.inputs
+            ]
+            taken = {edge.node for edge in node.inputs}
+            made.inputs += self._controls(node, [], taken)
+        self.nodes.append(made)
+
+    def _unique(self, node: Node) -> str:
+        """Its name; a second read of a variable (late_reads.py) gets another one."""
+        name = node.name
+        if name in self._names:
+            name = f"{name}/_{next(self._folded)}"
+        self._names.add(name)
+        return name
+
+    def _constant_name(self, node: Node, index: int) -> str:
+        if node.op.type == "Const":
+            return node.name
+        if self._is_tiny:
+            number = next(_folded_numbers)
+            return f"{node.name}/_{next(self._folded)}__cf__{number}"
+        if len(node.op.outputs) > 1:
+            return f"ConstantFolding/{node.name}-folded-{index}"
+        return node.name
+
+    def _add_fetches(self, fetches: list[tuple[Tensor, Edge]]) -> None:
+        bypassed = {c.node for c in self.step.log if c.pass_name in _BYPASSES}
+        fetches.sort(key=lambda item: item[0].name)
+        for index, (tensor, edge) in enumerate(fetches):
+            source = self._sources[edge]
+            op, dtype = tensor.op, tensor.dtype.base_dtype
+            if op.name in bypassed and edge.node.values is None:
+                made = self._add(op.name, "Identity", source.device)
+                made.inputs = [str(source)]
+                made.attrs = {"T": ("type", dtype)}
+                bypassed.discard(op.name)
+                source = self._sources[edge] = Source(op.name, 0, source.device)
+            name = f"_retval_{op.name}_{tensor.value_index}_{index}"
+            made = self._add(name, "_Retval", source.device)
+            made.inputs = [str(source)]
+            made.requested = [op.name if not tensor.value_index else tensor.name]
+            if isinstance(edge.node.spec, Recv):
+                made.requested = made.inputs
+            made.attrs = {"T": ("type", dtype), "index": ("i", index)}
+
+    # ---- edges
+
+    def _controls(self, node: Node, also: list[Edge], taken: set[Node]) -> list[str]:
+        """What the node waits for (and for the edges), without what it takes anyhow."""
+        found: dict[str, None] = {}
+        seen = set(taken)
+        stack = [*(source for source, _ in also), *reversed(node.control)]
+        while stack:
+            other = stack.pop()
+            if other in seen or other.is_feed:
+                continue
+            seen.add(other)
+            made = self.of.get(other)
+            if other.values is not None or not made:
+                # It is there at once, or was dropped: what it waits for counts.
+                stack += [*other.control, *(source for source, _ in other.inputs)]
+                continue
+            waited = Source(made[0].name, 0, made[0].device)
+            if waited.device is not node.device:
+                if _needs(node, other):
+                    continue
+                waited = self._signal(waited, node.device)
+            found[f"^{waited.name}"] = None
+        return sorted(found)
+
+    def _on(self, source: Source, device: Device, edge: Edge) -> Source:
+        """The value on a device: what only its shape is asked of was not copied."""
+        is_half = isinstance(edge.node.spec, Send | Recv)
+        if source.device is device or is_half:
+            return source
+        found = self._carried.get((str(source), device))
+        if found is None:
+            dtype = edge.node.op.outputs[edge.index].dtype
+            found = self._transfer(source, source, device, dtype.base_dtype)
+            self._carried[str(source), device] = found
+        return found
+
+    def _signal(self, source: Source, device: Device) -> Source:
+        """A node on another device to wait for in place of the source."""
+        found = self._carried.get((f"^{source.name}", device))
+        if found is not None:
+            return found
+        dummy = self._add(self._numbered(source.name), "Const", source.device)
+        dummy.inputs = [f"^{source.name}"]
+        dummy.value = np.zeros([0], np.float32)
+        dummy.attrs = {"dtype": ("type", float32), "value": ("tensor", dummy.value)}
+        sent = Source(dummy.name, 0, source.device)
+        received = self._transfer(sent, source, device, float32)
+        made = self._add(self._numbered(source.name), "Identity", device)
+        made.inputs = [received.name]
+        made.attrs = {"T": ("type", float32)}
+        found = self._carried[f"^{source.name}", device] = Source(made.name, 0, device)
+        return found
+
+    def _transfer(
+        self, value: Source, named: Source, device: Device, dtype: DType
+    ) -> Source:
+        edge = f"edge_{self._halves}_{named.name}"
+        to_send, to_receive = _transfer_attrs(value.device, device, edge, dtype)
+        send = self._add(self._numbered(named.name), "_Send", value.device)
+        send.inputs, send.attrs = [str(value)], to_send
+        recv = self._add(self._numbered(named.name), "_Recv", device)
+        recv.attrs = to_receive
+        return Source(recv.name, 0, device)
+
+    def _numbered(self, prefix: str) -> str:
+        self._halves += 1
+        return f"{prefix}/_{self._halves - 1}"
+
+
+def _needs(node: Node, other: Node) -> bool:
+    """Whether the node takes, through whatever nodes, what the other one makes."""
+    seen: set[Node] = set()
+    stack = [source for source, _ in node.inputs]
+    while stack:
+        source = stack.pop()
+        if source is other:
+            return True
+        if source not in seen:
+            seen.add(source)
+            stack += [above for above, _ in source.inputs]
+    return False
+
+
+def _transfer_attrs(
+    source: Device, target: Device, tensor_name: str, dtype: DType
+) -> tuple[Attrs, Attrs]:
+    """The attributes of a `_Send` and of its `_Recv`."""
+    kind = ("type", dtype.base_dtype)
+    common: Attrs = {
+        "client_terminated": ("b", False),
+        "recv_device": ("s", target.name),
+        "send_device": ("s", source.name),
+        "send_device_incarnation": ("i", 1),  # as TensorFlow's DirectSession has it
+        "tensor_name": ("s", tensor_name),
+    }
+    return {"T": kind, **common}, {"tensor_type": kind, **common}
+
+
+def executed_graph(step: Step, fetched: Sequence[Tensor]) -> ExecutedGraph:
+    """The `ExecutedGraph` of a step, which keeps it: its names last as long."""
+    if step.executed is None:
+        step.executed = ExecutedGraph(step, fetched)
+    found: ExecutedGraph = step.executed
+    return found
