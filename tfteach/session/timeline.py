@@ -7,11 +7,80 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 from tfteach.framework.export import export
 
 _LABEL = re.compile(r"(.*) = (.*)\((.*)\)")
+_ALLOCATORS = 0  # the pid of the counters; each device has two pids after it
+
+Event = dict[str, Any]
+
+
+@export("client.timeline.AllocationMaximum")
+class AllocationMaximum(NamedTuple):
+    """The moment at which the Tensors of an allocator took most.
+
+    Attributes:
+      timestamp: in microseconds.
+      num_bytes: how much they took.
+      tensors: the names of those that lived.
+    """
+
+    timestamp: int
+    num_bytes: int
+    tensors: set[str]
+
+
+@export("client.timeline.StepStatsAnalysis")
+class StepStatsAnalysis(NamedTuple):
+    """The events of a trace, and what each allocator held at most.
+
+    Attributes:
+      chrome_trace: the events; `format_to_string()` makes JSON of them.
+      allocator_maximums: allocator -> `AllocationMaximum`; empty without memory.
+    """
+
+    chrome_trace: ChromeTrace
+    allocator_maximums: dict[str, AllocationMaximum]
+
+
+class ChromeTrace:
+    """Events in Chrome's trace format.
+
+    Attributes:
+      processes: the events that name the rows.
+      events: the others, in the order in which TensorFlow writes them.
+    """
+
+    def __init__(self) -> None:
+        self.processes: list[Event] = []
+        self.events: list[Event] = []
+
+    def name_process(self, name: str, pid: int) -> None:
+        process = {"name": "process_name", "ph": "M", "pid": pid}
+        self.processes.append({**process, "args": {"name": name}})
+
+    def add(
+        self,
+        phase: str,
+        category: str,
+        name: str,
+        place: tuple[int, int],
+        at: int,
+        **more: Any,
+    ) -> None:
+        """Add an event; `place` is its pid and tid."""
+        pid, tid = place
+        event = {"ph": phase, "cat": category, "name": name, "pid": pid, "tid": tid}
+        self.events.append({**event, "ts": at, **more})
+
+    def format_to_string(self, pretty: bool = False) -> str:
+        """The trace as JSON; `pretty` breaks and indents lines."""
+        trace = {"traceEvents": self.processes + self.events}
+        if pretty:
+            return json.dumps(trace, indent=4, separators=(",", ": "))
+        return json.dumps(trace, separators=(",", ":"))
 
 
 @export("client.timeline.Timeline")
@@ -33,109 +102,156 @@ class Timeline:
     def __init__(self, step_stats: Any, graph: Any = None) -> None:
         self._step_stats = step_stats
 
-    def generate_chrome_trace_format(
-        self, show_dataflow: bool = True, show_memory: bool = False
-    ) -> str:
-        """The trace as JSON text.
+    def analyze_step_stats(
+        self, show_dataflow: bool = True, show_memory: bool = True
+    ) -> StepStatsAnalysis:
+        """The events of the trace, and the most that each allocator held.
 
         Args:
           show_dataflow: with an arrow for each Tensor that goes from row to row.
           show_memory: with each Tensor from the op that makes it to the last that
             takes it, and a counter of their bytes for each allocator.
         """
-        events: list[dict[str, Any]] = [_process("Allocators", 0)]
-        # Tensor's op -> when and in which row it was there.
-        made: dict[str, tuple[int, int, int]] = {}
-        rows = []
-        for number, device in enumerate(self._step_stats.dev_stats):
-            pid = 2 * number + 1
-            events += [
-                _process(f"{device.device} Compute", pid),
-                _process(f"{device.device} Tensors", pid + 1),
-            ]
-            for node, row in _rows(device.node_stats):
-                rows.append((node, pid, row))
-                end = node.all_start_micros + node.all_end_rel_micros
-                made[node.node_name] = (end, pid, row)
+        return _Analysis(self._step_stats).run(show_dataflow, show_memory)
+
+    def generate_chrome_trace_format(
+        self, show_dataflow: bool = True, show_memory: bool = False
+    ) -> str:
+        """The trace as JSON text.
+
+        Args: as for `analyze_step_stats`.
+        """
+        analysis = self.analyze_step_stats(show_dataflow, show_memory)
+        return analysis.chrome_trace.format_to_string(pretty=True)
+
+
+class _Row(NamedTuple):
+    """A row of the step_stats with its place in the trace."""
+
+    stats: Any
+    pid: int
+    lane: int
+    is_device_trace: bool  # of a card's own tracer, whose rows have no labels
+
+    @property
+    def start(self) -> int:
+        return int(self.stats.all_start_micros)
+
+    @property
+    def end(self) -> int:
+        return self.start + int(self.stats.all_end_rel_micros)
+
+
+class _Life:
+    """A Tensor: who made it, and until when it was used."""
+
+    def __init__(self, row: _Row, number: int, description: Any) -> None:
+        self.row = row
+        self.number = number
+        self.size_bytes = int(description.requested_bytes)
+        self.allocator = str(description.allocator_name)
+        self.last_use = row.end
+
+
+class _Analysis:
+    def __init__(self, step_stats: Any) -> None:
+        self.trace = ChromeTrace()
+        self.trace.name_process("Allocators", _ALLOCATORS)
+        self.rows: list[_Row] = []
+        self.tensors: dict[str, _Life] = {}
+        for number, device in enumerate(step_stats.dev_stats):
+            pid, name = 2 * number + 1, device.device
+            self.trace.name_process(f"{name} Compute", pid)
+            self.trace.name_process(f"{name} Tensors", pid + 1)
+            is_card = "/stream:" in name or "/memcpy" in name
+            ends = [0]
+            for stats in device.node_stats:
+                start = stats.all_start_micros
+                free = (i for i, end in enumerate(ends) if start > end)
+                lane = next(free, len(ends))
+                ends[lane : lane + 1] = [start + stats.all_end_rel_micros]
+                self.rows.append(_Row(stats, pid, lane, is_card))
+
+    def run(self, show_dataflow: bool, show_memory: bool) -> StepStatsAnalysis:
+        for row in self.rows:
+            self.add_tensors(row, show_memory)
         flows = 0
-        for node, pid, row in rows:
-            op, inputs = _parsed(node.timeline_label)
-            events.append(_region(node, op, inputs, pid, row))
-            for name in inputs if show_dataflow else ():
-                end, from_pid, from_row = made.get(
-                    name.partition(":")[0], (0, pid, row)
-                )
-                if (from_pid, from_row) != (pid, row):
-                    start = node.all_start_micros
-                    events += [
-                        _event(
-                            "s", "DataFlow", name, from_pid, from_row, end, id=flows
-                        ),
-                        _event("t", "DataFlow", name, pid, row, start, id=flows),
-                    ]
-                    flows += 1
-        if show_memory:
-            events += _memory(self._step_stats)
-        return json.dumps({"traceEvents": events}, separators=(",", ":"))
+        for row in self.rows:
+            flows = self.add_op(row, flows, show_dataflow)
+        maximums = self.add_memory() if show_memory else {}
+        return StepStatsAnalysis(self.trace, maximums)
 
+    def add_tensors(self, row: _Row, show_memory: bool) -> None:
+        for index, output in enumerate(row.stats.output):
+            name = row.stats.node_name + (f":{index}" if index else "")
+            description = output.tensor_description
+            found = description.allocation_description
+            life = _Life(row, len(self.tensors), found)
+            self.tensors[name] = life
+            if show_memory:
+                place = row.pid + 1, row.lane
+                words = str(description).replace('"', "")
+                args = {"snapshot": {"tensor_description": words}}
+                add = self.trace.add
+                add("N", "Tensor", name, place, row.start, id=life.number)
+                add("O", "Tensor", name, place, row.end - 1, id=life.number, args=args)
 
-def _memory(step_stats: Any) -> list[dict[str, Any]]:
-    """The lives of Tensors, and counters of what they take."""
-    last: dict[str, int] = {}  # op -> when its last reader ends
-    for device in step_stats.dev_stats:
-        for node in device.node_stats:
-            end = node.all_start_micros + node.all_end_rel_micros
-            for name in _parsed(node.timeline_label)[1]:
-                op = name.partition(":")[0]
-                last[op] = max(last.get(op, 0), end)
-    events = []
-    changes: dict[str, list[tuple[int, int]]] = {}
-    tensors = 0
-    for number, device in enumerate(step_stats.dev_stats):
-        pid = 2 * number + 2
-        for node in device.node_stats:
-            start = node.all_start_micros
-            end = start + node.all_end_rel_micros
-            for output in node.output:
-                size, allocator, words = _described(output.tensor_description)
-                name = node.node_name + (f":{output.slot}" if output.slot else "")
-                over = max(last.get(node.node_name, 0), end) + 1
-                made = {"snapshot": {"tensor_description": words}}
-                events += [
-                    _event("N", "Tensor", name, pid, 0, start, id=tensors),
-                    _event("O", "Tensor", name, pid, 0, end, id=tensors, args=made),
-                    _event("D", "Tensor", name, pid, 0, over, id=tensors),
-                ]
-                tensors += 1
-                changes.setdefault(allocator, []).extend([(start, size), (over, -size)])
-    for allocator, found in sorted(changes.items()):
-        totals: dict[int, int] = {}
-        total = 0
-        for at, size in sorted(found):
-            total = totals[at] = total + size
-        for at, size in totals.items():
-            args = {allocator: size}
-            events.append(_event("C", "Memory", allocator, 0, 0, at, args=args))
-    return events
+    def add_op(self, row: _Row, flow: int, show_dataflow: bool) -> int:
+        """Add the op and its arrows; returns the number of the next arrow."""
+        stats = row.stats
+        name, inputs = stats.node_name, []
+        if row.is_device_trace:
+            name, _, kind = name.partition(":")
+            kind = kind.partition(":")[0] or "unknown"
+        elif name == "RecvTensor":  # of another process: it has no label
+            kind = name
+        else:
+            kind, inputs = _parsed(stats.timeline_label)
+        args = {"name": name, "op": kind}
+        args.update({f"input{i}": taken for i, taken in enumerate(inputs)})
+        place, duration = (row.pid, row.lane), int(stats.all_end_rel_micros)
+        add = self.trace.add
+        add("X", "Op", kind, place, row.start, dur=duration, args=args)
+        for taken in inputs:
+            if taken not in self.tensors and "/_" in taken[1:]:
+                taken = taken[: taken.rindex("/_")]  # what a copy was made of
+            life = self.tensors.get(taken)
+            if life is None:
+                continue
+            life.last_use = max(life.last_use, row.end - 1)
+            source = life.row.pid, life.row.lane
+            if show_dataflow and source != place:
+                add("s", "DataFlow", taken, source, life.row.end, id=flow)
+                add("t", "DataFlow", taken, place, row.start, id=flow)
+                flow += 1
+        return flow
 
-
-def _described(description: Any) -> tuple[int, str, str]:
-    """The bytes, the allocator and the words of a Tensor."""
-    found = description.allocation_description
-    words = str(description).replace('"', "")
-    return found.requested_bytes, found.allocator_name or "unknown", words
-
-
-def _rows(nodes: Any) -> list[tuple[Any, int]]:
-    """Nodes with the first row of their device that is free when they begin."""
-    ends: list[int] = []
-    placed = []
-    for node in nodes:
-        start = node.all_start_micros
-        row = next((i for i, end in enumerate(ends) if start >= end), len(ends))
-        ends[row : row + 1] = [start + node.all_end_rel_micros]
-        placed.append((node, row))
-    return placed
+    def add_memory(self) -> dict[str, AllocationMaximum]:
+        """Add the ends of the Tensors, and the counters of the allocators."""
+        changes: dict[str, list[tuple[int, int, str]]] = {}
+        for name, life in self.tensors.items():
+            place, size_bytes = (life.row.pid + 1, 0), life.size_bytes
+            self.trace.add("D", "Tensor", name, place, life.last_use, id=life.number)
+            changes.setdefault(life.allocator, []).extend(
+                [(life.row.start, size_bytes, name), (life.last_use, -size_bytes, name)]
+            )
+        maximums = {}
+        for allocator, found in changes.items():
+            total, alive = 0, set[str]()
+            most = AllocationMaximum(0, 0, set())
+            for at, size_bytes, name in sorted(found):
+                total += size_bytes
+                if size_bytes < 0:
+                    alive.discard(name)
+                else:
+                    alive.add(name)
+                if total > most.num_bytes:
+                    most = AllocationMaximum(at, total, set(alive))
+                args = {allocator: total}
+                place = _ALLOCATORS, 0
+                self.trace.add("C", "Memory", allocator, place, at, args=args)
+            maximums[allocator] = most
+        return maximums
 
 
 def _parsed(label: str) -> tuple[str, list[str]]:
@@ -145,22 +261,3 @@ def _parsed(label: str) -> tuple[str, list[str]]:
         return "unknown", []
     _, op, inputs = match.groups()
     return op, inputs.split(", ") if inputs else []
-
-
-def _event(
-    phase: str, category: str, name: str, pid: int, tid: int, at: int, **more: Any
-) -> dict[str, Any]:
-    event = {"ph": phase, "cat": category, "name": name, "pid": pid, "tid": tid}
-    return {**event, "ts": at, **more}
-
-
-def _process(name: str, pid: int) -> dict[str, Any]:
-    return {"name": "process_name", "ph": "M", "pid": pid, "args": {"name": name}}
-
-
-def _region(node: Any, op: str, inputs: list[str], pid: int, row: int) -> Any:
-    args = {"name": node.node_name, "op": op}
-    args.update({f"input{i}": name for i, name in enumerate(inputs)})
-    duration = node.all_end_rel_micros
-    at = node.all_start_micros
-    return _event("X", "Op", op, pid, row, at, dur=duration, args=args)
