@@ -7,6 +7,7 @@ which the graph knows only that shape; `slope(f, *x)` are the gradients of the s
 `f(*x)`.  Variables are initialized before a call's value is computed.
 """
 
+import importlib
 import json
 import os
 import sys
@@ -188,7 +189,60 @@ slope(lambda x: tf.nn.ctc_loss_v2([[1, 2, 1], [3, 0, 0]], x, [3, 1], [5, 4], uni
 tf.nn.ctc_unique_labels([[3, 4, 4, 3], [1, 0, 0, 0]])
 """
 
+CONSTANT_VALUES = """
+tensor_util.constant_value(tf.stack([tf.placeholder(tf.int32, []),3]))
+tensor_util.constant_value(tf.stack([tf.placeholder(tf.int32, []),3]), partial=True)
+tensor_util.constant_value(tf.stack([tf.placeholder(tf.int32, []),tf.placeholder(tf.int32, [])]), partial=True)
+tensor_util.constant_value(tf.stack([2,tf.constant(3)]), partial=True)
+tensor_util.constant_value(tf.stack([[tf.placeholder(tf.int32, []),1],[2,3]]), partial=True)
+tensor_util.constant_value(tf.stack([tf.stack([tf.placeholder(tf.int32, []),1]),tf.stack([tf.constant(4),tf.placeholder(tf.int32, [])])]), partial=True)
+tensor_util.constant_value(tf.stack([tf.placeholder(tf.int32, [2]),tf.constant([1,2])]), partial=True)
+tensor_util.constant_value(tf.stack([tf.constant([1]),tf.constant([2])],axis=1), partial=True)
+tensor_util.constant_value(tf.stack([tf.constant([1]),tf.constant([2])],axis=1))
+tensor_util.constant_value(tf.concat([tf.stack([tf.placeholder(tf.int32, []),1]),[2]],0), partial=True)
+tensor_util.constant_value(tf.constant(1)+tf.constant(2))
+tensor_util.constant_value(tf.shape(tf.placeholder(tf.float32, [None, 3])), partial=True)
+tensor_util.constant_value(tf.fill([2],tf.placeholder(tf.int32, [])), partial=True)
+tensor_util.constant_value(tf.fill([2],3))
+tensor_util.constant_value(tf.range(3))
+tensor_util.constant_value(tf.cast(tf.constant([1.5]),tf.int64))
+tensor_util.constant_value(tf.equal(tf.constant([1,2]),2))
+tensor_util.constant_value(3)
+tensor_util.constant_value([1,2])
+tensor_util.constant_value(tf.SparseTensor([[0]],[1],[1]))
+tensor_util.constant_value(tf.identity(tf.constant(1)))
+tensor_util.constant_value(None)
+tensor_util.constant_value(tf.constant(['a','b']))
+tensor_util.constant_value(tf.size(tf.ones([2,3])))
+tensor_util.constant_value(tf.rank(tf.placeholder(tf.float32, [None, 3])))
+tensor_util.constant_value(tf.rank(tf.placeholder(tf.float32)))
+tensor_util.constant_value(tf.size(tf.ones([2,3]),out_type=tf.int64))
+tensor_util.constant_value(tf.shape(tf.ones([2,3]),out_type=tf.int64))
+shape_of(tf.shape(tf.placeholder(tf.float32, [None, 3])))
+shape_of(tf.stack([tf.placeholder(tf.int32, []),3,-1]))
+shape_of(tf.concat([tf.stack([tf.placeholder(tf.int32, []),3]),tf.shape(tf.placeholder(tf.float32, [None, 3]))],0))
+shape_of(tf.shape(tf.placeholder(tf.float32, [None, 3]))[1:])
+shape_of(tf.shape(tf.placeholder(tf.float32, [None, 3]))[-1:])
+shape_of(tf.shape(tf.placeholder(tf.float32, [None, 3]))[::-1])
+shape_of(tf.constant([2,-1,4]))
+shape_of(tf.constant([2,-2]))
+shape_of(tf.constant(-1))
+shape_of(tf.constant(2))
+shape_of(tf.placeholder(tf.int32, []))
+shape_of(tf.placeholder(tf.int32, [2]))
+shape_of(tf.placeholder(tf.int32))
+shape_of(tf.placeholder(tf.int32,[None]))
+shape_of(tf.constant([],tf.int32))
+shape_of(tf.constant([[1]]))
+shape_of(tf.cast(tf.shape(tf.placeholder(tf.float32, [None, 3])),tf.int64))
+shape_of(tf.shape(tf.placeholder(tf.float32, [None, 3]))+1)
+shape_of(tf.shape(tf.placeholder(tf.float32)))
+tensor_util.constant_value(tf.Variable(3))
+(lambda c: [tensor_util.constant_value(c), fed(c, 1)])(tf.constant(5))
+"""
+
 FAMILIES = {
+    "constant values": CONSTANT_VALUES,
     "collapsed labels": COLLAPSED,
     "dense ctc": DENSE_CTC,
     "ctc": CTC,
@@ -210,6 +264,14 @@ def calls():
         for line in text.splitlines()
         if line
     ]
+
+
+def module(tf, path):
+    """An inner module of TensorFlow's, or what stands for it."""
+    root = "tensorflow.python." if tf.__name__ == "tensorflow" else ""
+    if root:
+        return importlib.import_module(root + path)
+    return importlib.import_module("tfteach.legacy.internals").inner(path)
 
 
 def helpers(tf):
@@ -285,7 +347,18 @@ def helpers(tf):
         values = np.int32([label for row in rows for label in row])
         return tf.SparseTensor(places, values, [len(rows), max(map(len, rows))])
 
+    tensor_util = module(tf, "framework.tensor_util")
+
+    def shape_of(tensor):
+        return str(tensor_util.constant_value_as_shape(tensor))
+
+    def fed(tensor, value):
+        return lambda sess: sess.run(tensor, {tensor: value})
+
     return {
+        "tensor_util": tensor_util,
+        "shape_of": shape_of,
+        "fed": fed,
         "LOGITS": logits(5, 2, 4),
         "np": np,
         "labels": labels,

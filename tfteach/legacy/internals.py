@@ -41,7 +41,7 @@ framework.smart_cond: contrib.framework
 framework.sparse_tensor: . sparse
 framework.tensor_shape: . tfteach.legacy.inner_names tfteach.framework.dimension
 framework.tensor_spec: .
-framework.tensor_util: . contrib.util
+framework.tensor_util: . contrib.util tfteach.platform.tensor_protos
 framework.test_util: test
 layers.*: layers
 layers.utils: layers contrib.framework
