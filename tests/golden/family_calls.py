@@ -241,7 +241,51 @@ tensor_util.constant_value(tf.Variable(3))
 (lambda c: [tensor_util.constant_value(c), fed(c, 1)])(tf.constant(5))
 """
 
+# `frozen(resource, names)`: parts of a small model, with its variables made constants.
+GRAPH_UTIL = """
+frozen(False, ['y'])
+frozen(False, ['z'])
+frozen(False, ['y', 'z', 'q'], variable_names_blacklist=['s/e'])
+frozen(False, ['y'], variable_names_whitelist=['s/w'])
+frozen(True, ['y'])
+frozen(True, ['z'])
+frozen(True, ['i'])
+frozen(True, ['nope'])
+part_of(tf.square(tf.constant(2.0), name='y'), ['y'])
+part_of(tf.square(tf.constant(2.0), name='y'), 'y')
+part_of(tf.square(tf.constant(2.0), name='y'), ['z'])
+tf.graph_util.extract_sub_graph(1, ['z'])
+[tf.graph_util.must_run_on_cpu(tf.cast(n, tf.float32).op) for n in (1, 1.5, tf.constant(3, tf.int64))]
+[tf.graph_util.must_run_on_cpu(tf.convert_to_tensor(n).op) for n in (1, 1.5, 'a', tf.constant(3, tf.int64))]
+[tf.graph_util.must_run_on_cpu(tf.dynamic_stitch([[0]], [n]).op.node_def) for n in ([1], [1.5])]
+[tf.graph_util.must_run_on_cpu(tf.Variable(1.5).op, pin) for pin in (False, True)]
+tf.graph_util.must_run_on_cpu(1)
+(lambda x: str(tf.graph_util.tensor_shape_from_node_def_name(x.graph, 'x')))(tf.placeholder(tf.int32, [2, None], 'x'))
+(lambda x: str(tf.graph_util.tensor_shape_from_node_def_name(x.graph, 'x:1')))(tf.placeholder(tf.int32, [2, None], 'x'))
+"""
+
+ORDER = """
+tf.contrib.nn.nth_element([[3.0, 1.0, 2.0], [6.0, 5.0, 4.0]], 1)
+tf.contrib.nn.nth_element([[3, 1, 2], [6, 5, 4]], 0, reverse=True, name='q')
+tf.contrib.nn.nth_element(late([3, 1, 2]), late(2))
+tf.contrib.nn.nth_element(late([[3, 1, 2]], [None, 3]), late(2, []))
+tf.contrib.nn.nth_element(np.zeros([0, 3], 'f'), 2)
+tf.contrib.nn.nth_element([[3, 1, 2]], 3)
+tf.contrib.nn.nth_element([[3, 1, 2]], -1)
+tf.contrib.nn.nth_element(late([[3, 1, 2]]), late(3))
+tf.contrib.nn.nth_element(late([[3, 1, 2]]), late(-1))
+tf.contrib.nn.nth_element(late([[3, 1, 2]]), late([1]))
+tf.contrib.nn.nth_element(3, 0)
+tf.contrib.nn.nth_element(late(3), 0)
+tf.contrib.nn.nth_element([True], 0)
+tf.contrib.nn.nth_element([[3.0, 1.0]], [0])
+slope(lambda x: 3.0 * tf.contrib.nn.nth_element(x, 1), [[3.0, 1.0, 2.0, 2.0], [5.0, 5.0, 5.0, 4.0]])
+slope(lambda x: tf.contrib.nn.nth_element(late(x), 0, True) ** 2, [[3.0, 1.0, 2.0, 2.0], [5.0, 5.0, 5.0, 4.0]])
+"""
+
 FAMILIES = {
+    "order": ORDER,
+    "graph_util": GRAPH_UTIL,
     "constant values": CONSTANT_VALUES,
     "collapsed labels": COLLAPSED,
     "dense ctc": DENSE_CTC,
@@ -347,6 +391,51 @@ def helpers(tf):
         values = np.int32([label for row in rows for label in row])
         return tf.SparseTensor(places, values, [len(rows), max(map(len, rows))])
 
+    def shown(graph_def):
+        return [
+            [n.name, n.op, list(n.input), sorted(n.attr), str(n.attr.get("T", ""))]
+            for n in graph_def.node
+        ] + [graph_def.versions.producer]
+
+    def part_of(tensor, names):
+        graph_def = tensor.graph.as_graph_def()
+        return shown(tf.graph_util.extract_sub_graph(graph_def, names))
+
+    def frozen(resource, names, **options):
+        x = tf.placeholder(tf.float32, [None, 2], name="x")
+        i = tf.placeholder(tf.int64, [None], name="i")
+        with tf.variable_scope("s", use_resource=resource):
+            w = tf.get_variable("w", initializer=np.float32([[1, 2], [3, 4]]))
+            e = tf.get_variable("e", initializer=np.float32([[1, 2], [3, 4]]))
+            t = tf.get_variable("t", initializer=["a", "b"])
+        with tf.control_dependencies([tf.check_numerics(x, "m")]):
+            h = tf.matmul(x, w)
+        tf.identity(h + tf.nn.embedding_lookup(e, i), name="y")
+        c = tf.cond(tf.reduce_sum(x) > 0, lambda: tf.matmul(x, w), lambda: x)
+        grown = tf.while_loop(
+            lambda k: tf.reduce_sum(k) < 100.0, lambda k: tf.matmul(k, w) + k, [c]
+        )
+        with tf.control_dependencies([h]):
+            tf.identity(tf.identity(grown), name="z")
+        tf.identity(t, name="q")
+
+        def run(sess):
+            util = tf.graph_util
+            whole = sess.graph.as_graph_def()
+            made = util.convert_variables_to_constants(sess, whole, names, **options)
+            small = util.remove_training_nodes(made, protected_nodes=["y"])
+            found = [shown(made), shown(small)]
+            found += [shown(util.extract_sub_graph(whole, names))]
+            if not options and names != ["i"]:
+                with tf.Graph().as_default() as graph, tf.Session() as alone:
+                    tf.import_graph_def(small, name="")
+                    feeds = {"x:0": [[1, 2]], "i:0": [1]}
+                    found += [alone.run(names[0] + ":0", feeds)]
+                    assert not [op for op in graph.get_operations() if "Var" in op.type]
+            return found
+
+        return run
+
     tensor_util = module(tf, "framework.tensor_util")
 
     def shape_of(tensor):
@@ -358,6 +447,8 @@ def helpers(tf):
     return {
         "tensor_util": tensor_util,
         "shape_of": shape_of,
+        "frozen": frozen,
+        "part_of": part_of,
         "fed": fed,
         "LOGITS": logits(5, 2, 4),
         "np": np,

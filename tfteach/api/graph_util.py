@@ -2,5 +2,10 @@
 
 from tfteach.framework.importer import import_graph_def as import_graph_def
 from tfteach.legacy.renamed import absent as _absent
+from tfteach.platform.graph_util import convert_variables_to_constants as convert_variables_to_constants
+from tfteach.platform.graph_util import extract_sub_graph as extract_sub_graph
+from tfteach.platform.graph_util import must_run_on_cpu as must_run_on_cpu
+from tfteach.platform.graph_util import remove_training_nodes as remove_training_nodes
+from tfteach.platform.graph_util import tensor_shape_from_node_def_name as tensor_shape_from_node_def_name
 
 __getattr__ = _absent("graph_util")

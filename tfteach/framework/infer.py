@@ -183,7 +183,7 @@ def _computed_inputs(op: Op, inputs: tuple[Tensor, ...], error: str) -> str:
             shape = constant_shape(tensor)
             if shape is not None:
                 partial.append(f"input[{i}] = {shapes.text(shape)}")
-        elif arg.name in op.by_value and not arg.is_sequence:
+        elif arg.name in op.by_value + op.by_value_or_shape and not arg.is_sequence:
             value = folded_value(tensor)
             if value is not None:
                 values.append(f"input[{i}] = <{_elements(value)}>")

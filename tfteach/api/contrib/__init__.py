@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from tfteach.api.contrib import framework as framework
+from tfteach.api.contrib import nn as nn
 from tfteach.api.contrib import tensorboard as tensorboard
 from tfteach.api.contrib import util as util
 from tfteach.legacy.renamed import absent as _absent
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from tfteach.api.contrib import lookup as lookup
     from tfteach.api.contrib import losses as losses
     from tfteach.api.contrib import metrics as metrics
-    from tfteach.api.contrib import nn as nn
     from tfteach.api.contrib import opt as opt
     from tfteach.api.contrib import rnn as rnn
     from tfteach.api.contrib import seq2seq as seq2seq
@@ -30,7 +30,6 @@ _LATER = {
     "lookup": ("tfteach.api.contrib", "lookup"),
     "losses": ("tfteach.api.contrib", "losses"),
     "metrics": ("tfteach.api.contrib", "metrics"),
-    "nn": ("tfteach.api.contrib", "nn"),
     "opt": ("tfteach.api.contrib", "opt"),
     "rnn": ("tfteach.api.contrib", "rnn"),
     "seq2seq": ("tfteach.api.contrib", "seq2seq"),

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from tfteach.legacy.renamed import absent as _absent
+from tfteach.ops.nth_element import nth_element as nth_element
 
 if TYPE_CHECKING:
     from tfteach.contrib.nn.sampling import sampled_sparse_softmax_loss as sampled_sparse_softmax_loss
