@@ -199,7 +199,8 @@ class _Analysis:
     def add_op(self, row: _Row, flow: int, show_dataflow: bool) -> int:
         """Add the op and its arrows; returns the number of the next arrow."""
         stats = row.stats
-        name, inputs = stats.node_name, []
+        name: str = stats.node_name
+        inputs: list[str] = []
         if row.is_device_trace:
             name, _, kind = name.partition(":")
             kind = kind.partition(":")[0] or "unknown"
