@@ -7,17 +7,30 @@ it, so that every reader keeps what it read.
 
 from __future__ import annotations
 
+import math
 import sys
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from tfteach.framework import errors
 from tfteach.framework.dtypes import DType
-from tfteach.framework.transaction import UNSET, Transaction, running
+from tfteach.framework.transaction import Transaction, Uninterrupted, running
 
 # Below this many elements a new array costs less than an update in place.
 IN_PLACE_FROM = 1024
+
+
+class _Unset:
+    """Stands for the value of an uninitialized variable."""
+
+    def __repr__(self) -> str:
+        return "<uninitialized>"
+
+
+UNSET = _Unset()
 
 
 class Cell:
@@ -28,9 +41,10 @@ class Cell:
       name: the variable's name, for messages.
       dtype: its element type.
       lock: held during updates.
+      writer: the transaction that put the array here, while it runs.
     """
 
-    __slots__ = ("dtype", "lock", "name", "value")
+    __slots__ = ("dtype", "lock", "name", "value", "writer")
 
     value: Any
 
@@ -38,6 +52,7 @@ class Cell:
         self.name = name
         self.dtype = dtype
         self.lock = threading.RLock()
+        self.writer: Transaction | None = None
 
     def __getattr__(self, attribute: str) -> Any:
         # Reached only while the slot `value` is unset: a set one costs no call.
@@ -70,43 +85,53 @@ class Cell:
     def assign(self, value: Any) -> None:
         """Replace the buffer; the array now belongs to the cell."""
         with self.lock:
-            if running.transaction is not None:
-                running.transaction.record(self, _read_slot(self), value)
-            self.value = value
+            self.put(value)
+
+    def put(self, value: Any) -> None:
+        """`assign` for a caller that holds the lock."""
+        transaction = running.transaction
+        if self.writer is not transaction:
+            if transaction is not None:
+                try:
+                    old = _get_value(self, Cell)
+                except AttributeError:
+                    old = UNSET
+                transaction.append((self, old, None))
+            self.writer = transaction
+        self.value = value
 
     def clear(self) -> None:
         """Forget the value: the variable is uninitialized again."""
         with self.lock:
             if self.is_initialized:
-                if running.transaction is not None:
-                    running.transaction.record(self, self.value, UNSET)
+                self.put(None)
                 del self.value
 
-    def restore(self, old: Any, new: Any) -> None:
-        """Put `old` back if the cell still holds `new`, or lost it halfway."""
-        with self.lock:
-            value = _read_slot(self)
-            if value is not new and value is not UNSET:
-                return
-            if old is not UNSET:
-                self.value = old
-            elif value is not UNSET:
-                del self.value
-
-    def take(self, xp: Any, holders: int) -> Any:
-        """Remove the array from the slot, to be updated in place; a copy if shared.
+    def undo(self, transaction: Transaction, old: Any, rows: Any) -> None:
+        """Restore what a write of the transaction replaced, unless others wrote since.
 
         Args:
-          xp: the array's module.
-          holders: how many references to the array the caller knows of.
+          transaction: that of the run that failed.
+          old: the value before; or some rows of it.
+          rows: which rows, or None.
         """
+        with self.lock:
+            if rows is not None:
+                _overwrite((self,), lambda a: _put_rows(a[0], rows, old), transaction)
+            elif self.writer is transaction:
+                self.writer = None
+                if old is not UNSET:
+                    self.value = old
+                elif self.is_initialized:
+                    del self.value
+
+    def take(self) -> Any:
+        """Remove the array from the slot, to be updated in place; a copy if shared."""
         value = self.value
         del self.value  # from now on no other thread can come to hold it
         try:
-            if not isinstance(value, xp.ndarray):
-                return xp.array(value)  # NumPy's scalars cannot be written
             if (
-                sys.getrefcount(value) > _OWN_REFERENCES + holders
+                sys.getrefcount(value) > _OWN_REFERENCES
                 or value.base is not None
                 or not value.flags.c_contiguous
                 or not getattr(value.flags, "writeable", True)
@@ -118,12 +143,13 @@ class Cell:
         return value
 
 
-_SLOT: Any = Cell.__dict__["value"]
+# Unlike `cell.value`, it does not go on to `__getattr__` if the slot is unset.
+_get_value: Any = Cell.__dict__["value"].__get__
 
 
 def _read_slot(cell: Cell) -> Any:
     try:
-        return _SLOT.__get__(cell, Cell)
+        return _get_value(cell, Cell)
     except AttributeError:
         return UNSET
 
@@ -148,31 +174,50 @@ Update = Callable[[list[Any]], None]
 
 
 def update_in_place(
-    cells: Sequence[Cell], xp: Any, update: Update, may_defer: bool = False
+    cells: Sequence[Cell],
+    update: Update,
+    may_defer: bool = False,
+    rows: Any = None,
 ) -> None:
     """Update the arrays of variables; all of them, or none if the run fails.
 
     Args:
-      cells: the variables.
-      xp: their arrays' module.
+      cells: the variables, of one shape.
       update: writes into a list of arrays, C-contiguous, one for each cell.  It must
         not fail: check the arguments before.
       may_defer: nothing in the rest of the run observes these variables.
+      rows: (index, shape): what it writes, in an array of rows of that shape; None if
+        it is more.
     """
     transaction = running.transaction
-    if cells[0].value.size < IN_PLACE_FROM:  # all have one shape
-        _locked(cells, lambda: _replace(cells, xp, update))
-    elif transaction is None:
-        _locked(cells, lambda: _overwrite(cells, xp, update))
-    elif may_defer and transaction.may_defer:
-        transaction.defer(lambda: _locked(cells, lambda: _overwrite(cells, xp, update)))
+    if cells[0].value.size < IN_PLACE_FROM:
+        _replace(cells, update)
+        return
+    if transaction is not None and not (may_defer and transaction.may_defer):
+        _locked(cells, lambda: _overwrite_undoably(cells, update, rows, transaction))
+        return
+
+    def overwrite() -> None:
+        _locked(cells, lambda: _overwrite(cells, update, None))
+
+    if transaction is not None:
+        transaction.defer(overwrite)
     else:
-        _locked(cells, lambda: _update_undoably(cells, xp, update, transaction))
+        with Uninterrupted():
+            overwrite()
+
+
+def _replace(cells: Sequence[Cell], update: Update) -> None:
+    """For small arrays: update copies of them."""
+    with cells[0].lock:
+        arrays = [writable_copy(cell.value) for cell in cells]
+        update(arrays)
+        for cell, array in zip(cells, arrays, strict=True):
+            cell.put(array)
 
 
 def _locked(cells: Sequence[Cell], run: Callable[[], None]) -> None:
-    """Call `run` while all cells are locked; in one order everywhere, so that threads
-    never wait for each other."""
+    """Call `run` with all cells locked, in one order: threads cannot deadlock."""
     if len(cells) == 1:
         with cells[0].lock:
             run()
@@ -182,46 +227,48 @@ def _locked(cells: Sequence[Cell], run: Callable[[], None]) -> None:
         _locked(rest, run)
 
 
-def _replace(cells: Sequence[Cell], xp: Any, update: Update) -> None:
-    """For small arrays: update copies of them."""
-    arrays = [xp.array(cell.value, order="C") for cell in cells]
-    update(arrays)
-    for cell, array in zip(cells, arrays, strict=True):
-        cell.assign(array)
-
-
-def _overwrite(cells: Sequence[Cell], xp: Any, update: Update) -> None:
+def _overwrite(
+    cells: Sequence[Cell], update: Update, transaction: Transaction | None
+) -> None:
     arrays: list[Any] = []
     try:
         for cell in cells:
-            arrays.append(cell.take(xp, 0))
+            arrays.append(cell.take())
         update(arrays)
     finally:
         for cell, array in zip(cells, arrays, strict=False):
             cell.value = array
+            if cell.writer is not transaction:
+                cell.writer = None  # whose undoing would undo this as well
 
 
-def _update_undoably(
-    cells: Sequence[Cell], xp: Any, update: Update, transaction: Transaction
+def _overwrite_undoably(
+    cells: Sequence[Cell], update: Update, rows: Any, transaction: Transaction
 ) -> None:
-    """Update the arrays that this run has made in place, and copies of the others."""
-    arrays: list[Any] = []
-    taken: list[Cell] = []
-    try:
-        for cell in cells:
-            if transaction.owns(cell, cell.value):
-                arrays.append(cell.take(xp, 1))
-                taken.append(cell)
-            else:
-                arrays.append(xp.array(cell.value, order="C"))
-        update(arrays)
-    except BaseException:
-        for cell, array in zip(cells, arrays, strict=False):
-            if cell in taken:
-                cell.value = array
-        raise
-    for cell, array in zip(cells, arrays, strict=True):
-        if cell in taken:
-            cell.value = array
+    """Log what is overwritten, or update a copy; the run's own arrays need neither."""
+    for cell in cells:
+        if cell.writer is transaction:
+            continue
+        if (
+            rows is not None
+            and 2 * len(rows[0]) * math.prod(rows[1]) <= cell.value.size
+        ):
+            transaction.append((cell, _get_rows(cell.value, rows), rows))
         else:
-            cell.assign(array)
+            cell.put(cell.value.copy())
+    _overwrite(cells, update, transaction)
+
+
+def writable_copy(value: Any) -> Any:
+    """A copy that can be written; NumPy's scalars cannot."""
+    return np.array(value) if isinstance(value, np.generic) else value.copy()
+
+
+def _get_rows(array: Any, rows: Any) -> Any:
+    index, shape = rows
+    return array.reshape((-1, *shape)).take(index, axis=0)
+
+
+def _put_rows(array: Any, rows: Any, old: Any) -> None:
+    index, shape = rows
+    array.reshape((-1, *shape))[index] = old

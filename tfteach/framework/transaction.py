@@ -1,10 +1,11 @@
 """A run's writes to variables: all of them take effect, or none.
 
 An exception can end a run between any two of its writes: an op fails, a time limit is
-reached, the user interrupts.  What the run has replaced by then is put back.  Updates
-in place of large arrays cannot be put back without a copy of the array, so the compiler
-defers those that the rest of the run cannot observe (runtime/deferral.py) to the run's
-last instruction, `commit`, which Ctrl-C does not interrupt.
+reached, the user interrupts.  What the run has replaced by then is put back, from a log
+of what was there.  An update in place of a large array cannot be put back without a
+copy of the array, so the compiler defers those that the rest of the run cannot observe
+(runtime/deferral.py) to the run's last instruction, `commit`, which Ctrl-C does not
+interrupt.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ from __future__ import annotations
 import _signal  # `signal` spends 14 us on turning handlers into enums and back
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tfteach.framework.errors import DeadlineExceededError
@@ -21,16 +23,6 @@ if TYPE_CHECKING:
     from tfteach.framework.resource import Cell
 
 T = TypeVar("T")
-
-
-class _Unset:
-    """Stands for the value of an uninitialized variable."""
-
-    def __repr__(self) -> str:
-        return "<uninitialized>"
-
-
-UNSET = _Unset()
 
 
 class Deadline:
@@ -56,38 +48,26 @@ class Deadline:
             )
 
 
-class Transaction:
-    """What one run has written so far.
+class Transaction(list["tuple[Cell, Any, Any]"]):
+    """What one run has written so far: the arguments of `Cell.undo`, in order.
+
+    It is a list, with its defaults on the class, because every training step makes one.
 
     Attributes:
       may_defer: False in runs whose ops are timed or stepped through one by one.
       deadline: the time limit of the run, or None.
     """
 
-    __slots__ = ("_deferred", "_replaced", "deadline", "may_defer")
+    may_defer = True
+    deadline: Deadline | None = None
+    _deferred: list[Callable[[], None]] | None = None
 
-    def __init__(self, may_defer: bool = True, deadline: Deadline | None = None):
-        self.may_defer = may_defer
-        self.deadline = deadline
-        self._deferred: list[Callable[[], None]] = []
-        # cell -> [what it held before the run, what the run wrote last]
-        self._replaced: dict[Cell, list[Any]] = {}
-
-    def record(self, cell: Cell, old: Any, new: Any) -> None:
-        """Note, before it happens, that `new` replaces `old` in the cell."""
-        entry = self._replaced.get(cell)
-        if entry is None:
-            self._replaced[cell] = [old, new]
-        else:
-            entry[1] = new
-
-    def owns(self, cell: Cell, value: Any) -> bool:
-        """Whether the run itself put `value` into the cell, and may overwrite it."""
-        entry = self._replaced.get(cell)
-        return entry is not None and entry[1] is value
+    __hash__ = object.__hash__
 
     def defer(self, update: Callable[[], None]) -> None:
-        """Run `update`, which must not fail, when the run commits."""
+        """Call `update`, which must not fail, when the run commits."""
+        if self._deferred is None:
+            self._deferred = []
         self._deferred.append(update)
 
     def commit(self) -> None:
@@ -99,18 +79,18 @@ class Transaction:
         if self.deadline is not None:
             self.deadline.check()
         with Uninterrupted():
-            for update in self._deferred:
+            for update in self._deferred or ():
                 update()
-            self._deferred.clear()
-            self._replaced.clear()
+            self._deferred = None
+            self.clear()
 
     def roll_back(self) -> None:
-        """Restore what the run replaced; other threads' later writes stay."""
+        """Undo what the run wrote; other threads' later writes stay."""
         with Uninterrupted():
-            self._deferred.clear()
-            for cell, (old, new) in self._replaced.items():
-                cell.restore(old, new)
-            self._replaced.clear()
+            self._deferred = None
+            for cell, old, rows in reversed(self):
+                cell.undo(self, old, rows)
+            self.clear()
 
 
 class _Running(threading.local):
@@ -129,19 +109,41 @@ def commit() -> None:
 
 
 def atomically(
-    run: Callable[..., T], arguments: tuple[Any, ...], transaction: Transaction
+    run: Callable[..., T],
+    arguments: tuple[Any, ...],
+    may_defer: bool = True,
+    deadline: Deadline | None = None,
 ) -> T:
-    """`run(*arguments)` as a transaction, rolled back if it ends with an exception."""
-    outer = running.transaction  # of a run whose py_func runs a session
-    running.transaction = transaction
+    """`run(*arguments)` as a transaction; see `Transaction`.
+
+    Raises:
+      DeadlineExceededError: it took too long.
+      Exception: that of `run`; its writes are undone.
+    """
+    transaction = running.transaction = Transaction()
+    if not may_defer:
+        transaction.may_defer = False
     try:
+        if deadline is None:
+            return run(*arguments)
+        transaction.deadline = deadline
         result = run(*arguments)
-        if transaction.deadline is not None:
-            transaction.commit()
+        transaction.commit()
         return result
     except BaseException:
         transaction.roll_back()
         raise
+    finally:
+        running.transaction = None
+        transaction.clear()
+
+
+@contextmanager
+def outside_transactions() -> Iterator[None]:
+    """A block of the user's code in the middle of a run: it may run sessions itself."""
+    outer, running.transaction = running.transaction, None
+    try:
+        yield
     finally:
         running.transaction = outer
 

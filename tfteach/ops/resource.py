@@ -42,14 +42,14 @@ def add_to(ctx: Any, cell: Cell, value: Any, sign: int) -> None:
     if cell.value.size < IN_PLACE_FROM:
         with cell.lock:
             old = cell.value
-            cell.assign(old + value if sign > 0 else old - value)
+            cell.put(old + value if sign > 0 else old - value)
         return
     combine = ctx.xp.add if sign > 0 else ctx.xp.subtract
 
     def update(arrays: list[Any]) -> None:
         combine(arrays[0], value, out=arrays[0])
 
-    update_in_place((cell,), ctx.xp, update, ctx.may_defer)
+    update_in_place((cell,), update, ctx.may_defer)
 
 
 def check_same_shape(cell: Cell, value: Any, message: str) -> None:

@@ -21,6 +21,7 @@ from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.op import Op, StatefulOp
 from tfteach.framework.shape import Shape
+from tfteach.framework.transaction import outside_transactions
 
 
 class Registered:
@@ -66,7 +67,8 @@ def call_function(
             "as long as the graph that made it",
         )
     try:
-        result = function.call(*[_for_python(i) for i in inputs])
+        with outside_transactions():
+            result = function.call(*[_for_python(i) for i in inputs])
     except Exception as error:
         kind = next(k for classes, k in _CLASSES if isinstance(error, classes))
         frames = traceback.format_tb(error.__traceback__)[1:]

@@ -122,7 +122,7 @@ def scatter(ctx: Any, how: str, cell: Cell, indices: Any, updates: Any) -> None:
     def update(arrays: list[Any]) -> None:
         update_rows(xp, how, arrays[0], ids, rows)
 
-    update_in_place((cell,), xp, update, ctx.may_defer)
+    update_in_place((cell,), update, ctx.may_defer, (ids, shape[1:]))
 
 
 def scatter_points(ctx: Any, how: str, cell: Cell, indices: Any, updates: Any) -> None:
@@ -150,7 +150,8 @@ def scatter_points(ctx: Any, how: str, cell: Cell, indices: Any, updates: Any) -
         flat = arrays[0].reshape((count, *shape[depth:]))
         update_rows(xp, how, flat, ids.reshape(-1), rows)
 
-    update_in_place((cell,), xp, update, ctx.may_defer)
+    rows_written = ids.reshape(-1), shape[depth:]
+    update_in_place((cell,), update, ctx.may_defer, rows_written)
 
 
 def _check_divisor(how: str, updates: Any) -> None:
@@ -467,7 +468,7 @@ class _SliceAssign(StatefulOp, abstract=True):
         def update(arrays: list[Any]) -> None:
             arrays[0][index] = value
 
-        update_in_place((cell,), ctx.xp, update, ctx.may_defer)
+        update_in_place((cell,), update, ctx.may_defer)
 
 
 class StridedSliceAssign(_SliceAssign):

@@ -17,7 +17,12 @@ from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.machine_code import Loop
 from tfteach.framework.op import StatefulOp
-from tfteach.framework.resource import Cell, update_in_place
+from tfteach.framework.resource import (
+    IN_PLACE_FROM,
+    Cell,
+    update_in_place,
+    writable_copy,
+)
 from tfteach.framework.shape import Shape
 from tfteach.framework.threads import cores, share
 from tfteach.ops.resource import NUMBERS, require_value
@@ -37,12 +42,22 @@ def update(
 ) -> None:
     """Run `step` on all elements of the variables, in place, block by block."""
     xp = ctx.xp
-    _check_slots(ctx, cells)
-    if cells[0].value.shape != grad.shape:
+    if len(cells) > 1:
+        _check_slots(ctx, cells)
+    shape = cells[0].value.shape
+    if shape != grad.shape:
         raise invalid_argument(
             "var and grad do not have the same shape"
-            f"{shapes.text(cells[0].value.shape)} {shapes.text(grad.shape)}"
+            f"{shapes.text(shape)} {shapes.text(grad.shape)}"
         )
+    if grad.size < IN_PLACE_FROM:
+        spare = [xp.empty_like(grad) for _ in range(temporaries)]
+        with cells[0].lock:
+            state = [writable_copy(cell.value) for cell in cells]
+            step(xp, state, grad, spare)
+            for cell, array in zip(cells, state, strict=True):
+                cell.put(array)
+        return
 
     def run(state: list[Any]) -> None:
         if grad.size <= _BLOCK or xp is not np:
@@ -52,15 +67,15 @@ def update(
         flat = [array.reshape(-1) for array in state]
         _by_blocks(flat, grad.reshape(-1), step, temporaries)
 
-    update_in_place(cells, xp, run, ctx.may_defer)
+    update_in_place(cells, run, ctx.may_defer)
 
 
 def _check_slots(ctx: Any, cells: Sequence[Cell]) -> None:
     """Refuse slots of another shape than the variable's."""
     shape = cells[0].value.shape
-    for number, cell in enumerate(cells):
+    for cell in cells:
         if cell.value.shape != shape:
-            slot = type(ctx.op.spec).inputs[number].name
+            slot = type(ctx.op.spec).inputs[cells.index(cell)].name
             raise invalid_argument(
                 f"var and {slot} do not have the same shape{shapes.text(shape)} "
                 f"{shapes.text(cell.value.shape)}"
@@ -130,7 +145,7 @@ def update_rows(
             for array, changed in zip(state, parts, strict=True):
                 put_rows(xp, array, index, changed)
 
-    update_in_place(cells, xp, run, ctx.may_defer)
+    update_in_place(cells, run, ctx.may_defer, (indices, grad.shape[1:]))
 
 
 def _check_rows(shape: tuple[int, ...], grad: Any, indices: Any) -> None:

@@ -9,7 +9,7 @@ variable is read exactly when its reader's turn comes.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,7 +50,7 @@ class Compiled(NamedTuple):
       fused: the same, but for chains of element-wise ones, which are one each.
       is_heavy: whether all cores should work on one kernel at a time.
       fetches: for each fetch its register and what makes it the caller's own value.
-      writes: whether it changes variables.
+      is_transaction: whether a failure may have to undo what it wrote.
     """
 
     step: Step
@@ -61,7 +61,7 @@ class Compiled(NamedTuple):
     fetches: tuple[tuple[int, Callable[[Any], Any]], ...]
     fused: list[Instruction]
     is_heavy: bool
-    writes: bool
+    is_transaction: bool
 
 
 def compile_step(
@@ -111,9 +111,10 @@ class Compiler:
             if is_installed():
                 fused = compile_chains(fused, self.shapes.get, keep, self.new_register)
             fused = self.with_frees(fused, keep)
-        committing = allow_deferral(self.code, self.registers, self.contexts)
-        if committing is not None:
-            code, fused = [*code, committing], [*fused, committing]
+        is_transaction = _needs_transaction(self.code)
+        if is_transaction:
+            commit = allow_deferral(self.code, self.registers, self.contexts)
+            code, fused = [*code, *commit], [*fused, *commit]
         heavy = any(self.is_heavy(node) for node in step.nodes)
         return Compiled(
             step,
@@ -124,7 +125,7 @@ class Compiler:
             fetched,
             fused,
             heavy,
-            any(map(writes, step.nodes)),
+            is_transaction,
         )
 
     def add_feeds(self) -> tuple[int, ...]:
@@ -288,6 +289,11 @@ class Compiler:
             instruction._replace(frees=tuple(frees[i]))
             for i, instruction in enumerate(code)
         ]
+
+
+def _needs_transaction(code: Sequence[Instruction]) -> bool:
+    """Whether anything can fail behind the first write to a variable."""
+    return any(writes(i.node) and not i.is_read for i in code[:-1])
 
 
 def carries_cell(edge: Edge) -> bool:

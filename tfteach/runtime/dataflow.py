@@ -20,7 +20,7 @@ import numpy as np
 from tfteach.framework import errors
 from tfteach.framework import shape as shapes
 from tfteach.framework.resource import Cell
-from tfteach.framework.transaction import Deadline, Transaction, atomically
+from tfteach.framework.transaction import Deadline, atomically
 from tfteach.runtime.blame import raise_blaming
 from tfteach.runtime.compile import (
     carries_cell,
@@ -186,7 +186,7 @@ class DataflowProgram:
         """Run once; see `Program.run`."""
         run = _Run(self, fed, observers, deadline)
         with np.errstate(all="ignore"):
-            return atomically(run.finish, (), Transaction(False, deadline))
+            return atomically(run.finish, (), may_defer=False, deadline=deadline)
 
     @property
     def cells(self) -> dict[Node, _Cell]:

@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from tfteach.framework.resource import Cell
+from tfteach.framework.resource import IN_PLACE_FROM, Cell
+from tfteach.framework.shape import size_of
 from tfteach.framework.transaction import commit
 from tfteach.runtime.blocks import Statement, blocks_of
 from tfteach.runtime.context import Context
@@ -23,7 +24,7 @@ def allow_deferral(
     statements: Sequence[Statement],
     registers: Sequence[Any],
     contexts: Mapping[Node, Context],
-) -> Instruction | None:
+) -> list[Instruction]:
     """Tell the kernels of a step's top level which of them may defer their updates.
 
     Args:
@@ -32,7 +33,7 @@ def allow_deferral(
       contexts: of the stateful nodes.
 
     Returns:
-      The instruction that commits, for the step's end; None if nothing is deferred.
+      What the step must end with: the instruction that commits, if any update waits.
     """
     cells = _cells_of_registers(statements, registers)
     observed: set[Cell] = set()
@@ -44,13 +45,23 @@ def allow_deferral(
             touched = None if touched is None or found is None else touched | found
         if isinstance(statement, Instruction) and touched and writes(statement.node):
             is_last = touched.isdisjoint(observed) and not statement.is_read
-            contexts[statement.node].may_defer = is_last
-            if is_last and last is None:
-                last = statement.node
+            if is_last and not _is_small(statement.node):
+                contexts[statement.node].may_defer = True
+                last = last or statement.node
         if touched is None:
             break  # it may observe any variable: what comes before cannot wait
         observed |= touched
-    return None if last is None else Instruction(commit, (), (), (), last)
+    return [] if last is None else [Instruction(commit, (), (), (), last)]
+
+
+def _is_small(node: Node) -> bool:
+    """Whether the variable is so small that it is not updated in place."""
+    variable = node.op.inputs[0]
+    shape = variable.static_shape
+    if not variable.dtype.is_ref:
+        shape = getattr(variable.op.spec, "shape", None)
+    size = size_of(shape)
+    return size is not None and size < IN_PLACE_FROM
 
 
 def _instructions_in(statements: Iterable[Statement]) -> Iterator[Instruction]:

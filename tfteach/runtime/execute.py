@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
 from tfteach.framework.threads import own_threads
-from tfteach.framework.transaction import Deadline, Transaction, atomically, commit
+from tfteach.framework.transaction import Deadline, atomically, commit
 from tfteach.runtime.blame import raise_blaming
 from tfteach.runtime.compile import Compiled
 from tfteach.runtime.generate import Hot, generate
@@ -102,6 +102,7 @@ class Program:
         self.step = compiled.step
         self._specialize = specialize
         self._is_heavy = compiled.is_heavy
+        self._is_transaction = compiled.is_transaction
         self._often_fed = OftenFed(self._for_shapes)
         self.hot: dict[FedShapes, Hot] = self._often_fed.made
         # For programs fed with ever new shapes: source that is right for all of them.
@@ -128,10 +129,9 @@ class Program:
           OpError: a kernel failed; the error names the op and the user's line.
             Variables are as they were before the run.
         """
-        if self.compiled.writes or deadline is not None:
-            transaction = Transaction(not observers, deadline)
-            return atomically(self._run_once, (fed, observers), transaction)
-        return self._run_once(fed, observers)
+        if not self._is_transaction and deadline is None:
+            return self._run_once(fed, observers)
+        return atomically(self._run_once, (fed, observers), not observers, deadline)
 
     def _run_once(self, fed: Sequence[Any], observers: Sequence[StepObserver]) -> Any:
         if self.compiled.kept_feeds:

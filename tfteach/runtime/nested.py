@@ -70,9 +70,9 @@ class _NestedCompiler(Compiler):
         self.add_units(self.root.before)
         fetched = self.fetch_all()
         LoopCode(self, {slot for slot, _ in fetched}).improve(block)
-        committing = allow_deferral(block.statements, self.registers, self.contexts)
-        if committing is not None:
-            block.statements.append(committing)
+        block.statements += allow_deferral(
+            block.statements, self.registers, self.contexts
+        )
         return Nested(
             self.registers,
             feeds,

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tfteach.framework.transaction import Deadline, Transaction, atomically
+from tfteach.framework.transaction import Deadline, atomically
 from tfteach.runtime.blame import raise_blaming
 from tfteach.runtime.blocks import (
     Block,
@@ -48,7 +48,7 @@ class Script:
     def run(self, fed: Sequence[Any]) -> Any:
         """Run once; see `Program.run`."""
         if self.nested.writes:
-            return atomically(self._run_once, (fed,), Transaction())
+            return atomically(self._run_once, (fed,))
         return self._run_once(fed)
 
     def _run_once(self, fed: Sequence[Any]) -> Any:
