@@ -362,6 +362,9 @@ from tfteach.ops.segment_functions import unsorted_segment_min as unsorted_segme
 from tfteach.ops.segment_functions import unsorted_segment_prod as unsorted_segment_prod
 from tfteach.ops.segment_functions import unsorted_segment_sqrt_n as unsorted_segment_sqrt_n
 from tfteach.ops.segment_functions import unsorted_segment_sum as unsorted_segment_sum
+from tfteach.ops.session_tensors import delete_session_tensor as delete_session_tensor
+from tfteach.ops.session_tensors import get_session_handle as get_session_handle
+from tfteach.ops.session_tensors import get_session_tensor as get_session_tensor
 from tfteach.ops.shapes import ensure_shape as ensure_shape
 from tfteach.ops.shapes import rank as rank
 from tfteach.ops.shapes import shape as shape

@@ -349,6 +349,10 @@ class Op:
         """As `forwards`, but 0 and -0 count as equal."""
         return self.forwards(inputs, output, values)
 
+    def fetched(self, output: Tensor, value: Any) -> Any:
+        """What a session returns for a fetched output of this value."""
+        return value
+
     def output_dtypes(self, bound: dict[str, Any]) -> list[DType]:
         """The output types, given what the inputs bind and this op's attributes."""
         found: list[DType] = []

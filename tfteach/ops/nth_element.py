@@ -33,21 +33,20 @@ class NthElement(Op):
     host_inputs: ClassVar[tuple[str, ...]] = ("n",)
 
     def infer_shape(self, input: Shape, n: Any) -> Shape:
-        rank = n.ndim if isinstance(n, np.ndarray | np.generic) else None
-        if isinstance(n, tuple):
-            rank = len(n)
+        rank = np.ndim(n) if isinstance(n, np.ndarray | np.generic) else len(n or ())
         if rank:
             raise ValueError(f"Input must be scalar but has rank {rank}")
         shapes.with_rank_at_least(input, 1)
         if isinstance(n, np.ndarray | np.generic):
-            if n < 0:
+            at = int(n)
+            if at < 0:
                 raise ValueError(
                     "Dimension size, given by scalar input 1, must be non-negative "
-                    f"but is {n}"
+                    f"but is {at}"
                 )
-            if input is not None and input[-1] is not None and input[-1] <= n:
+            if input is not None and input[-1] is not None and input[-1] <= at:
                 raise ValueError(
-                    f"Input must have last dimension > n = {n} but is {input[-1]}"
+                    f"Input must have last dimension > n = {at} but is {input[-1]}"
                 )
         return None if input is None else input[:-1]
 

@@ -12,10 +12,11 @@ import numpy as np
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import string
-from tfteach.framework.errors import InternalError
+from tfteach.framework.errors import InternalError, InvalidArgumentError
 from tfteach.framework.graph import Graph
 from tfteach.framework.operation import Tensor
 from tfteach.framework.resource import Cell
+from tfteach.ops.session_tensors import TensorHandle
 from tfteach.session.fetches import expansion_of
 
 Converter = Callable[[Any], Any]
@@ -115,6 +116,8 @@ def _to_array(tensor: Tensor, value: Any) -> Any:
         )
     if isinstance(value, Cell):
         return value
+    if isinstance(value, TensorHandle):
+        return _of_handle(value, dtype)
     if isinstance(value, int):
         _check_fits(value, dtype)
     if dtype is string:
@@ -125,6 +128,18 @@ def _to_array(tensor: Tensor, value: Any) -> Any:
         raise type(error)(
             f"Cannot feed {tensor.name!r}, which has dtype {dtype.name}: {error}"
         ) from None
+
+
+def _of_handle(handle: TensorHandle, dtype: Any) -> Any:
+    """The tensor that a session keeps under a handle."""
+    kept = handle.stored()
+    if handle.dtype != dtype:
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"Expects arg[0] to be {dtype.name} but {handle.dtype.name} is provided",
+        )
+    return kept
 
 
 def _check_fits(value: int, dtype: Any) -> None:

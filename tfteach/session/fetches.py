@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from tfteach.framework.errors import InaccessibleTensorError
 from tfteach.framework.graph import Graph
+from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 
 Element = Operation | Tensor
@@ -65,6 +66,11 @@ def expansion_of(value: Any) -> Expansion | None:
     return None
 
 
+def _converts(tensor: Tensor) -> bool:
+    """Whether a session returns something else than the tensor's value."""
+    return type(tensor.op.spec).fetched is not Op.fetched
+
+
 def _first(values: Sequence[Any]) -> Any:
     return values[0]
 
@@ -104,6 +110,8 @@ class Fetches:
     def _result(self, structure: Any) -> Callable[[Sequence[Any]], Any]:
         """From the values of `tensors` to the structure; fast if it is flat."""
         tensors, rebuild = self.tensors, self.rebuild
+        if any(_converts(tensor) for tensor in tensors):
+            return lambda values: rebuild(dict(zip(tensors, values, strict=True)))
         if isinstance(structure, Tensor | str) and len(tensors) == 1:
             return _first
         if isinstance(structure, Operation):
@@ -137,6 +145,9 @@ class Fetches:
             return lambda values: contract([p(values) for p in inner])
         element = self._resolve(part)
         self._found[element] = None
+        if isinstance(element, Tensor) and _converts(element):
+            convert = element.op.spec.fetched
+            return lambda values: convert(element, values[element])
         return lambda values: values.get(element)
 
     def _resolve(self, part: Any) -> Element:
