@@ -118,8 +118,6 @@ def test_fractions_and_growth() -> None:
         assert sess.devices[1].ledger.limit_bytes == 8 << 30
     for options, words in (
         (tf.GPUOptions(per_process_gpu_memory_fraction=1.5), "memory_fraction"),
-        (tf.GPUOptions(experimental=tf.GPUOptions.Experimental(
-            virtual_devices=[{"memory_limit_mb": [10]}])), "virtual_devices"),
     ):  # fmt: skip
         with pytest.raises(NotImplementedError, match=words):
             tf.Session(config=tf.ConfigProto(gpu_options=options))
@@ -156,3 +154,19 @@ def test_asking_for_gpus_does_not_count_simulated_ones() -> None:
         listed = tf.client.device_lib.list_local_devices()
         assert [d.device_type for d in listed] == ["CPU"] + ["GPU"] * count
         assert [("simulated" in repr(d)) for d in listed] == [False] + [True] * count
+
+
+def test_device_lib() -> None:
+    listed = tf.client.device_lib.list_local_devices()
+    assert type(listed[0]).DESCRIPTOR.full_name == "tensorflow.DeviceAttributes"
+    incarnation = listed[0].incarnation
+    assert str(listed[0]) == (
+        'name: "/device:CPU:0"\ndevice_type: "CPU"\nmemory_limit: 268435456\n'
+        f"locality {{\n}}\nincarnation: {incarnation}\n"
+    )
+    assert incarnation > 1 << 32
+    config = tf.ConfigProto(device_count={"CPU": 2})
+    listed = tf.client.device_lib.list_local_devices(config)
+    assert [d.name for d in listed] == ["/device:CPU:0", "/device:CPU:1"]
+    with pytest.raises(AttributeError, match="no attribute 'SerializeToString'"):
+        tf.client.device_lib.list_local_devices("x")

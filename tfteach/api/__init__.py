@@ -6,6 +6,7 @@ from tfteach.api import app as app
 from tfteach.api import bitwise as bitwise
 from tfteach.api import client as client
 from tfteach.api import compat as compat
+from tfteach.api import config as config
 from tfteach.api import contrib as contrib
 from tfteach.api import debugging as debugging
 from tfteach.api import dtypes as dtypes

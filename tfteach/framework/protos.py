@@ -42,8 +42,48 @@ FILES = {
     "cost_graph": "CostGraphDef",
     "projector": "ProjectorConfig EmbeddingInfo SpriteMetadata",
     "rewriter_config": "RewriterConfig",
+    "device_attributes": "DeviceAttributes DeviceLocality LocalLinks InterconnectLink",
 }
 MODULES = {m: file for file, names in FILES.items() for m in names.split()}
+
+# Fields that TensorBoard's files have, which are newer, and TensorFlow 1.15 has not:
+# they are left out, so that a program that sets one hears that there is none.
+_LATER = {
+    "ConfigProto": "pluggable_device_options share_cluster_devices_in_session",
+    "ConfigProto.Experimental": "enable_mlir_bridge mlir_bridge_rollout "
+    "enable_mlir_graph_optimization disable_output_partition_graphs "
+    "xla_fusion_autotuner_thresh use_tfrt enable_multi_host tfrt_use_ifrt "
+    "backend_server_port target_tpu target_gpu stream_merge_threshold "
+    "disable_functional_ops_lowering xla_prefer_single_graph_cluster "
+    "coordination_config disable_optimize_for_static_graph "
+    "disable_eager_executor_streaming_enqueue finalize_function_library_runtime "
+    "finalize_resource_manager tf2xla_dump_dir online_cost_analysis",
+    "GPUOptions.Experimental": "num_virtual_devices_per_gpu "
+    "internal_fragmentation_fraction use_cuda_malloc_async "
+    "disallow_retry_on_allocation_failure gpu_host_mem_limit_in_mb "
+    "gpu_host_mem_disallow_growth gpu_system_memory_size_in_mb "
+    "populate_pjrt_gpu_client_creation_info node_id stream_merge_options",
+    "GPUOptions.Experimental.VirtualDevices": "priority device_ordinal",
+    "OptimizerOptions": "cpu_global_jit",
+    "RewriterConfig": "cpu_layout_conversion common_subgraph_elimination "
+    "auto_mixed_precision_mkl auto_mixed_precision_onednn_bfloat16 "
+    "auto_mixed_precision_cpu disable_tfg_optimizer use_plugin_optimizers "
+    "experimental_conditional_code_motion "
+    "experimental_disable_compressed_tensor_optimization "
+    "experimental_disable_folding_quantization_emulation",
+    "RunMetadata": "session_metadata",
+    "RunOptions.Experimental": "run_handler_pool_options",
+}
+
+# A file that TensorBoard does not ship: message -> fields (name, type, number); `*`
+# marks a repeated one.  Source: core/framework/device_attributes.proto.
+_DEVICE_ATTRIBUTES = {
+    "InterconnectLink": "device_id int32 1, type string 2, strength int32 3",
+    "LocalLinks": "link *InterconnectLink 1",
+    "DeviceLocality": "bus_id int32 1, numa_node int32 2, links LocalLinks 3",
+    "DeviceAttributes": "name string 1, device_type string 2, memory_limit int64 4, "
+    "locality DeviceLocality 5, incarnation fixed64 6, physical_device_desc string 7",
+}
 
 _pool: Any = None
 _modules: dict[str, ModuleType] = {}
@@ -69,6 +109,8 @@ def proto_module(file: str) -> ModuleType:
         if file == "projector":  # TensorBoard's own message, in TensorFlow too
             place = "tensorboard.plugins.projector.projector_config_pb2"
             found = importlib.import_module(place)
+        elif file == "device_attributes":
+            found = _as_module(file, _device_attributes())
         else:
             theirs = importlib.import_module(f"tensorboard.compat.proto.{file}_pb2")
             found = _as_module(file, _load(theirs.DESCRIPTOR))
@@ -78,13 +120,11 @@ def proto_module(file: str) -> ModuleType:
 
 def _load(theirs: Any) -> Any:
     """TensorBoard's file in our pool, after those that it imports."""
-    global _pool
-    from google.protobuf import descriptor_pb2, descriptor_pool
+    from google.protobuf import descriptor_pb2
 
-    if _pool is None:
-        _pool = descriptor_pool.DescriptorPool()
+    pool = _own_pool()
     try:
-        return _pool.FindFileByName(theirs.name)
+        return pool.FindFileByName(theirs.name)
     except KeyError:
         pass
     for imported in theirs.dependencies:
@@ -93,11 +133,59 @@ def _load(theirs: Any) -> Any:
     proto.package = _renamed(proto.package)
     for described in proto.message_type:
         _rename_types(described)
-    _pool.AddSerializedFile(proto.SerializeToString())
-    loaded = _pool.FindFileByName(theirs.name)
+        _drop_later(described, described.name)
+    return _add(proto)
+
+
+def _own_pool() -> Any:
+    global _pool
+    if _pool is None:
+        from google.protobuf import descriptor_pool
+
+        _pool = descriptor_pool.DescriptorPool()
+    return _pool
+
+
+def _add(proto: Any) -> Any:
+    """A file in our pool, its classes made ready."""
+    pool = _own_pool()
+    pool.AddSerializedFile(proto.SerializeToString())
+    loaded = pool.FindFileByName(proto.name)
     for descriptor in loaded.message_types_by_name.values():
         _finish(descriptor, descriptor.name)
     return loaded
+
+
+def _device_attributes() -> Any:
+    from google.protobuf import descriptor_pb2
+
+    name = "tensorflow/core/framework/device_attributes.proto"
+    proto = descriptor_pb2.FileDescriptorProto(
+        name=name, package="tensorflow", syntax="proto3"
+    )
+    kinds = descriptor_pb2.FieldDescriptorProto
+    for message_name, fields in _DEVICE_ATTRIBUTES.items():
+        described = proto.message_type.add(name=message_name)
+        for text in fields.split(", "):
+            field_name, kind, number = text.split()
+            field = described.field.add(name=field_name, number=int(number))
+            field.label = kinds.LABEL_REPEATED if "*" in kind else kinds.LABEL_OPTIONAL
+            kind = kind.removeprefix("*")
+            if kind in _DEVICE_ATTRIBUTES:
+                field.type, field.type_name = kinds.TYPE_MESSAGE, f".tensorflow.{kind}"
+            else:
+                field.type = getattr(kinds, f"TYPE_{kind.upper()}")
+    return _add(proto)
+
+
+def _drop_later(described: Any, name: str) -> None:
+    later = _LATER.get(name, "").split()
+    kept = [field for field in described.field if field.name not in later]
+    if later:
+        del described.field[:]
+        described.field.extend(kept)
+    for nested in described.nested_type:
+        _drop_later(nested, f"{name}.{nested.name}")
 
 
 def _renamed(name: str) -> str:

@@ -74,7 +74,6 @@ _NOTES = {
     "tf.contrib.seq2seq.AttentionWrapper in its place",
     "models": "TensorFlow's models are a repository of their own since 2016",
     "ops": "it is tensorflow.python.framework.ops",
-    "config": "device lists came with TensorFlow 2; see Session.list_devices()",
     "optimizers": "Keras' optimizers are in tf.keras; TF 1's are in tf.train",
     "summary.create_file_writer": "that is TensorFlow 2; here it is "
     "tf.summary.FileWriter",

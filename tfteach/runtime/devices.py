@@ -13,7 +13,7 @@ import importlib.util
 import os
 import random
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -288,12 +288,29 @@ def _chosen(visible: list[int], wanted: str) -> list[int]:
     return found
 
 
+class Cards(NamedTuple):
+    """The cards that this process sees: the memory of simulated ones, or None."""
+
+    visible: list[int]  # physical numbers
+    memory: list[int] | None
+
+
+def cards() -> Cards:
+    """The cards that this process sees; simulated ones hide the real ones."""
+    memory = simulated_memory()
+    if memory:
+        return Cards(_visible(len(memory)), memory)
+    # CUDA itself minds CUDA_VISIBLE_DEVICES for real cards.
+    return Cards(list(range(cuda_cards())), None)
+
+
 def local_devices(config: Any = None) -> list[Device]:
     """The devices that a session with this ConfigProto sees; CPU:0 is the first.
 
     Raises:
       NotFoundError: the config leaves no CPU.
-      InvalidArgumentError: `gpu_options.visible_device_list` names a card wrongly.
+      InvalidArgumentError: `gpu_options.visible_device_list` names a card wrongly, or
+        `virtual_devices` ask for more than there is.
     """
     counts = {} if config is None else dict(config.device_count)
     cpus = counts.get("CPU", 1)
@@ -301,20 +318,56 @@ def local_devices(config: Any = None) -> list[Device]:
         raise NotFoundError(None, None, "No CPU devices are available in this process")
     devices = [Device("CPU", i) for i in range(cpus)]
     limit = counts.get("GPU")
-    if limit == 0:
+    if limit is not None and limit <= 0:
+        return devices
+    found = cards()
+    if not found.visible:  # then TF does not look at the options of cards
         return devices
     options = None
     if config is not None and config.HasField("gpu_options"):
         options = config.gpu_options
-        if len(options.experimental.virtual_devices):
-            raise NotImplementedError("GPUOptions.experimental.virtual_devices")
-    memory = simulated_memory()
-    # CUDA itself minds CUDA_VISIBLE_DEVICES for real cards.
-    visible = _visible(len(memory)) if memory else list(range(cuda_cards()))
     wanted = "" if options is None else options.visible_device_list
-    for index, physical in enumerate(_chosen(visible, wanted)[:limit]):
-        if memory:
-            devices.append(SimulatedGPU(index, physical, memory[physical], options))
+    chosen = _chosen(found.visible, wanted)[:limit]
+    if options is not None and len(options.experimental.virtual_devices):
+        return devices + _virtual_gpus(chosen, found.memory, options)
+    for index, physical in enumerate(chosen):
+        if found.memory is not None:
+            total = found.memory[physical]
+            devices.append(SimulatedGPU(index, physical, total, options))
         else:
             devices.append(CudaGPU(index, physical, options))
+    return devices
+
+
+def _virtual_gpus(
+    chosen: list[int], memory: list[int] | None, options: Any
+) -> list[Device]:
+    """The devices that `GPUOptions.experimental.virtual_devices` divides cards into."""
+    parts = [list(v.memory_limit_mb) for v in options.experimental.virtual_devices]
+    if len(parts) > len(chosen):
+        raise invalid_argument(
+            f"The number of virtual_devices, {len(parts)}, is larger than the number "
+            f"of visible cards, {len(chosen)}"
+        )
+    if options.per_process_gpu_memory_fraction:
+        raise invalid_argument(
+            "It's invalid to set per_process_gpu_memory_fraction when "
+            "virtual_devices is set"
+        )
+    if memory is None:
+        raise NotImplementedError(
+            "GPUOptions.experimental.virtual_devices: parts of a real card; "
+            "tfteach.simulate_gpus(n) gives cards that can be divided"
+        )
+    devices: list[Device] = []
+    for card, limits in zip(chosen, parts, strict=False):
+        total = memory[card]
+        if sum(limits) > total >> 20:
+            raise invalid_argument(
+                f"virtual_devices ask for {sum(limits):g} MB of the "
+                f"{show_bytes(total)} of card {card}"
+            )
+        for limit in limits or [total / (1 << 20)]:
+            part = int(limit * (1 << 20))
+            devices.append(SimulatedGPU(len(devices), card, part, options))
     return devices

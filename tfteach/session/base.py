@@ -33,6 +33,7 @@ from tfteach.runtime.partition import Transfers, partition
 from tfteach.runtime.place import Placement, Placer
 from tfteach.runtime.prune import prune
 from tfteach.runtime.step import Step, build_step
+from tfteach.session.config import default_config
 from tfteach.session.devices import DeviceLog, attributes_of
 from tfteach.session.feeds import Converter, converter_for, flatten_feeds
 from tfteach.session.fetches import Element, Fetches
@@ -65,19 +66,25 @@ class Asked(NamedTuple):
 class BaseSession:
     """What `Session` and `InteractiveSession` share."""
 
+    _closed: bool
+
     def __init__(self, target: Any = "", graph: Any = None, config: Any = None) -> None:
         if graph is not None and not isinstance(graph, Graph):
             raise TypeError(f"graph must be a tf.Graph, but got {type(graph)}")
         check_config(target, config)
         keep_freed_memory()
         self._graph = stacks.get_default_graph() if graph is None else graph
+        config = default_config() if config is None else config
         self._config = config
         self._options = Options.of(config)
+        self._options.check_alone(s._options for s in made_sessions if not s._closed)
         self.devices = local_devices(config)
         self.resources = Resources()
         self.placements: dict[str, Placement] = {}
         self.transfers = Transfers()
-        self._places_anew = self._options.log_device_placement or len(self.devices) > 1
+        options = self._options
+        several = len(self.devices) > 1
+        self._places_anew = options.log_device_placement or options.is_static or several
         log = DeviceLog(self._options.log_device_placement)
         log.session_made(self.devices)
         self._placer = Placer(
@@ -88,6 +95,7 @@ class BaseSession:
             self._options.log_device_placement,
         )
         self.number = next(_numbers)  # in the order of this process's sessions
+        self._known_size: int | None = None  # of the graph, as the last run found it
         self._closed = False
         self._was_reset = False
         self._lock = threading.RLock()
@@ -315,6 +323,15 @@ class BaseSession:
         except TypeError:
             return
 
+    def _extend(self) -> None:
+        """Take note of what the graph has become since the last run."""
+        size = self._graph.version
+        if self._known_size not in (None, size):
+            self._options.check_growth()
+        self._placer.extend(self._graph)
+        self._known_size = size
+        self._options.check_executor()
+
     def graph_grew(self, op: Operation) -> None:
         """Forget the short cuts, if the new op may make the graph impossible to place.
 
@@ -331,7 +348,7 @@ class BaseSession:
         key = elements, fed
         with self._lock:
             self._check_running()
-            self._placer.extend(self._graph)
+            self._extend()
             mutations = self._graph.mutations
             found = self._programs.get(key)
             if found is not None and found[1] == mutations:

@@ -43,20 +43,38 @@ def attributes_of(device: Device) -> DeviceAttributes:
 
 
 @export("client.device_lib.list_local_devices")
-def list_local_devices(session_config: Any = None) -> list[DeviceAttributes]:
-    """The devices of this process, as `DeviceAttributes`.
+def list_local_devices(session_config: Any = None) -> list[Any]:
+    """The devices of this process, as DeviceAttributes protos.
 
     Args:
       session_config: a ConfigProto, or None.
 
     Example:
       >>> from tensorflow.python.client import device_lib
-      >>> [d.device_type for d in device_lib.list_local_devices()]
-      ['CPU']
+      >>> [d.name for d in device_lib.list_local_devices()]
+      ['/device:CPU:0']
 
     Source: python/client/device_lib.py.
     """
-    return [attributes_of(device) for device in local_devices(session_config)]
+    from tfteach import protos
+
+    if session_config is not None and not hasattr(session_config, "device_count"):
+        raise AttributeError(
+            f"'{type(session_config).__name__}' object has no attribute "
+            "'SerializeToString': session_config must be a tf.ConfigProto"
+        )
+    found = []
+    for device in local_devices(session_config):
+        attributes = protos.DeviceAttributes(
+            name=f"/device:{device.device_type}:{device.index}",
+            device_type=device.device_type,
+            memory_limit=device.memory_limit_bytes,
+            incarnation=device.incarnation,
+            physical_device_desc=device.physical_device_desc,
+        )
+        attributes.locality.SetInParent()
+        found.append(attributes)
+    return found
 
 
 def _cards() -> list[Device]:

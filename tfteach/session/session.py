@@ -9,6 +9,7 @@ import warnings
 from typing import Any
 
 import tfteach.session.composites  # noqa: F401 - registers them
+from tfteach import protos
 from tfteach.framework import stacks
 from tfteach.framework.export import export
 from tfteach.framework.graph import Graph
@@ -78,6 +79,10 @@ class Session(BaseSession):
 class InteractiveSession(BaseSession):
     """A session that makes itself the default, for notebooks and shells.
 
+    It places only the ops that a run needs (`place_pruned_graph`, which it sets in the
+    `config` that it is given, as TF's does): a device that another op asks for in vain
+    does no harm.  Without a `config` it takes a card's memory as it needs it.
+
     Args: as for `Session`.
 
     Example:
@@ -90,6 +95,12 @@ class InteractiveSession(BaseSession):
     _active = 0
 
     def __init__(self, target: Any = "", graph: Any = None, config: Any = None) -> None:
+        check_config(target, config)
+        if config is None:
+            config = protos.ConfigProto()
+            config.gpu_options.allow_growth = True
+        config.graph_options.place_pruned_graph = True
+        self._is_counted = False  # a warning that is an error comes before
         super().__init__(target, graph, config)
         if InteractiveSession._active > 0:
             warnings.warn(
@@ -100,12 +111,13 @@ class InteractiveSession(BaseSession):
                 stacklevel=2,
             )
         InteractiveSession._active += 1
+        self._is_counted = True
         self._explicit_graph = graph
         stacks.push_session(self, graph)
 
     def close(self) -> None:
         """Close the session; it is no longer the default."""
-        if not self._closed:
+        if self._is_counted and not self._closed:
             InteractiveSession._active -= 1
             stacks.remove_session(self, self._explicit_graph)
         super().close()
