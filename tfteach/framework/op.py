@@ -84,6 +84,20 @@ def parse_args(text: str) -> tuple[Arg, ...]:
     return tuple(args)
 
 
+def _positions(op: type[Op]) -> tuple[int, ...] | None:
+    """Where the inputs are that `check_shapes` names, from the end behind a list."""
+    code = op.check_shapes.__code__
+    if code.co_flags & inspect.CO_VARARGS:
+        return None
+    names = [arg.name for arg in op.inputs]
+    lists = [i for i, arg in enumerate(op.inputs) if arg.is_sequence]
+    found = []
+    for name in code.co_varnames[1 : code.co_argcount]:
+        i = names.index(name)
+        found.append(i - len(names) if lists and i > lists[0] else i)
+    return tuple(found)
+
+
 @dataclass_transform(frozen_default=True)
 class Op:
     """Base of all operation types; see the module's text."""
@@ -155,6 +169,8 @@ class Op:
                 cls.by_value or cls.by_value_or_shape or cls.by_shape or cls.by_handle
             )
             cls._ref_inputs = tuple(i for i, arg in enumerate(cls.inputs) if arg.is_ref)
+        if cls.check_shapes is not Op.check_shapes and not abstract:
+            cls._checked_inputs = _positions(cls)
         cls._interned = {}
         cls._truths = "bool" in cls.fields.values()
         if not abstract:
@@ -166,6 +182,8 @@ class Op:
     _truths: ClassVar[bool] = False  # whether some attribute is a bool
     # Why no node may have these attributes: TF says so once it has seen the inputs.
     _refusal: ValueError | None = None
+    # Positions of the inputs whose shapes `check_shapes` gets; None: of all.
+    _checked_inputs: ClassVar[tuple[int, ...] | None] = ()
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         key: Any = (args, tuple(kwargs.items())) if kwargs else args
@@ -282,9 +300,10 @@ class Op:
     def check_shapes(self, *inputs: Any, **_: Any) -> None:
         """Raise TensorFlow's error for shapes that the kernel cannot compute with.
 
-        Gets the shape of each input, sequences one after the other as `compute` does.
-        Called in runs, before the kernel, where static shapes leave a doubt: the kernel
-        itself then relies on ranks and sizes, and costs nothing more in all other
+        Its parameters are named as inputs of the signature, of which there may be more;
+        each is a shape.  With `*shapes` it gets all, sequences one after the other.
+        Called in runs, before the kernel, where these inputs' static shapes leave a
+        doubt: the kernel relies on ranks and sizes, and costs nothing more in all other
         programs.  What depends on the inputs' numbers is for the kernel to check.
         """
 

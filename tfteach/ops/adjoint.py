@@ -22,6 +22,7 @@ from tfteach.framework.graph import Graph, get_default_graph
 from tfteach.framework.op import OPS, Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require_vector
 
 
 def upward(name: str) -> Any:
@@ -87,6 +88,10 @@ class BroadcastGradientArgs(Op):
         shapes.with_rank(s0, 1)
         shapes.with_rank(s1, 1)
         return [(None,), (None,)]
+
+    def check_shapes(self, s0: Any, s1: Any) -> None:
+        require_vector(s0, "In[0] must be a vector.%s")
+        require_vector(s1, "In[1] must be a vector.%s")
 
     def compute(self, xp: Any, s0: Any, s1: Any) -> Any:
         first, second = _axes_to_sum(tuple(s0.tolist()), tuple(s1.tolist()))

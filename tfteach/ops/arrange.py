@@ -18,6 +18,7 @@ from tfteach.framework.op import OPS, Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require, require_vector
 from tfteach.ops.array import INDICES, either
 from tfteach.ops.join import concat
 from tfteach.ops.shapes import Rank, rank
@@ -76,6 +77,9 @@ class Transpose(Op):
                     f"perm dim {position} is out of range of input rank {len(x)}"
                 )
         return tuple(x[int(position)] for position in perm)
+
+    def check_shapes(self, perm: Any) -> None:
+        require_vector(perm, "perm must be a vector, not %s")
 
     def compute(self, xp: Any, x: Any, perm: Any) -> Any:
         order = perm.tolist()
@@ -243,6 +247,9 @@ class ReverseV2(Op):
             _axes(axis, len(tensor))
         return tensor
 
+    def check_shapes(self, axis: Any) -> None:
+        require_vector(axis, f"'dims' must be 1-dimension, not {len(axis)}")
+
     def compute(self, xp: Any, tensor: Any, axis: Any) -> Any:
         try:
             axes = _axes(axis, tensor.ndim)
@@ -297,6 +304,16 @@ class ReverseSequence(Op):
         at = self.batch_dim
         return (*input[:at], count, *input[at + 1 :])
 
+    def check_shapes(self, input: Any, seq_lengths: Any) -> None:
+        rank, batch, seq = len(input), self.batch_dim, self.seq_dim
+        words = f"seq_lens input must be 1-dim, not {len(seq_lengths)}"
+        require_vector(seq_lengths, words)
+        words = "must be < input.dims()( %s vs. %s)"
+        require(batch < rank, f"batch_dim {words}", batch, rank)
+        require(seq < rank, f"seq_dim {words}", seq, rank)
+        words = f"len(seq_lens) != input.dims({batch}), ({seq_lengths[0]} vs. 0)"
+        require(batch >= 0 and seq >= 0, words)
+
     def compute(self, xp: Any, input: Any, seq_lengths: Any) -> Any:
         if self.batch_dim == self.seq_dim:
             raise invalid_argument(f"batch_dim == seq_dim == {self.seq_dim}")
@@ -340,6 +357,13 @@ class Roll(Op):
                         f"{n}. Shapes are {shapes.text(shift)} and {shapes.text(axis)}."
                     )
         return input
+
+    def check_shapes(self, input: Any, shift: Any, axis: Any) -> None:
+        require(input, "input must be 1-D or higher")
+        words = "must be a scalar or a 1-D vector. Found: %s"
+        require(len(shift) <= 1, f"shift {words}", shift)
+        require(len(axis) <= 1, f"axis {words}", axis)
+        require(shift == axis, "shift and axis must have the same size")
 
     def compute(self, xp: Any, input: Any, shift: Any, axis: Any) -> Any:
         if not input.ndim:

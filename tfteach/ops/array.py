@@ -20,6 +20,7 @@ from tfteach.framework.indexed_slices import IndexedSlices, quietly
 from tfteach.framework.op import Op, StatefulOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require_vector
 from tfteach.ops.shapes import shape
 
 INDICES = dtypes_of("int32 int64")
@@ -146,6 +147,9 @@ class Reshape(Op):
                 f"Dimension size must be evenly divisible by {known} but is {elements}"
             )
         return tuple(elements // known if n is None else n for n in shape)
+
+    def check_shapes(self, shape: Any) -> None:
+        require_vector(shape, "sizes input must be 1-D, not %s")
 
     def compute(self, xp: Any, tensor: Any, shape: Any) -> Any:
         wanted = shape.tolist()

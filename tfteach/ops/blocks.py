@@ -19,6 +19,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require
 from tfteach.framework.static import constant_value
 from tfteach.ops.array import INDICES, either
 from tfteach.ops.fill import zeros
@@ -72,6 +73,9 @@ class SpaceToDepth(_DepthOp):
                 )
         return self.native((n, h and h // size, w and w // size, c and c * size * size))
 
+    def check_shapes(self, input: Any) -> None:
+        require(len(input) == 4, f"Input rank should be 4 instead of {len(input)}")
+
     def compute(self, xp: Any, input: Any) -> Any:
         images = input if self.is_channels_last else input.transpose(0, 2, 3, 1)
         n, h, w, c = images.shape
@@ -110,6 +114,9 @@ class DepthToSpace(_DepthOp):
         return self.native(
             (n, h and h * size, w and w * size, c and c // (size * size))
         )
+
+    def check_shapes(self, input: Any) -> None:
+        require(len(input) == 4, f"Input rank should be: 4 instead of: {len(input)}")
 
     def compute(self, xp: Any, input: Any) -> Any:
         images = input if self.is_channels_last else input.transpose(0, 2, 3, 1)

@@ -16,6 +16,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require
 from tfteach.ops.adjoint import upward
 from tfteach.ops.arrange import adjoint
 from tfteach.ops.complex import real
@@ -111,6 +112,9 @@ class CholeskyGrad(Op):
     def infer_shape(self, l: Shape, grad: Shape) -> Shape:  # noqa: E741
         batch, size = square(l)
         return None if l is None else (*batch, size, size)
+
+    def check_shapes(self, l: Any, grad: Any) -> None:  # noqa: E741
+        require(l == grad, "Inputs (L and grad) must have the same shape.")
 
     def compute(self, xp: Any, l: Any, grad: Any) -> Any:  # noqa: E741
         check_square(l)

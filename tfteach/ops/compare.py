@@ -13,6 +13,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require
 from tfteach.ops.math import Binary
 
 REAL_NUMBERS = dtypes_of(
@@ -268,6 +269,10 @@ class ApproximateEqual(_Compare):
 
     def infer_shape(self, x: Shape, y: Shape) -> Shape:
         return shapes.merge(x, y)
+
+    def check_shapes(self, x: Any, y: Any) -> None:
+        words = "x and y must be of the same shape. x shape: %s. y shape: %s"
+        require(x == y, words, x, y)
 
     def compute(self, xp: Any, x: Any, y: Any) -> Any:
         return xp.abs(x - y) < self.tolerance

@@ -19,6 +19,7 @@ from tfteach.framework.op import OPS, Op
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require, require_scalar, require_vector
 from tfteach.ops.array import INDICES, reshape
 from tfteach.ops.constant import constant
 from tfteach.ops.operators import truediv
@@ -47,6 +48,9 @@ class Bincount(Op):
         if size < 0:
             raise ValueError(f"size ({int(size)}) must be non-negative")
         return (int(size),)
+
+    def check_shapes(self, size: Any) -> None:
+        require_scalar(size, "size must be a scalar, got shape %s")
 
     def compute(self, xp: Any, arr: Any, size: Any, weights: Any) -> Any:
         count = int(size)
@@ -130,6 +134,11 @@ class HistogramFixedWidth(Op):
         if nbins <= 0:
             raise ValueError(f"Requires nbins > 0: {int(nbins)}")
         return (int(nbins),)
+
+    def check_shapes(self, value_range: Any, nbins: Any) -> None:
+        require_vector(value_range, "value_range should be a vector.")
+        require(value_range == (2,), "value_range should be a vector of 2 elements.")
+        require_scalar(nbins, "nbins should be a scalar.")
 
     def compute(self, xp: Any, values: Any, value_range: Any, nbins: Any) -> Any:
         if value_range.shape != (2,):

@@ -19,6 +19,7 @@ from tfteach.framework.op import OPS, Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import colocate_with, name_scope
 from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require, require_scalar
 from tfteach.ops.array import INDICES
 from tfteach.ops.constant import constant
 from tfteach.ops.diagonals import MatrixDiagPartV2, MatrixDiagV2, MatrixSetDiagV2
@@ -98,6 +99,12 @@ class MatrixSetDiag(Op):
             return (*whole[:-1], *input[-2:])
         return None if diagonal is None else (*diagonal[:-1], None, None)
 
+    def check_shapes(self, input: Any, diagonal: Any) -> None:
+        words = "input must be at least 2-dim, received shape: %s"
+        require(len(input) >= 2, words, input)
+        words = "diagonal must be at least 1-dim, received shape: %s"
+        require(diagonal, words, diagonal)
+
     def compute(self, xp: Any, input: Any, diagonal: Any) -> Any:
         n = min(input.shape[-2:])
         if diagonal.shape != (*input.shape[:-2], n):
@@ -139,6 +146,13 @@ class MatrixBandPart(Op):
 
     def infer_shape(self, input: Shape, num_lower: Shape, num_upper: Shape) -> Shape:
         return input  # a run tells of matrices without two axes, as in TensorFlow
+
+    def check_shapes(self, input: Any, num_lower: Any, num_upper: Any) -> None:
+        require(
+            len(input) >= 2, "input must be at least 2-dim, received shape: %s", input
+        )
+        require_scalar(num_lower, "num_lower must be scalar, got shape %s")
+        require_scalar(num_upper, "num_upper must be scalar, got shape %s")
 
     def compute(self, xp: Any, input: Any, num_lower: Any, num_upper: Any) -> Any:
         if input.ndim < 2:

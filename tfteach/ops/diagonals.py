@@ -17,6 +17,7 @@ from tfteach.framework.errors import invalid_argument
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require
 from tfteach.ops.adjoint import upward
 from tfteach.ops.array import reshape
 from tfteach.ops.fill import zeros, zeros_like
@@ -107,6 +108,12 @@ class MatrixDiagV2(Op):
         sizes = _matrix_size(diagonal[-1], low, high, int(num_rows), int(num_cols))
         return (*batch, *sizes)
 
+    def check_shapes(self, diagonal: Any, k: Any) -> None:
+        words = "diagonal must be at least 1-dim, received shape: %s"
+        require(diagonal, words, diagonal)
+        words = "diag_index must be a scalar or vector, received shape: %s"
+        require(len(k) <= 1, words, k)
+
     def compute(
         self, xp: Any, diagonal: Any, k: Any, num_rows: Any, num_cols: Any, padding: Any
     ) -> Any:
@@ -162,6 +169,12 @@ class MatrixDiagPartV2(Op):
         low, high = _static_band(k, *input[-2:])
         return _band_shape(input[:-2], input[-2], input[-1], low, high)
 
+    def check_shapes(self, input: Any, k: Any) -> None:
+        words = "input must be at least 2-dim, received shape: %s"
+        require(len(input) >= 2, words, input)
+        words = "diag_index must be a scalar or vector, received shape: %s"
+        require(len(k) <= 1, words, k)
+
     def compute(self, xp: Any, input: Any, k: Any, padding_value: Any) -> Any:
         low, high = _band(k)
         rows, columns = input.shape[-2:]
@@ -200,6 +213,14 @@ class MatrixSetDiagV2(Op):
                 _band_shape(input[:-2], input[-2], input[-1], low, high), diagonal
             )
         return input
+
+    def check_shapes(self, input: Any, diagonal: Any, k: Any) -> None:
+        words = "input must be at least 2-dim, received shape: %s"
+        require(len(input) >= 2, words, input)
+        words = "diagonal must be at least 1-dim, received shape: %s"
+        require(diagonal, words, diagonal)
+        words = "diag_index must be a scalar or vector, received shape: %s"
+        require(len(k) <= 1, words, k)
 
     def compute(self, xp: Any, input: Any, diagonal: Any, k: Any) -> Any:
         low, high = _band(k)

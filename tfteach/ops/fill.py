@@ -21,6 +21,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape, TensorShape
+from tfteach.framework.shape_checks import require_scalar, require_vector
 from tfteach.ops.adjoint import upward
 from tfteach.ops.array import INDICES, reshape
 from tfteach.ops.constant import constant
@@ -44,6 +45,10 @@ class Fill(Op):
                 raise ValueError("Fill dimensions must be >= 0")
             return tuple(dims.reshape(-1).tolist())
         return dims
+
+    def check_shapes(self, dims: Any, value: Any) -> None:
+        require_vector(dims, "dims must be a vector, got shape %s")
+        require_scalar(value, "value must be a scalar, got shape %s")
 
     def compute(self, xp: Any, dims: Any, value: Any) -> Any:
         if dims.ndim != 1:

@@ -19,6 +19,7 @@ from tfteach.framework.op import OPS, Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import colocate_with, name_scope
 from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require, require_scalar
 from tfteach.framework.static import constant_value
 from tfteach.ops.arrange import transpose
 from tfteach.ops.array import INDICES, expand_dims, reshape, squeeze
@@ -76,6 +77,9 @@ class Gather(Op):
             return None
         return indices + params[1:]
 
+    def check_shapes(self, params: Any) -> None:
+        require(params, "params must be at least 1 dimensional")
+
     def compute(self, xp: Any, params: Any, indices: Any) -> Any:
         return _take(xp, params, indices, 0)
 
@@ -130,6 +134,10 @@ class GatherV2(Op):
 
     def _batch(self, indices: Any) -> int:
         return self.batch_dims + (len(indices) if self.batch_dims < 0 else 0)
+
+    def check_shapes(self, params: Any, axis: Any) -> None:
+        require(params, "params must be at least 1 dimensional")
+        require_scalar(axis, "axis must be scalar")
 
     def compute(self, xp: Any, params: Any, indices: Any, axis: Any) -> Any:
         at, rank = axis.item(), params.ndim

@@ -19,6 +19,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require, require_scalar, require_vector
 from tfteach.ops.array import INDICES, identity
 from tfteach.ops.concat_grad import concat_gradient
 from tfteach.ops.pack import brackets
@@ -112,6 +113,9 @@ class ConcatV2(Op):
     def infer_shape(self, values: list[Shape], axis: Any) -> Shape:
         return _concat_shape(values, axis)
 
+    def check_shapes(self, axis: Any) -> None:
+        require_scalar(axis, "axis tensor should be a scalar integer, but got shape %s")
+
     def compute(self, xp: Any, *arrays: Any) -> Any:
         return _concatenate(xp, arrays[:-1], arrays[-1])
 
@@ -131,6 +135,10 @@ class Concat(Op):
     def infer_shape(self, concat_dim: Any, values: list[Shape]) -> Shape:
         return _concat_shape(values, concat_dim)
 
+    def check_shapes(self, concat_dim: Any) -> None:
+        words = "concat_dim tensor should be a scalar integer, but got shape %s"
+        require_scalar(concat_dim, words)
+
     def compute(self, xp: Any, concat_dim: Any, *values: Any) -> Any:
         return _concatenate(xp, values, concat_dim)
 
@@ -149,6 +157,14 @@ class ConcatOffset(Op):
 
     def infer_shape(self, concat_dim: Shape, shape: list[Shape]) -> list[Shape]:
         return list(shape)
+
+    def check_shapes(self, *shapes: Any) -> None:
+        words = "Concat dim tensor should be a scalar integer, but got shape %s"
+        require_scalar(shapes[0], words)
+        for i, own in enumerate(shapes[1:]):
+            require_vector(own, f"input {i} should be a vector, but got shape %s")
+            words = f"input {i} should contain %s elements, but got %s"
+            require(own == shapes[1], words, shapes[1][0], own[0])
 
     def compute(self, xp: Any, concat_dim: Any, *shape: Any) -> Any:
         axis = int(concat_dim)
@@ -189,6 +205,10 @@ class Split(Op):
             )
         part = None if whole is None else whole // self.num_split
         return [(*value[:axis], part, *value[axis + 1 :])] * self.num_split
+
+    def check_shapes(self, split_dim: Any) -> None:
+        words = f"split_dim must be a scalar but has rank {len(split_dim)}"
+        require_scalar(split_dim, words)
 
     def compute(self, xp: Any, split_dim: Any, value: Any) -> Any:
         axis = int(split_dim)

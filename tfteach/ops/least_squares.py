@@ -15,6 +15,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape, TensorShape
+from tfteach.framework.shape_checks import require, require_scalar
 from tfteach.ops.adjoint import upward
 from tfteach.ops.arrange import matrix_transpose
 from tfteach.ops.cholesky import cholesky
@@ -49,6 +50,12 @@ class MatrixSolveLs(Op):
             )
         batch = shapes.merge(matrix[:-2], rhs[:-2])
         return None if batch is None else (*batch, matrix[-1], rhs[-1])
+
+    def check_shapes(self, matrix: Any, rhs: Any, l2_regularizer: Any) -> None:
+        require(len(matrix) == len(rhs), "All input tensors must have the same rank.")
+        words = f"Input tensor 0 must have rank >= 2, got {len(matrix)}"
+        require(len(matrix) >= 2, words)
+        require_scalar(l2_regularizer, "l2_regularizer must be scalar, got shape %s")
 
     def compute(self, xp: Any, matrix: Any, rhs: Any, l2_regularizer: Any) -> Any:
         if matrix.shape[:-2] != rhs.shape[:-2]:

@@ -19,6 +19,7 @@ from tfteach.framework.op import OPS, Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require, require_matrix
 from tfteach.framework.threads import cores, share
 from tfteach.ops.adjoint import BroadcastGradientArgs, upward
 from tfteach.ops.complex import conj
@@ -94,6 +95,10 @@ class MatMul(Op):
         if k is not None and k2 is not None and k != k2:
             raise ValueError(f"Dimensions must be equal, but are {k} and {k2}")
         return m, n
+
+    def check_shapes(self, a: Any, b: Any) -> None:
+        require_matrix(a, "In[0] is not a matrix. Instead it has shape %s")
+        require_matrix(b, "In[1] is not a matrix. Instead it has shape %s")
 
     def compute(self, xp: Any, a: Any, b: Any) -> Any:
         left = a.T if self.transpose_a else a
@@ -193,6 +198,13 @@ class BatchMatMul(BatchMatMulV2):
 
     def batch_shape(self, x: Shape, y: Shape) -> Shape:
         return shapes.merge(x, y)
+
+    def check_shapes(self, x: Any, y: Any) -> None:
+        words = "In[0] and In[1] has different ndims: %s vs. %s"
+        require(len(x) == len(y), words, x, y)
+        for i, (m, n) in enumerate(zip(x[:-2], y[:-2], strict=True)):
+            words = f"In[0].dim({i}) and In[1].dim({i}) must be the same: %s vs %s"
+            require(m == n, words, x, y)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         return _batch_gradient(op, grad)

@@ -17,6 +17,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import OPS, Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require, require_scalar
 from tfteach.ops.array import expand_dims, reshape
 from tfteach.ops.fill import zeros
 from tfteach.ops.index import gather
@@ -90,6 +91,10 @@ class TopKV2(Op):
                 f"input must have last dimension >= k = {count} but is {input[-1]}"
             )
         return [(*input[:-1], count)] * 2
+
+    def check_shapes(self, input: Any, k: Any) -> None:
+        require_scalar(k, "k must be scalar, got shape %s")
+        require(input, "input must be >= 1-D, got shape %s", input)
 
     def compute(self, xp: Any, input: Any, k: Any) -> Any:
         count = int(k)
@@ -200,6 +205,10 @@ class _Bound(Op, abstract=True):
     def infer_shape(self, sorted_inputs: Shape, values: Shape) -> Shape:
         shapes.with_rank(sorted_inputs, 2)
         return shapes.with_rank(values, 2)
+
+    def check_shapes(self, sorted_inputs: Any, values: Any) -> None:
+        words = "Leading dim_size of both tensors must match."
+        require(sorted_inputs[:1] == values[:1], words)
 
     def compute(self, xp: Any, sorted_inputs: Any, values: Any) -> Any:
         if len(sorted_inputs) != len(values):

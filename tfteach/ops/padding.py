@@ -16,6 +16,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require_scalar
 from tfteach.ops.array import INDICES, reshape
 from tfteach.ops.pack import brackets, stack
 from tfteach.ops.shapes import rank, shape
@@ -134,6 +135,9 @@ class PadV2(_Padding):
     """A given value around an array.  Source: core/ops/array_ops.cc, PadV2."""
 
     signature = "input: T, paddings: Tpaddings, constant_values: T -> output: T"
+
+    def check_shapes(self, constant_values: Any) -> None:
+        require_scalar(constant_values, "constant_values must be a scalar. Found: %s")
 
     def compute(self, xp: Any, input: Any, paddings: Any, constant_values: Any) -> Any:
         plan = _plan(input.shape, self.checked(input, paddings))

@@ -11,6 +11,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require
 from tfteach.ops.arrange import adjoint
 from tfteach.ops.diagonal import matrix_band_part
 from tfteach.ops.linalg import matmul
@@ -38,6 +39,10 @@ class Qr(Op):
             return [(*batch, rows, rows), (*batch, rows, columns)]
         least = None if rows is None or columns is None else min(rows, columns)
         return [(*batch, rows, least), (*batch, least, columns)]
+
+    def check_shapes(self, input: Any) -> None:
+        words = f"Input tensor 0 must have rank >= 2, got {len(input)}"
+        require(len(input) >= 2, words)
 
     def compute(self, xp: Any, input: Any) -> tuple[Any, Any]:
         wide = input.astype("float32") if input.dtype == "float16" else input

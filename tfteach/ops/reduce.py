@@ -19,6 +19,7 @@ from tfteach.framework.graph import Graph, get_default_graph
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require_scalar
 from tfteach.framework.static import constant_value
 from tfteach.framework.threads import LARGE, by_rows, cores, share
 from tfteach.ops.adjoint import upward
@@ -74,7 +75,7 @@ class Reduction(Op, abstract=True):
             if _is_large(xp, input) and not _takes_first(input, axes):
                 return by_rows(lambda rows: self.reduce(np, rows, axes), input, _BLOCK)
             return self.reduce(xp, input, axes)
-        except ValueError:  # an axis twice, or none of the input's
+        except (ValueError, TypeError):  # an axis twice, none of the input's, a matrix
             return self.reduce(xp, input, self._checked(listed, input.ndim))
 
     def _checked(self, listed: Any, rank: int) -> tuple[int, ...]:
@@ -280,6 +281,10 @@ class _Position(Op, abstract=True):
             )
         axis %= rank
         return input[:axis] + input[axis + 1 :]
+
+    def check_shapes(self, dimension: Any) -> None:
+        words = "dim must be a scalar, but received tensor of shape: %s"
+        require_scalar(dimension, words)
 
     def compute(self, xp: Any, input: Any, dimension: Any) -> Any:
         rank, axis = input.ndim, int(dimension)

@@ -19,6 +19,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require_scalar
 from tfteach.ops.cast import cast
 from tfteach.ops.compare import NUMBER_TYPES
 
@@ -46,6 +47,9 @@ class Scan(Op, abstract=True):
     def infer_shape(self, x: Shape, axis: Shape) -> Shape:
         shapes.with_rank(axis, 0)
         return x
+
+    def check_shapes(self, axis: Any) -> None:
+        require_scalar(axis, "ScanOp: axis must be a scalar, not %s")
 
     def compute(self, xp: Any, x: Any, axis: Any) -> Any:
         where, rank = int(axis), x.ndim
@@ -289,6 +293,11 @@ class LinSpace(Op):
         if num <= 0:
             raise ValueError(f"Requires num > 0: {int(num)}")
         return (int(num),)
+
+    def check_shapes(self, start: Any, stop: Any, num: Any) -> None:
+        require_scalar(start, "start must be a scalar, not shape %s")
+        require_scalar(stop, "stop must be a scalar, not shape %s")
+        require_scalar(num, "num must be a scalar, not shape %s")
 
     def compute(self, xp: Any, start: Any, stop: Any, num: Any) -> Any:
         if num <= 0:

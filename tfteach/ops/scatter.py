@@ -13,6 +13,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require_vector
 from tfteach.ops.array import INDICES, identity
 from tfteach.ops.choose import merge_by_size
 from tfteach.ops.fill import zeros_like
@@ -84,6 +85,9 @@ class ScatterNd(Op):
     def infer_shape(self, indices: Shape, updates: Shape, shape: Shape) -> Shape:
         _check_static(indices, updates, shape)
         return shape
+
+    def check_shapes(self, shape: Any) -> None:
+        require_vector(shape, "Shape must be a vector")
 
     def compute(self, xp: Any, indices: Any, updates: Any, shape: Any) -> Any:
         whole = tuple(shape.tolist())

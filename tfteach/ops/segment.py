@@ -17,6 +17,7 @@ from tfteach.framework.errors import invalid_argument
 from tfteach.framework.op import OPS, Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require, require_scalar
 from tfteach.ops.array import INDICES, expand_dims
 from tfteach.ops.choose import where
 from tfteach.ops.constant import constant
@@ -207,6 +208,12 @@ class _Unsorted(Op, abstract=True):
     def reduce(self, xp: Any, data: Any, ids: Any, count: int) -> Any:
         """The rows of each segment as one; ids in [0, count)."""
         raise NotImplementedError
+
+    def check_shapes(self, data: Any, segment_ids: Any, num_segments: Any) -> None:
+        words = "num_segments should be a scalar, not shape %s"
+        require_scalar(num_segments, words)
+        words = "data.shape = %s does not start with segment_ids.shape = %s"
+        require(data[: len(segment_ids)] == segment_ids, words, data, segment_ids)
 
     def compute(self, xp: Any, data: Any, segment_ids: Any, num_segments: Any) -> Any:
         count, depth = int(num_segments), segment_ids.ndim

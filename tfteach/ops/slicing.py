@@ -22,6 +22,7 @@ from tfteach.framework.op import OPS, Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require, require_vector
 from tfteach.ops.array import INDICES, reshape
 from tfteach.ops.constant import constant
 from tfteach.ops.fill import ones_like
@@ -60,6 +61,17 @@ class Slice(Op):
             else:
                 wanted.append(None if length is None else int(length))
         return tuple(wanted)
+
+    def check_shapes(self, input: Any, begin: Any, size: Any) -> None:
+        rank = len(input)
+        require(
+            begin == size == (rank,),
+            "Expected begin and size arguments to be 1-D tensors of size %s, but got "
+            "shapes %s and %s instead.",
+            rank,
+            begin,
+            size,
+        )
 
     def compute(self, xp: Any, input: Any, begin: Any, size: Any) -> Any:
         return input[self.index(input.shape, begin, size)]
@@ -207,6 +219,12 @@ def _remembered_index(
     return _index(shape, spec, *(np.frombuffer(v, dtype) for v in vectors))
 
 
+def _check_bounds(begin: Any, end: Any, strides: Any) -> None:
+    words = "Expected begin, end, and strides to be 1D equal size tensors, but got "
+    words += "shapes %s, %s, and %s instead."
+    require(len(begin) == 1 and begin == end == strides, words, begin, end, strides)
+
+
 class StridedSlice(_Strided):
     """`input[begin:end:strides]`, with NumPy's extras as bit masks.
 
@@ -256,6 +274,9 @@ class StridedSlice(_Strided):
                 axis += 1
         return (*result, *input[axis:])
 
+    def check_shapes(self, begin: Any, end: Any, strides: Any) -> None:
+        _check_bounds(begin, end, strides)
+
     def compute(self, xp: Any, input: Any, begin: Any, end: Any, strides: Any) -> Any:
         return input[self.index(input.shape, begin, end, strides)]
 
@@ -290,6 +311,10 @@ class StridedSliceGrad(_Strided):
 
     def infer_shape(self, shape: Shape, *_: Any) -> Shape:
         return shape
+
+    def check_shapes(self, shape: Any, begin: Any, end: Any, strides: Any) -> None:
+        require_vector(shape, "shape must be 1-D, got shape.shape = %s")
+        _check_bounds(begin, end, strides)
 
     def compute(
         self, xp: Any, shape: Any, begin: Any, end: Any, strides: Any, dy: Any

@@ -18,6 +18,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require
 from tfteach.ops.array import reshape
 from tfteach.ops.diagonal import matrix_band_part
 from tfteach.ops.join import concat
@@ -301,6 +302,11 @@ class MatrixTriangularSolve(Op):
 
     def infer_shape(self, matrix: Shape, rhs: Shape) -> Shape:
         return _solution_shape(matrix, rhs)
+
+    def check_shapes(self, matrix: Any, rhs: Any) -> None:
+        require(len(matrix) == len(rhs), "All input tensors must have the same rank.")
+        words = f"Input tensor 0 must have rank >= 2, got {len(matrix)}"
+        require(len(matrix) >= 2, words)
 
     def compute(self, xp: Any, matrix: Any, rhs: Any) -> Any:
         _check_system(matrix, rhs)

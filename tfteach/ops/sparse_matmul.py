@@ -19,6 +19,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape, TensorShape
+from tfteach.framework.shape_checks import require_matrix
 from tfteach.ops.arrange import transpose
 from tfteach.ops.array import expand_dims
 from tfteach.ops.linalg import MatMul, matmul
@@ -44,6 +45,10 @@ class SparseMatMul(Op):
 
     def infer_shape(self, a: Shape, b: Shape) -> Shape:
         return MatMul(self.transpose_a, self.transpose_b).infer_shape(a, b)
+
+    def check_shapes(self, a: Any, b: Any) -> None:
+        require_matrix(a, "a is not a matrix")
+        require_matrix(b, "b is not a matrix")
 
     def compute(self, xp: Any, a: Any, b: Any) -> Any:
         # Zeros cost BLAS less than looking for them would.

@@ -20,6 +20,7 @@ from tfteach.framework.op import OPS, Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape, TensorShape, as_shape
+from tfteach.framework.shape_checks import require_scalar, require_vector
 from tfteach.ops.arrange import transpose
 from tfteach.ops.array import INDICES, expand_dims, reshape
 from tfteach.ops.constant import constant
@@ -53,6 +54,9 @@ class Tile(Op):
             None if n is None or m is None else n * m
             for n, m in zip(known, multiples, strict=True)
         )
+
+    def check_shapes(self, multiples: Any) -> None:
+        require_vector(multiples, "Expected multiples to be 1-D, but got shape %s")
 
     def compute(self, xp: Any, input: Any, multiples: Any) -> Any:
         times = multiples.tolist()
@@ -107,6 +111,9 @@ class BroadcastTo(Op):
             result.append(n if m is None and n != 1 else m)
         return tuple(result)
 
+    def check_shapes(self, shape: Any) -> None:
+        require_vector(shape, "shape must be a vector of {int32,int64}, got shape %s")
+
     def compute(self, xp: Any, input: Any, shape: Any) -> Any:
         wanted = tuple(shape.tolist())
         try:
@@ -137,6 +144,10 @@ class BroadcastArgs(Op):
     def infer_shape(self, s0: Shape, s1: Shape) -> Shape:
         (m,), (n,) = shapes.with_rank(s0, 1), shapes.with_rank(s1, 1)
         return (None if m is None or n is None else max(m, n),)
+
+    def check_shapes(self, s0: Any, s1: Any) -> None:
+        require_vector(s0, "In[0] must be a vector.%s")
+        require_vector(s1, "In[1] must be a vector.%s")
 
     def compute(self, xp: Any, s0: Any, s1: Any) -> Any:
         try:
@@ -177,6 +188,11 @@ class OneHot(Op):
             raise ValueError(f"axis must be < {len(indices) + 1}, got {at}")
         count = None if depth is None else int(depth)
         return (*indices[:at], count, *indices[at:])
+
+    def check_shapes(self, depth: Any, on_value: Any, off_value: Any) -> None:
+        require_scalar(depth, "depth must be a scalar, but got: %s")
+        require_scalar(on_value, "on_value must be a scalar, but got: %s")
+        require_scalar(off_value, "off_value must be a scalar, but got: %s")
 
     def compute(
         self, xp: Any, indices: Any, depth: Any, on_value: Any, off_value: Any

@@ -19,6 +19,12 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import (
+    require,
+    require_matrix,
+    require_scalar,
+    require_vector,
+)
 from tfteach.ops import philox
 from tfteach.ops.math import add
 from tfteach.ops.random import FLOATS, INDICES, Multinomial, shape_tensor
@@ -65,6 +71,10 @@ class _Stateless(Op, abstract=True):
     def infer_shape(self, shape: Shape, seed: Shape) -> Shape:
         _seed_shape(seed)
         return shape
+
+    def check_shapes(self, shape: Any, seed: Any) -> None:
+        require_vector(shape, "shape must be a vector of {int32,int64}, got shape %s")
+        require(seed == (2,), "seed must have shape [2], not %s", seed)
 
     def compute(self, xp: Any, shape: Any, seed: Any) -> Any:
         _check_seed(seed)
@@ -118,6 +128,12 @@ class StatelessRandomUniformInt(Op):
         shapes.with_rank(maxval, 0)
         return shape
 
+    def check_shapes(self, shape: Any, seed: Any, minval: Any, maxval: Any) -> None:
+        require_vector(shape, "shape must be a vector of {int32,int64}, got shape %s")
+        require(seed == (2,), "seed must have shape [2], not %s", seed)
+        require_scalar(minval, "minval must be 0-D, got shape %s")
+        require_scalar(maxval, "maxval must be 0-D, got shape %s")
+
     def compute(self, xp: Any, shape: Any, seed: Any, minval: Any, maxval: Any) -> Any:
         _check_seed(seed)
         sizes = tuple(int(n) for n in np.asarray(shape).reshape(-1))
@@ -151,6 +167,11 @@ class StatelessMultinomial(Op):
         _seed_shape(seed)
         batch, _ = shapes.with_rank(logits, 2)
         return batch, None if num_samples is None else int(num_samples)
+
+    def check_shapes(self, logits: Any, num_samples: Any, seed: Any) -> None:
+        require_matrix(logits, "logits should be a matrix, got shape %s")
+        require_scalar(num_samples, "num_samples should be a scalar, got shape %s")
+        require(seed == (2,), "seed must have shape [2], not %s", seed)
 
     def compute(self, xp: Any, logits: Any, num_samples: Any, seed: Any) -> Any:
         _check_seed(seed)

@@ -14,6 +14,7 @@ from tfteach.framework.errors import invalid_argument
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require_scalar
 from tfteach.framework.tensor_proto import make_tensor_proto
 from tfteach.ops.summary_formats import fill_histogram, pixels_of, png, wav
 
@@ -82,6 +83,9 @@ class HistogramSummary(_SummaryOp):
     T = REALS
     T_default = float32
 
+    def check_shapes(self, tag: Any) -> None:
+        require_scalar(tag, "tags must be scalar")
+
     def compute(self, xp: Any, tag: Any, values: Any) -> Any:
         flat = np.asarray(values).astype(np.float64).ravel()
         if not np.isfinite(flat).all():
@@ -115,6 +119,9 @@ class ImageSummary(_SummaryOp):
     def __hash__(self) -> int:
         return hash((self.max_images, self.bad_color.tobytes()))
 
+    def check_shapes(self, tag: Any) -> None:
+        require_scalar(tag, "Tags must be a scalar")
+
     def compute(self, xp: Any, tag: Any, tensor: Any) -> Any:
         images = np.asarray(tensor)
         if images.ndim != 4 or images.shape[3] not in (1, 3, 4):
@@ -141,6 +148,9 @@ class AudioSummaryV2(_SummaryOp):
     max_outputs: int = 3
     minimum: ClassVar[dict[str, int]] = {"max_outputs": 1}
 
+    def check_shapes(self, tag: Any) -> None:
+        require_scalar(tag, "Tag must be a scalar")
+
     def compute(self, xp: Any, tag: Any, tensor: Any, sample_rate: Any) -> Any:
         sounds, rate = np.asarray(tensor), float(sample_rate)
         if sounds.ndim not in (2, 3):
@@ -166,6 +176,9 @@ class TensorSummaryV2(_SummaryOp):
     signature = (
         "tag: string, tensor: T, serialized_summary_metadata: string -> summary: string"
     )
+
+    def check_shapes(self, tag: Any) -> None:
+        require_scalar(tag, "tag must be scalar")
 
     def compute(
         self, xp: Any, tag: Any, tensor: Any, serialized_summary_metadata: Any

@@ -17,6 +17,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape, as_shape
+from tfteach.framework.shape_checks import require
 from tfteach.ops.adjoint import upward
 from tfteach.ops.compare import NUMBER_TYPES
 from tfteach.ops.math import maximum, minimum
@@ -181,6 +182,18 @@ class ClipByValue(Op):
 
     def infer_shape(self, t: Shape, *limits: Shape) -> Shape:
         return t
+
+    def check_shapes(self, t: Any, clip_value_min: Any, clip_value_max: Any) -> None:
+        own = (t, ())
+        require(
+            clip_value_min in own and clip_value_max in own,
+            "clip_value_min and clip_value_max must be either of the same shape as "
+            "input, or a scalar. input shape: %sclip_value_min shape: %s"
+            "clip_value_max shape: %s",
+            t,
+            clip_value_min,
+            clip_value_max,
+        )
 
     def compute(self, xp: Any, t: Any, clip_value_min: Any, clip_value_max: Any) -> Any:
         return xp.maximum(xp.minimum(t, clip_value_max), clip_value_min)

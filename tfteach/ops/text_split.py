@@ -19,6 +19,7 @@ from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require_scalar, require_vector
 from tfteach.ops.adjoint import upward
 from tfteach.ops.constant import constant
 from tfteach.ops.reduce import axes_of
@@ -67,6 +68,10 @@ class StringSplit(SplitOp):
     )
     skip_empty: bool = True
 
+    def check_shapes(self, input: Any, delimiter: Any) -> None:
+        require_vector(input, "input must be a vector, got shape: %s")
+        require_scalar(delimiter, "delimiter must be a scalar, got shape: %s")
+
     def compute(self, xp: Any, input: Any, delimiter: Any) -> Any:
         characters = self.scalar("delimiter", delimiter)
         return sparse_rows([self._parts(value, characters) for value in input])
@@ -88,6 +93,10 @@ class StringSplitV2(SplitOp):
         "input: string, sep: string -> indices: int64, values: string, shape: int64"
     )
     maxsplit: int = -1
+
+    def check_shapes(self, input: Any, sep: Any) -> None:
+        require_vector(input, "input must be a vector, got shape: %s")
+        require_scalar(sep, "sep must be a scalar, got shape: %s")
 
     def compute(self, xp: Any, input: Any, sep: Any) -> Any:
         separator = self.scalar("sep", sep)

@@ -12,6 +12,12 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import (
+    require,
+    require_matrix,
+    require_scalar,
+    require_vector,
+)
 
 
 class InTopKV2(Op):
@@ -28,6 +34,13 @@ class InTopKV2(Op):
         shapes.with_rank(k, 0)
         rows = None if predictions is None else predictions[0]
         return (shapes.same_size(rows, None if targets is None else targets[0]),)
+
+    def check_shapes(self, predictions: Any, targets: Any, k: Any) -> None:
+        require_matrix(predictions, "predictions must be 2-dimensional")
+        require_vector(targets, "targets must be 1-dimensional")
+        require_scalar(k, "k must be 0-D, got shape %s")
+        words = "First dimension of predictions %s must match length of targets %s"
+        require(predictions[0] == targets[0], words, predictions[0], targets[0])
 
     def compute(self, xp: Any, predictions: Any, targets: Any, k: Any) -> Any:
         return in_top(xp, predictions, targets, int(k))
@@ -49,6 +62,12 @@ class InTopK(Op):
         targets = shapes.with_rank(targets, 1)
         rows = None if predictions is None else predictions[0]
         return (shapes.same_size(rows, None if targets is None else targets[0]),)
+
+    def check_shapes(self, predictions: Any, targets: Any) -> None:
+        require_matrix(predictions, "predictions must be 2-dimensional")
+        require_vector(targets, "targets must be 1-dimensional")
+        words = "First dimension of predictions %s must match length of targets %s"
+        require(predictions[0] == targets[0], words, predictions[0], targets[0])
 
     def compute(self, xp: Any, predictions: Any, targets: Any) -> Any:
         return in_top(xp, predictions, targets, self.k)

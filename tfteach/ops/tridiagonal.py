@@ -17,6 +17,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require
 from tfteach.ops.arrange import matrix_transpose, transpose
 from tfteach.ops.array import expand_dims, squeeze
 from tfteach.ops.complex import conj
@@ -53,6 +54,13 @@ class TridiagonalSolve(Op):
             raise ValueError(f"Dimensions must be equal, but are {m} and {n}")
         batch = shapes.merge(diagonals[:-2], rhs[:-2])
         return None if batch is None else (*batch, n if m is None else m, rhs[-1])
+
+    def check_shapes(self, diagonals: Any, rhs: Any) -> None:
+        require(
+            len(diagonals) == len(rhs), "All input tensors must have the same rank."
+        )
+        words = f"Input tensor 0 must have rank >= 2, got {len(rhs)}"
+        require(len(rhs) >= 2, words)
 
     def compute(self, xp: Any, diagonals: Any, rhs: Any) -> Any:
         if diagonals.shape[-2] != 3:
@@ -170,6 +178,14 @@ class TridiagonalMatMul(Op):
             shapes.with_rank_at_least(own, 2)
         shapes.merge(shapes.merge(superdiag, maindiag), subdiag)
         return rhs
+
+    def check_shapes(
+        self, superdiag: Any, maindiag: Any, subdiag: Any, rhs: Any
+    ) -> None:
+        same = len(superdiag) == len(maindiag) == len(subdiag) == len(rhs)
+        require(same, "All input tensors must have the same rank.")
+        words = f"Input tensor 0 must have rank >= 2, got {len(rhs)}"
+        require(len(rhs) >= 2, words)
 
     def compute(
         self, xp: Any, superdiag: Any, maindiag: Any, subdiag: Any, rhs: Any

@@ -118,4 +118,5 @@ def _shapes_given(error: Exception, spec: Op) -> list[str]:
     values: list[Any] = [found.f_locals.get(n) for n in kernel.co_varnames[2:count]]
     if kernel.co_flags & 4:  # *arguments
         values += found.f_locals.get(kernel.co_varnames[count], ())
-    return [shapes.text(v.shape) for v in values if hasattr(v, "shape")]
+    sizes = [getattr(v, "shape", None) for v in values]
+    return [shapes.text(own) for own in sizes if isinstance(own, tuple)]

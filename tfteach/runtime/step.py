@@ -56,10 +56,13 @@ def checking_shapes(
       function: its kernel.
       known: the static shape of each input.
     """
-    if type(spec).check_shapes is Op.check_shapes:
+    positions = spec._checked_inputs
+    if positions == ():
         return function
     check = spec.check_shapes
     static = list(known)
+    if positions is not None:
+        static = [static[i] for i in positions]
     if all(map(is_full, static)):
         try:
             check(*static)
@@ -72,7 +75,11 @@ def checking_shapes(
         check(*[array.shape for array in arrays])
         return function(*arrays)
 
-    return kernel
+    def picking(*arrays: Any) -> Any:
+        check(*[arrays[i].shape for i in positions or ()])
+        return function(*arrays)
+
+    return kernel if positions is None else picking
 
 
 def keeping_strings(
