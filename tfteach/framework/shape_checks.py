@@ -39,3 +39,14 @@ def require_matrix(shape: Sizes, words: str) -> None:
     """Require rank 2; a `%s` in `words` is the shape."""
     if len(shape) != 2:
         raise invalid_argument(words.replace("%s", text(shape)))
+
+
+def require_sparse(indices: Sizes, values: Sizes, shape: Sizes) -> None:
+    """Require the parts of a sparse tensor to be of ranks and sizes that agree."""
+    require_vector(values, "vals must be a vec, but got: %s")
+    require(indices, "indices must be a matrix, but got: %s", indices)
+    words = "indices and values rows (indexing dimension) must match. "
+    words += "(indices = %s, values = %s)"
+    require(indices[0] == values[0], words, indices[0], values[0])
+    require_matrix(indices, "indices must be a matrix, but got: %s")
+    require(indices[1:] == shape, "Order length must be SparseTensor rank.")

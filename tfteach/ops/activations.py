@@ -18,6 +18,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require
 from tfteach.ops import fill, join
 from tfteach.ops import shapes as shape_ops
 from tfteach.ops.adjoint import upward
@@ -45,6 +46,12 @@ class _ActivationGrad(Op, abstract=True):
 
     def infer_shape(self, gradients: Shape, features: Shape) -> Shape:
         return shapes.merge(gradients, features)
+
+    def check_shapes(self, *shapes: Any) -> None:
+        first, second = shapes
+        words = f"of type {self.op_type} must have the same size and shape."
+        words = "Inputs to operation {name} " + words + "  Input 0: %s != input 1: %s"
+        require(first == second, words, first, second)
 
 
 def _zeros_as(x: Tensor) -> Tensor:

@@ -16,6 +16,7 @@ from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require_vector
 from tfteach.ops import conv_geometry as geometry
 from tfteach.ops import shapes as shape_ops
 from tfteach.ops.array import either
@@ -93,6 +94,10 @@ class Conv2DBackpropInput(_Conv2D):  # type: ignore[misc]
     ) -> Shape:
         return shapes.with_rank(input_sizes, 4)
 
+    def check_shapes(self, input_sizes: Any) -> None:
+        words = "Conv2DBackpropInput: input_sizes input must be 1-dim, not"
+        require_vector(input_sizes, f"{words} {len(input_sizes)}")
+
     def compute(self, xp: Any, input_sizes: Any, filter: Any, out_backprop: Any) -> Any:
         return self.to_input(xp, input_sizes, filter, out_backprop)
 
@@ -116,6 +121,10 @@ class Conv2DBackpropFilter(_Conv2D):  # type: ignore[misc]
         self, input: Shape, filter_sizes: Shape, out_backprop: Shape
     ) -> Shape:
         return shapes.with_rank(filter_sizes, 4)
+
+    def check_shapes(self, filter_sizes: Any) -> None:
+        words = "Conv2DCustomBackpropFilter: filter_sizes input must be 1-dim, not"
+        require_vector(filter_sizes, f"{words} {len(filter_sizes)}")
 
     def compute(self, xp: Any, input: Any, filter_sizes: Any, out_backprop: Any) -> Any:
         return self.to_filter(xp, input, filter_sizes, out_backprop)

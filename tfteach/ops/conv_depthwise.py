@@ -18,6 +18,7 @@ from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require_vector
 from tfteach.ops import conv_geometry as geometry
 from tfteach.ops import shapes as shape_ops
 from tfteach.ops.array import either
@@ -116,6 +117,10 @@ class DepthwiseConv2dNativeBackpropInput(_Depthwise):
     ) -> Shape:
         return shapes.with_rank(input_sizes, 4)
 
+    def check_shapes(self, input_sizes: Any) -> None:
+        words = "Conv2DBackpropInput: input_sizes input must be 1-dim, not"
+        require_vector(input_sizes, f"{words} {len(input_sizes)}")
+
     def compute(self, xp: Any, input_sizes: Any, filter: Any, out_backprop: Any) -> Any:
         shape = tuple(map(int, input_sizes))
         windows = self.lay_back(shape, filter.shape, out_backprop.shape)
@@ -153,6 +158,10 @@ class DepthwiseConv2dNativeBackpropFilter(_Depthwise):
         self, input: Shape, filter_sizes: Shape, out_backprop: Shape
     ) -> Shape:
         return shapes.with_rank(filter_sizes, 4)
+
+    def check_shapes(self, filter_sizes: Any) -> None:
+        words = "Conv2DBackpropFilter: filter_sizes input must be 1-dim, not"
+        require_vector(filter_sizes, f"{words} {len(filter_sizes)}")
 
     def compute(self, xp: Any, input: Any, filter_sizes: Any, out_backprop: Any) -> Any:
         shape = tuple(map(int, filter_sizes))

@@ -9,6 +9,12 @@ import numpy as np
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import (
+    require,
+    require_matrix,
+    require_sparse,
+    require_vector,
+)
 from tfteach.ops.sparse import SparseTensor
 from tfteach.ops.sparse_products import as_sparse, parts_of
 from tfteach.ops.sparse_shape import SparseShapeOp
@@ -31,6 +37,24 @@ class EditDistance(SparseShapeOp):
             return None
         pairs = zip(hypothesis[:-1], truth[:-1], strict=True)
         return tuple(int(max(pair)) for pair in pairs)
+
+    def check_shapes(self, *shapes: Any) -> None:
+        sides = ("hypothesis", shapes[:3]), ("truth", shapes[3:])
+        for name, (indices, values, shape) in sides:
+            words = f"{name}_indices should be a matrix, but got shape: %s"
+            require_matrix(indices, words)
+            words = f"{name}_values should be a vector, but got shape: %s"
+            require_vector(values, words)
+            words = f"{name}_shape should be a vector, but got shape: %s"
+            require_vector(shape, words)
+            words = f"Expected {name}_shape.NumElements == #cols({name}_indices), "
+            words += "their shapes are: %s and %s"
+            require(shape == indices[1:], words, shape, indices)
+        for _, parts in sides:
+            require_sparse(*parts)
+        words = "Expected hypothesis_shape.NumElements == truth_shape.NumElements, "
+        words += "their shapes are: %s and %s"
+        require(shapes[2] == shapes[5], words, shapes[2], shapes[5])
 
     def compute(
         self, xp: Any, hi: Any, hv: Any, hypothesis: Any, ti: Any, tv: Any, truth: Any

@@ -19,6 +19,7 @@ from tfteach.framework.inputs import check_choice
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require, require_vector
 from tfteach.ops import array
 from tfteach.ops import conv_geometry as geometry
 from tfteach.ops.adjoint import upward
@@ -61,6 +62,15 @@ class _Forward(_FusedBatchNorm, abstract=True):
         whole, channels = self._with_channels(x, scale, offset, *moments)
         found: list[Shape] = [whole, *(((channels,),) * 4)]
         return found + [None] * (len(type(self).outputs) - 5)
+
+    def check_shapes(
+        self, x: Any, scale: Any, offset: Any, mean: Any, variance: Any
+    ) -> None:
+        require(len(x) == 4, "input must be 4-dimensional%s", x)
+        require_vector(scale, "scale must be 1-dimensional%s")
+        require_vector(offset, "offset must be 1-dimensional%s")
+        require_vector(mean, "estimated_mean must be 1-dimensional%s")
+        require_vector(variance, "estimated_variance must be 1-dimensional%s")
 
     def compute(
         self, xp: Any, x: Any, scale: Any, offset: Any, mean: Any, variance: Any
@@ -185,6 +195,21 @@ class _Backward(_FusedBatchNorm, abstract=True):
         whole, channels = self._with_channels(y_backprop, *vectors)
         rest = 0 if self.is_training else channels
         return [whole, (channels,), (channels,), (rest,), (rest,)]
+
+    def check_shapes(self, *shapes: Any) -> None:
+        y_backprop, x, scale, mean, variance = shapes[:5]
+        require(len(y_backprop) == 4, "input must be 4-dimensional%s", y_backprop)
+        require(len(x) == 4, "input must be 4-dimensional%s", x)
+        require_vector(scale, "scale must be 1-dimensional%s")
+        require_vector(mean, "saved mean must be 1-dimensional%s")
+        require_vector(variance, "saved variance must be 1-dimensional%s")
+        words = "x and y_backprop must have the same shape, got %s and %s"
+        require(x == y_backprop, words, x, y_backprop)
+        channels = (x[1 if self.data_format == "NCHW" else 3],)
+        words = "scale, mean and variance must have one number per channel, got %s, %s "
+        words += "and %s for input %s"
+        fits = scale == mean == variance == channels
+        require(fits, words, scale, mean, variance, x)
 
     def compute(
         self, xp: Any, y_backprop: Any, x: Any, scale: Any, mean: Any, variance: Any,

@@ -14,6 +14,7 @@ from tfteach.framework.errors import invalid_argument
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require
 from tfteach.ops.exponential import Sigmoid
 from tfteach.ops.join import concat
 from tfteach.ops.linalg import matmul
@@ -30,11 +31,9 @@ def _require(name: str, got: int, wanted: int, what: str) -> None:
 
 
 def _require_state(name: str, state: Any, batch: int, units: int) -> None:
-    if state.ndim != 2:
-        text = shapes.text(state.shape)
-        raise invalid_argument(f"{name} must be [batch_size, cell_size], got {text}")
-    _require(f"{name}.dims(0)", state.shape[0], batch, "batch_size")
-    _require(f"{name}.dims(1)", state.shape[1], units, "cell_size")
+    require(len(state) == 2, f"{name} must be 2D")
+    _require(f"{name}.dims(0)", state[0], batch, "batch_size")
+    _require(f"{name}.dims(1)", state[1], units, "cell_size")
 
 
 def _sigmoid(xp: Any, x: Any) -> Any:
@@ -46,19 +45,34 @@ class _Lstm(Op, abstract=True):
 
     T = dtypes_of("half float32")
 
-    def _check(self, x: Any, cs_prev: Any, h_prev: Any, w: Any, b: Any) -> None:
+    def check_shapes(self, *shapes: Any) -> None:
+        own = shapes[not self.op_type.startswith("LSTM") :]
         rank = 2 if self.op_type.startswith("LSTM") else 3
-        if x.ndim != rank or cs_prev.ndim != 2:
-            raise invalid_argument(
-                f"x must have rank {rank} and cs_prev rank 2, got "
-                f"{shapes.text(x.shape)} and {shapes.text(cs_prev.shape)}"
-            )
-        (batch, depth), units = x.shape[-2:], cs_prev.shape[1]
+        x, cs_prev, h_prev, w, wci, wcf, wco, b = own[:8]
+        require(len(x) == rank, f"x must be {rank}D")
+        require(len(cs_prev) == 2, "cs_prev must be 2D")
+        batch, depth = x[-2:]
+        units = cs_prev[1]
         _require_state("cs_prev", cs_prev, batch, units)
         _require_state("h_prev", h_prev, batch, units)
-        _require("w.dim_size(0)", w.shape[0], depth + units, "input_size + cell_size")
-        _require("w.dim_size(1)", w.shape[1], units * 4, "cell_size * 4")
-        _require("b.dim_size(0)", b.shape[0], units * 4, "cell_size * 4")
+        require(len(w) == 2, "w must be 2D")
+        _require("w.dim_size(0)", w[0], depth + units, "input_size + cell_size")
+        _require("w.dim_size(1)", w[1], units * 4, "cell_size * 4")
+        for name, peephole in (("wci", wci), ("wcf", wcf), ("wco", wco)):
+            require(len(peephole) == 1, f"{name} must be 1D")
+            _require(f"{name}.dim_size(0)", peephole[0], units, "cell_size")
+        require(len(b) == 1, "b must be 1D")
+        _require("b.dim_size(0)", b[0], units * 4, "cell_size * 4")
+        names = "i cs f o ci co h".split()
+        names = [*names[: 6 if rank == 2 else 7], "cs_grad", "h_grad"]
+        for name, state in zip(names, own[8:], strict=False):
+            whole = (batch, units) if rank == 2 else (x[0], batch, units)
+            require(len(state) == rank, f"{name} must be {rank}D")
+            for i, (size, wanted) in enumerate(zip(state, whole, strict=True)):
+                what = (
+                    ("batch_size", "cell_size")[i - rank] if i - rank + 2 >= 0 else ""
+                )
+                _require(f"{name}.dim_size({i})", size, wanted, what or "time_len")
 
 
 class _Forward(_Lstm, abstract=True):
@@ -148,7 +162,6 @@ class LSTMBlockCell(_Forward):
         self, xp: Any, x: Any, cs_prev: Any, h_prev: Any, w: Any, wci: Any, wcf: Any,
         wco: Any, b: Any,
     ) -> tuple[Any, ...]:  # fmt: skip
-        self._check(x, cs_prev, h_prev, w, b)
         gates = xp.concatenate([x, h_prev], axis=1) @ w + b
         return self._step(xp, gates, cs_prev, wci, wcf, wco)
 
@@ -193,7 +206,6 @@ class LSTMBlockCellGrad(_Backward):
         self, xp: Any, x: Any, cs_prev: Any, h_prev: Any, w: Any, wci: Any, wcf: Any,
         wco: Any, b: Any, *states: Any,
     ) -> tuple[Any, ...]:  # fmt: skip
-        self._check(x, cs_prev, h_prev, w, b)
         *gates, cs_grad, h_grad = states
         dgates = xp.empty((x.shape[0], w.shape[1]), x.dtype)
         weights = wci, wcf, wco
@@ -229,7 +241,6 @@ class BlockLSTM(_Forward):
         self, xp: Any, seq_len_max: Any, x: Any, cs_prev: Any, h_prev: Any, w: Any,
         wci: Any, wcf: Any, wco: Any, b: Any,
     ) -> tuple[Any, ...]:  # fmt: skip
-        self._check(x, cs_prev, h_prev, w, b)
         steps, depth = _steps(seq_len_max, x), x.shape[2]
         shape = (*x.shape[:2], cs_prev.shape[1])
         found = tuple(xp.zeros(shape, x.dtype) for _ in range(7))
@@ -285,7 +296,6 @@ class BlockLSTMGrad(_Backward):
         self, xp: Any, seq_len_max: Any, x: Any, cs_prev: Any, h_prev: Any, w: Any,
         wci: Any, wcf: Any, wco: Any, b: Any, *states: Any,
     ) -> tuple[Any, ...]:  # fmt: skip
-        self._check(x, cs_prev, h_prev, w, b)
         steps, (_, batch, depth) = _steps(seq_len_max, x), x.shape
         *gates, h, cs_grad, h_grad = states
         memories = xp.concatenate([cs_prev[None], gates[1][: max(steps - 1, 0)]])
@@ -320,23 +330,25 @@ class BlockLSTMGrad(_Backward):
 class _Gru(Op, abstract=True):
     T = dtypes_of("float32")
 
-    def _check(
-        self, x: Any, h_prev: Any, w_ru: Any, w_c: Any, b_ru: Any, b_c: Any
-    ) -> None:
-        if x.ndim != 2 or h_prev.ndim != 2:
-            raise invalid_argument(
-                "x and h_prev must be matrices, got "
-                f"{shapes.text(x.shape)} and {shapes.text(h_prev.shape)}"
-            )
-        (batch, depth), units = x.shape, h_prev.shape[1]
+    def check_shapes(self, *shapes: Any) -> None:
+        x, h_prev, w_ru, w_c, b_ru, b_c = shapes[:6]
+        require(len(x) == 2, "x must be 2D")
+        require(len(h_prev) == 2, "h_prev must be 2D")
+        (batch, depth), units = x, h_prev[1]
         both = "input_size + cell_size"
         _require_state("h_prev", h_prev, batch, units)
-        _require("w_ru.dim_size(0)", w_ru.shape[0], depth + units, both)
-        _require("w_ru.dim_size(1)", w_ru.shape[1], units * 2, "cell_size * 2")
-        _require("w_c.dim_size(0)", w_c.shape[0], depth + units, both)
-        _require("w_c.dim_size(1)", w_c.shape[1], units, "cell_size")
-        _require("b_ru.dim_size(0)", b_ru.shape[0], units * 2, "cell_size * 2")
-        _require("b_c.dim_size(0)", b_c.shape[0], units, "cell_size")
+        require(len(w_ru) == 2, "w_ru must be 2D")
+        _require("w_ru.dim_size(0)", w_ru[0], depth + units, both)
+        _require("w_ru.dim_size(1)", w_ru[1], units * 2, "cell_size * 2")
+        require(len(w_c) == 2, "w_c must be 2D")
+        _require("w_c.dim_size(0)", w_c[0], depth + units, both)
+        _require("w_c.dim_size(1)", w_c[1], units, "cell_size")
+        require(len(b_ru) == 1, "b_ru must be 1D")
+        _require("b_ru.dim_size(0)", b_ru[0], units * 2, "cell_size * 2")
+        require(len(b_c) == 1, "b_c must be 1D")
+        _require("b_c.dim_size(0)", b_c[0], units, "cell_size")
+        for name, state in zip(("r", "u", "c", "d_h"), shapes[6:], strict=False):
+            _require_state(name, state, batch, units)
 
 
 class GRUBlockCell(_Gru):
@@ -359,7 +371,6 @@ class GRUBlockCell(_Gru):
     def compute(
         self, xp: Any, x: Any, h_prev: Any, w_ru: Any, w_c: Any, b_ru: Any, b_c: Any
     ) -> tuple[Any, ...]:
-        self._check(x, h_prev, w_ru, w_c, b_ru, b_c)
         units = h_prev.shape[1]
         gates = _sigmoid(xp, xp.concatenate([x, h_prev], axis=1) @ w_ru + b_ru)
         r, u = gates[:, :units].copy(), gates[:, units:].copy()
@@ -398,7 +409,6 @@ class GRUBlockCellGrad(_Gru):
         self, xp: Any, x: Any, h_prev: Any, w_ru: Any, w_c: Any, b_ru: Any, b_c: Any,
         r: Any, u: Any, c: Any, d_h: Any,
     ) -> tuple[Any, ...]:  # fmt: skip
-        self._check(x, h_prev, w_ru, w_c, b_ru, b_c)
         depth = x.shape[1]
         dc = d_h * (1 - u) * (1 - c * c)
         du = d_h * (h_prev - c) * u * (1 - u)

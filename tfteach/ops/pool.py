@@ -20,6 +20,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require
 from tfteach.ops import array, fill
 from tfteach.ops import conv_geometry as geometry
 from tfteach.ops import pool_kernels as kernels
@@ -320,6 +321,10 @@ class AvgPoolGrad(Pool):
     def infer_shape(self, orig_input_shape: Shape, grad: Shape) -> Shape:
         shapes.with_rank(grad, self.rank)
         return shapes.with_rank(orig_input_shape, self.rank)
+
+    def check_shapes(self, orig_input_shape: Any) -> None:
+        words = "out_backprop must be 1-dimensional and 4 elements"
+        require(orig_input_shape == (4,), words)
 
     def compute(self, xp: Any, orig_input_shape: Any, grad: Any) -> Any:
         shape = tuple(map(int, orig_input_shape))

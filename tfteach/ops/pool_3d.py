@@ -11,6 +11,7 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import dtypes_of, float32
 from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require
 from tfteach.ops import array, fill
 from tfteach.ops import conv_geometry as geometry
 from tfteach.ops import pool_kernels as kernels
@@ -151,6 +152,10 @@ class AvgPool3DGrad(_Pool3D):
 
     def infer_shape(self, orig_input_shape: Shape, grad: Shape) -> Shape:
         return shapes.with_rank(orig_input_shape, 5)
+
+    def check_shapes(self, orig_input_shape: Any) -> None:
+        words = "tensor_in must be 1-dimensional and 5 elements"
+        require(orig_input_shape == (5,), words)
 
     def compute(self, xp: Any, orig_input_shape: Any, grad: Any) -> Any:
         shape = tuple(map(int, orig_input_shape))

@@ -21,6 +21,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require
 from tfteach.ops import philox
 
 _NUMBERS = dtypes_of("float32 float64 int32 int64")
@@ -222,6 +223,15 @@ class FractionalAvgPoolGrad(Op):
 
     def infer_shape(self, sizes: Shape, *_: Shape) -> Shape:
         return shapes.with_rank(sizes, 4)
+
+    def check_shapes(self, *shapes: Any) -> None:
+        size, grad, rows, columns = shapes
+        words = "original input tensor shape must be1-dimensional and 4 elements"
+        require(size == (4,), words)
+        require(len(grad) == 4, "out_backprop must be 4-dimensional")
+        words = "pooling sequences must be vectors, one longer than out_backprop, got"
+        fits = rows == (grad[1] + 1,) and columns == (grad[2] + 1,)
+        require(fits, words + " %s and %s", rows, columns)
 
     def compute(
         self, xp: Any, orig_input_tensor_shape: Any, out_backprop: Any,

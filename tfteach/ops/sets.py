@@ -17,6 +17,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require, require_sparse
 from tfteach.ops.sparse import SparseTensor, convert_to_tensor_or_sparse_tensor
 
 MEMBERS = dtypes_of("int8 int16 int32 int64 uint8 uint16 string")
@@ -48,6 +49,12 @@ def _sets(*tensor: Any) -> tuple[_Sets, tuple[int, ...]]:
     return found, tuple(shape.tolist())
 
 
+def require_sets(indices: Shape, values: Shape, shape: Shape) -> None:
+    assert shape is not None
+    require_sparse(indices or (), values or (), shape)
+    require(len(shape) == 1 and shape[0], f"Invalid rank {len(shape)}.")
+
+
 class _SetOperation(Op, abstract=True):
     T = MEMBERS
     on_gpu: ClassVar[bool] = False
@@ -65,6 +72,11 @@ class _SetOperation(Op, abstract=True):
             raise ValueError(f"Ranks do not match: {ranks[0]} and {ranks[1]}.")
         rank = ranks[1] if ranks[0] is None else ranks[0]
         return [(None, rank), (None,), (rank,)]
+
+    def check_shapes(self, *shapes: Any) -> None:
+        for own in (shapes[: self._parts], shapes[self._parts :]):
+            if len(own) == 3:
+                require_sets(*own)
 
     def compute(self, xp: Any, *inputs: Any) -> Any:
         (a, shape_a), (b, shape_b) = (
@@ -163,6 +175,9 @@ class SetSize(Op):
     def infer_shape(self, indices: Shape, values: Shape, shape: Shape) -> Shape:
         _rank(indices, values, shape)
         return None  # as in TensorFlow, though the rank is known
+
+    def check_shapes(self, set_indices: Any, set_values: Any, set_shape: Any) -> None:
+        require_sets(set_indices, set_values, set_shape)
 
     def compute(self, xp: Any, indices: Any, values: Any, shape: Any) -> Any:
         check_order(self, indices)

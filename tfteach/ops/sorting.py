@@ -18,6 +18,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require_vector
 from tfteach.framework.static import constant_value
 from tfteach.ops.arrange import transpose
 from tfteach.ops.array import INDICES
@@ -151,6 +152,9 @@ class UniqueV2(Op):
     def infer_shape(self, x: Shape, axis: Any) -> list[Shape]:
         return list(_slice_shapes(x, axis))
 
+    def check_shapes(self, axis: Any) -> None:
+        require_vector(axis, "axis expects a 1D vector.")
+
     def compute(self, xp: Any, x: Any, axis: Any) -> tuple[Any, Any]:
         return _distinct(x, axis, self.out_idx.numpy_dtype)[:2]
 
@@ -169,6 +173,9 @@ class UniqueWithCountsV2(Op):
 
     def infer_shape(self, x: Shape, axis: Any) -> list[Shape]:
         return [*_slice_shapes(x, axis), (None,)]
+
+    def check_shapes(self, axis: Any) -> None:
+        require_vector(axis, "axis expects a 1D vector.")
 
     def compute(self, xp: Any, x: Any, axis: Any) -> tuple[Any, Any, Any]:
         return _distinct(x, axis, self.out_idx.numpy_dtype)

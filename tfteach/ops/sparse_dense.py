@@ -13,6 +13,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require_scalar, require_vector
 from tfteach.ops.array import INDICES
 from tfteach.ops.fill import zeros_like
 from tfteach.ops.index import GatherNd
@@ -43,6 +44,10 @@ class SparseToDense(Op):
         self, sparse_indices: Shape, output_shape: Shape, *values: Shape
     ) -> Shape:
         return output_shape
+
+    def check_shapes(self, output_shape: Any, default_value: Any) -> None:
+        require_vector(output_shape, "output_shape should be a vector, got shape %s")
+        require_scalar(default_value, "default_value should be a scalar.")
 
     def compute(
         self, xp: Any, indices: Any, output_shape: Any, values: Any, default: Any

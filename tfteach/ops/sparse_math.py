@@ -16,6 +16,12 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import (
+    require,
+    require_matrix,
+    require_sparse,
+    require_vector,
+)
 from tfteach.ops.array import reshape
 from tfteach.ops.cast import cast
 from tfteach.ops.constant import constant
@@ -71,6 +77,16 @@ class SparseReduction(Op, abstract=True):
 
     def combine(self, places: Any, values: Any) -> tuple[Any, Any]:
         return summed_by_place(places, values)
+
+    def check_shapes(
+        self, input_indices: Any, input_values: Any, input_shape: Any,
+        reduction_axes: Any,
+    ) -> None:  # fmt: skip
+        words = "Expected reduction_axes to be a scalar or a vector; got shape: %s"
+        require(len(reduction_axes) <= 1, words, reduction_axes)
+        words = "Expected input_shape to be a vector; got shape: %s"
+        require_vector(input_shape, words)
+        require_sparse(input_indices, input_values, input_shape)
 
 
 def maxima_by_place(places: Any, values: Any) -> tuple[Any, Any]:
@@ -300,6 +316,14 @@ class SparseSoftmax(Op):
     ) -> Shape:
         count, _ = entries(sp_indices, sp_values, sp_shape)
         return (count,)
+
+    def check_shapes(self, sp_indices: Any, sp_values: Any, sp_shape: Any) -> None:
+        words = "Input sp_indices should be a matrix but received shape: %s"
+        require_matrix(sp_indices, words)
+        words = "Inputs sp_values and sp_shape should be vectors but received shapes: "
+        vectors = len(sp_values) == len(sp_shape) == 1
+        require(vectors, words + "%s and %s", sp_values, sp_shape)
+        require_sparse(sp_indices, sp_values, sp_shape)
 
     def compute(self, xp: Any, sp_indices: Any, sp_values: Any, sp_shape: Any) -> Any:
         if len(sp_shape) < 2:

@@ -17,6 +17,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require, require_scalar, require_vector
 from tfteach.ops.sparse import SparseTensor
 from tfteach.ops.sparse_kernels import NUMBERS, REALS, flat, summed_by_place, unflat
 from tfteach.ops.sparse_products import SparseTensorDenseAdd, as_sparse, parts_of
@@ -37,6 +38,21 @@ class SparseAdd(Op):
     def infer_shape(self, a_indices: Shape, a: Shape, a_shape: Shape, *b: Any) -> Any:
         (count,) = shapes.with_rank(a_shape, 1)
         return [(None, count), (None,), (count,)]
+
+    def check_shapes(self, *shapes: Any) -> None:
+        a, a_values, a_shape, b, b_values, b_shape, thresh = shapes
+        words = "Input indices should be matrices but received shapes: %s and %s"
+        require(len(a) == len(b) == 2, words, a, b)
+        words = "Input values should be vectors but received shapes: %s and %s"
+        require(len(a_values) == len(b_values) == 1, words, a_values, b_values)
+        words = "Expected %s and %s non-empty input values, got %s and %s"
+        given = a[0], b[0], a_values[0], b_values[0]
+        require(given[:2] == given[2:], words, *given)
+        words = "Input shapes should be a vector but received shapes %s and %s"
+        require(len(a_shape) == len(b_shape) == 1, words, a_shape, b_shape)
+        require_scalar(thresh, "The magnitude threshold must be a scalar: got shape %s")
+        words = "Order length must be SparseTensor rank."
+        require(a[1:] == a_shape and b[1:] == b_shape, words)
 
     def compute(
         self,
@@ -87,6 +103,24 @@ class SparseAddGrad(Op):
     ) -> list[Shape]:
         parts = (a_indices, b_indices)
         return [(shapes.with_rank(part, 2)[0],) for part in parts]
+
+    def check_shapes(
+        self, backprop_val_grad: Any, a_indices: Any, b_indices: Any, sum_indices: Any
+    ) -> None:
+        each = a_indices, b_indices, sum_indices
+        words = "Input indices should be matrices but received shapes: %s and %s and %s"
+        require(all(len(s) == 2 for s in each), words, *each)
+        words = "Input backprop_val_grad should be a vector but received shape: %s"
+        require_vector(backprop_val_grad, words)
+        words = "The densified operands should have the same ndims; for A, B, sum got: "
+        ranks = [s[1] for s in each]
+        require(len(set(ranks)) == 1, words + "%s%s%s", *ranks)
+        words = (
+            "# elements of backprop_val_grad and # rows of sum_indices should match "
+        )
+        words += "(#nnz of sum): got %s and %s"
+        counts = backprop_val_grad[0], sum_indices[0]
+        require(counts[0] == counts[1], words, *counts)
 
     def compute(
         self,
@@ -166,6 +200,24 @@ class Pairwise(Op, abstract=True):
     def infer_shape(self, a_indices: Shape, *_: Any) -> list[Shape]:
         shapes.with_rank(a_indices, 2)
         return [(None, None), (None,)]
+
+    def check_shapes(self, *shapes: Any) -> None:
+        a, a_values, a_shape, b, b_values, b_shape = shapes
+        words = (
+            "Inputs a_indices and b_indices should be matrices but received shapes: "
+        )
+        require(len(a) == len(b) == 2, words + "%s, %s", a, b)
+        words = "Inputs a_values and b_values should be vectors but received shapes: "
+        vectors = len(a_values) == len(b_values) == 1
+        require(vectors, words + "%s and %s", a_values, b_values)
+        words = "Expected %s and %s non-empty input values, got %s and %s"
+        given = a[0], b[0], a_values[0], b_values[0]
+        require(given[:2] == given[2:], words, *given)
+        words = "Inputs a_shape and b_shape should be vectors but received shapes: "
+        vectors = len(a_shape) == len(b_shape) == 1
+        require(vectors, words + "%s and %s", a_shape, b_shape)
+        words = "Order length must be SparseTensor rank."
+        require(a[1:] == a_shape and b[1:] == b_shape, words)
 
     def compute(
         self,

@@ -14,6 +14,13 @@ from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import (
+    require,
+    require_matrix,
+    require_scalar,
+    require_sparse,
+    require_vector,
+)
 from tfteach.ops.array import reshape
 from tfteach.ops.constant import constant
 from tfteach.ops.join import concat
@@ -39,6 +46,16 @@ class SparseSplit(SparseShapeOp):
         pieces = self.num_split
         parts: list[Shape] = [(None, count)] * pieces
         return parts + [(None,)] * pieces + [(count,)] * pieces
+
+    def check_shapes(
+        self, split_dim: Any, indices: Any, values: Any, shape: Any
+    ) -> None:
+        require_scalar(split_dim, "split_dim must be a scalar, but got: %s")
+        words = "Input {} should be a {} but received shape %s"
+        require_matrix(indices, words.format("indices", "matrix"))
+        require_vector(values, words.format("values", "vector"))
+        require_vector(shape, words.format("shape", "vector"))
+        require_sparse(indices, values, shape)
 
     def compute(
         self, xp: Any, split_dim: Any, indices: Any, values: Any, shape: Any
@@ -133,6 +150,21 @@ class SparseConcat(SparseShapeOp):
         totals = [None if x is None else x[0] for x in i]
         rows = None if None in totals else sum(t for t in totals if t is not None)
         return [(rows, count), (rows,), (count,)]
+
+    def check_shapes(self, *shapes: Any) -> None:
+        count = len(shapes) // 3
+        parts = [shapes[i * count : (i + 1) * count] for i in range(3)]
+        whats = ("indices", "matrix"), ("values", "vector"), ("shapes", "vector")
+        for own, (what, kind) in zip(parts, whats, strict=True):
+            words = f"Input {what} should be a {kind} but received shape %s at position"
+            for i, shape in enumerate(own):
+                rank = 2 if kind == "matrix" else 1
+                require(len(shape) == rank, f"{words} {i}", shape)
+        rank = parts[2][0][0]
+        words = "Ranks of all input tensors must match: expected %s but got %s at "
+        for i, (indices, values, shape) in enumerate(zip(*parts, strict=True)):
+            require(shape == (rank,), f"{words}position {i}", rank, shape[0])
+            require_sparse(indices, values, shape)
 
     def compute(self, xp: Any, *inputs: Any) -> Any:
         pieces = len(inputs) // 3

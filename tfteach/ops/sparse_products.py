@@ -18,6 +18,12 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import (
+    require,
+    require_matrix,
+    require_sparse,
+    require_vector,
+)
 from tfteach.ops.adjoint import upward
 from tfteach.ops.arrange import transpose
 from tfteach.ops.array import expand_dims
@@ -142,6 +148,17 @@ class SparseTensorDenseMatMul(Op):
             raise ValueError(f"Dimensions must be equal, but are {inner} and {b_inner}")
         return (rows, columns)
 
+    def check_shapes(self, a_indices: Any, a_values: Any, a_shape: Any, b: Any) -> None:
+        require_matrix(b, "Tensor 'b' is not a matrix")
+        require_vector(a_shape, "Tensor 'a_shape' is not a vector")
+        require(a_shape == (2,), "Tensor 'a_shape' must have 2 elements")
+        require_vector(a_values, "Tensor 'a_values' is not a vector")
+        require_matrix(a_indices, "Tensor 'a_indices' is not a matrix")
+        words = "of a_indices does not match number of entries in"
+        rows = a_indices[0] == a_values[0]
+        require(rows, f"Number of rows {words} a_values")
+        require(a_indices[1] == 2, f"Number of columns {words} a_shape")
+
     def compute(
         self, xp: Any, a_indices: Any, a_values: Any, a_shape: Any, b: Any
     ) -> Any:
@@ -261,6 +278,14 @@ class SparseTensorDenseAdd(Op):
     ) -> Shape:
         return b
 
+    def check_shapes(self, a_indices: Any, a_values: Any, a_shape: Any) -> None:
+        words = "Input a_indices should be a matrix but received shape: %s"
+        require_matrix(a_indices, words)
+        words = "Inputs a_values and a_shape should be vectors but received shapes: "
+        vectors = len(a_values) == len(a_shape) == 1
+        require(vectors, words + "%s and %s", a_values, a_shape)
+        require_sparse(a_indices, a_values, a_shape)
+
     def compute(
         self, xp: Any, a_indices: Any, a_values: Any, a_shape: Any, b: Any
     ) -> Any:
@@ -294,6 +319,14 @@ class CwiseOp(Op, abstract=True):
     ) -> Shape:
         count, _ = entries(sp_indices, sp_values, sp_shape)
         return (count,)
+
+    def check_shapes(self, sp_indices: Any, sp_values: Any, sp_shape: Any) -> None:
+        words = "Input sp_indices should be a matrix but received shape: %s"
+        require_matrix(sp_indices, words)
+        words = "Inputs sp_values and sp_shape should be vectors but received shapes: "
+        vectors = len(sp_values) == len(sp_shape) == 1
+        require(vectors, words + "%s and %s", sp_values, sp_shape)
+        require_sparse(sp_indices, sp_values, sp_shape)
 
     def compute(
         self, xp: Any, sp_indices: Any, sp_values: Any, sp_shape: Any, dense: Any

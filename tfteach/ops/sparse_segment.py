@@ -14,6 +14,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require, require_scalar, require_vector
 from tfteach.ops.array import INDICES
 from tfteach.ops.index import gather
 from tfteach.ops.segment import UnsortedSegmentSum
@@ -36,6 +37,9 @@ class _Sparse(Op, abstract=True):
 
     def infer_shape(self, data: Shape, indices: Shape, segment_ids: Shape) -> Shape:
         return _rows_shape(data, indices, segment_ids, None)
+
+    def check_shapes(self, data: Any, indices: Any, segment_ids: Any) -> None:
+        _check_ranks(data, indices, segment_ids)
 
     def compute(self, xp: Any, data: Any, indices: Any, segment_ids: Any) -> Any:
         count = int(segment_ids[-1]) + 1 if segment_ids.size else 0
@@ -88,6 +92,14 @@ def _scaled(xp: Any, rows: Any, ids: Any, count: int, power: float) -> Any:
     return rows / sizes.reshape((-1,) + (1,) * (rows.ndim - 1))
 
 
+def _check_ranks(data: Any, indices: Any, segment_ids: Any) -> None:
+    require_vector(indices, "indices should be a vector.")
+    require_vector(segment_ids, "segment_ids should be a vector.")
+    words = "segment_ids and indices should have same size."
+    require(indices == segment_ids, words)
+    require(data, "data must be at least 1-dimensional, got %s", data)
+
+
 class _Counted(_Sparse, abstract=True):
     """The same for a given number of segments."""
 
@@ -97,6 +109,11 @@ class _Counted(_Sparse, abstract=True):
 
     def infer_shape(self, *inputs: Any, **_: Any) -> Shape:
         return _rows_shape(*inputs)
+
+    def check_shapes(self, *shapes: Any) -> None:
+        words = "num_segments should be a scalar, not shape %s"
+        require_scalar(shapes[3], words)
+        _check_ranks(*shapes[:3])
 
     def compute(self, *inputs: Any, **_: Any) -> Any:
         xp, data, indices, segment_ids, num_segments = inputs
@@ -159,6 +176,12 @@ class _SparseGrad(Op, abstract=True):
         self, grad: Shape, indices: Shape, segment_ids: Shape, output_dim0: Any
     ) -> Shape:
         return _rows_shape(grad, indices, segment_ids, output_dim0)
+
+    def check_shapes(
+        self, grad: Any, indices: Any, segment_ids: Any, output_dim0: Any
+    ) -> None:
+        _check_ranks(grad, indices, segment_ids)
+        require_scalar(output_dim0, "output_dim0 should be a scalar.")
 
     def compute(
         self, xp: Any, grad: Any, indices: Any, segment_ids: Any, output_dim0: Any

@@ -18,6 +18,13 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import (
+    require,
+    require_matrix,
+    require_scalar,
+    require_sparse,
+    require_vector,
+)
 from tfteach.framework.static import constant_value
 from tfteach.ops.arrange import invert_permutation
 from tfteach.ops.array import identity
@@ -47,6 +54,15 @@ class SparseReorder(SparseShapeOp):
 
     def infer_shape(self, indices: Shape, values: Shape, size: Shape) -> list[Shape]:
         return [shapes.with_rank(indices, 2), shapes.with_rank(values, 1)]
+
+    def check_shapes(
+        self, input_indices: Any, input_values: Any, input_shape: Any
+    ) -> None:
+        words = "Input {} should be a {} but received shape %s"
+        require_matrix(input_indices, words.format("indices", "matrix"))
+        require_vector(input_values, words.format("values", "vector"))
+        require_vector(input_shape, words.format("shape", "vector"))
+        require_sparse(input_indices, input_values, input_shape)
 
     def compute(self, xp: Any, indices: Any, values: Any, size: Any) -> Any:
         order = np.lexsort(indices.T[::-1]) if indices.shape[1] else slice(None)
@@ -88,6 +104,18 @@ class SparseReshape(SparseShapeOp):
     def infer_shape(self, indices: Shape, size: Shape, new: Shape) -> list[Shape]:
         (count,) = shapes.with_rank(new, 1)
         return [(shapes.with_rank(indices, 2)[0], count), (count,)]
+
+    def check_shapes(
+        self, input_indices: Any, input_shape: Any, new_shape: Any
+    ) -> None:
+        words = "should be a vector but received shape %s"
+        require_matrix(
+            input_indices, "Input indices should be a matrix but received shape %s"
+        )
+        require_vector(input_shape, f"Input shape {words}")
+        require_vector(new_shape, f"Target shape {words}")
+        words = "Order length must be SparseTensor rank."
+        require(input_indices[1:] == input_shape, words)
 
     def compute(self, xp: Any, indices: Any, size: Any, new_shape: Any) -> Any:
         new = [int(n) for n in new_shape]
@@ -187,6 +215,22 @@ class SparseSlice(SparseShapeOp):
         (count,) = shapes.with_rank(s, 1)
         return [(None, count), (None,), (count,)]
 
+    def check_shapes(
+        self, indices: Any, values: Any, shape: Any, start: Any, size: Any
+    ) -> None:
+        words = "Input {} should be a {} but received shape %s"
+        require_matrix(indices, words.format("indices", "matrix"))
+        require_vector(values, words.format("values", "vector"))
+        require_vector(shape, words.format("shape", "vector"))
+        require_vector(start, words.format("start", "vector"))
+        require_vector(size, words.format("size", "vector"))
+        rank = shape[0]
+        words = "Expected start to be a vector of length %s but got length %s"
+        require(start[0] == rank, words, rank, start[0])
+        words = "Expected size to be a vector of length %s but got length %s"
+        require(size[0] == rank, words, rank, size[0])
+        require_sparse(indices, values, shape)
+
     def compute(
         self, xp: Any, indices: Any, values: Any, shape: Any, start: Any, size: Any
     ) -> Any:
@@ -212,6 +256,26 @@ class SparseSliceGrad(SparseShapeOp):
 
     def infer_shape(self, grad: Shape, indices: Shape, *_: Shape) -> Shape:
         return (shapes.with_rank(indices, 2)[0],)
+
+    def check_shapes(
+        self, backprop_val_grad: Any, input_indices: Any, input_start: Any,
+        output_indices: Any,
+    ) -> None:  # fmt: skip
+        words = "Input and output indices should be matrices but received shapes: "
+        both = len(input_indices) == len(output_indices) == 2
+        require(both, words + "%s and %s", input_indices, output_indices)
+        words = "Input backprop_val_grad should be a vector but received shape: %s"
+        require_vector(backprop_val_grad, words)
+        words = "The input_start should be a vector but received shape %s"
+        require_vector(input_start, words)
+        (rows, rank), (taken, own) = input_indices, output_indices
+        words = "The input and output should have the same ndims: got: %s and %s"
+        require(rank == own, words, rank, own)
+        words = "# rows of output_indices should be not greater than of input_indices, "
+        require(taken <= rows, words + "got %s and %s", taken, rows)
+        words = "# elements of backprop_val_grad and # rows of output_indices should "
+        words += "match (#nnz of sum): got %s and %s"
+        require(backprop_val_grad == (taken,), words, backprop_val_grad[0], taken)
 
     def compute(self, xp: Any, grad: Any, indices: Any, start: Any, taken: Any) -> Any:
         whole = {tuple(index): i for i, index in enumerate(indices - start)}
@@ -269,6 +333,15 @@ class SparseFillEmptyRows(SparseShapeOp):
         shapes.same_size(rank, len(dense))
         return [(None, len(dense)), (None,), dense[:1], (count,)]
 
+    def check_shapes(
+        self, indices: Any, values: Any, dense_shape: Any, default_value: Any
+    ) -> None:
+        require_vector(dense_shape, "dense_shape must be a vector, saw: %s")
+        require_matrix(indices, "indices must be a matrix, saw: %s")
+        require_vector(values, "values must be a vector, saw: %s")
+        require_scalar(default_value, "default_value must be a scalar, saw: %s")
+        require_sparse(indices, values, dense_shape)
+
     def compute(
         self, xp: Any, indices: Any, values: Any, dense_shape: Any, default_value: Any
     ) -> Any:
@@ -303,6 +376,10 @@ class SparseFillEmptyRowsGrad(SparseShapeOp):
 
     def infer_shape(self, places: Shape, grad: Shape) -> list[Shape]:
         return [shapes.with_rank(places, 1), ()]
+
+    def check_shapes(self, reverse_index_map: Any, grad_values: Any) -> None:
+        require_vector(reverse_index_map, "reverse_index_map must be a vector, saw: %s")
+        require_vector(grad_values, "grad_values must be a vector, saw: %s")
 
     def compute(self, xp: Any, reverse_index_map: Any, grad_values: Any) -> Any:
         is_new = np.ones(len(grad_values), bool)

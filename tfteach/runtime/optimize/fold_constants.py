@@ -7,7 +7,14 @@ from typing import Any
 import numpy as np
 
 from tfteach.runtime.optimize.simplify_arithmetic import simplify_arithmetic
-from tfteach.runtime.step import Change, Node, Step, keeping_strings, kernel_of
+from tfteach.runtime.step import (
+    Change,
+    Node,
+    Step,
+    checking_shapes,
+    keeping_strings,
+    kernel_of,
+)
 
 MAX_FOLDED_BYTES = 10 << 20  # as TF: a large constant is cheaper to compute than keep
 
@@ -50,7 +57,9 @@ def folded(node: Node, inputs: list[Any]) -> tuple[Any, ...] | None:
         return None
     try:
         with np.errstate(all="ignore"):
-            kernel = keeping_strings(kernel_of(spec, np), node.op.outputs)
+            sizes = [value.shape for value in inputs]
+            kernel = checking_shapes(spec, kernel_of(spec, np), sizes)
+            kernel = keeping_strings(kernel, node.op.outputs)
             result = kernel(*inputs)
     except Exception:
         return None
