@@ -275,7 +275,7 @@ class ApproximateEqual(_Compare):
         require(x == y, words, x, y)
 
     def compute(self, xp: Any, x: Any, y: Any) -> Any:
-        return xp.abs(x - y) < self.tolerance
+        return xp.abs(x - y) <= self.tolerance
 
 
 class _Logical(Op, abstract=True):

@@ -167,9 +167,19 @@ class ConcatOffset(Op):
             require(own == shapes[1], words, shapes[1][0], own[0])
 
     def compute(self, xp: Any, concat_dim: Any, *shape: Any) -> Any:
-        axis = int(concat_dim)
-        offsets, start = [], 0
-        for sizes in shape:
+        axis, rank = int(concat_dim), shape[0].size
+        if not -rank <= axis < rank:
+            raise invalid_argument(f"Concat dim is out of range: {axis} vs. {rank}")
+        offsets, start, axis = [], 0, axis % rank
+        for i, sizes in enumerate(shape):
+            differs = sizes != shape[0]
+            differs[axis] = False
+            if differs.any():
+                texts = " ".join(map(str, sizes)), " ".join(map(str, shape[0]))
+                raise invalid_argument(
+                    f"All dimensions except {axis} must match. Input {i} has shape "
+                    f"[{texts[0]}] and doesn't match input 0 with shape [{texts[1]}]."
+                )
             offset = np.zeros(len(sizes), np.int32)
             offset[axis] = start
             start += int(sizes[axis])
@@ -281,14 +291,23 @@ class SplitV(Op):
             lengths = [rest if n is None else n for n in lengths]
         return [(*value[:axis], n, *value[axis + 1 :]) for n in lengths]
 
+    def check_shapes(self, value: Any, size_splits: Any, split_dim: Any) -> None:
+        words = "split_dim_tensor must have exactly one element."
+        require(all(n == 1 for n in split_dim), words)
+        words = "size of the split_tensor must be 1-D and have the same elements as "
+        size = size_splits[0] if size_splits else 1
+        words += f"outputs got {len(size_splits)} -D and {size} elements"
+        require(size_splits == (self.num_split,), words)
+
     def compute(self, xp: Any, value: Any, size_splits: Any, split_dim: Any) -> Any:
-        axis, lengths = int(split_dim), size_splits.tolist()
-        whole = value.shape[axis]
-        if size_splits.shape != (self.num_split,):
+        axis, lengths = int(split_dim.reshape(())), size_splits.tolist()
+        rank = value.ndim
+        if not -rank <= axis < rank:
             raise invalid_argument(
-                "size of the split_tensor must be 1-D and have the same elements as "
-                f"outputs got {size_splits.ndim} -D and {size_splits.size} elements"
+                f"-input rank(-{rank}) <= split_dim < input rank ({rank}), but got "
+                f"{axis}"
             )
+        whole = value.shape[axis]
         if lengths.count(-1) > 1:
             raise invalid_argument("There can only be one -1 in the input.")
         known = sum(n for n in lengths if n >= 0)

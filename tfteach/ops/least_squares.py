@@ -64,6 +64,8 @@ class MatrixSolveLs(Op):
             )
         if matrix.shape[-2] != rhs.shape[-2]:
             raise invalid_argument("Input matrix and rhs are incompatible.")
+        if not float(l2_regularizer) >= 0:
+            raise invalid_argument("l2_regularizer must be >= 0.")
         columns = matrix.shape[-1]
         a, b = widened(matrix), widened(rhs)
         weight = float(l2_regularizer) if self.fast else 0.0

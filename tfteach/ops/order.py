@@ -21,11 +21,12 @@ from tfteach.framework.shape_checks import require, require_scalar
 from tfteach.ops.array import expand_dims, reshape
 from tfteach.ops.fill import zeros
 from tfteach.ops.index import gather
-from tfteach.ops.pack import brackets, stack
+from tfteach.ops.pack import stack
 from tfteach.ops.row_loops import distinct
 from tfteach.ops.rows import groups_of
 from tfteach.ops.scatter import scatter_nd
 from tfteach.ops.shapes import all_axes, cast, range_of, shape, size
+from tfteach.ops.top_k_heap import top_of_row
 
 _REAL = (
     "float32 float64 int32 uint8 int16 int8 int64 bfloat16 uint16 float16 uint32 uint64"
@@ -115,8 +116,28 @@ class TopKV2(Op):
             # read from its end.
             order = xp.argsort(input[..., ::-1], axis=-1, kind="stable")
             indices = columns - 1 - order[..., ::-1][..., :count]
+        if count and type(input) is np.ndarray:
+            indices = self._as_tensorflow(input, indices, count)
         values = xp.take_along_axis(input, indices, -1)
         return values, indices.astype(np.int32)
+
+    def _as_tensorflow(self, input: Any, indices: Any, count: int) -> Any:
+        """The indices, as TensorFlow's kernel has them in unsorted rows or with NaN."""
+        rows, found = input.reshape(-1, input.shape[-1]), indices.reshape(-1, count)
+        if self.sorted or count in (1, input.shape[-1]):
+            if input.dtype.kind not in "fV":
+                return indices
+            # Sorting puts NaN first.
+            first = rows[np.arange(len(rows)), found[:, 0]]
+            at = np.flatnonzero(np.isnan(first))
+            if not at.size:
+                return indices
+        else:
+            at = np.arange(len(rows))
+        found = found.copy()
+        for row in at.tolist():
+            found[row] = top_of_row(rows[row], count, self.sorted)
+        return found.reshape(indices.shape)
 
     def gradient(self, op: Operation, grad: Any, _: Any) -> list[Any]:
         sizes, found = shape(op.inputs[0]), shape(op.outputs[1])
@@ -208,16 +229,11 @@ class _Bound(Op, abstract=True):
 
     def check_shapes(self, sorted_inputs: Any, values: Any) -> None:
         words = "Leading dim_size of both tensors must match."
-        require(sorted_inputs[:1] == values[:1], words)
+        require(sorted_inputs and sorted_inputs[:1] == values[:1], words)
 
     def compute(self, xp: Any, sorted_inputs: Any, values: Any) -> Any:
-        if len(sorted_inputs) != len(values):
-            raise invalid_argument(
-                "Leading dim_size of both tensors must match. Shapes: "
-                f"{brackets(sorted_inputs)} vs. {brackets(values)}"
-            )
         rows = [
-            xp.searchsorted(row, row_values, self.side)
+            xp.searchsorted(row.reshape(-1), row_values, self.side)
             for row, row_values in zip(sorted_inputs, values, strict=True)
         ]
         dtype = self.out_type.numpy_dtype  # type: ignore[attr-defined]

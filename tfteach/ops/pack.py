@@ -18,6 +18,7 @@ from tfteach.framework.op import OPS, Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require
 from tfteach.ops.constant import constant
 
 
@@ -112,6 +113,10 @@ class Unpack(Op):
         if value[axis] not in (None, self.num):
             raise ValueError(f"Dimension must be {self.num} but is {value[axis]}")
         return [value[:axis] + value[axis + 1 :]] * self.num
+
+    def check_shapes(self, value: Any) -> None:
+        rank, axis = len(value), self.axis
+        require(-rank <= axis < rank, f"axis = {axis} not in [{-rank}, {rank})")
 
     def compute(self, xp: Any, value: Any) -> Any:
         if value.shape[self.axis] != self.num:

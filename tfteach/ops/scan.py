@@ -191,6 +191,11 @@ class Range(Op):
             return (None,)
         return (_range_size(start, limit, delta),)
 
+    def check_shapes(self, start: Any, limit: Any, delta: Any) -> None:
+        require_scalar(start, "start must be a scalar, not shape %s")
+        require_scalar(limit, "limit must be a scalar, not shape %s")
+        require_scalar(delta, "delta must be a scalar, not shape %s")
+
     def compute(self, xp: Any, start: Any, limit: Any, delta: Any) -> Any:
         try:
             size = _range_size(start, limit, delta)
@@ -218,7 +223,10 @@ def _range_size(start: Any, limit: Any, delta: Any) -> int:
         raise ValueError(f"Requires start >= limit when delta < 0: {start}/{limit}")
     if np.asarray(start).dtype.kind == "i":
         return -((int(start) - int(limit)) // int(delta))
-    return math.ceil(abs((limit - start) / delta))
+    size = abs((limit - start) / delta)
+    if not math.isfinite(size):
+        raise ValueError(f"Requires a finite size: {start}, {limit}, {delta}")
+    return math.ceil(size)
 
 
 _WIDENING = dtypes_of("int32 int64 float32 float64")

@@ -13,7 +13,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
-from tfteach.framework.shape_checks import require_vector
+from tfteach.framework.shape_checks import require, require_vector
 from tfteach.ops.array import INDICES, identity
 from tfteach.ops.choose import merge_by_size
 from tfteach.ops.fill import zeros_like
@@ -86,8 +86,10 @@ class ScatterNd(Op):
         _check_static(indices, updates, shape)
         return shape
 
-    def check_shapes(self, shape: Any) -> None:
+    def check_shapes(self, indices: Any, updates: Any, shape: Any) -> None:
         require_vector(shape, "Shape must be a vector")
+        require(indices, "Indices shape must have rank at least one. Found:%s", indices)
+        require(updates, "Updates shape must have rank at least one. Found:%s", updates)
 
     def compute(self, xp: Any, indices: Any, updates: Any, shape: Any) -> Any:
         whole = tuple(shape.tolist())
@@ -109,6 +111,11 @@ class _TensorScatter(Op, abstract=True):
     def infer_shape(self, tensor: Shape, indices: Shape, updates: Shape) -> Shape:
         _check_static(indices, updates, tensor)
         return tensor
+
+    def check_shapes(self, tensor: Any, indices: Any, updates: Any) -> None:
+        require(tensor, "Output must be at least 1-D, got shape: %s", tensor)
+        require(indices, "Indices shape must have rank at least one. Found:%s", indices)
+        require(updates, "Updates shape must have rank at least one. Found:%s", updates)
 
 
 class TensorScatterUpdate(_TensorScatter):

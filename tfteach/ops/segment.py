@@ -122,11 +122,21 @@ def _extreme_gradient(op: Operation, grad: Any) -> list[Any]:
     return [where(is_extreme, shares, nothing), None]
 
 
+def _has_nan(found: Any) -> bool:
+    return found.dtype.kind in "fV" and bool(np.isnan(found).any())
+
+
 class _SegmentExtreme(_Segment, abstract=True):
     ufunc: ClassVar[str]
 
     def reduce(self, xp: Any, data: Any, ids: Any, count: int) -> Any:
         if xp is np:
+            found = reduce_rows(xp, self.ufunc, data, ids, count, 0)
+            if not _has_nan(found):
+                return found
+            # TensorFlow's segments begin at infinity, and pass over NaN.
+            lowest = np.inf if self.ufunc == "minimum" else -np.inf
+            data = np.where(np.isnan(data), data.dtype.type(lowest), data)
             return reduce_rows(xp, self.ufunc, data, ids, count, 0)
         # In place of sorted runs: reduce from the other end, then blank empty rows.
         start = limit(data.dtype, largest=self.ufunc == "minimum")
@@ -276,7 +286,15 @@ class _UnsortedExtreme(_Unsorted, abstract=True):
 
     def reduce(self, xp: Any, data: Any, ids: Any, count: int) -> Any:
         start = limit(data.dtype, largest=self.ufunc == "minimum")
-        return reduce_rows(xp, self.ufunc, data, ids, count, start)
+        found = reduce_rows(xp, self.ufunc, data, ids, count, start)
+        if xp is np and _has_nan(found):
+            # In TensorFlow each row replaces NaN, and is replaced if it is NaN.
+            beats = np.greater if self.ufunc == "maximum" else np.less
+            found = np.full_like(found, start)
+            for row, segment in zip(data, ids.tolist(), strict=True):
+                known = found[segment]
+                found[segment] = np.where(beats(known, row), known, row)
+        return found
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         data, ids, count = op.inputs

@@ -19,6 +19,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_sparse
 from tfteach.ops.sparse import SparseTensor, convert_to_tensor_or_sparse_tensor
+from tfteach.ops.sparse_kernels import check_inside
 
 MEMBERS = dtypes_of("int8 int16 int32 int64 uint8 uint16 string")
 
@@ -79,6 +80,9 @@ class _SetOperation(Op, abstract=True):
                 require_sets(*own)
 
     def compute(self, xp: Any, *inputs: Any) -> Any:
+        for own in (inputs[: self._parts], inputs[self._parts :]):
+            if len(own) == 3:
+                check_indices(self, own[0], own[2])
         (a, shape_a), (b, shape_b) = (
             _sets(*inputs[: self._parts]),
             _sets(*inputs[self._parts :]),
@@ -141,10 +145,6 @@ class DenseToSparseSetOperation(_SetOperation):
     set_operation: str
     validate_indices: bool = True
 
-    def compute(self, xp: Any, *inputs: Any) -> Any:
-        check_order(self, inputs[1])
-        return super().compute(xp, *inputs)
-
 
 class SparseToSparseSetOperation(_SetOperation):
     """Sets of two sparse tensors.  Source: core/ops/set_ops.cc."""
@@ -157,11 +157,6 @@ class SparseToSparseSetOperation(_SetOperation):
     _parts: ClassVar[int] = 3
     set_operation: str
     validate_indices: bool = True
-
-    def compute(self, xp: Any, *inputs: Any) -> Any:
-        check_order(self, inputs[0])
-        check_order(self, inputs[3])
-        return super().compute(xp, *inputs)
 
 
 class SetSize(Op):
@@ -180,7 +175,7 @@ class SetSize(Op):
         require_sets(set_indices, set_values, set_shape)
 
     def compute(self, xp: Any, indices: Any, values: Any, shape: Any) -> Any:
-        check_order(self, indices)
+        check_indices(self, indices, shape)
         sets, whole = _sets(indices, values, shape)
         sizes = np.zeros(whole[:-1], np.int32)
         for place, members in sets.items():
@@ -191,11 +186,12 @@ class SetSize(Op):
         return [None] * 3
 
 
-def check_order(op: Any, indices: Any) -> None:
-    """Raise unless a sparse tensor's indices are in row-major order, if asked to."""
+def check_indices(op: Any, indices: Any, shape: Any) -> None:
+    """Raise unless indices are inside the shape, in row-major order, if asked to."""
     if not op.validate_indices:
         return
     rows = indices.tolist()
+    check_inside(np, indices, shape)
     for i, (row, following) in enumerate(pairwise(rows)):
         if following <= row:
             what = "repeated" if following == row else "out of order"

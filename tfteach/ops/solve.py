@@ -244,10 +244,18 @@ class MatrixSolve(Op):
     def infer_shape(self, matrix: Shape, rhs: Shape) -> Shape:
         return _solution_shape(matrix, rhs)
 
+    def check_shapes(self, matrix: Any, rhs: Any) -> None:
+        require(len(matrix) == len(rhs), "All input tensors must have the same rank.")
+        words = f"Input tensor 0 must have rank >= 2, got {len(matrix)}"
+        require(len(matrix) >= 2, words)
+
     def compute(self, xp: Any, matrix: Any, rhs: Any) -> Any:
         _check_system(matrix, rhs)
         left = adjoint_view(xp, matrix) if self.adjoint else matrix
-        found = attempt(_SINGULAR, xp.linalg.solve, widened(left), widened(rhs))
+        right = widened(rhs)
+        found = attempt(
+            _SINGULAR, lambda own: xp.linalg.solve(own, right), widened(left)
+        )
         return found.astype(matrix.dtype, copy=False)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
@@ -315,7 +323,8 @@ class MatrixTriangularSolve(Op):
             raise invalid_argument(_SINGULAR)
         left = xp.tril(widened(matrix)) if self.lower else xp.triu(widened(matrix))
         left = adjoint_view(xp, left) if self.adjoint else left
-        found = attempt(_SINGULAR, xp.linalg.solve, left, widened(rhs))
+        right = widened(rhs)
+        found = attempt(_SINGULAR, lambda own: xp.linalg.solve(own, right), left)
         return found.astype(matrix.dtype, copy=False)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,11 @@ def entries(indices: Shape, values: Shape, shape: Shape) -> tuple[Any, Any]:
 def flat(indices: Any, shape: Any) -> Any:
     """The place of each entry in the dense tensor, row-major, int64 [n]."""
     sizes = [int(size) for size in shape]
+    check_inside(np, indices, shape)
+    if math.prod(sizes) >= 1 << 63:
+        raise invalid_argument(
+            f"Shape {_listed(sizes)} would have more than 2**63 - 1 elements"
+        )
     places = np.zeros(len(indices), np.int64)
     for axis, size in enumerate(sizes):
         places = places * size + indices[:, axis]
@@ -49,7 +55,7 @@ def unflat(places: Any, shape: Any) -> Any:
 
 def check_inside(xp: Any, indices: Any, shape: Any, what: str = "indices") -> None:
     """Raise InvalidArgumentError for the first index that lies outside."""
-    limits = xp.asarray(shape)
+    limits = xp.asarray(shape, "int64")
     outside = ((indices < 0) | (indices >= limits)).any(axis=1)
     if outside.any():
         at = int(xp.argmax(outside))

@@ -12,7 +12,7 @@ import numpy as np
 from tfteach.framework import shape as shapes
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import int64
-from tfteach.framework.errors import invalid_argument
+from tfteach.framework.errors import InternalError, invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
@@ -280,8 +280,16 @@ class SparseSliceGrad(SparseShapeOp):
     def compute(self, xp: Any, grad: Any, indices: Any, start: Any, taken: Any) -> Any:
         whole = {tuple(index): i for i, index in enumerate(indices - start)}
         found = np.zeros(len(indices), grad.dtype)
-        for index, value in zip(taken, grad, strict=True):
-            found[whole[tuple(index)]] = value
+        for used, (index, value) in enumerate(zip(taken, grad, strict=True)):
+            place = whole.get(tuple(index))
+            if place is None:
+                raise InternalError(
+                    None,
+                    None,
+                    "Elements of backprop_val_grad aren't all propagated. Num elements:"
+                    f"{len(grad)}, used: {used}",
+                )
+            found[place] = value
         return found
 
 
@@ -382,6 +390,13 @@ class SparseFillEmptyRowsGrad(SparseShapeOp):
         require_vector(grad_values, "grad_values must be a vector, saw: %s")
 
     def compute(self, xp: Any, reverse_index_map: Any, grad_values: Any) -> Any:
+        size = len(grad_values)
+        outside = (reverse_index_map < 0) | (reverse_index_map >= size)
+        if outside.any():
+            index = reverse_index_map[int(outside.argmax())]
+            raise invalid_argument(
+                f"Elements in reverse index must be in [0, {size}) but got {index}"
+            )
         is_new = np.ones(len(grad_values), bool)
         is_new[reverse_index_map] = False
         total = grad_values[is_new].sum(dtype=grad_values.dtype)

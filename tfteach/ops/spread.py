@@ -20,7 +20,7 @@ from tfteach.framework.op import OPS, Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape, TensorShape, as_shape
-from tfteach.framework.shape_checks import require_scalar, require_vector
+from tfteach.framework.shape_checks import require, require_scalar, require_vector
 from tfteach.ops.arrange import transpose
 from tfteach.ops.array import INDICES, expand_dims, reshape
 from tfteach.ops.constant import constant
@@ -189,7 +189,12 @@ class OneHot(Op):
         count = None if depth is None else int(depth)
         return (*indices[:at], count, *indices[at:])
 
-    def check_shapes(self, depth: Any, on_value: Any, off_value: Any) -> None:
+    def check_shapes(
+        self, indices: Any, depth: Any, on_value: Any, off_value: Any
+    ) -> None:
+        rank, axis = len(indices) + 1, self.axis
+        words = f"Expected axis to be -1 or between [0, {rank}).  But received: {axis}"
+        require(axis == -1 or 0 <= axis < rank, words)
         require_scalar(depth, "depth must be a scalar, but got: %s")
         require_scalar(on_value, "on_value must be a scalar, but got: %s")
         require_scalar(off_value, "off_value must be a scalar, but got: %s")

@@ -148,16 +148,20 @@ class AudioSummaryV2(_SummaryOp):
     max_outputs: int = 3
     minimum: ClassVar[dict[str, int]] = {"max_outputs": 1}
 
-    def check_shapes(self, tag: Any) -> None:
+    def check_shapes(self, tag: Any, sample_rate: Any) -> None:
         require_scalar(tag, "Tag must be a scalar")
+        require_scalar(sample_rate, "sample_rate must be a scalar, got %s")
 
     def compute(self, xp: Any, tag: Any, tensor: Any, sample_rate: Any) -> Any:
         sounds, rate = np.asarray(tensor), float(sample_rate)
         if sounds.ndim not in (2, 3):
             raise invalid_argument("Tensor must be 3-D or 2-D, got: " + _sizes(sounds))
-        if rate <= 0:
+        if not rate > 0:
             raise invalid_argument("sample_rate must be > 0")
-        sounds = sounds.reshape(*sounds.shape[:2], -1)
+        if rate >= 1 << 32:
+            raise invalid_argument(f"sample_rate must be in (0, 2^32), got: {rate:.0f}")
+        if sounds.ndim == 2:
+            sounds = sounds[:, :, None]
         summary = _summary_proto()()
         for i, sound in enumerate(sounds[: self.max_outputs]):
             suffix = f"/{i}" if self.max_outputs > 1 else ""
@@ -177,8 +181,10 @@ class TensorSummaryV2(_SummaryOp):
         "tag: string, tensor: T, serialized_summary_metadata: string -> summary: string"
     )
 
-    def check_shapes(self, tag: Any) -> None:
+    def check_shapes(self, tag: Any, serialized_summary_metadata: Any) -> None:
         require_scalar(tag, "tag must be scalar")
+        words = "serialized_summary_metadata must be scalar"
+        require_scalar(serialized_summary_metadata, words)
 
     def compute(
         self, xp: Any, tag: Any, tensor: Any, serialized_summary_metadata: Any

@@ -14,12 +14,12 @@ import numpy as np
 from tfteach.framework import shape as shapes
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import dtypes_of, int32, string
-from tfteach.framework.errors import invalid_argument
+from tfteach.framework.errors import OutOfRangeError, invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
-from tfteach.framework.shape_checks import require_scalar, require_vector
+from tfteach.framework.shape_checks import require, require_scalar, require_vector
 from tfteach.ops.adjoint import upward
 from tfteach.ops.constant import constant
 from tfteach.ops.reduce import axes_of
@@ -326,6 +326,17 @@ class UnsortedSegmentJoin(TextOp):
         count = None if num_segments is None else int(num_segments)
         return (count, *inputs[len(segment_ids) :])
 
+    def check_shapes(self, inputs: Any, segment_ids: Any, num_segments: Any) -> None:
+        require_scalar(num_segments, "Number of segments should be a scalar, got %s")
+        require(segment_ids, "Segment_id cannot have rank 0")
+        rank = len(segment_ids)
+        if rank > len(inputs):
+            words = f"Invalid segment_id rank {rank} for input with {len(inputs)} "
+            raise OutOfRangeError(None, None, words + "dimension(s)")
+        for i, (own, wanted) in enumerate(zip(segment_ids, inputs, strict=False)):
+            words = f"Segment dimension is {own} while input dimension is {wanted} in "
+            require(own == wanted, words + f"rank {i}")
+
     def compute(self, xp: Any, inputs: Any, segment_ids: Any, num_segments: Any) -> Any:
         inputs, ids = np.asarray(inputs, object), np.asarray(segment_ids)
         rest = inputs.shape[ids.ndim :]
@@ -333,7 +344,9 @@ class UnsortedSegmentJoin(TextOp):
         count = int(num_segments)
         for place, segment in self._out_of(ids, count):
             raise invalid_argument(
-                f"segment_ids[{place}] = {segment} is out of range [0, {count})"
+                "segment_ids are not allowed to exceed num_segments or to have "
+                f"negative values: segment_ids[{place}] = {segment}, num_segments = "
+                f"{count}"
             )
         members = [rows[ids.ravel() == segment] for segment in range(count)]
         between = self.separator.encode()
