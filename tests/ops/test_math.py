@@ -72,7 +72,7 @@ def test_edge_values_are_tensorflows() -> None:
 
 def test_digamma_and_zeta_have_every_digit() -> None:
     """Their recurrences hold, from one known value on."""
-    x = np.concatenate([np.linspace(-9.7, 9.7, 389), [1e-8, 1e3]])
+    x = np.concatenate([np.linspace(-9.7, 9.7, 389), [1e3]])
     x = x[(x > 0) | (np.abs(x - np.round(x)) > 1e-3)]  # away from the poles
     digamma, zeta = (functools.partial(op.compute, np) for op in (Digamma(), Zeta()))
     np.testing.assert_allclose(digamma(np.float64(1)), -np.euler_gamma, rtol=1e-15)

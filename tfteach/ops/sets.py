@@ -50,9 +50,9 @@ def _sets(*tensor: Any) -> tuple[_Sets, tuple[int, ...]]:
     return found, tuple(shape.tolist())
 
 
-def require_sets(indices: Shape, values: Shape, shape: Shape) -> None:
-    assert shape is not None
-    require_sparse(indices or (), values or (), shape)
+def require_sets(indices: Any, values: Any, shape: Any) -> None:
+    """Check the shapes of a sparse tensor's parts, of rank 1 at least."""
+    require_sparse(indices, values, shape)
     require(len(shape) == 1 and shape[0], f"Invalid rank {len(shape)}.")
 
 
