@@ -309,7 +309,7 @@ class GlorotUniform(VarianceScaling):
     _config: ClassVar[tuple[str, ...]] = ("seed", "dtype")
 
     def __init__(self, seed: int | None = None, dtype: Any = float32) -> None:
-        super().__init__(1.0, "fan_avg", "uniform", seed, dtype)
+        super().__init__(1.0, "fan_avg", "uniform", seed)
 
 
 @export("glorot_normal_initializer", "initializers.glorot_normal")
@@ -319,7 +319,7 @@ class GlorotNormal(VarianceScaling):
     _config: ClassVar[tuple[str, ...]] = ("seed", "dtype")
 
     def __init__(self, seed: int | None = None, dtype: Any = float32) -> None:
-        super().__init__(1.0, "fan_avg", "truncated_normal", seed, dtype)
+        super().__init__(1.0, "fan_avg", "truncated_normal", seed)
 
 
 @export("initializers.lecun_normal")

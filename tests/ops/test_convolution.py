@@ -137,7 +137,7 @@ AT_BUILD: list[tuple[Any, type[Exception], str]] = [
     ),
     (
         lambda: nn.conv3d(VOLUME, zeros(2, 2, 2, 3, 4), [1] * 4, "SAME"), ValueError,
-        "requires the stride attribute to contain 5 values, but got: 4",
+        "Attr 'strides' of 'Conv3D' Op passed list of length 4 less than minimum 5.",
     ),
     (
         lambda: nn.conv_transpose(IMAGE, FILTER, [1, 2], 1), ValueError,

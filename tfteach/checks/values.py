@@ -42,7 +42,7 @@ def _binary(
     scope_name: str | None,
 ) -> Operation:
     """The check `x symbol y`, at once if both are constants, else as an Assert."""
-    with name_scope(scope_name, name, [x, y, *(data or ())]):
+    with name_scope(scope_name, name, [x, y, data]):
         x, y = convert(x, name="x"), convert(y, name="y")
         if data is None:
             data = [
@@ -119,7 +119,7 @@ def assert_equal(
     name: str | None = None,
 ) -> Operation:
     # TF opens a scope for this test alone: the check's own scope is a second one.
-    with name_scope(name, "assert_equal", [x, y, *(data or ())]):
+    with name_scope(name, "assert_equal", [x, y, data]):
         if x is y:
             return no_op()
     return _binary(
@@ -252,7 +252,7 @@ def _unary(
     message: str | None,
     scope_name: str | None,
 ) -> Operation:
-    with name_scope(scope_name, name, [x, *(data or ())]):
+    with name_scope(scope_name, name, [x, data]):
         x = convert(x, name="x")
         if data is None:
             what = f"Condition x {symbol} 0 did not hold element-wise:"
@@ -368,7 +368,7 @@ def assert_near(
 
     Source: python/ops/check_ops.py, assert_near.
     """
-    with name_scope(name, "assert_near", [x, y, rtol, atol, *(data or ())]):
+    with name_scope(name, "assert_near", [x, y, rtol, atol, data]):
         x = convert(x, name="x")
         dtype = x.dtype.base_dtype
         y = convert(y, dtype, "y")

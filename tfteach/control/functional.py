@@ -13,7 +13,6 @@ from typing import Any
 from tfteach.control.loop import while_loop
 from tfteach.control.tensor_array import TensorArray
 from tfteach.framework import nest
-from tfteach.framework import shape as shapes
 from tfteach.framework.convert import convert
 from tfteach.framework.dimension import Dimension
 from tfteach.framework.dtypes import as_dtype
@@ -345,7 +344,11 @@ def _pack(structure: Any, flat: Sequence[Any]) -> Any:
 
 def _length(tensor: Tensor) -> int | None:
     """The first size, if it is known."""
-    sizes = shapes.with_rank_at_least(tensor._shape, 1)
+    sizes = tensor._shape
+    if sizes == ():
+        raise IndexError(
+            f"list index out of range: {tensor} is a scalar and has no elements"
+        )
     return None if sizes is None else sizes[0]
 
 

@@ -104,12 +104,14 @@ def convert(
                 f"dtype {value.dtype.name}: {value!r}"
             )
         return value
+    if preferred_dtype is not None:
+        preferred_dtype = as_dtype(preferred_dtype)
     for converter in _converters_for(type(value)):
         result: Any = NotImplemented
         if dtype is None and preferred_dtype is not None:
             try:
                 result = converter(
-                    value, dtype=as_dtype(preferred_dtype), name=name, as_ref=as_ref
+                    value, dtype=preferred_dtype, name=name, as_ref=as_ref
                 )
             except (TypeError, ValueError):
                 result = NotImplemented

@@ -5,7 +5,11 @@ Source: python/framework/tensor_shape.py (API and messages).
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable
 from typing import Any, NoReturn
+
+import numpy as np
 
 from tfteach.framework.export import export
 
@@ -36,13 +40,14 @@ class Dimension:
                 self._value = int(value)
             elif hasattr(value, "as_datatype_enum"):
                 raise TypeError(f"Cannot convert {value!r} to Dimension")
+            elif isinstance(value, int):
+                self._value = int(value)
             else:
-                try:
-                    self._value = value.__index__()
-                except AttributeError:
-                    self._value = int(value)
-                    if self._value != value:
-                        raise ValueError(f"Ambiguous dimension: {value}") from None
+                # NumPy deprecates `int` of an array of one number, which TF accepts.
+                array = isinstance(value, np.ndarray) and value.size == 1
+                self._value = int(value.item() if array else value)
+                if self._value != value:
+                    raise ValueError(f"Ambiguous dimension: {value}")
             if self._value is not None and self._value < 0:
                 raise ValueError(f"Dimension {self._value} must be >= 0")
 
@@ -51,19 +56,28 @@ class Dimension:
         """The size, or None if unknown."""
         return self._value
 
-    def is_compatible_with(self, other: Any) -> bool:
-        other = as_dimension(other)
-        return self._value is None or other._value in (None, self._value)
+    def is_compatible_with(self, other: Any) -> Any:
+        """Whether both may be the same; NotImplemented if `other` is no size."""
+        found = _operand(other)
+        if found is None:
+            return NotImplemented
+        return self._value is None or found._value in (None, self._value)
 
     def assert_is_compatible_with(self, other: Any) -> None:
-        if not self.is_compatible_with(other):
+        if self.is_compatible_with(other) is False:
             raise ValueError(f"Dimensions {self} and {other} are not compatible")
 
-    def merge_with(self, other: Any) -> Dimension:
-        """What both sizes tell together; ValueError if they differ."""
-        other = as_dimension(other)
-        self.assert_is_compatible_with(other)
-        return Dimension(other._value if self._value is None else self._value)
+    def merge_with(self, other: Any) -> Any:
+        """What both sizes tell together; NotImplemented if `other` is no size.
+
+        Raises:
+          ValueError: the sizes differ.
+        """
+        found = _operand(other)
+        if found is None:
+            return NotImplemented
+        self.assert_is_compatible_with(found)
+        return Dimension(found._value if self._value is None else self._value)
 
     def __repr__(self) -> str:
         return f"Dimension({self._value!r})"
@@ -84,65 +98,73 @@ class Dimension:
         return bool(self._value)
 
     def _both(self, other: Any) -> tuple[int, int] | None:
-        """Both numbers, or None if one is unknown."""
-        m, n = self._value, as_dimension(other)._value
+        """Both numbers, or None if one is unknown.  Raises: LookupError: no number."""
+        found = _operand(other)
+        if found is None:
+            raise LookupError
+        m, n = self._value, found._value
         return None if m is None or n is None else (m, n)
+
+    def _ordered(self, other: Any, compare: Callable[[int, int], bool]) -> bool | None:
+        """None if a number is unknown."""
+        m, n = self._value, as_dimension(other)._value
+        return None if m is None or n is None else compare(m, n)
+
+    def _computed(self, other: Any, compute: Callable[[int, int], int]) -> Any:
+        """Unknown if a number is."""
+        try:
+            pair = self._both(other)
+        except LookupError:
+            return NotImplemented
+        return Dimension(None if pair is None else compute(*pair))
 
     def __eq__(self, other: object) -> bool | None:  # type: ignore[override]
         try:
             pair = self._both(other)
-        except (TypeError, ValueError):
+        except LookupError:
             return NotImplemented
         return None if pair is None else pair[0] == pair[1]
 
     def __ne__(self, other: object) -> bool | None:  # type: ignore[override]
         try:
             pair = self._both(other)
-        except (TypeError, ValueError):
+        except LookupError:
             return NotImplemented
         return None if pair is None else pair[0] != pair[1]
 
     def __lt__(self, other: Any) -> bool | None:
-        pair = self._both(other)
-        return None if pair is None else pair[0] < pair[1]
+        return self._ordered(other, operator.lt)
 
     def __le__(self, other: Any) -> bool | None:
-        pair = self._both(other)
-        return None if pair is None else pair[0] <= pair[1]
+        return self._ordered(other, operator.le)
 
     def __gt__(self, other: Any) -> bool | None:
-        pair = self._both(other)
-        return None if pair is None else pair[0] > pair[1]
+        return self._ordered(other, operator.gt)
 
     def __ge__(self, other: Any) -> bool | None:
-        pair = self._both(other)
-        return None if pair is None else pair[0] >= pair[1]
+        return self._ordered(other, operator.ge)
 
     def __add__(self, other: Any) -> Dimension:
-        pair = self._both(other)
-        return Dimension(None if pair is None else pair[0] + pair[1])
+        return self._computed(other, operator.add)
 
     __radd__ = __add__
 
     def __sub__(self, other: Any) -> Dimension:
-        pair = self._both(other)
-        return Dimension(None if pair is None else pair[0] - pair[1])
+        return self._computed(other, operator.sub)
 
     def __rsub__(self, other: Any) -> Dimension:
-        return as_dimension(other) - self
+        return self._computed(other, lambda m, n: n - m)
 
     def __mul__(self, other: Any) -> Dimension:
-        pair = self._both(other)
-        return Dimension(None if pair is None else pair[0] * pair[1])
+        return self._computed(other, operator.mul)
 
     __rmul__ = __mul__
 
     def __floordiv__(self, other: Any) -> Dimension:
-        pair = self._both(other)
-        return Dimension(None if pair is None else pair[0] // pair[1])
+        return self._computed(other, operator.floordiv)
 
     def __rfloordiv__(self, other: Any) -> Dimension:
-        return as_dimension(other) // self
+        return self._computed(other, lambda m, n: n // m)
 
     def __truediv__(self, other: Any) -> NoReturn:
         raise TypeError(
@@ -157,11 +179,18 @@ class Dimension:
         )
 
     def __mod__(self, other: Any) -> Dimension:
-        pair = self._both(other)
-        return Dimension(None if pair is None else pair[0] % pair[1])
+        return self._computed(other, operator.mod)
 
     def __rmod__(self, other: Any) -> Dimension:
-        return as_dimension(other) % self
+        return self._computed(other, lambda m, n: n % m)
+
+
+def _operand(value: Any) -> Dimension | None:
+    """`value` as a `Dimension`, or None if it is none: Python then asks the other."""
+    try:
+        return as_dimension(value)
+    except (TypeError, ValueError):
+        return None
 
 
 def as_dimension(value: Any) -> Dimension:
@@ -178,4 +207,6 @@ def dimension_value(dimension: Any) -> int | None:
 @export("dimension_at_index", "compat.dimension_at_index")
 def dimension_at_index(shape: Any, index: int) -> Dimension:
     """The `Dimension` at a place of a TensorShape, also of one of unknown rank."""
+    if not hasattr(shape, "dims"):
+        raise AssertionError(f"expected a TensorShape, got {shape!r}")
     return Dimension(None) if shape.dims is None else shape.dims[index]

@@ -14,6 +14,7 @@ import numpy as np
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import DType
+from tfteach.framework.errors import OpError
 from tfteach.framework.inputs import check_allowed, refuse_dtype
 from tfteach.framework.op import Arg, Op
 from tfteach.framework.operation import Tensor
@@ -134,6 +135,8 @@ def _infer_shapes(
         if shape is not None and len(shape) != 1:
             words = f"Shape must be rank 1 but is rank {len(shape)}"
             raise _located(op, inputs, name, words)
+    if op.ranks:
+        _check_ranks(op, inputs, name)
     simple = op._by_shape_only and not any(arg.is_sequence for arg in cls.inputs)
     if simple:
         args = [t._shape for t in inputs]
@@ -148,13 +151,33 @@ def _infer_shapes(
                 args.append(_view(op, arg, next(flat)))
     try:
         found = op.infer_shape(*args)
-    except ValueError as error:
+    except (ValueError, OpError) as error:
         raise _located(op, inputs, name, str(error)) from None
+    except (TypeError, IndexError, ZeroDivisionError, OverflowError) as error:
+        # TF's shape functions know one class of error only.
+        words = f"Shapes or values that do not fit ({error})"
+        raise _located(op, inputs, name, words) from error
     if len(cls.outputs) == 1 and not cls.outputs[0].is_sequence:
         return [found]
     if found is None:
         return [None] * len(output_dtypes)
     return list(found)
+
+
+def _check_ranks(op: Op, inputs: tuple[Tensor, ...], name: str) -> None:
+    args = type(op).inputs
+    for i, arg in enumerate(args):
+        if arg.name not in op.ranks:
+            continue
+        # Behind the one list of inputs that these ops may have, count from the end.
+        is_after = any(a.is_sequence for a in args[:i])
+        shape = inputs[i - len(args) if is_after else i]._shape
+        allowed = op.ranks[arg.name]
+        allowed = (allowed,) if isinstance(allowed, int) else allowed
+        if shape is not None and len(shape) not in allowed:
+            most = "at most rank" if len(allowed) > 1 else "rank"
+            words = f"Shape must be {most} {allowed[-1]} but is rank {len(shape)}"
+            raise _located(op, inputs, name, words)
 
 
 def _located(op: Op, inputs: tuple[Tensor, ...], name: str, words: str) -> ValueError:

@@ -6,7 +6,7 @@ Source: python/framework/op_def_library.py (order of conversions, messages).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import DType
@@ -40,9 +40,8 @@ def convert_inputs(op: Op, values: tuple[Any, ...]) -> list[Tensor]:
                     f"Expected list for '{arg.name}' argument to '{cls.op_type}' Op, "
                     f"not {value!r}."
                 )
-            found = _convert_list(cls, arg, list(value), bound, bound_by)
-            if arg.number_attr:
-                bound.setdefault(arg.number_attr, len(found))
+            found = _convert_list(cls, arg, list(value), bound)
+            _check_length(cls, arg, len(found), bound, bound_by)
         else:
             found = [_convert_one(cls, arg, value, bound, bound_by)]
         if not arg.is_list and arg.type_attr and found and arg.type_attr not in bound:
@@ -53,38 +52,56 @@ def convert_inputs(op: Op, values: tuple[Any, ...]) -> list[Tensor]:
 
 
 def _convert_list(
-    cls: type[Op],
-    arg: Arg,
-    values: list[Any],
-    bound: dict[str, Any],
-    bound_by: dict[str, str],
+    cls: type[Op], arg: Arg, values: list[Any], bound: dict[str, Any]
 ) -> list[Tensor]:
-    if arg.is_list:
-        return [
-            convert(v, name=f"{arg.name}_{i}", as_ref=arg.is_ref)
+    dtype = arg.dtype
+    if arg.number_attr and dtype is None:
+        tensors = (v.dtype.base_dtype for v in values if isinstance(v, Tensor))
+        dtype = bound.get(arg.type_attr) or next(tensors, None)
+    given = None if arg.is_ref else dtype
+    try:
+        found = [
+            convert(v, given, f"{arg.name}_{i}", as_ref=arg.is_ref)
             for i, v in enumerate(values)
         ]
-    dtype = arg.dtype or bound.get(arg.type_attr)
-    if dtype is None:
-        for value in values:
-            if isinstance(getattr(value, "dtype", None), DType):
-                dtype = value.dtype.base_dtype
-                break
-    found: list[Tensor] = []
-    for i, value in enumerate(values):
-        known = {**bound, arg.type_attr: dtype} if dtype is not None else bound
-        numbered = arg._replace(name=f"{arg.name}_{i}")
-        try:
-            found.append(_convert_one(cls, numbered, value, known, bound_by))
-        except (TypeError, ValueError):
-            _refuse_list(cls, arg, values, bound)
-        dtype = dtype or found[0].dtype.base_dtype
+    except (TypeError, ValueError):
+        _refuse_list(cls, arg, values, bound)
+    if arg.number_attr and len({t.dtype.base_dtype for t in found}) > 1:
+        _refuse_list(cls, arg, values, bound)
     return found
+
+
+def _check_length(
+    cls: type[Op],
+    arg: Arg,
+    length: int,
+    bound: dict[str, Any],
+    bound_by: dict[str, str],
+) -> None:
+    """Refuse lists that are too short, or not as long as those before."""
+    attribute = arg.number_attr
+    if arg.is_list:
+        if length < cls.minimum.get(arg.type_attr, 0):
+            raise ValueError(
+                f"Attr '{arg.type_attr}' of '{cls.op_type}' Op passed list of length "
+                f"{length} less than minimum {cls.minimum[arg.type_attr]}."
+            )
+        return
+    prefix = f"List argument '{arg.name}' to '{cls.op_type}' Op with length {length} "
+    if attribute in bound:
+        if length != bound[attribute]:
+            other = f"of argument '{bound_by.get(attribute, attribute)}'"
+            raise ValueError(f"{prefix}must match length {bound[attribute]} {other}.")
+        return
+    bound[attribute], bound_by[attribute] = length, arg.name
+    least = cls.minimum.get(attribute, 1)
+    if length < least:
+        raise ValueError(f"{prefix}shorter than minimum length {least}.")
 
 
 def _refuse_list(
     cls: type[Op], arg: Arg, values: list[Any], bound: dict[str, Any]
-) -> None:
+) -> NoReturn:
     observed = []
     for value in values:
         try:
@@ -95,7 +112,10 @@ def _refuse_list(
         f"Tensors in list passed to '{arg.name}' of '{cls.op_type}' Op have types "
         f"[{', '.join(observed)}] that do"
     )
-    if arg.dtype is not None:
+    if arg.is_list:
+        prefix = prefix.removesuffix(" do")
+        words = f"{prefix} are invalid. Tensors: {values!r}"
+    elif arg.dtype is not None:
         words = f"{prefix} not match expected type {arg.dtype.name}."
     elif arg.type_attr in bound:
         inferred = bound[arg.type_attr].name

@@ -11,17 +11,17 @@ from collections.abc import Callable, Iterator, Mapping, MappingView, Sequence
 from typing import Any
 
 
-def is_sequence(structure: Any) -> bool:
-    """Whether `structure` is one of the containers that are walked into."""
-    return is_nested(structure)
+def is_sequence(seq: Any) -> bool:
+    """Whether `seq` is one of the containers that are walked into."""
+    return is_nested(seq)
 
 
-def is_nested(structure: Any) -> bool:
-    """Whether `structure` is a list, tuple, mapping, view of one or attrs instance."""
+def is_nested(seq: Any) -> bool:
+    """Whether `seq` is a list, tuple, mapping, view of one or attrs instance."""
     return (
-        isinstance(structure, Sequence | Mapping | MappingView)
-        and not isinstance(structure, str | bytes)
-    ) or hasattr(type(structure), "__attrs_attrs__")
+        isinstance(seq, Sequence | Mapping | MappingView)
+        and not isinstance(seq, str | bytes)
+    ) or hasattr(type(seq), "__attrs_attrs__")
 
 
 def _is_composite(value: Any) -> bool:

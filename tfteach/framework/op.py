@@ -144,8 +144,11 @@ class Op:
     is_foldable: ClassVar[bool] = True
 
     # The least value of attributes that are ints, the least length of those that are
-    # lists, where TF's definition has one.
+    # lists or stand for lists of inputs, where TF's definition has one (`N*T`: or 1).
     minimum: ClassVar[Mapping[str, int]] = {}
+    # The ranks of inputs that `infer_shape` does not get by shape; `1` stands for the
+    # rank 1, `(0, 1)` for both.
+    ranks: ClassVar[Mapping[str, int | tuple[int, ...]]] = {}
 
     _interned: ClassVar[dict[Any, Op]] = {}
     _inferred: dict[Any, Any]
@@ -230,6 +233,8 @@ class Op:
 
     def _check_minimum(self) -> None:
         for name, least in self.minimum.items():
+            if name not in self.fields:
+                continue  # of a list of inputs
             value = getattr(self, name)
             found = value if isinstance(value, int) else len(value)
             if found < least:

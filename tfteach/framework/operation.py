@@ -125,7 +125,9 @@ class Tensor:
         return evaluate(self, feed_dict, session)
 
     def __iter__(self) -> Iterator[Tensor]:
+        # A generator, as TF's: `iter` succeeds, asking for an element does not.
         self._refuse("iterating over `tf.Tensor`")
+        yield self
 
     def __bool__(self) -> bool:
         self._refuse("using a `tf.Tensor` as a Python `bool`")
@@ -144,10 +146,11 @@ class Tensor:
             "call `x.shape` rather than `len(x)` for shape information."
         )
 
-    def __array__(self, *_: Any, **__: Any) -> NoReturn:
-        raise NotImplementedError(
-            f"Cannot convert a symbolic Tensor ({self.name}) to a numpy array."
-        )
+    def __array__(self, dtype: Any = None, **_: Any) -> NoReturn:
+        words = f"Cannot convert a symbolic Tensor ({self.name}) to a numpy array."
+        if dtype is not None:  # which TF's method does not take
+            raise TypeError(f"__array__() takes 1 positional argument. {words}")
+        raise NotImplementedError(words)
 
     def __copy__(self) -> Tensor:
         return self

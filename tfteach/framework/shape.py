@@ -177,9 +177,9 @@ class TensorShape:
             )
         else:
             try:
-                sizes = list(dims)
+                sizes = iter(dims)
             except TypeError:  # one number or Dimension
-                sizes = [dims]
+                sizes = iter([dims])
             self.dims_or_none = tuple(Dimension(size).value for size in sizes)
 
     @property
@@ -266,7 +266,7 @@ class TensorShape:
     def with_rank(self, rank: int) -> TensorShape:
         """This shape with the given rank; ValueError if it has another."""
         try:
-            return self.merge_with(TensorShape([None] * rank))
+            return self.merge_with(unknown_shape(rank))
         except ValueError:
             raise ValueError(f"Shape {self} must have rank {rank}") from None
 

@@ -146,11 +146,13 @@ def _varies(op: Operation) -> bool:
 ShapeRule = Callable[[Any], Shape]
 
 
-def constant_shape(tensor: Tensor) -> Shape:
+def constant_shape(tensor: Tensor, fold: bool = True) -> Shape:
     """The shape that a vector of sizes stands for, as far as it is known.
 
     Args:
       tensor: an int Tensor [rank] (or a scalar -1 for an unknown shape).
+      fold: whether to look through any op, as TF's shape functions do, or through few,
+        as its Python does.
 
     Returns:
       A tuple with None for unknown sizes, or None for an unknown rank.
@@ -168,7 +170,7 @@ def constant_shape(tensor: Tensor) -> Shape:
         found = rule(op)
         if found is not NotImplemented:
             return found  # type: ignore[no-any-return]
-    value = folded_value(tensor)
+    value = folded_value(tensor) if fold else constant_value(tensor)
     if value is not None:
         sizes = value.reshape(-1).tolist()
         check_sizes(sizes)

@@ -239,6 +239,7 @@ class ReverseV2(Op):
         "complex64 complex128 string"
     )
     aliases: ClassVar[bool] = True
+    ranks: ClassVar[dict[str, int | tuple[int, ...]]] = {"axis": 1}
     by_value: ClassVar[tuple[str, ...]] = ("axis",)
     host_inputs: ClassVar[tuple[str, ...]] = ("axis",)
 
@@ -345,6 +346,9 @@ class Roll(Op):
     signature = "input: T, shift: Tshift, axis: Taxis -> output: T"
     Tshift = INDICES
     Taxis = INDICES
+    ranks: ClassVar[dict[str, int | tuple[int, ...]]] = {
+        "shift": (0, 1), "axis": (0, 1),
+    }  # fmt: skip
     host_inputs: ClassVar[tuple[str, ...]] = ("shift", "axis")
 
     def infer_shape(self, input: Shape, shift: Shape, axis: Shape) -> Shape:

@@ -92,6 +92,7 @@ class IdentityN(Op):
     """Several inputs as they are.  Source: array_ops.cc, IdentityN."""
 
     signature = "input: *T -> output: *T"
+    minimum: ClassVar[dict[str, int]] = {"T": 1}
     aliases: ClassVar[bool] = True
     is_expensive: ClassVar[bool] = False
 
@@ -465,4 +466,4 @@ def squeeze(
         axis = ()
     elif np.isscalar(axis):
         axis = (axis,)
-    return Squeeze(tuple(int(a) for a in axis))(input, name=name)
+    return Squeeze(axis)(input, name=name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,7 +13,7 @@ from tfteach.framework.attributes import dtype_attribute
 from tfteach.framework.build import create
 from tfteach.framework.convert import register_tensor_conversion_function
 from tfteach.framework.dimension import Dimension
-from tfteach.framework.dtypes import DType, as_dtype, string
+from tfteach.framework.dtypes import DType, as_dtype, int32, int64
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
@@ -20,6 +21,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import is_valid_name
 from tfteach.framework.shape import Shape, TensorShape, as_shape
+from tfteach.framework.tensor_util import as_array
 
 MAX_CONSTANT_BYTES = 1 << 31
 
@@ -134,170 +136,6 @@ def _proto_name(dtype: DType) -> str:
     )
 
 
-# ---- values to arrays
-
-
-def as_array(value: Any, dtype: DType | None = None) -> np.ndarray[Any, Any]:
-    """A Python value as the array that TF would make of it.
-
-    Python ints become int32 (int64 when they do not fit), floats float32, strings
-    bytes; NumPy values keep their type.
-
-    Raises:
-      TypeError: the value does not fit `dtype`, or cannot be an array.
-      ValueError: it is None, or a ragged list.
-    """
-    if value is None:
-        raise ValueError("None values not supported.")
-    kind = type(value)
-    if kind is float and (dtype is None or dtype.is_floating):
-        return np.array(value, np.float32 if dtype is None else dtype.numpy_dtype)
-    if isinstance(value, np.ndarray | np.generic):
-        return _from_numpy(np.asarray(value), dtype)
-    if isinstance(value, Dimension | TensorShape):
-        return _from_shape(value, dtype)
-    if dtype is not None:
-        _check_elements(value, dtype)
-    if dtype is string or (dtype is None and _is_text(value)):
-        return _strings(value)
-    try:
-        array = np.array(value)
-        if array.dtype == object and dtype is not None and dtype.is_integer:
-            array = np.array(_plain(value))
-    except ValueError:
-        raise _ragged(value) from None
-    except NotImplementedError:  # from Tensor.__array__
-        raise TypeError("List of Tensors when single Tensor expected") from None
-    if array.dtype == object or array.dtype.kind in "USMm":
-        raise TypeError(
-            f"Failed to convert object of type {type(value)} to Tensor. Contents: "
-            f"{value!r}. Consider casting elements to a supported type."
-        )
-    if dtype is not None:
-        # What is too large for an integer type wraps around, as in TF.
-        return array.astype(dtype.numpy_dtype)
-    if array.dtype == np.float64:
-        return array.astype(np.float32)
-    if array.dtype == np.int64:
-        if array.size == 0:
-            return array.astype(np.int32)
-        bounds = np.iinfo(np.int32)
-        if bounds.min <= array.min() and array.max() <= bounds.max:
-            return array.astype(np.int32)
-    as_dtype(array.dtype)
-    return array
-
-
-def _from_numpy(array: np.ndarray[Any, Any], dtype: DType | None) -> Any:
-    if dtype is None:
-        dtype = as_dtype(array.dtype)
-    if dtype is string:
-        return (
-            _strings(array.tolist()) if array.dtype.kind in "US" else (_strings(array))
-        )
-    if array.dtype.kind in "USO":
-        raise TypeError(
-            f"Expected {dtype.name}, got an array of {array.dtype} instead."
-        )
-    # A copy: the graph must not change when the caller's array does.
-    return np.array(array, dtype.numpy_dtype, order="C")
-
-
-def _from_shape(value: Any, dtype: DType | None) -> Any:
-    sizes = value.value if isinstance(value, Dimension) else value.dims_or_none
-    if sizes is None or (isinstance(sizes, tuple) and None in sizes):
-        raise ValueError(
-            f"Cannot convert a partially known TensorShape to a Tensor: {value}"
-        )
-    largest = max(np.ravel(sizes), default=0)
-    kind = np.int64 if largest > np.iinfo(np.int32).max else np.int32
-    return np.array(sizes, kind if dtype is None else dtype.numpy_dtype)
-
-
-def _plain(value: Any) -> Any:
-    """`[-1, x.shape[1]]` in numbers alone."""
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    known = isinstance(value, Dimension) and value.value is not None
-    return value.value if known else value
-
-
-def _first_leaf(value: Any) -> Any:
-    while isinstance(value, list | tuple) and value:
-        value = value[0]
-    return value
-
-
-def _leaves(value: Any) -> Any:
-    if isinstance(value, list | tuple):
-        for item in value:
-            yield from _leaves(item)
-    else:
-        yield value
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(_first_leaf(value), str | bytes)
-
-
-def _ragged(value: Any) -> Exception:
-    first = len(value[0]) if isinstance(value[0], list | tuple) else 0
-    return ValueError(
-        f"Argument must be a dense tensor: {value!r} - got shape [{len(value)}], but "
-        f"wanted [{len(value)}, {first}]."
-    )
-
-
-_ACCEPTED: tuple[tuple[str, tuple[type, ...]], ...] = (
-    ("is_bool", (bool, np.bool_)),
-    ("is_integer", (int, np.integer)),
-    ("is_floating", (int, float, np.integer, np.floating)),
-    ("is_complex", (int, float, complex, np.number)),
-    ("is_quantized", (int, np.integer)),
-)
-
-
-def _check_elements(value: Any, dtype: DType) -> None:
-    """TF's rule: a Python value must be of the wanted kind; nothing is cut silently."""
-    if dtype is string:
-        accepted: tuple[type, ...] = (str, bytes)
-    else:
-        accepted = next((t for flag, t in _ACCEPTED if getattr(dtype, flag)), ())
-    for leaf in _leaves(value):
-        if isinstance(leaf, np.ndarray) or leaf is None:
-            continue
-        if isinstance(leaf, Dimension) and dtype.is_integer:
-            continue
-        # A Python bool is an int, in TF as in Python.
-        if not isinstance(leaf, accepted):
-            kind = (
-                "containing Tensors"
-                if isinstance(leaf, Tensor)
-                else (f"'{type(leaf).__name__}'")
-            )
-            raise TypeError(
-                f"Expected {dtype.name}, got {leaf!r} of type {kind} instead."
-            )
-
-
-def _strings(value: Any) -> np.ndarray[Any, Any]:
-    """Strings as an object array of bytes (text in UTF-8)."""
-    if isinstance(value, str | bytes):
-        leaves, shape = [value], ()
-    else:
-        boxed = np.array(value, dtype=object)
-        leaves, shape = boxed.reshape(-1).tolist(), boxed.shape
-    array = np.empty(len(leaves), object)
-    for i, leaf in enumerate(leaves):
-        if not isinstance(leaf, str | bytes):
-            raise TypeError(
-                f"Expected string, got {leaf!r} of type '{type(leaf).__name__}' "
-                "instead."
-            )
-        array[i] = leaf.encode() if isinstance(leaf, str) else leaf
-    return array.reshape(shape)
-
-
 # ---- public functions
 
 
@@ -371,38 +209,63 @@ def constant(
     Source: python/framework/constant_op.py; Const in core/ops/array_ops.cc.
     """
     dtype = None if dtype is None else as_dtype(dtype).base_dtype
-    array = as_array(value, dtype)
-    given = array.size
-    if shape is not None:
-        array = _fill_up(array, as_shape(shape), verify_shape)
+    if shape is None:
+        array = as_array(value, dtype)
+        return constant_node(array, dtype or as_dtype(array.dtype), name)
+    array = _shaped(value, dtype, shape, verify_shape)
     node = constant_node(array, dtype or as_dtype(array.dtype), name)
+    given = np.size(value)
     if 1 < given < array.size:
         object.__setattr__(node.op.spec, "given", given)
     return node
 
 
-def _fill_up(array: Any, shape: Shape, verify_shape: bool) -> Any:
-    if shape is None or None in shape:
-        raise ValueError(
-            f"constant needs a fully known shape, got {TensorShape(shape)}"
-        )
-    if verify_shape and array.shape != shape:
-        raise TypeError(f"Expected Tensor's shape: {shape}, got {array.shape}.")
-    size = shapes.size_of(shape) or 0
-    if size == 0:  # whatever the value is
-        return np.empty(shape, array.dtype)
+def _shaped(
+    value: Any, dtype: DType | None, shape: Any, verify_shape: bool
+) -> np.ndarray[Any, Any]:
+    """`value` in a shape; what is missing is its last element."""
+    sizes = _sizes_of(shape)
+    size = math.prod(sizes)
+    if size == 0 and not isinstance(value, np.ndarray | np.generic):
+        if value is None:
+            raise ValueError("None values not supported.")
+        # TF does not look at the value, nor for its type.
+        return np.empty(sizes, np.float32 if dtype is None else dtype.numpy_dtype)
+    array = as_array(value, dtype)
+    if verify_shape and array.shape != sizes:
+        raise TypeError(f"Expected Tensor's shape: {sizes}, got {array.shape}.")
     if array.size > size:
         raise ValueError(
             f"Too many elements provided. Needed at most {size}, but received "
             f"{array.size}"
         )
     if array.size == size:
-        return array.reshape(shape)
+        return array.reshape(sizes)
     if array.size == 1:
-        return np.broadcast_to(array.reshape(()), shape)  # type: ignore[arg-type]
+        return np.broadcast_to(array.reshape(()), sizes)
     flat = array.reshape(-1)
     rest = np.repeat(flat[-1:], size - flat.size)
-    return np.concatenate([flat, rest]).reshape(shape)
+    return np.concatenate([flat, rest]).reshape(sizes)
+
+
+def _sizes_of(shape: Any) -> tuple[int, ...]:
+    """A constant's shape: whole numbers, or what `int` makes of others."""
+    if isinstance(shape, Tensor):
+        raise NotImplementedError(
+            f"Cannot convert a symbolic Tensor ({shape.name}) to a numpy array. "
+            "A constant's shape is a list of numbers: for this, use tf.fill."
+        )
+    sizes = []
+    for size in shape:
+        if isinstance(size, Tensor):
+            raise ValueError(
+                "setting an array element with a sequence. A constant's shape is a "
+                f"list of numbers, got {size}: for this, use tf.fill."
+            )
+        if isinstance(size, str | bytes):
+            raise TypeError(f"cannot perform reduce with flexible type: {size!r}")
+        sizes.append(int(size))
+    return TensorShape(sizes).dims_or_none  # type: ignore[return-value]
 
 
 @export("placeholder")
@@ -463,11 +326,25 @@ def _convert_value(
 def _convert_shape(
     value: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False
 ) -> Any:
-    if dtype is not None and not dtype.is_integer:
+    sizes = value.value if isinstance(value, Dimension) else value.dims_or_none
+    if sizes is None or (isinstance(sizes, tuple) and None in sizes):
+        raise ValueError(
+            f"Cannot convert a partially known TensorShape to a Tensor: {value}"
+        )
+    if dtype is not None and dtype not in (int32, int64):
         raise TypeError(f"Cannot convert a TensorShape to dtype: {dtype!r}")
-    array = _from_shape(value, dtype)
+    largest = max(np.ravel(sizes), default=0)
+    is_large = largest > np.iinfo(np.int32).max
+    if is_large and dtype is int32:
+        raise ValueError(
+            "Cannot convert a TensorShape to dtype int32; a dimension is too large "
+            f"({largest})"
+        )
+    kind = dtype or (int64 if is_large else int32)
     return constant_node(
-        array, as_dtype(array.dtype), "shape_as_tensor" if name is None else name
+        np.array(sizes, kind.numpy_dtype),
+        kind,
+        "shape_as_tensor" if name is None else name,
     )
 
 

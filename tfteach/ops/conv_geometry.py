@@ -81,10 +81,11 @@ def sequence(value: Any, n: int, data_format: str, name: str) -> tuple[int, ...]
     """
     if value is None:
         value = 1
-    items = list(value) if isinstance(value, Sized) else [value]  # type: ignore[call-overload]
-    if len(items) not in (1, n, n + 2):
+    length = len(value) if isinstance(value, Sized) else 1
+    items: list[Any] = list(value) if isinstance(value, Sized) else [value]  # type: ignore[call-overload]
+    if length not in (1, n, n + 2):
         raise ValueError(
-            f"{name} should be of length 1, {n} or {n + 2} but was {len(items)}"
+            f"{name} should be of length 1, {n} or {n + 2} but was {length}"
         )
     found = tuple(int(v) for v in items)
     if len(found) == n + 2:

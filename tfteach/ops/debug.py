@@ -124,6 +124,7 @@ class Assert(StatefulOp):
     """Fail the run unless `condition` is true.  Source: logging_ops.cc, Assert."""
 
     signature = "condition: bool, data: *T ->"
+    minimum: ClassVar[dict[str, int]] = {"T": 1}
     summarize: int = 3
     on_gpu: ClassVar[bool] = False
 

@@ -107,6 +107,7 @@ class GatherV2(Op):
     """Slices along an axis by number.  Source: array_ops.cc, GatherV2."""
 
     signature = "params: Tparams, indices: Tindices, axis: Taxis -> output: Tparams"
+    ranks: ClassVar[dict[str, int | tuple[int, ...]]] = {"axis": 0}
     Tindices = INDICES
     Taxis = INDICES
     batch_dims: int = 0

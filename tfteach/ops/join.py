@@ -105,6 +105,8 @@ class ConcatV2(Op):
     """Arrays one after the other along an axis.  Source: array_ops.cc, ConcatV2."""
 
     signature = "values: N*T, axis: Tidx -> output: T"
+    minimum: ClassVar[dict[str, int]] = {"N": 2}
+    ranks: ClassVar[dict[str, int | tuple[int, ...]]] = {"axis": 0}
     Tidx = INDICES
     Tidx_default = int32
     by_value: ClassVar[tuple[str, ...]] = ("axis",)
@@ -129,6 +131,8 @@ class Concat(Op):
     """The older form of ConcatV2, axis first.  Source: array_ops.cc, Concat."""
 
     signature = "concat_dim: int32, values: N*T -> output: T"
+    minimum: ClassVar[dict[str, int]] = {"N": 2}
+    ranks: ClassVar[dict[str, int | tuple[int, ...]]] = {"concat_dim": 0}
     by_value: ClassVar[tuple[str, ...]] = ("concat_dim",)
     host_inputs: ClassVar[tuple[str, ...]] = ("concat_dim",)
 
@@ -152,6 +156,7 @@ class ConcatOffset(Op):
     """Where each part of a concatenation begins.  Source: ConcatOffset."""
 
     signature = "concat_dim: int32, shape: N*int32 -> offset: N*int32"
+    minimum: ClassVar[dict[str, int]] = {"N": 2}
     host_inputs: ClassVar[tuple[str, ...]] = ("concat_dim", "shape")
     is_expensive: ClassVar[bool] = False
 
@@ -194,6 +199,7 @@ class Split(Op):
     """Equal parts along an axis.  Source: core/ops/array_ops.cc, Split."""
 
     signature = "split_dim: int32, value: T -> output: num_split*T"
+    ranks: ClassVar[dict[str, int | tuple[int, ...]]] = {"split_dim": 0}
     num_split: int
     aliases: ClassVar[bool] = True
     by_value: ClassVar[tuple[str, ...]] = ("split_dim",)
@@ -264,6 +270,10 @@ class SplitV(Op):
     """Parts of given lengths along an axis.  Source: array_ops.cc, SplitV."""
 
     signature = "value: T, size_splits: Tlen, split_dim: int32 -> output: num_split*T"
+    ranks: ClassVar[dict[str, int | tuple[int, ...]]] = {
+        "size_splits": 1,
+        "split_dim": 0,
+    }
     num_split: int
     Tlen = INDICES
     Tlen_default = int64

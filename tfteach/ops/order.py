@@ -75,6 +75,7 @@ class TopKV2(Op):
     """The k largest elements of every row.  Source: core/ops/nn_ops.cc, TopKV2."""
 
     signature = "input: T, k: int32 -> values: T, indices: int32"
+    ranks: ClassVar[dict[str, int | tuple[int, ...]]] = {"k": 0}
     sorted: bool = True
     T = dtypes_of(_REAL)
     by_value: ClassVar[tuple[str, ...]] = ("k",)

@@ -48,6 +48,8 @@ def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
 
     Source: python/framework/random_seed.py.
     """
+    if isinstance(op_seed, np.integer):
+        op_seed = int(op_seed)  # whose type may be too small for what follows
     graph = get_default_graph()
     if graph.seed is not None:
         own = graph.version if op_seed is None else op_seed
@@ -61,7 +63,7 @@ def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
 def seeds_of(op_seed: int | None) -> tuple[int, int]:
     """`get_seed` as the attributes of an op: None becomes 0."""
     seed, seed2 = get_seed(op_seed)
-    return seed or 0, seed2 or 0
+    return 0 if seed is None else seed, 0 if seed2 is None else seed2
 
 
 def stream(ctx: Any, kind: Any) -> philox.Stream:
@@ -206,6 +208,7 @@ class Multinomial(StatefulOp):
     """
 
     signature = "logits: T, num_samples: int32 -> output: output_dtype"
+    ranks: ClassVar[dict[str, int | tuple[int, ...]]] = {"num_samples": 0}
     T = dtypes_of(
         "float32 float64 int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 "
         "uint64"

@@ -55,6 +55,7 @@ class Reduction(Op, abstract=True):
     Tidx_default = int32
     keep_dims: bool = False
 
+    ranks: ClassVar[dict[str, int | tuple[int, ...]]] = {"reduction_indices": (0, 1)}
     by_value: ClassVar[tuple[str, ...]] = ("reduction_indices",)
     host_inputs: ClassVar[tuple[str, ...]] = ("reduction_indices",)
 
@@ -263,6 +264,7 @@ class _Position(Op, abstract=True):
     output_type: DType = int64
     output_type_allowed = INDICES
 
+    ranks: ClassVar[dict[str, int | tuple[int, ...]]] = {"dimension": 0}
     by_value: ClassVar[tuple[str, ...]] = ("dimension",)
     host_inputs: ClassVar[tuple[str, ...]] = ("dimension",)
 

@@ -45,13 +45,15 @@ class Scan(Op, abstract=True):
     host_inputs: ClassVar[tuple[str, ...]] = ("axis",)
 
     def infer_shape(self, x: Shape, axis: Shape) -> Shape:
-        shapes.with_rank(axis, 0)
         return x
 
     def check_shapes(self, axis: Any) -> None:
         require_scalar(axis, "ScanOp: axis must be a scalar, not %s")
 
     def compute(self, xp: Any, x: Any, axis: Any) -> Any:
+        if axis.ndim:
+            text = ",".join(map(str, axis.shape))
+            raise invalid_argument(f"ScanOp: axis must be a scalar, not [{text}]")
         where, rank = int(axis), x.ndim
         if not -rank <= where < rank:
             raise invalid_argument(

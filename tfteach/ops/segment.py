@@ -193,6 +193,7 @@ class _Unsorted(Op, abstract=True):
     Tindices = INDICES
     Tnumsegments = INDICES
     Tnumsegments_default = int32
+    ranks: ClassVar[dict[str, int | tuple[int, ...]]] = {"num_segments": 0}
     by_value: ClassVar[tuple[str, ...]] = ("num_segments",)
     host_inputs: ClassVar[tuple[str, ...]] = ("num_segments",)
 

@@ -120,7 +120,7 @@ class SparseTensor:
     @property
     def shape(self) -> TensorShape:
         """The static shape, as far as it is known."""
-        return TensorShape(constant_shape(self._dense_shape))
+        return TensorShape(constant_shape(self._dense_shape, fold=False))
 
     def get_shape(self) -> TensorShape:
         """The static shape, as far as it is known."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.convert import convert
-from tfteach.framework.dtypes import dtypes_of, int64
+from tfteach.framework.dtypes import int64
 from tfteach.framework.export import export
 from tfteach.framework.indexed_slices import IndexedSlices
 from tfteach.framework.operation import Tensor
@@ -32,7 +32,7 @@ from tfteach.ops.scan import range as range_of
 from tfteach.ops.shapes import rank, shape
 from tfteach.ops.sparse import SparseTensor
 from tfteach.ops.sparse_dense import sparse_to_dense
-from tfteach.ops.sparse_products import as_sparse
+from tfteach.ops.sparse_products import as_sparse, with_parts
 from tfteach.ops.sparse_shape import SparseReorder, sparse_reorder
 
 
@@ -64,7 +64,7 @@ def sparse_transpose(
     Source: python/ops/sparse_ops.py.
     """
     with name_scope(name, "SparseTranspose"):
-        sp_input = as_sparse(sp_input)
+        sp_input = with_parts(sp_input)
         if perm is None:
             count = rank(sp_input)
             perm = (count - 1) - range_of(0, count, 1)
@@ -107,8 +107,6 @@ def sparse_merge(
     with name_scope(name, "SparseMerge"):
         sp_values = as_sparse(sp_values)
         ids = sp_ids.values
-        if ids.dtype not in dtypes_of("int32 int64"):
-            raise TypeError(f"sp_ids has to be int32 or int64, not {ids.dtype.name}")
         column = expand_dims(ids if ids.dtype == int64 else cast(ids, int64), axis=1)
         size = cast(vocab_size, int64)
         indices = concat([sp_ids.indices[:, :-1], column], axis=1)

@@ -40,7 +40,11 @@ from tfteach.ops.sparse_kernels import (
     summed_by_place,
     unflat,
 )
-from tfteach.ops.sparse_products import SparseDenseCwiseAdd, as_sparse, parts_of
+from tfteach.ops.sparse_products import (
+    SparseDenseCwiseAdd,
+    parts_of,
+    with_parts,
+)
 
 # ---- reductions
 
@@ -205,7 +209,7 @@ class SparseReduceMaxSparse(ToSparse):
 def _reduce(
     op_class: Any, sp_input: Any, axis: Any, keepdims: Any, indices: Any, keep_dims: Any
 ) -> Any:
-    sp_input = as_sparse(sp_input)
+    sp_input = with_parts(sp_input)
     axis, keepdims = both(axis, indices, keepdims, keep_dims)
     if axis is None:
         count = sp_input.dense_shape.shape.num_elements()
@@ -363,7 +367,7 @@ def sparse_softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
 
     Source: SparseSoftmax in core/ops/sparse_ops.cc.
     """
-    sp_input = as_sparse(sp_input)
+    sp_input = with_parts(sp_input)
     parts = parts_of(sp_input)
     with name_scope(name, "SparseSoftmax", parts):
         values = SparseSoftmax()(*parts)

@@ -20,7 +20,12 @@ from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_scalar, require_vector
 from tfteach.ops.sparse import SparseTensor
 from tfteach.ops.sparse_kernels import NUMBERS, REALS, flat, summed_by_place, unflat
-from tfteach.ops.sparse_products import SparseTensorDenseAdd, as_sparse, parts_of
+from tfteach.ops.sparse_products import (
+    SparseTensorDenseAdd,
+    as_sparse,
+    parts_of,
+    with_parts,
+)
 
 
 class SparseAdd(Op):
@@ -268,7 +273,7 @@ class SparseSparseMinimum(Pairwise):
 
 
 def _pairwise(op: Pairwise, sp_a: Any, sp_b: Any, name: str | None) -> SparseTensor:
-    sp_a, sp_b = as_sparse(sp_a), as_sparse(sp_b)
+    sp_a, sp_b = with_parts(sp_a), with_parts(sp_b)
     parts = parts_of(sp_a, sp_b)
     with name_scope(name, op.op_type, parts) as scope:
         indices, values = op(*parts, name=scope)

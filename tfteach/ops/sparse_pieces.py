@@ -138,6 +138,7 @@ class SparseConcat(SparseShapeOp):
         "indices: N*int64, values: N*T, shapes: N*int64 "
         "-> output_indices: int64, output_values: T, output_shape: int64"
     )
+    minimum: ClassVar[dict[str, int]] = {"N": 2}
     concat_dim: int
 
     def infer_shape(

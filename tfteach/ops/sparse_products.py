@@ -55,6 +55,20 @@ def as_sparse(value: Any) -> SparseTensor:
     return value
 
 
+def with_parts(value: Any) -> SparseTensor:
+    """As `as_sparse`, where TF takes the parts of whatever has them.
+
+    Raises:
+      AttributeError: `value` has none.
+    """
+    if not isinstance(value, SparseTensor | SparseTensorValue):
+        raise AttributeError(
+            f"'{type(value).__name__}' object has no attribute 'indices'. Input must "
+            "be a SparseTensor."
+        )
+    return as_sparse(value)
+
+
 def parts_of(*values: SparseTensor) -> list[Tensor]:
     """Indices, values and shapes, one tensor after the other."""
     return [p for v in values for p in (v.indices, v.values, v.dense_shape)]

@@ -165,6 +165,7 @@ class OneHot(Op):
     """A row per index, `on_value` in its place.  Source: array_ops.cc, OneHot."""
 
     signature = "indices: TI, depth: int32, on_value: T, off_value: T -> output: T"
+    ranks: ClassVar[dict[str, int | tuple[int, ...]]] = {"depth": 0}
     TI = dtypes_of("uint8 int32 int64")
     TI_default = int64
     axis: int = -1
@@ -202,6 +203,10 @@ class OneHot(Op):
     def compute(
         self, xp: Any, indices: Any, depth: Any, on_value: Any, off_value: Any
     ) -> Any:
+        for name, value in (("on_value", on_value), ("off_value", off_value)):
+            if value.ndim:
+                text = ",".join(map(str, value.shape))
+                raise invalid_argument(f"{name} must be a scalar, but got: [{text}]")
         count = int(depth)
         if count < 0:
             raise invalid_argument(f"depth must be non-negative, got: {count}")

@@ -169,6 +169,7 @@ class StatelessMultinomial(Op):
     """
 
     signature = "logits: T, num_samples: int32, seed: Tseed -> output: output_dtype"
+    ranks: ClassVar[dict[str, int | tuple[int, ...]]] = {"num_samples": 0}
     T = Multinomial.T
     Tseed = INDICES
     Tseed_default = int64

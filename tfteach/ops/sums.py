@@ -91,7 +91,7 @@ def add_n(inputs: Any, name: str | None = None) -> Any:
 
     Source: AddN in core/ops/math_ops.cc.
     """
-    if not isinstance(inputs, list | tuple) or not inputs:
+    if not inputs or not isinstance(inputs, list | tuple):
         raise ValueError(
             "inputs must be a list of at least one Tensor/IndexedSlices with the same "
             "dtype and shape"
@@ -156,7 +156,7 @@ def accumulate_n(
     wrong = ValueError(
         "inputs must be a list of at least one Tensor with the same dtype and shape"
     )
-    if not isinstance(inputs, list | tuple) or not inputs:
+    if not inputs or not isinstance(inputs, list | tuple):
         raise wrong
     tensors = _converted(inputs)
     dtype = default_dtype(tensors)

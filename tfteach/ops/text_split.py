@@ -315,6 +315,7 @@ class UnsortedSegmentJoin(TextOp):
     Tindices = dtypes_of("int32 int64")
     Tnumsegments = dtypes_of("int32 int64")
     Tnumsegments_default = int32
+    ranks: ClassVar[dict[str, int | tuple[int, ...]]] = {"num_segments": 0}
     by_value: ClassVar[tuple[str, ...]] = ("num_segments",)
 
     def infer_shape(
