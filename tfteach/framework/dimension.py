@@ -110,12 +110,13 @@ class Dimension:
         m, n = self._value, as_dimension(other)._value
         return None if m is None or n is None else compare(m, n)
 
-    def _computed(self, other: Any, compute: Callable[[int, int], int]) -> Any:
+    def _computed(self, other: Any, compute: Callable[[int, int], int]) -> Dimension:
         """Unknown if a number is."""
         try:
             pair = self._both(other)
         except LookupError:
-            return NotImplemented
+            no_answer: Dimension = NotImplemented
+            return no_answer
         return Dimension(None if pair is None else compute(*pair))
 
     def __eq__(self, other: object) -> bool | None:  # type: ignore[override]
