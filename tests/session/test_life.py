@@ -144,8 +144,9 @@ def test_make_callable() -> None:
             assert double([1.0, i]).tolist() == [2.0, 2.0 * i]
         with pytest.raises(ValueError, match=r"Cannot feed value of shape \(3,\)"):
             double([1.0, 2.0, 3.0])
-        with pytest.raises(TypeError, match="takes 1 values"):
+        with pytest.raises(INVALID, match="You must feed a value for placeholder"):
             double()
+        assert double([1.0, 2.0], "ignored").tolist() == [2.0, 4.0]
         both = sess.make_callable({"a": y, "b": [y.op]}, ["x:0"])
         got = both([1.0, 2.0])
         assert got["a"].tolist() == [2.0, 4.0]
@@ -158,8 +159,12 @@ def test_make_callable() -> None:
         options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
         traced([1.0, 2.0], options=options, run_metadata=metadata)
         assert metadata.step_stats.dev_stats
-        with pytest.raises(TypeError, match="accept_options=False"):
-            double([1.0, 2.0], options=options)
+        assert double([1.0, 2.0], options=options).tolist() == [2.0, 4.0]
+        with pytest.raises(TypeError, match=r"run\(\) got an unexpected keyword arg"):
+            traced([1.0, 2.0], bogus=3)
+        sparse = tf.sparse_placeholder(tf.float32, [2, 2], name="sparse")
+        dense = sess.make_callable(tf.sparse.to_dense(sparse), [sparse])
+        assert dense(([[0, 1]], [5.0], [2, 2])).tolist() == [[0.0, 5.0], [0.0, 0.0]]
     with pytest.raises(RuntimeError, match="closed Session"):
         double([1.0, 2.0])
 
@@ -215,7 +220,6 @@ def test_partial_run_errors() -> None:
             (s.second, {s.a: 1, s.c: 3}, "The feed a:0 has already been fed."),
             (s.second, {}, "Fetch c:0 can't be computed from the feeds that have been "
              "fed so far."),
-            (s.count.op, {}, "The fetch count was not specified in partial_run_setup."),
             ([], {s.count: 1.0}, "The feed count:0 was not specified in "
              "partial_run_setup."),
         ):  # fmt: skip
@@ -225,6 +229,9 @@ def test_partial_run_errors() -> None:
                 sess.partial_run(handle, fetch, feeds)
             assert words in str(caught.value)
             assert sess.partial_run(handle, s.second, {s.c: 2}) == 6.0
+        handle = s.set_up(sess)
+        with pytest.raises(RuntimeError, match="requires empty target_list"):
+            sess.partial_run(handle, s.count.op)
         with pytest.raises(INVALID, match="Must specify at least one target to fetch"):
             sess.partial_run_setup([], [])
         with pytest.raises(INVALID, match="Must run 'setup' before performing"):

@@ -270,6 +270,8 @@ class Graph(GraphCollections):
         if convert is not None:
             element = convert()
             obj = obj if element is None else element
+        if isinstance(obj, bytes):
+            obj = obj.decode()
         if isinstance(obj, str):
             return self._element_by_name(obj, allow_tensor, allow_operation)
         if isinstance(obj, Tensor) and allow_tensor:
@@ -278,7 +280,7 @@ class Graph(GraphCollections):
             return obj
         if isinstance(obj, Operation) and allow_operation:
             if obj.graph is not self:
-                raise ValueError(f"Operation {obj!r} is not an element of this graph.")
+                raise ValueError(f"Operation {obj} is not an element of this graph.")
             return obj
         wanted = " or ".join(
             ["Tensor"] * allow_tensor + ["Operation"] * allow_operation
@@ -290,7 +292,7 @@ class Graph(GraphCollections):
     ) -> Operation | Tensor:
         if ":" in name and allow_tensor:
             op_name, _, index = name.partition(":")
-            if not index.isdigit():
+            if not index.removeprefix("-").isdigit():
                 raise ValueError(
                     f"The name {name!r} looks a like a Tensor name, but is not a valid "
                     'one. Tensor names must be of the form "<op_name>:<output_index>".'
@@ -301,7 +303,7 @@ class Graph(GraphCollections):
                     f"The name {name!r} refers to a Tensor which does not exist. The "
                     f"operation, {op_name!r}, does not exist in the graph."
                 )
-            if int(index) >= len(op.outputs):
+            if not -len(op.outputs) <= int(index) < len(op.outputs):
                 raise KeyError(
                     f"The name {name!r} refers to a Tensor which does not exist. The "
                     f"operation, {op_name!r}, exists but only has {len(op.outputs)} "

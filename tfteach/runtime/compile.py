@@ -8,6 +8,7 @@ variable is read exactly when its reader's turn comes.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -15,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tfteach.framework.buffers import is_sole_view
+from tfteach.framework.errors import FailedPreconditionError
 from tfteach.framework.machine_code import is_installed
 from tfteach.framework.resource import Cell
 from tfteach.framework.shape import Shape, size_of
@@ -33,6 +35,7 @@ from tfteach.runtime.step import (
     checking_shapes,
     keeping_strings,
     kernel_of,
+    return_names,
     writes,
 )
 from tfteach.runtime.xp import to_host
@@ -251,6 +254,12 @@ class Compiler:
     def fetch_all(self) -> tuple[tuple[int, Callable[[Any], Any]], ...]:
         """The register of each fetch, and what makes its value the caller's own."""
         fetched = [self.fetch(edge) for edge in self.step.fetches]
+        names = return_names(self.step)
+        for i, ((slot, own), tensor) in enumerate(
+            zip(fetched, self.step.fetched, strict=True)
+        ):
+            if own is fetch_cell:
+                fetched[i] = slot, functools.partial(fetch_cell, name=names[tensor])
         seen: set[int] = set()
         for i, (slot, own) in enumerate(fetched):
             if slot in seen and own is own_value:  # two fetches are one after merging
@@ -262,7 +271,7 @@ class Compiler:
         edge = read_reference(edge)
         slot = self.slot(edge)
         if carries_cell(edge):
-            return slot, _fetch_cell
+            return slot, fetch_cell
         node = edge.node
         if (
             node.is_feed
@@ -368,5 +377,10 @@ def own_copy(value: Any) -> Any:
     return to_host(value)
 
 
-def _fetch_cell(cell: Any) -> Any:
-    return own_copy(cell.value)
+def fetch_cell(cell: Any, name: str = "") -> Any:
+    """The caller's own copy of a variable; `name` is what TF calls the fetch."""
+    try:
+        return own_copy(cell.value)
+    except FailedPreconditionError as error:
+        error._message += f"\n\t [[{{{{node {name}}}}}]]"
+        raise

@@ -24,6 +24,7 @@ from tfteach.framework.transaction import Deadline, atomically
 from tfteach.runtime.blame import raise_blaming
 from tfteach.runtime.compile import (
     carries_cell,
+    fetch_cell,
     own_copy,
     read_reference,
     takes_cell,
@@ -39,6 +40,7 @@ from tfteach.runtime.step import (
     checking_shapes,
     keeping_strings,
     kernel_of,
+    return_names,
 )
 
 
@@ -269,10 +271,11 @@ class _Run:
         while queue:
             self._execute(*queue.popleft())
         values = []
-        for edge in self.program.step.fetches:
+        step = self.program.step
+        for tensor, edge in zip(step.fetched, step.fetches, strict=True):
             value = self.results.get(edge, DEAD)
             if value is DEAD:
-                index = self.program.step.fetches.index(edge)
+                index = step.fetches.index(edge)
                 raise errors.InvalidArgumentError(
                     None,
                     None,
@@ -282,8 +285,10 @@ class _Run:
                 ).at(edge.node.op)
             reference = self.results.get(read_reference(edge), DEAD)
             value = value if reference is DEAD else reference
-            is_cell = isinstance(value, Cell) and carries_cell(read_reference(edge))
-            values.append(own_copy(value.value if is_cell else value))
+            if isinstance(value, Cell) and carries_cell(read_reference(edge)):
+                values.append(fetch_cell(value, return_names(step)[tensor]))
+            else:
+                values.append(own_copy(value))
         return values
 
     def _execute(

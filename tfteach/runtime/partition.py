@@ -16,7 +16,7 @@ from tfteach.framework.resource import Cell
 from tfteach.runtime.compile import carries_cell, takes_cell
 from tfteach.runtime.devices import Device
 from tfteach.runtime.gpu_kernels import METADATA
-from tfteach.runtime.step import Edge, Node, Step
+from tfteach.runtime.step import Edge, Node, Step, argument_names
 
 UNCOPIED = ("resource", "variant")  # handles: what they stand for stays where it is
 
@@ -131,15 +131,6 @@ def _size_bytes(value: Any) -> int:
     if dtype is not None and dtype.hasobject:
         return sum(len(text) for text in value.reshape(-1).tolist())
     return int(getattr(value, "nbytes", 0))
-
-
-def argument_names(step: Step) -> dict[Node, str]:
-    """What TF calls the feeds of a step: `_arg_x_0_0` for `x:0`, the first by name."""
-    feeds = sorted(step.feeds.items(), key=lambda item: item[0].name)
-    return {
-        node: f"_arg_{tensor.op.name}_{tensor.value_index}_{i}"
-        for i, (tensor, node) in enumerate(feeds)
-    }
 
 
 def partition(step: Step, host: Device, transfers: Transfers) -> None:

@@ -166,7 +166,8 @@ class Step:
     Attributes:
       nodes: in topological order (for loops: apart from the back edges).
       feeds: fed tensor -> its node.
-      fetches: the edges whose values are returned.
+      fetched: the tensors whose values are returned.
+      fetches: the edges at which these are found.
       targets: nodes that are run for their effect.
       log: what the passes changed.
       shapes: what is known of the shapes beyond the static ones.
@@ -182,6 +183,7 @@ class Step:
     def __init__(self) -> None:
         self.nodes: list[Node] = []
         self.feeds: dict[Tensor, Node] = {}
+        self.fetched: list[Tensor] = []
         self.fetches: list[Edge] = []
         self.targets: list[Node] = []
         self.log: list[Change] = []
@@ -204,6 +206,7 @@ class Step:
             twin.control = [twins[c] for c in node.control if c in twins]
         other.nodes = [twins[node] for node in self.nodes]
         other.feeds = {tensor: twins[node] for tensor, node in self.feeds.items()}
+        other.fetched = self.fetched
         other.fetches = [Edge(twins[source], i) for source, i in self.fetches]
         other.targets = [twins[node] for node in self.targets if node in twins]
         other.has_control_flow = self.has_control_flow
@@ -253,6 +256,7 @@ def build_step(
     step.nodes = list(nodes.values())
     for fetch in fetches:
         if isinstance(fetch, Tensor):
+            step.fetched.append(fetch)
             step.fetches.append(edge(fetch))
         else:
             step.targets.append(nodes[fetch])
@@ -262,6 +266,27 @@ def build_step(
 
     read_late(step)
     return step
+
+
+def argument_names(step: Step) -> dict[Node, str]:
+    """What TF calls the feeds of a step: `_arg_x_0_0` for `x:0`, the first by name."""
+    feeds = sorted(step.feeds.items(), key=lambda item: item[0].name)
+    return {
+        node: f"_arg_{tensor.op.name}_{tensor.value_index}_{i}"
+        for i, (tensor, node) in enumerate(feeds)
+    }
+
+
+def return_names(step: Step) -> dict[Tensor, str]:
+    """What TF calls the fetches: `_retval_y_0_0` for `y:0`, the first by name.
+
+    What is fed and fetched is handed back as it is, and is none of them.
+    """
+    fetched = {tensor for tensor in step.fetched if tensor not in step.feeds}
+    return {
+        tensor: f"_retval_{tensor.op.name}_{tensor.value_index}_{i}"
+        for i, tensor in enumerate(sorted(fetched, key=lambda tensor: tensor.name))
+    }
 
 
 def writes(node: Node) -> bool:

@@ -35,7 +35,13 @@ from tfteach.runtime.prune import prune
 from tfteach.runtime.step import Step, build_step
 from tfteach.session.config import default_config
 from tfteach.session.devices import DeviceLog, attributes_of
-from tfteach.session.feeds import Converter, converter_for, flatten_feeds
+from tfteach.session.feeds import (
+    Converter,
+    converter_for,
+    flatten_feeds,
+    parts,
+    resolve_feed,
+)
 from tfteach.session.fetches import Element, Fetches
 from tfteach.session.options import Options, check_config
 from tfteach.session.recent import MAX_PROGRAMS, Recent
@@ -273,29 +279,22 @@ class BaseSession:
         self, fetches: Any, feed_dict: Any, asked: Asked, settings: tuple[Any, Any]
     ) -> Any:
         """Find or make the program, and run it."""
-        options, run_metadata = settings
         program, mutations = self._program(asked.fetches.elements, asked.fed)
         result = asked.fetches.result
         plan = Plan(program, asked.converters, result, mutations)
         self._remember(fetches, feed_dict, asked.fed, plan)
-        tensors = asked.fetches.tensors
-        settings = options, run_metadata
-        return result(self._run_program(program, tensors, asked.arrays, settings))
+        return result(self._run_program(program, asked.arrays, settings))
 
     def _run_program(
-        self,
-        program: AnyProgram,
-        tensors: list[Tensor],
-        arrays: list[Any],
-        settings: tuple[Any, Any],
+        self, program: AnyProgram, arrays: list[Any], settings: tuple[Any, Any]
     ) -> Any:
-        """The values of `tensors`; `settings` are the options and the metadata."""
+        """The fetched values; `settings` are the options and the metadata."""
         timeout_ms = self._options.timeout_ms
         if settings == (None, None) and not timeout_ms:
             return program.run(arrays)
         from tfteach.session.run_options import run_with_options
 
-        return run_with_options(self, program, tensors, arrays, settings, timeout_ms)
+        return run_with_options(self, program, arrays, settings, timeout_ms)
 
     def _remember(
         self, fetches: Any, feed_dict: Any, fed: tuple[Tensor, ...], plan: Plan
@@ -402,10 +401,11 @@ class BaseSession:
         Args:
           fetches: as in `run`.
           feed_list: the tensors that the function's arguments feed, in order.
-          accept_options: the function also takes `options` and `run_metadata`.
+          accept_options: no difference here: the function takes `options` and
+            `run_metadata` in any case.
 
         Returns:
-          `f(*values)`, or `f(*values, options=None, run_metadata=None)`.
+          `f(*values, options=None, run_metadata=None)`.
 
         Raises:
           TypeError: `feed_list` is no list or tuple.
@@ -415,22 +415,24 @@ class BaseSession:
         if feed_list is not None and not isinstance(feed_list, list | tuple):
             raise TypeError("`feed_list` must be a list or tuple.")
         resolved = Fetches(self._graph, fetches)
-        fed = tuple(flatten_feeds(self._graph, dict.fromkeys(feed_list or ())))
+        keys = list(feed_list or ())
+        tensors = [resolve_feed(self._graph, p) for key in keys for p in parts(key)]
+        fed = tuple(dict.fromkeys(tensors))
+        is_plain = len(fed) == len(keys) and all(parts(k)[0] is k for k in keys)
         converters = [converter_for(tensor) for tensor in fed]
         graph, result = self._graph, resolved.result
         program, planned = self._program(resolved.elements, fed)
 
         def call(*values: Any, **keywords: Any) -> Any:
-            if keywords and not accept_options:
-                raise TypeError(
-                    f"unexpected arguments {sorted(keywords)}: make_callable was "
-                    "called with accept_options=False"
-                )
-            if len(values) != len(converters):
-                raise TypeError(
-                    f"This callable takes {len(converters)} values, one for each of "
-                    f"its feeds, got {len(values)}"
-                )
+            for name in keywords:
+                if name not in ("options", "run_metadata"):
+                    raise TypeError(
+                        f"run() got an unexpected keyword argument {name!r}"
+                    )
+            if len(values) != len(converters) or not is_plain:
+                # As in TF: surplus values are ignored, missing ones not fed.
+                feeds = dict(zip(keys, values, strict=False))
+                return self.run(fetches, feeds, **keywords)
             nonlocal program, planned
             if self._closed:
                 self._check_open()
@@ -438,9 +440,7 @@ class BaseSession:
                 program, planned = self._program(resolved.elements, fed)
             arrays = [c(v) for c, v in zip(converters, values, strict=True)]
             settings = keywords.get("options"), keywords.get("run_metadata")
-            return result(
-                self._run_program(program, resolved.tensors, arrays, settings)
-            )
+            return result(self._run_program(program, arrays, settings))
 
         return call
 

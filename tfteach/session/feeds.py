@@ -14,6 +14,7 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import string
 from tfteach.framework.errors import InternalError, InvalidArgumentError
 from tfteach.framework.graph import Graph
+from tfteach.framework.nest import flatten
 from tfteach.framework.operation import Tensor
 from tfteach.framework.resource import Cell
 from tfteach.ops.session_tensors import TensorHandle
@@ -39,8 +40,8 @@ def flatten_feeds(graph: Graph, feed_dict: Mapping[Any, Any]) -> dict[Tensor, An
         expansion = expansion_of(key)
         if expansion is not None and expansion.feed is not None:
             pairs = expansion.feed(key, value)
-        elif isinstance(key, tuple):  # nested keys with like nested values
-            pairs = _zip_nested(key, value)
+        elif isinstance(key, tuple):
+            pairs = _zip_flat(key, value)
         else:
             pairs = [(key, value)]
         for part, part_value in pairs:
@@ -48,15 +49,24 @@ def flatten_feeds(graph: Graph, feed_dict: Mapping[Any, Any]) -> dict[Tensor, An
     return fed
 
 
-def _zip_nested(key: Any, value: Any) -> list[tuple[Any, Any]]:
-    if not isinstance(key, tuple | list):
-        return [(key, value)]
-    if len(key) != len(value):
+def _zip_flat(key: Any, value: Any) -> list[tuple[Any, Any]]:
+    """The parts of a nested key with those of its value, which lists nest, too."""
+    keys, values = flatten(key), flatten(value)
+    if len(keys) != len(values):
         raise ValueError(
-            f"The feed key has {len(key)} parts, its value {len(value)}: they must "
-            "have the same structure."
+            f"Could not flatten dictionary. Key had {len(keys)} elements, but value "
+            f"had {len(values)} elements. Key: {keys}, value: {values}. Feed arrays "
+            "instead of lists: each number of a list counts."
         )
-    return [pair for k, v in zip(key, value, strict=True) for pair in _zip_nested(k, v)]
+    return list(zip(keys, values, strict=True))
+
+
+def parts(key: Any) -> list[Any]:
+    """The tensors that a key of a feed stands for."""
+    expansion = expansion_of(key)
+    if expansion is None or expansion.feed_keys is None:
+        return flatten(key) if isinstance(key, tuple) else [key]
+    return expansion.feed_keys(key)
 
 
 def resolve_feed(graph: Graph, key: Any) -> Tensor:
@@ -122,12 +132,15 @@ def _to_array(tensor: Tensor, value: Any) -> Any:
         _check_fits(value, dtype)
     if dtype is string:
         return _bytes_array(value)
+    fed_to = f"(fed to {tensor.name!r}, which has dtype {dtype.name})"
     try:
         return np.asarray(value, dtype.numpy_dtype)
-    except (ValueError, TypeError, OverflowError) as error:
-        raise type(error)(
-            f"Cannot feed {tensor.name!r}, which has dtype {dtype.name}: {error}"
+    except NotImplementedError as error:  # of a Tensor among the values
+        raise ValueError(
+            f"setting an array element with a sequence. {error} {fed_to}"
         ) from None
+    except (ValueError, TypeError, OverflowError) as error:
+        raise type(error)(f"{error} {fed_to}") from None
 
 
 def _of_handle(handle: TensorHandle, dtype: Any) -> Any:
@@ -144,6 +157,10 @@ def _of_handle(handle: TensorHandle, dtype: Any) -> Any:
 
 def _check_fits(value: int, dtype: Any) -> None:
     """Refuse an int that the type cannot hold; TF checks no other kind of value."""
+    if not (-(2**63) <= value < 2**64 or dtype is string or dtype.is_floating):
+        raise OverflowError(
+            f"Python int too large to convert to C long: {value} for {dtype.name}"
+        )
     try:
         # As Python numbers: NumPy would round `value` before it compares.
         if dtype is string or dtype.numpy_dtype.type(value).item() == value:

@@ -132,7 +132,14 @@ class Fetches:
         if isinstance(part, Mapping):
             pairs = [(key, self._visit(item)) for key, item in part.items()]
             made: Any = type(part)
-            return lambda values: made([(key, p(values)) for key, p in pairs])
+
+            def rebuilt(values: dict[Element, Any]) -> Any:
+                mapping = made()  # as in TF: a defaultdict has no factory then
+                for key, rebuild in pairs:
+                    mapping[key] = rebuild(values)
+                return mapping
+
+            return rebuilt
         if hasattr(type(part), "__attrs_attrs__"):
             names = [a.name for a in type(part).__attrs_attrs__]
             fields = [self._visit(getattr(part, name)) for name in names]
@@ -141,8 +148,11 @@ class Fetches:
         expansion = expansion_of(part)
         if expansion is not None:
             items, contract = expansion.fetch(part)
-            inner = [self._visit(item) for item in items]
+            inner = [self._element(item) for item in items]
             return lambda values: contract([p(values) for p in inner])
+        return self._element(part)
+
+    def _element(self, part: Any) -> Rebuild:
         element = self._resolve(part)
         self._found[element] = None
         if isinstance(element, Tensor) and _converts(element):

@@ -13,8 +13,8 @@ from tfteach.runtime.compile import compile_step, own_copy
 from tfteach.runtime.execute import Program
 from tfteach.runtime.prune import prune
 from tfteach.runtime.step import build_step
-from tfteach.session.feeds import converter_for, flatten_feeds, resolve_feed
-from tfteach.session.fetches import Fetches, expansion_of
+from tfteach.session.feeds import converter_for, flatten_feeds, parts, resolve_feed
+from tfteach.session.fetches import Fetches
 
 if TYPE_CHECKING:
     from tfteach.session.base import BaseSession
@@ -34,7 +34,7 @@ class PartialRun:
         self._session = session
         self._fetches = set(Fetches(graph, fetches).elements)
         self._feeds = {
-            resolve_feed(graph, part) for key in feeds or () for part in _parts(key)
+            resolve_feed(graph, part) for key in feeds or () for part in parts(key)
         }
         self._values: dict[Tensor, Any] = {}
         self._done: set[Operation] = set()
@@ -48,6 +48,11 @@ class PartialRun:
         """Take more feeds, give more fetches."""
         session = self._session
         resolved = Fetches(session.graph, fetches)
+        if len(resolved.tensors) < len(resolved.elements):
+            raise RuntimeError(
+                "partial_run() requires empty target_list. Fetch tensors: an operation "
+                "has no value."
+            )
         fed = flatten_feeds(session.graph, feed_dict) if feed_dict else {}
         self._check(resolved.elements, fed)
         for tensor, value in fed.items():
@@ -123,14 +128,6 @@ def _closed(
         whole.update((c, None) for c in op.control_inputs if c in done)
         whole.update((t.op, None) for t in op.inputs if t.op in done)
     return whole
-
-
-def _parts(key: Any) -> list[Any]:
-    """The tensors that a key of a feed stands for."""
-    expansion = expansion_of(key)
-    if expansion is None or expansion.feed_keys is None:
-        return [key]
-    return expansion.feed_keys(key)
 
 
 def _only_references(op: Operation) -> bool:

@@ -11,7 +11,7 @@ core/common_runtime/constant_folding.cc (names).
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,8 +21,8 @@ from tfteach.framework.graphdef import attr_value, versions
 from tfteach.framework.operation import Tensor
 from tfteach.ops.constant import Const
 from tfteach.runtime.devices import Device
-from tfteach.runtime.partition import Recv, Send, argument_names
-from tfteach.runtime.step import Edge, Node, Step
+from tfteach.runtime.partition import Recv, Send
+from tfteach.runtime.step import Edge, Node, Step, argument_names, return_names
 
 # TensorFlow's grappler leaves smaller graphs alone; a later pass folds their constants,
 # and gives these new names.
@@ -105,7 +105,6 @@ class ExecutedGraph:
 
     Args:
       step: placed, optimized and partitioned.
-      fetched: the tensors whose values it returns, in the order of `step.fetches`.
 
     Attributes:
       nodes: in an order in which they can run.
@@ -113,7 +112,7 @@ class ExecutedGraph:
         where a node was folded, else one.
     """
 
-    def __init__(self, step: Step, fetched: Sequence[Tensor]) -> None:
+    def __init__(self, step: Step) -> None:
         self.step = step
         self.nodes: list[ExecutedNode] = []
         self.of: dict[Node, list[ExecutedNode]] = {}
@@ -124,22 +123,21 @@ class ExecutedGraph:
         self._fed = {node: tensor for tensor, node in step.feeds.items()}
         self._halves = sum(isinstance(n.spec, Send | Recv) for n in step.nodes)
         self._folded = itertools.count()
+        self._bypassed = {c.node for c in step.log if c.pass_name in _BYPASSES}
         anyone = next(iter([*step.nodes, *step.feeds.values()]), None)
         count = 0 if anyone is None else len(anyone.op.graph.operations)
         self._is_tiny = count < LEAST_GRAPPLER_NODES
-        fetches = [
-            (tensor, edge)
-            for tensor, edge in zip(fetched, step.fetches, strict=True)
-            if tensor not in step.feeds  # handed back as it was fed
-        ]
+        edges = dict(zip(step.fetched, step.fetches, strict=True))
+        names = return_names(step)
         used = [edge for node in step.nodes for edge in node.inputs]
-        self._used = {*used, *(edge for _, edge in fetches)}
+        self._used = {*used, *(edges[tensor] for tensor in names)}
         self._add_arguments()
         for node in step.nodes:  # first all of them: loops have edges that lead back
             self._name(node)
         for node in step.nodes:
             self._connect(node)
-        self._add_fetches(fetches)
+        for index, (tensor, name) in enumerate(names.items()):
+            self._add_fetch(tensor, edges[tensor], name, index)
 
     @property
     def devices(self) -> list[Device]:
@@ -240,25 +238,21 @@ class ExecutedGraph:
             return f"ConstantFolding/{node.name}-folded-{index}"
         return node.name
 
-    def _add_fetches(self, fetches: list[tuple[Tensor, Edge]]) -> None:
-        bypassed = {c.node for c in self.step.log if c.pass_name in _BYPASSES}
-        fetches.sort(key=lambda item: item[0].name)
-        for index, (tensor, edge) in enumerate(fetches):
-            source = self._sources[edge]
-            op, dtype = tensor.op, tensor.dtype.base_dtype
-            if op.name in bypassed and edge.node.values is None:
-                made = self._add(op.name, "Identity", source.device)
-                made.inputs = [str(source)]
-                made.attrs = {"T": ("type", dtype)}
-                bypassed.discard(op.name)
-                source = self._sources[edge] = Source(op.name, 0, source.device)
-            name = f"_retval_{op.name}_{tensor.value_index}_{index}"
-            made = self._add(name, "_Retval", source.device)
+    def _add_fetch(self, tensor: Tensor, edge: Edge, name: str, index: int) -> None:
+        source = self._sources[edge]
+        op, kind = tensor.op, ("type", tensor.dtype.base_dtype)
+        if op.name in self._bypassed and edge.node.values is None:
+            made = self._add(op.name, "Identity", source.device)
             made.inputs = [str(source)]
-            made.requested = [op.name if not tensor.value_index else tensor.name]
-            if isinstance(edge.node.spec, Recv):
-                made.requested = made.inputs
-            made.attrs = {"T": ("type", dtype), "index": ("i", index)}
+            made.attrs = {"T": kind}
+            self._bypassed.discard(op.name)
+            source = self._sources[edge] = Source(op.name, 0, source.device)
+        made = self._add(name, "_Retval", source.device)
+        made.inputs = [str(source)]
+        made.requested = [tensor.name if tensor.value_index else op.name]
+        if isinstance(edge.node.spec, Recv):
+            made.requested = made.inputs
+        made.attrs = {"T": kind, "index": ("i", index)}
 
     # ---- edges
 
@@ -359,9 +353,9 @@ def _transfer_attrs(
     return {"T": kind, **common}, {"tensor_type": kind, **common}
 
 
-def executed_graph(step: Step, fetched: Sequence[Tensor]) -> ExecutedGraph:
+def executed_graph(step: Step) -> ExecutedGraph:
     """The `ExecutedGraph` of a step, which keeps it: its names last as long."""
     if step.executed is None:
-        step.executed = ExecutedGraph(step, fetched)
+        step.executed = ExecutedGraph(step)
     found: ExecutedGraph = step.executed
     return found

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from tfteach.framework.errors import InvalidArgumentError, ResourceExhaustedError
-from tfteach.framework.operation import Tensor
 from tfteach.framework.transaction import Deadline
 from tfteach.runtime.dataflow import DataflowProgram
 from tfteach.runtime.execute import Program, StepObserver
@@ -25,7 +24,6 @@ AnyProgram = Program | NestedProgram | DataflowProgram
 def run_with_options(
     session: Any,
     program: AnyProgram,
-    fetched: Sequence[Tensor],
     fed: Sequence[Any],
     settings: tuple[Any, Any],
     timeout_ms: int = 0,
@@ -35,7 +33,6 @@ def run_with_options(
     Args:
       session: whose run it is.
       program: what to run.
-      fetched: the tensors whose values it returns.
       fed: the values of its feeds.
       settings: a RunOptions proto or None, and a RunMetadata proto or None; what the
         latter holds is replaced by what the run records.
@@ -61,7 +58,7 @@ def run_with_options(
             timeout_ms = options.timeout_in_ms
         # As TF: every level but NO_TRACE, and whoever wants a report of allocations.
         if options.trace_level > 0 or options.report_tensor_allocations_upon_oom:
-            graph = executed_graph(program.step, fetched)
+            graph = executed_graph(program.step)
             tracer = Tracer(fed, outputs_at_start(graph, fed, session))
             observers.append(tracer)
     deadline = Deadline(timeout_ms) if timeout_ms > 0 else None
@@ -78,11 +75,11 @@ def run_with_options(
         return values
     run_metadata.Clear()
     if tracer is not None:
-        graph = executed_graph(program.step, fetched)
+        graph = executed_graph(program.step)
         level = options.trace_level
         write_step_stats(run_metadata.step_stats, graph, tracer, level)
     if options and options.output_partition_graphs:
-        graph = executed_graph(program.step, fetched)
+        graph = executed_graph(program.step)
         run_metadata.partition_graphs.extend(graph.graph_defs())
     return values
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from tfteach.framework.dtypes import DType
 from tfteach.runtime.context import Context
-from tfteach.runtime.partition import argument_names
+from tfteach.runtime.step import argument_names
 from tfteach.session.partition_graphs import ExecutedGraph, ExecutedNode
 from tfteach.session.tracing import Output, Row, Tracer, output_of
 
