@@ -62,8 +62,6 @@ class Transaction(list["tuple[Cell, Any, Any]"]):
     deadline: Deadline | None = None
     _deferred: list[Callable[[], None]] | None = None
 
-    __hash__ = object.__hash__
-
     def defer(self, update: Callable[[], None]) -> None:
         """Call `update`, which must not fail, when the run commits."""
         if self._deferred is None:

@@ -33,6 +33,7 @@ from tfteach.runtime.context import Context, Resources
 from tfteach.runtime.execute import FlowObserver, StepObserver, Turns, ValueObserver
 from tfteach.runtime.frames import frames_of
 from tfteach.runtime.instruction import Instruction
+from tfteach.runtime.python_calls import PythonCalls, may_wait_for_each_other
 from tfteach.runtime.step import (
     Edge,
     Node,
@@ -147,6 +148,7 @@ class DataflowProgram:
     """A runnable step with control flow; the same interface as `execute.Program`."""
 
     def __init__(self, step: Step, resources: Resources, session: Any = None) -> None:
+        self.calls_may_wait = may_wait_for_each_other(step)
         frames_of(step)  # refuses loops that no while_loop could have built
         self.step = step
         cells: dict[Node, _Cell] = {}
@@ -252,6 +254,7 @@ class _Run:
     ) -> None:
         self.program = program
         self.deadline = deadline
+        self.calls = PythonCalls()
         self.observers = observers
         self.followers = [o for o in observers if isinstance(o, ValueObserver)]
         self.watchers = [o for o in observers if isinstance(o, FlowObserver)]
@@ -268,8 +271,11 @@ class _Run:
     def finish(self) -> list[Any]:
         """Run until nothing can run any more, and hand out the fetches."""
         queue = self.queue
-        while queue:
-            self._execute(*queue.popleft())
+        while queue or self.calls:
+            if queue:
+                self._execute(*queue.popleft())
+            else:
+                self._end_call()
         values = []
         step = self.program.step
         for tensor, edge in zip(step.fetched, step.fetches, strict=True):
@@ -302,6 +308,9 @@ class _Run:
         elif kind in ("Plain", "ControlTrigger"):
             for follower in self.followers:
                 follower.takes(cell.node, values, _turns(frame, iteration))
+            if cell.node.spec.calls_python and self.program.calls_may_wait:
+                self._begin_call(cell, values, frame, iteration)
+                return
             results = self._compute(cell, values)
         elif kind == "Switch":
             pred = self._read(cell, values)[1]
@@ -368,6 +377,32 @@ class _Run:
             if hasattr(values[i], "is_initialized"):
                 values[i] = values[i].value
         return values
+
+    def _begin_call(
+        self, cell: _Cell, values: list[Any], frame: Frame, iteration: int
+    ) -> None:
+        """Call a function of the user's, which may wait for another, on a thread."""
+        assert cell.instruction is not None
+        for observer in self.observers:
+            observer.before(cell.instruction)
+        tag = cell, frame, iteration
+        self.calls.start(cell.instruction.function, self._read(cell, values), tag)
+
+    def _end_call(self) -> None:
+        """Send on the results of the call that ends next."""
+        (cell, frame, iteration), result, error = self.calls.wait()
+        try:
+            if error is not None:
+                raise error
+            if self.deadline is not None:
+                self.deadline.check()
+            results = [result] if len(cell.users) == 1 else list(result or ())
+            for observer in self.observers:
+                observer.after(cell.instruction, results)
+                observer.release(cell.instruction)
+        except Exception as error:
+            raise_blaming(error, cell.instruction)
+        self._send(cell, results, False, frame, iteration)
 
     def _compute(self, cell: _Cell, values: list[Any]) -> list[Any]:
         instruction = cell.instruction

@@ -32,6 +32,7 @@ from tfteach.runtime.optimize.specialize import specialize
 from tfteach.runtime.partition import Transfers, partition
 from tfteach.runtime.place import Placement, Placer
 from tfteach.runtime.prune import prune
+from tfteach.runtime.python_calls import may_wait_for_each_other
 from tfteach.runtime.step import Step, build_step
 from tfteach.session.config import default_config
 from tfteach.session.devices import DeviceLog, attributes_of
@@ -380,6 +381,8 @@ class BaseSession:
 
     def compile_step(self, step: Step) -> AnyProgram:
         """The runnable program of a planned step."""
+        if may_wait_for_each_other(step):
+            return DataflowProgram(step, self.resources, self)
         if step.has_control_flow:
             structured = self._options.optimizes and len(self.devices) == 1
             return program_with_flow(step, self.resources, self, structured)

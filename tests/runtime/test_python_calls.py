@@ -1,0 +1,94 @@
+"""py_funcs of one run that wait for each other, as on TensorFlow's pool of threads."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tfteach as tf
+from tfteach.runtime.dataflow import DataflowProgram
+from tfteach.runtime.execute import HOT_AFTER_RUNS
+
+TIMEOUT_S = 20.0
+
+
+def meeting(count: int) -> Callable[[], np.float32]:
+    """A function that returns once `count` threads are in it."""
+    barrier = threading.Barrier(count)
+    return lambda: np.float32(barrier.wait(TIMEOUT_S))
+
+
+def call(function: Callable[..., Any], *inputs: Any) -> Any:
+    return tf.py_func(function, list(inputs), tf.float32)
+
+
+def test_three_functions_meet_in_every_run() -> None:
+    meet = meeting(3)
+    results = [call(meet) for _ in range(3)]
+    with tf.Session() as session:
+        for _ in range(HOT_AFTER_RUNS + 1):
+            assert sorted(session.run(results)) == [0, 1, 2]
+            assert session.run(tf.add_n(results)) == 3.0
+
+
+def test_a_consumer_may_be_built_before_its_producer() -> None:
+    items: queue.Queue[Any] = queue.Queue()
+    start = tf.placeholder(tf.float32, [])
+    taken = call(lambda: items.get(timeout=TIMEOUT_S)) * 2.0
+    first = call(lambda x: x, start)  # the producer waits for another function
+    put = call(lambda x: items.put(x + 1.0) or x, first * 1.0)
+    with tf.Session() as session:
+        assert session.run([taken, put], {start: 3.0}) == [8.0, 3.0]
+        options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
+        metadata = tf.RunMetadata()
+        got = session.run([taken, put], {start: 4.0}, options, metadata)
+        assert got == [10.0, 4.0]
+        assert "PyFunc_2" in {
+            node.node_name
+            for device in metadata.step_stats.dev_stats
+            for node in device.node_stats
+        }
+
+
+def test_beside_a_loop() -> None:
+    meet = meeting(2)
+    loop = tf.while_loop(lambda i: i < 5, lambda i: i + 1, [0])
+    with tf.Session() as session:
+        assert session.run([loop, call(meet), call(meet)])[0] == 5
+
+
+def test_an_error_ends_the_run_while_another_function_waits() -> None:
+    event = threading.Event()
+
+    def wait() -> np.float32:
+        event.wait(TIMEOUT_S)
+        return np.float32(0)
+
+    def fail() -> None:
+        raise ValueError("no use waiting")
+
+    v = tf.get_variable("v", [], initializer=tf.zeros_initializer())
+    fetches = [call(wait), call(fail), v.assign_add(1.0)]
+    with tf.Session() as session:
+        session.run(v.initializer)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="no use") as caught:
+            session.run(fetches)
+        assert caught.value.op.type == "PyFunc"
+        assert session.run(v) == 0.0
+        event.set()
+
+
+def test_functions_in_a_row_need_no_threads() -> None:
+    first = call(lambda: np.float32(threading.get_ident() % 1000))
+    second = call(lambda x: x, first)
+    with tf.Session() as session:
+        assert session.run([first, second])[1] == np.float32(
+            threading.get_ident() % 1000
+        )
+        programs = [program for program, _ in session._programs.values()]
+        assert not any(isinstance(p, DataflowProgram) for p in programs)
