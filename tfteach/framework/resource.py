@@ -193,18 +193,22 @@ def update_in_place(
     if cells[0].value.size < IN_PLACE_FROM:
         _replace(cells, update)
         return
-    if transaction is not None and not (may_defer and transaction.may_defer):
-        _locked(cells, lambda: _overwrite_undoably(cells, update, rows, transaction))
-        return
 
     def overwrite() -> None:
         _locked(cells, lambda: _overwrite(cells, update, None))
 
-    if transaction is not None:
+    def overwrite_undoably() -> None:
+        assert transaction is not None
+        _locked(cells, lambda: _overwrite_undoably(cells, update, rows, transaction))
+
+    if transaction is not None and may_defer and transaction.may_defer:
         transaction.defer(overwrite)
-    else:
-        with Uninterrupted():
+        return
+    with Uninterrupted():  # the cells are empty meanwhile
+        if transaction is None:
             overwrite()
+        else:
+            overwrite_undoably()
 
 
 def _replace(cells: Sequence[Cell], update: Update) -> None:
