@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tfteach as tf
-from tfteach.framework import machine_code
+from tfteach.framework import machine_code, resource
 from tfteach.ops import step_loops, training
 from tfteach.runtime import fuse
 from tfteach.runtime.machine_code import MachineCode
@@ -147,6 +147,8 @@ def test_optimizers_move_as_with_numpy(
 ) -> None:
     monkeypatch.setattr(training, "_BLOCK", 50)
     monkeypatch.setattr(training, "_SHARED_BLOCK", 70)
+    monkeypatch.setattr(training, "IN_PLACE_FROM", 50)
+    monkeypatch.setattr(resource, "IN_PLACE_FROM", 50)
     used = []
 
     def trained(is_installed: bool) -> Any:

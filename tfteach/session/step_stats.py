@@ -69,7 +69,9 @@ def outputs_at_start(
         if node.spec.gives_handle:
             context = Context(node.op, node.device, session.resources, session)
             cell = node.spec.compute(context)
-            found[node.name] = [output_of(0, cell)] if cell.is_initialized else []
+            is_resource = not node.op.outputs[0].dtype.is_ref
+            is_there = is_resource or cell.is_initialized
+            found[node.name] = [output_of(0, cell)] if is_there else []
     return found
 
 
