@@ -135,11 +135,11 @@ def _to_array(tensor: Tensor, value: Any) -> Any:
     fed_to = f"(fed to {tensor.name!r}, which has dtype {dtype.name})"
     try:
         return np.asarray(value, dtype.numpy_dtype)
-    except NotImplementedError as error:  # of a Tensor among the values
-        raise ValueError(
-            f"setting an array element with a sequence. {error} {fed_to}"
-        ) from None
     except (ValueError, TypeError, OverflowError) as error:
+        if any(isinstance(part, Tensor) for part in flatten(value)):
+            raise ValueError(
+                f"setting an array element with a sequence. {error} {fed_to}"
+            ) from None
         raise type(error)(f"{error} {fed_to}") from None
 
 
