@@ -21,20 +21,33 @@ BESIDE_INPUT = METADATA - {"ShapeN"}
 
 # Ops whose GPU kernel takes and gives host memory, whatever the type.
 ON_HOST = METADATA | frozenset(
-    "BroadcastArgs BroadcastGradientArgs ConcatOffset LinSpace LoopCond NoOp "
-    "Range".split()
+    "Assert BroadcastArgs BroadcastGradientArgs ConcatOffset ControlTrigger LinSpace "
+    "LoopCond NoOp Range TensorArraySizeV3".split()
 )
+
+# Ops with a kernel for every type on every device; strings stay in host memory.
+ANY_TYPE = frozenset(
+    "Enter Exit Identity IdentityN Merge NextIteration Placeholder RefEnter RefExit "
+    "RefMerge RefNextIteration RefSwitch Switch".split()
+)
+
+# Ops whose only GPU kernels are for these types, and compute in host memory.
+ONLY_ON_HOST = {
+    "InvertPermutation": frozenset(("int32", "int64")),
+    "Unique": frozenset(("int32", "int64")),
+}
 
 # Ops whose int32 kernel "on the GPU" computes in host memory.
 INT32_ON_HOST = frozenset(
     "Abs Add AddN AddV2 BroadcastTo Concat ConcatV2 Const Div Enter Equal Exit "
     "ExpandDims Fill FloorDiv FloorMod Greater GreaterEqual Identity IdentityN "
-    "InvertPermutation Less LessEqual Max Maximum Merge Min Minimum Mod Mul Neg "
+    "Less LessEqual Max Maximum Merge Min Minimum Mod Mul Neg "
     "NextIteration NotEqual OnesLike Pack Pad PadV2 ParallelConcat Placeholder "
     "PlaceholderWithDefault PreventGradient Prod RealDiv RefEnter RefExit RefMerge "
     "RefNextIteration RefSwitch Reshape Reverse ReverseV2 Sign Slice Snapshot Split "
-    "SplitV Square SquaredDifference Squeeze StopGradient StridedSlice Sub Sum Switch "
-    "Transpose TruncateDiv TruncateMod Unpack ZerosLike".split()
+    "SplitV Square SquaredDifference Squeeze StackPopV2 StackPushV2 StopGradient "
+    "StridedSlice Sub Sum Switch Transpose TruncateDiv TruncateMod Unpack "
+    "ZerosLike".split()
 )
 
 # Ops that compute on int32 in the GPU's own memory.
@@ -71,12 +84,21 @@ def missing_kernel(op: Operation) -> str:
         return ""
     if not spec.on_gpu:
         return f"no GPU kernel for {op.type}"
+    kind = main_type(op)
+    if op.type in ANY_TYPE and kind is not None and kind.name == "string":
+        return ""
+    only = ONLY_ON_HOST.get(op.type)
+    if only is not None and kind is not None and kind.name not in only:
+        return f"no GPU kernel for {kind.name} {op.type}"
     for tensor in (*op.inputs, *op.outputs):
         name = tensor.dtype.base_dtype.name
         if name in NEVER_ON_GPU:
             return f"no GPU kernel for {name}"
-    kind = main_type(op)
-    if kind is dtypes.int32 and op.type not in INT32_ON_HOST | INT32_ON_GPU:
+    if (
+        only is None
+        and kind is dtypes.int32
+        and op.type not in INT32_ON_HOST | INT32_ON_GPU
+    ):
         return f"no GPU kernel for int32 {op.type}"
     return (
         f"no GPU kernel for {kind.name}"
@@ -87,6 +109,9 @@ def missing_kernel(op: Operation) -> str:
 
 def computes_on_host(op: Operation) -> bool:
     """Whether the op's GPU kernel takes and gives host memory."""
-    if op.type in ON_HOST:
+    if op.type in ON_HOST or op.type in ONLY_ON_HOST:
         return True
-    return op.type in INT32_ON_HOST and main_type(op) is dtypes.int32
+    kind = main_type(op)
+    if op.type in ANY_TYPE and kind is dtypes.string:
+        return True
+    return op.type in INT32_ON_HOST and kind is dtypes.int32
