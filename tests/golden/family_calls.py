@@ -190,6 +190,8 @@ tf.nn.ctc_unique_labels([[3, 4, 4, 3], [1, 0, 0, 0]])
 """
 
 CONSTANT_VALUES = """
+tf.constant(np.zeros([0, 3], 'S1'))
+tf.constant(np.zeros([2, 0, 3], 'U1'))
 tensor_util.constant_value(tf.stack([tf.placeholder(tf.int32, []),3]))
 tensor_util.constant_value(tf.stack([tf.placeholder(tf.int32, []),3]), partial=True)
 tensor_util.constant_value(tf.stack([tf.placeholder(tf.int32, []),tf.placeholder(tf.int32, [])]), partial=True)
@@ -283,7 +285,70 @@ slope(lambda x: 3.0 * tf.contrib.nn.nth_element(x, 1), [[3.0, 1.0, 2.0, 2.0], [5
 slope(lambda x: tf.contrib.nn.nth_element(late(x), 0, True) ** 2, [[3.0, 1.0, 2.0, 2.0], [5.0, 5.0, 5.0, 4.0]])
 """
 
+SPARSE = """
+tf.sparse.cross([sparse([[0, 0], [1, 0], [1, 1]], ['a', 'b', 'c'], [2, 2]),sparse([[0, 0], [1, 0]], ['d', 'e'], [2, 1]),tf.constant([['f'], ['g']])])
+tf.sparse.cross_hashed([sparse([[0, 0], [1, 0], [1, 1]], ['a', 'b', 'c'], [2, 2]),sparse([[0, 0], [1, 0]], ['d', 'e'], [2, 1]),tf.constant([['f'], ['g']])])
+tf.sparse.cross_hashed([sparse([[0, 0], [1, 0], [1, 1]], ['a', 'b', 'c'], [2, 2]),sparse([[0, 0], [1, 0]], ['d', 'e'], [2, 1]),tf.constant([['f'], ['g']])],num_buckets=100,hash_key=7)
+tf.sparse.cross([sparse([[0, 0], [1, 0], [1, 1]], ['a', 'b', 'c'], [2, 2]),sparse([[0,0],[1,0]],[5,-6],[2,1],'i8'),tf.constant([[3],[4]])])
+tf.sparse.cross_hashed([sparse([[0, 0], [1, 0], [1, 1]], ['a', 'b', 'c'], [2, 2]),sparse([[0,0],[1,0]],[5,-6],[2,1],'i8'),tf.constant([[3],[4]])])
+tf.sparse.cross([sparse([[0, 0], [1, 0], [1, 1]], ['a', 'b', 'c'], [2, 2])])
+tf.sparse.cross([tf.constant([['f'], ['g']]),tf.constant([[1,2],[3,4]])])
+tf.sparse.cross([sparse([[1,0]],['a'],[2,1]),tf.constant([['f'], ['g']])])
+tf.sparse.cross([])
+tf.sparse.cross(sparse([[0, 0], [1, 0], [1, 1]], ['a', 'b', 'c'], [2, 2]))
+tf.sparse.cross([[1]])
+tf.sparse.cross([sparse([[0, 0], [1, 0], [1, 1]], ['a', 'b', 'c'], [2, 2]),sparse([[0,0]],['d'],[3,1])])
+tf.sparse.cross([sparse([[0, 0], [1, 0], [1, 1]], ['a', 'b', 'c'], [2, 2]),late([['f'],['g'],['h']])])
+tf.sparse.cross([tf.constant([[1.7]])])
+tf.sparse.cross([sparse([[0, 0], [1, 0], [1, 1]], ['a', 'b', 'c'], [2, 2]),sparse([[5,0]],['d'],[2,1])])
+tf.sparse.cross([sparse([[1,0],[0,0]],['d','e'],[2,1]),tf.constant([['f'], ['g']])])
+tf.serialize_sparse(tf.SparseTensor([[0,1],[2,0]],[1.5,2.5],[3,4]))
+tf.serialize_sparse(tf.SparseTensor([[0,1],[2,0]],['ab',''],[3,4]))
+tf.serialize_sparse(sparse([],[],[3,4],'f4'))
+tf.serialize_sparse(tf.SparseTensor([[0,1]],[True],[3,4]))
+tf.serialize_sparse(sparse([[1]],[1],[3]))
+tf.serialize_sparse([1])
+tf.serialize_sparse(sparse([[5,5]],[1],[3,4]))
+tf.serialize_many_sparse(tf.SparseTensor([[0,1],[2,0],[2,3]],[1,2,3],[3,4]))
+tf.serialize_many_sparse(sparse([[1]],[1],[3]))
+tf.serialize_many_sparse(sparse([[2,0],[0,1]],[1,2],[3,4]))
+tf.serialize_many_sparse(sparse([[5,0]],[1],[3,4]))
+tf.serialize_many_sparse(sparse([],[],[0,4],'f4'))
+tf.deserialize_many_sparse(tf.serialize_many_sparse(tf.SparseTensor([[0, 1], [2, 0], [2, 3]], [1, 2, 3], [3, 4])),tf.int32)
+tf.deserialize_many_sparse(tf.serialize_many_sparse(tf.SparseTensor([[0, 1], [2, 0], [2, 3]], [1, 2, 3], [3, 4])),tf.int32,rank=1)
+tf.deserialize_many_sparse(tf.serialize_many_sparse(tf.SparseTensor([[0, 1], [2, 0], [2, 3]], [1, 2, 3], [3, 4])),tf.int32,rank=2)
+tf.deserialize_many_sparse(tf.serialize_many_sparse(tf.SparseTensor([[0, 1], [2, 0], [2, 3]], [1, 2, 3], [3, 4])),tf.float32)
+tf.deserialize_many_sparse(tf.stack([tf.serialize_sparse(tf.SparseTensor([[0, 1], [2, 0], [2, 3]], [1, 2, 3], [3, 4])),tf.serialize_sparse(tf.SparseTensor([[1,5]],[7],[2,6]))]),tf.int32)
+tf.deserialize_many_sparse(tf.stack([tf.serialize_sparse(tf.SparseTensor([[0, 1], [2, 0], [2, 3]], [1, 2, 3], [3, 4])),tf.serialize_sparse(tf.SparseTensor([[1]],[7],[2]))]),tf.int32)
+tf.deserialize_many_sparse([['a','b','c']],tf.int32)
+tf.deserialize_many_sparse(late([['a','b']]),tf.int32)
+tf.deserialize_many_sparse(late(['a','b','c']),tf.int32)
+tf.deserialize_many_sparse([['a','b']],tf.int32)
+tf.deserialize_many_sparse(late(np.zeros([0,3],'S1')),tf.int32)
+sparse_ops.deserialize_sparse(tf.serialize_sparse(tf.SparseTensor([[0, 1], [2, 0], [2, 3]], [1, 2, 3], [3, 4])),tf.int32)
+sparse_ops.deserialize_sparse(tf.stack([tf.serialize_sparse(tf.SparseTensor([[0, 1], [2, 0], [2, 3]], [1, 2, 3], [3, 4]))]*2),tf.int32)
+sparse_ops.deserialize_sparse(tf.stack([tf.serialize_many_sparse(tf.SparseTensor([[0, 1], [2, 0], [2, 3]], [1, 2, 3], [3, 4]))]*2),tf.int32,rank=2)
+sparse_ops.deserialize_sparse(tf.serialize_sparse(tf.SparseTensor([[0, 1], [2, 0], [2, 3]], [1, 2, 3], [3, 4])),tf.float32)
+sparse_ops.deserialize_sparse(['a','b','c'],tf.int32)
+sparse_ops.deserialize_sparse(late(['a','b']),tf.int32)
+sparse_ops.deserialize_sparse(late('a'),tf.int32)
+sparse_ops.deserialize_sparse(tf.stack([tf.serialize_sparse(tf.SparseTensor([[0, 1], [2, 0], [2, 3]], [1, 2, 3], [3, 4])),tf.serialize_sparse(tf.SparseTensor([[1]],[7],[2]))]),tf.int32)
+sparse_ops.deserialize_sparse(late(np.zeros([0,3],'S1')),tf.int32)
+sparse_ops.deserialize_sparse(tf.serialize_sparse(tf.SparseTensor([[0,1],[2,0]],['ab',''],[3,4])),tf.string)
+tf.sparse_merge([ids([3,1,2]),ids([0,4,1],tf.int32)],tf.SparseTensor([[0, 0], [0, 1], [1, 0]], [1.0, 2.0, 3.0], [2, 2]),[5,6])
+tf.sparse_merge((ids([3,1,2]),),tf.SparseTensor([[0, 0], [0, 1], [1, 0]], [1.0, 2.0, 3.0], [2, 2]),(5,),already_sorted=True)
+tf.sparse_merge([ids([3,1,2])],tf.SparseTensor([[0, 0], [0, 1], [1, 0]], [1.0, 2.0, 3.0], [2, 2]),[5,6])
+tf.sparse_merge([ids([3,1,2])],tf.SparseTensor([[0, 0], [0, 1], [1, 0]], [1.0, 2.0, 3.0], [2, 2]),5)
+tf.sparse_merge([ids([3,1,2])],tf.SparseTensor([[0, 0], [0, 1], [1, 0]], [1.0, 2.0, 3.0], [2, 2]),['a'])
+tf.sparse_merge(ids([3,1,2]),tf.SparseTensor([[0, 0], [0, 1], [1, 0]], [1.0, 2.0, 3.0], [2, 2]),[5])
+tf.sparse_merge(ids([3,1,2]),tf.SparseTensor([[0, 0], [0, 1], [1, 0]], [1.0, 2.0, 3.0], [2, 2]),5.0)
+tf.sparse_merge(3,tf.SparseTensor([[0, 0], [0, 1], [1, 0]], [1.0, 2.0, 3.0], [2, 2]),5)
+tf.sparse_merge(ids([3.,1.,2.],tf.float32),tf.SparseTensor([[0, 0], [0, 1], [1, 0]], [1.0, 2.0, 3.0], [2, 2]),5)
+tf.sparse_merge(tf.SparseTensorValue(np.int64([[0,0],[0,1],[1,0]]),np.int64([3,1,2]),np.int64([2,2])),tf.SparseTensor([[0, 0], [0, 1], [1, 0]], [1.0, 2.0, 3.0], [2, 2]),5)
+"""
+
 FAMILIES = {
+    "sparse": SPARSE,
     "order": ORDER,
     "graph_util": GRAPH_UTIL,
     "constant values": CONSTANT_VALUES,
@@ -436,6 +501,17 @@ def helpers(tf):
 
         return run
 
+    def sparse(places, values, shape, dtype=None):
+        """A sparse tensor of which the graph knows only the shape."""
+        places = np.int64(places).reshape(-1, len(shape))
+        values = np.array(values, dtype)
+        parts = late(places, [None, len(shape)]), late(values, [None])
+        return tf.SparseTensor(parts[0], parts[1], np.int64(shape))
+
+    def ids(values, dtype=tf.int64):
+        values = tf.constant(values, dtype)
+        return tf.SparseTensor([[0, 0], [0, 1], [1, 0]], values, [2, 2])
+
     tensor_util = module(tf, "framework.tensor_util")
 
     def shape_of(tensor):
@@ -446,6 +522,9 @@ def helpers(tf):
 
     return {
         "tensor_util": tensor_util,
+        "sparse_ops": module(tf, "ops.sparse_ops"),
+        "sparse": sparse,
+        "ids": ids,
         "shape_of": shape_of,
         "frozen": frozen,
         "part_of": part_of,

@@ -408,6 +408,9 @@ from tfteach.ops.sparse_products import sparse_tensor_to_dense as sparse_tensor_
 from tfteach.ops.sparse_segment import sparse_segment_mean as sparse_segment_mean
 from tfteach.ops.sparse_segment import sparse_segment_sqrt_n as sparse_segment_sqrt_n
 from tfteach.ops.sparse_segment import sparse_segment_sum as sparse_segment_sum
+from tfteach.ops.sparse_serialize import deserialize_many_sparse as deserialize_many_sparse
+from tfteach.ops.sparse_serialize import serialize_many_sparse as serialize_many_sparse
+from tfteach.ops.sparse_serialize import serialize_sparse as serialize_sparse
 from tfteach.ops.sparse_shape import sparse_fill_empty_rows as sparse_fill_empty_rows
 from tfteach.ops.sparse_shape import sparse_reorder as sparse_reorder
 from tfteach.ops.sparse_shape import sparse_reshape as sparse_reshape

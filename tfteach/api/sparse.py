@@ -8,6 +8,8 @@ from tfteach.ops.sparse_composites import sparse_reset_shape as reset_shape
 from tfteach.ops.sparse_composites import sparse_retain as retain
 from tfteach.ops.sparse_composites import sparse_to_indicator as to_indicator
 from tfteach.ops.sparse_composites import sparse_transpose as transpose
+from tfteach.ops.sparse_cross import sparse_cross as cross
+from tfteach.ops.sparse_cross import sparse_cross_hashed as cross_hashed
 from tfteach.ops.sparse_math import sparse_reduce_max as reduce_max
 from tfteach.ops.sparse_math import sparse_reduce_max_sparse as reduce_max_sparse
 from tfteach.ops.sparse_math import sparse_reduce_sum as reduce_sum

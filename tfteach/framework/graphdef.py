@@ -19,6 +19,7 @@ from tfteach.framework.infer import bind_types
 from tfteach.framework.op import Arg, Op
 from tfteach.framework.shape import Shape, TensorShape
 from tfteach.framework.tensor_proto import make_tensor_proto
+from tfteach.framework.wire import varint
 
 PRODUCER = 134  # TF_GRAPH_DEF_VERSION of TensorFlow 1.15
 MAX_GRAPH_BYTES = 1 << 31
@@ -182,18 +183,9 @@ def set_attribute(op: Operation, name: str, value: Any) -> None:
 # ---- the wire format
 
 
-def _varint(number: int) -> bytes:
-    out = bytearray()
-    while number > 127:
-        out.append(number & 127 | 128)
-        number >>= 7
-    out.append(number)
-    return bytes(out)
-
-
 def _chunk(tag: bytes, payload: bytes) -> bytes:
     size = len(payload)
-    return tag + (bytes((size,)) if size < 128 else _varint(size)) + payload
+    return tag + (bytes((size,)) if size < 128 else varint(size)) + payload
 
 
 def _chunk_size(size: int) -> int:
@@ -295,7 +287,7 @@ def graph_bytes(
             _with_shapes(part, tuple([t._shape for t in op.outputs]))
             for op, part in zip(operations, parts, strict=True)
         ]
-    parts.append(_chunk(b"\x22", b"\x08" + _varint(PRODUCER)))
+    parts.append(_chunk(b"\x22", b"\x08" + varint(PRODUCER)))
     data = b"".join(parts)
     if len(data) >= MAX_GRAPH_BYTES:
         raise ValueError("GraphDef cannot be larger than 2GB.")

@@ -77,7 +77,9 @@ def _from_numpy(
     if dtype is None:
         dtype = as_dtype(array.dtype)
     if dtype is string:
-        return _strings(array.tolist() if array.dtype.kind in "US" else array)
+        if array.dtype.kind in "US":  # a list of no rows would lose the other sizes
+            return _strings(array.tolist()).reshape(array.shape)
+        return _strings(array)
     # A copy: the graph must not change when the caller's array does.
     return np.array(array, dtype.numpy_dtype, order="C")
 

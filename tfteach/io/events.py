@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 
 from tfteach.framework.errors import FailedPreconditionError
 from tfteach.framework.export import export
+from tfteach.framework.wire import varint
 from tfteach.io.records import frame, read_records
 
 FILE_VERSION = b"brain.Event:2"
@@ -23,17 +24,6 @@ FILE_VERSION = b"brain.Event:2"
 # chunks of bytes.
 FILE_VERSION_FIELD, GRAPH_DEF_FIELD, SUMMARY_FIELD = 3, 4, 5
 SESSION_LOG_FIELD, TAGGED_RUN_METADATA_FIELD, META_GRAPH_FIELD = 7, 8, 9
-
-
-def varint(number: int) -> bytes:
-    """A protobuf varint; negative numbers take ten bytes."""
-    number &= (1 << 64) - 1
-    out = bytearray()
-    while number > 127:
-        out.append(number & 127 | 128)
-        number >>= 7
-    out.append(number)
-    return bytes(out)
 
 
 def chunk(field: int, data: bytes) -> bytes:

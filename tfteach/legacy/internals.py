@@ -89,7 +89,7 @@ ops.rnn_cell: nn.rnn_cell contrib.rnn
 ops.rnn_cell_impl: nn.rnn_cell contrib.rnn tfteach.contrib.rnn.linear
 ops.script_ops: .
 ops.sets: sets
-ops.sparse_ops: . sparse
+ops.sparse_ops: . sparse tfteach.ops.sparse_serialize
 ops.special_math_ops: . math
 ops.standard_ops: .
 ops.state_ops: .

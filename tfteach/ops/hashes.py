@@ -138,6 +138,14 @@ def fingerprint64(data: bytes) -> int:
 # ---- MurmurHash64A
 
 
+def fingerprint_cat64(first: int, second: int) -> int:
+    """One fingerprint of two.  Source: core/platform/fingerprint.h."""
+    factor = 0xC6A4A7935BD1E995
+    result = first ^ factor ^ _shift_mix(second * factor & MASK) * factor & MASK
+    result = _shift_mix(result * factor & MASK) * factor & MASK
+    return _shift_mix(result)
+
+
 def murmur64(data: bytes, seed: int = 0xDECAFCAFFE) -> int:
     """MurmurHash64A."""
     factor = 0xC6A4A7935BD1E995

@@ -5,6 +5,8 @@ Source: python/ops/sparse_ops.py.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -30,7 +32,7 @@ from tfteach.ops.order import setdiff1d
 from tfteach.ops.reductions import reduce_max
 from tfteach.ops.scan import range as range_of
 from tfteach.ops.shapes import rank, shape
-from tfteach.ops.sparse import SparseTensor
+from tfteach.ops.sparse import SparseTensor, SparseTensorValue
 from tfteach.ops.sparse_dense import sparse_to_dense
 from tfteach.ops.sparse_products import as_sparse, with_parts
 from tfteach.ops.sparse_shape import SparseReorder, sparse_reorder
@@ -85,32 +87,52 @@ def sparse_merge(
 ) -> SparseTensor:
     """Feature ids and their values as one SparseTensor [batch, vocab_size].
 
+    Several `sp_ids` become several axes of the result, [batch, *vocab_size].
+
     Args:
-      sp_ids: a SparseTensor of int32 or int64 ids, [batch, most ids].
+      sp_ids: a SparseTensor of integer ids, [batch, most ids]; or a list of them, with
+        the same indices.
       sp_values: a SparseTensor of the same indices.
-      vocab_size: the number of ids.
+      vocab_size: the number of ids, an int or a Tensor; a list of them for a list.
       name: the op's name.
       already_sorted: whether ids ascend in each row, so that none need be moved.
 
     Raises:
-      TypeError: an argument is no SparseTensor; ids are no integers.
-      NotImplementedError: several `sp_ids`.
+      TypeError: an argument is of another type.
+      ValueError: the two lists differ in length.
 
     Source: python/ops/sparse_ops.py.
     """
-    if isinstance(sp_ids, list | tuple):
-        raise NotImplementedError("sparse_merge with a list of sp_ids")
-    if not isinstance(sp_ids, SparseTensor):
+    if isinstance(sp_ids, SparseTensor | SparseTensorValue):
+        if not isinstance(vocab_size, Tensor | Integral):
+            raise TypeError(
+                f"vocab_size has to be a Tensor or Python int. Found {type(vocab_size)}"
+            )
+        sp_ids, vocab_size = [sp_ids], [vocab_size]
+    elif not isinstance(sp_ids, Iterable):
         raise TypeError(
             f"sp_ids has to be a SparseTensor or list thereof. Found {type(sp_ids)}"
         )
+    is_list = isinstance(vocab_size, Iterable)
+    for size in vocab_size if is_list else [vocab_size]:
+        if not is_list or not isinstance(size, Tensor | Integral):
+            raise TypeError(
+                "vocab_size has to be a list of Tensors or Python ints. Found "
+                f"{type(size)}"
+            )
+    if len(sp_ids) != len(vocab_size):
+        raise ValueError("sp_ids and vocab_size have to have equal lengths.")
     with name_scope(name, "SparseMerge"):
+        all_ids = [as_sparse(ids) for ids in sp_ids]
         sp_values = as_sparse(sp_values)
-        ids = sp_ids.values
-        column = expand_dims(ids if ids.dtype == int64 else cast(ids, int64), axis=1)
-        size = cast(vocab_size, int64)
-        indices = concat([sp_ids.indices[:, :-1], column], axis=1)
-        sizes = concat([sp_ids.dense_shape[:-1], [size]], axis=0)
+        columns = []
+        for ids in all_ids:
+            column = ids.values
+            column = column if column.dtype == int64 else cast(column, int64)
+            columns.append(expand_dims(column, axis=1))
+        vocabulary = [cast(size, int64) for size in vocab_size]
+        indices = concat([all_ids[0].indices[:, :-1], *columns], 1)
+        sizes = concat([all_ids[0].dense_shape[:-1], vocabulary], 0)
         merged = SparseTensor(indices, sp_values.values, sizes)
         if already_sorted:
             return merged

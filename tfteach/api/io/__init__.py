@@ -3,6 +3,9 @@
 from tfteach.api.io import gfile as gfile
 from tfteach.io.graph_io import write_graph as write_graph
 from tfteach.legacy.renamed import absent as _absent
+from tfteach.ops.sparse_serialize import deserialize_many_sparse as deserialize_many_sparse
+from tfteach.ops.sparse_serialize import serialize_many_sparse as serialize_many_sparse
+from tfteach.ops.sparse_serialize import serialize_sparse as serialize_sparse
 from tfteach.ops.text import decode_base64 as decode_base64
 from tfteach.ops.text import encode_base64 as encode_base64
 

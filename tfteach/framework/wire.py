@@ -1,0 +1,30 @@
+"""Numbers in protobuf's wire format."""
+
+from __future__ import annotations
+
+
+def varint(number: int) -> bytes:
+    """A varint; negative numbers take ten bytes."""
+    number &= (1 << 64) - 1
+    out = bytearray()
+    while number > 127:
+        out.append(number & 127 | 128)
+        number >>= 7
+    out.append(number)
+    return bytes(out)
+
+
+def read_varint(data: bytes, at: int) -> tuple[int, int]:
+    """The varint at a position, and the position behind it.
+
+    Raises:
+      IndexError: the data ends before the number does.
+    """
+    number = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        number |= (byte & 127) << shift
+        if byte < 128:
+            return number, at
+        shift += 7
