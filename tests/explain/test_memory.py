@@ -34,6 +34,14 @@ def test_one_run_and_what_lives_at_its_peak(gpu: None) -> None:
     assert curve.peak.taken_bytes >= 3 * MIB
     names = {holder.name for holder in curve.holders}
     assert {"y", "e"} <= names
+    assert curve.points[1].taken_bytes == MIB  # the copy of what is fed
+    (copy,) = (
+        row
+        for row in metadata.step_stats.dev_stats[0].node_stats
+        if row.node_name == "_arg_x_0_0/_1:_Recv"
+    )
+    records = copy.memory[0].allocation_records
+    assert [record.alloc_bytes for record in records] == [MIB, -MIB]
     assert curve.points[-1].taken_bytes < MIB
     assert "MiB  y" in str(curve)
 

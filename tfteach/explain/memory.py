@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from tfteach.explain.placement import label_of
+from tfteach.explain.timing import half_of_copy
 from tfteach.framework.graph import OpAdded, SessionRun
 from tfteach.runtime.ledger import LedgerEvent, show_bytes
 
@@ -127,18 +128,29 @@ def memory_of(run_metadata: Any) -> list[MemoryCurve]:
         node.all_start_micros for dev in stats.dev_stats for node in dev.node_stats
     ]
     first = min(starts, default=0)
-    curves = []
+    # Copies between devices stand in the rows of the threads, with their device.
+    changes: dict[str, list[tuple[int, int, str]]] = {
+        device.device: []
+        for device in stats.dev_stats
+        if not device.device.startswith("/host")
+    }
     for device in stats.dev_stats:
-        changes = [
-            (record.alloc_micros - first, record.alloc_bytes, node.node_name)
-            for node in device.node_stats
-            for memory in node.memory
-            for record in memory.allocation_records
-        ]
-        if changes:
-            title = label_of(device.device) or device.device
-            curve = MemoryCurve(title, "GPU" in title and _is_simulated(device))
-            _add_up(curve, changes)
+        for node in device.node_stats:
+            half, name, where = half_of_copy(node), node.node_name, device.device
+            if half is not None:
+                name, where = half.name, half.device
+            changes.setdefault(where, []).extend(
+                (record.alloc_micros - first, record.alloc_bytes, name)
+                for memory in node.memory
+                for record in memory.allocation_records
+            )
+    simulated = {device.device for device in stats.dev_stats if _is_simulated(device)}
+    curves = []
+    for where, found in changes.items():
+        if found:
+            title = label_of(where) or where
+            curve = MemoryCurve(title, "GPU" in title and where in simulated)
+            _add_up(curve, found)
             curves.append(curve)
     return curves
 

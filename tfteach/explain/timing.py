@@ -212,25 +212,52 @@ def lane_of(op: OpTime) -> str:
 def _copies(host: Any, sizes: dict[str, int], simulated: set[str]) -> Iterator[OpTime]:
     """The halves of copies, which stand in the rows of the threads only."""
     for node in host.node_stats:
-        copy = _COPY.fullmatch(node.node_name)
-        where = _WHERE.search(node.timeline_label)
-        if copy is None or where is None:
+        half = half_of_copy(node)
+        if half is None:
             continue
-        source, number, kind = copy.groups()
-        taken = source if kind == "_Send" else f"{source}/_{int(number) - 1}"
-        device = where.group(1)
+        source = half.source
+        taken = source if half.kind == "_Send" else f"{source}/_{half.number - 1}"
         start_us, elapsed_us = _span(node)
         yield OpTime(
-            _ARGUMENT.sub(r"\1", f"{source}/_{number}"),
-            kind,
-            device,
+            half.name,
+            half.kind,
+            half.device,
             0,
             start_us,
             elapsed_us,
             sizes.get(source, 0),
             (_shown(taken),),
-            device in simulated,
+            half.device in simulated,
         )
+
+
+class HalfOfCopy(NamedTuple):
+    """A `_Send` or `_Recv` in a row of a thread.
+
+    Attributes:
+      name: in the words of the graph: "x/_0", if `x:0` is fed.
+      kind: the op's type.
+      source: the name of the node that made the value.
+      number: of this half; a `_Recv` has its `_Send`'s and 1.
+      device: where it runs.
+    """
+
+    name: str
+    kind: str
+    source: str
+    number: int
+    device: str
+
+
+def half_of_copy(row: Any) -> HalfOfCopy | None:
+    """What a NodeExecStats of `/host:CPU` says of a copy; None if it is of none."""
+    copy = _COPY.fullmatch(row.node_name)
+    where = _WHERE.search(row.timeline_label)
+    if copy is None or where is None:
+        return None
+    source, number, kind = copy.groups()
+    name = _ARGUMENT.sub(r"\1", f"{source}/_{number}")
+    return HalfOfCopy(name, kind, source, int(number), where[1])
 
 
 def _shown(name: str) -> str:

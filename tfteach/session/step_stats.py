@@ -231,7 +231,7 @@ def _write_host(
     for node, row in kernels:
         is_async = "true" if node.op_type == "_Recv" else "false"
         start_us = row.op_start_ns // 1000
-        stats.node_stats.add(
+        written = stats.node_stats.add(
             node_name=f"{node.name}:{node.op_type}",
             all_start_micros=start_us,
             all_start_nanos=row.op_start_ns,
@@ -240,6 +240,9 @@ def _write_host(
             timeline_label=f"id={number},device={node.device.name},async={is_async}",
             thread_id=tracer.thread_id,
         )
+        if node.is_transfer and row.records:  # more than TF tells: it is nowhere else
+            memory = written.memory.add(allocator_name=node.device.allocator)
+            _write_memory(memory, row)
 
 
 def _is_kernel(node: ExecutedNode) -> bool:
