@@ -143,6 +143,74 @@ class Cell:
         return value
 
 
+class SharedBuffer(Cell):
+    """A variable's cell in a step in which reads share memory with the variable.
+
+    As in TensorFlow, a write shows in all that was read before: it goes into the array
+    that reads return.  That is the run's own copy, so the variable can be restored when
+    the run fails.
+
+    Args:
+      cell: the variable's.
+    """
+
+    __slots__ = ("cell",)
+
+    def __init__(self, cell: Cell) -> None:
+        self.cell = cell
+        self.name, self.dtype, self.lock = cell.name, cell.dtype, cell.lock
+
+    @property
+    def value(self) -> Any:
+        with self.lock:
+            if self.cell.writer is not running.transaction:
+                self.cell.put(_own_array(self.cell.value))
+            return self.cell.value
+
+    @value.setter
+    def value(self, value: Any) -> None:
+        self.put(value)
+
+    @property
+    def writer(self) -> Transaction | None:
+        return self.cell.writer
+
+    @writer.setter
+    def writer(self, writer: Transaction | None) -> None:
+        self.cell.writer = writer
+
+    @property
+    def is_initialized(self) -> bool:
+        return self.cell.is_initialized
+
+    def put(self, value: Any) -> None:
+        """Write into the buffer if it has as many elements; else replace it."""
+        if not self.is_initialized or self.value.size != value.size:
+            self.cell.put(_own_array(value))
+            return
+        buffer = self.value
+        if buffer.shape != value.shape:
+            buffer = buffer.reshape(value.shape)
+            self.cell.put(buffer)
+        if value is not buffer:
+            buffer[...] = value
+
+    def take(self) -> Any:
+        """The buffer, to be updated in place."""
+        return self.value
+
+    def clear(self) -> None:
+        """Forget the value: the variable is uninitialized again."""
+        self.cell.clear()
+
+
+def _own_array(value: Any) -> Any:
+    """A copy in C order; an array, even for a scalar."""
+    if isinstance(value, np.generic | np.ndarray):
+        return np.array(value, order="C")
+    return value.copy(order="C")
+
+
 # Unlike `cell.value`, it does not go on to `__getattr__` if the slot is unset.
 _get_value: Any = Cell.__dict__["value"].__get__
 

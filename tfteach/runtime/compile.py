@@ -21,12 +21,14 @@ from tfteach.framework.machine_code import is_installed
 from tfteach.framework.resource import Cell
 from tfteach.framework.shape import Shape, size_of
 from tfteach.framework.threads import LARGE
+from tfteach.runtime.blocks import Statement
 from tfteach.runtime.chains import compile_chains
 from tfteach.runtime.context import Context, Resources
 from tfteach.runtime.deferral import allow_deferral
 from tfteach.runtime.fuse import fuse
 from tfteach.runtime.instruction import Instruction, read_cell
 from tfteach.runtime.ownership import held_edges
+from tfteach.runtime.shared_buffers import buffer_of, sharing_buffers
 from tfteach.runtime.step import (
     FORWARDING,
     Edge,
@@ -100,7 +102,8 @@ class Compiler:
                     self.preset_constant(node, i, value)
             elif node.spec.gives_handle:
                 context = Context(node.op, node.device, self.resources, self.session)
-                self.preset_value(Edge(node, 0), node.spec.compute(context))
+                handle = buffer_of(self.step, node, node.spec.compute(context))
+                self.preset_value(Edge(node, 0), handle)
             elif node.op.type in FORWARDING and not node.op.outputs[0].dtype.is_ref:
                 self.forward(node)
             else:
@@ -114,9 +117,9 @@ class Compiler:
             if is_installed():
                 fused = compile_chains(fused, self.shapes.get, keep, self.new_register)
             fused = self.with_frees(fused, keep)
-        is_transaction = _needs_transaction(self.code)
+        is_transaction = bool(step.shared) or _needs_transaction(self.code)
         if is_transaction:
-            commit = allow_deferral(self.code, self.registers, self.contexts)
+            commit = self.allow_deferral(self.code)
             code, fused = [*code, *commit], [*fused, *commit]
         heavy = any(self.is_heavy(node) for node in step.nodes)
         return Compiled(
@@ -130,6 +133,12 @@ class Compiler:
             heavy,
             is_transaction,
         )
+
+    def allow_deferral(self, statements: Sequence[Statement]) -> list[Instruction]:
+        """Let updates wait for the end of the run; returns the instructions for it."""
+        if self.step.shared:  # whatever was read observes them
+            return []
+        return allow_deferral(statements, self.registers, self.contexts)
 
     def add_feeds(self) -> tuple[int, ...]:
         """The registers of the feeds."""
@@ -207,6 +216,7 @@ class Compiler:
         kernel = checking_shapes(spec, function, static)
         is_checked = kernel is not function
         function = keeping_strings(kernel, node.op.outputs)
+        function = sharing_buffers(self.step, node, function)
         bound = node.device.bind(function)
         count = len(node.op.outputs)
         outputs = tuple(self.slot(Edge(node, i)) for i in range(count))
@@ -220,12 +230,13 @@ class Compiler:
         # Operators on 0-d object arrays give bare objects: strings need the kernel.
         has_objects = any(t.dtype.numpy_dtype.hasobject for t in node.op.inputs)
         is_plain = is_plain and not has_objects
-        is_elementwise = is_plain and spec.is_elementwise
+        fuses = not self.step.shared  # else its inputs may change before it runs
+        is_elementwise = is_plain and spec.is_elementwise and fuses
         # Source has no checks; what broadcasts is checked in a program's first runs.
-        is_plain = is_plain and (is_elementwise or not is_checked)
+        is_plain = is_plain and (spec.is_elementwise or not is_checked)
         expression = spec.expression(*names) if is_plain else None
         scalar = None
-        if is_plain:
+        if is_plain and fuses:
             known = (edge.constant for edge in node.inputs)
             scalar = spec.scalar_expression(
                 *(_literal(c) or n for c, n in zip(known, names, strict=True))
@@ -279,6 +290,7 @@ class Compiler:
             or node.spec.aliases
             or node.spec.is_stateful
             or edge in self.held
+            or self.step.shared
         ):
             return slot, own_copy
         return slot, own_value

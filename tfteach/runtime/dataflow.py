@@ -34,6 +34,7 @@ from tfteach.runtime.execute import FlowObserver, StepObserver, Turns, ValueObse
 from tfteach.runtime.frames import frames_of
 from tfteach.runtime.instruction import Instruction
 from tfteach.runtime.python_calls import PythonCalls, may_wait_for_each_other
+from tfteach.runtime.shared_buffers import sharing_buffers
 from tfteach.runtime.step import (
     Edge,
     Node,
@@ -162,6 +163,7 @@ class DataflowProgram:
                 static = (t.static_shape for t in node.op.inputs)
                 kernel = checking_shapes(node.spec, kernel, static)
                 kernel = keeping_strings(kernel, node.op.outputs)
+                kernel = sharing_buffers(step, node, kernel)
                 function = node.device.bind(kernel)
                 if node.values is not None:
                     function = _constant(node)

@@ -15,13 +15,13 @@ import numpy as np
 from tfteach.framework import errors
 from tfteach.framework import shape as shapes
 from tfteach.runtime.blocks import Block, Branch, Loop, Move
-from tfteach.runtime.compile import Compiler, own_copy
+from tfteach.runtime.compile import Compiler, carries_cell, own_copy
 from tfteach.runtime.context import Context, Resources
-from tfteach.runtime.deferral import allow_deferral
 from tfteach.runtime.guards import kind_of
-from tfteach.runtime.instruction import Instruction
+from tfteach.runtime.instruction import Instruction, read_cell
 from tfteach.runtime.loop_code import LoopCode
-from tfteach.runtime.regions import Entry, Recovered, Region, Unit
+from tfteach.runtime.regions import Entry, Recovered, Region, Unit, Variable
+from tfteach.runtime.shared_buffers import buffer_of
 from tfteach.runtime.step import FORWARDING, Edge, Node, Step, writes
 
 _RENAMED = frozenset(("Switch", "Enter", "Exit", "NextIteration", "LoopCond"))
@@ -69,10 +69,9 @@ class _NestedCompiler(Compiler):
         block = self.block
         self.add_units(self.root.before)
         fetched = self.fetch_all()
-        LoopCode(self, {slot for slot, _ in fetched}).improve(block)
-        block.statements += allow_deferral(
-            block.statements, self.registers, self.contexts
-        )
+        if not self.step.shared:
+            LoopCode(self, {slot for slot, _ in fetched}).improve(block)
+        block.statements += self.allow_deferral(block.statements)
         return Nested(
             self.registers,
             feeds,
@@ -224,12 +223,21 @@ class _NestedCompiler(Compiler):
             self.add_check(loop.predicate.node, predicate)
         self.block = body
         self.add_units(loop.body)
-        nexts = tuple(self.slot(v.next) for v in variables)
+        nexts = tuple(self.next_value(v) for v in variables)
         if targets:
             body.statements.append(Move(targets, nexts))
         outer.statements.append(Loop(predicate, before, body))
         self.block = outer
         self.add_units(loop.after)
+
+    def next_value(self, variable: Variable) -> int:
+        """The register of a loop variable's next value, read if it is a reference."""
+        slot = self.slot(variable.next)
+        if carries_cell(variable.next) and not carries_cell(Edge(variable.merge, 0)):
+            value = self.new_register(variable.merge.op.outputs[0].static_shape)
+            self.add(Instruction(read_cell, (slot,), (value,), (), variable.next.node))
+            return value
+        return slot
 
     def fetch(self, edge: Edge) -> tuple[int, Callable[[Any], Any]]:
         slot, own = super().fetch(edge)
@@ -244,7 +252,8 @@ class _NestedCompiler(Compiler):
                 self.preset_constant(node, i, value)
         elif node.spec.gives_handle:
             context = Context(node.op, node.device, self.resources, self.session)
-            self.preset_value(Edge(node, 0), node.spec.compute(context))
+            handle = buffer_of(self.step, node, node.spec.compute(context))
+            self.preset_value(Edge(node, 0), handle)
 
 
 def _is_scalar(edge: Edge) -> bool:

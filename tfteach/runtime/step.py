@@ -175,6 +175,7 @@ class Step:
         input that is also their output.
       histories: stateful nodes that matter only to those who want their values -> what
         has to run for these besides their inputs.
+      shared: variables whose writes show in what was read (runtime/shared_buffers.py).
       placements: where each op went and why (runtime/place.py).
       executed: its nodes as TF names them, once a traced run has asked for them
         (session/partition_graphs.py).
@@ -193,6 +194,7 @@ class Step:
         self.shapes: dict[Edge, Shape] = {}
         self.forwards: dict[Node, int] = {}
         self.histories: dict[Node, list[Node]] = {}
+        self.shared: set[Operation] = set()
 
     def copy(self) -> Step:
         """A step of the same nodes, which passes can change without touching this."""
@@ -210,6 +212,7 @@ class Step:
         other.fetches = [Edge(twins[source], i) for source, i in self.fetches]
         other.targets = [twins[node] for node in self.targets if node in twins]
         other.has_control_flow = self.has_control_flow
+        other.shared = self.shared
         return other
 
     def replace_edges(self, changed: dict[Edge, Edge]) -> None:
@@ -262,9 +265,12 @@ def build_step(
             step.targets.append(nodes[fetch])
     if not in_order or _reads_after_writes(step):
         step.nodes = sort_nodes(step.nodes)
-    from tfteach.runtime.late_reads import read_late  # which needs this module
+    # Which need this module.
+    from tfteach.runtime.late_reads import read_late
+    from tfteach.runtime.shared_buffers import share_buffers
 
     read_late(step)
+    share_buffers(step)
     return step
 
 
