@@ -10,6 +10,7 @@ import pytest
 import tfteach as tf
 from tests.golden import flow
 from tests.test_golden_graphs import described
+from tfteach.ops.flow import Merge
 
 GOLDEN = json.loads((Path(flow.__file__).parent / "flow.json").read_text())
 each_graph = pytest.mark.parametrize("function", flow.GRAPHS, ids=lambda f: f.__name__)
@@ -51,3 +52,13 @@ def test_import_gives_the_graph_again(function):
     names = [f.name for f in fetches]
     found = [copy.as_graph_element(name) for name in names]
     assert flow.results(tf, copy, found) == GOLDEN[function.__name__]["values"]
+
+
+def test_a_merge_takes_its_first_live_input_and_no_other():
+    with tf.Graph().as_default() as graph:
+        x, y = tf.placeholder(tf.float32), tf.placeholder(tf.float32)
+        value, index = Merge()([x, y])
+        doubled = value + value
+    with tf.Session(graph=graph) as session:
+        answer = session.run([value, index, doubled], {x: 1.0, y: 2.0})
+    assert answer == [1.0, 0, 2.0]  # asked of TensorFlow

@@ -94,10 +94,12 @@ class Frame:
 class _Arrived:
     """The inputs of one execution of a node, as they come in."""
 
-    __slots__ = ("is_dead", "missing", "values")
+    __slots__ = ("coming", "has_fired", "is_dead", "is_live", "missing", "values")
 
     def __init__(self, cell: _Cell) -> None:
         self.missing = cell.missing
+        self.coming = cell.inputs  # data inputs that a Merge may still get
+        self.is_live = self.has_fired = False  # of a Merge
         self.values: list[Any] = [None] * cell.inputs
         self.is_dead = False
 
@@ -106,8 +108,8 @@ class _Cell:
     """A node with its edges forward, ready for running."""
 
     __slots__ = (
-        "control_users", "frame_name", "inputs", "instruction", "is_invariant", "kind",
-        "missing", "node", "reads", "users",
+        "control_users", "frame_name", "inputs", "instruction", "is_invariant",
+        "is_loop_head", "kind", "missing", "node", "reads", "users",
     )  # fmt: skip
 
     def __init__(self, node: Node, instruction: Instruction | None) -> None:
@@ -115,6 +117,7 @@ class _Cell:
         self.instruction = instruction
         kind = "Feed" if node.is_feed else node.op.type.removeprefix("Ref")
         self.kind = kind if kind in _KINDS else "Plain"
+        self.is_loop_head = self.kind == "Merge" and _is_loop_head(node)
         self.inputs = len(node.inputs)
         self.missing = len(node.inputs) + len(node.control)
         if self.kind == "Merge":
@@ -128,6 +131,17 @@ class _Cell:
         )
         self.users: list[list[tuple[_Cell, int]]] = [[] for _ in node.op.outputs]
         self.control_users: list[_Cell] = []
+
+
+def _is_loop_head(node: Node) -> bool:
+    """Whether a Merge gets one value an iteration: from outside, or from the last."""
+    sources = sorted(
+        [edge.node for edge in node.inputs],
+        key=lambda source: source.op.type.removeprefix("Ref"),
+    )
+    kinds = [source.op.type.removeprefix("Ref") for source in sources]
+    is_invariant = getattr(sources[0].spec, "is_constant", False)
+    return kinds == ["Enter", "NextIteration"] and not is_invariant
 
 
 def _constant(node: Node) -> Callable[..., Any]:
@@ -462,6 +476,13 @@ class _Run:
         arrived = waiting.get(user)
         if arrived is None:
             arrived = waiting[user] = _Arrived(user)
+        if user.kind == "Merge":
+            arrived.coming -= 1
+            if arrived.is_live:  # the first live input counts, and no other
+                if arrived.has_fired and not arrived.coming:
+                    waiting.pop(user)
+                return
+            arrived.is_live = value is not DEAD
         arrived.values[position] = value
         if user.kind == "Merge":
             # The first live input fires it; dead ones only when all are dead.  A loop
@@ -483,3 +504,7 @@ class _Run:
     ) -> None:
         arrived = waiting.pop(user)
         self.queue.append((user, frame, iteration, arrived.values, arrived.is_dead))
+        if user.kind == "Merge" and arrived.coming and not user.is_loop_head:
+            arrived.has_fired = True
+            arrived.values = []
+            waiting[user] = arrived
