@@ -5,9 +5,11 @@ import numpy as np
 import pytest
 
 import tfteach as tf
+from tests.golden import op_def_details
 from tfteach.framework import graphdef
 from tfteach.framework.importer import import_graph_def
 from tfteach.framework.op import OPS
+from tfteach.framework.op_def import op_def
 from tfteach.protos import AttrValue, GraphDef
 
 
@@ -92,9 +94,17 @@ def test_get_attr_gives_python_values(graph):
 
 @pytest.mark.parametrize("name", sorted(OPS))
 def test_op_def_can_be_made(name):
-    proto = graphdef.op_def(OPS[name])
+    proto = op_def(OPS[name])
     assert proto.name == name
     assert [a.name for a in proto.input_arg] == [a.name for a in OPS[name].inputs]
+
+
+def test_op_defs_are_tensorflows():
+    definitions = op_def_details.definitions()
+    for name in OPS.keys() & definitions.keys():
+        assert op_def(OPS[name]) == definitions[name], (
+            f"{name}: run python -m tests.golden.op_def_details"
+        )
 
 
 def test_graph_of_two_gigabytes_is_refused(graph, monkeypatch):

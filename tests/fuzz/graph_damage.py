@@ -9,6 +9,7 @@ import numpy as np
 
 import tfteach as tf
 from tfteach.framework.op import OPS
+from tfteach.framework.op_def import op_def
 
 NAMES = [
     "", " ", "^", ":", "^x", "a:0", "a:-1", "a:99999999999999999999", "a/", "/a", "é",
@@ -369,7 +370,7 @@ def op_changed_alike(rng: random.Random, graph_def: Any) -> None:
         and len(OPS[name].outputs) == len(cls.outputs)
     ]
     node.op = rng.choice(alike)
-    for name in set(node.attr) - {a.name for a in tf_op_def(node.op).attr}:
+    for name in set(node.attr) - {a.name for a in op_def(OPS[node.op]).attr}:
         if not name.startswith("_"):
             del node.attr[name]
 
@@ -460,7 +461,7 @@ def node_invented(rng: random.Random, graph_def: Any) -> None:
     sources = [n.name for n in graph_def.node if n.name != "invented"] or ["x"]
     for _ in OPS[node.op].inputs:
         node.input.append(rng.choice(sources))
-    for attr in tf_op_def(node.op).attr:
+    for attr in op_def(OPS[node.op]).attr:
         if attr.HasField("default_value"):
             node.attr[attr.name].CopyFrom(attr.default_value)
         elif attr.type == "type":
@@ -469,12 +470,6 @@ def node_invented(rng: random.Random, graph_def: Any) -> None:
             node.attr[attr.name].i = rng.choice((1, 2, 0, *SIZES))
         elif rng.random() < 0.9:
             fill(rng, node.attr[attr.name])
-
-
-def tf_op_def(op_type: str) -> Any:
-    from tfteach.framework.graphdef import op_def
-
-    return op_def(OPS[op_type])
 
 
 def device_changed(rng: random.Random, graph_def: Any) -> None:

@@ -16,7 +16,7 @@ from tfteach.framework.attr_value import data_of, text_of
 from tfteach.framework.dtypes import DType, as_dtype
 from tfteach.framework.graph import Graph, Operation
 from tfteach.framework.infer import bind_types
-from tfteach.framework.op import Arg, Op
+from tfteach.framework.op import Op
 from tfteach.framework.shape import Shape, TensorShape
 from tfteach.framework.tensor_proto import make_tensor_proto
 from tfteach.framework.wire import varint
@@ -349,75 +349,6 @@ def as_graph_def(graph: Graph, add_shapes: bool = False) -> Any:
     from tfteach.framework.protos import GraphDef
 
     return GraphDef.FromString(graph_bytes(graph, add_shapes=add_shapes))
-
-
-# ---- op definitions
-
-
-def op_def(cls: type[Op]) -> Any:
-    """The OpDef proto of an op class, from its signature and fields."""
-    from tfteach.framework.protos import OpDef
-
-    # TF calls what changes a variable through a reference stateless.
-    stateful = cls.is_stateful and not cls._ref_inputs
-    proto = OpDef(name=cls.op_type, is_stateful=stateful)
-    derived: dict[str, str] = {}
-    for arg in (*cls.inputs, *cls.outputs):
-        if arg.number_attr:
-            derived.setdefault(arg.number_attr, "int")
-        if arg.type_attr:
-            derived.setdefault(arg.type_attr, "list(type)" if arg.is_list else "type")
-    for args, target in (
-        (cls.inputs, proto.input_arg),
-        (cls.outputs, proto.output_arg),
-    ):
-        for arg in args:
-            target.append(_arg_def(arg))
-    for name, kind in derived.items():
-        if name not in cls.fields:
-            default = getattr(cls, name + "_default", _NO_DEFAULT)
-            _add_attr(proto, name, kind, "type", default, cls.allowed_types(name))
-    for name, annotation in cls.fields.items():
-        kind = KINDS[annotation]
-        default = cls.defaults.get(name, _NO_DEFAULT)
-        allowed = cls.allowed_types(name) if kind == "type" else None
-        _add_attr(proto, name, KIND_NAMES[kind], kind, default, allowed)
-    return proto
-
-
-_NO_DEFAULT = object()  # None is the default of a shape: unknown
-KIND_NAMES = {
-    "b": "bool", "i": "int", "f": "float", "s": "string", "type": "type",
-    "shape": "shape", "tensor": "tensor", "list.i": "list(int)",
-    "list.f": "list(float)", "list.s": "list(string)", "list.b": "list(bool)",
-    "list.type": "list(type)", "list.shape": "list(shape)",
-}  # fmt: skip
-
-
-def _arg_def(arg: Arg) -> Any:
-    from tfteach.framework.protos import OpDef
-
-    proto = OpDef.ArgDef(name=arg.name, is_ref=arg.is_ref, number_attr=arg.number_attr)
-    if arg.dtype is not None:
-        proto.type = arg.dtype.as_datatype_enum
-    elif arg.is_list:
-        proto.type_list_attr = arg.type_attr
-    else:
-        proto.type_attr = arg.type_attr
-    return proto
-
-
-def _add_attr(
-    proto: Any, name: str, type_name: str, kind: str, default: Any, allowed: Any
-) -> None:
-    attr = proto.attr.add(name=name, type=type_name)
-    if default is not _NO_DEFAULT:
-        if kind == "tensor":
-            attr.default_value.CopyFrom(default_tensor(default))
-        else:
-            attr.default_value.CopyFrom(attr_value(kind, default))
-    if isinstance(allowed, tuple) and allowed and isinstance(allowed[0], DType):
-        attr.allowed_values.list.type.extend(d.as_datatype_enum for d in allowed)
 
 
 def shape_attr(shape: Any) -> Shape:

@@ -19,8 +19,9 @@ from tfteach.framework.attr_value import (
 )
 from tfteach.framework.dtypes import DType, as_dtype
 from tfteach.framework.errors import NotFoundError
-from tfteach.framework.graphdef import KIND_NAMES, KINDS, op_def, python_value
+from tfteach.framework.graphdef import KINDS, python_value
 from tfteach.framework.op import OPS, Arg, Op
+from tfteach.framework.op_def import KIND_NAMES, minimum_of, op_def
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import TensorShape
 
@@ -137,6 +138,16 @@ class NodeReader:
                 f"{error}\n\t for attr '{name}'\n\t; NodeDef: {self._node(node)}; "
                 f"{summary(cls)}"
             ) from None
+        minimum = minimum_of(cls, name)
+        if minimum is not None:
+            size, what = (
+                (len(value), "Length") if kind.startswith("list.") else (value, "Value")
+            )
+            if size < minimum:
+                raise ValueError(
+                    f"{what} for attr '{name}' of {size} must be at least minimum "
+                    f"{minimum}\n\t; NodeDef: {self._node(node)}; {summary(cls)}"
+                )
         allowed = cls.allowed_types(name) if isinstance(value, DType) else None
         if allowed is not None and value not in allowed:
             names = ", ".join(c_name(d) for d in allowed)
@@ -181,13 +192,9 @@ class NodeReader:
             if not arg.number_attr:
                 continue
             count = _known(spec, known, arg.number_attr)
-            least = 1 if arg in cls.inputs else 0
             most = len(node.input) if arg in cls.inputs else _MAX_OUTPUTS
-            if count < least:
-                words = (
-                    f"Value for attr '{arg.number_attr}' of {count} must be at least "
-                    f"minimum {least}"
-                )
+            if count < 0:
+                words = f"Value for attr '{arg.number_attr}' of {count} is negative"
             elif count > MAX_INT32:
                 words = (
                     f"Attr {arg.number_attr} has value {count} out of range for an "
@@ -297,16 +304,29 @@ def _extra_value(proto: Any) -> Any:
 # ---- the text of an op's definition in messages
 
 
+_FLAGS = (
+    "is_commutative",
+    "is_aggregate",
+    "is_stateful",
+    "allows_uninitialized_input",
+)
+
+
 def summary(cls: type[Op]) -> str:
     """An op's definition as TF's messages show it."""
     proto = op_def(cls)
     ins = ", ".join(_arg_text(a) for a in cls.inputs)
     outs = ", ".join(_arg_text(a) for a in cls.outputs)
     parts = [f"Op<name={cls.op_type}; signature={ins} -> {outs}"]
-    for attr in sorted(proto.attr, key=lambda a: a.name):
+    for attr in proto.attr:
         text = f"attr={attr.name}:{attr.type}"
         if attr.HasField("default_value"):
             text += f",default={_value_text(attr.default_value)}"
+        if attr.has_minimum:
+            text += f",min={attr.minimum}"
+        if attr.allowed_values.list.s:
+            texts = ", ".join(f'"{s.decode()}"' for s in attr.allowed_values.list.s)
+            text += f",allowed=[{texts}]"
         if attr.allowed_values.list.type:
             types = [
                 "DT_" + c_name(as_dtype(number)).upper()
@@ -316,8 +336,7 @@ def summary(cls: type[Op]) -> str:
                 types[5:-5] = ["..."]
             text += f",allowed=[{', '.join(types)}]"
         parts.append(text)
-    if cls.is_stateful and not cls._ref_inputs:
-        parts.append("is_stateful=true")
+    parts += [f"{flag}=true" for flag in _FLAGS if getattr(proto, flag)]
     return "; ".join(parts) + ">"
 
 

@@ -289,7 +289,7 @@ class Operation:
     @property
     def op_def(self) -> Any:
         """The OpDef proto of this node's type."""
-        from tfteach.framework.graphdef import op_def
+        from tfteach.framework.op_def import op_def
 
         return op_def(type(self.spec))
 
