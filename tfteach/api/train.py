@@ -2,6 +2,8 @@
 
 from tfteach.io.events import summary_iterator as summary_iterator
 from tfteach.io.graph_io import write_graph as write_graph
+from tfteach.io.meta_graph import export_meta_graph as export_meta_graph
+from tfteach.io.meta_graph import import_meta_graph as import_meta_graph
 from tfteach.io.saver import Saver as Saver
 from tfteach.protos import of_train as __getattr__
 from tfteach.training.adadelta import AdadeltaOptimizer as AdadeltaOptimizer

@@ -229,6 +229,8 @@ def value_text(value: Any) -> str:
       ("[1, 2]", "32×10 values")
     """
     array = np.asarray(value)
+    if not array.size:
+        return "[]"
     if array.size > MOST_VALUES:
         return "×".join(map(str, array.shape)) + " values"
     return _nested(array.tolist())

@@ -209,6 +209,18 @@ class Graph(GraphCollections):
                 with self.lock:
                     self.planners = tuple(r for r in self.planners if r() is not None)
 
+    def take_back(self, operations: list[Operation]) -> None:
+        """Remove operations that were appended, and that nobody has heard of yet."""
+        gone = set(operations)
+        with self.lock:
+            for op in operations:
+                del self._by_name[op.name]
+                self._names_in_use.pop(op.name.lower(), None)
+                self._unfeedable.difference_update(op.outputs)
+            self._unfetchable -= gone
+            self.operations[:] = [op for op in self.operations if op not in gone]
+            self.mutations += 1
+
     def announce(self, op: Operation) -> None:
         """Tell the observers of a new operation."""
         event = OpAdded(op)

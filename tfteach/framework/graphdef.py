@@ -285,6 +285,8 @@ def graph_bytes(
         operations = graph.operations[from_version or 0 :]
         parts = [
             _with_shapes(part, tuple([t._shape for t in op.outputs]))
+            if op.outputs
+            else part
             for op, part in zip(operations, parts, strict=True)
         ]
     parts.append(_chunk(b"\x22", b"\x08" + varint(PRODUCER)))

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import heapq
 import re
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from tfteach.framework.attr_value import check_shape
@@ -67,6 +68,21 @@ def import_graph_def(
 
     Source: core/graph/graph_constructor.cc, python/framework/importer.py.
     """
+    return import_graph(graph_def, input_map, return_elements, name, producer_op_list)
+
+
+def import_graph(
+    graph_def: Any,
+    input_map: dict[str, Any] | None = None,
+    return_elements: list[str] | None = None,
+    name: str | None = None,
+    producer_op_list: Any = None,
+    finish: Callable[[], None] | None = None,
+) -> list[Operation | Tensor] | None:
+    """As `import_graph_def`; `finish` runs when the nodes are in the graph.
+
+    If it raises an error, they leave the graph.
+    """
     graph_def = _as_graph_def(graph_def)
     input_map = {} if input_map is None else input_map
     if not isinstance(input_map, dict) or not all(
@@ -94,7 +110,7 @@ def import_graph_def(
                     for w in wanted
                 ]
             )
-        work.commit()
+        work.commit(finish)
     return found
 
 
@@ -437,8 +453,11 @@ class _Import:
             )
         return outputs[index]
 
-    def commit(self) -> None:
-        """Place the operations as the open scopes say, and enter them."""
+    def commit(self, finish: Callable[[], None] | None = None) -> None:
+        """Place the operations as the open scopes say, and enter them.
+
+        After an error in `finish` they leave the graph; then nobody has heard of them.
+        """
         graph, scopes = self.graph, self.graph.scopes.state
         for op in self.order:  # everything that can fail comes before the first append
             self._rename_groups(op)
@@ -457,6 +476,12 @@ class _Import:
                 op.control_inputs = [*op.control_inputs, *new]
             graph._names_in_use.setdefault(op.name.lower(), 1)
             graph.append(op, announce=False)
+        if finish is not None:
+            try:
+                finish()
+            except BaseException:
+                graph.take_back(self.order)
+                raise
         for op in self.order:
             if scopes.context is not None:
                 op.control_flow_context = scopes.context

@@ -20,6 +20,7 @@ from tfteach.framework.op import Arg, Op
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.static import (
+    check_rank,
     check_sizes,
     constant_shape,
     folded_value,
@@ -27,6 +28,7 @@ from tfteach.framework.static import (
 )
 
 _MAX_REMEMBERED = 512
+_MOST_SHOWN = 256  # numbers of a constant in a message
 
 
 def infer(
@@ -220,7 +222,10 @@ def _computed_inputs(op: Op, inputs: tuple[Tensor, ...], error: str) -> str:
 
 
 def _elements(value: np.ndarray[Any, Any]) -> str:
-    """ "1 2" of a vector, "[1 2][3 4]" of a matrix."""
+    """ "1 2" of a vector, "[1 2][3 4]" of a matrix; of many numbers the first."""
+    if value.size > _MOST_SHOWN or not value.size:
+        first = value.flat[:_MOST_SHOWN]
+        return " ".join(map(str, first.tolist())) + ("..." if value.size else "")
     if value.ndim > 1:
         return "".join(f"[{_elements(row)}]" for row in value)
     return " ".join(map(str, value.ravel().tolist()))
@@ -236,6 +241,7 @@ def _view(op: Op, arg: Arg, tensor: Tensor) -> Any:
         if value is None and arg.name in op.by_shape:
             return constant_shape(tensor)
         if arg.name in op.by_shape:
+            check_rank(value)
             check_sizes(value.reshape(-1).tolist())
         return value
     if arg.name in op.by_shape:

@@ -17,6 +17,7 @@ import importlib
 from types import ModuleType
 from typing import Any
 
+from tfteach.framework.absent_protos import ABSENT, absent_file
 from tfteach.framework.text_format import message_text
 
 # Where each message is: proto file -> messages.
@@ -43,6 +44,7 @@ FILES = {
     "projector": "ProjectorConfig EmbeddingInfo SpriteMetadata",
     "rewriter_config": "RewriterConfig",
     "device_attributes": "DeviceAttributes DeviceLocality LocalLinks InterconnectLink",
+    "control_flow": "ValuesDef ControlFlowContextDef CondContextDef WhileContextDef",
 }
 MODULES = {m: file for file, names in FILES.items() for m in names.split()}
 
@@ -75,16 +77,6 @@ _LATER = {
     "RunOptions.Experimental": "run_handler_pool_options",
 }
 
-# A file that TensorBoard does not ship: message -> fields (name, type, number); `*`
-# marks a repeated one.  Source: core/framework/device_attributes.proto.
-_DEVICE_ATTRIBUTES = {
-    "InterconnectLink": "device_id int32 1, type string 2, strength int32 3",
-    "LocalLinks": "link *InterconnectLink 1",
-    "DeviceLocality": "bus_id int32 1, numa_node int32 2, links LocalLinks 3",
-    "DeviceAttributes": "name string 1, device_type string 2, memory_limit int64 4, "
-    "locality DeviceLocality 5, incarnation fixed64 6, physical_device_desc string 7",
-}
-
 _pool: Any = None
 _modules: dict[str, ModuleType] = {}
 _classes: list[Any] = []  # protobuf forgets, and makes anew, a class that nobody holds
@@ -109,8 +101,8 @@ def proto_module(file: str) -> ModuleType:
         if file == "projector":  # TensorBoard's own message, in TensorFlow too
             place = "tensorboard.plugins.projector.projector_config_pb2"
             found = importlib.import_module(place)
-        elif file == "device_attributes":
-            found = _as_module(file, _device_attributes())
+        elif file in ABSENT:
+            found = _as_module(file, _add(absent_file(file)))
         else:
             theirs = importlib.import_module(f"tensorboard.compat.proto.{file}_pb2")
             found = _as_module(file, _load(theirs.DESCRIPTOR))
@@ -154,28 +146,6 @@ def _add(proto: Any) -> Any:
     for descriptor in loaded.message_types_by_name.values():
         _finish(descriptor, descriptor.name)
     return loaded
-
-
-def _device_attributes() -> Any:
-    from google.protobuf import descriptor_pb2
-
-    name = "tensorflow/core/framework/device_attributes.proto"
-    proto = descriptor_pb2.FileDescriptorProto(
-        name=name, package="tensorflow", syntax="proto3"
-    )
-    kinds = descriptor_pb2.FieldDescriptorProto
-    for message_name, fields in _DEVICE_ATTRIBUTES.items():
-        described = proto.message_type.add(name=message_name)
-        for text in fields.split(", "):
-            field_name, kind, number = text.split()
-            field = described.field.add(name=field_name, number=int(number))
-            field.label = kinds.LABEL_REPEATED if "*" in kind else kinds.LABEL_OPTIONAL
-            kind = kind.removeprefix("*")
-            if kind in _DEVICE_ATTRIBUTES:
-                field.type, field.type_name = kinds.TYPE_MESSAGE, f".tensorflow.{kind}"
-            else:
-                field.type = getattr(kinds, f"TYPE_{kind.upper()}")
-    return _add(proto)
 
 
 def _drop_later(described: Any, name: str) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from tfteach.framework.attr_value import MAX_RANK
 from tfteach.framework.dtypes import DType, float32
 from tfteach.framework.errors import OpError
 from tfteach.framework.operation import Operation, Tensor
@@ -172,11 +173,18 @@ def constant_shape(tensor: Tensor, fold: bool = True) -> Shape:
             return found  # type: ignore[no-any-return]
     value = folded_value(tensor) if fold else constant_value(tensor)
     if value is not None:
+        check_rank(value)
         sizes = value.reshape(-1).tolist()
         check_sizes(sizes)
         return sizes_of(sizes)
     length = None if tensor._shape is None else tensor._shape[0]
     return None if length is None else (None,) * length
+
+
+def check_rank(sizes: np.ndarray[Any, Any]) -> None:
+    """Raises: ValueError: there are more sizes than a shape can have."""
+    if sizes.size > MAX_RANK:
+        raise ValueError(f"Shape of {sizes.size} sizes has too many dimensions")
 
 
 def check_sizes(sizes: list[int]) -> None:

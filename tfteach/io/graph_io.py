@@ -42,7 +42,12 @@ def write_graph(
     data = (
         message_text(graph_def).encode() if as_text else graph_def.SerializeToString()
     )
-    # Beside the target first: a reader never sees half a graph.
+    write_file(path, data)
+    return path
+
+
+def write_file(path: str, data: bytes) -> None:
+    """Write a whole file; a reader never sees half of it."""
     scratch = f"{path}.tmp{os.getpid()}"
     try:
         with open(scratch, "wb") as file:
@@ -52,4 +57,3 @@ def write_graph(
         if os.path.exists(scratch):
             os.unlink(scratch)
         raise
-    return path

@@ -265,7 +265,6 @@ def _assign(variable: Any, value: Tensor) -> Any:
     if isinstance(variable, BaseResourceVariable):
         with get_default_graph().device(variable.device or None):
             value = forward("Identity", value)
-        value.set_shape(variable.shape)
         return OPS["AssignVariableOp"]()(variable.handle, value)
     validate = variable.shape.is_fully_defined()
     return OPS["Assign"](validate_shape=validate)(variable._ref(), value)

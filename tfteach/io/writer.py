@@ -13,12 +13,29 @@ from typing import Any, ClassVar
 from tfteach.framework.export import export
 from tfteach.framework.graph import Graph, get_default_graph
 from tfteach.framework.graphdef import graph_bytes
+from tfteach.framework.meta_graph import add_collections, meta_info, op_types_of
+from tfteach.framework.protos import message
 from tfteach.io import events
+from tfteach.io import meta_graph as meta_graph  # registers what collections hold
 from tfteach.io.events import EventFile, chunk, event_bytes
 
 
 def _is_message(value: Any, name: str) -> bool:
     return getattr(getattr(value, "DESCRIPTOR", None), "name", None) == name
+
+
+def _meta_graph(graph: Any, data: bytes) -> bytes:
+    """A MetaGraphDef of the same nodes, as TF writes beside each first graph.
+
+    Its collections are those of the default graph, whichever graph is written.
+    """
+    if isinstance(graph, Graph):
+        op_types = {op.type for op in graph.operations}
+    else:
+        op_types = op_types_of(graph)
+    rest = message("MetaGraphDef")(meta_info_def=meta_info(op_types))
+    add_collections(rest, get_default_graph())
+    return rest.SerializeToString() + chunk(2, data)
 
 
 @export("summary.FileWriter")
@@ -66,9 +83,8 @@ class FileWriter:
         self._session_run_tags: set[str] = set()
         if graph is not None or graph_def is not None:
             data = self._write_graph(graph, graph_def, None)
-            # TF writes the same nodes once more as a MetaGraphDef of one tag.
-            info = chunk(5, b"1.15.5")  # MetaInfoDef.tensorflow_version
-            self._write(events.META_GRAPH_FIELD, chunk(1, info) + chunk(2, data), None)
+            given = graph_def if graph is None else graph
+            self._write(events.META_GRAPH_FIELD, _meta_graph(given, data), None)
 
     def __enter__(self) -> FileWriter:
         return self

@@ -6,9 +6,9 @@ import platform
 
 from tfteach.framework.export import export_value
 from tfteach.framework.graphdef import PRODUCER
+from tfteach.framework.meta_graph import GIT_VERSION as GIT_VERSION
+from tfteach.framework.meta_graph import VERSION as VERSION
 
-VERSION = "1.15.5"
-GIT_VERSION = "tfteach"  # TensorFlow says "v1.15.4-39-g3db52be7be8"
 COMPILER_VERSION = platform.python_compiler()
 GRAPH_DEF_VERSION = PRODUCER
 GRAPH_DEF_VERSION_MIN_CONSUMER = 0

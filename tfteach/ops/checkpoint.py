@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
+
 from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import DType
 from tfteach.framework.errors import UnimplementedError
@@ -57,13 +59,34 @@ class RestoreV2(_FileOp):
     )
     dtypes: tuple[DType, ...]
     minimum: ClassVar[dict[str, int]] = {"dtypes": 1}
+    by_value_or_shape = ("shape_and_slices",)
 
     def infer_shape(
-        self, prefix: Shape, tensor_names: Shape, shape_and_slices: Shape
+        self, prefix: Shape, tensor_names: Shape, shape_and_slices: Any
     ) -> list[Shape]:
         shapes.merge(prefix, ())
-        shapes.merge(shapes.merge(tensor_names, shape_and_slices), (len(self.dtypes),))
-        return [None] * len(self.dtypes)
+        is_known = isinstance(shape_and_slices, np.ndarray)
+        vector = shape_and_slices.shape if is_known else shape_and_slices
+        shapes.merge(shapes.merge(tensor_names, vector), (len(self.dtypes),))
+        if not is_known:
+            return [None] * len(self.dtypes)
+        return [_shape_of_slice(spec.decode()) for spec in shape_and_slices]
+
+
+def _shape_of_slice(spec: str) -> Shape:
+    """The shape of a part such as "4 2 0,2:-", which is [2, 2]; None for ""."""
+    if not spec:
+        return None
+    *sizes, parts = spec.split(" ")
+    try:
+        return tuple(
+            int(size if part == "-" else part.partition(",")[2])
+            for size, part in zip(sizes, parts.split(":"), strict=True)
+        )
+    except ValueError:
+        raise ValueError(
+            f"Expected a shape and a slice such as '4 2 0,2:-', got '{spec}'"
+        ) from None
 
 
 class MergeV2Checkpoints(_FileOp):

@@ -8,7 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from tfteach.framework.graph import get_default_graph
+from tfteach.framework.keys import GraphKeys
+from tfteach.framework.meta_graph import ProtoFunctions, register_proto_functions
 from tfteach.framework.operation import Tensor
+
+MESSAGE = "VariableDef"
 
 
 def variable_proto(
@@ -35,11 +39,25 @@ def variable_proto(
     return proto
 
 
-def element(name: str, import_scope: str | None) -> Any:
-    """The node or tensor that a field of a VariableDef names, or None for ""."""
+def tensor_of(name: str, import_scope: str | None) -> Any:
+    """The tensor that a field of a VariableDef names, or None for "".
+
+    Raises:
+      KeyError: there is none.
+      ValueError: it is the name of an operation.
+    """
     if not name:
         return None
-    return get_default_graph().as_graph_element(prepended(name, import_scope))
+    if ":" not in name:
+        raise ValueError(f"'{name}' is no name of a Tensor")
+    return get_default_graph().get_tensor_by_name(prepended(name, import_scope))
+
+
+def operation_of(name: str, import_scope: str | None) -> Any:
+    """The operation that a field of a VariableDef names, or None for ""."""
+    if not name:
+        return None
+    return get_default_graph().get_operation_by_name(prepended(name, import_scope))
 
 
 def restore_common(variable: Any, proto: Any, import_scope: str | None) -> None:
@@ -49,8 +67,8 @@ def restore_common(variable: Any, proto: Any, import_scope: str | None) -> None:
     variable._synchronization, variable._aggregation, variable._trainable = check_modes(
         proto.synchronization, proto.aggregation, proto.trainable, proto.variable_name
     )
-    variable._initializer_op = element(proto.initializer_name, import_scope)
-    variable._initial_value = element(proto.initial_value_name, import_scope)
+    variable._initializer_op = operation_of(proto.initializer_name, import_scope)
+    variable._initial_value = tensor_of(proto.initial_value_name, import_scope)
     variable._constraint = None
     if proto.HasField("save_slice_info_def"):
         variable._save_slice_info = SaveSliceInfo(
@@ -61,8 +79,11 @@ def restore_common(variable: Any, proto: Any, import_scope: str | None) -> None:
 def init_ref_from_proto(variable: Any, proto: Any, import_scope: str | None) -> None:
     """Fill a new RefVariable from its VariableDef."""
     restore_common(variable, proto, import_scope)
-    variable._variable = element(proto.variable_name, import_scope)
-    variable._snapshot = element(proto.snapshot_name, import_scope)
+    reference = tensor_of(proto.variable_name, import_scope)
+    if reference is None or not reference.dtype.is_ref:
+        raise ValueError(f"'{proto.variable_name}' is no variable")
+    variable._variable = reference
+    variable._snapshot = tensor_of(proto.snapshot_name, import_scope)
 
 
 def stripped(name: str, scope: str | None) -> str:
@@ -76,3 +97,27 @@ def stripped(name: str, scope: str | None) -> str:
 def prepended(name: str, scope: str | None) -> str:
     """`name` inside the scope."""
     return f"{scope.removesuffix('/')}/{name}" if scope else name
+
+
+def _to_proto(variable: Any, export_scope: str | None) -> Any:
+    return variable.to_proto(export_scope)
+
+
+def _from_proto(proto: Any, import_scope: str | None) -> Any:
+    from tfteach.variables.base import Variable
+
+    return Variable.from_proto(proto, import_scope)
+
+
+register_proto_functions(
+    [
+        GraphKeys.GLOBAL_VARIABLES,
+        GraphKeys.LOCAL_VARIABLES,
+        GraphKeys.METRIC_VARIABLES,
+        GraphKeys.MODEL_VARIABLES,
+        GraphKeys.TRAINABLE_VARIABLES,
+        GraphKeys.MOVING_AVERAGE_VARIABLES,
+        GraphKeys.GLOBAL_STEP,
+    ],
+    ProtoFunctions(MESSAGE, _to_proto, _from_proto),
+)

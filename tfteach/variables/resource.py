@@ -333,21 +333,27 @@ class ResourceVariable(BaseResourceVariable):
                     self._cached_value = identity(self._graph_element)
 
     def _init_from_proto(self, proto: Any, import_scope: str | None) -> None:
-        from tfteach.variables.protos import element, restore_common
+        from tfteach.variables.protos import restore_common, tensor_of
 
         if not proto.is_resource:
             raise ValueError("Trying to restore Variable as ResourceVariable.")
         restore_common(self, proto, import_scope)
-        self._handle = element(proto.variable_name, import_scope)
-        kind: Any = self._handle.op.spec
+        handle = tensor_of(proto.variable_name, import_scope)
+        kind: Any = None if handle is None else handle.op.spec
+        if not isinstance(kind, ops.VarHandleOp):
+            name = proto.variable_name
+            raise ValueError(f"'{name}' is no handle of a resource variable")
+        self._handle = handle
         self._dtype, self._shape = kind.dtype, as_tensor_shape(kind.shape)
-        snapshot = element(proto.snapshot_name, import_scope)
+        snapshot = tensor_of(proto.snapshot_name, import_scope)
         if snapshot is None:
             read = f"{self._handle.op.name}/Read/ReadVariableOp:0"
             snapshot = self.graph.get_tensor_by_name(read)
         elif snapshot.op.type != "ReadVariableOp":
             self._cached_value = snapshot
         while snapshot.op.type != "ReadVariableOp":
+            if not snapshot.op.inputs:
+                raise ValueError(f"'{proto.snapshot_name}' does not read a variable")
             snapshot = snapshot.op.inputs[0]
         self._graph_element = snapshot
 
