@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-# File -> message -> fields as `name type number`.  Before the type, "*" marks a repeated
-# field, "|" one of a one-of; "map" is from strings to strings.
+# File -> message -> fields as `name type number`.  Before the type, "*" marks a
+# repeated field, "|" one of a one-of; "map" is from strings to strings.
 ABSENT = {
     "device_attributes": {
         "InterconnectLink": "device_id int32 1, type string 2, strength int32 3",
