@@ -347,7 +347,52 @@ tf.sparse_merge(ids([3.,1.,2.],tf.float32),tf.SparseTensor([[0, 0], [0, 1], [1, 
 tf.sparse_merge(tf.SparseTensorValue(np.int64([[0,0],[0,1],[1,0]]),np.int64([3,1,2]),np.int64([2,2])),tf.SparseTensor([[0, 0], [0, 1], [1, 0]], [1.0, 2.0, 3.0], [2, 2]),5)
 """
 
+HPARAMS = """
+str(tf.contrib.training.HParams(rate=0.1, sizes=[64, 10], name='a', on=True))
+repr(tf.contrib.training.HParams(rate=0.1, sizes=[64, 10], name='a', on=True))
+str(tf.contrib.training.HParams(rate=0.1, n=3, on=True).parse('rate=1,n=-2, on=false'))
+str(tf.contrib.training.HParams(rate=0.1, n=3, on=True).parse('rate=.5e-3,on=1,'))
+str(tf.contrib.training.HParams(sizes=[1], names=['a'], fs=[1.0]).parse('sizes=[1, 2,3],names=[x y],fs=[1]'))
+tf.contrib.training.HParams(sizes=[1, 2]).parse('sizes[1]=5')
+tf.contrib.training.HParams(sizes=[1, 2]).parse('sizes=5')
+tf.contrib.training.HParams(n=1).parse('n=[5]')
+tf.contrib.training.HParams(n=1).parse('n=1.5')
+tf.contrib.training.HParams(n=1).parse('m=1')
+tf.contrib.training.HParams(n=1).parse('n')
+tf.contrib.training.HParams(n=1).parse('n=1,n=2')
+tf.contrib.training.HParams(on=True).parse('on=maybe')
+tf.contrib.training.HParams(on=[True]).parse('on=[maybe,no]')
+tf.contrib.training.HParams(s='a').parse('s=b c').s
+tf.contrib.training.HParams(s='').parse('s=').s
+tf.contrib.training.HParams(n=1, n2=[]).n
+tf.contrib.training.HParams(parse=1)
+tf.contrib.training.HParams(values=[1])
+tf.contrib.training.HParams(n=1).set_hparam('m', 1)
+tf.contrib.training.HParams(n=1).set_hparam('n', 1.5)
+tf.contrib.training.HParams(n=1).set_hparam('n', True)
+tf.contrib.training.HParams(x=1.0).override_from_dict({'x': 3}).x
+tf.contrib.training.HParams(x=1.0).override_from_dict({'x': 'a'})
+tf.contrib.training.HParams(s='a').override_from_dict({'s': 3})
+tf.contrib.training.HParams(x=None).override_from_dict({'x': 'a'}).x
+tf.contrib.training.HParams(x=(1, 2)).override_from_dict({'x': [3]}).x
+tf.contrib.training.HParams(x=1).set_hparam('x', [3])
+tf.contrib.training.HParams(x=[1]).set_hparam('x', 3)
+tf.contrib.training.HParams(x=[1.0, 2.0], y='b').to_json(sort_keys=True)
+tf.contrib.training.HParams(x=[1.0, 2.0], y='b').parse_json('{"x": [4], "y": "c"}').values()
+[tf.contrib.training.HParams(x=1).get('x'), tf.contrib.training.HParams(x=1).get('y', 4), 'x' in tf.contrib.training.HParams(x=1), 'y' in tf.contrib.training.HParams(x=1)]
+tf.contrib.training.HParams(x=1).get('x', 'a')
+tf.contrib.training.HParams(x=1).get('x', [1])
+(lambda h: [h.del_hparam('x'), h.del_hparam('y'), h.values()])(tf.contrib.training.HParams(x=1))
+tf.contrib.training.parse_values('a=1,b=[x,y],c[2]=0.5,c[0]=1', {'a': int, 'b': str, 'c': float})
+tf.contrib.training.parse_values('a=1,z=3', {'a': int}, ignore_unknown=True)
+tf.contrib.training.parse_values('c[2]=0.5,c[2]=1', {'c': float})
+tf.contrib.training.parse_values('c=0.5,c[2]=1', {'c': float})
+tf.contrib.training.parse_values('c[2]=[1]', {'c': float})
+tf.contrib.training.parse_values('a.b=1', {'a.b': int})
+"""
+
 FAMILIES = {
+    "hparams": HPARAMS,
     "sparse": SPARSE,
     "order": ORDER,
     "graph_util": GRAPH_UTIL,
@@ -547,7 +592,7 @@ def helpers(tf):
 def described(result):
     """Types and static shapes; what is no tensor as its value."""
     if isinstance(result, dict):
-        return {key: described(part) for key, part in sorted(result.items())}
+        return {str(key): described(part) for key, part in sorted(result.items())}
     if isinstance(result, (list, tuple)):
         return [described(part) for part in result]
     if hasattr(result, "dense_shape"):
@@ -588,7 +633,7 @@ def record(tf, call):
 def value_of(sess, result):
     """The value of a structure of tensors; what is none of them stays as it is."""
     if isinstance(result, dict):
-        return {key: value_of(sess, part) for key, part in sorted(result.items())}
+        return {str(key): value_of(sess, part) for key, part in sorted(result.items())}
     if isinstance(result, (list, tuple)) and not hasattr(result, "dense_shape"):
         return [value_of(sess, part) for part in result]
     if callable(result):

@@ -9,12 +9,16 @@ if TYPE_CHECKING:
     from tfteach.contrib.slim.learning import clip_gradient_norms as clip_gradient_norms
     from tfteach.contrib.slim.learning import create_train_op as create_train_op
     from tfteach.contrib.slim.learning import multiply_gradients as multiply_gradients
+    from tfteach.contrib.training.hparam import HParams as HParams
+    from tfteach.contrib.training.hparam import parse_values as parse_values
 
 _LATER = {
+    "HParams": ("tfteach.contrib.training.hparam", "HParams"),
     "add_gradients_summaries": ("tfteach.contrib.slim.learning", "add_gradients_summaries"),
     "clip_gradient_norms": ("tfteach.contrib.slim.learning", "clip_gradient_norms"),
     "create_train_op": ("tfteach.contrib.slim.learning", "create_train_op"),
     "multiply_gradients": ("tfteach.contrib.slim.learning", "multiply_gradients"),
+    "parse_values": ("tfteach.contrib.training.hparam", "parse_values"),
 }
 
 
