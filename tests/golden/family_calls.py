@@ -391,7 +391,27 @@ tf.contrib.training.parse_values('c[2]=[1]', {'c': float})
 tf.contrib.training.parse_values('a.b=1', {'a.b': int})
 """
 
+CRF = """
+tf.contrib.crf.crf_log_likelihood(tf.constant(logits(2, 4, 3)), tf.constant([[0, 1, 2, 0], [2, 2, 1, 0]]), tf.constant([4, 2]), tf.constant(TRANSITIONS))
+slope(lambda x, t: tf.contrib.crf.crf_log_likelihood(x, tf.constant([[0, 1, 2, 0], [2, 2, 1, 0]], tf.int64), tf.constant([4, 2], tf.int64), t)[0], logits(2, 4, 3), TRANSITIONS)
+tf.contrib.crf.crf_log_likelihood(tf.constant(logits(3, 4, 3)), tf.constant([[0, 1, 2, 0], [2, 2, 1, 0], [0, 0, 0, 0]]), tf.constant([4, 1, 0]))
+tf.contrib.crf.crf_log_likelihood(tf.constant(logits(2, 1, 3)), tf.constant([[0], [2]]), tf.constant([1, 0]), tf.constant(TRANSITIONS))
+tf.contrib.crf.crf_log_likelihood(late(logits(2, 4, 3), [None, None, 3]), late([[0, 1, 2, 0], [2, 2, 1, 0]], [None, None]), late([4, 2], [None]), tf.constant(TRANSITIONS))
+tf.contrib.crf.crf_log_likelihood(late(logits(2, 1, 3), [None, None, 3]), late([[0], [2]], [None, None]), late([1, 1], [None]), tf.constant(TRANSITIONS))
+tf.contrib.crf.crf_multitag_sequence_score(tf.constant(logits(2, 4, 3)), tf.constant(logits(2, 4, 3) > -1), tf.constant([4, 2]), tf.constant(TRANSITIONS))
+tf.contrib.crf.crf_multitag_sequence_score(tf.constant(logits(2, 1, 3)), tf.constant(logits(2, 1, 3) > -1), tf.constant([1, 1]), tf.constant(TRANSITIONS))
+tf.contrib.crf.crf_unary_score(tf.constant([[0, 1], [2, 2]]), tf.constant([2, 1]), tf.constant(logits(2, 2, 3)))
+tf.contrib.crf.crf_binary_score(tf.constant([[0, 1], [2, 2]]), tf.constant([2, 1]), tf.constant(TRANSITIONS))
+tf.contrib.crf.crf_decode(tf.constant(logits(3, 5, 3)), tf.constant(TRANSITIONS), tf.constant([5, 2, 0]))
+tf.contrib.crf.crf_decode(late(logits(3, 5, 3), [None, None, 3]), tf.constant(TRANSITIONS), late([5, 2, 1], [None]))
+tf.contrib.crf.crf_decode(tf.constant(logits(2, 1, 3)), tf.constant(TRANSITIONS), tf.constant([1, 1]))
+list(tf.contrib.crf.viterbi_decode(logits(1, 6, 3)[0], TRANSITIONS))
+list(tf.contrib.crf.viterbi_decode(logits(1, 1, 3)[0], TRANSITIONS))
+tf.contrib.crf.CrfForwardRnnCell(tf.constant(TRANSITIONS))(tf.constant(logits(1, 2, 3)[0]), tf.constant(logits(1, 2, 3)[0]))
+"""
+
 FAMILIES = {
+    "crf": CRF,
     "hparams": HPARAMS,
     "sparse": SPARSE,
     "order": ORDER,
@@ -574,6 +594,7 @@ def helpers(tf):
         "frozen": frozen,
         "part_of": part_of,
         "fed": fed,
+        "TRANSITIONS": np.float32([[0.5, -1, 0.25], [1, 0, -0.5], [-2, 0.75, 1.5]]),
         "LOGITS": logits(5, 2, 4),
         "np": np,
         "labels": labels,

@@ -186,6 +186,7 @@ _PARENTS = {
 
 # Modules in `tensorflow.contrib` that old code imports from there.
 _CONTRIB = {
+    "crf.python.ops": "crf",
     "framework.python.framework": "checkpoint_utils tensor_util",
     "framework.python.ops": "arg_scope ops variables",
     "layers.python.layers": "embedding_ops encoders initializers layers normalization "
@@ -194,6 +195,7 @@ _CONTRIB = {
     "losses.python.losses": "loss_ops",
     "metrics.python.ops": "metric_ops set_ops",
     "rnn.python.ops": "core_rnn_cell fused_rnn_cell gru_ops lstm_ops rnn rnn_cell",
+    "training.python.training": "hparam",
     "seq2seq.python.ops": "attention_wrapper basic_decoder beam_search_decoder decoder "
     "helper loss",
 }

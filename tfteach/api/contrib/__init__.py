@@ -9,6 +9,7 @@ from tfteach.api.contrib import util as util
 from tfteach.legacy.renamed import absent as _absent
 
 if TYPE_CHECKING:
+    from tfteach.api.contrib import crf as crf
     from tfteach.api.contrib import distributions as distributions
     from tfteach.api.contrib import layers as layers
     from tfteach.api.contrib import learn as learn
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from tfteach.api.contrib import training as training
 
 _LATER = {
+    "crf": ("tfteach.api.contrib", "crf"),
     "distributions": ("tfteach.api.contrib", "distributions"),
     "layers": ("tfteach.api.contrib", "layers"),
     "learn": ("tfteach.api.contrib", "learn"),
