@@ -189,3 +189,23 @@ def test_every_field_of_run_options() -> None:
         options.debug_options.debug_tensor_watch_opts.add(node_name="y")
         with pytest.raises(NotImplementedError, match="debug_tensor_watch_opts"):
             session.run(y, options=options)
+
+
+def test_a_branch_runs_traced_with_an_inner_output_fed() -> None:
+    x = tf.placeholder(tf.float32, [2], name="x")
+    first, second = tf.unstack(x, name="parts")
+    y = tf.cond(second > 0, lambda: second * 2.0, lambda: first, name="y")
+    with tf.Session() as session:
+        feeds = {x: [1.0, 2.0], second: 5.0}
+        assert session.run(y, feeds, options=FULL) == 10.0
+
+
+def test_shapes_given_to_a_second_cpu_are_not_copied() -> None:
+    with tf.device("/cpu:1"):
+        x = tf.placeholder(tf.float32, [2, 3], name="x")
+        y = tf.exp(tf.reshape(x, tf.shape(x)[::-1]), name="y")
+    config = tf.ConfigProto(device_count={"CPU": 2})
+    with tf.Session(config=config) as session:
+        assert session.run(y, {x: np.zeros([2, 3])}).shape == (3, 2)
+        names = [name for name, _ in session.transfers.latest]
+    assert [name.partition("_")[2].partition("_")[2] for name in names] == ["x:0", "y"]

@@ -129,7 +129,8 @@ class _Cell:
             for i, edge in enumerate(node.inputs)
             if carries_cell(edge) and not takes_cell(node, i)
         )
-        self.users: list[list[tuple[_Cell, int]]] = [[] for _ in node.op.outputs]
+        count = 1 if node.is_feed else len(node.op.outputs)
+        self.users: list[list[tuple[_Cell, int]]] = [[] for _ in range(count)]
         self.control_users: list[_Cell] = []
 
 

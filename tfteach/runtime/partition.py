@@ -159,7 +159,7 @@ class _Partitioner:
         step = self.step
         for node in step.nodes:
             if node.op.type not in METADATA:
-                args = _host_arguments(node)
+                args = _host_arguments(node) if node.device.device_type == "GPU" else ()
                 for i, edge in enumerate(node.inputs):
                     if takes_cell(node, i):
                         continue

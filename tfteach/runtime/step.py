@@ -169,7 +169,8 @@ class Step:
       fetched: the tensors whose values are returned.
       fetches: the edges at which these are found.
       targets: nodes that are run for their effect.
-      log: what the passes changed.
+      is_optimized: whether passes were run.
+      log: what they changed.
       shapes: what is known of the shapes beyond the static ones.
       forwards: nodes of a step with control flow that do nothing -> the number of the
         input that is also their output.
@@ -187,6 +188,7 @@ class Step:
         self.fetched: list[Tensor] = []
         self.fetches: list[Edge] = []
         self.targets: list[Node] = []
+        self.is_optimized = False
         self.log: list[Change] = []
         self.placements: list[Any] = []
         self.executed: Any = None

@@ -20,9 +20,17 @@ from tfteach.framework.dtypes import DType, float32
 from tfteach.framework.graphdef import attr_value, versions
 from tfteach.framework.operation import Tensor
 from tfteach.ops.constant import Const
+from tfteach.ops.flow import NoOp
 from tfteach.runtime.devices import Device
 from tfteach.runtime.partition import Recv, Send
-from tfteach.runtime.step import Edge, Node, Step, argument_names, return_names
+from tfteach.runtime.step import (
+    FORWARDING,
+    Edge,
+    Node,
+    Step,
+    argument_names,
+    return_names,
+)
 
 # TensorFlow's grappler leaves smaller graphs alone; a later pass folds their constants,
 # and gives these new names.
@@ -127,6 +135,7 @@ class ExecutedGraph:
         anyone = next(iter([*step.nodes, *step.feeds.values()]), None)
         count = 0 if anyone is None else len(anyone.op.graph.operations)
         self._is_tiny = count < LEAST_GRAPPLER_NODES
+        self._edges = itertools.count(count)  # partition.py takes the ids of nodes
         edges = dict(zip(step.fetched, step.fetches, strict=True))
         names = return_names(step)
         used = [edge for node in step.nodes for edge in node.inputs]
@@ -176,9 +185,18 @@ class ExecutedGraph:
 
     def _name(self, node: Node) -> None:
         """Say what stands for the node, and for its outputs."""
+        if self._is_grouping(node):
+            self.of[node] = []  # who waits for it waits for what it groups
+            return
+        if node.values is None and node.name in self._names:
+            # A second read of a variable (late_reads.py): in TensorFlow it is the first
+            # one, whose output is the variable's own buffer.
+            self.of[node] = []
+            self._sources[Edge(node, 0)] = Source(node.name, 0, node.device)
+            return
         if node.values is None:
-            name, op_type = self._unique(node), node.spec.op_type
-            made = ExecutedNode(name, op_type, node.device, node)
+            self._names.add(node.name)
+            made = ExecutedNode(node.name, node.spec.op_type, node.device, node)
             if isinstance(node.spec, Const):
                 made.value = node.spec.value
             self.of[node] = [made]
@@ -190,6 +208,7 @@ class ExecutedGraph:
             if Edge(node, i) not in self._used:
                 continue
             name = self._constant_name(node, i)
+            self._names.add(name)
             made = ExecutedNode(name, "Const", node.device, node)
             made.value = value
             if node.op.type != "Const":
@@ -204,6 +223,8 @@ class ExecutedGraph:
             for made in self.of[node]:
                 made.inputs = self._controls(node, node.inputs, set())
                 self.nodes.append(made)
+            return
+        if not self.of[node]:
             return
         (made,) = self.of[node]
         spec = node.spec
@@ -220,13 +241,13 @@ class ExecutedGraph:
             made.inputs += self._controls(node, [], taken)
         self.nodes.append(made)
 
-    def _unique(self, node: Node) -> str:
-        """Its name; a second read of a variable (late_reads.py) gets another one."""
-        name = node.name
-        if name in self._names:
-            name = f"{name}/_{next(self._folded)}"
-        self._names.add(name)
-        return name
+    def _is_grouping(self, node: Node) -> bool:
+        """Whether grappler prunes the node, which only waits for others."""
+        return (
+            self.step.is_optimized
+            and isinstance(node.spec, NoOp)
+            and node not in self.step.targets
+        )
 
     def _constant_name(self, node: Node, index: int) -> str:
         if node.op.type == "Const":
@@ -241,8 +262,13 @@ class ExecutedGraph:
     def _add_fetch(self, tensor: Tensor, edge: Edge, name: str, index: int) -> None:
         source = self._sources[edge]
         op, kind = tensor.op, ("type", tensor.dtype.base_dtype)
-        if op.name in self._bypassed and edge.node.values is None:
-            made = self._add(op.name, "Identity", source.device)
+        is_bypassed = op.name in self._bypassed and op.name not in self._names
+        origin = edge.node
+        while isinstance(origin.spec, Send | Recv):
+            origin = origin.inputs[0].node
+        if is_bypassed and origin.values is None:
+            op_type = op.type if op.type in FORWARDING else "Identity"
+            made = self._add(op.name, op_type, source.device)
             made.inputs = [str(source)]
             made.attrs = {"T": kind}
             self._bypassed.discard(op.name)
@@ -273,7 +299,7 @@ class ExecutedGraph:
                 continue
             waited = Source(made[0].name, 0, made[0].device)
             if waited.device is not node.device:
-                if _needs(node, other):
+                if self.step.is_optimized and _needs(node, other):
                     continue
                 waited = self._signal(waited, node.device)
             found[f"^{waited.name}"] = None
@@ -302,6 +328,7 @@ class ExecutedGraph:
         dummy.attrs = {"dtype": ("type", float32), "value": ("tensor", dummy.value)}
         sent = Source(dummy.name, 0, source.device)
         received = self._transfer(sent, source, device, float32)
+        self.nodes[-1].value = dummy.value
         made = self._add(self._numbered(source.name), "Identity", device)
         made.inputs = [received.name]
         made.attrs = {"T": ("type", float32)}
@@ -311,7 +338,7 @@ class ExecutedGraph:
     def _transfer(
         self, value: Source, named: Source, device: Device, dtype: DType
     ) -> Source:
-        edge = f"edge_{self._halves}_{named.name}"
+        edge = f"edge_{next(self._edges)}_{named.name}"
         to_send, to_receive = _transfer_attrs(value.device, device, edge, dtype)
         send = self._add(self._numbered(named.name), "_Send", value.device)
         send.inputs, send.attrs = [str(value)], to_send

@@ -17,6 +17,7 @@ def optimize(step: Step, fold: bool = True, merge: bool = True) -> None:
     """Fold constants, merge duplicates, and drop what is then not needed."""
     # With branches, an Identity says in which one its users run, whoever needs it not.
     is_plain = not step.has_control_flow
+    step.is_optimized = True
     if is_plain:
         remove_identities(step)
     if fold:
