@@ -1,9 +1,9 @@
-"""Damaged GraphDefs end as errors of TensorFlow, never as Python's own.
+"""Damaged graphs end as errors of TensorFlow, never as Python's own.
 
-`python -m tests.fuzz.damaged_graphs --count 20000 --seed 1` damages good graphs,
-imports them, draws them as text, takes gradients and runs some fetches.  Chunks run in
-processes of their own, of limited memory, so that a crash is seen and counted.  With
-`--case NUMBER` one case runs here, and shows where its violation comes from.
+`python -m tests.fuzz.damaged_graphs --count 20000 --seed 1` damages good GraphDefs and
+MetaGraphDefs, imports them, draws them as text, takes gradients and runs some fetches.
+Chunks run in processes of their own, of limited memory, so that a crash is seen and
+counted.  With `--case NUMBER` one case runs here, and shows where its violation is.
 """
 
 from __future__ import annotations
@@ -26,8 +26,9 @@ import numpy as np
 from google.protobuf.message import DecodeError
 
 import tfteach as tf
-from tests.fuzz.good_graphs import graphs
+from tests.fuzz.good_graphs import graphs, meta_graphs
 from tests.fuzz.graph_damage import damaged
+from tests.fuzz.meta_graph_damage import damaged_meta_graph
 
 SLOW_S = 10
 RUN_TIMEOUT_MS = 2000
@@ -91,14 +92,20 @@ def attempt(step: str, call: Callable[[], Any], steps: list[str]) -> Any:
 def examine(seed: int) -> Outcome:
     """Damage a graph, and do with it all that a user might."""
     rng = random.Random(seed)
-    name = rng.choice(sorted(graphs()))
-    data, damages = damaged(rng, graphs()[name])
+    is_meta = rng.random() < 0.3
+    found = meta_graphs() if is_meta else graphs()
+    name = rng.choice(sorted(found))
+    damage = damaged_meta_graph if is_meta else damaged
+    data, damages = damage(rng, found[name])
     steps: list[str] = []
     try:
         with limited_time(), tf.Graph().as_default() as graph:
             if rng.random() < 0.5:
                 tf.constant(1.0, name=rng.choice(("x", "import", "import/x")))
-            examine_graph_def(rng, data, graph, steps)
+            if is_meta:
+                examine_meta_graph(rng, data, graph, steps)
+            else:
+                examine_graph_def(rng, data, graph, steps)
     except Violation as violation:
         kind, text = violation.args
         return Outcome(steps, kind, f"{name} {damages}\n{text}")
@@ -142,6 +149,35 @@ def examine_graph_def(
     exported = attempt("export", graph.as_graph_def, steps)
     if exported is not None:
         attempt("again", lambda: imported_again(exported), steps)
+    use(rng, graph, steps)
+
+
+def examine_meta_graph(
+    rng: random.Random, data: bytes, graph: tf.Graph, steps: list[str]
+) -> None:
+    meta_graph = attempt("parse", lambda: tf.MetaGraphDef.FromString(data), steps)
+    if meta_graph is None:
+        return
+    attempt("print", lambda: str(meta_graph), steps)
+    scope = rng.choice((None, None, "scope", "import"))
+    before = state_of(graph)
+    done = attempt("import", lambda: imported_meta_graph(meta_graph, scope), steps)
+    if done is None:
+        if state_of(graph) != before:
+            raise Violation("import: refused, and the graph is another", "")
+        check_usable(graph)
+        return
+    attempt("export", tf.train.export_meta_graph, steps)
+    use(rng, graph, steps)
+
+
+def imported_meta_graph(meta_graph: Any, scope: str | None) -> bool:
+    tf.train.import_meta_graph(meta_graph, import_scope=scope)
+    return True
+
+
+def use(rng: random.Random, graph: tf.Graph, steps: list[str]) -> None:
+    """Draw the graph, take gradients, run it."""
     if rng.random() < 0.3:
         attempt("draw", lambda: draw(graph), steps)
     if rng.random() < 0.5:

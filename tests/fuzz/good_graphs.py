@@ -10,6 +10,7 @@ import numpy as np
 from google.protobuf import text_format
 
 import tfteach as tf
+from tests.golden import meta_graphs as golden
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "graphs"
 
@@ -49,7 +50,7 @@ def training() -> None:
     tf.summary.scalar("loss", loss)
     tf.summary.histogram("w", w)
     tf.global_variables_initializer()
-    tf.train.Saver()
+    tf.add_to_collection(tf.GraphKeys.SAVERS, tf.train.Saver())
 
 
 def momentum_with_resources() -> None:
@@ -159,6 +160,21 @@ def graphs() -> dict[str, bytes]:
             add_shapes=build is training
         ).SerializeToString(deterministic=True)
     found["with_library"] = _with_library(found["name_scopes"])
+    return found
+
+
+@functools.cache
+def meta_graphs() -> dict[str, bytes]:
+    """Serialized MetaGraphDefs by name, with collections of every kind."""
+    found = {}
+    builders = [*golden.GRAPHS, control_flow, nested_loops, training, tables_and_places]
+    for build in builders:
+        with tf.Graph().as_default() as graph:
+            build(tf) if build in golden.GRAPHS else build()
+            savers = graph.get_collection(tf.GraphKeys.SAVERS)
+            saver_def = savers[0].as_saver_def() if savers else None
+            made = tf.train.export_meta_graph(saver_def=saver_def)
+        found[build.__name__] = made.SerializeToString(deterministic=True)
     return found
 
 

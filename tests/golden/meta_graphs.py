@@ -19,7 +19,7 @@ def variables(tf):
     tf.get_variable("p", [4, 2], initializer=ones, partitioner=parts)
     tf.train.get_or_create_global_step()
     tf.global_variables_initializer()
-    tf.train.Saver()
+    tf.add_to_collection(tf.GraphKeys.SAVERS, tf.train.Saver())
 
 
 def branches_and_loops(tf):

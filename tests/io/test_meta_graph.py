@@ -15,7 +15,11 @@ from tests.test_golden_graphs import described
 from tfteach import protos
 
 GOLDEN = json.loads(Path(meta_graphs.__file__).with_suffix(".json").read_text())
-MESSAGES = {"cond_context": "CondContextDef", "while_context": "WhileContextDef"}
+MESSAGES = {
+    "cond_context": "CondContextDef",
+    "while_context": "WhileContextDef",
+    "savers": "SaverDef",
+}
 each = pytest.mark.parametrize("function", meta_graphs.GRAPHS, ids=lambda f: f.__name__)
 
 

@@ -479,6 +479,9 @@ from tfteach.ops.unary import rsqrt as rsqrt
 from tfteach.ops.unary import sign as sign
 from tfteach.ops.unary import sqrt as sqrt
 from tfteach.ops.unary import square as square
+from tfteach.platform.load_library import load_file_system_library as load_file_system_library
+from tfteach.platform.load_library import load_library as load_library
+from tfteach.platform.load_library import load_op_library as load_op_library
 from tfteach.platform.tensor_protos import get_static_value as get_static_value
 from tfteach.platform.tensor_protos import make_ndarray as make_ndarray
 from tfteach.platform.tensor_protos import make_tensor_proto as make_tensor_proto

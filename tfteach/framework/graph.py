@@ -534,6 +534,40 @@ class Graph(GraphCollections):
         op = tensor_or_op.op if isinstance(tensor_or_op, Tensor) else tensor_or_op
         return op not in self._unfetchable
 
+    # ---- nodes by the name of their op type (framework/create_op.py)
+
+    def create_op(
+        self,
+        op_type: str,
+        inputs: Iterable[Tensor],
+        dtypes: Any = None,
+        input_types: Any = None,
+        name: str | None = None,
+        attrs: dict[str, Any] | None = None,
+        op_def: Any = None,
+        compute_shapes: bool = True,
+        compute_device: bool = True,
+    ) -> Operation:
+        """Add a node of the op type of this name.
+
+        Args:
+          op_type: the op type, such as "MatMul".
+          inputs: tensors of this graph.
+          name: the node's name, made unique; one that ends in "/" is taken as it is.
+          attrs: AttrValue protos by name; those that follow from the inputs or have
+            defaults may be left out.
+          dtypes, input_types, op_def, compute_shapes, compute_device: without effect,
+            as in TF: the op's definition decides.
+
+        Raises:
+          NotFoundError: the op type is unknown.
+          TypeError: an input is no tensor, or an attribute no AttrValue.
+          ValueError: attributes or inputs do not fit the op's definition.
+        """
+        from tfteach.framework.create_op import create_op
+
+        return create_op(self, op_type, inputs, name, attrs)
+
     # ---- GraphDef (framework/graphdef.py)
 
     def as_graph_def(

@@ -21,7 +21,7 @@ from tfteach.framework.scope import graph_of
 from tfteach.framework.stacks import default_graph, get_default_graph
 from tfteach.framework.text_format import message_text
 from tfteach.io.graph_io import write_file
-from tfteach.io.saver import Saver
+from tfteach.io.saver import Saver, saveables_of
 from tfteach.variables import protos as variable_protos
 from tfteach.variables.protos import prepended
 
@@ -194,6 +194,7 @@ def import_meta_graph(
 
         def finish() -> None:
             found.update(_collections_of(meta_graph, graph, scope, predicate))
+            _check_saver(meta_graph, found)
             for key, items in found.items():
                 for item in items:
                     graph.add_to_collection(key, item)
@@ -269,11 +270,26 @@ def _item_of(
     return item
 
 
+def _check_saver(meta_graph: Any, found: dict[str, list[Any]]) -> None:
+    """Refuse what no Saver can be built of, while the graph can be taken back."""
+    if meta_graph.HasField("saver_def"):
+        Saver(saver_def=meta_graph.saver_def)
+        return
+    try:
+        saveables_of(_saved(found))
+    except TypeError as error:
+        raise ValueError(str(error)) from None
+
+
+def _saved(found: dict[str, list[Any]]) -> list[Any]:
+    keys = GraphKeys.GLOBAL_VARIABLES, GraphKeys.SAVEABLE_OBJECTS
+    return [item for key in keys for item in found.get(key, ())]
+
+
 def _saver_of(meta_graph: Any, found: dict[str, list[Any]], scope: str) -> Saver | None:
-    variables = found.get(GraphKeys.GLOBAL_VARIABLES, ())
-    variables = [*variables, *found.get(GraphKeys.SAVEABLE_OBJECTS, ())]
     if meta_graph.HasField("saver_def"):
         return Saver(saver_def=meta_graph.saver_def, name=scope)
+    variables = _saved(found)
     if variables:
         return Saver(variables)
     get_logger().info(

@@ -5,13 +5,14 @@ Source: python/training/saver.py, saving/saveable_object_util.py.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple, NoReturn
 
 from tfteach.framework.convert import convert
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.keys import GraphKeys
+from tfteach.framework.meta_graph import ProtoFunctions, register_proto_functions
 from tfteach.framework.op import OPS
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
@@ -19,6 +20,7 @@ from tfteach.ops.checkpoint import RestoreV2, SaveV2
 from tfteach.ops.constant import placeholder_with_default
 from tfteach.ops.flow import forward, group, with_dependencies
 from tfteach.variables.base import Variable
+from tfteach.variables.protos import prepended, stripped
 from tfteach.variables.resource import BaseResourceVariable
 
 
@@ -212,6 +214,24 @@ class Saver:
         """The names of the nodes, as a SaverDef proto."""
         return self.saver_def
 
+    def to_proto(self, export_scope: str | None = None) -> Any:
+        """The names of the nodes inside `export_scope`, as a SaverDef proto.
+
+        None if they are not inside it.
+        """
+        saver_def = self.saver_def
+        if export_scope is None or saver_def is None:
+            return saver_def
+        if not saver_def.filename_tensor_name.startswith(export_scope):
+            return None
+        return _with_names(saver_def, lambda name: stripped(name, export_scope))
+
+    @staticmethod
+    def from_proto(saver_def: Any, import_scope: str | None = None) -> Saver:
+        """The Saver that a SaverDef describes; its nodes exist already."""
+        named = _with_names(saver_def, lambda name: prepended(name, import_scope))
+        return Saver(saver_def=named, name=import_scope)
+
     @property
     def last_checkpoints(self) -> list[str]:
         """The checkpoints written so far, the oldest first."""
@@ -224,6 +244,19 @@ class Saver:
     def restore(self, sess: Any, save_path: str) -> NoReturn:
         """Read a checkpoint: not implemented yet."""
         _refuse_files("restore")
+
+
+def _with_names(saver_def: Any, rename: Callable[[str], str]) -> Any:
+    """A copy of a SaverDef with its nodes renamed."""
+    found = type(saver_def).FromString(saver_def.SerializeToString())
+    for field in ("filename_tensor_name", "save_tensor_name", "restore_op_name"):
+        setattr(found, field, rename(getattr(found, field)))
+    return found
+
+
+register_proto_functions(
+    [GraphKeys.SAVERS], ProtoFunctions("SaverDef", Saver.to_proto, Saver.from_proto)
+)
 
 
 def _refuse_files(method: str) -> NoReturn:

@@ -71,8 +71,15 @@ def restore_common(variable: Any, proto: Any, import_scope: str | None) -> None:
     variable._initial_value = tensor_of(proto.initial_value_name, import_scope)
     variable._constraint = None
     if proto.HasField("save_slice_info_def"):
+        part = proto.save_slice_info_def
+        if not len(part.full_shape) == len(part.var_offset) == len(part.var_shape):
+            raise ValueError(
+                f"'{proto.variable_name}' is a part of {part.full_name} with a full "
+                f"shape of {len(part.full_shape)} sizes, {len(part.var_offset)} "
+                f"offsets and {len(part.var_shape)} sizes"
+            )
         variable._save_slice_info = SaveSliceInfo(
-            save_slice_info_def=proto.save_slice_info_def, import_scope=import_scope
+            save_slice_info_def=part, import_scope=import_scope
         )
 
 
