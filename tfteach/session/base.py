@@ -125,9 +125,9 @@ class BaseSession:
         return self._graph.as_graph_def()
 
     @property
-    def sess_str(self) -> str:
-        """The target that the session was made with."""
-        return ""
+    def sess_str(self) -> bytes:
+        """The target that the session was made with: b"", this process."""
+        return b""
 
     def list_devices(self) -> list[Any]:
         """The devices this session can use, as `DeviceAttributes`.
