@@ -410,7 +410,74 @@ list(tf.contrib.crf.viterbi_decode(logits(1, 1, 3)[0], TRANSITIONS))
 tf.contrib.crf.CrfForwardRnnCell(tf.constant(TRANSITIONS))(tf.constant(logits(1, 2, 3)[0]), tf.constant(logits(1, 2, 3)[0]))
 """
 
+SIGNAL = """
+tf.signal.frame(tf.range(7), 3, 2)
+tf.signal.frame(tf.range(7), 3, 2, pad_end=True, pad_value=-1)
+tf.signal.frame(tf.reshape(tf.range(24), [2, 4, 3]), 2, 1, axis=1, name='f')
+tf.signal.frame(tf.reshape(tf.range(24), [2, 4, 3]), 4, 2, True, axis=-2)
+tf.signal.frame(late(np.arange(7.0)), late(4), late(2))
+tf.signal.frame(late(np.arange(7.0), [None]), 4, late(2, []), pad_end=True)
+tf.signal.frame(tf.range(3), 5, 2)
+tf.signal.frame(tf.zeros([0]), 5, 2)
+tf.signal.frame(3, 5, 2)
+tf.signal.frame(tf.range(3), [5], 2)
+slope(lambda x: tf.signal.frame(x, 3, 2) ** 2, np.arange(7.0))
+tf.signal.overlap_and_add(tf.reshape(tf.range(12), [3, 4]), 2)
+tf.signal.overlap_and_add(tf.reshape(tf.range(24), [2, 3, 4]), 3, name='o')
+tf.signal.overlap_and_add(tf.reshape(tf.range(12), [3, 4]), 4)
+tf.signal.overlap_and_add(late(np.arange(12.0).reshape(3, 4)), late(3))
+tf.signal.overlap_and_add(tf.range(3), 4)
+tf.signal.overlap_and_add(tf.ones([3, 2]), 4.0)
+slope(lambda x: tf.signal.overlap_and_add(x, 1) ** 2, np.arange(6.0).reshape(2, 3))
+tf.signal.hann_window(5)
+tf.signal.hann_window(6, dtype=tf.float64)
+tf.signal.hann_window(6, periodic=False)
+tf.signal.hamming_window(late(4, []), name='h')
+tf.signal.hamming_window(late(1, []))
+tf.signal.hamming_window(1)
+tf.signal.hann_window(5, dtype=tf.int32)
+tf.signal.stft(tf.constant(logits(1, 2, 20)[0]), 6, 3)
+tf.signal.stft(tf.constant(logits(1, 1, 20)[0, 0]), 6, 3, fft_length=16, window_fn=None, pad_end=True)
+tf.signal.stft(late(logits(1, 1, 20)[0, 0]), late(6), late(3), name='s')
+tf.signal.stft(late(logits(1, 1, 20)[0, 0], [None]), 5, 2, window_fn=tf.signal.hamming_window)
+slope(lambda x: tf.abs(tf.signal.stft(x, 4, 2)), logits(1, 1, 12)[0, 0])
+tf.signal.inverse_stft(tf.signal.stft(tf.constant(logits(1, 1, 20)[0, 0]), 6, 3), 6, 3)
+tf.signal.inverse_stft(tf.signal.stft(tf.constant(logits(1, 1, 20)[0, 0]), 8, 2), 8, 2, window_fn=tf.signal.inverse_stft_window_fn(2))
+tf.signal.inverse_stft(tf.signal.stft(tf.constant(logits(1, 1, 20)[0, 0]), 6, 3), 6, 3, window_fn=tf.signal.inverse_stft_window_fn(3, tf.signal.hamming_window), name='i')
+tf.signal.inverse_stft(tf.signal.stft(late(logits(1, 1, 20)[0, 0]), 6, 3), late(6), late(3), fft_length=8)
+tf.signal.inverse_stft(tf.signal.stft(tf.constant(logits(1, 1, 20)[0, 0]), 6, 3), 12, 3, fft_length=8, window_fn=None)
+tf.signal.linear_to_mel_weight_matrix(5, 17)
+tf.signal.linear_to_mel_weight_matrix(4, 9, tf.constant(16000.0), 20.0, 7000.0, tf.float64, name='m')
+tf.signal.linear_to_mel_weight_matrix(4, 9, late(16000.0))
+tf.signal.linear_to_mel_weight_matrix(0)
+tf.signal.linear_to_mel_weight_matrix(4, 9, 100)
+tf.signal.linear_to_mel_weight_matrix(4, 9, lower_edge_hertz=4000.0)
+tf.signal.linear_to_mel_weight_matrix(4, 9, lower_edge_hertz=-1.0)
+tf.signal.linear_to_mel_weight_matrix(4, 9, dtype=tf.int32)
+tf.signal.mfccs_from_log_mel_spectrograms(tf.constant(logits(1, 2, 5)))
+tf.signal.mfccs_from_log_mel_spectrograms(late(logits(1, 2, 5)), name='c')
+tf.signal.mfccs_from_log_mel_spectrograms(tf.zeros([2, 0]))
+tf.signal.dct(tf.constant(logits(1, 2, 5)))
+tf.signal.dct(tf.constant(logits(1, 2, 5)), norm='ortho', name='d')
+tf.signal.dct(tf.constant(logits(1, 2, 5)), 3)
+tf.signal.dct(tf.constant(logits(1, 2, 5)), 3, norm='ortho', n=3)
+tf.signal.dct(tf.constant(logits(1, 2, 5)), 1, n=7)
+tf.signal.dct(late(logits(1, 2, 5), [None, None, None]), 2, norm='ortho')
+tf.signal.dct(late(logits(1, 2, 5), [None, None, None]), 3, norm='ortho')
+tf.signal.idct(tf.signal.dct(tf.constant(logits(1, 2, 5)), norm='ortho'), norm='ortho')
+tf.spectral.idct(tf.constant(logits(1, 2, 5)), 3)
+tf.spectral.idct(tf.constant(logits(1, 2, 5)), 1)
+slope(lambda x: tf.signal.dct(x) ** 2, logits(1, 2, 5))
+tf.signal.dct(tf.ones([3]), 4)
+tf.signal.dct(tf.ones([3]), 1, norm='ortho')
+tf.signal.dct(tf.ones([1]), 1)
+tf.signal.dct(tf.ones([3]), n=0)
+tf.signal.dct(tf.ones([3]), axis=0)
+tf.signal.dct(tf.ones([3]), norm='x')
+"""
+
 FAMILIES = {
+    "signal": SIGNAL,
     "crf": CRF,
     "hparams": HPARAMS,
     "sparse": SPARSE,
@@ -661,6 +728,8 @@ def value_of(sess, result):
         return result(sess)
     if hasattr(result, "graph") or hasattr(result, "initializer"):
         value = sess.run(result)
+        if np.iscomplexobj(value):
+            return np.stack([np.real(value), np.imag(value)], -1)
         return list(value) if isinstance(value, tuple) else value
     return result
 

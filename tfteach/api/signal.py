@@ -15,5 +15,16 @@ from tfteach.ops.fourier import irfft3d as irfft3d
 from tfteach.ops.fourier import rfft as rfft
 from tfteach.ops.fourier import rfft2d as rfft2d
 from tfteach.ops.fourier import rfft3d as rfft3d
+from tfteach.signal.dct import dct as dct
+from tfteach.signal.dct import idct as idct
+from tfteach.signal.framing import frame as frame
+from tfteach.signal.framing import overlap_and_add as overlap_and_add
+from tfteach.signal.mel import linear_to_mel_weight_matrix as linear_to_mel_weight_matrix
+from tfteach.signal.mel import mfccs_from_log_mel_spectrograms as mfccs_from_log_mel_spectrograms
+from tfteach.signal.spectral import inverse_stft as inverse_stft
+from tfteach.signal.spectral import inverse_stft_window_fn as inverse_stft_window_fn
+from tfteach.signal.spectral import stft as stft
+from tfteach.signal.windows import hamming_window as hamming_window
+from tfteach.signal.windows import hann_window as hann_window
 
 __getattr__ = _absent("signal")

@@ -13,5 +13,7 @@ from tfteach.ops.fourier import irfft3d as irfft3d
 from tfteach.ops.fourier import rfft as rfft
 from tfteach.ops.fourier import rfft2d as rfft2d
 from tfteach.ops.fourier import rfft3d as rfft3d
+from tfteach.signal.dct import dct as dct
+from tfteach.signal.dct import idct as idct
 
 __getattr__ = _absent("spectral")

@@ -89,6 +89,7 @@ ops.rnn_cell: nn.rnn_cell contrib.rnn
 ops.rnn_cell_impl: nn.rnn_cell contrib.rnn tfteach.contrib.rnn.linear
 ops.script_ops: .
 ops.sets: sets
+ops.signal.*: signal
 ops.sparse_ops: . sparse tfteach.ops.sparse_serialize
 ops.special_math_ops: . math
 ops.standard_ops: .
@@ -124,6 +125,8 @@ _INSIDE = {
     "distributions exponential gamma kullback_leibler laplace multinomial normal "
     "student_t uniform util",
     "ops.linalg": "linalg linalg_impl",
+    "ops.signal": "dct_ops fft_ops mel_ops mfcc_ops reconstruction_ops shape_ops signal "
+    "spectral_ops window_ops",
     "ops.losses": "losses losses_impl loss_reduction util",
     "saved_model": "builder builder_impl constants loader loader_impl main_op "
     "saved_model signature_constants signature_def_utils signature_def_utils_impl "

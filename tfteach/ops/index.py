@@ -20,7 +20,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import colocate_with, name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_scalar
-from tfteach.framework.static import constant_value
+from tfteach.framework.static import constant_value, python_constant_value
 from tfteach.ops.arrange import transpose
 from tfteach.ops.array import INDICES, expand_dims, reshape, squeeze
 from tfteach.ops.choose import where
@@ -171,7 +171,7 @@ class GatherV2(Op):
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         params, indices, axis = op.inputs
         params_shape = _params_shape(params)
-        if constant_value(axis) == 0:
+        if python_constant_value(axis) == 0:
             return [_row_gradient(grad, indices, params_shape), None, None]
         count = expand_dims(size(indices), 0)
         batch = self.batch_dims

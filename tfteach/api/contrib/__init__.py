@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from tfteach.api.contrib import framework as framework
 from tfteach.api.contrib import nn as nn
+from tfteach.api.contrib import signal as signal
 from tfteach.api.contrib import tensorboard as tensorboard
 from tfteach.api.contrib import util as util
 from tfteach.legacy.renamed import absent as _absent
