@@ -125,8 +125,8 @@ _INSIDE = {
     "distributions exponential gamma kullback_leibler laplace multinomial normal "
     "student_t uniform util",
     "ops.linalg": "linalg linalg_impl",
-    "ops.signal": "dct_ops fft_ops mel_ops mfcc_ops reconstruction_ops shape_ops signal "
-    "spectral_ops window_ops",
+    "ops.signal": "dct_ops fft_ops mel_ops mfcc_ops reconstruction_ops shape_ops "
+    "signal spectral_ops window_ops",
     "ops.losses": "losses losses_impl loss_reduction util",
     "saved_model": "builder builder_impl constants loader loader_impl main_op "
     "saved_model signature_constants signature_def_utils signature_def_utils_impl "
