@@ -10,7 +10,7 @@ _LEFT_OUT = {
     r"tf\.(io\.)?gfile\.|tf\.io\.write_graph|tf\.train\.write_graph": "changes files",
     r"tf\.summary\.FileWriter|tf\.train\.(Summary|summary_iterator)": "writes files",
     r"tf\.contrib\.(learn|tensorboard)|.*slim\.learning\.train$": "reads or writes files",
-    r"tf\.(test|app|flags|logging|resource_loader|client)\b": "not of graphs",
+    r"tf\.(config|test|app|flags|logging|resource_loader|client)\b": "not of graphs",
     r"tf\.(install_as_tensorflow|load_ipython_extension|simulate_gpus)": "not TF's",
     r"tf\.(with_dependencies)": "not TF's public name",
     r"tf\.(reset_default_graph|get_logger|InteractiveSession)": "outlive the call",

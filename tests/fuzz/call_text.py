@@ -277,8 +277,13 @@ def _walk(module: Any, path: str, depth: int) -> Iterator[tuple[str, Any]]:
         if isinstance(item, types.ModuleType):
             if item.__name__.startswith("tfteach.api") and depth < 5:
                 yield from _walk(item, f"{path}.{name}", depth + 1)
-        elif callable(item):
+        elif callable(item) and not is_proto(item):
             yield f"{path}.{name}", item
+
+
+def is_proto(item: Any) -> bool:
+    """Whether it is a message's class: modules have these once they were asked for."""
+    return isinstance(item, type) and hasattr(item, "DESCRIPTOR")
 
 
 def _parameters(item: Any) -> list[inspect.Parameter]:

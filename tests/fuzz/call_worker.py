@@ -67,12 +67,12 @@ def evaluate(tf, call, known=None):
     """
     known = names(tf) if known is None else known
     with tf.Graph().as_default() as graph:
+        fetches = []
         try:
             result = eval(call, dict(known))
+            found = {"result": described(tf, result, fetches, 0)}
         except Exception as error:
             return {"build": described_error(error)}
-        fetches = []
-        found = {"result": described(tf, result, fetches, 0)}
         try:
             found["values"] = [plain(v) for v in run(tf, fetches)]
         except Exception as error:

@@ -105,10 +105,9 @@ def check_attribute(cls: type[Op], attribute: dict[str, Any]) -> None:
     if allowed is not None and "list" not in attribute["type"]:
         here = getattr(cls, name, None)
         if name in cls.fields:  # then the class attribute is the default
-            here = None
+            here = cls.allowed_types(name)
         expected = tuple(as_type(t) for t in allowed)
-        if here is not None or name not in cls.fields:
-            assert here == expected, f"types allowed for {name}"
+        assert here == expected, f"types allowed for {name}"
     has_default = "defaultValue" in attribute
     if name not in cls.fields:
         if has_default and attribute["type"] == "type":

@@ -12,7 +12,7 @@ from typing import Any
 
 from tfteach.control.branch import Branch, cond
 from tfteach.framework import dtypes
-from tfteach.framework.convert import convert
+from tfteach.framework.convert import convert, convert_n_to_tensor
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.op import OPS
@@ -56,14 +56,14 @@ def Assert(
     Source: python/ops/control_flow_ops.py, Assert; core/ops/logging_ops.cc, Assert.
     """
     op = AssertOp(summarize=3 if summarize is None else summarize)
-    with name_scope(name, "Assert", [condition, *data]):
-        tensors = [convert(value) for value in data]
+    with name_scope(name, "Assert", [condition, data]):
+        tensors = convert_n_to_tensor(data)
         if all(t.dtype in (dtypes.string, dtypes.int32) for t in tensors):
-            return op(condition, list(data), name="Assert")
+            return op(condition, data, name="Assert")
         condition = convert(condition, name="Condition")
 
         def check() -> Operation:
-            return op(condition, list(data), name="Assert")
+            return op(condition, data, name="Assert")
 
         return cond(condition, no_op, check, name="AssertGuard").op
 

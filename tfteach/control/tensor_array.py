@@ -297,6 +297,7 @@ class TensorArray:
                     known is not None
                     and value.shape.ndims is not None
                     and known.size
+                    and known.ndim
                     and known.max() == known.min()
                 ):
                     first = TensorShape([int(known[0])])

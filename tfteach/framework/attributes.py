@@ -68,9 +68,8 @@ def shape_attribute(name: str, value: Any) -> Shape:
     try:
         return as_shape(value)
     except (TypeError, ValueError) as error:
-        raise type(error)(f"Error converting {name} to a TensorShape: {error}.") from (
-            None
-        )
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"Error converting {name} to a TensorShape: {error}.") from None
 
 
 def list_of(element: AttributeConverter) -> AttributeConverter:

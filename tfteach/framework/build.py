@@ -35,6 +35,8 @@ def build(op: Op, values: tuple[Any, ...], name: str | None) -> Any:
     for value in values:
         if type(value) is not Tensor or value.op.graph is not graph:
             return _build_converting(op, values, name)
+    if op._has_lists:  # and a tensor is none
+        return _build_converting(op, values, name)
     if name is None:
         name = type(op).op_type
     elif type(name) is not str or not name:

@@ -146,6 +146,8 @@ def convert_n_to_tensor(
     as_ref: bool = False,
 ) -> list[Tensor]:
     """Convert each of several values; the names are `name_0`, `name_1`, ..."""
+    if not isinstance(values, Sequence):
+        raise TypeError(f"values must be a sequence. Got {values!r}")
     return [
         convert(
             v, dtype, None if name is None else f"{name}_{i}", preferred_dtype, as_ref

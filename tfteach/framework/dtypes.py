@@ -169,9 +169,6 @@ class DType:
     def __hash__(self) -> int:
         return self.as_datatype_enum
 
-    def __int__(self) -> int:
-        return self.as_datatype_enum
-
     def __repr__(self) -> str:
         return f"tf.{self.name}"
 

@@ -465,14 +465,6 @@ class Graph(GraphCollections):
           op: an operation or tensor, or None.
           ignore_existing: set the outer colocations aside.
         """
-        if op is None and not ignore_existing:
-            raise ValueError(
-                "Trying to reset colocation (op is None) but ignore_existing is not "
-                "True"
-            )
-        if op is not None:
-            element = self.as_graph_element(getattr(op, "_control_element", op))
-            op = element.op if isinstance(element, Tensor) else element
         return open_colocation(self, op, ignore_existing)
 
     def container(self, container_name: str) -> Any:
@@ -485,15 +477,18 @@ class Graph(GraphCollections):
         Args:
           op_type_map: from op types to names given to `tf.RegisterGradient`.
         """
-        if not isinstance(op_type_map, dict) or not all(
-            isinstance(k, str) and isinstance(v, str) for k, v in op_type_map.items()
-        ):
-            raise TypeError(
-                "op_type_map must be a dictionary mapping strings to strings"
-            )
-        return open_block(
-            self, "gradient_overrides", lambda outer: {**outer, **op_type_map}
-        )
+
+        def update(outer: dict[str, str]) -> dict[str, str]:
+            if not isinstance(op_type_map, dict) or not all(
+                isinstance(k, str) and isinstance(v, str)
+                for k, v in op_type_map.items()
+            ):
+                raise TypeError(
+                    "op_type_map must be a dictionary mapping strings to strings"
+                )
+            return {**outer, **op_type_map}
+
+        return open_block(self, "gradient_overrides", update)
 
     def _kernel_label_map(self, op_to_kernel_label_map: dict[str, str]) -> Any:
         return open_block(

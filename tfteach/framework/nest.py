@@ -223,6 +223,8 @@ def map_structure(func: Callable[..., Any], *structures: Any, **options: Any) ->
     Raises:
       ValueError, TypeError: the structures differ; see `assert_same_structure`.
     """
+    if not callable(func):
+        raise TypeError(f"func must be callable, got: {func}")
     check_types = options.pop("check_types", True)
     expand = options.pop("expand_composites", False)
     if options:

@@ -171,6 +171,7 @@ class Op:
             cls._by_shape_only = not (
                 cls.by_value or cls.by_value_or_shape or cls.by_shape or cls.by_handle
             )
+            cls._has_lists = any(arg.is_sequence for arg in cls.inputs)
             cls._ref_inputs = tuple(i for i, arg in enumerate(cls.inputs) if arg.is_ref)
         if cls.check_shapes is not Op.check_shapes and not abstract:
             cls._checked_inputs = _positions(cls)
@@ -182,6 +183,7 @@ class Op:
 
     _by_shape_only: ClassVar[bool] = True
     _ref_inputs: ClassVar[tuple[int, ...]] = ()  # positions of the `ref` arguments
+    _has_lists: ClassVar[bool] = False  # whether some argument is a list of tensors
     _truths: ClassVar[bool] = False  # whether some attribute is a bool
     # Why no node may have these attributes: TF says so once it has seen the inputs.
     _refusal: ValueError | None = None

@@ -277,11 +277,18 @@ def open_device(graph: Graph, device: DeviceLike) -> Iterator[None]:
 
 
 @contextmanager
-def open_colocation(graph: Graph, op: Operation | None, ignore: bool) -> Iterator[None]:
+def open_colocation(graph: Graph, op: Any, ignore: bool) -> Iterator[None]:
     """Put the block's ops on the device of `op`.
 
     The devices of the enclosing blocks are set aside inside the block.
     """
+    if op is None and not ignore:
+        raise ValueError(
+            "Trying to reset colocation (op is None) but ignore_existing is not True"
+        )
+    if op is not None:
+        element = graph.as_graph_element(getattr(op, "_control_element", op))
+        op = getattr(element, "op", element)  # of a tensor
     scopes = graph.scopes
     colocation = () if ignore else scopes.state.colocation
     if op is not None:
@@ -334,7 +341,7 @@ class name_scope:
             )
         self._name = default_name if name is None else name
         self._scope: Any = None
-        self._values = values
+        self._values = values if values else (None if values is None else ())
 
     @property
     def name(self) -> str | None:

@@ -87,7 +87,7 @@ def resize_images(
     """
 
     def resized(images: Tensor, size: Tensor) -> Any:
-        op = _OPS.get(method)
+        op = _OPS.get(method) if isinstance(method, int | str) else None
         if op is None:
             raise ValueError(
                 f"Resize method is not implemented. Got {method!r}; take a member of "

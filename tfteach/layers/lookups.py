@@ -62,6 +62,10 @@ def activation(given: Any) -> Any:
     """A function from a Tensor to a Tensor, or None; names are looked up."""
     if given is None or callable(given):
         return given
+    if not isinstance(given, str):
+        raise TypeError(
+            f"Could not interpret activation function identifier: {given!r}"
+        )
     if given not in _ACTIVATIONS:
         raise ValueError(f"Unknown activation function:{given}")
     return _ACTIVATIONS[given]
@@ -73,6 +77,8 @@ def initializer(given: Any) -> Any:
         if given not in _INITIALIZERS:
             raise ValueError(f"Unknown initializer:{given}")
         return _INITIALIZERS[given]()
+    if given is not None and not callable(given):
+        raise ValueError(f"Could not interpret initializer identifier: {given!r}")
     return given() if inspect.isclass(given) else given
 
 

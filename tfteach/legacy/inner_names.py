@@ -6,6 +6,8 @@ python/framework/ops.py (API).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from tfteach.framework.export import export
@@ -61,11 +63,13 @@ def merge(inputs: Any, name: str | None = None) -> MergeOutput:
 
 
 @export("op_scope")
-def op_scope(values: Any, name: Any, default_name: Any = None) -> Any:
+@contextmanager
+def op_scope(values: Any, name: Any, default_name: Any = None) -> Iterator[str]:
     """`tf.name_scope(name, default_name, values)`, with its arguments turned around."""
     get_logger().warning(
         "tf.op_scope(values, name, default_name) is deprecated,"
         " use tf.name_scope(name, default_name, values)",
         stacklevel=2,
     )
-    return name_scope(name, default_name, values)
+    with name_scope(name, default_name, values) as scope:
+        yield scope

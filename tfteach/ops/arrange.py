@@ -60,6 +60,7 @@ class Transpose(Op):
     Tperm = INDICES
     Tperm_default = int32
     aliases: ClassVar[bool] = True
+    ranks: ClassVar[dict[str, int | tuple[int, ...]]] = {"perm": 1}
     by_value: ClassVar[tuple[str, ...]] = ("perm",)
     host_inputs: ClassVar[tuple[str, ...]] = ("perm",)
 

@@ -432,11 +432,13 @@ def required_space_to_batch_paddings(
             raise ValueError("block_shape must have a known length")
         if not count:
             return zeros([0, 2], int32), zeros([0, 2], int32)
+        sizes.shape.assert_is_compatible_with([count])
         base: Any = (
             zeros([count, 2], int32)
             if base_paddings is None
             else (convert(base_paddings, int32, "base_paddings"))
         )
+        base.shape.assert_is_compatible_with([count, 2])
         known = [constant_value(t) for t in (sizes, blocks, base)]
         if all(value is not None for value in known):
             sizes, blocks, base = known

@@ -38,6 +38,7 @@ class _Part(Op, abstract=True):
     T = COMPLEX
     T_default = complex64
     Tout: DType = float32
+    Tout_allowed = dtypes_of("float32 float64")
 
     def infer_shape(self, input: Shape) -> Shape:
         return input
@@ -162,6 +163,7 @@ class ComplexAbs(Op):
     T = COMPLEX
     T_default = complex64
     Tout: DType = float32
+    Tout_allowed = dtypes_of("float32 float64")
 
     def infer_shape(self, x: Shape) -> Shape:
         return x
@@ -260,6 +262,7 @@ class Complex(Binary):
     T = dtypes_of("float double")
     T_default = float32
     Tout: DType = complex64
+    Tout_allowed = dtypes_of("complex64 complex128")
 
     def compute(self, xp: Any, real: Any, imag: Any) -> Any:
         # Not real + 1j * imag: an infinite part would make the other one nan.

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from tfteach.framework import shape as shapes
-from tfteach.framework.attributes import dtype_attribute
 from tfteach.framework.build import create
 from tfteach.framework.convert import register_tensor_conversion_function
 from tfteach.framework.dimension import Dimension
@@ -20,7 +19,7 @@ from tfteach.framework.graph import get_default_graph
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import is_valid_name
-from tfteach.framework.shape import Shape, TensorShape, as_shape
+from tfteach.framework.shape import Shape, TensorShape
 from tfteach.framework.tensor_util import as_array
 
 MAX_CONSTANT_BYTES = 1 << 31
@@ -285,15 +284,7 @@ def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tenso
 
     Source: Placeholder in core/ops/array_ops.cc.
     """
-    kind = Placeholder(dtype_attribute("dtype", dtype), _placeholder_shape(shape))
-    return kind(name=name)
-
-
-def _placeholder_shape(shape: Any) -> Shape:
-    try:
-        return as_shape(shape)
-    except ValueError as error:
-        raise ValueError(f"Error converting shape to a TensorShape: {error}.") from None
+    return Placeholder(dtype, shape)(name=name)
 
 
 @export("placeholder_with_default")
@@ -310,7 +301,7 @@ def placeholder_with_default(input: Any, shape: Any, name: str | None = None) ->
 
     Source: PlaceholderWithDefault in core/ops/array_ops.cc.
     """
-    return PlaceholderWithDefault(as_shape(shape))(input, name=name)
+    return PlaceholderWithDefault(shape)(input, name=name)
 
 
 # ---- conversions

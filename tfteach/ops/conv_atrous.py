@@ -216,8 +216,8 @@ def convolution(
     """
     filter = array.either("filters", filters, "filter", filter)
     rates = array.either("dilations", dilations, "dilation_rate", dilation_rate)
-    input = input if hasattr(input, "shape") else convert(input, name="input")
-    filter = filter if hasattr(filter, "shape") else convert(filter, name="filter")
+    for given in (input, filter):
+        geometry.need_shape(given)
     rank = _rank(input)
     rank = _rank(filter) if rank is None else rank
     if rank is None:

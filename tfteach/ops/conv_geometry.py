@@ -93,6 +93,15 @@ def sequence(value: Any, n: int, data_format: str, name: str) -> tuple[int, ...]
     return tuple(around(1, found * n if len(found) == 1 else found, 1, data_format))
 
 
+def need_shape(value: Any) -> None:
+    """Refuse lists and numbers where TF asks for `value.shape`."""
+    if not hasattr(value, "shape"):
+        raise AttributeError(
+            f"'{type(value).__name__}' object has no attribute 'shape': expected a "
+            f"Tensor or an array, got {value!r}"
+        )
+
+
 def split_padding(padding: Any) -> tuple[str, tuple[int, ...]]:
     """The attributes `padding` and `explicit_paddings` from either form.
 

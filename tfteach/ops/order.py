@@ -159,6 +159,7 @@ class Unique(Op):
 
     signature = "x: T -> y: T, idx: out_idx"
     out_idx: DType = int32
+    out_idx_allowed = dtypes_of("int32 int64")
 
     def infer_shape(self, x: Shape) -> list[Shape]:
         if x is not None:
@@ -174,6 +175,7 @@ class UniqueWithCounts(Op):
 
     signature = "x: T -> y: T, idx: out_idx, count: out_idx"
     out_idx: DType = int32
+    out_idx_allowed = dtypes_of("int32 int64")
 
     def infer_shape(self, x: Shape) -> list[Shape]:
         return [(None,), x, (None,)]
@@ -207,6 +209,7 @@ class ListDiff(Op):
 
     signature = "x: T, y: T -> out: T, idx: out_idx"
     out_idx: DType = int32
+    out_idx_allowed = dtypes_of("int32 int64")
 
     def infer_shape(self, x: Shape, y: Shape) -> list[Shape]:
         shapes.with_rank(x, 1)
@@ -251,6 +254,7 @@ class LowerBound(_Bound):
 
     signature = "sorted_inputs: T, values: T -> output: out_type"
     out_type: DType = int32
+    out_type_allowed = dtypes_of("int32 int64")
     side: ClassVar[str] = "left"
 
 
@@ -259,6 +263,7 @@ class UpperBound(_Bound):
 
     signature = "sorted_inputs: T, values: T -> output: out_type"
     out_type: DType = int32
+    out_type_allowed = dtypes_of("int32 int64")
     side: ClassVar[str] = "right"
 
 
@@ -268,6 +273,7 @@ class Bitcast(Op):
     signature = "input: T -> output: type"
     T = dtypes_of(_BITS)
     type: DType
+    type_allowed = dtypes_of(_BITS)
     aliases: ClassVar[bool] = True
 
     def infer_shape(self, input: Shape) -> Shape:

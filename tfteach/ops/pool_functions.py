@@ -169,6 +169,7 @@ def _any_rank(
     ways: tuple[Any, Any, Any], input: Any, ksize: Any, strides: Any, padding: Any,
     data_format: str | None, name: str | None,
 ) -> Tensor:  # fmt: skip
+    geometry.need_shape(input)
     input = convert(input, name="input")
     if input._shape is not None:
         n = len(input._shape) - 2

@@ -72,7 +72,12 @@ def stream(ctx: Any, kind: Any) -> philox.Stream:
 
 
 def _sizes(shape: Any) -> tuple[int, ...]:
-    sizes = tuple(int(n) for n in np.asarray(shape).reshape(-1))
+    if np.ndim(shape) != 1:
+        text = ",".join(map(str, np.shape(shape)))
+        raise invalid_argument(
+            f"shape must be a vector of {{int32,int64}}, got shape [{text}]"
+        )
+    sizes = tuple(int(n) for n in shape)
     if any(n < 0 for n in sizes):
         raise invalid_argument(f"Dimension {min(sizes)} must be >= 0")
     return sizes
@@ -98,8 +103,9 @@ class _RandomOp(StatefulOp, abstract=True):
     def compute(self, ctx: Any, shape: Any) -> Any:
         sizes = _sizes(shape)
         count = _count(sizes)
-        generator = stream(ctx, self).reserve(count * philox.RESERVED_BLOCKS)
         dtype = self.dtype.numpy_dtype  # type: ignore[attr-defined]
+        np.empty(count, dtype)  # refuses at once what will never fit
+        generator = stream(ctx, self).reserve(count * philox.RESERVED_BLOCKS)
         numbers = type(self).draw(generator, count, dtype)
         return ctx.xp.asarray(numbers.astype(dtype, copy=False).reshape(sizes))
 

@@ -203,7 +203,7 @@ def py_func(
     kept.append(function)
     kind = PyFunc if stateful else PyFuncStateless
     op = kind(function.token, types)
-    result = op(list(inp), name=name)
+    result = op(inp, name=name)
     if not types:
         return result
     return result if is_list else result[0]

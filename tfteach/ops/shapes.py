@@ -11,7 +11,7 @@ import numpy as np
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.convert import convert
-from tfteach.framework.dtypes import DType, as_dtype, int32
+from tfteach.framework.dtypes import DType, as_dtype, dtypes_of, int32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import OPS, Op
@@ -29,6 +29,7 @@ class Shape_(Op):  # the name `Shape` is the type of static shapes
     op_type: ClassVar[str] = "Shape"
     signature = "input: T -> output: out_type"
     out_type: DType = int32
+    out_type_allowed = dtypes_of("int32 int64")
     takes_only_shapes: ClassVar[bool] = True
     is_expensive: ClassVar[bool] = False
 
@@ -47,6 +48,7 @@ class ShapeN(Op):
 
     signature = "input: N*T -> output: N*out_type"
     out_type: DType = int32
+    out_type_allowed = dtypes_of("int32 int64")
     takes_only_shapes: ClassVar[bool] = True
     is_expensive: ClassVar[bool] = False
 
@@ -65,6 +67,7 @@ class Size(Op):
 
     signature = "input: T -> output: out_type"
     out_type: DType = int32
+    out_type_allowed = dtypes_of("int32 int64")
     takes_only_shapes: ClassVar[bool] = True
     is_expensive: ClassVar[bool] = False
 

@@ -57,7 +57,13 @@ class Slice(Op):
         for i, length in enumerate(size):
             if length == -1:
                 whole = input[i] if begin is not None else None
-                wanted.append(None if whole is None else whole - int(begin[i]))
+                left = None if whole is None else whole - int(begin[i])
+                if left is not None and left < 0:
+                    raise ValueError(
+                        "Negative dimension size caused by subtracting "
+                        f"{int(begin[i])} from {whole}"
+                    )
+                wanted.append(left)
             else:
                 wanted.append(None if length is None else int(length))
         return tuple(wanted)

@@ -297,6 +297,12 @@ def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
 
     Source: python/framework/common_shapes.py.
     """
+    for given in (shape_x, shape_y):
+        if not isinstance(given, TensorShape):
+            raise AttributeError(
+                f"'{type(given).__name__}' object has no attribute 'ndims': expected a "
+                f"TensorShape, got {given!r}"
+            )
     x, y = as_shape(shape_x), as_shape(shape_y)
     try:
         return TensorShape(shapes.broadcast(x, y))

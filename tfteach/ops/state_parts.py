@@ -227,6 +227,8 @@ class _ResourceScatterNd(StatefulOp, abstract=True):
 
 
 def _check_points_shape(whole: Shape, indices: Shape, updates: Shape) -> None:
+    if indices == ():
+        raise ValueError("Shape must be at least rank 1 but is rank 0")
     if whole is None or not indices or indices[-1] is None:
         return
     if indices[-1] > len(whole):

@@ -198,4 +198,4 @@ def count_nonzero(
         x = convert(x, name="input")
         zero = upward("zeros")([], dtype=x.dtype)
         counted = cast(not_equal(x, zero), int64)
-        return cast(reduce_sum(counted, axis, bool(keepdims)), dtype)
+        return cast(reduce_sum(counted, axis, keepdims), dtype)

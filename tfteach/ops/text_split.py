@@ -161,13 +161,13 @@ def string_split(
 
     Source: StringSplit in core/ops/string_ops.cc.
     """
-    _only_sparse(result_type)
     if sep is not None and delimiter is not None:
         raise ValueError("Cannot specify both 'delimiter' and 'sep'")
     sep = delimiter if sep is None else sep
     with name_scope(name, "StringSplit", [source]):
         sep = convert(" " if sep is None else sep, string)
         source = convert(source, string)
+        _only_sparse(result_type)
         return _sparse(StringSplit(skip_empty)(source, sep))
 
 

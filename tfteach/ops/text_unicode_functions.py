@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tfteach.framework.attributes import as_text
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import int32, int64
 from tfteach.framework.export import export
@@ -94,6 +95,7 @@ def _decoded(
 ) -> tuple[Tensor, Any]:  # fmt: skip
     """(code points of one string, their first bytes or None)."""
     input = convert(input, name="input")
+    as_text("input_encoding", encoding)
     rank = input.shape.ndims
     if rank is None:
         raise ValueError("Rank of `input` must be statically known.")

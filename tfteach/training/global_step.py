@@ -44,7 +44,7 @@ def get_global_step(graph: Graph | None = None) -> Any:
     Raises:
       TypeError: what stands for it is no integer scalar.
     """
-    graph = get_default_graph() if graph is None else graph
+    graph = graph or get_default_graph()
     found = graph.get_collection(GraphKeys.GLOBAL_STEP)
     if len(found) > 1:
         get_logger().error("Multiple tensors in global_step collection.")
@@ -73,7 +73,7 @@ def create_global_step(graph: Graph | None = None) -> Any:
     Raises:
       ValueError: there is one already.
     """
-    graph = get_default_graph() if graph is None else graph
+    graph = graph or get_default_graph()
     if get_global_step(graph) is not None:
         raise ValueError('"global_step" already exists.')
     with graph.as_default(), graph.name_scope(None):
@@ -103,7 +103,7 @@ def get_or_create_global_step(graph: Graph | None = None) -> Any:
       >>> optimizer = tf.train.GradientDescentOptimizer(0.1)
       >>> train = optimizer.minimize(loss, global_step=step)
     """
-    graph = get_default_graph() if graph is None else graph
+    graph = graph or get_default_graph()
     step = get_global_step(graph)
     return create_global_step(graph) if step is None else step
 

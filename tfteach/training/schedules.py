@@ -31,10 +31,21 @@ def _need_step(step: Any, name: str) -> None:
         raise ValueError(f"None values not supported. {name} needs a global_step.")
 
 
+def decay_scope(name: Any) -> Any:
+    """A name scope as schedules open it, whose names are strings.
+
+    Raises:
+      ValueError: `name` is none.
+    """
+    if not isinstance(name, str):
+        raise ValueError(f"name for name_scope must be a string. Got {name!r}")
+    return name_scope(name)
+
+
 @contextmanager
 def _scope(name: str | None, default: str, rate: Any) -> Iterator[tuple[str, Tensor]]:
     """The schedule's name scope, and the learning rate as a Tensor in it."""
-    with name_scope(name or default) as scope:
+    with decay_scope(name or default) as scope:
         yield scope, convert(rate, name="initial_learning_rate")
 
 
@@ -211,7 +222,7 @@ def piecewise_constant(
         raise ValueError(
             "The length of boundaries should be 1 less than the length of values"
         )
-    with name_scope(name or "PiecewiseConstant"):
+    with decay_scope(name or "PiecewiseConstant"):
         step = convert(x)
         choices = [
             (step <= bounds[0], lambda: levels[0]),
