@@ -16,6 +16,7 @@ from tfteach.framework.errors import InvalidArgumentError
 from tfteach.framework.graph import Graph, get_default_graph
 from tfteach.framework.indexed_slices import IndexedSlices
 from tfteach.framework.operation import Tensor
+from tfteach.framework.shape import TensorShape
 from tfteach.ops import (
     arrange,
     array,
@@ -222,7 +223,8 @@ REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
      "x and y must both be non-None or both be None."),
     (lambda: choose.where(hole(3, dtype="bool"), hole(4, 5), hole(4, 5)), ValueError,
      r"Dimension 0 in both shapes must be equal, but are 3 and 4"),
-    (lambda: spread.broadcast_static_shape([3, 2], [None, 4]), ValueError,
+    (lambda: spread.broadcast_static_shape(
+        TensorShape([3, 2]), TensorShape([None, 4])), ValueError,
      r"Incompatible shapes for broadcasting: \(3, 2\) and \(\?, 4\)"),
     (lambda: spread.one_hot([1], 3, on_value=1, dtype=float32), TypeError,
      "of on_value does not match dtype parameter"),
