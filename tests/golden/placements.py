@@ -7,9 +7,13 @@ The file gets, for each run, the lines that it logged on stdout, and the class o
 error with the phrases that tell what is wrong where.
 """
 
+import contextlib
+import ctypes
 import json
+import os
 import re
 import sys
+import tempfile
 
 CPUS = (4, 1)
 LOCAL = "/job:localhost/replica:0/task:0/device:"
@@ -547,17 +551,12 @@ def runs_of(tf, function, cpus, logged):
     return found
 
 
-def main():
-    import ctypes
-    import os
-    import tempfile
-
-    import tensorflow as tf
-
+@contextlib.contextmanager
+def c_stdout():
+    """Gives a function: what TensorFlow has written with C's printf since."""
     libc = ctypes.CDLL(None)
-    golden = {}
     with tempfile.TemporaryFile("w+") as file:
-        os.dup2(file.fileno(), 1)  # TensorFlow writes with C's printf
+        os.dup2(file.fileno(), 1)
 
         def logged():
             libc.fflush(None)
@@ -567,6 +566,14 @@ def main():
             file.truncate()
             return lines
 
+        yield logged
+
+
+def main():
+    import tensorflow as tf
+
+    golden = {}
+    with c_stdout() as logged:
         for function in GRAPHS:
             for cpus in CPUS:
                 name = f"{function.__name__}/{cpus}"

@@ -13,6 +13,7 @@ import pytest
 
 import tfteach
 import tfteach as tf
+from tfteach.session.devices import native_log
 
 LOCAL = "/job:localhost/replica:0/task:0/device:"
 INVALID = tf.errors.InvalidArgumentError
@@ -334,10 +335,10 @@ def test_log_is_on_stderr_too_where_that_leads_elsewhere() -> None:
         "tf.Session(config=config).run(y)\n"
     )
 
-    def run(stderr: Any, level: str = "0") -> tuple[list[str], list[str]]:
+    def run(stderr: Any) -> tuple[list[str], list[str]]:
         done = subprocess.run(
             [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=stderr,
-            text=True, check=True, env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": level},
+            text=True, check=True, env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "0"},
         )  # fmt: skip
         return done.stdout.splitlines(), (done.stderr or "").splitlines()
 
@@ -351,7 +352,17 @@ def test_log_is_on_stderr_too_where_that_leads_elsewhere() -> None:
     for line, plain in zip(err[2:], out[1:], strict=True):
         assert re.match(stamp + r"placer\.cc:\d+\] " + re.escape(plain) + "$", line)
     assert run(subprocess.STDOUT) == (out, [])
-    assert run(subprocess.PIPE, "1") == (out, [])
+
+
+def test_the_level_of_the_native_log(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for least, shown in (("0", "IW"), ("1", "W"), ("2", ""), ("none", "IW")):
+        monkeypatch.setenv("TF_CPP_MIN_LOG_LEVEL", least)
+        for level in "IW":
+            native_log(level, "placer.cc:54] words")
+        lines = capsys.readouterr().err.splitlines()
+        assert [line.split(" ")[2] for line in lines] == list(shown)
 
 
 def test_log_calls_simulated_gpus_so(capsys: pytest.CaptureFixture[str]) -> None:

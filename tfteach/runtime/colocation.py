@@ -49,6 +49,7 @@ class Group:
         "is_kept",
         "members",
         "missing_kernel",
+        "rank",
         "request",
         "resource_request",
     )
@@ -60,6 +61,7 @@ class Group:
         makes_variable = makes_resource(op)
         self.resource_request = request if makes_variable else DeviceName()
         self.missing_kernel = ""
+        self.rank = 0  # as of trees that are joined by rank, for TF's words
         self.device: Device | None = None
         self.is_kept = False
 
@@ -86,6 +88,7 @@ class Group:
             _merged(self.request, other.request, soft)
         )
         self.members += other.members
+        self.rank = max(self.rank, other.rank, 1 + min(self.rank, other.rank))
         if self.device is None:
             self.device, self.is_kept = other.device, other.is_kept
 
@@ -112,7 +115,7 @@ def colocate(
       InvalidArgumentError: a request is malformed, or some contradict each other.
     """
     operations = list(operations)
-    groups = {op: Group(op, _request_of(op)) for op in operations}
+    groups = {op: Group(op, _request_of(op, i)) for i, op in enumerate(operations)}
     for op, device in kept.items():
         if op in groups:
             groups[op].keep(device)
@@ -137,7 +140,7 @@ def colocate(
             bound.add(op)
             join(op, source)
     _join_classes(operations, groups, soft, join)
-    bound.update(op for op in operations if op.name not in _group_names(op))
+    bound.update(op for op in operations if _group_names(op)[0] != op.name)
     _complete(operations, groups, bound)
     return groups
 
@@ -166,7 +169,9 @@ def _join_classes(
                         else (part)
                     )
                 if part is not None:
-                    raise _contradiction(op, other, part, hard)
+                    one_first = one.rank > two.rank
+                    pair = hard if one_first else (hard[1], hard[0])
+                    raise _contradiction(op, other, part, pair)
             if other is not op:
                 join(op, other)
 
@@ -203,18 +208,18 @@ def _merged(one: DeviceName, other: DeviceName, soft: bool) -> DeviceName:
     return both
 
 
-def _request_of(op: Operation) -> DeviceName:
+def _request_of(op: Operation, position: int) -> DeviceName:
     request = DeviceName.parse(op.device)
     if request is None:
-        raise malformed(op)
+        raise malformed(op, position + 2)  # TF's graph begins with two nodes of its own
     return request
 
 
 def _group_names(op: Operation) -> list[str]:
-    """The colocation groups of an op; one that names none is in a group of its name."""
+    """The colocation groups of an op: those that it names, and that of its own name."""
     if not op.extra_attrs or "_class" not in op.extra_attrs:
         return [op.name]
-    return [g[len(b"loc:@") :].decode() for g in op.colocation_groups()]
+    return [g[len(b"loc:@") :].decode() for g in op.colocation_groups()] + [op.name]
 
 
 def _handles_taken(op: Operation) -> list[int]:
@@ -234,13 +239,13 @@ def _handles_taken(op: Operation) -> list[int]:
     return found
 
 
-def malformed(op: Operation) -> InvalidArgumentError:
+def malformed(op: Operation, node_id: int) -> InvalidArgumentError:
     """TF's error for a request that is no device name."""
     error = InvalidArgumentError(
         None,
         None,
         f"Malformed device specification '{op.device}' in node: {{name:'{op.name}' "
-        f"id:{op.node_id + 1} op device:{{}} def:{{{defined(op)} = {op.type}}}}}\nA "
+        f"id:{node_id} op device:{{}} def:{{{defined(op)} = {op.type}}}}}\nA "
         "device function's result is kept as it is written. Write it like "
         "'/job:worker/task:0/device:GPU:1', '/gpu:0' or '/cpu:0'; a job begins with a "
         "letter, numbers are not negative.",

@@ -14,18 +14,18 @@ Source: core/common_runtime/placer.cc, colocation_graph.cc, graph_execution_stat
 from __future__ import annotations
 
 import functools
-import heapq
 from collections.abc import Iterable, Sequence
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from tfteach.framework.errors import InvalidArgumentError, OpError
 from tfteach.framework.graph import Graph
-from tfteach.framework.operation import Operation
+from tfteach.framework.operation import Operation, Tensor
 from tfteach.runtime.colocation import Group, colocate, defined, makes_resource
 from tfteach.runtime.device_name import DeviceName
 from tfteach.runtime.devices import Device
 from tfteach.runtime.gpu_kernels import BESIDE_INPUT, METADATA, computes_on_host
-from tfteach.runtime.step import Step
+from tfteach.runtime.placing_order import placing_order
+from tfteach.runtime.step import Edge, Step
 
 ONLY_DEVICE = "default: the only device"
 KEPT = "kept: its variable lives there since an earlier run"
@@ -107,6 +107,7 @@ class Placer:
         self._chosen: dict[Operation, tuple[Device, str]] = {}
         self._kept: dict[Operation, Device] = {}  # where ops with state are
         self._reasons: dict[str, str] = {}  # with one device: request -> reason
+        self._logged: set[Any] = set()  # the steps that have been, with `only_pruned`
 
     def twin(self) -> Placer:
         """One that would place alike, to ask what a run would do before it is run."""
@@ -122,12 +123,15 @@ class Placer:
         Raises:
           InvalidArgumentError: see `place`; the next call tries again.
         """
-        if self.only_pruned:
-            return
         state = len(graph.operations), graph.mutations
         if state == self._state:
             return
         start, mutations = self._state
+        if mutations != graph.mutations and graph.mutations:
+            placing_order(graph.operations)  # no cycle
+        if self.only_pruned:
+            self._state = state
+            return
         if mutations != graph.mutations or not start:
             start, self._reasons = 0, {}
         operations = graph.operations
@@ -166,20 +170,33 @@ class Placer:
     def _place_step(self, step: Step) -> None:
         """Place the ops of one step only, as `place_pruned_graph` asks."""
         operations = sorted((node.op for node in step.nodes), key=lambda o: o.node_id)
-        fetched = dict.fromkeys(step.fetches)
         host = self.devices[0].name
+        fetched = [
+            e.node.op.outputs[e.index] for e in step.fetches if not e.node.is_feed
+        ]
+        fetched += [
+            t for t, feed in step.feeds.items() if Edge(feed, 0) in step.fetches
+        ]
         ends = [
-            (f"_retval_{edge.node.op.name}_{edge.index}_{i}", "_Retval", host)
-            for i, edge in enumerate(fetched)
+            (f"_retval_{t.op.name}_{t.value_index}_{i}", "_Retval", host)
+            for i, t in enumerate(_by_name(fetched))
         ]
         feeds = [
             (f"_arg_{t.op.name}_{t.value_index}_{i}", "_Arg", host)
-            for i, t in enumerate(step.feeds)
+            for i, t in enumerate(_by_name(step.feeds))
         ]
         self._reasons = {}
-        self._place_graph(
-            operations, operations, _Ends(ends, feeds, {e.node.op for e in fetched})
-        )
+        key = (*ends, *feeds, *(node.name for node in step.targets))
+        log = self._log
+        if key in self._logged:  # in TF, fetches in another order run the same
+            self._log = NoLog()
+        try:
+            self._place_graph(
+                operations, operations, _Ends(ends, feeds, {t.op for t in fetched})
+            )
+        finally:
+            self._log = log
+        self._logged.add(key)
 
     def _place_graph(
         self,
@@ -233,7 +250,7 @@ class Placer:
         self, operations: Iterable[Operation], ends: _Ends | None = None
     ) -> None:
         """Choose a device for each of the operations; `ends` are those of a step."""
-        ordered = _in_placing_order(operations)
+        ordered = placing_order(operations)
         groups = colocate(ordered, self.allow_soft, self._kept)
         chosen: dict[Operation, tuple[Device, str]] = {}
         rows: list[tuple[str, str, str]] = []
@@ -412,38 +429,9 @@ class _Ends(NamedTuple):
     fetched: set[Operation]
 
 
-def _in_placing_order(operations: Iterable[Operation]) -> list[Operation]:
-    """The order of the nodes in TF's own graph: each op after what it needs.
-
-    That is the order of building, but for edges that were added later and graphs that
-    were imported in another order.
-    """
-    ordered = list(operations)
-    if all(source.node_id < op.node_id for op in ordered for source in _sources_of(op)):
-        return ordered
-    inside = set(ordered)
-    waits = {op: inside.intersection(_sources_of(op)) for op in ordered}
-    users: dict[Operation, list[Operation]] = {}
-    for op, sources in waits.items():
-        for source in sources:
-            users.setdefault(source, []).append(op)
-    pending = {op: len(sources) for op, sources in waits.items()}
-    ready = [op.node_id for op in ordered if not pending[op]]
-    by_id = {op.node_id: op for op in ordered}
-    found: list[Operation] = []
-    while ready:
-        found.append(by_id[heapq.heappop(ready)])
-        for user in users.get(found[-1], ()):
-            pending[user] -= 1
-            if not pending[user]:
-                heapq.heappush(ready, user.node_id)
-    return found + [op for op in ordered if pending[op]]  # a cycle: runs refuse it
-
-
-def _sources_of(op: Operation) -> list[Operation]:
-    """What an op needs, without the edges that lead back to a loop's begin."""
-    data = [t.op for t in op.inputs if not t.op.spec.closes_loop]
-    return data + op.control_inputs if op.control_inputs else data
+def _by_name(tensors: Iterable[Tensor]) -> list[Tensor]:
+    """Each tensor once, in the order in which TF numbers fetches and feeds."""
+    return sorted(set(tensors), key=lambda tensor: tensor.name)
 
 
 def _is_source(op: Operation) -> bool:

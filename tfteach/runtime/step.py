@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tfteach.framework.errors import OpError
+from tfteach.framework.errors import OpError, invalid_argument
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape, is_full
@@ -322,6 +322,19 @@ def _reads_after_writes(step: Step) -> bool:
     return False
 
 
+def cycle(stuck: list[str]) -> OpError:
+    """TF's error for ops that wait for one another.
+
+    Args:
+      stuck: the names of the ops that cannot run, in the order of the graph.
+    """
+    return invalid_argument(
+        f"Graph is invalid, contains a cycle with {len(stuck)} nodes, including: "
+        f"{', '.join(stuck[:3])}\nEach waits for another, or for one that does. Remove "
+        "the control dependency that closes the cycle."
+    )
+
+
 def sort_nodes(nodes: list[Node]) -> list[Node]:
     """A topological order, in which reads come before writes where both are legal.
 
@@ -352,10 +365,5 @@ def sort_nodes(nodes: list[Node]) -> list[Node]:
                 heapq.heappush(ready, (writes(user), position[user], user))
     if len(order) != len(nodes):
         stuck = [node.name for node in nodes if waiting[node] > 0]
-        from tfteach.framework.errors import invalid_argument
-
-        raise invalid_argument(
-            "Graph had at least one cycle: these nodes wait for one another: "
-            f"{', '.join(stuck[:10])}. Remove the control dependency that closes it."
-        )
+        raise cycle(stuck)
     return order
