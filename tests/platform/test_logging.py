@@ -102,3 +102,53 @@ def test_a_deprecated_name_warns_once(caplog: pytest.LogCaptureFixture) -> None:
         "removed after 2017-03-02."
     )
     assert rest == ["Instructions for updating:", "Use `tf.new`."]
+
+
+def test_deprecated_functions_and_arguments_warn_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """The words, asked of TensorFlow 1.15.5."""
+    code = (
+        "x = tf.constant([1.0])\n"
+        "tf.to_complex128(x); tf.to_complex128(x)\n"
+        "tf.sparse.reduce_sum\n"
+        "tf.count_nonzero(x, keep_dims=True); tf.count_nonzero(x)\n"
+    )
+    exec(compile(code, "program.py", "exec"), {"tf": tf})
+    first, second = caplog.messages
+    assert first == (
+        "From program.py:2: to_complex128 (from tensorflow.python.ops.math_ops) is "
+        "deprecated and will be removed in a future version.\n"
+        "Instructions for updating:\nUse `tf.cast` instead."
+    )
+    assert second.startswith(
+        "From program.py:4: calling count_nonzero (from tensorflow.python.ops.math_ops) "
+        "with keep_dims is deprecated and will be removed in a future version.\n"
+    )
+
+
+def test_deprecation_warnings_can_be_switched_off(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tfteach.framework import deprecation
+
+    monkeypatch.setattr(deprecation, "_PRINT_DEPRECATION_WARNINGS", False)
+    tf.to_bfloat16(tf.constant([1.0]))
+    assert not caplog.messages
+    inner = tf.python.util.deprecation
+    monkeypatch.setattr(inner, "_PRINT_DEPRECATION_WARNINGS", True)
+    assert deprecation._PRINT_DEPRECATION_WARNINGS
+    tf.to_bfloat16(tf.constant([1.0]))
+    assert len(caplog.messages) == 1
+
+
+def test_every_listed_deprecation_belongs_to_a_function() -> None:
+    from tfteach.framework.deprecation import _table
+
+    for public, rows in _table().items():
+        found = tf
+        for part in public.split("."):
+            found = getattr(found, part)
+        for row in rows:
+            function = getattr(found, row.member) if row.member else found
+            assert hasattr(function, "__wrapped__"), f"{public} {row.member}"

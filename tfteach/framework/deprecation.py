@@ -1,29 +1,95 @@
-"""Warnings for old names: once a function, through `tf.logging`, in TF's words.
+"""Deprecation warnings, issued once per function, through `tf.logging`.
 
-Source: python/util/deprecation.py (format of the message).
+`deprecated.tsv` lists what TensorFlow 1.15 warns of: public functions, methods and
+arguments.  `@export` attaches them to the functions of these names.  A program's calls
+are warned of, this package's are not.  Programs silence all warnings with
+
+    from tensorflow.python.util import deprecation
+    deprecation._PRINT_DEPRECATION_WARNINGS = False
+
+Source: python/util/deprecation.py (format of the messages).
 """
 
 from __future__ import annotations
 
 import functools
+import inspect
 import os
 import sys
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar
-
-from tfteach.framework.logger import get_logger
+from pathlib import Path
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
+_T = TypeVar("_T")
 
+_PRINT_DEPRECATION_WARNINGS = True  # TensorFlow's name, which programs set
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
-_warned: set[str] = set()
+
+
+class Deprecation(NamedTuple):
+    """Something deprecated about a function.
+
+    Attributes:
+      member: the method of the exported class; "" for a function.
+      positions: argument -> its position, where giving the argument is deprecated.
+      values: argument -> the value that is deprecated.
+      name: the function's name in TensorFlow.
+      module: where TensorFlow has it, below `tensorflow.`.
+      date: the day after which TensorFlow may remove it, or "".
+      instructions: what to use instead.
+    """
+
+    member: str
+    positions: dict[str, int]
+    values: dict[str, str]
+    name: str
+    module: str
+    date: str
+    instructions: str
+
+    def subject(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
+        """The words for what a call uses of it; None if it does not."""
+        where = f" (from tensorflow.{self.module})" if self.module else ""
+        if not self.positions and not self.values:
+            return f"{self.name}{where}"
+        for argument, position in self.positions.items():
+            if argument in kwargs or len(args) > position:
+                return f"calling {self.name}{where} with {argument}"
+        for argument, value in self.values.items():
+            if argument in kwargs and kwargs[argument] == value:
+                return f"calling {self.name}{where} with {argument}={value}"
+        return None
+
+
+def warn_if_deprecated(item: _T, names: tuple[str, ...]) -> _T:
+    """The object with the warnings for its public names, for `@export`.
+
+    Args:
+      item: a function or a class; the methods of a class are replaced.
+      names: below `tf.`.
+    """
+    found = [row for name in names for row in _table().get(name, ())]
+    if not found:
+        return item
+    if inspect.isfunction(item):
+        return _warning(item, found)  # type: ignore[return-value]
+    for member in dict.fromkeys(row.member for row in found):
+        rows = [row for row in found if row.member == member]
+        method = inspect.getattr_static(item, member)
+        if isinstance(method, property):
+            assert method.fget is not None
+            setattr(item, member, property(_warning(method.fget, rows), method.fset))
+        else:
+            setattr(item, member, _warning(method, rows))
+    return item
 
 
 def deprecated(
     date: str | None, instructions: str, module: str = "", name: str = ""
 ) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]:
-    """Decorator: the first call warns that the function is old.
+    """Decorator: the first call warns that the function is deprecated.
 
     Args:
       date: the day after which TensorFlow may remove it, or None.
@@ -34,32 +100,62 @@ def deprecated(
 
     def decorate(function: Callable[_P, _R]) -> Callable[_P, _R]:
         shown = name or function.__qualname__
-        when = "in a future version" if date is None else f"after {date}"
-        where = f" (from tensorflow.{module})" if module else ""
-
-        @functools.wraps(function)
-        def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-            if shown not in _warned:
-                _warned.add(shown)
-                get_logger().warning(
-                    "From %s: %s%s is deprecated and will be removed %s.\n"
-                    "Instructions for updating:\n%s",
-                    _user_line(),
-                    shown,
-                    where,
-                    when,
-                    instructions,
-                )
-            return function(*args, **kwargs)
-
-        return call
+        row = Deprecation("", {}, {}, shown, module, date or "", instructions)
+        return _warning(function, [row])
 
     return decorate
 
 
-def _user_line() -> str:
-    """`file:line` of the first frame outside this package."""
-    frame: Any = sys._getframe(2)
-    while frame.f_back is not None and frame.f_code.co_filename.startswith(_PACKAGE):
-        frame = frame.f_back
-    return f"{frame.f_code.co_filename}:{frame.f_lineno}"
+def _warning(function: Callable[_P, _R], rows: list[Deprecation]) -> Callable[_P, _R]:
+    """The function, which warns of each row once."""
+    pending = list(rows)
+
+    @functools.wraps(function)
+    def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        for row in pending:
+            subject = row.subject(args, kwargs)
+            if subject is not None and _warn(subject, row, sys._getframe(1)):
+                pending.remove(row)
+                break
+        return function(*args, **kwargs)
+
+    return call
+
+
+def _warn(subject: str, row: Deprecation, frame: Any) -> bool:
+    """Log the warning, if the program made the call; whether it did."""
+    if not _PRINT_DEPRECATION_WARNINGS or frame.f_code.co_filename.startswith(_PACKAGE):
+        return False
+    from tfteach.framework.logger import get_logger  # which is exported itself
+
+    get_logger().warning(
+        "From %s: %s is deprecated and will be removed %s.\n"
+        "Instructions for updating:\n%s",
+        f"{frame.f_code.co_filename}:{frame.f_lineno}",
+        subject,
+        f"after {row.date}" if row.date else "in a future version",
+        row.instructions,
+    )
+    return True
+
+
+@functools.cache
+def _table() -> dict[str, list[Deprecation]]:
+    """Public name -> what is deprecated about it."""
+    found: dict[str, list[Deprecation]] = {}
+    text = Path(__file__).with_name("deprecated.tsv").read_text("utf-8")
+    for line in text.splitlines():
+        public, member, arguments, name, module, date, instructions = line.split("\t")
+        given = [part for part in arguments.split(",") if part]
+        positions = dict(part.split(":") for part in given if ":" in part)
+        row = Deprecation(
+            member,
+            {argument: int(position) for argument, position in positions.items()},
+            dict(part.split("=") for part in given if "=" in part),
+            name,
+            module,
+            date,
+            instructions.replace("\\n", "\n"),
+        )
+        found.setdefault(public, []).append(row)
+    return found

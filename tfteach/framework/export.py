@@ -25,9 +25,12 @@ def export(*names: str) -> Callable[[_T], _T]:
     """Decorator: the object's public names below `tf.`, as `@export("nn.relu")`."""
 
     def note(item: _T) -> _T:
+        # Not above: this file also runs as a script.
+        from tfteach.framework.deprecation import warn_if_deprecated
+
         for name in names:
             EXPORTS[name] = (item.__module__, item.__qualname__)  # type: ignore[attr-defined]
-        return item
+        return warn_if_deprecated(item, names)
 
     return note
 
@@ -37,9 +40,15 @@ def export_value(module: str, **names: str) -> None:
 
     Keys are attributes of `module`; values are the public names, blank-separated.
     """
+    from tfteach.framework.deprecation import warn_if_deprecated
+
+    content = vars(sys.modules[module])
     for attribute, publics in names.items():
         for public in publics.split():
             EXPORTS[public] = (module, attribute)
+        if attribute in content:
+            warned = warn_if_deprecated(content[attribute], tuple(publics.split()))
+            content[attribute] = warned
 
 
 LATER = frozenset(

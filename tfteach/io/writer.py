@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from tfteach.framework.export import export
 from tfteach.framework.graph import Graph, get_default_graph
 from tfteach.framework.graphdef import graph_bytes
+from tfteach.framework.logger import get_logger
 from tfteach.framework.meta_graph import add_collections, meta_info, op_types_of
 from tfteach.framework.protos import message
 from tfteach.io import events
@@ -165,6 +166,10 @@ class FileWriter:
         if isinstance(given, Graph):
             data = graph_bytes(given, add_shapes=True)
         elif _is_message(given, "GraphDef"):
+            get_logger().warning(
+                "Passing a `GraphDef` to the SummaryWriter is deprecated. "
+                "Pass a `Graph` object instead, such as `sess.graph`."
+            )
             data = given.SerializeToString()
         else:
             raise TypeError(

@@ -253,8 +253,16 @@ class Inner(ModuleType):
             found = inner(f"{self._place}.{name}".lstrip("."))
         if found is None:
             raise AttributeError(self._told(name), name=name, obj=self)
-        setattr(self, name, found)
+        super().__setattr__(name, found)
         return found
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set it where it comes from as well: programs set switches here."""
+        for package in self.__dict__.get("_packages", ()):
+            place = _module(package)
+            if place is not None and name in vars(place):
+                setattr(place, name, value)
+        super().__setattr__(name, value)
 
     def _look_up(self, name: str) -> Any:
         name = _ALIASES.get(f"{self._place}.{name}", name)

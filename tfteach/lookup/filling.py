@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any
 
 from tfteach.framework.convert import convert
-from tfteach.framework.deprecation import deprecated
 from tfteach.framework.dtypes import DType, as_dtype, int64, string
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
@@ -38,7 +37,6 @@ def tables_initializer(name: str = "init_all_tables") -> Operation:
 
 
 @export("initialize_all_tables")
-@deprecated(None, "Use `tf.tables_initializer` instead.", "python.ops.lookup_ops")
 def initialize_all_tables(name: str = "init_all_tables") -> Operation:
     """`tf.tables_initializer` by its old name."""
     return tables_initializer(name)

@@ -10,7 +10,6 @@ from collections.abc import Callable
 from typing import Any, ClassVar
 
 from tfteach.framework import shape as shapes
-from tfteach.framework.deprecation import deprecated
 from tfteach.framework.dtypes import DType, dtypes_of, float32, float64
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
@@ -282,15 +281,7 @@ class ResizeArea(_Sized):
         return image_taps.area(size, out, self.align_corners)
 
 
-_OLD_HOME = "python.ops.image_ops_impl"
-
-
-def _instead(method: str) -> str:
-    return f"Use `tf.image.resize(...method=ResizeMethod.{method}...)` instead."
-
-
 @export("image.resize_bilinear")
-@deprecated(None, _instead("BILINEAR"), _OLD_HOME)
 def resize_bilinear(
     images: Any,
     size: Any,
@@ -327,7 +318,6 @@ def resize_bilinear(
 
 
 @export("image.resize_nearest_neighbor")
-@deprecated(None, _instead("NEAREST_NEIGHBOR"), _OLD_HOME)
 def resize_nearest_neighbor(
     images: Any,
     size: Any,
@@ -362,7 +352,6 @@ def resize_nearest_neighbor(
 
 
 @export("image.resize_bicubic")
-@deprecated(None, _instead("BICUBIC"), _OLD_HOME)
 def resize_bicubic(
     images: Any,
     size: Any,
@@ -396,7 +385,6 @@ def resize_bicubic(
 
 
 @export("image.resize_area")
-@deprecated(None, _instead("AREA"), "python.ops.gen_image_ops")
 def resize_area(
     images: Any, size: Any, align_corners: bool = False, name: str | None = None
 ) -> Tensor:

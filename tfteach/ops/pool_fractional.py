@@ -14,7 +14,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tfteach.framework import shape as shapes
-from tfteach.framework.deprecation import deprecated
 from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
@@ -267,15 +266,7 @@ _MaxPooled: Any = namedtuple("FractionalMaxPool", _FIELDS)  # type: ignore[misc]
 _AvgPooled: Any = namedtuple("FractionalAvgPool", _FIELDS)  # type: ignore[misc]
 
 
-def _instead(kind: str) -> str:
-    return (
-        "`seed2` and `deterministic` args are deprecated.  Use "
-        f"fractional_{kind}_pool_v2."
-    )
-
-
 @export("nn.fractional_max_pool")
-@deprecated(None, _instead("max"), "python.ops.nn_ops")
 def fractional_max_pool(
     value: Any,
     pooling_ratio: Any,
@@ -323,7 +314,6 @@ def fractional_max_pool(
 
 
 @export("nn.fractional_avg_pool")
-@deprecated(None, _instead("avg"), "python.ops.nn_ops")
 def fractional_avg_pool(
     value: Any,
     pooling_ratio: Any,

@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import IO, Any
 
 from tfteach.framework import errors
-from tfteach.framework.deprecation import deprecated
 from tfteach.framework.export import export
 from tfteach.platform import gfile
 from tfteach.platform.file_errors import error, local, told
@@ -202,7 +201,6 @@ class GFile(FileIO):
 class FastGFile(FileIO):
     """`tf.gfile.GFile` by its old name."""
 
-    @deprecated(None, "Use tf.gfile.GFile.", "python.platform.gfile")
     def __init__(self, name: Any, mode: str = "r") -> None:
         super().__init__(name, mode)
 

@@ -6,11 +6,10 @@ Source: python/framework/graph_util_impl.py.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
 from tfteach.framework import protos
-from tfteach.framework.deprecation import deprecated
 from tfteach.framework.dtypes import int32, string
 from tfteach.framework.export import export
 from tfteach.framework.graph import Graph
@@ -28,10 +27,6 @@ _VARIABLES = frozenset(("Variable", "VariableV2", "VarHandleOp"))
 _HANDLE_PASSES = frozenset("Switch Enter Exit Identity Merge NextIteration".split())
 
 
-def _old(name: str) -> Callable[..., Any]:
-    return deprecated(None, f"Use `tf.compat.v1.graph_util.{name}`")
-
-
 def _source(input_name: str) -> str:
     """The node that an input is of: `name`, `name:1` or `^name`."""
     if input_name.startswith("^"):
@@ -40,7 +35,6 @@ def _source(input_name: str) -> str:
 
 
 @export("graph_util.extract_sub_graph")
-@_old("extract_sub_graph")
 def extract_sub_graph(graph_def: Any, dest_nodes: list[str]) -> Any:
     """A GraphDef of the nodes that some nodes need, in the order of the whole.
 
@@ -87,7 +81,6 @@ def extract_sub_graph(graph_def: Any, dest_nodes: list[str]) -> Any:
 
 
 @export("graph_util.must_run_on_cpu")
-@_old("must_run_on_cpu")
 def must_run_on_cpu(node: Any, pin_variables_on_cpu: bool = False) -> bool:
     """Whether a node is one that TensorFlow has no GPU kernel for.
 
@@ -116,7 +109,6 @@ _INT32 = int32.as_datatype_enum
 
 
 @export("graph_util.tensor_shape_from_node_def_name")
-@_old("tensor_shape_from_node_def_name")
 def tensor_shape_from_node_def_name(graph: Graph, input_name: str) -> TensorShape:
     """The static shape of a tensor that is named as an input in a NodeDef.
 
@@ -129,7 +121,6 @@ def tensor_shape_from_node_def_name(graph: Graph, input_name: str) -> TensorShap
 
 
 @export("graph_util.remove_training_nodes")
-@_old("remove_training_nodes")
 def remove_training_nodes(
     input_graph: Any, protected_nodes: Iterable[str] | None = None
 ) -> Any:
@@ -183,7 +174,6 @@ def remove_training_nodes(
 
 
 @export("graph_util.convert_variables_to_constants")
-@_old("convert_variables_to_constants")
 def convert_variables_to_constants(
     sess: Any,
     input_graph_def: Any,

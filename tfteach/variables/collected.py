@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from tfteach.framework.deprecation import deprecated
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.keys import GraphKeys
@@ -17,8 +16,6 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.ops import flow, state
 from tfteach.ops.constant import constant
-
-_HERE = "python.ops.variables"
 
 
 def _collection(key: str, scope: str | None) -> list[Any]:
@@ -32,7 +29,6 @@ def global_variables(scope: str | None = None) -> list[Any]:
 
 
 @export("all_variables")
-@deprecated("2017-03-02", "Please use tf.global_variables instead.", _HERE)
 def all_variables() -> list[Any]:
     """Old name of `tf.global_variables`."""
     return global_variables()
@@ -84,7 +80,6 @@ def variables_initializer(var_list: Any, name: str = "init") -> Operation:
 
 
 @export("initialize_variables")
-@deprecated("2017-03-02", "Use `tf.variables_initializer` instead.", _HERE)
 def initialize_variables(var_list: Any, name: str = "init") -> Operation:
     """Old name of `tf.variables_initializer`."""
     return variables_initializer(var_list, name)
@@ -105,7 +100,6 @@ def global_variables_initializer() -> Operation:
 
 
 @export("initialize_all_variables")
-@deprecated("2017-03-02", "Use `tf.global_variables_initializer` instead.", _HERE)
 def initialize_all_variables() -> Operation:
     """Old name of `tf.global_variables_initializer`."""
     return global_variables_initializer()
@@ -118,7 +112,6 @@ def local_variables_initializer() -> Operation:
 
 
 @export("initialize_local_variables")
-@deprecated("2017-03-02", "Use `tf.local_variables_initializer` instead.", _HERE)
 def initialize_local_variables() -> Operation:
     """Old name of `tf.local_variables_initializer`."""
     return local_variables_initializer()
