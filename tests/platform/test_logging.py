@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 import tfteach as tf
+from tfteach.framework import deprecation
 
 
 @pytest.fixture(autouse=True)
@@ -85,6 +86,13 @@ def test_verbosity() -> None:
     assert tf.logging.FATAL == 50
 
 
+@pytest.fixture
+def warns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Deprecation warnings are on, whatever other tests have loaded."""
+    monkeypatch.setattr(deprecation, "_PRINT_DEPRECATION_WARNINGS", True)
+
+
+@pytest.mark.usefixtures("warns")
 def test_a_deprecated_name_warns_once(caplog: pytest.LogCaptureFixture) -> None:
     from tfteach.framework.deprecation import deprecated
 
@@ -104,6 +112,7 @@ def test_a_deprecated_name_warns_once(caplog: pytest.LogCaptureFixture) -> None:
     assert rest == ["Instructions for updating:", "Use `tf.new`."]
 
 
+@pytest.mark.usefixtures("warns")
 def test_deprecated_functions_and_arguments_warn_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
@@ -131,8 +140,6 @@ def test_deprecated_functions_and_arguments_warn_once(
 def test_deprecation_warnings_can_be_switched_off(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tfteach.framework import deprecation
-
     monkeypatch.setattr(deprecation, "_PRINT_DEPRECATION_WARNINGS", False)
     tf.to_bfloat16(tf.constant([1.0]))
     assert not caplog.messages

@@ -7,6 +7,8 @@ are warned of, this package's are not.  Programs silence all warnings with
     from tensorflow.python.util import deprecation
     deprecation._PRINT_DEPRECATION_WARNINGS = False
 
+and `%load_ext tfteach` does the same in a notebook.
+
 Source: python/util/deprecation.py (format of the messages).
 """
 

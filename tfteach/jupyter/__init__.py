@@ -43,9 +43,15 @@ __all__ = [*_LATER, "load_ipython_extension"]
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Register the magics; loading again changes nothing."""
+    """Register the magics; loading again changes nothing.
+
+    Deprecation warnings are switched off: they go to the cells' output, and name what
+    TensorFlow 2 has instead, which no lesson uses.
+    """
+    from tfteach.framework import deprecation
     from tfteach.jupyter.magics import register
 
+    deprecation._PRINT_DEPRECATION_WARNINGS = False
     register(shell)
 
 
