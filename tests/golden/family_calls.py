@@ -476,7 +476,26 @@ tf.signal.dct(tf.ones([3]), axis=0)
 tf.signal.dct(tf.ones([3]), norm='x')
 """
 
+CONTRIB_NN = """
+tf.contrib.sparsemax.sparsemax([[3.0, 1.0, 0.5], [0.1, 0.2, 0.3], [-1.0, -1.0, 2.0]])
+tf.contrib.sparsemax.sparsemax(late(logits(3, 2, 5)[0]), name='p')
+tf.contrib.sparsemax.sparsemax(tf.constant([[np.nan, 1.0], [np.inf, 1.0], [-np.inf, -np.inf], [-np.inf, 1.0]], tf.float64))
+slope(lambda x: tf.contrib.sparsemax.sparsemax(x) ** 2, logits(3, 2, 5)[0])
+(lambda x: tf.contrib.sparsemax.sparsemax_loss(x, tf.contrib.sparsemax.sparsemax(x), [[1.0, 0.0, 0.0], [0.0, 0.5, 0.5]]))(tf.constant([[3.0, 1.0, 0.5], [0.1, 0.2, 0.3]]))
+(lambda x: tf.contrib.sparsemax.sparsemax_loss(x, tf.contrib.sparsemax.sparsemax(x), [[0.0, 1.0]], name='l'))(tf.constant([[-np.inf, 1.0]]))
+slope(lambda x: tf.contrib.sparsemax.sparsemax_loss(x, tf.contrib.sparsemax.sparsemax(x), [[1.0, 0.0, 0.0], [0.0, 0.5, 0.5]]), [[3.0, 1.0, 0.5], [0.1, 0.2, 0.3]])
+tf.contrib.nn.alpha_dropout(tf.ones([3, 4]), 0.7, seed=5)
+tf.contrib.nn.alpha_dropout(tf.ones([3, 4]), late(0.7, []), noise_shape=[3, 1], seed=5, name='a')
+tf.contrib.nn.alpha_dropout(tf.ones([3, 4]), 1.0)
+tf.contrib.nn.alpha_dropout(tf.ones([3, 4]), 0.0)
+tf.contrib.nn.alpha_dropout(tf.ones([3, 4]), [0.5])
+tf.contrib.nn.deprecated_flipped_softmax_cross_entropy_with_logits([[1.0, 2.0]], [[0.0, 1.0]])
+tf.contrib.nn.deprecated_flipped_sparse_softmax_cross_entropy_with_logits([[1.0, 2.0]], [1], name='x')
+tf.contrib.nn.deprecated_flipped_sigmoid_cross_entropy_with_logits([[1.0, 2.0]], [[0.0, 1.0]])
+"""
+
 FAMILIES = {
+    "contrib.nn": CONTRIB_NN,
     "signal": SIGNAL,
     "crf": CRF,
     "hparams": HPARAMS,

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tfteach.api.contrib import rnn as rnn
     from tfteach.api.contrib import seq2seq as seq2seq
     from tfteach.api.contrib import slim as slim
+    from tfteach.api.contrib import sparsemax as sparsemax
     from tfteach.api.contrib import training as training
 
 _LATER = {
@@ -37,6 +38,7 @@ _LATER = {
     "rnn": ("tfteach.api.contrib", "rnn"),
     "seq2seq": ("tfteach.api.contrib", "seq2seq"),
     "slim": ("tfteach.api.contrib", "slim"),
+    "sparsemax": ("tfteach.api.contrib", "sparsemax"),
     "training": ("tfteach.api.contrib", "training"),
 }
 
