@@ -494,7 +494,30 @@ tf.contrib.nn.deprecated_flipped_sparse_softmax_cross_entropy_with_logits([[1.0,
 tf.contrib.nn.deprecated_flipped_sigmoid_cross_entropy_with_logits([[1.0, 2.0]], [[0.0, 1.0]])
 """
 
+METRICS = """
+metric(tf.contrib.metrics.streaming_auc(tf.constant([0.9, 0.2, 0.6, 0.4]), tf.constant([True, False, False, True]), None, 5, curve='PR'))
+metric(tf.contrib.metrics.streaming_auc(tf.constant([0.9, 0.2, 0.6, 0.4]), tf.constant([True, False, False, True]), tf.constant([1.0, 2.0, 0.5, 1.0]), num_thresholds=7, name='a'))
+metric(tf.contrib.metrics.streaming_specificity_at_sensitivity(tf.constant([0.9, 0.2, 0.6, 0.4]), tf.constant([True, False, False, True]), 0.5, num_thresholds=6))
+metric(tf.contrib.metrics.streaming_sensitivity_at_specificity(tf.constant([0.9, 0.2, 0.6, 0.4]), tf.constant([True, False, False, True]), 0.5, None, 6))
+metric(tf.contrib.metrics.streaming_precision_at_thresholds(tf.constant([0.9, 0.2, 0.6, 0.4]), tf.constant([True, False, False, True]), [0.3, 0.5]))
+metric(tf.contrib.metrics.streaming_recall_at_thresholds(tf.constant([0.9, 0.2, 0.6, 0.4]), tf.constant([True, False, False, True]), [0.3, 0.5]))
+metric(tf.contrib.metrics.streaming_sparse_recall_at_k(tf.constant(logits(1, 3, 4)[0]), tf.constant([[2], [0], [3]], tf.int64), 2))
+metric(tf.contrib.metrics.streaming_sparse_precision_at_k(tf.constant(logits(1, 3, 4)[0]), tf.constant([[2], [0], [3]], tf.int64), 2, class_id=2))
+metric(tf.contrib.metrics.streaming_sparse_average_precision_at_k(tf.constant(logits(1, 3, 4)[0]), tf.constant([[2], [0], [3]], tf.int64), 2))
+metric(tf.contrib.metrics.streaming_recall_at_k(tf.constant(logits(1, 3, 4)[0]), tf.constant([2, 0, 3]), 2))
+metric(tf.contrib.metrics.streaming_mean_tensor(tf.constant([0.9, 0.2, 0.6, 0.4])))
+metric(tf.contrib.metrics.streaming_mean_relative_error(tf.constant([0.9, 0.2, 0.6, 0.4]), tf.constant([1.0, 0.0, 1.0, 0.5]), tf.constant([1.0, 2.0, 0.0, 0.5])))
+metric(tf.contrib.metrics.streaming_percentage_less(tf.constant([0.9, 0.2, 0.6, 0.4]), 0.5))
+metric(tf.contrib.metrics.streaming_mean_iou(tf.constant([0, 1, 1]), tf.constant([0, 1, 0]), 2))
+tf.contrib.metrics.accuracy(tf.constant([1, 2, 3]), tf.constant([1, 0, 3]))
+tf.contrib.metrics.accuracy(tf.constant(['a', 'b']), tf.constant(['a', 'c']), tf.constant([1.0, 3.0]), 'acc')
+tf.contrib.metrics.accuracy(tf.constant([1.0]), tf.constant([1.0]))
+tf.contrib.metrics.accuracy(tf.constant([1]), tf.constant([True]))
+tf.contrib.metrics.set_size(tf.SparseTensor([[0, 0], [1, 1]], [1, 2], [2, 2]))
+"""
+
 FAMILIES = {
+    "contrib.metrics": METRICS,
     "contrib.nn": CONTRIB_NN,
     "signal": SIGNAL,
     "crf": CRF,
@@ -663,6 +686,15 @@ def helpers(tf):
         values = tf.constant(values, dtype)
         return tf.SparseTensor([[0, 0], [0, 1], [1, 0]], values, [2, 2])
 
+    def metric(pair):
+        """A metric after each of two updates, which are run alone."""
+        value, update = pair
+
+        def run(sess):
+            return [[sess.run(update), sess.run(value)][1] for _ in range(2)]
+
+        return run
+
     tensor_util = module(tf, "framework.tensor_util")
 
     def shape_of(tensor):
@@ -677,6 +709,7 @@ def helpers(tf):
         "sparse": sparse,
         "ids": ids,
         "shape_of": shape_of,
+        "metric": metric,
         "frozen": frozen,
         "part_of": part_of,
         "fed": fed,

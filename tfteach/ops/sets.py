@@ -202,7 +202,7 @@ def check_indices(op: Any, indices: Any, shape: Any) -> None:
 # ---- functions
 
 
-@export("sets.size", "sets.set_size")
+@export("sets.size", "sets.set_size", "contrib.metrics.set_size")
 def set_size(a: Any, validate_indices: bool = True) -> Tensor:
     """The number of different values in each row of a SparseTensor, as int32.
 
@@ -217,14 +217,16 @@ def set_size(a: Any, validate_indices: bool = True) -> Tensor:
     return SetSize(validate_indices)(a.indices, a.values, a.dense_shape)
 
 
-@export("sets.intersection", "sets.set_intersection")
+@export(
+    "sets.intersection", "sets.set_intersection", "contrib.metrics.set_intersection"
+)
 def set_intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
     """What both `a` and `b` have in each row; arguments as for `tf.sets.union`."""
     a, b, _ = _pair(a, b)
     return _operate(a, b, "intersection", validate_indices)
 
 
-@export("sets.difference", "sets.set_difference")
+@export("sets.difference", "sets.set_difference", "contrib.metrics.set_difference")
 def set_difference(
     a: Any, b: Any, aminusb: bool = True, validate_indices: bool = True
 ) -> SparseTensor:
@@ -237,7 +239,7 @@ def set_difference(
     return _operate(a, b, kind, validate_indices)
 
 
-@export("sets.union", "sets.set_union")
+@export("sets.union", "sets.set_union", "contrib.metrics.set_union")
 def set_union(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
     """What `a` or `b` has, in each row (the last dimension).
 

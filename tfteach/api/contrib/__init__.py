@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from tfteach.api.contrib import framework as framework
+from tfteach.api.contrib import metrics as metrics
 from tfteach.api.contrib import nn as nn
 from tfteach.api.contrib import signal as signal
 from tfteach.api.contrib import tensorboard as tensorboard
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from tfteach.api.contrib import legacy_seq2seq as legacy_seq2seq
     from tfteach.api.contrib import lookup as lookup
     from tfteach.api.contrib import losses as losses
-    from tfteach.api.contrib import metrics as metrics
     from tfteach.api.contrib import opt as opt
     from tfteach.api.contrib import rnn as rnn
     from tfteach.api.contrib import seq2seq as seq2seq
@@ -33,7 +33,6 @@ _LATER = {
     "legacy_seq2seq": ("tfteach.api.contrib", "legacy_seq2seq"),
     "lookup": ("tfteach.api.contrib", "lookup"),
     "losses": ("tfteach.api.contrib", "losses"),
-    "metrics": ("tfteach.api.contrib", "metrics"),
     "opt": ("tfteach.api.contrib", "opt"),
     "rnn": ("tfteach.api.contrib", "rnn"),
     "seq2seq": ("tfteach.api.contrib", "seq2seq"),
