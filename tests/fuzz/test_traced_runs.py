@@ -16,3 +16,14 @@ def test_traces_are_whole(first: int) -> None:
         for optimized in (True, False):
             metadata = traced(tf, seed, optimized)
             assert broken_rules(metadata) == [], (seed, optimized)
+
+
+def test_traces_on_simulated_gpus_are_whole() -> None:
+    tf.simulate_gpus(2, memory="16MiB")
+    try:
+        for seed in range(20):
+            for optimized in (True, False):
+                metadata = traced(tf, seed, optimized, gpus=True)
+                assert broken_rules(metadata) == [], (seed, optimized)
+    finally:
+        tf.simulate_gpus(0)

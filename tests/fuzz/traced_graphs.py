@@ -35,8 +35,9 @@ class Chance:
 class Builder:
     """Builds one random graph in the default graph of `tf`."""
 
-    def __init__(self, tf, seed):
+    def __init__(self, tf, seed, gpus=False):
         self.tf = tf
+        self.gpus = gpus
         self.chance = chance = Chance(seed)
         self.devices = 1 if chance.often(0.5) else 3
         self.feeds, self.values, self.operations, self.variables = {}, [], [], []
@@ -52,6 +53,9 @@ class Builder:
             self.add(f"n{i}")
 
     def somewhere(self):
+        if self.gpus:
+            names = ("/gpu:0", "/gpu:1", "/cpu:0", None)
+            return self.tf.device(self.chance.pick(names))
         if self.devices > 1 and self.chance.often(0.7):
             return self.tf.device(f"/cpu:{self.chance.number(self.devices)}")
         return self.tf.device(None)
@@ -132,11 +136,12 @@ class Builder:
         return Built(fetches, self.feeds, initializers, self.devices)
 
 
-def traced(tf, seed, optimized):
-    """The RunMetadata of one run of the graph of a seed."""
+def traced(tf, seed, optimized, gpus=False):
+    """The RunMetadata of one run of the graph of a seed; `gpus` puts ops on two."""
     with tf.Graph().as_default():
-        built = Builder(tf, seed).built()
+        built = Builder(tf, seed, gpus).built()
         config = tf.ConfigProto(device_count={"CPU": built.devices})
+        config.allow_soft_placement = gpus
         if not optimized:
             config.graph_options.optimizer_options.opt_level = -1
             config.graph_options.rewrite_options.disable_meta_optimizer = True

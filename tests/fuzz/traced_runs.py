@@ -86,10 +86,13 @@ def main() -> int:
     arguments = parser.parse_args()
     seeds = range(arguments.seed, arguments.seed + arguments.count)
     problems = []
-    for seed in seeds:
-        metadata = traced_graphs.traced(tf, seed, optimized=True)
-        problems += [f"seed {seed}: {text}" for text in broken_rules(metadata)]
-    print(f"{len(seeds)} optimized runs, {len(problems)} broken rules")
+    for gpus in (0, 2):
+        tf.simulate_gpus(gpus)
+        for seed in seeds:
+            metadata = traced_graphs.traced(tf, seed, True, gpus=gpus > 0)
+            problems += [f"seed {seed}: {text}" for text in broken_rules(metadata)]
+    tf.simulate_gpus(0)
+    print(f"{2 * len(seeds)} optimized runs, {len(problems)} broken rules")
     python = os.environ.get("TFTEACH_ORACLE")
     if python:
         theirs = told_by_tensorflow(python, seeds.start, len(seeds))

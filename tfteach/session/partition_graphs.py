@@ -306,9 +306,8 @@ class ExecutedGraph:
         return sorted(found)
 
     def _on(self, source: Source, device: Device, edge: Edge) -> Source:
-        """The value on a device: what only its shape is asked of was not copied."""
-        is_half = isinstance(edge.node.spec, Send | Recv)
-        if source.device is device or is_half:
+        """The value on a device: no copy is made of what a GPU takes in host memory."""
+        if source.device is device:
             return source
         found = self._carried.get((str(source), device))
         if found is None:
