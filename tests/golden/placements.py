@@ -182,6 +182,20 @@ def rows(tf):
     yield train
 
 
+def slots_elsewhere(tf):
+    """What `minimize` makes asks for the device around it, beside its variables."""
+    v = tf.get_variable("v", [], initializer=tf.ones_initializer())
+    w = tf.get_variable("w", [], use_resource=True, initializer=tf.ones_initializer())
+    with tf.device("/cpu:1"):
+        train = tf.train.AdamOptimizer().minimize(v * w)
+        with tf.colocate_with(v.op):
+            tf.Variable(1.0, name="beside")
+            with tf.device("/cpu:2"), tf.init_scope():
+                tf.constant(1.0, name="inside")
+    yield tf.global_variables_initializer()
+    yield train
+
+
 def partitions(tf):
     with tf.device("/cpu:2"):
         v = tf.get_variable(
@@ -496,7 +510,8 @@ def malformed_soft(tf):
 
 GRAPHS = [
     product, training, control_flow, resources, loop_gradient, grown_with_state,
-    where_sources_go, metadata, added_later, device_functions, rows, partitions, mapped,
+    where_sources_go, metadata, added_later, device_functions, rows, slots_elsewhere,
+    partitions, mapped,
     imported, recurrent, soft, soft_colocation, pruned, pruned_but_needed, state,
     waits_for_variables, contradiction_with_what_is_placed, soft_with_what_is_placed,
     resource_from_elsewhere, absent_source, absent_product, absent_sum_of_placeholder,

@@ -27,7 +27,7 @@ from tfteach.framework.device import (
     written_name,
 )
 from tfteach.framework.export import export_value
-from tfteach.framework.stacks import get_default_graph
+from tfteach.framework.stacks import get_default_graph, has_default_graph
 
 if TYPE_CHECKING:
     from tfteach.framework.graph import Graph
@@ -75,6 +75,10 @@ class ScopeState:
       attrs, container, gradient_overrides, kernel_labels: the sum of the blocks that
         set them.
       context: the innermost loop or branch that is being built.
+      set_aside: the devices that the `colocate_with` blocks have set aside, outermost
+        first, as (devices, fixed_device).
+      entry: which of `set_aside` an `init_scope` finds: the devices at the innermost
+        block that makes a graph the default; None outside any.
     """
 
     __slots__ = (
@@ -84,9 +88,11 @@ class ScopeState:
         "context",
         "control",
         "devices",
+        "entry",
         "fixed_device",
         "gradient_overrides",
         "kernel_labels",
+        "set_aside",
     )
 
     def __init__(self) -> None:
@@ -99,6 +105,8 @@ class ScopeState:
         self.gradient_overrides: dict[str, str] = {}
         self.kernel_labels: dict[str, str] = {}
         self.context: Any = None
+        self.set_aside: tuple[tuple[tuple[DeviceLike, ...], str | None], ...] = ()
+        self.entry: int | None = None
 
     def replace(self, changes: dict[str, Any]) -> ScopeState:
         """A copy with these attributes changed."""
@@ -108,6 +116,7 @@ class ScopeState:
         copy.attrs, copy.container = self.attrs, self.container
         copy.gradient_overrides = self.gradient_overrides
         copy.kernel_labels, copy.context = self.kernel_labels, self.context
+        copy.set_aside, copy.entry = self.set_aside, self.entry
         for name, value in changes.items():
             setattr(copy, name, value)
         return copy
@@ -293,13 +302,44 @@ def open_colocation(graph: Graph, op: Any, ignore: bool) -> Iterator[None]:
     colocation = () if ignore else scopes.state.colocation
     if op is not None:
         colocation = (op, *colocation)
+    state = scopes.state
+    entry = state.entry
+    if entry is None and has_default_graph():
+        entry = len(state.set_aside)
     entered = scopes.enter(
-        {"colocation": colocation, "devices": (), "fixed_device": ""}
+        {
+            "colocation": colocation,
+            "devices": (),
+            "fixed_device": "",
+            "set_aside": (*state.set_aside, (state.devices, state.fixed_device)),
+            "entry": entry,
+        }
     )
     try:
         yield
     finally:
-        scopes.leave(entered, "colocation devices fixed_device")
+        scopes.leave(entered, "colocation devices fixed_device set_aside entry")
+
+
+@contextmanager
+def open_init_scope(graph: Graph) -> Iterator[None]:
+    """New ops wait for nothing, and are in no branch or loop.
+
+    A `colocate_with` around it has set aside the devices asked for: they count again,
+    as variables' do in TF, unless other ones are asked for inside that block.
+    """
+    scopes = graph.scopes
+    state = scopes.state
+    changes: dict[str, Any] = {"entry": len(state.set_aside)}
+    if not state.devices and state.entry is not None:
+        for devices, fixed in state.set_aside[state.entry : state.entry + 1]:
+            changes |= {"devices": devices, "fixed_device": fixed}
+    with graph.control_dependencies(None):
+        entered = scopes.enter(changes)
+        try:
+            yield
+        finally:
+            scopes.leave(entered, "entry devices fixed_device")
 
 
 @contextmanager

@@ -29,6 +29,11 @@ def get_default_graph() -> Graph:
     return graphs[-1] if graphs else _global_default()
 
 
+def has_default_graph() -> bool:
+    """Whether some graph has been made the default in this thread."""
+    return bool(_STACKS.graphs)
+
+
 def _global_default() -> Graph:
     global _global_graph
     if _global_graph is None:

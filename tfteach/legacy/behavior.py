@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from tfteach.framework.export import export, export_value
-from tfteach.framework.scope import control_dependencies
+from tfteach.framework.scope import open_init_scope
+from tfteach.framework.stacks import get_default_graph
 from tfteach.legacy.renamed import missing
 from tfteach.variables.base import disable_resource_variables
 
@@ -21,7 +22,7 @@ from tfteach.variables.base import disable_resource_variables
 @contextmanager
 def init_scope() -> Iterator[None]:
     """A context manager: new ops wait for nothing, and are in no branch or loop."""
-    with control_dependencies(None):
+    with open_init_scope(get_default_graph()):
         yield
 
 

@@ -10,7 +10,7 @@ from tfteach.framework.convert import convert
 from tfteach.framework.export import export
 from tfteach.framework.graph import Operation, get_default_graph
 from tfteach.framework.keys import GraphKeys
-from tfteach.framework.scope import colocate_with, name_scope
+from tfteach.framework.scope import colocate_with, name_scope, open_init_scope
 from tfteach.initializers import Zeros
 from tfteach.ops import flow
 from tfteach.ops.cast import cast
@@ -170,7 +170,7 @@ class ExponentialMovingAverage:
     def _make(self, value: Any) -> Any:
         """The variable that keeps an average."""
         graph = get_default_graph()
-        with graph.control_dependencies(None):  # made once: nothing holds it up
+        with open_init_scope(graph):  # made once: nothing holds it up
             if isinstance(value, Variable):
                 start = value.initialized_value()
                 average = slot_creator.create_slot(value, start, self._name)

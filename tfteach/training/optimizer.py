@@ -22,7 +22,7 @@ from tfteach.framework.indexed_slices import (
 )
 from tfteach.framework.keys import GraphKeys
 from tfteach.framework.op import OPS
-from tfteach.framework.scope import colocate_with, name_scope
+from tfteach.framework.scope import colocate_with, name_scope, open_init_scope
 from tfteach.ops import flow, shapes
 from tfteach.ops.adjoint import upward
 from tfteach.ops.cast import cast
@@ -210,7 +210,7 @@ class Optimizer:
                 f"No gradients provided for any variable: {[str(v) for _, v in pairs]}."
             )
         # Slots are made once, so what the caller waits for must not hold them up.
-        with get_default_graph().control_dependencies(None):
+        with open_init_scope(get_default_graph()):
             self._create_slots(variables)
         with name_scope(name, self._name) as scope:
             self._prepare()

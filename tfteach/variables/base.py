@@ -15,6 +15,7 @@ from tfteach.framework.export import export
 from tfteach.framework.graph import Graph, get_default_graph
 from tfteach.framework.keys import GraphKeys
 from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.scope import open_init_scope
 from tfteach.framework.shape import TensorShape
 from tfteach.framework.stacks import get_default_session
 from tfteach.ops import state
@@ -325,7 +326,7 @@ class Variable(PartUpdates, metaclass=_VariableMeta):
         """The value if there is one, else the initial value, without assigning it."""
         from tfteach.control.branch import cond
 
-        with self.graph.control_dependencies(None):
+        with open_init_scope(self.graph):
             return cond(
                 state.is_variable_initialized(self),
                 self.read_value,

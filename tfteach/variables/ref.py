@@ -14,7 +14,7 @@ from tfteach.framework.graph import get_default_graph
 from tfteach.framework.keys import GraphKeys
 from tfteach.framework.op import OPS
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.framework.scope import name_scope
+from tfteach.framework.scope import name_scope, open_init_scope
 from tfteach.framework.shape import TensorShape, as_shape, is_full
 from tfteach.ops import state
 from tfteach.ops.array import identity
@@ -67,7 +67,7 @@ class RefVariable(Variable):
         values = [] if callable(initial_value) else [initial_value]
         graph = get_default_graph()
         with (
-            graph.control_dependencies(None),
+            open_init_scope(graph),
             name_scope(name, "Variable", values) as scope,
         ):
             self._build(initial_value, scope, dtype, validate_shape, shape)

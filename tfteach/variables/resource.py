@@ -15,7 +15,7 @@ from tfteach.framework.convert import convert, register_tensor_conversion_functi
 from tfteach.framework.dtypes import DType
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.framework.scope import name_scope
+from tfteach.framework.scope import name_scope, open_init_scope
 from tfteach.framework.shape import TensorShape, as_shape, as_tensor_shape
 from tfteach.ops import resource as ops
 from tfteach.ops.array import identity
@@ -283,7 +283,7 @@ class ResourceVariable(BaseResourceVariable):
         values = [] if callable(initial_value) else [initial_value]
         graph = get_default_graph()
         with (
-            graph.control_dependencies(None),
+            open_init_scope(graph),
             name_scope(name, "Variable", values) as scope,
         ):
             self._build(initial_value, scope, dtype, shape)
