@@ -81,22 +81,33 @@ def ops_between(
 
 def _reached(ordered: list[Operation], from_ops: Sequence[Operation]) -> set[Operation]:
     reached = set(from_ops)
-    while True:
-        before, in_order = len(reached), True
-        for op in ordered:
-            if op in reached:
-                continue
-            for t in op.inputs:
-                source = t.op
-                if source in reached:
-                    if t.dtype.as_datatype_enum in _DIFFERENTIABLE:
-                        reached.add(op)
-                        break
-                elif source.node_id > op.node_id:
-                    in_order = False
-        # A graph whose edges all lead to later nodes needs one pass only.
-        if in_order or len(reached) == before:
-            return reached
+    in_order = True
+    for op in ordered:
+        if op in reached:
+            continue
+        for t in op.inputs:
+            source = t.op
+            if source in reached:
+                if t.dtype.as_datatype_enum in _DIFFERENTIABLE:
+                    reached.add(op)
+                    break
+            elif source.node_id > op.node_id:
+                in_order = False
+    # A graph whose edges all lead to later nodes needs one pass only.
+    if in_order:
+        return reached
+    users: dict[Operation, list[Operation]] = {}
+    for op in ordered:
+        for t in op.inputs:
+            if t.dtype.as_datatype_enum in _DIFFERENTIABLE:
+                users.setdefault(t.op, []).append(op)
+    stack = list(reached)
+    while stack:
+        for user in users.get(stack.pop(), ()):
+            if user not in reached:
+                reached.add(user)
+                stack.append(user)
+    return reached
 
 
 def _node_id(op: Operation) -> int:

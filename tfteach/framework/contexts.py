@@ -117,7 +117,9 @@ class ControlFlowContext:
             inside = context is not None and context.while_context is loop
             (inner if inside else outer).append(other)
         if outer:
+            before = op.inputs, op.control_inputs
             op.control_inputs = inner
+            self.graph.edges_changed(op, *before)
         return outer
 
 

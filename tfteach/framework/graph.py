@@ -7,11 +7,12 @@ Source: python/framework/ops.py (API, naming rules and messages).
 
 from __future__ import annotations
 
+import bisect
 import itertools
 import threading
 import weakref
-from collections.abc import Iterable, Iterator
-from typing import Any, Protocol
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tfteach.framework.export import export_value
 from tfteach.framework.graph_collections import GraphCollections
@@ -36,6 +37,9 @@ from tfteach.framework.scope import (
     open_name_scope,
 )
 from tfteach.framework.stacks import default_graph, get_default_graph
+
+if TYPE_CHECKING:
+    from tfteach.framework.static import KnownValues
 
 __all__ = [
     "Graph",
@@ -79,6 +83,7 @@ class Graph(GraphCollections):
         self.has_control_flow = False  # whether there was ever a context
         self.observers: tuple[Observer, ...] = observers_of_new(self)
         self.mutations = 0
+        self.known: KnownValues | None = None
         self.is_planned = False  # whether sessions have checked feeds
         self.planners: tuple[weakref.ref[Planner], ...] = ()
         self.finalized = False
@@ -92,7 +97,7 @@ class Graph(GraphCollections):
         self._control_outputs: dict[Operation, list[Operation]] = {}
         # Node bytes of earlier exports, and the mutations they stand for.
         self.encoded: tuple[int, list[bytes]] = (0, [])
-        self._indexed = (0, 0)  # operations, mutations seen by the reverse edges
+        self._indexed = 0  # how many operations the reverse edges know
 
     # ---- defaults and state
 
@@ -219,6 +224,12 @@ class Graph(GraphCollections):
                 self._unfeedable.difference_update(op.outputs)
             self._unfetchable -= gone
             self.operations[:] = [op for op in self.operations if op not in gone]
+            for number, op in enumerate(self.operations, 1):
+                op.node_id = number
+            self._consumers.clear()
+            self._control_outputs.clear()
+            self._indexed = 0
+            self.known = None
             self.mutations += 1
 
     def announce(self, op: Operation) -> None:
@@ -239,6 +250,15 @@ class Graph(GraphCollections):
         with self.lock:
             self.observers = (*self.observers, callback)
         return Subscription(self, callback)
+
+    def known_values(self) -> KnownValues:
+        """What was found of values before any run (framework/static.py)."""
+        known = self.known
+        if known is None:
+            from tfteach.framework.static import KnownValues
+
+            known = self.known = KnownValues()
+        return known
 
     # ---- looking up
 
@@ -343,22 +363,28 @@ class Graph(GraphCollections):
             )
         return op
 
-    # ---- reverse edges, kept up only when somebody asks
+    # ---- reverse edges, recorded only when somebody asks
 
     def _index_edges(self) -> None:
+        if self._indexed == len(self.operations):
+            return
         with self.lock:
-            done, mutations = self._indexed
-            if mutations != self.mutations:
-                done, mutations = 0, self.mutations
-                self._consumers.clear()
-                self._control_outputs.clear()
-            new = self.operations[done:]
-            for op in new:
+            for op in self.operations[self._indexed :]:
                 for tensor in dict.fromkeys(op.inputs):
                     self._consumers.setdefault(tensor, []).append(op)
                 for other in op.control_inputs:
                     self._control_outputs.setdefault(other, []).append(op)
-            self._indexed = (done + len(new), mutations)
+                self._indexed = op.node_id
+
+    def edges_changed(
+        self, op: Operation, inputs: Sequence[Tensor], controls: list[Operation]
+    ) -> None:
+        """Record that an op had other inputs and control inputs until now."""
+        with self.lock:
+            if op.node_id > self._indexed:
+                return
+            _move(op, self._consumers, set(inputs), set(op.inputs))
+            _move(op, self._control_outputs, set(controls), set(op.control_inputs))
 
     def consumers_of(self, tensor: Tensor) -> list[Operation]:
         """The operations that take `tensor`, in the order they were added."""
@@ -577,6 +603,16 @@ class Graph(GraphCollections):
         from tfteach.framework.graphdef import as_graph_def
 
         return as_graph_def(self, add_shapes)
+
+
+def _move(
+    op: Operation, users: dict[Any, list[Operation]], old: set[Any], new: set[Any]
+) -> None:
+    """Let `op` use the `new` keys where it used the `old` ones."""
+    for key in old - new:
+        users[key].remove(op)
+    for key in new - old:
+        bisect.insort(users.setdefault(key, []), op, key=lambda user: user.node_id)
 
 
 export_value(

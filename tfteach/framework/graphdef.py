@@ -162,6 +162,8 @@ def _field(kind: str, value: Any) -> Any:
 
 def set_attribute(op: Operation, name: str, value: Any) -> None:
     """Set an attribute of a node; a field of its op gets a changed op."""
+    if op.graph.known is not None:
+        op.graph.known.forget(op)
     annotation = type(op.spec).fields.get(name)
     if annotation is not None:
         kind = KINDS[annotation]

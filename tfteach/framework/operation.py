@@ -338,15 +338,13 @@ class Operation:
             if op.graph is not self.graph:
                 raise ValueError(f"{op!r} must be from the same graph as {self!r}.")
         new = [op for op in ops if op not in self.control_inputs]
-        self.control_inputs = [*self.control_inputs, *new]
-        self.graph.note_mutation()
+        self._change_edges(self.inputs, [*self.control_inputs, *new])
 
     def _add_control_input(self, op: Operation) -> None:
         self._add_control_inputs([op])
 
     def _remove_all_control_inputs(self) -> None:
-        self.control_inputs = []
-        self.graph.note_mutation()
+        self._change_edges(self.inputs, [])
 
     def _update_input(self, index: int, tensor: Tensor) -> None:
         """Replace one input, as the builders of loops must."""
@@ -354,8 +352,19 @@ class Operation:
             raise ValueError(f"{tensor!r} must be from the same graph as {self!r}.")
         inputs = list(self.inputs)
         inputs[index] = tensor
-        self.inputs = tuple(inputs)
-        self.graph.note_mutation()
+        self._change_edges(tuple(inputs), self.control_inputs)
+
+    def _change_edges(
+        self, inputs: tuple[Tensor, ...], control_inputs: list[Operation]
+    ) -> None:
+        graph = self.graph
+        graph._check_not_finalized()
+        if graph.known is not None:
+            graph.known.forget(self)
+        before = self.inputs, self.control_inputs
+        self.inputs, self.control_inputs = inputs, control_inputs
+        graph.edges_changed(self, *before)
+        graph.note_mutation()
 
     def _get_control_flow_context(self) -> Any:
         return self.control_flow_context

@@ -7,8 +7,8 @@ Source: python/framework/tensor_util.py.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,6 +29,201 @@ _FOLDED_SIZES = _FOLDED.union(("FloorDiv",))
 _MAX_FOLDED_SIZE = 1 << 16
 
 
+class _Blocked(NamedTuple):
+    """Why a value is not known yet: a static shape, which may be refined later."""
+
+    tensor: Tensor
+    shape: Shape
+
+    @property
+    def is_current(self) -> bool:
+        return self.tensor._shape is self.shape
+
+
+_NEVER = object()  # no refinement of shapes makes this value known
+_MAX_CACHED_SIZE = 256  # elements of a value that the graph keeps
+
+
+class _Values:
+    """The values that a graph alone determines, as far as they were asked for.
+
+    What was found is cached, or each op of a long computation of sizes would be
+    computed anew for every op behind it; and the search needs no recursion, since such
+    a computation may be thousands of ops long.
+
+    Attributes:
+      cached: by tensor: the value, or `_NEVER`, or a `_Blocked`.
+    """
+
+    def __init__(self) -> None:
+        self.cached: dict[Tensor, Any] = {}
+
+    def find(self, tensor: Tensor) -> Any:
+        """The value as an array; `_NEVER` or a `_Blocked` if it is not known."""
+        if tensor.op.type == "Const":
+            return tensor.op.spec.value  # type: ignore[attr-defined]
+        found = self._valid(tensor)
+        if found is not None:
+            return found
+        large: dict[Tensor, Any] = {}
+        stack = [tensor]
+        while stack:
+            top = stack[-1]
+            found = self._valid(top) if top not in large else large[top]
+            if found is None:
+                found = self._computed(top, large, stack)
+                if found is None:
+                    continue  # an input comes first
+                if _is_known(found) and np.size(found) > _MAX_CACHED_SIZE:
+                    large[top] = found
+                else:
+                    self.cached[top] = found
+            stack.pop()
+        return found
+
+    def _valid(self, tensor: Tensor) -> Any:
+        found = self.cached.get(tensor)
+        if type(found) is _Blocked and not found.is_current:
+            return None
+        return found
+
+    def _computed(
+        self, tensor: Tensor, large: dict[Tensor, Any], stack: list[Tensor]
+    ) -> Any:
+        """The value; None if an input has to be found first, now on the stack."""
+        found = self.at_once(tensor)
+        if found is not None:
+            return found
+        values = []
+        for source in tensor.op.inputs:
+            if source.op.type == "Const":
+                found = source.op.spec.value  # type: ignore[attr-defined]
+            elif source in large:
+                found = large[source]
+            else:
+                found = self._valid(source)
+            if found is None:
+                stack.append(source)
+                return None
+            if not _is_known(found):
+                return self.unknown(tensor, found)
+            values.append(found)
+        found = self.combined(tensor, values)
+        if isinstance(found, np.ndarray):
+            found.flags.writeable = False
+        return found
+
+    def at_once(self, tensor: Tensor) -> Any:
+        """What is found without looking at the inputs' values; else None."""
+        raise NotImplementedError
+
+    def unknown(self, tensor: Tensor, why: Any) -> Any:
+        """What follows from an input's value not being known."""
+        return why
+
+    def combined(self, tensor: Tensor, values: list[Any]) -> Any:
+        """What follows from the inputs' values."""
+        raise NotImplementedError
+
+
+def _is_known(found: Any) -> bool:
+    return found is not _NEVER and type(found) is not _Blocked
+
+
+def _value_of_shape(tensor: Tensor) -> Any:
+    """The value of a Shape, ShapeN, Size or Rank, if the static shape is known."""
+    op = tensor.op
+    kind = op.type
+    source = op.inputs[tensor.value_index]
+    shape = source._shape
+    if kind == "Rank":
+        return (
+            _Blocked(source, shape) if shape is None else np.array(len(shape), np.int32)
+        )
+    if not is_full(shape):
+        return _Blocked(source, shape)
+    value = np.prod(shape) if kind == "Size" else shape  # type: ignore[arg-type]
+    return np.array(value, tensor.dtype.numpy_dtype)
+
+
+class _FoldedValues(_Values):
+    """Values through ops of some types, as TensorFlow's Python has them."""
+
+    def __init__(self, through: frozenset[str]) -> None:
+        super().__init__()
+        self._through = through
+
+    def at_once(self, tensor: Tensor) -> Any:
+        kind = tensor.op.type
+        if kind in ("Shape", "Size", "Rank"):
+            return _value_of_shape(tensor)
+        return None if kind in self._through else _NEVER
+
+    def combined(self, tensor: Tensor, values: list[Any]) -> Any:
+        shape = tensor._shape
+        if is_full(shape) and np.prod(shape) > _MAX_FOLDED_SIZE:  # type: ignore[arg-type]
+            return _NEVER
+        return tensor.op.spec.compute(np, *values)
+
+
+class _ComputedValues(_Values):
+    """Values through any op, none of whose ancestors depends on a run."""
+
+    def at_once(self, tensor: Tensor) -> Any:
+        op = tensor.op
+        if not op.inputs or op.spec.is_stateful or not op.spec.is_foldable:
+            return _NEVER
+        if op.control_inputs:
+            return _NEVER
+        if op.type in _OF_SHAPES:
+            found = _value_of_shape(tensor)
+            return found if _is_known(found) else None
+        return None
+
+    def unknown(self, tensor: Tensor, why: Any) -> Any:
+        return _value_of_shape(tensor) if tensor.op.type in _OF_SHAPES else why
+
+    def combined(self, tensor: Tensor, values: list[Any]) -> Any:
+        if any(np.size(value) > _MAX_FOLDED_SIZE for value in values):
+            return _NEVER
+        try:
+            with np.errstate(all="ignore"):
+                result = tensor.op.spec.compute(np, *values)
+        except (OpError, NotImplementedError, ValueError):
+            return _NEVER  # the run will say what is wrong
+        outputs = result if isinstance(result, tuple | list) else (result,)
+        return np.asarray(outputs[tensor.value_index])
+
+
+_OF_SHAPES = frozenset(("Shape", "ShapeN", "Size", "Rank"))
+
+
+class KnownValues:
+    """What is known of a graph's values before any run; on the graph as `known`."""
+
+    def __init__(self) -> None:
+        self._folded: dict[frozenset[str], _FoldedValues] = {}
+        self._computed = _ComputedValues()
+        self.shapes: dict[Tensor, _KnownShape] = {}
+
+    def folded(self, tensor: Tensor, through: frozenset[str]) -> Any:
+        values = self._folded.get(through)
+        if values is None:
+            values = self._folded.setdefault(through, _FoldedValues(through))
+        return values.find(tensor)
+
+    def computed(self, tensor: Tensor) -> Any:
+        return self._computed.find(tensor)
+
+    def forget(self, op: Operation) -> None:
+        """Forget what may hang on this op, which is about to change."""
+        for values in (*self._folded.values(), self._computed):
+            if any(tensor in values.cached for tensor in op.outputs):
+                values.cached.clear()
+        if any(tensor in self.shapes for tensor in op.outputs):
+            self.shapes.clear()
+
+
 def constant_value(tensor: Tensor, through: frozenset[str] = _FOLDED) -> Any:
     """The tensor's value as an array, if the graph alone determines it; else None.
 
@@ -37,27 +232,10 @@ def constant_value(tensor: Tensor, through: frozenset[str] = _FOLDED) -> Any:
       through: the types of ops that are looked through.
     """
     op = tensor.op
-    kind = op.type
-    if kind == "Const":
+    if op.type == "Const":
         return op.spec.value  # type: ignore[attr-defined]
-    if kind == "Shape" and is_full(op.inputs[0]._shape):
-        return np.array(op.inputs[0]._shape, tensor.dtype.numpy_dtype)
-    if kind == "Size" and is_full(op.inputs[0]._shape):
-        return np.array(np.prod(op.inputs[0]._shape), tensor.dtype.numpy_dtype)  # type: ignore[arg-type]
-    if kind == "Rank" and op.inputs[0]._shape is not None:
-        return np.array(len(op.inputs[0]._shape), np.int32)
-    if kind not in through:
-        return None
-    values = []
-    for source in op.inputs:
-        value = constant_value(source, through)
-        if value is None:
-            return None
-        values.append(value)
-    size = 1 if not is_full(tensor._shape) else np.prod(tensor._shape)  # type: ignore[arg-type]
-    if size > _MAX_FOLDED_SIZE:
-        return None
-    return op.spec.compute(np, *values)
+    found = op.graph.known_values().folded(tensor, through)
+    return found if _is_known(found) else None
 
 
 def python_constant_value(tensor: Tensor) -> Any:
@@ -71,80 +249,45 @@ def folded_value(tensor: Tensor) -> Any:
     TF has the same two degrees: its Python looks through few ops (so that what
     programs see does not change), its shape inference computes whatever is constant.
     """
-    if tensor.op.type in ("Shape", "ShapeN"):  # TF computes only what is behind these
-        shape = tensor.op.inputs[tensor.value_index]._shape
-        return np.array(shape, tensor.dtype.numpy_dtype) if is_full(shape) else None
-    return _folded(tensor)
+    found, _ = _folded(tensor)
+    return None if found is None else np.asarray(found)
 
 
-def _folded(tensor: Tensor) -> Any:
-    value = constant_value(tensor)
-    if value is not None:
-        return np.asarray(value)
+def _folded(tensor: Tensor) -> tuple[Any, list[_Blocked]]:
+    """The value of `folded_value`; if there is none: the shapes that it hangs on."""
     op = tensor.op
-    if _varies(op):
-        return None
-    if op.type == "ShapeN" and is_full(op.inputs[tensor.value_index]._shape):
-        return folded_value(tensor)
-    values = []
-    for source in op.inputs:
-        value = _folded(source)
-        if value is None or value.size > _MAX_FOLDED_SIZE:
-            return None
-        values.append(value)
-    try:
-        with np.errstate(all="ignore"):
-            result = op.spec.compute(np, *values)
-    except (OpError, NotImplementedError, ValueError):
-        return None  # the run will say what is wrong
-    outputs = result if isinstance(result, tuple | list) else (result,)
-    return np.asarray(outputs[tensor.value_index])
+    if op.type == "Const":
+        return op.spec.value, []  # type: ignore[attr-defined]
+    if op.type in ("Shape", "ShapeN"):  # TF computes only what is behind these
+        searches = [_value_of_shape(tensor)]
+    else:
+        known = op.graph.known_values()
+        searches = [known.folded(tensor, _FOLDED)]
+        if not _is_known(searches[0]):
+            searches.append(known.computed(tensor))
+    if _is_known(searches[-1]):
+        return searches[-1], []
+    return None, [found for found in searches if type(found) is _Blocked]
 
 
-_OF_SHAPES = frozenset(("Shape", "ShapeN", "Size", "Rank"))
+class _KnownShape(NamedTuple):
+    """The shape that a vector of sizes stands for.
 
-
-def _varies(op: Operation) -> bool:
-    """Whether some ancestor's value is not known before a run.
-
-    Remembered on the ops, or every shape would cost a walk to the graph's far end; not
-    where it hangs on a static shape, which may become known later.
+    Attributes:
+      shape: as far as it is known.
+      hangs_on: the static shapes that, once refined, may tell more; None for many.
     """
-    found: dict[Operation, bool] = {}
-    is_final: set[Operation] = set()
-    stack = [op]
-    while stack:
-        top = stack[-1]
-        if top in found:
-            stack.pop()
-            continue
-        spec = top.spec
-        if top.type == "Const":
-            found[top] = False
-        elif getattr(top, "varies", False) or (
-            not top.inputs or spec.is_stateful or not spec.is_foldable
-            or top.control_inputs
-        ):  # fmt: skip
-            found[top] = True
-            is_final.add(top)
-        elif top.type in _OF_SHAPES and all(is_full(t._shape) for t in top.inputs):
-            found[top] = False
-        else:
-            sources = [t.op for t in top.inputs]
-            unknown = next((o for o in sources if o not in found), None)
-            varying = [o for o in sources if found.get(o)]
-            if varying or unknown is None:
-                found[top] = bool(varying)
-                final = not is_final.isdisjoint(varying)
-                if final and top.type not in _OF_SHAPES:
-                    is_final.add(top)
-                    top.varies = True  # type: ignore[attr-defined]
-            else:
-                stack.append(unknown)
-    return found[op]
+
+    shape: Shape
+    hangs_on: tuple[_Blocked, ...] | None = ()
+
+    @property
+    def is_current(self) -> bool:
+        hangs_on = self.hangs_on
+        return hangs_on is not None and all(b.is_current for b in hangs_on)
 
 
-ShapeRule = Callable[[Any], Shape]
+_MAX_HANGS_ON = 4
 
 
 def constant_shape(tensor: Tensor, fold: bool = True) -> Shape:
@@ -163,22 +306,98 @@ def constant_shape(tensor: Tensor, fold: bool = True) -> Shape:
         if value is None or int(value) == -1:
             return None
         raise ValueError(f"A scalar shape must be -1 (unknown), got {int(value)}")
+    cached = tensor.op.graph.known_values().shapes
+    local: dict[Tensor, _KnownShape] = {}
+    stack = [tensor]
+    while stack:
+        top = stack[-1]
+        folds = fold or top is not tensor
+        found = local.get(top) or (cached.get(top) if folds else None)
+        if found is None or not (top in local or found.is_current):
+            parts = _shape_parts(top)
+            missing = next((t for t in parts or () if t not in local), None)
+            if missing is not None:
+                stack.append(missing)
+                continue
+            found = _shape_from(
+                top, None if parts is None else [local[t] for t in parts], folds
+            )
+            if folds and found.hangs_on is not None and top.op.inputs:
+                cached[top] = found
+        local[top] = found
+        stack.pop()
+    return local[tensor].shape
+
+
+def _shape_parts(tensor: Tensor) -> Sequence[Tensor] | None:
+    """The inputs whose own shapes make up this one; None if it is found otherwise."""
     op = tensor.op
-    if op.type == "ShapeN":
-        return op.inputs[tensor.value_index]._shape
-    rule = _SHAPE_RULES.get(op.type)
-    if rule is not None:
-        found = rule(op)
+    kind = op.type
+    if kind in ("Cast", "Identity"):
+        parts: Sequence[Tensor] = op.inputs[:1]
+    elif kind == "ConcatV2":
+        parts = op.inputs[:-1]
+    elif kind == "StridedSlice" and _slice_of(op) is not None:
+        parts = op.inputs[:1]
+    else:
+        return None
+    # A scalar is no vector of sizes.
+    return None if any(t._shape == () for t in parts) else parts
+
+
+def _shape_from(
+    tensor: Tensor, parts: list[_KnownShape] | None, fold: bool
+) -> _KnownShape:
+    op = tensor.op
+    if op.type in ("Shape", "ShapeN"):
+        source = op.inputs[tensor.value_index]
+        return _hanging(source._shape, [_Blocked(source, source._shape)])
+    if op.type == "Pack":
+        sizes, why = zip(*map(_size, op.inputs), strict=True) if op.inputs else ((), ())
+        return _hanging(tuple(sizes), [w for w in why if w is not None])
+    if parts is not None:
+        found = _joined_shape(tensor, [part.shape for part in parts])
         if found is not NotImplemented:
-            return found  # type: ignore[no-any-return]
-    value = folded_value(tensor) if fold else constant_value(tensor)
-    if value is not None:
-        check_rank(value)
-        sizes = value.reshape(-1).tolist()
+            if any(part.hangs_on is None for part in parts):
+                return _hanging(found, None)
+            return _hanging(found, [w for part in parts for w in part.hangs_on or ()])
+    found = _shape_of_value(tensor, fold)
+    if op.type == "StridedSlice" and not is_full(found.shape):
+        return found._replace(hangs_on=None)  # on where it cuts, too
+    return found
+
+
+def _joined_shape(tensor: Tensor, parts: list[Shape]) -> Any:
+    op = tensor.op
+    if op.type == "ConcatV2":
+        if any(part is None for part in parts):
+            return None
+        return tuple(size for part in parts for size in part)  # type: ignore[union-attr]
+    if op.type == "StridedSlice":
+        cut, whole = _slice_of(op), parts[0]
+        return NotImplemented if cut is None or whole is None else whole[cut]
+    return parts[0]
+
+
+def _shape_of_value(tensor: Tensor, fold: bool) -> _KnownShape:
+    found, hangs_on = _folded(tensor) if fold else (constant_value(tensor), [])
+    if found is not None:
+        check_rank(np.asarray(found))
+        sizes = np.asarray(found).reshape(-1).tolist()
         check_sizes(sizes)
-        return sizes_of(sizes)
+        return _KnownShape(sizes_of(sizes))
+    why = [_Blocked(tensor, tensor._shape), *hangs_on]
     length = None if tensor._shape is None else tensor._shape[0]
-    return None if length is None else (None,) * length
+    return _hanging(None if length is None else (None,) * length, why)
+
+
+def _hanging(shape: Shape, why: list[_Blocked] | None) -> _KnownShape:
+    if is_full(shape):
+        return _KnownShape(shape)
+    if why is None:
+        return _KnownShape(shape, None)
+    distinct = tuple({w.tensor: w for w in why if not is_full(w.shape)}.values())
+    return _KnownShape(shape, distinct if len(distinct) <= _MAX_HANGS_ON else None)
 
 
 def check_rank(sizes: np.ndarray[Any, Any]) -> None:
@@ -193,49 +412,25 @@ def check_sizes(sizes: list[int]) -> None:
         raise ValueError(f"Invalid value in tensor used for shape: {min(sizes)}")
 
 
-def _size(tensor: Tensor) -> int | None:
-    """One size from a scalar tensor, None if unknown."""
-    value = constant_value(tensor, _FOLDED_SIZES)
-    return None if value is None or int(value) < 0 else int(value)
+def _size(tensor: Tensor) -> tuple[int | None, _Blocked | None]:
+    """One size from a scalar tensor; None if unknown, and why if that may change."""
+    found = tensor.op.graph.known_values().folded(tensor, _FOLDED_SIZES)
+    if not _is_known(found):
+        return None, found if type(found) is _Blocked else None
+    return (None if int(found) < 0 else int(found)), None
 
 
-def _pack(op: Any) -> Shape:
-    return tuple(_size(t) for t in op.inputs)
-
-
-def _concat(op: Any) -> Shape:
-    whole: tuple[int | None, ...] = ()
-    for part in op.inputs[:-1]:
-        sizes = constant_shape(part)
-        if sizes is None:
-            return None
-        whole += sizes
-    return whole
-
-
-def _slice(op: Any) -> Any:
-    begin, end, strides = (constant_value(t) for t in op.inputs[1:])
+def _slice_of(op: Any) -> slice | None:
+    """The Python slice that a StridedSlice of a vector is, if that is known."""
     spec = op.spec
-    if begin is None or end is None or strides is None:
-        return NotImplemented
     if spec.ellipsis_mask or spec.new_axis_mask or spec.shrink_axis_mask:
-        return NotImplemented
-    whole = constant_shape(op.inputs[0])
-    if whole is None:
-        return NotImplemented
+        return None
+    begin, end, strides = (constant_value(t) for t in op.inputs[1:])
+    if begin is None or end is None or strides is None:
+        return None
     start = None if spec.begin_mask & 1 else int(begin[0])
     stop = None if spec.end_mask & 1 else int(end[0])
-    return whole[start : stop : int(strides[0])]
-
-
-_SHAPE_RULES: dict[str, Callable[[Any], Any]] = {
-    "Shape": lambda op: op.inputs[0]._shape,
-    "Pack": _pack,
-    "ConcatV2": _concat,
-    "StridedSlice": _slice,
-    "Cast": lambda op: constant_shape(op.inputs[0]),
-    "Identity": lambda op: constant_shape(op.inputs[0]),
-}
+    return slice(start, stop, int(strides[0]))
 
 
 _HANDLE_PASSES = frozenset(("Identity", "Switch", "Enter", "TensorArrayGradV3"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import itertools
 from typing import TYPE_CHECKING
 
 from tfteach.runtime.guards import ALWAYS, Guard, Literal, kind_of
@@ -11,6 +12,9 @@ from tfteach.runtime.step import Node, writes
 
 if TYPE_CHECKING:
     from tfteach.runtime.recover import Recovery
+
+
+Key = tuple[int, bool, int]
 
 
 class Schedule:
@@ -23,6 +27,11 @@ class Schedule:
         self.region = region
         self.rank = {unit: i for i, unit in enumerate(order)}
         self.ready: dict[Guard, list[tuple[bool, int, Node | Region | Entry]]] = {}
+        self._pending = 0
+        # Which branch is next; keys that no longer hold are replaced when they come up.
+        self._branches: list[tuple[Key, int, Guard]] = []
+        self._queued: dict[Guard, Key] = {}
+        self._numbers = itertools.count()
 
     def run(self) -> list[tuple[Node | Region | Entry, tuple[Literal, ...]]]:
         recovery, region = self.recovery, self.region
@@ -51,9 +60,10 @@ class Schedule:
                 self.push(thing)
         order: list[tuple[Node | Region | Entry, tuple[Literal, ...]]] = []
         current: Guard = ALWAYS
-        while any(self.ready.values()):
+        while self._pending:
             current = self.choose(current)
             _, _, thing = heapq.heappop(self.ready[current])
+            self._pending -= 1
             if current is not None:
                 order.append((thing, self.sorted_guard(current)))
             following = (
@@ -82,26 +92,42 @@ class Schedule:
         unit = thing.merge if isinstance(thing, Entry) else thing
         is_write = isinstance(thing, Node) and writes(thing)
         number = thing.number if isinstance(thing, Entry) else 0
-        heap = self.ready.setdefault(self.guard_of(thing), [])
+        guard = self.guard_of(thing)
+        heap = self.ready.setdefault(guard, [])
         heapq.heappush(heap, (is_write, self.rank[unit] * 1000 + number, thing))
+        self._pending += 1
+        self._queue(guard)
 
     def choose(self, current: Guard) -> Guard:
         """Go on in this branch; else finish what is outside; else the next branch."""
         heap = self.ready.get(current)
         always = self.ready.get(ALWAYS)
-        predicate = self.region.predicate
         if heap and current != ALWAYS and not heap[0][0]:
             return current
         if always and not always[0][0]:
             return ALWAYS
-        ready = [(guard, heap[0]) for guard, heap in self.ready.items() if heap]
+        while True:
+            key, _, guard = self._branches[0]
+            if self.ready[guard] and self._key(guard) == key:
+                return guard
+            heapq.heappop(self._branches)
+            if self._queued.get(guard) == key:
+                del self._queued[guard]
+                if self.ready[guard]:
+                    self._queue(guard)
 
-        def order(item: tuple[Guard, tuple[bool, int, object]]) -> tuple[object, ...]:
-            guard, (is_write, rank, _) = item
-            decided = next((v for e, v in guard or () if e == predicate), None)
-            return (None, True, False).index(decided), is_write, rank
+    def _queue(self, guard: Guard) -> None:
+        key = self._key(guard)
+        if self._queued.get(guard) != key:
+            self._queued[guard] = key
+            heapq.heappush(self._branches, (key, next(self._numbers), guard))
 
-        return min(ready, key=order)[0]
+    def _key(self, guard: Guard) -> Key:
+        """The order among branches: outside the loop's condition, then inside."""
+        predicate = self.region.predicate
+        decided = next((v for e, v in guard or () if e == predicate), None)
+        is_write, rank, _ = self.ready[guard][0]
+        return (None, True, False).index(decided), is_write, rank
 
     def sorted_guard(self, guard: frozenset[Literal]) -> tuple[Literal, ...]:
         position = self.recovery.position

@@ -7,12 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tfteach.framework.build import create
 from tfteach.framework.convert import convert, register_tensor_conversion_function
 from tfteach.framework.dtypes import DType
 from tfteach.framework.graph import get_default_graph
-from tfteach.framework.keys import GraphKeys
-from tfteach.framework.op import OPS
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope, open_init_scope
 from tfteach.framework.shape import TensorShape, as_shape, is_full
@@ -26,6 +23,7 @@ from tfteach.variables.base import (
     check_modes,
     refuse_control_flow,
 )
+from tfteach.variables.guarded import guarded
 
 
 class RefVariable(Variable):
@@ -198,77 +196,6 @@ def _variable_op(value: Tensor, validate: bool, shape: Any, scope: str) -> Tenso
     known = as_shape(shape) if shape is not None else value._shape if validate else None
     op = state.VariableV2(known, value.dtype.base_dtype)
     return op(name=scope)
-
-
-# ---- initial values that use other variables
-
-_VARIABLE_OPS = frozenset(("Variable", "VariableV2", "VarHandleOp"))
-_GUARDED = frozenset(
-    ("IsVariableInitialized", "VarIsInitializedOp", "ReadVariableOp", "If")
-)
-
-
-def guarded(scope: str, value: Tensor) -> Tensor:
-    """`value` computed from initialized values of the variables it depends on.
-
-    So one run may initialize all variables, in any order: the ops between a variable
-    and `value` are copied, with the variable replaced by its `initialized_value()`.
-    """
-    if not _uses_variables(value.op):
-        return value
-    return _rebuilt(scope, value, {})
-
-
-def _uses_variables(op: Operation) -> bool:
-    """Whether a variable is among the ancestors of `op`, which have no cycle."""
-    seen: set[Operation] = set()
-    stack = [op]
-    found = False
-    while stack:
-        op = stack.pop()
-        if op in seen:
-            continue
-        seen.add(op)
-        if op.type == "NextIteration":
-            return False  # a loop: TF leaves these as they are
-        found = found or op.type in _VARIABLE_OPS
-        stack += [tensor.op for tensor in op.inputs]
-        stack += op.control_inputs
-    return found
-
-
-def _rebuilt(scope: str, value: Tensor, done: dict[Operation, Operation]) -> Tensor:
-    op = value.op
-    if op not in done:
-        done[op] = _rebuilt_op(scope, op, done)
-    return done[op].outputs[value.value_index]
-
-
-def _rebuilt_op(
-    scope: str, op: Operation, done: dict[Operation, Operation]
-) -> Operation:
-    if op.type in _GUARDED:
-        return op
-    if op.type in _VARIABLE_OPS:
-        variable = _variable_of(op)
-        return op if variable is None else variable.initialized_value().op
-    inputs = tuple(_rebuilt(scope, tensor, done) for tensor in op.inputs)
-    if inputs == op.inputs:
-        return op
-    spec = OPS["Switch"]() if op.type == "RefSwitch" else op.spec
-    new = create(op.graph, spec, inputs, f"{op.name}_{scope[:-1]}")
-    if op.extra_attrs:
-        new.extra_attrs = {**(new.extra_attrs or {}), **op.extra_attrs}
-    return new
-
-
-def _variable_of(op: Operation) -> Variable | None:
-    names = (op.name, op.name + ":0")
-    for key in (GraphKeys.GLOBAL_VARIABLES, GraphKeys.LOCAL_VARIABLES):
-        for variable in op.graph.get_collection(key):
-            if isinstance(variable, Variable) and variable.name in names:
-                return variable
-    return None
 
 
 # ---- conversion

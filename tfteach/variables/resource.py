@@ -28,7 +28,7 @@ from tfteach.variables.base import (
     check_modes,
     refuse_control_flow,
 )
-from tfteach.variables.ref import guarded
+from tfteach.variables.guarded import guarded
 
 
 @contextmanager

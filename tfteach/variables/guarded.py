@@ -1,0 +1,134 @@
+"""Initial values that use other variables: computed from those variables' own ones.
+
+Source: python/ops/variables.py, _try_guard_against_uninitialized_dependencies.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfteach.framework.build import create
+from tfteach.framework.graph import Graph
+from tfteach.framework.keys import GraphKeys
+from tfteach.framework.op import OPS
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.variables.base import Variable
+
+_VARIABLE_OPS = frozenset(("Variable", "VariableV2", "VarHandleOp"))
+_GUARDED = frozenset(
+    ("IsVariableInitialized", "VarIsInitializedOp", "ReadVariableOp", "If")
+)
+
+
+class _Searched:
+    """What earlier searches found in a graph; the ancestors of an op do not change.
+
+    Initial values may depend on each other, and each asks for all before it.
+
+    Attributes:
+      uses_variables: by op, whether a variable is among its ancestors.
+      unchanged: ops that need no copy, since no unguarded variable is among them.
+      variables: by collection, how many of its items are indexed, and these by name.
+    """
+
+    def __init__(self) -> None:
+        self.uses_variables: dict[Operation, bool] = {}
+        self.unchanged: set[Operation] = set()
+        self.variables: dict[str, tuple[int, dict[str, Any]]] = {}
+
+
+def _searched(graph: Graph) -> _Searched:
+    found = graph.get_collection_ref(("__guarded_initial_values",))
+    if not found:
+        found.append(_Searched())
+    return found[0]
+
+
+def guarded(scope: str, value: Tensor) -> Tensor:
+    """`value` computed from initialized values of the variables it depends on.
+
+    So one run may initialize all variables, in any order: the ops between a variable
+    and `value` are copied, with the variable replaced by its `initialized_value()`.
+    """
+    searched = _searched(value.graph)
+    if not _uses_variables(value.op, searched):
+        return value
+    return _copied(scope, value, searched)
+
+
+def _uses_variables(op: Operation, searched: _Searched) -> bool:
+    """Whether a variable is among the ancestors of `op`, which have no cycle."""
+    known = searched.uses_variables
+    seen: set[Operation] = set()
+    stack = [op]
+    found = False
+    while stack:
+        ancestor = stack.pop()
+        if ancestor in seen:
+            continue
+        if ancestor in known:
+            found = found or known[ancestor]
+            continue
+        seen.add(ancestor)
+        if ancestor.type == "NextIteration":
+            return False  # a loop: TF leaves these as they are
+        found = found or ancestor.type in _VARIABLE_OPS
+        stack += [tensor.op for tensor in ancestor.inputs]
+        stack += ancestor.control_inputs
+    known[op] = found
+    if not found:
+        known.update(dict.fromkeys(seen, False))
+    return found
+
+
+def _copied(scope: str, value: Tensor, searched: _Searched) -> Tensor:
+    unchanged = searched.unchanged
+    copies: dict[Operation, Operation] = {}
+    stack = [value.op]
+    while stack:
+        op = stack[-1]
+        if op not in copies and op not in unchanged:
+            is_variable = op.type in _VARIABLE_OPS
+            is_end = is_variable or op.type in _GUARDED
+            sources = [] if is_end else [tensor.op for tensor in op.inputs]
+            waiting = [o for o in sources if o not in copies and o not in unchanged]
+            if waiting:
+                stack.append(waiting[0])
+                continue
+            if is_variable:
+                variable = _variable_of(op, searched)
+                copies[op] = op if variable is None else variable.initialized_value().op
+            elif all(o in unchanged for o in sources):
+                unchanged.add(op)
+            else:
+                copies[op] = _copy(scope, op, copies)
+        stack.pop()
+    return copies.get(value.op, value.op).outputs[value.value_index]
+
+
+def _copy(scope: str, op: Operation, copies: dict[Operation, Operation]) -> Operation:
+    inputs = tuple(copies.get(t.op, t.op).outputs[t.value_index] for t in op.inputs)
+    if inputs == op.inputs:
+        return op
+    spec = OPS["Switch"]() if op.type == "RefSwitch" else op.spec
+    new = create(op.graph, spec, inputs, f"{op.name}_{scope[:-1]}")
+    if op.extra_attrs:
+        new.extra_attrs = {**(new.extra_attrs or {}), **op.extra_attrs}
+    return new
+
+
+def _variable_of(op: Operation, searched: _Searched) -> Any:
+    """The Variable whose op this is, if it is in a collection of variables."""
+    for key in (GraphKeys.GLOBAL_VARIABLES, GraphKeys.LOCAL_VARIABLES):
+        collection = op.graph.get_collection_ref(key)
+        count, by_name = searched.variables.get(key, (0, {}))
+        if count > len(collection):
+            count, by_name = 0, {}
+        for variable in collection[count:]:
+            if isinstance(variable, Variable):
+                by_name.setdefault(variable.name, variable)
+        searched.variables[key] = len(collection), by_name
+        found = by_name.get(op.name, by_name.get(op.name + ":0"))
+        if found is not None:
+            return found
+    return None
