@@ -181,11 +181,17 @@ def test_every_field_of_run_options() -> None:
     options.debug_options.reset_disk_byte_usage = True
     with tf.Session() as session:
         assert session.run(y, options=options) > 2.7
-        for pool in (5, -2):
+        for pool in (1, 5, -2):
             bad = tf.RunOptions(inter_op_thread_pool=pool)
             words = f"Invalid inter_op_thread_pool: {pool}"
             with pytest.raises(tf.errors.InvalidArgumentError, match=words):
                 session.run(y, options=bad)
+        config = tf.ConfigProto()
+        for threads in (1, 2):
+            config.session_inter_op_thread_pool.add(num_threads=threads)
+        with tf.Session(config=config) as pools:
+            second = tf.RunOptions(inter_op_thread_pool=1)
+            assert pools.run(y, options=second) > 2.7
         options.debug_options.debug_tensor_watch_opts.add(node_name="y")
         with pytest.raises(NotImplementedError, match="debug_tensor_watch_opts"):
             session.run(y, options=options)

@@ -53,7 +53,7 @@ def run_with_options(
     observers: list[StepObserver] = []
     tracer = None
     if options:
-        _check(options)
+        _check(options, session)
         if options.timeout_in_ms > 0:
             timeout_ms = options.timeout_in_ms
         # As TF: every level but NO_TRACE, and whoever wants a report of allocations.
@@ -91,14 +91,16 @@ def _not_a(value: Any, method: str, argument: str, kind: str) -> str:
     )
 
 
-def _check(options: Any) -> None:
+def _check(options: Any, session: Any) -> None:
     """Refuse what cannot be honoured.
 
     `experimental` and the other fields of `debug_options` change nothing in a run of
     this process, in TensorFlow neither.
     """
-    pool = options.inter_op_thread_pool
-    if pool not in (0, -1):  # runs are single-threaded; -1: on the caller's thread
+    # Runs are single-threaded, whatever the pool; -1 is the caller's thread.
+    pool, config = options.inter_op_thread_pool, session._config
+    count = 1 if config is None else len(config.session_inter_op_thread_pool) or 1
+    if not -1 <= pool < count:
         raise InvalidArgumentError(None, None, f"Invalid inter_op_thread_pool: {pool}")
     if options.debug_options.debug_tensor_watch_opts:
         raise NotImplementedError(
