@@ -20,7 +20,7 @@ from tfteach.framework.indexed_slices import IndexedSlices, quietly
 from tfteach.framework.op import Op, StatefulOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
-from tfteach.framework.shape_checks import require_vector
+from tfteach.framework.shape_checks import require, require_vector
 from tfteach.ops.shapes import shape
 
 INDICES = dtypes_of("int32 int64")
@@ -204,13 +204,13 @@ def _cannot_reshape(tensor: Any, wanted: Any) -> Exception:
         return invalid_argument(
             f"Only one input size may be -1, not both {unknown[0]} and {unknown[1]}"
         )
-    known = int(np.prod(wanted[wanted >= 0]))
-    if unknown and not known:
+    known = math.prod(n for n in wanted.tolist() if n >= 0)
+    if unknown and not known and not tensor.size:
         return invalid_argument(
             "reshape cannot infer the missing input size for an empty tensor unless "
             "all specified input sizes are non-zero"
         )
-    what = "requires a multiple of" if unknown else "has"
+    what = "requires a multiple of" if unknown and known else "has"
     return invalid_argument(
         f"Input to reshape is a tensor with {tensor.size} values, but the requested "
         f"shape {what} {known}"
@@ -238,6 +238,10 @@ class ExpandDims(Op):
             raise ValueError(f"dim {axis} not in the interval [{-rank - 1}, {rank}].")
         axis %= rank + 1
         return (*input[:axis], 1, *input[axis:])
+
+    def check_shapes(self, dim: Any) -> None:
+        single = all(n == 1 for n in dim)
+        require(single, "'dim' must be a tensor with a single value")
 
     def compute(self, xp: Any, input: Any, dim: Any) -> Any:
         axis, rank = dim.item(), input.ndim

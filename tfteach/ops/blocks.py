@@ -5,6 +5,7 @@ Source: core/ops/array_ops.cc, python/ops/array_ops.py.
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
 import numpy as np
@@ -142,6 +143,26 @@ def _check_blocks(block_shape: Any, margins: Any) -> None:
         shapes.merge(margins.shape, (None, 2))
 
 
+def _check_block_shapes(input: Any, blocks: Any, around: Any, name: str) -> None:
+    require(len(blocks) == 1, f"block_shape rank should be 1 instead of {len(blocks)}")
+    needed = blocks[0] + 1
+    words = f"input rank should be >= {needed} instead of {len(input)}"
+    require(len(input) >= needed, words)
+    words = f"{name} should have shape [{blocks[0]}, 2] instead of %s"
+    require(around == (blocks[0], 2), words, around)
+
+
+def _check_numbers(blocks: list[int], around: list[list[int]], name: str) -> None:
+    """Raise for block sizes below 1, and for paddings or crops below 0."""
+    product = math.prod(blocks)
+    if product <= 0 or min(blocks, default=1) < 1:
+        raise invalid_argument(
+            f"Product of block sizes must be positive, got {product}"
+        )
+    if any(n < 0 for pair in around for n in pair):
+        raise invalid_argument(f"{name} must be non-negative")
+
+
 class SpaceToBatchND(Op):
     """Blocks of pixels become members of the batch.  Source: SpaceToBatchND."""
 
@@ -173,9 +194,13 @@ class SpaceToBatchND(Op):
             result[i + 1] = whole // size
         return tuple(result)
 
+    def check_shapes(self, input: Any, block_shape: Any, paddings: Any) -> None:
+        _check_block_shapes(input, block_shape, paddings, "paddings")
+
     def compute(self, xp: Any, input: Any, block_shape: Any, paddings: Any) -> Any:
         sizes = block_shape.tolist()
         count = len(sizes)
+        _check_numbers(sizes, paddings.tolist(), "Paddings")
         pads = [(0, 0), *map(tuple, paddings.tolist())]
         pads += [(0, 0)] * (input.ndim - len(pads))
         padded = xp.pad(input, pads)
@@ -230,9 +255,13 @@ class BatchToSpaceND(Op):
             result[i + 1] = n * size - int(crops[i].sum()) if known else None
         return tuple(result)
 
+    def check_shapes(self, input: Any, block_shape: Any, crops: Any) -> None:
+        _check_block_shapes(input, block_shape, crops, "crops")
+
     def compute(self, xp: Any, input: Any, block_shape: Any, crops: Any) -> Any:
         sizes = block_shape.tolist()
-        count, product = len(sizes), int(np.prod(sizes, dtype=int))
+        _check_numbers(sizes, crops.tolist(), "Crops")
+        count, product = len(sizes), math.prod(sizes)
         if input.shape[0] % product:
             raise invalid_argument(
                 f"Input batch dimension ({input.shape[0]}) is not divisible by product "
@@ -248,7 +277,12 @@ class BatchToSpaceND(Op):
         whole = [n * size for n, size in zip(space, sizes, strict=True)]
         pixels = blocks.reshape(batch, *whole, *rest)
         cut = [slice(None)]
-        for n, (before, after) in zip(whole, crops.tolist(), strict=True):
+        for i, (before, after) in enumerate(crops.tolist()):
+            n = whole[i]
+            if before + after > n:
+                raise invalid_argument(
+                    f"cropped_shape[{i}]={n - before - after} must be non-negative"
+                )
             cut.append(slice(before, n - after))
         return pixels[tuple(cut)]
 

@@ -50,10 +50,11 @@ class Bincount(Op):
         return (int(size),)
 
     def check_shapes(self, size: Any) -> None:
-        require_scalar(size, "size must be a scalar, got shape %s")
+        single = all(n == 1 for n in size)
+        require(single, "size must have exactly one element, got shape %s", size)
 
     def compute(self, xp: Any, arr: Any, size: Any, weights: Any) -> Any:
-        count = int(size)
+        count = size.item()
         if count < 0:
             raise invalid_argument(f"size ({count}) must be non-negative")
         if arr.size and int(arr.min()) < 0:

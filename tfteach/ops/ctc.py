@@ -17,6 +17,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require, require_matrix, require_vector
 from tfteach.ops.arrange import transpose
 from tfteach.ops.array import expand_dims, prevent_gradient
 from tfteach.ops.sparse import SparseTensor
@@ -52,6 +53,18 @@ class CTCLoss(Op):
         (sequences,) = shapes.with_rank(lengths, 1)
         batch = shapes.same_size(batch, sequences)
         return [(batch,), (times, batch, classes)]
+
+    def check_shapes(
+        self, inputs: Any, labels_indices: Any, labels_values: Any
+    ) -> None:
+        require(len(inputs) == 3, "inputs is not a 3-Tensor")
+        require_matrix(labels_indices, "labels_indices is not a matrix")
+        require_vector(labels_values, "labels_values is not a vector")
+        words = "labels_indices and labels_values must contain the same number of "
+        words += "rows, but saw shapes: %s vs. %s"
+        rows = labels_indices[0] == labels_values[0]
+        require(rows, words, labels_indices, labels_values)
+        require(labels_indices[1] == 2, "Order length must be SparseTensor rank.")
 
     def compute(
         self, xp: Any, inputs: Any, indices: Any, values: Any, lengths: Any

@@ -108,30 +108,36 @@ class MatrixDiagV2(Op):
         sizes = _matrix_size(diagonal[-1], low, high, int(num_rows), int(num_cols))
         return (*batch, *sizes)
 
-    def check_shapes(self, diagonal: Any, k: Any) -> None:
+    def check_shapes(
+        self, diagonal: Any, k: Any, num_rows: Any, num_cols: Any, padding_value: Any
+    ) -> None:
         words = "diagonal must be at least 1-dim, received shape: %s"
         require(diagonal, words, diagonal)
         words = "diag_index must be a scalar or vector, received shape: %s"
         require(len(k) <= 1, words, k)
+        sizes = ("num_rows", num_rows), ("num_cols", num_cols)
+        for name, own in (*sizes, ("padding_value", padding_value)):
+            single = all(n == 1 for n in own)
+            require(single, f"{name} must have exactly one element, got shape %s", own)
 
     def compute(
         self, xp: Any, diagonal: Any, k: Any, num_rows: Any, num_cols: Any, padding: Any
     ) -> Any:
         low, high = _band(k)
         rows, columns = _matrix_size(
-            diagonal.shape[-1], low, high, int(num_rows), int(num_cols)
+            diagonal.shape[-1], low, high, num_rows.item(), num_cols.item()
         )
         _check_bounds(rows, columns, low, high)
         band = diagonal[..., None, :] if low == high else diagonal
-        if band.shape[-2] != high - low + 1 or band.shape[-1] != _longest(
-            rows, columns, low, high
-        ):
+        longest = _longest(rows, columns, low, high)
+        if band.shape[-2:] != (high - low + 1, longest):
             raise invalid_argument(
                 "The number of diagonals provided in the input does not match the "
-                "lower_diag_index and upper_diag_index range, or their length the size "
-                f"of the matrix: {shapes.text(diagonal.shape)}"
+                "lower_diag_index and upper_diag_index range. Or their length does not "
+                f"match the size of the matrix: {shapes.text(diagonal.shape)}"
             )
-        result = xp.full((*band.shape[:-2], rows, columns), padding, diagonal.dtype)
+        whole = (*band.shape[:-2], rows, columns)
+        result = xp.full(whole, padding.reshape(()), diagonal.dtype)
         for i, at_rows, at_columns, steps in _places(xp, rows, columns, low, high):
             result[..., at_rows, at_columns] = band[..., i, : steps.size]
         return result

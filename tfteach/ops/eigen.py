@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfteach.framework.dtypes import dtypes_of
+from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
@@ -56,6 +57,8 @@ class SelfAdjointEigV2(Op):
             "be valid."
         )
         dtype, wide = input.dtype, widened(input)
+        if not xp.isfinite(wide).all():
+            raise invalid_argument(words)
         if self.compute_v:
             values, vectors = attempt(words, xp.linalg.eigh, wide)
             return values.astype(dtype), vectors.astype(dtype, copy=False)

@@ -143,7 +143,7 @@ class _Real(_Transform, abstract=True):
         dtype = np.complex64 if self.is_forward else np.float32
         for axis, size in enumerate(needed):
             own = input.shape[axis - self.axes]
-            if size < 0 or own < size:
+            if size < 0 or own < size or sizes[axis] < 0:
                 raise invalid_argument(
                     f"Input dimension {axis} must have length of at least {size} but "
                     f"got: {own}"

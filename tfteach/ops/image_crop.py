@@ -142,7 +142,7 @@ def corners(
 ) -> list[list[Any]]:
     """The pixels [top, bottom][left, right] around each place, float32."""
     _, height, width, depth = image.shape
-    pixels = image.reshape(-1, depth)
+    pixels = image.reshape(image.shape[0] * height * width, depth)
     found = []
     for line in (rows.lower, rows.upper):
         first = (which[:, None] * height + line) * width

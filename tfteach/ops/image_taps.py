@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tfteach.framework.errors import invalid_argument
 from tfteach.framework.threads import share
 
 F32 = np.float32
@@ -154,6 +155,8 @@ def area(size: int, out: int, align_corners: bool) -> Taps:
 @lru_cache(maxsize=256)
 def transposed(make: Callable[..., Taps], size: int, *rest: Any) -> Taps:
     """The gradient of `make(size, *rest)`, a table of `size` outputs."""
+    if size <= 0:
+        raise invalid_argument(f"Image sizes must be positive, got {size}")
     return transpose(make(size, *rest), size)
 
 
@@ -195,6 +198,9 @@ def resample(xp: Any, images: Any, rows: Taps, columns: Taps, dtype: Any) -> Any
     batch, height, width, channels = images.shape
     out = rows.size(height), columns.size(width)
     result = xp.empty((batch, *out, channels), dtype)
+    if not images.size or not result.size:
+        result[...] = 0
+        return result
     # Few channels are part of the columns, many have an axis of their own.
     few = channels < FEW_CHANNELS
     together, inner = (channels, ()) if few else (1, (channels,))

@@ -148,6 +148,11 @@ class GatherV2(Op):
             )
         at %= rank
         batch = self._batch(indices.shape)
+        if not 0 <= batch <= min(indices.ndim, rank):
+            raise invalid_argument(
+                f"Expected batch_dims in the range [0, {min(indices.ndim, rank)}), but "
+                f"got {self.batch_dims}"
+            )
         if not batch:
             return _take(xp, params, indices, at)
         if params.shape[:batch] != indices.shape[:batch]:

@@ -43,7 +43,11 @@ class MatrixSolveLs(Op):
         shapes.with_rank_at_least(rhs, 2)
         shapes.with_rank(l2_regularizer, 0)
         if matrix is None or rhs is None:
-            return None
+            if self.fast or matrix is rhs:
+                return None
+            # TensorFlow's other kernel has a shape rule that needs only one of them.
+            batch = (matrix or rhs or ())[:-2]
+            return (*batch, matrix and matrix[-1], rhs and rhs[-1])
         if None not in (matrix[-2], rhs[-2]) and matrix[-2] != rhs[-2]:
             raise ValueError(
                 f"Dimensions must be equal, but are {matrix[-2]} and {rhs[-2]}"
@@ -75,7 +79,10 @@ class MatrixSolveLs(Op):
             a = np.concatenate([a, more.astype(a.dtype)], axis=-2)
             nothing = np.zeros((*batch, columns, b.shape[-1]), b.dtype)
             b = np.concatenate([b, nothing], axis=-2)
-        found = np.linalg.pinv(a) @ b
+        try:
+            found = np.linalg.pinv(a) @ b
+        except np.linalg.LinAlgError:  # infinities or NaN
+            found = np.full((*b.shape[:-2], columns, b.shape[-1]), np.nan, a.dtype)
         return found.astype(matrix.dtype, copy=False)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:

@@ -34,6 +34,12 @@ class _Dilation(Op, abstract=True):
     def validate(self) -> None:
         kind = self.op_type
         check_choice(kind, "padding", self.padding, geometry.PADDINGS)
+        for what, numbers in (("stride", self.strides), ("rates", self.rates)):
+            if len(numbers) != 4:
+                raise ValueError(
+                    f"{kind} requires the {what} attribute to contain 4 values, but "
+                    f"got: {len(numbers)}"
+                )
 
     def same(self, kind: type[_Dilation]) -> Any:
         """Another of these ops with the same attributes."""

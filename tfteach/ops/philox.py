@@ -11,13 +11,17 @@ Source: core/lib/random/philox_random.h, random_distributions.h; kernels/random_
 from __future__ import annotations
 
 import functools
+import math
 import secrets
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import ml_dtypes
 import numpy as np
+
+from tfteach.framework import shape as shapes
+from tfteach.framework.errors import invalid_argument
 
 Array = np.ndarray[Any, Any]
 
@@ -33,6 +37,30 @@ _WORDS = 4  # 32-bit words in a block
 RESERVED_BLOCKS = 256  # per sample; TF's bound for distributions that reject
 _TRUNCATION = 2.0
 _LEAST_UNIFORM = 1.0e-7  # below it the logarithm of Box-Muller would blow up
+
+
+# Arrays of more elements are asked for before their numbers are drawn.
+_MANY = 1 << 27
+
+
+def count_of(sizes: Sequence[int]) -> int:
+    """How many numbers a shape holds.
+
+    Raises:
+      InvalidArgumentError: a size is negative, or the product no int64.
+      MemoryError: there is not as much memory.
+    """
+    for size in sizes:
+        if size < 0:
+            raise invalid_argument(f"Dimension {size} must be >= 0")
+    count = math.prod(sizes)
+    if count >= 1 << 63:
+        raise invalid_argument(
+            f"Shape {shapes.text(tuple(sizes))} would have more than 2**63 - 1 elements"
+        )
+    if count > _MANY:
+        np.empty(count, np.float32)
+    return count
 
 
 class Philox:

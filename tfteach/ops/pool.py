@@ -197,7 +197,8 @@ class MaxPool(Pool):
         windows = self.lay(input.shape)
         (x,) = self.last(xp, input)
         if self.depth > 1:
-            groups = x.reshape(*x.shape[:-1], -1, self.depth)
+            count = x.shape[-1] // self.depth
+            groups = x.reshape(*x.shape[:-1], count, self.depth)
             parts = [groups[..., i] for i in range(self.depth)]
             return self.native(xp, reduce(largest(xp, x), parts))
         return self.native(xp, kernels.reduce_windows(xp, largest(xp, x), x, windows))

@@ -186,6 +186,14 @@ class FractionalMaxPoolGrad(Op):
     def infer_shape(self, orig_input: Shape, *_: Shape) -> Shape:
         return shapes.with_rank(orig_input, 4)
 
+    def check_shapes(self, *shapes: Any) -> None:
+        image, _, grad, rows, columns = shapes
+        require(len(image) == 4, "orig_input must be 4-dimensional")
+        require(len(grad) == 4, "out_backprop must be 4-dimensional")
+        words = "pooling sequences must be vectors, one longer than out_backprop, got"
+        fits = rows == (grad[1] + 1,) and columns == (grad[2] + 1,)
+        require(fits, words + " %s and %s", rows, columns)
+
     def compute(
         self, xp: Any, orig_input: Any, orig_output: Any, out_backprop: Any,
         row_pooling_sequence: Any, col_pooling_sequence: Any,
@@ -198,6 +206,8 @@ class FractionalMaxPoolGrad(Op):
             window = orig_input[:, down, right]
             width = window.shape[2]
             flat = window.reshape(len(window), -1, window.shape[3])
+            if not flat.size:
+                continue
             best = flat.argmax(axis=1)
             at = images, down.start + best // width, right.start + best % width
             found[(*at, channels)] += out_backprop[:, i, j]

@@ -77,14 +77,7 @@ def _sizes(shape: Any) -> tuple[int, ...]:
         raise invalid_argument(
             f"shape must be a vector of {{int32,int64}}, got shape [{text}]"
         )
-    sizes = tuple(int(n) for n in shape)
-    if any(n < 0 for n in sizes):
-        raise invalid_argument(f"Dimension {min(sizes)} must be >= 0")
-    return sizes
-
-
-def _count(sizes: tuple[int, ...]) -> int:
-    return int(np.prod(sizes, dtype=np.int64))
+    return tuple(int(n) for n in shape)
 
 
 # ---- ops
@@ -102,9 +95,8 @@ class _RandomOp(StatefulOp, abstract=True):
 
     def compute(self, ctx: Any, shape: Any) -> Any:
         sizes = _sizes(shape)
-        count = _count(sizes)
+        count = philox.count_of(sizes)
         dtype = self.dtype.numpy_dtype  # type: ignore[attr-defined]
-        np.empty(count, dtype)  # refuses at once what will never fit
         generator = stream(ctx, self).reserve(count * philox.RESERVED_BLOCKS)
         numbers = type(self).draw(generator, count, dtype)
         return ctx.xp.asarray(numbers.astype(dtype, copy=False).reshape(sizes))
@@ -174,7 +166,7 @@ class RandomUniformInt(StatefulOp):
 
     def compute(self, ctx: Any, shape: Any, minval: Any, maxval: Any) -> Any:
         sizes = _sizes(shape)
-        count = _count(sizes)
+        count = philox.count_of(sizes)
         dtype = np.asarray(minval).dtype
         if count == 0:
             return ctx.xp.empty(sizes, dtype)

@@ -6,6 +6,7 @@ python/ops/random_grad.py.
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
 import numpy as np
@@ -49,8 +50,8 @@ class _PerParameter(StatefulOp, abstract=True):
 
     def _draw(self, ctx: Any, make: Any, shape: Any, parameters: Any) -> Any:
         sizes = tuple(int(n) for n in np.asarray(shape).reshape(-1))
-        samples = int(np.prod(sizes, dtype=np.int64))
-        count = samples * parameters.size
+        samples = math.prod(sizes)
+        count = philox.count_of((*sizes, *parameters.shape))
         generator = stream(ctx, self).reserve(count * philox.RESERVED_BLOCKS)
         if not count:
             return np.empty(sizes + parameters.shape)

@@ -19,7 +19,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape, TensorShape
-from tfteach.framework.shape_checks import require_matrix
+from tfteach.framework.shape_checks import require, require_matrix
 from tfteach.ops.arrange import transpose
 from tfteach.ops.array import expand_dims
 from tfteach.ops.linalg import MatMul, matmul
@@ -118,6 +118,11 @@ class ParallelConcat(Op):
         if not shapes.is_full(self.shape):
             raise ValueError("shape attr must be fully defined.")
         return self.shape
+
+    def check_shapes(self, *shapes: Any) -> None:
+        for own in shapes:
+            words = "All input shapes must be the same, with 1 as first size: %s and %s"
+            require(own == shapes[0] and own[:1] == (1,), words, shapes[0], own)
 
     def compute(self, xp: Any, *values: Any) -> Any:
         found = xp.concatenate(values, 0)

@@ -13,7 +13,7 @@ from tfteach.framework import dtypes
 from tfteach.framework import shape as shapes
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import as_dtype, dtypes_of, int32, int64
-from tfteach.framework.errors import invalid_argument
+from tfteach.framework.errors import InvalidArgumentError, invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.indexed_slices import IndexedSlices
 from tfteach.framework.op import OPS, Op
@@ -119,10 +119,20 @@ class BroadcastTo(Op):
         try:
             return xp.array(xp.broadcast_to(input, wanted))
         except ValueError:
-            text = ",".join(map(str, wanted))
-            raise invalid_argument(
-                f"Incompatible shapes: {brackets(input)} vs. [{text}]"
-            ) from None
+            raise self._refusal_of(input, wanted) from None
+
+    def _refusal_of(self, input: Any, wanted: tuple[int, ...]) -> InvalidArgumentError:
+        for n in wanted:
+            if n < 0:
+                return invalid_argument(f"Dimension {n} must be >= 0")
+        if input.ndim > len(wanted):
+            return invalid_argument(
+                f"Rank of input ({input.ndim}) must be no greater than rank of output "
+                f"shape ({len(wanted)})."
+            )
+        return invalid_argument(
+            f"Incompatible shapes: {brackets(input)} vs. {shapes.text(wanted)}"
+        )
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         input, wanted = op.inputs

@@ -6,7 +6,6 @@ python/ops/stateless_random_ops.py.
 
 from __future__ import annotations
 
-import math
 from typing import Any, ClassVar
 
 import numpy as np
@@ -55,19 +54,6 @@ def _seed_shape(seed: Shape) -> None:
         raise ValueError(f"Dimension must be 2 but is {sizes[0]}")
 
 
-def _count(sizes: tuple[int, ...]) -> int:
-    """How many numbers a shape holds."""
-    for size in sizes:
-        if size < 0:
-            raise invalid_argument(f"Dimension {size} must be >= 0")
-    count = math.prod(sizes)
-    if count >= 1 << 63:
-        raise invalid_argument(
-            f"Shape {shapes.text(sizes)} would have more than 2**63 - 1 elements"
-        )
-    return count
-
-
 class _Stateless(Op, abstract=True):
     """Numbers of one distribution in a given shape."""
 
@@ -93,7 +79,7 @@ class _Stateless(Op, abstract=True):
     def compute(self, xp: Any, shape: Any, seed: Any) -> Any:
         _check_seed(seed)
         sizes = tuple(int(n) for n in np.asarray(shape).reshape(-1))
-        count = _count(sizes)
+        count = philox.count_of(sizes)
         dtype = self.dtype.numpy_dtype
         numbers = type(self).draw(generator_of(seed), count, dtype)
         return xp.asarray(numbers.astype(dtype, copy=False).reshape(sizes))
@@ -151,7 +137,7 @@ class StatelessRandomUniformInt(Op):
     def compute(self, xp: Any, shape: Any, seed: Any, minval: Any, maxval: Any) -> Any:
         _check_seed(seed)
         sizes = tuple(int(n) for n in np.asarray(shape).reshape(-1))
-        count = int(np.prod(sizes, dtype=np.int64))
+        count = philox.count_of(sizes)
         dtype, low, high = np.asarray(minval).dtype, int(minval), int(maxval)
         if low >= high:
             raise invalid_argument(f"Need minval < maxval, got {low} >= {high}")

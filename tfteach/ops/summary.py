@@ -14,7 +14,7 @@ from tfteach.framework.errors import invalid_argument
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
-from tfteach.framework.shape_checks import require_scalar
+from tfteach.framework.shape_checks import require, require_scalar
 from tfteach.framework.tensor_proto import make_tensor_proto
 from tfteach.ops.summary_formats import fill_histogram, pixels_of, png, wav
 
@@ -68,7 +68,7 @@ class ScalarSummary(_SummaryOp):
             )
         summary = _summary_proto()()
         for name, number in zip(names.ravel(), numbers.ravel(), strict=True):
-            summary.value.add(tag=name, simple_value=float(number))
+            summary.value.add(tag=_text(name), simple_value=float(number))
         return _scalar_string(summary.SerializeToString())
 
 
@@ -150,10 +150,12 @@ class AudioSummaryV2(_SummaryOp):
 
     def check_shapes(self, tag: Any, sample_rate: Any) -> None:
         require_scalar(tag, "Tag must be a scalar")
-        require_scalar(sample_rate, "sample_rate must be a scalar, got %s")
+        single = all(n == 1 for n in sample_rate)
+        words = "sample_rate must have exactly one element, got shape %s"
+        require(single, words, sample_rate)
 
     def compute(self, xp: Any, tag: Any, tensor: Any, sample_rate: Any) -> Any:
-        sounds, rate = np.asarray(tensor), float(sample_rate)
+        sounds, rate = np.asarray(tensor), sample_rate.item()
         if sounds.ndim not in (2, 3):
             raise invalid_argument("Tensor must be 3-D or 2-D, got: " + _sizes(sounds))
         if not rate > 0:
@@ -183,8 +185,9 @@ class TensorSummaryV2(_SummaryOp):
 
     def check_shapes(self, tag: Any, serialized_summary_metadata: Any) -> None:
         require_scalar(tag, "tag must be scalar")
-        words = "serialized_summary_metadata must be scalar"
-        require_scalar(serialized_summary_metadata, words)
+        single = all(n == 1 for n in serialized_summary_metadata)
+        words = "serialized_summary_metadata must have one element, got shape %s"
+        require(single, words, serialized_summary_metadata)
 
     def compute(
         self, xp: Any, tag: Any, tensor: Any, serialized_summary_metadata: Any
@@ -193,9 +196,13 @@ class TensorSummaryV2(_SummaryOp):
         value = summary.value.add(tag=_text(tag))
         array = np.asarray(tensor)
         value.tensor.CopyFrom(make_tensor_proto(array))
-        value.metadata.ParseFromString(
-            np.asarray(serialized_summary_metadata, object)[()]
-        )
+        value.metadata.SetInParent()
+        metadata = np.asarray(serialized_summary_metadata, object).reshape(-1)[0]
+        try:
+            value.metadata.ParseFromString(metadata)
+        except Exception:  # which class, depends on protobuf's version
+            value.metadata.Clear()
+            value.metadata.SetInParent()
         return _scalar_string(summary.SerializeToString())
 
 

@@ -121,6 +121,8 @@ class StringToNumber(TextOp):
 
     def _float(self, text: bytes) -> float:
         stripped = text.strip()
+        if text and not stripped:
+            return 0.0  # blanks are a number to TensorFlow, nothing is none
         if not _FLOAT.fullmatch(stripped):
             raise self._error(text)
         if b"x" in stripped.lower():

@@ -236,9 +236,11 @@ class ReduceJoin(TextOp):
         listed = np.ravel(reduction_indices).tolist()
         for i, axis in enumerate(listed):
             if not -inputs.ndim <= axis < inputs.ndim:
-                raise invalid_argument(
+                raise OutOfRangeError(
+                    None,
+                    None,
                     f"Invalid reduction dimension {axis} for input with "
-                    f"{inputs.ndim} dimension(s)"
+                    f"{inputs.ndim} dimension(s)",
                 )
             if axis % inputs.ndim in [a % inputs.ndim for a in listed[:i]]:
                 raise invalid_argument(f"Duplicate reduction dimension {axis}")
@@ -346,7 +348,7 @@ class UnsortedSegmentJoin(TextOp):
         for place, segment in self._out_of(ids, count):
             raise invalid_argument(
                 "segment_ids are not allowed to exceed num_segments or to have "
-                f"negative values: segment_ids[{place}] = {segment}, num_segments = "
+                f"negative values. segment_ids[{place}] is {segment}, num_segments "
                 f"{count}"
             )
         members = [rows[ids.ravel() == segment] for segment in range(count)]
@@ -357,7 +359,7 @@ class UnsortedSegmentJoin(TextOp):
     @staticmethod
     def _out_of(ids: Any, count: int) -> Iterator[tuple[Any, Any]]:
         for place, segment in np.ndenumerate(ids):
-            if segment >= count:
+            if not 0 <= segment < count:
                 yield ",".join(map(str, place)), segment
 
 

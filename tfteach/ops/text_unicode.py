@@ -19,7 +19,6 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import DType, dtypes_of, int64
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.inputs import check_choice
-from tfteach.framework.shape_checks import require_vector
 from tfteach.ops.text import TextOp
 from tfteach.ops.text_kernels import each, strings
 
@@ -206,14 +205,9 @@ class UnicodeEncode(_Lenient):
         (ends,) = shapes.with_rank(inputs[1], 1)
         return (None if ends is None else ends - 1,)
 
-    def check_shapes(self, input_values: Any, input_splits: Any) -> None:
-        words = "must be a vector, got shape %s"
-        require_vector(input_values, f"input_values {words}")
-        require_vector(input_splits, f"input_splits {words}")
-
     def compute(self, xp: Any, input_values: Any, input_splits: Any) -> Any:
         self.check_replacement()
-        ends = input_splits.tolist()
+        input_values, ends = input_values.reshape(-1), input_splits.reshape(-1).tolist()
         if not ends or ends[0] != 0 or ends[-1] != len(input_values):
             raise invalid_argument(
                 "input_splits must go from 0 to the number of input_values "

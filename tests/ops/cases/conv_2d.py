@@ -122,6 +122,8 @@ CASES = [
     *conv_cases("valid-dilations", (7, 9), (3, 2), (3, 6), dilations=(2, 3),
                 padding="VALID"),
     *conv_cases("strides-dilations", (9, 11), (3, 4), (5, 4), (2, 3), (3, 2)),
+    *conv_cases("shared-factor", (9, 11), (3, 2), (5, 6), (2, 2), (2, 2)),
+    *conv_cases("shared-factors", (9, 11), (3, 2), (5, 3), (2, 4), (4, 2)),
     *conv_cases("explicit", (5, 6), (3, 2), (8, 8), padding="EXPLICIT",
                 explicit=(1, 4, 2, 1)),
     *conv_cases("explicit-strides", (5, 6), (3, 2), (4, 3), (2, 3),
