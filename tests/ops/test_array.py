@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tfteach as tf
 from tests.ops.case import evaluate, import_families
 from tfteach.framework.convert import convert_to_tensor
 from tfteach.framework.dtypes import as_dtype, float32, int32, int64
@@ -437,3 +438,41 @@ def test_prevented_gradient_says_why() -> None:
     node = array.prevent_gradient(constant(1.0), "not here").op
     with pytest.raises(LookupError, match="not here"):
         node.spec.gradient(node, constant(1.0))
+
+
+def test_top_k_is_that_of_tensorflow_unsorted_and_with_nan() -> None:
+    """Checked with TensorFlow 1.15.5 on a CPU: its heap's order, and NaN in it."""
+    x = np.array([5, 4, 5, 0, 0, 3, 2, 4, 4, 0, 6, 6, 6, 4, 4, 6, 0], np.float32)
+    y, nan = np.int32([7, 1, 5, 3, 7, 2, 7, 0, 4, 6, 1]), np.float32(np.nan)
+    cases = [
+        (np.float32([3, nan, 5, nan, 4]), 1, True, [2]),
+        (np.float32([3, nan, 5, nan, 4]), 2, True, [1, 2]),
+        (np.float32([3, nan, 5, nan, 4]), 4, True, [1, 2, 0, 3]),
+        (np.float32([3, nan, 5, nan, 4]), 5, True, [2, 0, 1, 3, 4]),
+        (np.float32([1, 2, nan]), 2, True, [1, 0]),
+        (x, 2, False, [11, 10]),
+        (x, 3, False, [12, 11, 10]),
+        (x, 8, False, [7, 1, 2, 0, 15, 10, 11, 12]),
+        (x, 16, False, [9, 4, 6, 3, 1, 5, 14, 7, 8, 0, 10, 11, 12, 13, 2, 15]),
+        (y, 2, False, [4, 0]),
+        (y, 5, False, [2, 6, 9, 0, 4]),
+    ]
+    with tf.Graph().as_default(), tf.Session() as session:
+        for row, count, is_sorted, places in cases:
+            top = tf.nn.top_k(tf.placeholder_with_default(row, None), count, is_sorted)
+            values, indices = session.run(top)
+            assert indices.tolist() == places
+            np.testing.assert_array_equal(values, row[places])
+
+
+def test_extremes_of_segments_and_nan() -> None:
+    """Checked with TensorFlow 1.15.5 on a CPU."""
+    nan = np.nan
+    ids = [0, 0, 0, 1]
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.constant([5.0, nan, 4.0, nan])
+        found = session.run(
+            [tf.segment_max(x, ids), tf.segment_min(x, ids),
+             tf.unsorted_segment_max(x, ids, 2), tf.unsorted_segment_min(x, ids, 2)]
+        )  # fmt: skip
+    np.testing.assert_array_equal(found, [[5, nan], [4, nan], [4, nan], [4, nan]])

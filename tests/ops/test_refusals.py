@@ -128,3 +128,67 @@ def test_numerics_are_checked_in_the_order_of_the_ops() -> None:
         tf.cond(tf.constant(True), lambda: tf.constant(1.0), lambda: tf.constant(2.0))
         with pytest.raises(ValueError, match="not compatible with TensorFlow control"):
             tf.add_check_numerics_ops()
+
+
+def test_least_squares_know_the_shapes_that_tensorflow_knows() -> None:
+    with tf.Graph().as_default():
+        a, b = tf.placeholder(tf.float32, [5, 3, 2]), tf.placeholder(tf.float32)
+        c = tf.placeholder(tf.float32, [None, 3, 4])
+        assert str(tf.matrix_solve_ls(a, b, fast=False).shape) == "(5, 2, ?)"
+        assert str(tf.matrix_solve_ls(a, c).shape) == "(5, 2, 4)"
+        assert str(tf.tile(a, tf.placeholder(tf.int32, [3])).shape) == "(?, ?, ?)"
+        rank = tf.tile(b, tf.placeholder(tf.int32, [2])).shape.rank
+        assert rank == 2
+
+
+def test_random_shapes_are_refused_before_numbers_are_drawn() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        shape = tf.placeholder(tf.int32, [None])
+        for build in (
+            tf.random_uniform,
+            tf.random_normal,
+            lambda size: tf.random_poisson([2.0], size),
+            lambda size: tf.random.stateless_uniform(size, [1, 2]),
+        ):
+            numbers = build(shape)
+            with pytest.raises(tf.errors.InvalidArgumentError, match="must be >= 0"):
+                session.run(numbers, {shape: [-1]})
+            for huge in ([2**31 - 1] * 3, [2**31 - 1] * 2):
+                with pytest.raises(
+                    (tf.errors.InvalidArgumentError, tf.errors.ResourceExhaustedError)
+                ):
+                    session.run(numbers, {shape: huge})
+
+
+def test_blocks_that_do_not_fit() -> None:
+    """Checked with TensorFlow 1.15.5."""
+    image, crops = np.zeros((1, 2, 3, 1), np.float32), np.zeros((2, 2), np.int32)
+    rows = [
+        (
+            tf.space_to_batch_nd,
+            image,
+            [2, 0],
+            crops,
+            "Product of block sizes must be p",
+        ),
+        (
+            tf.space_to_batch_nd,
+            image,
+            [2, 3],
+            crops - 1,
+            "Paddings must be non-negative",
+        ),
+        (tf.space_to_batch_nd, image[0, 0], [2, 3], crops, "input rank should be >= 3"),
+        (tf.batch_to_space_nd, image, [1, 1], crops - 1, "Crops must be non-negative"),
+        (tf.batch_to_space_nd, image, [1, 1], crops + 2, "must be non-negative"),
+        (tf.batch_to_space_nd, image, [-2, 2], crops, "Product of block sizes must be"),
+    ]
+    for build, x, blocks, margins, words in rows:
+        with tf.Graph().as_default(), tf.Session() as session:
+            fed = tf.placeholder(tf.float32)
+            sizes = tf.placeholder(tf.int32, [2])
+            around = tf.placeholder(tf.int32, [2, 2])
+            with pytest.raises(tf.errors.InvalidArgumentError, match=words):
+                session.run(
+                    build(fed, sizes, around), {fed: x, sizes: blocks, around: margins}
+                )

@@ -43,11 +43,12 @@ class MatrixSolveLs(Op):
         shapes.with_rank_at_least(rhs, 2)
         shapes.with_rank(l2_regularizer, 0)
         if matrix is None or rhs is None:
-            if self.fast or matrix is rhs:
+            known = rhs if matrix is None else matrix
+            if self.fast or known is None:
                 return None
-            # TensorFlow's other kernel has a shape rule that needs only one of them.
-            batch = (matrix or rhs or ())[:-2]
-            return (*batch, matrix and matrix[-1], rhs and rhs[-1])
+            # TensorFlow's shape rule of the other kernel needs only one of them.
+            columns = None if matrix is None else matrix[-1]
+            return (*known[:-2], columns, None if rhs is None else rhs[-1])
         if None not in (matrix[-2], rhs[-2]) and matrix[-2] != rhs[-2]:
             raise ValueError(
                 f"Dimensions must be equal, but are {matrix[-2]} and {rhs[-2]}"

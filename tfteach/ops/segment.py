@@ -134,9 +134,12 @@ class _SegmentExtreme(_Segment, abstract=True):
             found = reduce_rows(xp, self.ufunc, data, ids, count, 0)
             if not _has_nan(found):
                 return found
-            # TensorFlow's segments begin at infinity, and pass over NaN.
+            # TensorFlow's segments begin at infinity, and pass over NaN; it copies
+            # those of one row.
             lowest = np.inf if self.ufunc == "minimum" else -np.inf
-            data = np.where(np.isnan(data), data.dtype.type(lowest), data)
+            meets = np.bincount(ids)[ids] > 1
+            lost = np.isnan(data) & meets.reshape(-1, *(1,) * (data.ndim - 1))
+            data = np.where(lost, data.dtype.type(lowest), data)
             return reduce_rows(xp, self.ufunc, data, ids, count, 0)
         # In place of sorted runs: reduce from the other end, then blank empty rows.
         start = limit(data.dtype, largest=self.ufunc == "minimum")
