@@ -516,7 +516,46 @@ tf.contrib.metrics.accuracy(tf.constant([1]), tf.constant([True]))
 tf.contrib.metrics.set_size(tf.SparseTensor([[0, 0], [1, 1]], [1, 2], [2, 2]))
 """
 
+IMAGES = """
+tf.contrib.image.transform(tf.constant(np.arange(12.0, dtype='f').reshape(1, 3, 4, 1)), [1, 0, 0.5, 0, 1, 0.5, 0, 0], 'NEAREST')
+tf.contrib.image.transform(tf.constant(np.arange(12.0, dtype='f').reshape(1, 3, 4, 1)), [1, 0, -0.5, 0, 1, -0.5, 0, 0], 'NEAREST')
+tf.contrib.image.transform(tf.constant(np.arange(12.0, dtype='f').reshape(1, 3, 4, 1)), [1, 0.1, -0.3, 0.2, 1, 0.4, 0.1, -0.2], 'NEAREST')
+tf.contrib.image.transform(tf.constant(np.arange(12.0, dtype='f').reshape(1, 3, 4, 1)), [1, 0, 0, 0, 1, 0, -1, 0], 'NEAREST')
+tf.contrib.image.transform(tf.constant(np.arange(12.0, dtype='f').reshape(1, 3, 4, 1)), [np.nan, 0, 0, 0, 1, 0, 0, 0], 'NEAREST')
+tf.contrib.image.transform(tf.cast(tf.constant(np.arange(12.0, dtype='f').reshape(1, 3, 4, 1)), tf.int32), [1, 0, 0.3, 0, 1, 0.6, 0, 0], 'NEAREST')
+tf.contrib.image.transform(tf.cast(tf.constant(np.arange(12.0, dtype='f').reshape(1, 3, 4, 1)) * 20.0, tf.uint8), [1, 0, 0.3, 0, 1, 0.6, 0, 0], 'NEAREST', [2, 6], 't')
+tf.contrib.image.rotate(tf.constant(logits(2, 5, 4)), 0.7, 'NEAREST')
+slope(lambda x: tf.contrib.image.rotate(x, [0.7, -0.2], 'NEAREST') ** 2, logits(2, 4, 5).reshape(2, 4, 5, 1))
+tf.contrib.image.transform(tf.constant(np.arange(12.0, dtype='f').reshape(1, 3, 4, 1)), [1, 0, 0.5, 0, 1, 0.5, 0, 0], 'BILINEAR')
+tf.contrib.image.transform(tf.constant(np.arange(12.0, dtype='f').reshape(1, 3, 4, 1)), [1, 0, -0.5, 0, 1, -0.5, 0, 0], 'BILINEAR')
+tf.contrib.image.transform(tf.constant(np.arange(12.0, dtype='f').reshape(1, 3, 4, 1)), [1, 0.1, -0.3, 0.2, 1, 0.4, 0.1, -0.2], 'BILINEAR')
+tf.contrib.image.transform(tf.constant(np.arange(12.0, dtype='f').reshape(1, 3, 4, 1)), [1, 0, 0, 0, 1, 0, -1, 0], 'BILINEAR')
+tf.contrib.image.transform(tf.constant(np.arange(12.0, dtype='f').reshape(1, 3, 4, 1)), [np.nan, 0, 0, 0, 1, 0, 0, 0], 'BILINEAR')
+tf.contrib.image.transform(tf.cast(tf.constant(np.arange(12.0, dtype='f').reshape(1, 3, 4, 1)), tf.int32), [1, 0, 0.3, 0, 1, 0.6, 0, 0], 'BILINEAR')
+tf.contrib.image.transform(tf.cast(tf.constant(np.arange(12.0, dtype='f').reshape(1, 3, 4, 1)) * 20.0, tf.uint8), [1, 0, 0.3, 0, 1, 0.6, 0, 0], 'BILINEAR', [2, 6], 't')
+tf.contrib.image.rotate(tf.constant(logits(2, 5, 4)), 0.7, 'BILINEAR')
+slope(lambda x: tf.contrib.image.rotate(x, [0.7, -0.2], 'BILINEAR') ** 2, logits(2, 4, 5).reshape(2, 4, 5, 1))
+tf.contrib.image.rotate(tf.constant(logits(1, 4, 4)[0]), tf.constant(1.5707963), name='r')
+tf.contrib.image.translate(tf.constant(logits(2, 4, 4).reshape(2, 4, 4, 1)), [[1.0, 0.0], [-1.5, 2.0]], 'bilinear')
+tf.contrib.image.translate(tf.constant(logits(2, 4, 4)), [1.0, -1.0])
+tf.contrib.image.compose_transforms([1.0, 0.2, 3.0, 0.0, 1.0, 2.0, 0.1, 0.0], tf.constant([[1.0, 0.0, 0.5, 0.3, 1.0, 0.0, 0.0, 0.2]]))
+tf.contrib.image.transform(tf.ones([1, 1, 1, 1, 1]), tf.ones([8]))
+tf.contrib.image.transform(tf.ones([2, 2]), tf.ones([1, 1, 8]))
+tf.contrib.image.transform(tf.ones([1, 2, 2, 1]), tf.ones([2, 8]))
+tf.contrib.image.transform(tf.ones([1, 2, 2, 1]), tf.ones([1, 7]))
+tf.contrib.image.transform(tf.ones([1, 2, 2, 1]), tf.ones([8]), output_shape=[2, 3, 4])
+tf.contrib.image.transform(tf.ones([1, 2, 2, 1]), tf.ones([8]), output_shape=[0, 3])
+tf.contrib.image.transform(late(np.zeros([0, 3, 4, 1], 'f'), [None, 3, 4, 1]), tf.ones([8]))
+tf.contrib.image.transform(tf.constant([[True]]), tf.ones([8]))
+tf.contrib.image.transform(late(np.ones([2, 2], 'f')), tf.ones([8]))
+tf.contrib.image.rotate(tf.ones([2, 2]), [[0.1]])
+tf.contrib.image.translate(tf.ones([2, 2]), 1.0)
+tf.contrib.image.flat_transforms_to_matrices(1.0)
+tf.contrib.image.matrices_to_flat_transforms([1.0])
+"""
+
 FAMILIES = {
+    "contrib.image": IMAGES,
     "contrib.metrics": METRICS,
     "contrib.nn": CONTRIB_NN,
     "signal": SIGNAL,

@@ -52,7 +52,8 @@ def export_value(module: str, **names: str) -> None:
 
 
 LATER = frozenset(
-    "contrib distributions examples image layers losses lookup metrics rnn".split()
+    "contrib distributions examples image layers losses lookup metrics rnn "
+    "signal".split()
 )
 
 _HEAD = (

@@ -190,6 +190,7 @@ _PARENTS = {
 # Modules in `tensorflow.contrib` that old code imports from there.
 _CONTRIB = {
     "crf.python.ops": "crf",
+    "image.python.ops": "image_ops",
     "framework.python.framework": "checkpoint_utils tensor_util",
     "framework.python.ops": "arg_scope ops variables",
     "layers.python.layers": "embedding_ops encoders initializers layers normalization "

@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING
 
 from tfteach.api.contrib import framework as framework
+from tfteach.api.contrib import image as image
 from tfteach.api.contrib import metrics as metrics
 from tfteach.api.contrib import nn as nn
-from tfteach.api.contrib import signal as signal
 from tfteach.api.contrib import tensorboard as tensorboard
 from tfteach.api.contrib import util as util
 from tfteach.legacy.renamed import absent as _absent
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from tfteach.api.contrib import opt as opt
     from tfteach.api.contrib import rnn as rnn
     from tfteach.api.contrib import seq2seq as seq2seq
+    from tfteach.api.contrib import signal as signal
     from tfteach.api.contrib import slim as slim
     from tfteach.api.contrib import sparsemax as sparsemax
     from tfteach.api.contrib import training as training
@@ -36,6 +37,7 @@ _LATER = {
     "opt": ("tfteach.api.contrib", "opt"),
     "rnn": ("tfteach.api.contrib", "rnn"),
     "seq2seq": ("tfteach.api.contrib", "seq2seq"),
+    "signal": ("tfteach.api.contrib", "signal"),
     "slim": ("tfteach.api.contrib", "slim"),
     "sparsemax": ("tfteach.api.contrib", "sparsemax"),
     "training": ("tfteach.api.contrib", "training"),

@@ -1,0 +1,1 @@
+"""tf.contrib.image: rotated, shifted and otherwise transformed images."""
