@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Iterator
 from typing import Any
 
@@ -387,3 +388,20 @@ def test_an_interactive_session_that_fails_counts_for_nothing() -> None:
     assert tf.get_default_session() is first
     first.close()
     tf.InteractiveSession().close()
+
+
+def test_a_graph_does_not_keep_its_sessions() -> None:
+    graph = tf.get_default_graph()
+    y = tf.constant(1.0)
+    for _ in range(5):
+        tf.Session().run(y)
+    with tf.Session() as sess:
+        gc.collect()
+        tf.identity(y)
+        sess.run(y)
+        alive = [r() for r in graph.planners if r() is not None]
+        assert alive == [sess]
+    del alive, sess
+    gc.collect()
+    tf.Session().close()
+    assert len(graph.planners) <= 1

@@ -203,16 +203,14 @@ class Graph(GraphCollections):
     def add_planner(self, planner: Planner) -> None:
         """Call `planner.graph_grew(op)` for each op that is added from now on."""
         with self.lock:
-            self.planners = (*self.planners, weakref.ref(planner))
+            alive = [r for r in self.planners if r() is not None]
+            self.planners = (*alive, weakref.ref(planner))
 
     def _tell_planners(self, op: Operation) -> None:
         for reference in self.planners:
             planner = reference()
             if planner is not None:
                 planner.graph_grew(op)
-            else:
-                with self.lock:
-                    self.planners = tuple(r for r in self.planners if r() is not None)
 
     def take_back(self, operations: list[Operation]) -> None:
         """Remove operations that were appended, and that nobody has heard of yet."""
