@@ -318,3 +318,15 @@ def test_worse_copies_are_less_alike() -> None:
     assert np.all(np.isinf(found[0][0]))
     np.testing.assert_allclose(found[1][0], 1, rtol=1e-5)
     np.testing.assert_allclose(found[0][1], 40, atol=1)  # 20 log10(1 / 0.01)
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 3), (2, 2, 3)])
+def test_the_images_that_are_adjusted_stay_as_they_are(shape: tuple[int, ...]) -> None:
+    fed = np.linspace(1.0, 0.1, int(np.prod(shape)), dtype="f").reshape(shape)
+    before = fed.copy()
+    with tf.Graph().as_default(), tf.Session() as session:
+        images = tf.placeholder(tf.float32, [None, None, 3])
+        for constant in (images, tf.constant(fed)):
+            brighter = tf.image.adjust_saturation(constant, 2.0)
+            assert not np.array_equal(session.run(brighter, {images: fed}), fed)
+    assert np.array_equal(fed, before)

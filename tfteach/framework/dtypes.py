@@ -254,13 +254,11 @@ def as_dtype(type_value: Any) -> DType:
     """
     if isinstance(type_value, DType):
         return type_value
+    found = None
     if isinstance(type_value, np.dtype):
         found = _BY_NUMPY.get(type_value) or _BY_KEY.get(type_value.type)
-    else:
-        try:
-            found = _BY_KEY.get(type_value)
-        except TypeError:  # unhashable
-            found = None
+    elif isinstance(type_value, str | int | float | type | np.generic):
+        found = _BY_KEY.get(type_value)
     if found is not None:
         return found
     raise TypeError(f"Cannot convert value {type_value!r} to a TensorFlow DType.")

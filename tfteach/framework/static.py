@@ -163,7 +163,10 @@ class _FoldedValues(_Values):
         shape = tensor._shape
         if is_full(shape) and np.prod(shape) > _MAX_FOLDED_SIZE:  # type: ignore[arg-type]
             return _NEVER
-        return tensor.op.spec.compute(np, *values)
+        try:
+            return tensor.op.spec.compute(np, *values)
+        except (OpError, ValueError):
+            return _NEVER  # the run will say what is wrong
 
 
 class _ComputedValues(_Values):
@@ -314,7 +317,9 @@ def constant_shape(tensor: Tensor, fold: bool = True) -> Shape:
         folds = fold or top is not tensor
         found = local.get(top) or (cached.get(top) if folds else None)
         if found is None or not (top in local or found.is_current):
-            parts = _shape_parts(top)
+            # TF's Python looks through no Identity.
+            is_opaque = not folds and top.op.type == "Identity"
+            parts = None if is_opaque else _shape_parts(top)
             missing = next((t for t in parts or () if t not in local), None)
             if missing is not None:
                 stack.append(missing)
@@ -380,7 +385,7 @@ def _joined_shape(tensor: Tensor, parts: list[Shape]) -> Any:
 
 
 def _shape_of_value(tensor: Tensor, fold: bool) -> _KnownShape:
-    found, hangs_on = _folded(tensor) if fold else (constant_value(tensor), [])
+    found, hangs_on = _folded(tensor) if fold else (python_constant_value(tensor), [])
     if found is not None:
         check_rank(np.asarray(found))
         sizes = np.asarray(found).reshape(-1).tolist()

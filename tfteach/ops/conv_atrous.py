@@ -216,8 +216,8 @@ def convolution(
     """
     filter = array.either("filters", filters, "filter", filter)
     rates = array.either("dilations", dilations, "dilation_rate", dilation_rate)
-    for given in (input, filter):
-        geometry.need_shape(given)
+    geometry.need_shape(input)
+    filter = filter if hasattr(filter, "shape") else convert(filter, name="filter")
     rank = _rank(input)
     rank = _rank(filter) if rank is None else rank
     if rank is None:

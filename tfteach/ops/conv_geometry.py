@@ -64,7 +64,14 @@ def ints(op_type: str, name: str, value: Any) -> tuple[int, ...]:
         raise TypeError(
             f"Expected list for '{name}' argument to '{op_type}' Op, not {value!r}."
         )
-    return tuple(as_int(name, v) for v in value)
+    return _int32s(name, tuple(as_int(name, v) for v in value))
+
+
+def _int32s(name: str, values: tuple[int, ...]) -> tuple[int, ...]:
+    for n in values:
+        if not -(2**31) <= n < 2**31:
+            raise ValueError(f"Attr {name} has value {n} out of range for an int32")
+    return values
 
 
 def sequence(value: Any, n: int, data_format: str, name: str) -> tuple[int, ...]:
@@ -87,7 +94,7 @@ def sequence(value: Any, n: int, data_format: str, name: str) -> tuple[int, ...]
         raise ValueError(
             f"{name} should be of length 1, {n} or {n + 2} but was {length}"
         )
-    found = tuple(int(v) for v in items)
+    found = _int32s(name, tuple(int(v) for v in items))
     if len(found) == n + 2:
         return found
     return tuple(around(1, found * n if len(found) == 1 else found, 1, data_format))

@@ -39,7 +39,8 @@ def by_planes(xp: Any, images: Any, rule: Rule) -> Any:
 
     def run(starts: Sequence[int], block: int = _BLOCK) -> None:
         for start in starts:
-            planes = xp.ascontiguousarray(pixels[start : start + block].T)
+            # A copy even of one pixel: rules change the planes in place.
+            planes = xp.array(pixels[start : start + block].T, order="C")
             for channel, plane in enumerate(rule(xp, *planes)):
                 changed[start : start + block, channel] = plane
 

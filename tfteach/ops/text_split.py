@@ -21,6 +21,7 @@ from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_scalar, require_vector
 from tfteach.ops.adjoint import upward
+from tfteach.ops.array import either
 from tfteach.ops.constant import constant
 from tfteach.ops.reduce import axes_of
 from tfteach.ops.sparse import SparseTensor
@@ -288,13 +289,16 @@ def reduce_join(
 
     Source: ReduceJoin in core/ops/string_ops.cc.
     """
-    axis = reduction_indices if axis is None else axis
-    keep = bool(keep_dims if keepdims is None else keepdims)
+    axis, keepdims = (
+        either("axis", axis, "reduction_indices", reduction_indices),
+        either("keepdims", keepdims, "keep_dims", keep_dims),
+    )
+    op = ReduceJoin(keepdims, separator)
     with name_scope(None, "ReduceJoin", [inputs]):
-        inputs = convert(inputs, string)
+        inputs = convert(inputs)
         if axis is None:
             axis = _all_axes(inputs)
-        return ReduceJoin(keep, separator)(inputs, axis, name=name)
+        return op(inputs, axis, name=name)
 
 
 def _all_axes(inputs: Tensor) -> Tensor:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.ops.adjoint import after
@@ -92,6 +93,11 @@ class Tan(Unary):
     T = NUMBER
 
     def compute(self, xp: Any, x: Any) -> Any:
+        if x.dtype.kind in "iu":  # which the op's definition allows, and no kernel
+            raise invalid_argument(
+                "Expected element type in shape to be floating or complex for cosine "
+                f"operation; got {x.dtype}."
+            )
         return xp.tan(x)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
