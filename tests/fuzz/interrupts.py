@@ -147,6 +147,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=500, help="of interrupts")
     parser.add_argument("--seed", type=int, default=0)
     arguments = parser.parse_args()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # not so in background
     numbers = random.Random(arguments.seed)
     trainings = {name: Training(build) for name, build in MODELS.items()}
     outcomes = {name: Counter[str]() for name in trainings}

@@ -9,6 +9,7 @@ import pytest
 from tests.fuzz.interrupts import MODELS, Training
 
 
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("name", MODELS)
 def test_interrupted_steps_are_whole_or_undone(name: str) -> None:
     training = Training(MODELS[name])

@@ -165,6 +165,7 @@ def test_slots_of_another_shape_are_refused_before_anything_is_written() -> None
         assert session.run(v).max() == 0.0
 
 
+@pytest.mark.usefixtures("interruptible")
 class TestInterrupts:
     def test_the_commit_is_not_interrupted(self) -> None:
         interrupted = []
