@@ -11,6 +11,7 @@ from google.protobuf import text_format
 
 import tfteach
 import tfteach as tf
+from tfteach.legacy import internals
 from tfteach.runtime import devices
 from tfteach.session import config as settings_module
 from tfteach.session import options
@@ -405,3 +406,16 @@ def test_a_graph_does_not_keep_its_sessions() -> None:
     gc.collect()
     tf.Session().close()
     assert len(graph.planners) <= 1
+
+
+def test_names_of_tensorflow_2_and_of_inner_modules() -> None:
+    for name in ("list_physical_devices", "set_visible_devices"):
+        with pytest.raises(AttributeError, match=f"here it is tf.config.*{name}"):
+            getattr(tf.config, name)
+    with pytest.raises(AttributeError, match="VirtualDeviceConfiguration"):
+        tf.config.LogicalDeviceConfiguration  # noqa: B018
+    inner = internals.inner("framework.config")
+    assert inner.set_memory_growth is experimental.set_memory_growth
+    assert inner.get_optimizer_jit is optimizer.get_jit
+    inner = internals.inner("framework.device_spec")
+    assert inner.DeviceSpecV1 is tf.DeviceSpec

@@ -25,6 +25,7 @@ eager.context: . tfteach.legacy.behavior
 estimator.estimator: estimator
 estimator.model_fn: estimator
 feature_column.*: feature_column
+framework.config: config config.experimental config.threading config.optimizer
 framework.constant_op: .
 framework.device: . tfteach.framework.device
 framework.device_spec: tfteach.framework.device
@@ -163,6 +164,10 @@ _TABLE = _table()
 
 # Names that the public packages have under another one.
 _ALIASES = {
+    "framework.config.get_optimizer_experimental_options": "get_experimental_options",
+    "framework.config.get_optimizer_jit": "get_jit",
+    "framework.config.set_optimizer_experimental_options": "set_experimental_options",
+    "framework.config.set_optimizer_jit": "set_jit",
     "framework.tensor_shape.as_shape": "TensorShape",
     "framework.tensor_util.MakeNdarray": "make_ndarray",
     "framework.tensor_util.constant_value": "get_static_value",

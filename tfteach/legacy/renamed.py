@@ -74,6 +74,21 @@ _NOTES = {
     "tf.contrib.seq2seq.AttentionWrapper in its place",
     "models": "TensorFlow's models are a repository of their own since 2016",
     "ops": "it is tensorflow.python.framework.ops",
+    **{
+        f"config.{name}": "that is TensorFlow 2; here it is "
+        f"tf.config.experimental.{name}"
+        for name in (
+            "get_visible_devices",
+            "list_logical_devices",
+            "list_physical_devices",
+            "set_visible_devices",
+        )
+    },
+    "config.LogicalDeviceConfiguration": "that is TensorFlow 2; here it is "
+    "tf.config.experimental.VirtualDeviceConfiguration",
+    "config.set_logical_device_configuration": "that is TensorFlow 2; here it is "
+    "tf.config.experimental.set_virtual_device_configuration",
+    "config.run_functions_eagerly": "that is TensorFlow 2, which runs eagerly",
     "optimizers": "Keras' optimizers are in tf.keras; TF 1's are in tf.train",
     "summary.create_file_writer": "that is TensorFlow 2; here it is "
     "tf.summary.FileWriter",
