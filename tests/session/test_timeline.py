@@ -84,3 +84,17 @@ def test_the_life_of_each_array() -> None:
     assert not rows["w/read"].memory
     assert {row.thread_id for row in host.node_stats} == set(host.thread_names)
     assert rows["y"].all_end_rel_nanos >= rows["y"].op_end_rel_nanos > 0
+
+
+def test_constants_do_not_each_take_a_lane() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.float32, [3], name="x")
+        total = tf.add_n([x * tf.constant([float(i)] * 3) for i in range(50)])
+        metadata = tf.RunMetadata()
+        options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
+        session.run(total, {x: [1.0, 2.0, 3.0]}, options, metadata)
+    trace = Timeline(metadata.step_stats).generate_chrome_trace_format()
+    events = json.loads(trace)["traceEvents"]
+    assert sum(event["name"] == "Const" for event in events) == 50
+    # Their rows last no time, but do not all begin in one microsecond.
+    assert max(event["tid"] for event in events if event["ph"] == "X") < 25

@@ -15,7 +15,7 @@ from tfteach.runtime.execute import Program, StepObserver
 from tfteach.runtime.nested_source import NestedProgram
 from tfteach.session.oom_report import add_report
 from tfteach.session.partition_graphs import executed_graph
-from tfteach.session.step_stats import outputs_at_start, write_step_stats
+from tfteach.session.step_stats import held_at_start, write_step_stats
 from tfteach.session.tracing import Tracer
 
 AnyProgram = Program | NestedProgram | DataflowProgram
@@ -59,7 +59,8 @@ def run_with_options(
         # As TF: every level but NO_TRACE, and whoever wants a report of allocations.
         if options.trace_level > 0 or options.report_tensor_allocations_upon_oom:
             graph = executed_graph(program.step)
-            tracer = Tracer(fed, outputs_at_start(graph, fed, session))
+            tracer = Tracer(fed)
+            tracer.at_start = held_at_start(graph, fed, session)
             observers.append(tracer)
     deadline = Deadline(timeout_ms) if timeout_ms > 0 else None
     try:

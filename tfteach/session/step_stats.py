@@ -8,6 +8,7 @@ Source: core/framework/step_stats.proto, core/common_runtime/step_stats_collecto
 from __future__ import annotations
 
 import itertools
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ from tfteach.framework.dtypes import DType
 from tfteach.runtime.context import Context
 from tfteach.runtime.step import argument_names
 from tfteach.session.partition_graphs import ExecutedGraph, ExecutedNode
-from tfteach.session.tracing import Output, Row, Tracer, output_of
+from tfteach.session.tracing import Held, Output, Row, Tracer, output_of
 
 HARDWARE_TRACE = 2  # RunOptions.TraceLevel: from here on with kernels on `/host:CPU`
 HANDLE_BYTES = 64  # of a ResourceHandle
@@ -50,10 +51,10 @@ def write_step_stats(
                 _write(stats.node_stats.add(), node, row)
 
 
-def outputs_at_start(
+def held_at_start(
     graph: ExecutedGraph, fed: Sequence[Any], session: Any
-) -> dict[str, list[Output]]:
-    """What feeds and variables hold before a run, by the names of their nodes.
+) -> dict[str, Held]:
+    """What feeds, constants and variables hold before a run, by their nodes' names.
 
     Args:
       graph: what the run executes.
@@ -62,16 +63,20 @@ def outputs_at_start(
     """
     names, feeds = argument_names(graph.step), graph.step.feeds.values()
     found = {
-        names[node]: [output_of(0, value)._replace(address=0)]
+        names[node]: Held(time.time_ns(), [output_of(0, value)._replace(address=0)])
         for node, value in zip(feeds, fed, strict=True)
     }
+    for executed in graph.nodes:
+        if executed.value is not None and not executed.inputs:
+            found[executed.name] = Held(time.time_ns(), [output_of(0, executed.value)])
     for node in graph.step.nodes:
         if node.spec.gives_handle:
             context = Context(node.op, node.device, session.resources, session)
             cell = node.spec.compute(context)
             is_resource = not node.op.outputs[0].dtype.is_ref
             is_there = is_resource or cell.is_initialized
-            found[node.name] = [output_of(0, cell)] if is_there else []
+            outputs = [output_of(0, cell)] if is_there else []
+            found[node.name] = Held(time.time_ns(), outputs)
     return found
 
 
@@ -104,16 +109,15 @@ class _Rows:
         """The row of a node that has no kernel here."""
         names = [name.lstrip("^").partition(":")[0] for name in node.inputs]
         at_ns = max((self.ends.get(name, 0) for name in names), default=0)
-        row = Row(node.node, max(at_ns, self.start_ns))  # type: ignore[arg-type]
-        row.outputs = self.outputs_of(node)
+        held = self.at_start.get(node.name)
+        at_ns = max(at_ns, self.start_ns) if held is None else held.at_ns
+        row = Row(node.node, at_ns)  # type: ignore[arg-type]
+        row.outputs = self.outputs_of(node) if held is None else held.outputs
         self.ends[node.name] = row.end_ns
         self.outputs[node.name] = row.outputs
         return row
 
     def outputs_of(self, node: ExecutedNode) -> list[Output]:
-        found = self.at_start.get(node.name)
-        if found is not None:
-            return found
         if node.value is not None:
             return [output_of(0, node.value)]
         if node.op_type in ("_Retval", "NoOp"):

@@ -47,6 +47,13 @@ class Buffer(NamedTuple):
     number: int
 
 
+class Held(NamedTuple):
+    """What a node that needs no kernel held when somebody looked."""
+
+    at_ns: int
+    outputs: list[Output]
+
+
 class Row:
     """One execution of an op.
 
@@ -69,13 +76,13 @@ class Tracer(FlowObserver):
 
     Args:
       fed: the fed arrays, which no op made.
-      at_start: the outputs of nodes that need no kernel, as they are before the run.
+
+    Attributes:
+      at_start: what nodes that need no kernel hold before the run, by name.
     """
 
-    def __init__(
-        self, fed: Sequence[Any] = (), at_start: dict[str, list[Output]] | None = None
-    ) -> None:
-        self.at_start = at_start or {}
+    def __init__(self, fed: Sequence[Any] = ()) -> None:
+        self.at_start: dict[str, Held] = {}
         self.rows: list[Row] = []
         self.thread_id = threading.get_ident() & 0x7FFFFFFF
         self.start_ns = self._last_ns = time.time_ns()
