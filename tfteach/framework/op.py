@@ -140,6 +140,8 @@ class Op:
     calls_python: ClassVar[bool] = False
     # Whether its output goes back to the beginning of a loop.
     closes_loop: ClassVar[bool] = False
+    # Whether `check_shapes` looks at ranks only, so that known ones will do.
+    checks_only_ranks: ClassVar[bool] = False
     # Whether the kernel may be skipped in favour of its inputs' constants.
     is_foldable: ClassVar[bool] = True
 

@@ -63,6 +63,7 @@ class SpaceToDepth(_DepthOp):
     signature = "input: T -> output: T"
     block_size: int
     data_format: str = "NHWC"
+    checks_only_ranks: ClassVar[bool] = True
 
     def infer_shape(self, input: Shape) -> Shape:
         n, h, w, c = self.last(shapes.with_rank(input, 4))
@@ -104,6 +105,7 @@ class DepthToSpace(_DepthOp):
     block_size: int
     data_format: str = "NHWC"
     aliases: ClassVar[bool] = True
+    checks_only_ranks: ClassVar[bool] = True
 
     def infer_shape(self, input: Shape) -> Shape:
         n, h, w, c = self.last(shapes.with_rank(input, 4))

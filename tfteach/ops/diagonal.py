@@ -89,6 +89,7 @@ class MatrixSetDiag(Op):
     """Matrices with other diagonals.  Source: array_ops.cc, MatrixSetDiag."""
 
     signature = "input: T, diagonal: T -> output: T"
+    checks_only_ranks: ClassVar[bool] = True
 
     def infer_shape(self, input: Shape, diagonal: Shape) -> Shape:
         shapes.with_rank_at_least(input, 2)
@@ -143,6 +144,7 @@ class MatrixBandPart(Op):
     Tindex = INDICES
     Tindex_default = int64
     host_inputs: ClassVar[tuple[str, ...]] = ("num_lower", "num_upper")
+    checks_only_ranks: ClassVar[bool] = True
 
     def infer_shape(self, input: Shape, num_lower: Shape, num_upper: Shape) -> Shape:
         return input  # a run tells of matrices without two axes, as in TensorFlow

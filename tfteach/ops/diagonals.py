@@ -167,6 +167,7 @@ class MatrixDiagPartV2(Op):
     signature = "input: T, k: int32, padding_value: T -> diagonal: T"
     by_value: ClassVar[tuple[str, ...]] = ("k",)
     host_inputs: ClassVar[tuple[str, ...]] = ("k", "padding_value")
+    checks_only_ranks: ClassVar[bool] = True
 
     def infer_shape(self, input: Shape, k: Any, padding_value: Shape) -> Shape:
         shapes.with_rank_at_least(input, 2)
@@ -209,6 +210,7 @@ class MatrixSetDiagV2(Op):
     signature = "input: T, diagonal: T, k: int32 -> output: T"
     by_value: ClassVar[tuple[str, ...]] = ("k",)
     host_inputs: ClassVar[tuple[str, ...]] = ("k",)
+    checks_only_ranks: ClassVar[bool] = True
 
     def infer_shape(self, input: Shape, diagonal: Shape, k: Any) -> Shape:
         shapes.with_rank_at_least(input, 2)

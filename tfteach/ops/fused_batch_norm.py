@@ -8,7 +8,7 @@ Ioffe and Szegedy 2015.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.convert import convert
@@ -55,6 +55,8 @@ class _FusedBatchNorm(Op, abstract=True):
 
 
 class _Forward(_FusedBatchNorm, abstract=True):
+    checks_only_ranks: ClassVar[bool] = True
+
     def infer_shape(
         self, x: Shape, scale: Shape, offset: Shape, mean: Shape, variance: Shape
     ) -> list[Shape]:

@@ -70,6 +70,7 @@ class Gather(Op):
     signature = "params: Tparams, indices: Tindices -> output: Tparams"
     Tindices = INDICES
     validate_indices: bool = True
+    checks_only_ranks: ClassVar[bool] = True
 
     def infer_shape(self, params: Shape, indices: Shape) -> Shape:
         params = shapes.with_rank_at_least(params, 1)
@@ -113,6 +114,7 @@ class GatherV2(Op):
     batch_dims: int = 0
     by_value: ClassVar[tuple[str, ...]] = ("axis",)
     host_inputs: ClassVar[tuple[str, ...]] = ("axis",)
+    checks_only_ranks: ClassVar[bool] = True
 
     def infer_shape(self, params: Shape, indices: Shape, axis: Any) -> Shape:
         if axis is None:

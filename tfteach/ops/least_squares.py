@@ -37,6 +37,7 @@ class MatrixSolveLs(Op):
     T = MATRIX_TYPES
     fast: bool = True
     on_gpu: ClassVar[bool] = False
+    checks_only_ranks: ClassVar[bool] = True
 
     def infer_shape(self, matrix: Shape, rhs: Shape, l2_regularizer: Shape) -> Shape:
         shapes.with_rank_at_least(matrix, 2)

@@ -6,7 +6,7 @@ Source: core/ops/math_ops.cc (MatMul, BatchMatMulV2), python/ops/math_ops.py.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -84,6 +84,7 @@ class MatMul(Op):
     transpose_a: bool = False
     transpose_b: bool = False
     T = FACTORS
+    checks_only_ranks: ClassVar[bool] = True
 
     def infer_shape(self, a: Shape, b: Shape) -> Shape:
         m, k = shapes.with_rank(a, 2)

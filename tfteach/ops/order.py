@@ -80,6 +80,7 @@ class TopKV2(Op):
     T = dtypes_of(_REAL)
     by_value: ClassVar[tuple[str, ...]] = ("k",)
     host_inputs: ClassVar[tuple[str, ...]] = ("k",)
+    checks_only_ranks: ClassVar[bool] = True
 
     def infer_shape(self, input: Shape, k: Any) -> list[Shape]:
         shapes.with_rank_at_least(input, 1)

@@ -102,6 +102,7 @@ class Unpack(Op):
     axis: int = 0
     aliases: ClassVar[bool] = True
     minimum: ClassVar[dict[str, int]] = {"num": 0}
+    checks_only_ranks: ClassVar[bool] = True
 
     def infer_shape(self, value: Shape) -> list[Shape]:
         if value is None:

@@ -44,6 +44,7 @@ class Slice(Op):
     by_value: ClassVar[tuple[str, ...]] = ("begin", "size")
     by_shape: ClassVar[tuple[str, ...]] = ("size",)
     host_inputs: ClassVar[tuple[str, ...]] = ("begin", "size")
+    checks_only_ranks: ClassVar[bool] = True
 
     def infer_shape(self, input: Shape, begin: Any, size: Any) -> Shape:
         if begin is not None:

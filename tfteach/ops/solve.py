@@ -6,7 +6,7 @@ Source: core/ops/linalg_ops.cc, core/kernels/matrix_*_op.cc, python/ops/linalg_g
 from __future__ import annotations
 
 from collections import namedtuple
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -240,6 +240,7 @@ class MatrixSolve(Op):
     signature = "matrix: T, rhs: T -> output: T"
     adjoint: bool = False
     T = MATRIX_TYPES
+    checks_only_ranks: ClassVar[bool] = True
 
     def infer_shape(self, matrix: Shape, rhs: Shape) -> Shape:
         return _solution_shape(matrix, rhs)
@@ -307,6 +308,7 @@ class MatrixTriangularSolve(Op):
     lower: bool = True
     adjoint: bool = False
     T = MATRIX_TYPES
+    checks_only_ranks: ClassVar[bool] = True
 
     def infer_shape(self, matrix: Shape, rhs: Shape) -> Shape:
         return _solution_shape(matrix, rhs)

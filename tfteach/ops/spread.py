@@ -181,6 +181,7 @@ class OneHot(Op):
     axis: int = -1
     by_value: ClassVar[tuple[str, ...]] = ("depth",)
     host_inputs: ClassVar[tuple[str, ...]] = ("depth",)
+    checks_only_ranks: ClassVar[bool] = True
 
     def infer_shape(
         self, indices: Shape, depth: Any, on_value: Shape, off_value: Shape
