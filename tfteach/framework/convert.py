@@ -6,11 +6,11 @@ Source: python/framework/ops.py (`internal_convert_to_tensor`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from tfteach.framework.dtypes import DType, as_dtype
 from tfteach.framework.export import export_value
-from tfteach.framework.operation import Tensor
+from tfteach.framework.operation import Operation, Tensor
 
 # (value, dtype, name, as_ref) -> Tensor, or NotImplemented to pass it on.
 Converter = Callable[..., Any]
@@ -136,6 +136,18 @@ def convert(
         f"Cannot convert {value!r} with type {type(value)} to Tensor: no conversion "
         "function registered."
     )
+
+
+def _refuse_operation(
+    value: Operation, dtype: Any = None, name: str | None = None, as_ref: bool = False
+) -> NoReturn:
+    raise TypeError(
+        f"Can't convert Operation '{value.name}' to Tensor (target dtype={dtype!r}, "
+        f"name={name!r}, as_ref={as_ref!r}). Take one of its outputs."
+    )
+
+
+register_tensor_conversion_function(Operation, _refuse_operation, 0)
 
 
 def convert_n_to_tensor(

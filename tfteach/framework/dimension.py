@@ -95,7 +95,7 @@ class Dimension:
         return self._value  # type: ignore[return-value]
 
     def __bool__(self) -> bool:
-        return bool(self._value)
+        return True  # also of 0 and of an unknown size, as in TensorFlow
 
     def _both(self, other: Any) -> tuple[int, int] | None:
         """Both numbers, or None if one is unknown.  Raises: LookupError: no number."""

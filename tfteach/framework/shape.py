@@ -322,10 +322,24 @@ class TensorShape:
         )
 
     def __eq__(self, other: object) -> bool:
+        """Whether both are the same; sizes that are unknown are never equal."""
+        if self is other:
+            return True
         try:
-            return self.dims_or_none == as_shape(other)
-        except (TypeError, ValueError):
+            theirs = as_shape(other)
+        except TypeError:
             return NotImplemented
+        sizes = self.dims_or_none
+        return sizes == theirs and (sizes is None or None not in sizes)
+
+    def __ne__(self, other: object) -> bool:
+        try:
+            theirs = as_shape(other)
+        except TypeError:
+            return NotImplemented
+        if self.dims_or_none is None or theirs is None:
+            raise ValueError("The inequality of unknown TensorShapes is undefined.")
+        return not self == other
 
     def __hash__(self) -> int:
         return hash(self.dims_or_none)

@@ -91,6 +91,8 @@ def add_n(inputs: Any, name: str | None = None) -> Any:
 
     Source: AddN in core/ops/math_ops.cc.
     """
+    if inputs is not None and not isinstance(inputs, list | tuple):
+        list(inputs)  # a single tensor says that it cannot be iterated over
     if not inputs or not isinstance(inputs, list | tuple):
         raise ValueError(
             "inputs must be a list of at least one Tensor/IndexedSlices with the same "

@@ -5,7 +5,7 @@ Source: python/ops/variables.py (node names and messages).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 from tfteach.framework.convert import convert, register_tensor_conversion_function
 from tfteach.framework.dtypes import DType
@@ -28,6 +28,12 @@ from tfteach.variables.guarded import guarded
 
 class RefVariable(Variable):
     """A variable whose op gives a reference to its buffer; see `Variable`."""
+
+    def __deepcopy__(self, memo: Any) -> NoReturn:
+        raise TypeError(
+            f"can't pickle _thread.RLock objects: '{self.name}' belongs to its graph, "
+            "which cannot be copied"
+        )
 
     def __init__(
         self,

@@ -51,6 +51,23 @@ class BaseResourceVariable(Variable):
     def _as_graph_element(self) -> Tensor:
         return self._graph_element
 
+    def __bool__(self) -> bool:
+        return bool(self.value())  # which refuses
+
+    def __int__(self) -> int:
+        if not self.dtype.is_integer:
+            raise TypeError("Non-integer variable can't be converted to integer.")
+        raise AttributeError(
+            f"'Tensor' object has no attribute 'numpy': variable '{self.name}' has no "
+            "value until a session runs it"
+        )
+
+    def __deepcopy__(self, memo: Any) -> NoReturn:
+        raise NotImplementedError(
+            "__deepcopy__() is only available when eager execution is enabled. "
+            f"Variable '{self.name}' belongs to its graph."
+        )
+
     @property
     def _control_element(self) -> Operation:
         # To wait for the variable is to wait for its handle, or for the assignment.
