@@ -254,6 +254,7 @@ def test_old_names_that_1_15_has_warn(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(deprecation, "_warned", set())
+    monkeypatch.setattr(deprecation, "_PRINT_DEPRECATION_WARNINGS", True)
     with tf.Graph().as_default():
         v = tf.Variable(1.0)
         assert tf.all_variables() == [v]

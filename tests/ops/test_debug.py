@@ -264,3 +264,36 @@ def test_py_func_needs_a_function_and_its_process(session):
             ),
         ):
             other.run(graph.get_tensor_by_name("f:0"))
+
+
+@pytest.mark.parametrize(
+    ("stateful", "build", "calls"),
+    [
+        (False, lambda call, x: call([1.0]), 1),
+        (False, lambda call, x: call([1.0]) + x, 1),
+        (False, lambda call, x: call([]), 1),
+        (False, lambda call, x: call([call([1.0])]), 2),
+        (False, lambda call, x: call([x]), 20),
+        (False, lambda call, x: tf.cond(x > 5, lambda: call([1.0]), lambda: 0.0), 1),
+        (False, lambda call, x: tf.tuple([x], control_inputs=[call([x]).op])[0], 0),
+        (True, lambda call, x: call([1.0]), 20),
+        (True, lambda call, x: tf.cond(x > 5, lambda: call([1.0]), lambda: 0.0), 0),
+    ],
+)
+def test_how_often_a_py_func_is_called(stateful, build, calls):
+    """Stateless ones of constants once in a session, as in TensorFlow 1.15.5."""
+    ran = []
+
+    def function(*values):
+        ran.append(values)
+        return np.float32(2.0)
+
+    def call(inputs):
+        return tf.py_func(function, inputs, tf.float32, stateful=stateful)
+
+    x = tf.placeholder(tf.float32, [])
+    y = build(call, x)
+    with tf.Session() as session:
+        for _ in range(20):
+            session.run(y, {x: 1.0})
+    assert len(ran) == calls

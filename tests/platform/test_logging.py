@@ -90,6 +90,7 @@ def test_verbosity() -> None:
 def warns(monkeypatch: pytest.MonkeyPatch) -> None:
     """Deprecation warnings are on, whatever other tests have loaded."""
     monkeypatch.setattr(deprecation, "_PRINT_DEPRECATION_WARNINGS", True)
+    monkeypatch.setattr(deprecation, "_warned", set())
 
 
 @pytest.mark.usefixtures("warns")
@@ -141,6 +142,7 @@ def test_deprecation_warnings_can_be_switched_off(
     caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(deprecation, "_PRINT_DEPRECATION_WARNINGS", False)
+    monkeypatch.setattr(deprecation, "_warned", set())
     tf.to_bfloat16(tf.constant([1.0]))
     assert not caplog.messages
     inner = tf.python.util.deprecation

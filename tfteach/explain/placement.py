@@ -221,7 +221,8 @@ def placement(
     rows = tuple(session._placer.twin().place(step))
     options = session._options
     if options.optimizes and not whole:
-        optimize(step, options.fold_constants, options.merge_duplicates)
+        merge = options.merge_duplicates
+        optimize(step, options.fold_constants, merge, calls_python=False)
     if len(session.devices) > 1:
         partition(step, session.devices[0], Transfers())
     return Placements(

@@ -27,6 +27,7 @@ _R = TypeVar("_R")
 _T = TypeVar("_T")
 
 _PRINT_DEPRECATION_WARNINGS = True  # TensorFlow's name, which programs set
+_warned: set[str] = set()  # what the program has been warned of
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
@@ -53,16 +54,18 @@ class Deprecation(NamedTuple):
 
     def subject(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
         """The words for what a call uses of it; None if it does not."""
-        where = f" (from tensorflow.{self.module})" if self.module else ""
         if not self.positions and not self.values:
-            return f"{self.name}{where}"
+            return self._place()
         for argument, position in self.positions.items():
             if argument in kwargs or len(args) > position:
-                return f"calling {self.name}{where} with {argument}"
+                return f"calling {self._place()} with {argument}"
         for argument, value in self.values.items():
             if argument in kwargs and kwargs[argument] == value:
-                return f"calling {self.name}{where} with {argument}={value}"
+                return f"calling {self._place()} with {argument}={value}"
         return None
+
+    def _place(self) -> str:
+        return self.name + (f" (from tensorflow.{self.module})" if self.module else "")
 
 
 def warn_if_deprecated(item: _T, names: tuple[str, ...]) -> _T:
@@ -110,24 +113,23 @@ def deprecated(
 
 def _warning(function: Callable[_P, _R], rows: list[Deprecation]) -> Callable[_P, _R]:
     """The function, which warns of each row once."""
-    pending = list(rows)
 
     @functools.wraps(function)
     def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
-        for row in pending:
+        for row in rows:
             subject = row.subject(args, kwargs)
-            if subject is not None and _warn(subject, row, sys._getframe(1)):
-                pending.remove(row)
-                break
+            if subject is not None and subject not in _warned:
+                _warn(subject, row, sys._getframe(1))
         return function(*args, **kwargs)
 
     return call
 
 
-def _warn(subject: str, row: Deprecation, frame: Any) -> bool:
-    """Log the warning, if the program made the call; whether it did."""
+def _warn(subject: str, row: Deprecation, frame: Any) -> None:
+    """Log the warning, if the program made the call."""
     if not _PRINT_DEPRECATION_WARNINGS or frame.f_code.co_filename.startswith(_PACKAGE):
-        return False
+        return
+    _warned.add(subject)
     from tfteach.framework.logger import get_logger  # which is exported itself
 
     get_logger().warning(
@@ -138,7 +140,6 @@ def _warn(subject: str, row: Deprecation, frame: Any) -> bool:
         f"after {row.date}" if row.date else "in a future version",
         row.instructions,
     )
-    return True
 
 
 @functools.cache

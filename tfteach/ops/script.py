@@ -151,7 +151,6 @@ class PyFuncStateless(Op):
     Tout: tuple[DType, ...]
     on_gpu: ClassVar[bool] = False
     calls_python: ClassVar[bool] = True
-    is_foldable: ClassVar[bool] = False
 
     def infer_shape(self, input: list[Shape]) -> list[Shape]:
         return [None] * len(self.Tout)

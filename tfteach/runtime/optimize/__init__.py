@@ -13,15 +13,23 @@ from tfteach.runtime.optimize.remove_identities import remove_identities
 from tfteach.runtime.step import Step
 
 
-def optimize(step: Step, fold: bool = True, merge: bool = True) -> None:
-    """Fold constants, merge duplicates, and drop what is then not needed."""
+def optimize(
+    step: Step, fold: bool = True, merge: bool = True, calls_python: bool = True
+) -> None:
+    """Fold constants, merge duplicates, and drop what is then not needed.
+
+    Args:
+      step: placed.
+      fold, merge: which passes to run.
+      calls_python: whether folding may call the program's own stateless functions.
+    """
     # With branches, an Identity says in which one its users run, whoever needs it not.
     is_plain = not step.has_control_flow
     step.is_optimized = True
     if is_plain:
         remove_identities(step)
     if fold:
-        fold_constants(step)
+        fold_constants(step, calls_python)
     if merge:
         merge_duplicates(step)
     if is_plain:

@@ -19,23 +19,29 @@ from tfteach.runtime.step import (
 MAX_FOLDED_BYTES = 10 << 20  # as TF: a large constant is cheaper to compute than keep
 
 
-def fold_constants(step: Step) -> None:
+def fold_constants(step: Step, calls_python: bool = True) -> None:
     """Give nodes whose inputs are all constant their values.
 
     Stateful ops stay, and so does a node whose kernel fails: its error belongs to the
     run.
+
+    Args:
+      step: to change.
+      calls_python: whether to call the program's own functions (stateless py_funcs).
     """
     for node in step.nodes:
         inputs = [edge.constant for edge in node.inputs]
         if node.values is None and not any(value is None for value in inputs):
-            fold(node, inputs, step, "all its inputs are constant")
+            fold(node, inputs, step, "all its inputs are constant", calls_python)
     if not step.has_control_flow:
         simplify_arithmetic(step)
 
 
-def fold(node: Node, inputs: list[Any], step: Step, reason: str) -> None:
+def fold(
+    node: Node, inputs: list[Any], step: Step, reason: str, calls_python: bool = False
+) -> None:
     """Give a node the values that its kernel has for `inputs`, if that is allowed."""
-    values = folded(node, inputs)
+    values = folded(node, inputs, calls_python)
     if values is None:
         return
     node.values = values
@@ -48,10 +54,14 @@ def fold(node: Node, inputs: list[Any], step: Step, reason: str) -> None:
         step.log.append(Change("fold_constants", node.name, reason))
 
 
-def folded(node: Node, inputs: list[Any]) -> tuple[Any, ...] | None:
+def folded(
+    node: Node, inputs: list[Any], calls_python: bool = False
+) -> tuple[Any, ...] | None:
     """The values that the node's kernel has for `inputs`; None to leave it to runs."""
     spec = node.spec
     if not spec.is_foldable or spec.is_stateful:
+        return None
+    if spec.calls_python and not calls_python:
         return None
     if any(tensor.dtype.is_ref for tensor in node.op.outputs) or not node.op.outputs:
         return None
