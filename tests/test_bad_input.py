@@ -122,3 +122,23 @@ def test_html_in_names_stays_data() -> None:
         assert not graph.get_operations()
     (row,) = rows_of_graph_def(proto)
     assert hostile in row
+
+
+def test_sizes_without_bounds_ask_for_no_memory() -> None:
+    with tf.Graph().as_default() as graph:
+        many = tf.constant(2**31 - 1)
+        # As a vector of sizes it would be of 8 GB, were it computed.
+        with pytest.raises(ValueError, match="too many dimensions"):
+            tf.fill(tf.fill([2**31 - 1], 1), 0.0)
+        array = tf.TensorArray(tf.float32, many)
+        growing = tf.TensorArray(tf.float32, 0, dynamic_size=True).write(many, 1.0)
+        x = tf.placeholder(tf.float32, [2**32, 3])
+        proto = tf.GraphDef()
+        node = proto.node.add(name="s", op="Shape", input=["x"])
+        node.attr["T"].type = 1
+        [sizes] = tf.import_graph_def(proto, {"x": x}, ["s:0"])
+        assert tf.fill(sizes, 0.0).shape.ndims == 2
+    with tf.Session(graph=graph) as session:
+        for fetch in (array.size(), growing.size()):
+            with pytest.raises(tf.errors.ResourceExhaustedError, match="TensorArray"):
+                session.run(fetch)

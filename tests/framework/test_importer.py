@@ -293,6 +293,10 @@ DAMAGED = {
         reader("Identity", 'attr{key:"_class" value{i:3}}'),
         "Node 'y' has an attribute '_class' that is no list of strings",
     ),
+    "class that is a type": (
+        reader("Identity", 'attr{key:"_class" value{type:DT_FLOAT}}'),
+        "Node 'y' has an attribute '_class' that is no list of strings",
+    ),
     "class that is no UTF-8": (
         reader("Identity", r'attr{key:"_class" value{list{s:"loc:@\377"}}}'),
         "Node 'y' expects to be colocated with unknown node '\ufffd'",
@@ -364,7 +368,8 @@ def test_odd_attributes_that_tensorflow_takes(graph):
             + 'node{name:"v" op:"VariableV2" attr{key:"dtype" value{type:DT_FLOAT}} '
             r'attr{key:"shared_name" value{s:"\377"}} attr{key:"container" value{}} '
             'attr{key:"shape" value{shape{}}} '
-            'attr{key:"_output_shapes" value{i:1}}}'
+            'attr{key:"_output_shapes" value{i:1}} '
+            'attr{key:"_class" value{list{}}}}'
         )
     )
     exported = graph.as_graph_def()

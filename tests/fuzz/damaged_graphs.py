@@ -253,11 +253,13 @@ def run(rng: random.Random, graph: tf.Graph, steps: list[str]) -> None:
         for op in operations
         if op.type == "Placeholder"
         and op.outputs[0].shape.is_fully_defined()
+        and max(op.outputs[0].shape.as_list(), default=0) < 100
         and op.outputs[0].shape.num_elements() < 1000
         and (op.outputs[0].dtype.is_floating or op.outputs[0].dtype.is_bool)
     }
     options = tf.RunOptions(timeout_in_ms=RUN_TIMEOUT_MS)
     with tf.Session(graph=graph) as session:
+        operations = [op for op in operations if graph.is_fetchable(op)]
         starts = [op for op in operations if op.type == "NoOp" and "init" in op.name]
         for fetch in [*starts[:1], *rng.sample(operations, min(3, len(operations)))]:
             attempt(
@@ -330,6 +332,7 @@ def main() -> int:
             if outcome.kind:
                 violations.setdefault(outcome.kind, []).append((case, outcome.text))
         seed = max([seed - 1, *found]) + 1
+        print(f"{seed - base} of {options.count}", file=sys.stderr, flush=True)
         if death:
             violations.setdefault("its process died", []).append((seed, death))
             seed += 1

@@ -69,6 +69,12 @@ def _type_of(proto: Any, which: str | None) -> str | None:
     return f"list({_NAMES.get(name, name)})"
 
 
+def is_empty_list(value: Any) -> bool:
+    """Whether this is an AttrValue with a list of nothing."""
+    which = value.WhichOneof("value") if hasattr(value, "WhichOneof") else None
+    return which == "list" and not value.list.ListFields()
+
+
 def check_dtype(number: int) -> None:
     """Raises: ValueError: no tensor that is passed by value has this type."""
     if number == INVALID:

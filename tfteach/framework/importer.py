@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from tfteach.framework.attr_value import check_shape
+from tfteach.framework.attr_value import check_shape, is_empty_list
 from tfteach.framework.build import user_frame
 from tfteach.framework.convert import convert
 from tfteach.framework.device import canonical_name, merge_names
@@ -494,8 +494,9 @@ class _Import:
             return
         groups = extra["_class"]
         if not isinstance(groups, list):
-            if hasattr(groups, "list") and not groups.list.ByteSize():
-                return  # an empty list
+            if is_empty_list(groups):
+                extra["_class"] = []
+                return
             raise ValueError(
                 f"Node '{op.name.removeprefix(self.scope)}' has an attribute '_class' "
                 "that is no list of strings"

@@ -241,7 +241,7 @@ def _view(op: Op, arg: Arg, tensor: Tensor) -> Any:
         if value is None and arg.name in op.by_shape:
             return constant_shape(tensor)
         if arg.name in op.by_shape:
-            check_rank(value)
+            check_rank(value.size)
             check_sizes(value.reshape(-1).tolist())
         return value
     if arg.name in op.by_shape:

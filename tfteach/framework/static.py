@@ -16,7 +16,7 @@ from tfteach.framework.attr_value import MAX_RANK
 from tfteach.framework.dtypes import DType, float32
 from tfteach.framework.errors import OpError
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.framework.shape import Shape, is_full, sizes_of
+from tfteach.framework.shape import Shape, is_full, size_of, sizes_of
 
 # Ops through which a constant is computed while the graph is built: TF's choice in
 # Python, and those that its C++ shape functions also see through and gradients use.
@@ -142,8 +142,10 @@ def _value_of_shape(tensor: Tensor) -> Any:
         )
     if not is_full(shape):
         return _Blocked(source, shape)
-    value = np.prod(shape) if kind == "Size" else shape  # type: ignore[arg-type]
-    return np.array(value, tensor.dtype.numpy_dtype)
+    value = np.array(size_of(shape) if kind == "Size" else shape, object)
+    if value.size and value.max() > tensor.dtype.max:
+        return _NEVER  # too large for int32
+    return value.astype(tensor.dtype.numpy_dtype)
 
 
 class _FoldedValues(_Values):
@@ -160,12 +162,11 @@ class _FoldedValues(_Values):
         return None if kind in self._through else _NEVER
 
     def combined(self, tensor: Tensor, values: list[Any]) -> Any:
-        shape = tensor._shape
-        if is_full(shape) and np.prod(shape) > _MAX_FOLDED_SIZE:  # type: ignore[arg-type]
+        if (size_of(tensor._shape) or 1) > _MAX_FOLDED_SIZE:
             return _NEVER
         try:
             return tensor.op.spec.compute(np, *values)
-        except (OpError, ValueError):
+        except (OpError, ValueError, MemoryError):
             return _NEVER  # the run will say what is wrong
 
 
@@ -189,10 +190,12 @@ class _ComputedValues(_Values):
     def combined(self, tensor: Tensor, values: list[Any]) -> Any:
         if any(np.size(value) > _MAX_FOLDED_SIZE for value in values):
             return _NEVER
+        if (size_of(tensor._shape) or 1) > _MAX_FOLDED_SIZE:
+            return _NEVER
         try:
             with np.errstate(all="ignore"):
                 result = tensor.op.spec.compute(np, *values)
-        except (OpError, NotImplementedError, ValueError):
+        except (OpError, NotImplementedError, ValueError, MemoryError):
             return _NEVER  # the run will say what is wrong
         outputs = result if isinstance(result, tuple | list) else (result,)
         return np.asarray(outputs[tensor.value_index])
@@ -387,13 +390,16 @@ def _joined_shape(tensor: Tensor, parts: list[Shape]) -> Any:
 def _shape_of_value(tensor: Tensor, fold: bool) -> _KnownShape:
     found, hangs_on = _folded(tensor) if fold else (python_constant_value(tensor), [])
     if found is not None:
-        check_rank(np.asarray(found))
+        check_rank(np.size(found))
         sizes = np.asarray(found).reshape(-1).tolist()
         check_sizes(sizes)
         return _KnownShape(sizes_of(sizes))
     why = [_Blocked(tensor, tensor._shape), *hangs_on]
     length = None if tensor._shape is None else tensor._shape[0]
-    return _hanging(None if length is None else (None,) * length, why)
+    if length is None:
+        return _hanging(None, why)
+    check_rank(length)
+    return _hanging((None,) * length, why)
 
 
 def _hanging(shape: Shape, why: list[_Blocked] | None) -> _KnownShape:
@@ -405,10 +411,10 @@ def _hanging(shape: Shape, why: list[_Blocked] | None) -> _KnownShape:
     return _KnownShape(shape, distinct if len(distinct) <= _MAX_HANGS_ON else None)
 
 
-def check_rank(sizes: np.ndarray[Any, Any]) -> None:
-    """Raises: ValueError: there are more sizes than a shape can have."""
-    if sizes.size > MAX_RANK:
-        raise ValueError(f"Shape of {sizes.size} sizes has too many dimensions")
+def check_rank(rank: int) -> None:
+    """Raises: ValueError: no shape has so many sizes."""
+    if rank > MAX_RANK:
+        raise ValueError(f"Shape of {rank} sizes has too many dimensions")
 
 
 def check_sizes(sizes: list[int]) -> None:

@@ -11,10 +11,24 @@ from typing import Any, ClassVar
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import DType, bool_, string
-from tfteach.framework.errors import invalid_argument
+from tfteach.framework.errors import ResourceExhaustedError, invalid_argument
 from tfteach.framework.shape import Shape
 
 _numbers = itertools.count()
+
+
+_MOST_SLOTS = 1 << 24  # 2 GB without any values
+
+
+def _check_size(name: str, size: int) -> None:
+    """Refuse arrays that would fill the memory before they hold a value."""
+    if size > _MOST_SLOTS:
+        raise ResourceExhaustedError(
+            None,
+            None,
+            f"OOM when allocating TensorArray {name} with {size} elements: at most "
+            f"{_MOST_SLOTS} are possible here",
+        )
 
 
 class _Slot:
@@ -50,6 +64,7 @@ class ArrayStore:
     ) -> None:
         self.name = name
         self.dtype = dtype
+        _check_size(name, size)
         self.slots = [_Slot() for _ in range(size)]
         self.element_shape = element_shape
         self.same_shapes = same_shapes
@@ -106,6 +121,8 @@ class ArrayStore:
                 f"TensorArray {self.name}: Tried to write to index {index} but array "
                 f"is not resizeable and size is: {len(self.slots)}"
             )
+        if index >= len(self.slots):
+            _check_size(self.name, index + 1)
         while index >= len(self.slots):
             self.slots.append(_Slot())
         slot = self.slots[index]
