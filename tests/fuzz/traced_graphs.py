@@ -179,15 +179,15 @@ def canonical(metadata):
         for row in device.node_stats:
             if where == "/host:CPU":
                 name, _, kind = row.node_name.rpartition(":")
-                told = row.timeline_label.split("device=")[1].replace(LOCAL, "")
-                rows.setdefault(f"{plain(name)}:{kind}", []).append(told)
+                entry = row.timeline_label.split("device=")[1].replace(LOCAL, "")
+                rows.setdefault(f"{plain(name)}:{kind}", []).append(entry)
                 continue
             _, kind, inputs = _LABEL.match(row.timeline_label).groups()
             taken = [plain(name) for name in inputs.split(", ") if name]
             outputs = [_output(output) for output in row.output]
             # TensorFlow's label says how a fetch was called before it was rewired.
-            told = [kind, [] if kind == "_Retval" else taken, outputs]
-            rows.setdefault(f"{where} {plain(row.node_name)}", []).append(told)
+            entry = [kind, [] if kind == "_Retval" else taken, outputs]
+            rows.setdefault(f"{where} {plain(row.node_name)}", []).append(entry)
     graphs = {}
     for node in nodes:
         inputs = [plain(name) for name in node.input]

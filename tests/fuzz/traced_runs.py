@@ -25,7 +25,7 @@ FLOW = ("Switch", "Merge", "Enter")
 
 
 def broken_rules(metadata: Any) -> list[str]:
-    """What the trace of an optimized run tells that cannot be."""
+    """The rules that the trace of an optimized run breaks."""
     found = []
     nodes = [node for graph in metadata.partition_graphs for node in graph.node]
     names = [node.name for node in nodes]
@@ -56,7 +56,7 @@ def broken_rules(metadata: Any) -> list[str]:
 
 
 def differences(ours: Any, theirs: Any) -> list[str]:
-    """Rows and nodes that differ, of what `canonical` gives."""
+    """Rows and nodes that differ between two results of `canonical`."""
     return [
         f"{part} {name}: {theirs[part].get(name)} -> {ours[part].get(name)}"
         for part in ("rows", "nodes")
@@ -65,8 +65,8 @@ def differences(ours: Any, theirs: Any) -> list[str]:
     ]
 
 
-def told_by_tensorflow(python: str, first: int, count: int) -> dict[str, Any]:
-    """What TensorFlow says of the unoptimized runs, by seed."""
+def run_in_tensorflow(python: str, first: int, count: int) -> dict[str, Any]:
+    """The canonical form of TensorFlow's unoptimized runs, by seed."""
     done = subprocess.run(
         [python, traced_graphs.__file__, str(first), str(count)],
         capture_output=True,
@@ -95,7 +95,7 @@ def main() -> int:
     print(f"{2 * len(seeds)} optimized runs, {len(problems)} broken rules")
     python = os.environ.get("TFTEACH_ORACLE")
     if python:
-        theirs = told_by_tensorflow(python, seeds.start, len(seeds))
+        theirs = run_in_tensorflow(python, seeds.start, len(seeds))
         differing = 0
         for seed in seeds:
             metadata = traced_graphs.traced(tf, seed, optimized=False)

@@ -195,7 +195,7 @@ def rows_of(metadata):
             where = device.device.replace(LOCAL, "")
             key = f"{where} {row.node_name}"
             if device.device == "/host:CPU":
-                told = row.timeline_label.split(",", 1)[1].replace(LOCAL, "")
+                entry = row.timeline_label.split(",", 1)[1].replace(LOCAL, "")
             else:
                 outputs = []
                 for output in row.output:
@@ -210,9 +210,9 @@ def rows_of(metadata):
                             memory.allocator_name,
                         ]
                     )
-                kept = row.memory_stats.persistent_memory_size
-                told = [row.timeline_label, outputs, kept]
-            found.setdefault(key, []).append(told)
+                persistent = row.memory_stats.persistent_memory_size
+                entry = [row.timeline_label, outputs, persistent]
+            found.setdefault(key, []).append(entry)
     return found
 
 

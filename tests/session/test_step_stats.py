@@ -49,7 +49,7 @@ def traced(fetches: Any, feeds: Any = None, **options: Any) -> tf.RunMetadata:
     return metadata
 
 
-def test_times_are_told_twice_and_agree() -> None:
+def test_micros_and_nanos_agree() -> None:
     x = tf.placeholder(tf.float32, [100, 100], name="x")
     y = tf.exp(tf.matmul(x, x, name="m"), name="y")
     metadata = traced(y, {x: np.eye(100)}, trace_level=3)

@@ -129,7 +129,7 @@ class StepTimes(NamedTuple):
 def times_of(run_metadata: Any) -> StepTimes:
     """The times in a RunMetadata (or its step_stats), from here or from TensorFlow.
 
-    The rows of feeds, fetches and what else has no kernel here are left out.  Copies
+    Rows of feeds, fetches and other nodes without a kernel are left out.  Copies
     between devices are recorded from HARDWARE_TRACE on.
 
     Example:
@@ -250,7 +250,7 @@ class HalfOfCopy(NamedTuple):
 
 
 def half_of_copy(row: Any) -> HalfOfCopy | None:
-    """What a NodeExecStats of `/host:CPU` says of a copy; None if it is of none."""
+    """Parse a row of `/host:CPU`; None if it is not half a copy."""
     copy = _COPY.fullmatch(row.node_name)
     where = _WHERE.search(row.timeline_label)
     if copy is None or where is None:

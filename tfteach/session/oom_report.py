@@ -1,4 +1,4 @@
-"""What a run held when it ran out of memory.
+"""The live allocations of a run that ran out of memory.
 
 Source: core/common_runtime/step_stats_collector.cc, ReportAllocsOnResourceExhausted.
 """

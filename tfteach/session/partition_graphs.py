@@ -1,4 +1,4 @@
-"""What a run executes, as TensorFlow names it: one graph for each device.
+"""The graphs that a run executes, one for each device, with TensorFlow's names.
 
 A step's nodes stand there with `_Arg` nodes for what is fed, `_Retval` nodes for what
 is fetched, `Const` nodes for what was folded, and `_Send`/`_Recv` pairs where an edge
@@ -32,8 +32,7 @@ from tfteach.runtime.step import (
     return_names,
 )
 
-# TensorFlow's grappler leaves smaller graphs alone; a later pass folds their constants,
-# and gives these new names.
+# Grappler skips smaller graphs; a later pass folds their constants and renames them.
 LEAST_GRAPPLER_NODES = 4
 _folded_numbers = itertools.count()  # of the process, as there
 
@@ -116,8 +115,8 @@ class ExecutedGraph:
 
     Attributes:
       nodes: in an order in which they can run.
-      of: the step's nodes -> what stands for them: a Const for each output that is used
-        where a node was folded, else one.
+      of: the step's nodes -> the nodes that represent them: one, or where a node was
+        folded a Const for each output that is used.
     """
 
     def __init__(self, step: Step) -> None:
@@ -184,7 +183,7 @@ class ExecutedGraph:
             self._sources[Edge(node, 0)] = Source(name, 0, node.device)
 
     def _name(self, node: Node) -> None:
-        """Say what stands for the node, and for its outputs."""
+        """Create the nodes that represent a node of the step, and name its outputs."""
         if self._is_grouping(node):
             self.of[node] = []  # who waits for it waits for what it groups
             return
@@ -218,7 +217,7 @@ class ExecutedGraph:
             self._sources[Edge(node, i)] = Source(name, 0, node.device)
 
     def _connect(self, node: Node) -> None:
-        """Add what stands for the node, with its inputs."""
+        """Add the nodes that represent a node of the step, with their inputs."""
         if node.values is not None:
             for made in self.of[node]:
                 made.inputs = self._controls(node, node.inputs, set())

@@ -1,4 +1,4 @@
-"""Runs with RunOptions, and what they fill into RunMetadata.
+"""Runs with RunOptions, and the RunMetadata that they fill in.
 
 Source: core/protobuf/config.proto, core/common_runtime/direct_session.cc.
 """

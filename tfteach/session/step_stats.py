@@ -54,7 +54,7 @@ def write_step_stats(
 def held_at_start(
     graph: ExecutedGraph, fed: Sequence[Any], session: Any
 ) -> dict[str, Held]:
-    """What feeds, constants and variables hold before a run, by their nodes' names.
+    """The values of feeds, constants and variables before a run, by node name.
 
     Args:
       graph: what the run executes.
@@ -168,7 +168,7 @@ def _write(written: Any, node: ExecutedNode, row: Row) -> None:
 
 
 def _kept_bytes(node: ExecutedNode, row: Row) -> int:
-    """What a constant keeps, or a variable that hands out its own buffer."""
+    """Bytes that outlive the run: of a constant, or of a variable's buffer."""
     value = node.value
     if value is not None:
         text = value.reshape(-1).tolist() if value.dtype.hasobject else ()
@@ -244,7 +244,7 @@ def _write_host(
             timeline_label=f"id={number},device={node.device.name},async={is_async}",
             thread_id=tracer.thread_id,
         )
-        if node.is_transfer and row.records:  # more than TF tells: it is nowhere else
+        if node.is_transfer and row.records:  # TF records this nowhere
             memory = written.memory.add(allocator_name=node.device.allocator)
             _write_memory(memory, row)
 

@@ -48,7 +48,7 @@ class Buffer(NamedTuple):
 
 
 class Held(NamedTuple):
-    """What a node that needs no kernel held when somebody looked."""
+    """The outputs of a node that needs no kernel, and when they were looked up."""
 
     at_ns: int
     outputs: list[Output]
@@ -78,7 +78,7 @@ class Tracer(FlowObserver):
       fed: the fed arrays, which no op made.
 
     Attributes:
-      at_start: what nodes that need no kernel hold before the run, by name.
+      at_start: outputs of nodes that need no kernel, as before the run, by name.
     """
 
     def __init__(self, fed: Sequence[Any] = ()) -> None:
