@@ -231,3 +231,33 @@ def test_conversions_are_asked_by_priority(graph) -> None:
     assert (tf.convert_to_tensor(Metres())).dtype is tf.float32
     with pytest.raises(TypeError, match="must be callable"):
         tf.register_tensor_conversion_function(Metres, 3)
+
+
+def test_references_are_keys(graph) -> None:
+    a, b = tf.constant(1.0, name="a"), tf.Variable(2.0)
+    known = {a.experimental_ref(): "a", b.experimental_ref(): "b"}
+    assert known[a.experimental_ref()] == "a"
+    assert [r.deref() for r in known] == [a, b]
+    assert a.experimental_ref() != b.experimental_ref()
+    assert repr(a.experimental_ref()) == (
+        "<Reference wrapping <tf.Tensor 'a:0' shape=() dtype=float32>>"
+    )
+    with pytest.raises(TypeError, match="Cannot compare wrapped object with unwrapped"):
+        assert a.experimental_ref() == a
+
+
+def test_public_names_of_operations_and_tensors(graph) -> None:
+    a = tf.constant([1.0, 2.0])
+    [line] = a.op.traceback_with_start_lines
+    assert line[:4] == a.op.traceback[0]
+    assert (
+        line[4] == test_public_names_of_operations_and_tensors.__code__.co_firstlineno
+    )
+    assert {"__add__", "__getitem__", "__rmatmul__"} < tf.Tensor.OVERLOADABLE_OPERATORS
+    assert all(hasattr(a, name) for name in ("__add__", "__rtruediv__"))
+    sparse = tf.SparseTensor(tf.constant([[0]], tf.int64), a[:1], [1])
+    total = tf.sparse.reduce_sum(sparse)
+    assert sparse.consumers() == [total.op]
+    slices = tf.IndexedSlices(a, tf.constant([0, 1]), tf.constant([2]))
+    dense = tf.convert_to_tensor(slices)
+    assert slices.consumers()[-1] is dense.op

@@ -45,8 +45,8 @@ class Round:
 
     seed: int
     graph: Any = field(default_factory=tf.Graph)
-    config: Any = field(  # the devices that threads ask for are not there
-        default_factory=lambda: tf.ConfigProto(allow_soft_placement=True)
+    config: Any = field(  # a device for each thread
+        default_factory=lambda: tf.ConfigProto(device_count={"CPU": 8})
     )
     built: list[Built] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)

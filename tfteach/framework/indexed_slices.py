@@ -16,6 +16,7 @@ from tfteach.framework.dtypes import DType
 from tfteach.framework.export import export
 from tfteach.framework.graph import Graph, Operation, Tensor
 from tfteach.framework.op import OPS
+from tfteach.framework.operation import consumers_of_all
 from tfteach.framework.static import constant_value
 
 
@@ -63,6 +64,10 @@ class IndexedSlices:
     @property
     def device(self) -> str:
         return str(self._values.device)
+
+    def consumers(self) -> list[Operation]:
+        """The operations that take one of the parts as an input."""
+        return consumers_of_all([self._indices, self._values, self._dense_shape])
 
     @property
     def op(self) -> Operation:

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import functools
 import linecache
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import CodeType
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.device import DeviceSpecV2, written_name
 from tfteach.framework.dtypes import DType
+from tfteach.framework.object_identity import Reference
 from tfteach.framework.op import Op, split_args
 from tfteach.framework.shape import Shape, TensorShape
 
@@ -65,6 +66,16 @@ class Tensor:
     dtype: DType
     _shape: Shape
 
+    # The methods that `overload` may set.
+    OVERLOADABLE_OPERATORS: ClassVar[set[str]] = {
+        f"__{name}__"
+        for name in (
+            "abs add and div eq floordiv ge getitem gt invert le lt matmul mod mul ne "
+            "neg or pow radd rand rdiv rfloordiv rmatmul rmod rmul ror rpow rsub "
+            "rtruediv rxor sub truediv xor"
+        ).split()
+    }
+
     # NumPy must leave `array + tensor` to `Tensor.__radd__`.
     __array_priority__ = 100
 
@@ -115,6 +126,10 @@ class Tensor:
     def consumers(self) -> list[Operation]:
         """The operations that take this tensor as an input."""
         return self.op.graph.consumers_of(self)
+
+    def experimental_ref(self) -> Reference:
+        """A hashable reference to this tensor, for sets and keys of dicts."""
+        return Reference(self)
 
     def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
         """The tensor's value in `session`, or in the default session.
@@ -271,6 +286,13 @@ class Operation:
         return [] if source is None else [(*source, source.text)]
 
     @property
+    def traceback_with_start_lines(self) -> list[tuple[str, int, str, str, int]]:
+        """`traceback`, each with the line at which the function begins."""
+        if self._origin is None:
+            return []
+        return [(*line, self._origin[0].co_firstlineno) for line in self.traceback]
+
+    @property
     def control_outputs(self) -> list[Operation]:
         """The operations that have this one among their control inputs."""
         return self.graph.control_outputs_of(self)
@@ -383,6 +405,12 @@ class Operation:
 
     def __repr__(self) -> str:
         return f"<tf.Operation '{self.name}' type={self.type}>"
+
+
+def consumers_of_all(tensors: Iterable[Any]) -> list[Operation]:
+    """The operations that take one of these tensors, in the order they were added."""
+    found = {op for t in tensors if isinstance(t, Tensor) for op in t.consumers()}
+    return sorted(found, key=lambda op: op.node_id)
 
 
 def evaluate(target: Any, feed_dict: Any, session: Any) -> Any:

@@ -18,7 +18,7 @@ from tfteach.framework.dtypes import DType, as_dtype, int64
 from tfteach.framework.export import export
 from tfteach.framework.graph import Graph
 from tfteach.framework.op import OPS
-from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.operation import Operation, Tensor, consumers_of_all
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape
 from tfteach.framework.stacks import get_default_session
@@ -102,6 +102,10 @@ class SparseTensor:
     def dense_shape(self) -> Tensor:
         """The shape of the whole, int64 [rank]."""
         return self._dense_shape
+
+    def consumers(self) -> list[Operation]:
+        """The operations that take one of the parts as an input."""
+        return consumers_of_all([self._indices, self._values, self._dense_shape])
 
     @property
     def op(self) -> Operation:

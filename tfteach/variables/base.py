@@ -14,6 +14,7 @@ from tfteach.framework.dtypes import DType
 from tfteach.framework.export import export
 from tfteach.framework.graph import Graph, get_default_graph
 from tfteach.framework.keys import GraphKeys
+from tfteach.framework.object_identity import Reference
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import open_init_scope
 from tfteach.framework.shape import TensorShape
@@ -358,6 +359,10 @@ class Variable(PartUpdates, metaclass=_VariableMeta):
 
     def __iter__(self) -> Any:
         raise TypeError("'Variable' object is not iterable.")
+
+    def experimental_ref(self) -> Reference:
+        """A hashable reference to this variable, for sets and keys of dicts."""
+        return Reference(self)
 
     def __hash__(self) -> int:
         return id(self)
