@@ -226,7 +226,7 @@ class _Analysis:
         else:
             edges = node.inputs
         for edge in edges:
-            for variable, view in self.views.get(edge.node, {}).items():
+            for variable, view in self.views_on(edge, node).items():
                 behind = self.ever if view.is_carried else self.before
                 self.share({variable: view}, behind.get(node, 0))
 
