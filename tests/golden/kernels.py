@@ -11,8 +11,10 @@ import sys
 
 
 def main():
+    import tensorflow as tf
     from tensorflow.python.framework import dtypes, kernels
 
+    tf.contrib.image.rotate  # noqa: B018 -- loads contrib, whose ops are in libraries
     cpu, gpu = {}, {}
     for kernel in kernels.get_all_registered_kernels().kernel:
         if kernel.op.startswith("_") or kernel.label:
