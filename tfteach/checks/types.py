@@ -50,11 +50,12 @@ def assert_integer(
     x: Any, message: str | None = None, name: str | None = None
 ) -> Operation:
     """A NoOp, if `x` has an integer type; else a TypeError."""
+    message = message or ""
     with name_scope(name, "assert_integer", [x]):
         x = convert(x, name="x")
         if not x.dtype.is_integer:
             raise TypeError(
-                f'{message or ""}  Expected "x" to be integer type.  Found: {x.name} '
+                f'{message}  Expected "x" to be integer type.  Found: {x.name} '
                 f"of dtype {x.dtype}"
             )
         return no_op("statically_determined_was_integer")

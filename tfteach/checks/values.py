@@ -252,6 +252,7 @@ def _unary(
     message: str | None,
     scope_name: str | None,
 ) -> Operation:
+    message = message or ""
     with name_scope(scope_name, name, [x, data]):
         x = convert(x, name="x")
         if data is None:
@@ -259,7 +260,7 @@ def _unary(
             named = f"x ({x.name}) = "
             # TF joins the two texts of this one check, and graphs are compared.
             texts = [what + named] if symbol == "<=" else [what, named]
-            data = [message or "", *texts, x]
+            data = [message, *texts, x]
         zero = convert(0, x.dtype.base_dtype)
         pair = (zero, x) if zero_first else (x, zero)
         return check(*pair, data=data, summarize=summarize)

@@ -323,10 +323,13 @@ class Operation:
         """An attribute's value: bytes for strings, DType for types.
 
         Raises:
+          TypeError: `name` is no string.
           ValueError: there is no such attribute.
         """
         from tfteach.framework.graphdef import attribute
 
+        if not isinstance(name, str | bytes):
+            raise TypeError(f"get_attr takes an attribute's name, a str, got {name!r}")
         return attribute(self, name)
 
     def grouped_inputs(self) -> list[Any]:

@@ -223,6 +223,12 @@ def ssim(
 
     Source: python/ops/image_ops_impl.py; Wang et al. (2004).
     """
+    for image in (img1, img2):
+        if not hasattr(image, "get_shape"):
+            raise AttributeError(
+                f"'{type(image).__name__}' object has no attribute 'get_shape': images "
+                f"are Tensors, got {image!r}"
+            )
     img1, img2 = convert(img1), convert(img2)
     with control_dependencies(_fitting(img1, img2)[2]):
         img1 = identity(img1)

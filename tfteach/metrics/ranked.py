@@ -43,7 +43,7 @@ Pair = tuple[Tensor, Tensor]
 
 def _name_at(name: str, k: int | None, class_id: int | None = None) -> str:
     name += "_at_k" if k is None else f"_at_{k:d}"
-    return name if class_id is None else f"{name}_class{class_id}"
+    return name if class_id is None else f"{name}_class{class_id:d}"
 
 
 def _with_label_axis(labels: Any, predictions: Any) -> Any:

@@ -485,8 +485,6 @@ def verify_tensor_all_finite(
     Source: python/ops/numerics.py, verify_tensor_all_finite.
     """
     value, text = (t if x is None else x), (msg if message is None else message)
-    if value is None or text is None:
-        raise TypeError("verify_tensor_all_finite needs a tensor `t` and a text `msg`")
     with name_scope(name, "VerifyFinite", [value]):
         value = convert(value, name="t")
         with get_default_graph().colocate_with(value):

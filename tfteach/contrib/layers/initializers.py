@@ -69,7 +69,7 @@ def variance_scaling_initializer(
         shape: Any, dtype: Any = dtype, partition_info: Any = None
     ) -> Tensor:
         _check_float(dtype)
-        fan_in, fan_out = fans(shape) if len(shape) else (1, 1)
+        fan_in, fan_out = fans(shape) if shape else (1, 1)
         n = {"FAN_IN": fan_in, "FAN_OUT": fan_out}.get(mode, (fan_in + fan_out) / 2.0)
         if uniform:
             limit = math.sqrt(3.0 * factor / n)
