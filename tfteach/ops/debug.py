@@ -484,7 +484,8 @@ def verify_tensor_all_finite(
 
     Source: python/ops/numerics.py, verify_tensor_all_finite.
     """
-    value, text = (t if x is None else x), (msg if message is None else message)
+    value: Any = t if x is None else x
+    text: Any = msg if message is None else message
     with name_scope(name, "VerifyFinite", [value]):
         value = convert(value, name="t")
         with get_default_graph().colocate_with(value):
