@@ -554,7 +554,32 @@ tf.contrib.image.flat_transforms_to_matrices(1.0)
 tf.contrib.image.matrices_to_flat_transforms([1.0])
 """
 
+QUANTIZATION = """
+tf.fake_quant_with_min_max_args(np.linspace(-8, 8, 23).astype('f'))
+tf.fake_quant_with_min_max_args(np.linspace(-8, 8, 23).astype('f'), 0.0, 1.0, 2)
+tf.fake_quant_with_min_max_args(np.linspace(-8, 8, 23).astype('f'), -1.0, 3.1, 4, True, 'q')
+tf.fake_quant_with_min_max_args(np.linspace(-8, 8, 23).astype('f'), 2.0, 5.0, 3)
+tf.fake_quant_with_min_max_args(np.linspace(-8, 8, 23).astype('f'), -5.0, -2.0, 3)
+tf.fake_quant_with_min_max_args(np.linspace(-8, 8, 23).astype('f'), 1.0, 1.0)
+tf.fake_quant_with_min_max_args(np.linspace(-8, 8, 23).astype('f'), num_bits=1)
+tf.fake_quant_with_min_max_args(np.linspace(-8, 8, 23).astype('f'), num_bits=17)
+slope(lambda x: tf.fake_quant_with_min_max_args(x, -1.0, 3.1) ** 2, np.linspace(-8, 8, 23).astype('f'))
+tf.fake_quant_with_min_max_args_gradient(np.linspace(-8, 8, 23).astype('f'), np.linspace(-8, 8, 23).astype('f'), -2.0, 2.0)
+tf.quantization.fake_quant_with_min_max_vars(np.linspace(-8, 8, 23).astype('f'), -1.0, 3.1, 5)
+tf.fake_quant_with_min_max_vars(np.linspace(-8, 8, 23).astype('f'), 0.0, 0.0)
+slope(lambda x, a, b: tf.fake_quant_with_min_max_vars(x, a, b, 4) ** 2, np.linspace(-8, 8, 23).astype('f'), np.float32(-1.3), np.float32(3.0))
+slope(lambda x, a, b: tf.fake_quant_with_min_max_vars(x, a, b, 4), np.linspace(-8, 8, 23).astype('f'), np.float32(0), np.float32(0))
+tf.fake_quant_with_min_max_vars(np.linspace(-8, 8, 23).astype('f'), [0.0], 1.0)
+tf.fake_quant_with_min_max_vars_gradient(np.linspace(-8, 8, 23).astype('f'), np.linspace(-8, 8, 23).astype('f'), -2.0, 2.0)
+tf.fake_quant_with_min_max_vars_per_channel(np.linspace(-3, 3, 12).astype('f').reshape(4, 3), [-1.0, 0.0, -2.0], [1.0, 2.0, -0.5], 3)
+slope(lambda x, a, b: tf.fake_quant_with_min_max_vars_per_channel(x, a, b, 3) ** 2, np.linspace(-3, 3, 12).astype('f').reshape(4, 3), np.float32([-1, 0, -2]), np.float32([1, 2, 0.5]))
+tf.fake_quant_with_min_max_vars_per_channel(np.linspace(-3, 3, 12).astype('f').reshape(4, 3), [-1.0, 0.0], [1.0, 2.0])
+tf.fake_quant_with_min_max_vars_per_channel(late(np.linspace(-3, 3, 12).astype('f').reshape(4, 3)), late([-1.0, 0.0]), late([1.0, 2.0]))
+tf.fake_quant_with_min_max_vars_per_channel(np.linspace(-3, 3, 12).astype('f').reshape(4, 3)[:, 0], np.arange(4.0) - 5.0, np.arange(4.0) + 1.0)
+"""
+
 FAMILIES = {
+    "fake_quant": QUANTIZATION,
     "contrib.image": IMAGES,
     "contrib.metrics": METRICS,
     "contrib.nn": CONTRIB_NN,

@@ -22,6 +22,7 @@ from tfteach.api import logging as logging
 from tfteach.api import manip as manip
 from tfteach.api import math as math
 from tfteach.api import nn as nn
+from tfteach.api import quantization as quantization
 from tfteach.api import random as random
 from tfteach.api import resource_loader as resource_loader
 from tfteach.api import sets as sets
@@ -254,6 +255,12 @@ from tfteach.ops.exponential import log as log
 from tfteach.ops.exponential import log1p as log1p
 from tfteach.ops.exponential import sigmoid as sigmoid
 from tfteach.ops.exponential import tanh as tanh
+from tfteach.ops.fake_quantization import fake_quant_with_min_max_args as fake_quant_with_min_max_args
+from tfteach.ops.fake_quantization import fake_quant_with_min_max_args_gradient as fake_quant_with_min_max_args_gradient
+from tfteach.ops.fake_quantization import fake_quant_with_min_max_vars as fake_quant_with_min_max_vars
+from tfteach.ops.fake_quantization import fake_quant_with_min_max_vars_gradient as fake_quant_with_min_max_vars_gradient
+from tfteach.ops.fake_quantization import fake_quant_with_min_max_vars_per_channel as fake_quant_with_min_max_vars_per_channel
+from tfteach.ops.fake_quantization import fake_quant_with_min_max_vars_per_channel_gradient as fake_quant_with_min_max_vars_per_channel_gradient
 from tfteach.ops.fill import fill as fill
 from tfteach.ops.fill import ones as ones
 from tfteach.ops.fill import ones_like as ones_like
