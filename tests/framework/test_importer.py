@@ -360,6 +360,17 @@ def test_damaged_graphs_are_refused_by_name(graph, case):
     assert not graph.get_operations()
 
 
+def test_functions_of_the_library(graph):
+    library = 'library{function{signature{name:"%s"}}}'
+    with pytest.raises(ValueError, match="Cannot add function 'Const' because an op"):
+        import_graph_def(parse(A + library % "Const"))
+    call = 'node{name:"c" op:"Twice" input:"a"} '
+    with pytest.raises(NotImplementedError, match="Node 'c' calls the function 'Twi"):
+        import_graph_def(parse(A + call + library % "Twice"))
+    assert not graph.get_operations()
+    import_graph_def(parse(A + library % "Twice"))  # which nothing calls
+
+
 def test_odd_attributes_that_tensorflow_takes(graph):
     import_graph_def(
         parse(

@@ -31,9 +31,9 @@ from tests.fuzz.graph_damage import damaged
 from tests.fuzz.meta_graph_damage import damaged_meta_graph
 
 SLOW_S = 10
-RUN_TIMEOUT_MS = 2000
+RUN_TIMEOUT_MS = 1000
 MEMORY_BYTES = 3 << 30
-CHUNK = 250
+CHUNK = 1000
 
 # Python's own errors; some of them are ValueErrors, too.
 OWN = (UnicodeError, LookupError, ArithmeticError, AssertionError, MemoryError)

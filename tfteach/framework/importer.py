@@ -23,6 +23,7 @@ from tfteach.framework.export import export
 from tfteach.framework.graph import Graph
 from tfteach.framework.infer import infer
 from tfteach.framework.node_reader import NodeReader
+from tfteach.framework.op import OPS
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import graph_of
 from tfteach.framework.shape import TensorShape, merge
@@ -223,6 +224,7 @@ class _Import:
     ) -> None:
         self.graph, self.scope, self.mapped, self.reader = graph, scope, mapped, reader
         self.nodes: list[Any] = list(graph_def.node)
+        self.functions = {f.signature.name for f in graph_def.library.function}
         self.producer = graph_def.versions.producer
         self.index: dict[str, int] = {}
         self.edges: list[_Edges] = []
@@ -236,6 +238,11 @@ class _Import:
 
     def run(self) -> None:
         """Make all operations."""
+        for name in sorted(self.functions & OPS.keys()):
+            raise ValueError(
+                f"Cannot add function '{name}' because an op with the same name "
+                "already exists."
+            )
         for i, node in enumerate(self.nodes):
             name = node.name
             if not _NODE_NAME.match(name):
@@ -356,6 +363,11 @@ class _Import:
 
     def _make(self, i: int) -> None:
         node, edges = self.nodes[i], self.edges[i]
+        if node.op in self.functions:
+            raise NotImplementedError(
+                f"Node '{node.name}' calls the function '{node.op}' of the GraphDef's "
+                "library: functions in graphs are not implemented"
+            )
         read = self.reader.read(node)
         name = self.renamed[node.name]
         back = [
