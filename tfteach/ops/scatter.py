@@ -47,21 +47,34 @@ def _rows(
     xp: Any, indices: Any, updates: Any, whole: tuple[int, ...]
 ) -> tuple[Any, Any, int]:
     """The flat row numbers, the updates as rows, and how many rows there are."""
+    text = shapes.text
     depth, outer = indices.shape[-1], indices.ndim - 1
-    text = ",".join(map(str, whole))
-    given = ",".join(map(str, updates.shape))
+    if indices.size and 0 in whole:
+        raise invalid_argument("Indices and updates specified for empty output shape")
     if updates.shape[:outer] != indices.shape[:-1]:
-        at = ",".join(map(str, indices.shape))
         raise invalid_argument(
-            f"The outer {outer} dimensions of indices.shape=[{at}] must match the "
-            f"outer {outer} dimensions of updates.shape=[{given}]"
+            "Outer dimensions of indices and update must match. Indices shape: "
+            f"{text(indices.shape)}, updates shape:{text(updates.shape)}"
         )
-    if updates.shape[outer:] != whole[depth:]:
-        count = len(whole) - depth
+    inner = updates.shape[outer:]
+    if inner != whole[depth:] and len(inner) == len(whole) - depth:
         raise invalid_argument(
-            f"The inner {count} dimensions of output.shape=[{text}] must match the "
-            f"inner {count} dimensions of updates.shape=[{given}]"
+            f"The inner {len(inner)} dimensions of output.shape={text(whole)} must "
+            f"match the inner {len(inner)} dimensions of updates.shape="
+            f"{text(updates.shape)}"
         )
+    if inner != whole[depth:]:
+        raise invalid_argument(
+            "Inner dimensions of output shape must match inner dimensions of updates "
+            f"shape. Output: {text(whole)} updates: {text(updates.shape)}"
+        )
+    if indices.shape[:1] != updates.shape[:1]:
+        raise invalid_argument(
+            "The outermost dimension of updates and indices must match. Got "
+            f"indices.shape {text(indices.shape)}, updates.shape {text(updates.shape)}"
+        )
+    if not outer:  # numbers of rows, whatever the shape rule says
+        indices, depth = indices[:, None], 1
     check_points(xp, indices, whole, "shape")
     rows, numbers = 1, xp.zeros(indices.shape[:-1], "int64")
     for i in range(depth):

@@ -129,9 +129,17 @@ def scatter_points(ctx: Any, how: str, cell: Cell, indices: Any, updates: Any) -
     """Update the points (or slices) of a variable that the rows of `indices` name."""
     xp = ctx.xp
     shape = cell.value.shape
-    depth = indices.shape[-1] if indices.ndim else 1
+    if indices.shape[:1] != updates.shape[:1] or not indices.ndim:
+        raise invalid_argument(
+            "The outermost dimension of updates and indices must match. Got "
+            f"indices.shape {shapes.text(indices.shape)}, updates.shape "
+            f"{shapes.text(updates.shape)}"
+        )
+    if indices.ndim == 1:  # numbers of rows, whatever the shape rule says
+        indices = indices[:, None]
+    depth = indices.shape[-1]
     wanted = (*indices.shape[:-1], *shape[depth:])
-    if not indices.ndim or depth > len(shape) or updates.shape != wanted:
+    if depth > len(shape) or updates.shape != wanted:
         raise invalid_argument(
             "Must have updates.shape = indices.shape[:batch_dim] + "
             f"params_shape[slice_dim:], got updates.shape: "

@@ -46,8 +46,10 @@ def update(
         _check_slots(ctx, cells)
     shape = cells[0].value.shape
     if shape != grad.shape:
+        names = [] if ctx.op is None else [a.name for a in type(ctx.op.spec).inputs]
+        name = "delta" if "delta" in names else "grad"
         raise invalid_argument(
-            "var and grad do not have the same shape"
+            f"var and {name} do not have the same shape"
             f"{shapes.text(shape)} {shapes.text(grad.shape)}"
         )
     if grad.size < IN_PLACE_FROM:
