@@ -41,17 +41,26 @@ class _Open(threading.local):
     def __init__(self) -> None:
         self.scope = VariableScope(False)
         self.counts: dict[str, int] = {}
+        self._inside: dict[str, set[str]] = {}  # the names one level below a name
 
     def count(self, name: str) -> int:
         return self.counts.get(name, 0)
 
     def note(self, name: str) -> None:
         self.counts[name] = self.count(name) + 1
+        while "/" in name:
+            outer = name.rpartition("/")[0]
+            inside = self._inside.setdefault(outer, set())
+            if name in inside:
+                break
+            inside.add(name)
+            name = outer
 
     def forget_inside(self, name: str) -> None:
-        for key in self.counts:
-            if key.startswith(name + "/"):
-                self.counts[key] = 0
+        names = [*self._inside.get(name, ())]
+        for inner in names:
+            self.counts.pop(inner, None)
+            names += self._inside.get(inner, ())
 
 
 def _open_of(graph: Graph) -> _Open:
