@@ -36,6 +36,7 @@ AT_RUN = [
     (lambda x: tf.self_adjoint_eig(x)[0], (NAN,),
      "Self-adjoint eigen decomposition was not successful. The input might not be"),
     (tf.matmul, (A[0], A), "In[0] ndims must be >= 2: 1"),
+    (tf.gather_nd, (A, np.int32(0)), "indices must be at least a vector"),
     (tf.cross, (SLIM[:, :1].T.copy(), SLIM[:2, :1].repeat(3, 1)),
      "Both inputs must be of same shape: [1,3] vs. [2,3]"),
     (lambda x, k: tf.matrix_diag_part(x, k=k), (SLIM, np.int32(7)),

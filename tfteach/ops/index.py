@@ -289,6 +289,7 @@ class GatherNd(Op):
 
     signature = "params: Tparams, indices: Tindices -> output: Tparams"
     Tindices = INDICES
+    checks_only_ranks: ClassVar[bool] = True
 
     def infer_shape(self, params: Shape, indices: Shape) -> Shape:
         shapes.with_rank_at_least(indices, 1)
@@ -300,6 +301,10 @@ class GatherNd(Op):
                 f"{shapes.text(indices)} and params shape: {shapes.text(params)}"
             )
         return indices[:-1] + params[indices[-1] :]
+
+    def check_shapes(self, params: Any, indices: Any) -> None:
+        require(params, "params must be at least a vector")
+        require(indices, "indices must be at least a vector")
 
     def compute(self, xp: Any, params: Any, indices: Any) -> Any:
         depth = indices.shape[-1]
