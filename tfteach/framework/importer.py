@@ -14,13 +14,17 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from tfteach.framework.attr_value import check_shape, is_empty_list
+from tfteach.framework.attr_value import check_shape
 from tfteach.framework.build import user_frame
 from tfteach.framework.convert import convert
-from tfteach.framework.device import canonical_name, merge_names
 from tfteach.framework.dtypes import DType
 from tfteach.framework.export import export
 from tfteach.framework.graph import Graph
+from tfteach.framework.import_placement import (
+    colocated,
+    put_on_device,
+    rename_groups,
+)
 from tfteach.framework.infer import infer
 from tfteach.framework.node_reader import NodeReader
 from tfteach.framework.op import OPS
@@ -196,19 +200,6 @@ class _Edges(NamedTuple):
 
     data: list[tuple[str, int]]
     control: list[str]
-
-
-_GROUP = b"loc:@"
-
-
-def _colocated(op: Operation) -> list[str]:
-    """The names of the ops that this one is colocated with."""
-    groups = (op.extra_attrs or {}).get("_class")
-    if not isinstance(groups, list):
-        return []
-    return [
-        group[len(_GROUP) :].decode() for group in groups if group.startswith(_GROUP)
-    ]
 
 
 class _Import:
@@ -472,11 +463,11 @@ class _Import:
         """
         graph, scopes = self.graph, self.graph.scopes.state
         for op in self.order:  # everything that can fail comes before the first append
-            self._rename_groups(op)
-            self._put_on_device(op)
+            rename_groups(op, self.renamed, self.scope)
+            put_on_device(op, self.scope)
         by_name = {op.name: op for op in self.order}
         for op in self.order:
-            for name in _colocated(op):
+            for name in colocated(op):
                 other = by_name.get(name)
                 if other is not None and other is not op and other.device:
                     op.device = other.device
@@ -499,49 +490,3 @@ class _Import:
                 op.control_flow_context = scopes.context
                 scopes.context.add_op(op)
             graph.announce(op)
-
-    def _rename_groups(self, op: Operation) -> None:
-        extra = op.extra_attrs
-        if not extra or "_class" not in extra:
-            return
-        groups = extra["_class"]
-        if not isinstance(groups, list):
-            if is_empty_list(groups):
-                extra["_class"] = []
-                return
-            raise ValueError(
-                f"Node '{op.name.removeprefix(self.scope)}' has an attribute '_class' "
-                "that is no list of strings"
-            )
-        renamed = []
-        for group in groups:
-            if group.startswith(_GROUP):
-                old = group[len(_GROUP) :].decode("utf-8", "replace")
-                if old not in self.renamed:
-                    raise ValueError(
-                        f"Node '{op.name.removeprefix(self.scope)}' expects to be "
-                        f"colocated with unknown node '{old}'"
-                    )
-                group = _GROUP + self.renamed[old].encode()
-            renamed.append(group)
-        extra["_class"] = renamed
-
-    def _put_on_device(self, op: Operation) -> None:
-        scopes = self.graph.scopes.state
-        if any(name != op.name for name in _colocated(op)):
-            op.device = ""  # its group decides
-            return
-        try:
-            own = canonical_name(op.device)
-        except ValueError as error:
-            raise ValueError(
-                f"{error} (node '{op.name.removeprefix(self.scope)}')"
-            ) from None
-        if scopes.fixed_device is not None:
-            fixed = scopes.fixed_device
-            op.device = merge_names(own, fixed) if own and fixed else own or fixed
-        elif own:
-            with self.graph.device(own):
-                op.device = self.graph.scopes.state.device_of(op)
-        else:
-            op.device = scopes.device_of(op)
