@@ -8,14 +8,14 @@ Source: python/framework/ops.py (API, naming rules and messages).
 from __future__ import annotations
 
 import bisect
-import itertools
 import threading
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tfteach.framework.export import export_value
 from tfteach.framework.graph_collections import GraphCollections
+from tfteach.framework.graph_scopes import GraphScopes
 from tfteach.framework.observers import (
     Observer,
     OpAdded,
@@ -25,17 +25,6 @@ from tfteach.framework.observers import (
     observers_of_new,
 )
 from tfteach.framework.operation import Operation, SourceLine, Tensor
-from tfteach.framework.scope import (
-    ControlScope,
-    DeviceLike,
-    Scopes,
-    ScopeState,
-    ThreadScopes,
-    open_block,
-    open_colocation,
-    open_device,
-    open_name_scope,
-)
 from tfteach.framework.stacks import default_graph, get_default_graph
 
 if TYPE_CHECKING:
@@ -61,7 +50,7 @@ class Planner(Protocol):
         """A new operation may forbid what has been planned."""
 
 
-class Graph(GraphCollections):
+class Graph(GraphCollections, GraphScopes):
     """A dataflow graph of operations, whose edges carry tensors.
 
     Example:
@@ -73,13 +62,10 @@ class Graph(GraphCollections):
     """
 
     def __init__(self) -> None:
-        super().__init__()
+        GraphCollections.__init__(self)
+        GraphScopes.__init__(self)
         self.lock = threading.RLock()
         self.operations: list[Operation] = []
-        makers: list[Scopes] = []
-        self._of_thread = ThreadScopes(makers)
-        self._of_maker = makers[0]
-        self._separated: ScopeState | None = None  # see switch_to_thread_local
         self.has_control_flow = False  # whether there was ever a context
         self.observers: tuple[Observer, ...] = observers_of_new(self)
         self.mutations = 0
@@ -89,8 +75,6 @@ class Graph(GraphCollections):
         self.finalized = False
         self._seed: int | None = None
         self._by_name: dict[str, Operation] = {}
-        self._names_in_use: dict[str, Any] = {}
-        self._name_numbers: dict[str, Iterator[int]] = {}  # the next suffix to try
         self._unfeedable: set[Tensor] = set()
         self._unfetchable: set[Operation] = set()
         self._consumers: dict[Tensor, list[Operation]] = {}
@@ -149,40 +133,6 @@ class Graph(GraphCollections):
         self._check_not_finalized()
         with self.lock:
             self.mutations += 1
-
-    # ---- names
-
-    def unique_name(self, name: str, mark_as_used: bool = True) -> str:
-        """`name` within the current scope, with a suffix if it is taken.
-
-        Names that differ only in case count as the same, as in TF.
-        """
-        prefix = self._of_thread.scopes.name
-        full = f"{prefix}/{name}" if prefix else name
-        if mark_as_used:
-            return self.unique(full)
-        key, number = full.lower(), 1
-        if key not in self._names_in_use:
-            return full
-        while f"{key}_{number}" in self._names_in_use:
-            number += 1
-        return f"{full}_{number}"
-
-    def unique(self, name: str) -> str:
-        """Reserve a full name, with a suffix if it is taken."""
-        # Without a lock, which costs more than all of this: `setdefault` and `next` are
-        # atomic, and the thread whose object is in the dict has the name.
-        key, mine = name.lower(), object()
-        in_use = self._names_in_use
-        if in_use.setdefault(key, mine) is mine:
-            return name
-        numbers = self._name_numbers.get(key)
-        if numbers is None:
-            numbers = self._name_numbers.setdefault(key, itertools.count(1))
-        number = next(numbers)
-        while in_use.setdefault(f"{key}_{number}", mine) is not mine:
-            number = next(numbers)
-        return f"{name}_{number}"
 
     # ---- adding operations
 
@@ -393,140 +343,6 @@ class Graph(GraphCollections):
         """The operations that wait for `op` by a control edge."""
         self._index_edges()
         return list(self._control_outputs.get(op, ()))
-
-    # ---- scopes (framework/scope.py)
-
-    @property
-    def scopes(self) -> Scopes:
-        """What the current thread has open in this graph."""
-        scopes = self._of_thread.scopes
-        if scopes.state is scopes.outer:  # nothing: that of the graph's maker applies
-            scopes.state = scopes.outer = self._outer_state()
-        return scopes
-
-    def _outer_state(self) -> ScopeState:
-        state, fixed = self._of_maker.state, self._separated
-        if fixed is None:
-            return state
-        return state.replace(
-            {
-                "control": fixed.control,
-                "colocation": fixed.colocation,
-                "devices": fixed.devices,
-                "fixed_device": fixed.fixed_device,
-            }
-        )
-
-    def switch_to_thread_local(self) -> None:
-        """Let other threads start from the blocks that are open now.
-
-        Later changes of this thread's devices, colocation and control dependencies no
-        longer reach the threads that have opened no block themselves.
-        """
-        if self._separated is None:
-            self._separated = self.scopes.state
-
-    @property
-    def control_flow_context(self) -> Any:
-        """The innermost loop or branch that this thread is building, or None."""
-        return self.scopes.state.context
-
-    def _get_control_flow_context(self) -> Any:
-        return self.scopes.state.context
-
-    def _set_control_flow_context(self, context: Any) -> None:
-        scopes = self.scopes
-        scopes.state = scopes.state.replace({"context": context})
-
-    def name_scope(self, name: str | None) -> Any:
-        """A context manager that prefixes the names of new operations.
-
-        Args:
-          name: a scope name, made unique; one that ends in "/" is entered as it is;
-            None or "" goes back to the top.
-
-        Yields:
-          The prefix, such as "layer/" ("" at the top).
-        """
-        return open_name_scope(self, name)
-
-    def get_name_scope(self) -> str:
-        """The name of the current scope, "" at the top."""
-        return self._of_thread.scopes.name
-
-    def device(self, device_name_or_function: DeviceLike) -> Any:
-        """A context manager that asks for a device for new operations.
-
-        Args:
-          device_name_or_function: a name in any of TF's forms, a function from an
-            `Operation` to a name, or None to set the outer requests aside.
-
-        Raises:
-          ValueError: the name has no form TF knows.
-        """
-        return open_device(self, device_name_or_function)
-
-    def control_dependencies(self, control_inputs: Iterable[Any] | None) -> Any:
-        """A context manager: new operations wait for `control_inputs`.
-
-        Args:
-          control_inputs: operations, tensors or variables; None sets the outer
-            dependencies (and the loop or branch being built) aside.
-        """
-        if control_inputs is None:
-            return ControlScope(self, None)
-        ops: dict[Operation, None] = {}
-        for value in control_inputs:
-            value = getattr(value, "_control_element", value)
-            element = self.as_graph_element(value)
-            ops[element.op if isinstance(element, Tensor) else element] = None
-        return ControlScope(self, list(ops))
-
-    def colocate_with(self, op: Any, ignore_existing: bool = False) -> Any:
-        """A context manager that puts new operations where `op` is.
-
-        Args:
-          op: an operation or tensor, or None.
-          ignore_existing: set the outer colocations aside.
-        """
-        return open_colocation(self, op, ignore_existing)
-
-    def container(self, container_name: str) -> Any:
-        """A context manager that names the resource container of stateful ops."""
-        return open_block(self, "container", lambda _: container_name)
-
-    def gradient_override_map(self, op_type_map: dict[str, str]) -> Any:
-        """A context manager: take another registered gradient for some op types.
-
-        Args:
-          op_type_map: from op types to names given to `tf.RegisterGradient`.
-        """
-
-        def update(outer: dict[str, str]) -> dict[str, str]:
-            if not isinstance(op_type_map, dict) or not all(
-                isinstance(k, str) and isinstance(v, str)
-                for k, v in op_type_map.items()
-            ):
-                raise TypeError(
-                    "op_type_map must be a dictionary mapping strings to strings"
-                )
-            return {**outer, **op_type_map}
-
-        return open_block(self, "gradient_overrides", update)
-
-    def _kernel_label_map(self, op_to_kernel_label_map: dict[str, str]) -> Any:
-        return open_block(
-            self, "kernel_labels", lambda outer: {**outer, **op_to_kernel_label_map}
-        )
-
-    def _attr_scope(self, attr_map: dict[str, Any]) -> Any:
-        return open_block(
-            self,
-            "attrs",
-            lambda outer: {
-                k: v for k, v in {**outer, **attr_map}.items() if v is not None
-            },
-        )
 
     # ---- feeds and fetches
 

@@ -31,6 +31,7 @@ from tfteach.framework.stacks import get_default_graph, has_default_graph
 
 if TYPE_CHECKING:
     from tfteach.framework.graph import Graph
+    from tfteach.framework.graph_scopes import GraphScopes
     from tfteach.framework.operation import Operation
 
 _OUTER_NAME = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_./-]*\Z")
@@ -204,7 +205,9 @@ class ThreadScopes(threading.local):
 class ControlScope:
     """One `control_dependencies` block: its ops, and those built inside it."""
 
-    def __init__(self, graph: Graph, control_inputs: list[Operation] | None) -> None:
+    def __init__(
+        self, graph: GraphScopes, control_inputs: list[Operation] | None
+    ) -> None:
         self._graph = graph
         self._clears = control_inputs is None
         self.control_inputs = control_inputs or []
@@ -241,7 +244,7 @@ class ControlScope:
 
 
 @contextmanager
-def open_name_scope(graph: Graph, name: str | None) -> Iterator[str]:
+def open_name_scope(graph: GraphScopes, name: str | None) -> Iterator[str]:
     """Open a name scope; yields its prefix ("" or "scope/")."""
     scopes = graph._of_thread.scopes
     saved = scopes.name
@@ -263,7 +266,7 @@ def open_name_scope(graph: Graph, name: str | None) -> Iterator[str]:
 
 
 @contextmanager
-def open_device(graph: Graph, device: DeviceLike) -> Iterator[None]:
+def open_device(graph: GraphScopes, device: DeviceLike) -> Iterator[None]:
     """Ask for a device: a name, a function of the op, or None to clear."""
     if device is not None and not callable(device):
         device = scope_name(device)
@@ -286,7 +289,7 @@ def open_device(graph: Graph, device: DeviceLike) -> Iterator[None]:
 
 
 @contextmanager
-def open_colocation(graph: Graph, op: Any, ignore: bool) -> Iterator[None]:
+def open_colocation(graph: GraphScopes, op: Any, ignore: bool) -> Iterator[None]:
     """Put the block's ops on the device of `op`.
 
     The devices of the enclosing blocks are set aside inside the block.
@@ -322,7 +325,7 @@ def open_colocation(graph: Graph, op: Any, ignore: bool) -> Iterator[None]:
 
 
 @contextmanager
-def open_init_scope(graph: Graph) -> Iterator[None]:
+def open_init_scope(graph: GraphScopes) -> Iterator[None]:
     """New ops wait for nothing, and are in no branch or loop.
 
     A `colocate_with` around it has set aside the devices asked for: they count again,
@@ -343,7 +346,9 @@ def open_init_scope(graph: Graph) -> Iterator[None]:
 
 
 @contextmanager
-def open_block(graph: Graph, name: str, update: Callable[[Any], Any]) -> Iterator[Any]:
+def open_block(
+    graph: GraphScopes, name: str, update: Callable[[Any], Any]
+) -> Iterator[Any]:
     """Change one attribute of the state by a function; yields the new value."""
     scopes = graph.scopes
     value = update(getattr(scopes.state, name))
