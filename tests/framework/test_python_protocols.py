@@ -87,3 +87,8 @@ def test_a_shape_with_unknown_sizes_is_itself() -> None:
     shape = SHAPE([None, 2])
     assert shape == shape
     assert (shape != shape) is False
+
+
+def test_a_scope_of_control_dependencies_has_no_value() -> None:
+    with tf.control_dependencies([tf.no_op()]) as scope:
+        assert scope is None

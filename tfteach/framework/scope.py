@@ -214,7 +214,7 @@ class ControlScope:
         self._inside: set[Operation] = set()
         self._entered: list[tuple[Scopes, tuple[ScopeState, ScopeState]]] = []
 
-    def __enter__(self) -> ControlScope:
+    def __enter__(self) -> None:
         scopes = self._graph.scopes
         changes: dict[str, Any] = (
             {"control": (self,), "context": None}
@@ -222,7 +222,6 @@ class ControlScope:
             else {"control": (*scopes.state.control, self)}
         )
         self._entered.append((scopes, scopes.enter(changes)))
-        return self
 
     def __exit__(self, *_: object) -> None:
         scopes, entered = self._entered[-1]
