@@ -268,6 +268,39 @@ def test_old_names_that_1_15_has_warn(
         assert f"{name} (from tensorflow.python.ops.variables) is dep" in caplog.text
 
 
+RENAMED = """
+import tensorflow as tf
+for _ in range(2):
+    tf.Session, tf.train.Saver
+tf.random_normal, tf.nn.relu, tf.layers.dense
+tf.compat.v1.placeholder, tf.compat.v1.train.Optimizer
+import tensorflow.compat.v1 as v1
+v1.get_variable, v1.layers.conv2d
+from tensorflow import placeholder  # asked for by importlib: silent, as in TF
+import tensorflow.train
+assert tensorflow.train is tf.train
+assert tf.train.Saver is v1.train.Saver
+tf.compat.v1.logging.set_verbosity(tf.compat.v1.logging.ERROR)
+tf.global_variables
+"""
+
+
+def test_renamed_names_of_tensorflow_warn_once(tmp_path: Path) -> None:
+    script = tmp_path / "renamed.py"
+    script.write_text(RENAMED)
+    done = python("-m", "tfteach", "run", str(script))
+    assert done.returncode == 0, done.stderr
+    assert [line for line in done.stderr.splitlines() if line] == [
+        f"WARNING:tensorflow:From {script}:{line}: The name tf.{old} is deprecated. "
+        f"Please use tf.{new} instead."
+        for line, old, new in [
+            (4, "Session", "compat.v1.Session"),
+            (4, "train.Saver", "compat.v1.train.Saver"),
+            (5, "random_normal", "random.normal"),
+        ]
+    ]
+
+
 def test_versions() -> None:
     assert tf.version.VERSION == tf.VERSION == "1.15.5"
     assert tf.version.GRAPH_DEF_VERSION == tf.GRAPH_DEF_VERSION

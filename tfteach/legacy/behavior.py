@@ -104,12 +104,13 @@ def enable_v2_tensorshape() -> None:
 
 
 def _of_compat(name: str) -> Any:
-    """`tf.compat.__getattr__`: `tf.compat.v1` is `tf`."""
+    """`tf.compat.__getattr__`: `tf.compat.v1` has the names of `tf`."""
     if name == "v1":
-        # `tensorflow`, where it is this package: its __version__ is TensorFlow's.
+        # Where `tensorflow` is this package, its names warn and `compat.v1`'s do not.
         top = sys.modules.get("tensorflow")
-        ours = getattr(top, "__tfteach__", False)
-        return top if ours else importlib.import_module("tfteach")
+        if getattr(top, "__tfteach__", False):
+            return top.version_1  # type: ignore[union-attr]
+        return importlib.import_module("tfteach")
     raise missing("compat", name)
 
 

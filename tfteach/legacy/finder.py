@@ -11,18 +11,37 @@ from types import ModuleType
 from typing import Any
 
 from tfteach.legacy import internals
+from tfteach.legacy.deprecated_names import WarningModule, warning_module
 from tfteach.legacy.renamed import hint
 
 
-class _TensorFlow(ModuleType):
+class _Version1(ModuleType):
+    """The module `tensorflow.compat.v1`: tfteach's names, and the version they have."""
+
+    def __init__(self, wrapped: ModuleType) -> None:
+        super().__init__("tensorflow.compat.v1", wrapped.__doc__)
+        self._wrapped = wrapped
+        self.__version__ = wrapped.VERSION
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "__all__":
+            return [n for n in dir(self) if not n.startswith("_")]
+        return getattr(self._wrapped, name)
+
+    def __dir__(self) -> list[str]:
+        return dir(self._wrapped)
+
+
+class _TensorFlow(WarningModule):
     """The module `tensorflow`: tfteach's names, and the version they have."""
 
     __tfteach__ = True
+    __version__: str
+    version_1: _Version1  # `tensorflow.compat.v1`, in which nothing is deprecated
 
     def __getattr__(self, name: str) -> Any:
-        tfteach = importlib.import_module("tfteach")
         try:
-            return getattr(tfteach, name)
+            return super().__getattr__(name)
         except AttributeError as err:
             told = str(err).replace("'tfteach'", "'tensorflow'")
             raise AttributeError(told, name=name, obj=self) from None
@@ -40,11 +59,9 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         if spec.name != "tensorflow":
             return ModuleType(spec.name)
         tfteach = importlib.import_module("tfteach")
-        top = _TensorFlow("tensorflow", tfteach.__doc__)
-        top.__dict__.update(
-            {k: v for k, v in vars(tfteach).items() if not k.startswith("__")}
-        )
-        top.__dict__["__version__"] = tfteach.VERSION
+        top = _TensorFlow(tfteach, "")
+        top.__version__ = tfteach.VERSION
+        top.version_1 = _Version1(tfteach)
         return top
 
     def exec_module(self, module: ModuleType) -> None:
@@ -77,7 +94,7 @@ def _find(path: str) -> ModuleType:
     else:
         found = internals.public(path) or _contrib(path)
     if isinstance(found, ModuleType):
-        return found
+        return warning_module(found, path)
     name = f"tensorflow.{path}"
     told = hint(path)
     if told and not _is_name(path):
