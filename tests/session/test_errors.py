@@ -248,3 +248,18 @@ def test_an_error_in_the_middle_undoes_what_was_done() -> None:
         with pytest.raises(INVALID):
             sess.run(y, {a: [1.0, 2.0, 3.0]})
         assert sess.run(v).tolist() == [0.0, 0.0]
+
+
+def test_a_constant_that_does_not_fit_memory() -> None:
+    huge = tf.constant(1.0, shape=[10**13])
+    with tf.Session() as sess:
+        for fetch in (huge, huge + 1.0):
+            with pytest.raises(tf.errors.ResourceExhaustedError, match="OOM when allo"):
+                sess.run(fetch)
+        assert sess.run(tf.constant(1.0)) == 1.0
+
+
+def test_constants_beyond_a_type_are_infinite() -> None:
+    with tf.Session() as sess:
+        assert sess.run(tf.constant(1e9, tf.float16)) == np.inf
+        assert sess.run(tf.constant(-1e300)) == -np.inf

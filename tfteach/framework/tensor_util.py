@@ -32,7 +32,11 @@ def as_array(value: Any, dtype: DType | None = None) -> np.ndarray[Any, Any]:
         raise ValueError("None values not supported.")
     kind = type(value)
     if kind is float and (dtype is None or dtype.is_floating):
-        return np.array(value, np.float32 if dtype is None else dtype.numpy_dtype)
+        numpy_dtype = np.float32 if dtype is None else dtype.numpy_dtype
+        if abs(value) < 60_000:  # every float type holds it
+            return np.array(value, numpy_dtype)
+        with np.errstate(over="ignore"):  # infinity, without a warning
+            return np.array(value, numpy_dtype)
     if isinstance(value, np.ndarray | np.generic):
         return _from_numpy(np.asarray(value), dtype)
     if _is_array_like(value):

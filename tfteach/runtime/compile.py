@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tfteach.framework.buffers import is_sole_view
-from tfteach.framework.errors import FailedPreconditionError
+from tfteach.framework.errors import FailedPreconditionError, ResourceExhaustedError
 from tfteach.framework.machine_code import is_installed
 from tfteach.framework.resource import Cell
 from tfteach.framework.shape import Shape, size_of
@@ -27,6 +27,7 @@ from tfteach.runtime.context import Context, Resources
 from tfteach.runtime.deferral import allow_deferral
 from tfteach.runtime.fuse import fuse
 from tfteach.runtime.instruction import Instruction, read_cell
+from tfteach.runtime.ledger import no_room_for
 from tfteach.runtime.ownership import held_edges
 from tfteach.runtime.shared_buffers import buffer_of, sharing_buffers
 from tfteach.runtime.step import (
@@ -375,7 +376,7 @@ def own_value(value: Any) -> Any:
     """The caller's form of a value that nothing else holds."""
     if isinstance(value, np.ndarray):
         if value.base is not None and not is_sole_view(value):
-            value = value.copy()
+            value = _copied(value)
         return value if value.ndim else value[()]
     return to_host(value)
 
@@ -385,8 +386,17 @@ def own_copy(value: Any) -> Any:
     if isinstance(value, Cell):  # a resource handle, fetched for its identity
         return value
     if isinstance(value, np.ndarray):
-        return value.copy() if value.ndim else value[()]
+        return _copied(value) if value.ndim else value[()]
     return to_host(value)
+
+
+def _copied(value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    try:
+        return value.copy()
+    except MemoryError:  # of a constant, say, that is one number and a large shape
+        raise ResourceExhaustedError(
+            None, None, no_room_for(value.shape, value.dtype, "the host", "cpu")
+        ) from None
 
 
 def fetch_cell(cell: Any, name: str = "") -> Any:

@@ -10,8 +10,8 @@ from typing import Any
 from tfteach.framework.build import create
 from tfteach.framework.graph import Graph
 from tfteach.framework.keys import GraphKeys
-from tfteach.framework.op import OPS
 from tfteach.framework.operation import Operation, Tensor
+from tfteach.ops.flow import Switch
 from tfteach.variables.base import Variable
 
 _VARIABLE_OPS = frozenset(("Variable", "VariableV2", "VarHandleOp"))
@@ -110,7 +110,7 @@ def _copy(scope: str, op: Operation, copies: dict[Operation, Operation]) -> Oper
     inputs = tuple(copies.get(t.op, t.op).outputs[t.value_index] for t in op.inputs)
     if inputs == op.inputs:
         return op
-    spec = OPS["Switch"]() if op.type == "RefSwitch" else op.spec
+    spec = Switch() if op.type == "RefSwitch" else op.spec
     new = create(op.graph, spec, inputs, f"{op.name}_{scope[:-1]}")
     if op.extra_attrs:
         new.extra_attrs = {**(new.extra_attrs or {}), **op.extra_attrs}
