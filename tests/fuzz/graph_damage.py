@@ -292,7 +292,8 @@ def values_changed(rng: random.Random, graph_def: Any) -> None:
 
 def number_changed_a_little(rng: random.Random, graph_def: Any) -> None:
     node, name = _attr(rng, graph_def, ("i",))
-    node.attr[name].i += rng.choice((-1, 1, 2))
+    changed = node.attr[name].i + rng.choice((-1, 1, 2))
+    node.attr[name].i = min(max(changed, -(2**63)), 2**63 - 1)
 
 
 def numbers_changed_a_little(rng: random.Random, graph_def: Any) -> None:
