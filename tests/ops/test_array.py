@@ -476,3 +476,9 @@ def test_extremes_of_segments_and_nan() -> None:
              tf.unsorted_segment_max(x, ids, 2), tf.unsorted_segment_min(x, ids, 2)]
         )  # fmt: skip
     np.testing.assert_array_equal(found, [[5, nan], [4, nan], [4, nan], [4, nan]])
+
+
+def test_vectors_of_a_slice_are_not_read_beyond_what_fits() -> None:
+    huge = tf.constant(1, shape=[1 << 40])  # one number and a shape
+    with pytest.raises(ValueError, match="Index out of range using input dim 2"):
+        tf.strided_slice(tf.ones([2, 2]), huge, huge, huge)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import builtins
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -142,6 +142,8 @@ def _index(
     shape: tuple[int, ...], spec: Any, begin: Any, end: Any, strides: Any
 ) -> tuple[Any, ...]:
     """The NumPy index that a strided slice's vectors and masks stand for."""
+    if max(begin.size, end.size, strides.size) > _MASKED:
+        begin, end, strides = _shortened(shape, begin, end, strides)
     begins, ends, steps = begin.tolist(), end.tolist(), strides.tolist()
     new_axes, shrinks, ellipsis = (
         spec.new_axis_mask,
@@ -209,6 +211,8 @@ class _Strided(Op, abstract=True):
         self, shape: tuple[int, ...], begin: Any, end: Any, strides: Any
     ) -> tuple[Any, ...]:
         """The NumPy index into an array of this shape."""
+        if begin.size > _MASKED:
+            begin, end, strides = _shortened(shape, begin, end, strides)
         try:
             return _remembered_index(
                 self, shape, begin.dtype.char,
@@ -216,6 +220,14 @@ class _Strided(Op, abstract=True):
             )  # fmt: skip
         except ValueError as error:
             raise invalid_argument(str(error)) from None
+
+
+_MASKED = 32  # entries of the vectors that the masks have bits for
+
+
+def _shortened(shape: tuple[int, ...], *vectors: Any) -> Iterator[Any]:
+    """The vectors up to an entry that is out of range for certain."""
+    return (vector[: len(shape) + _MASKED + 1] for vector in vectors)
 
 
 @lru_cache(maxsize=1024)
@@ -229,7 +241,8 @@ def _remembered_index(
 def _check_bounds(begin: Any, end: Any, strides: Any) -> None:
     words = "Expected begin, end, and strides to be 1D equal size tensors, but got "
     words += "shapes %s, %s, and %s instead."
-    require(len(begin) == 1 and begin == end == strides, words, begin, end, strides)
+    is_fit = len(begin) == 1 and begin == end == strides and begin[0] < _MASKED
+    require(is_fit, words, begin, end, strides)
 
 
 class StridedSlice(_Strided):
@@ -255,7 +268,7 @@ class StridedSlice(_Strided):
             return None
         # The spec, with stand-ins where a vector is unknown; 0 is always within.
         is_known = begin is not None and end is not None
-        zeros = np.zeros_like(strides)
+        zeros = np.broadcast_to(strides.dtype.type(0), strides.shape)
         stand_in = tuple((1 << 62) if n is None else n for n in input)
         index = _index(
             stand_in if is_known else tuple(n or 1 for n in stand_in),
