@@ -338,7 +338,10 @@ def writable_copy(value: Any) -> Any:
 
 def _get_rows(array: Any, rows: Any) -> Any:
     index, shape = rows
-    return array.reshape((-1, *shape)).take(index, axis=0)
+    table = array.reshape((-1, *shape))
+    if isinstance(table, np.ndarray):
+        return table.take(index, axis=0, mode="clip")  # "raise" would copy twice
+    return table.take(index, axis=0)
 
 
 def _put_rows(array: Any, rows: Any, old: Any) -> None:
