@@ -106,11 +106,11 @@ def required() -> set[str]:
 @pytest.fixture(scope="session", autouse=True)
 def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Compiled loops are kept in a folder of the tests' own."""
-    from tfteach.framework import machine_code
+    from tfteach.framework import numba_loops
 
     folder = tmp_path_factory.mktemp("loops")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(machine_code, "cache_folder", lambda: folder)
+        patch.setattr(numba_loops, "cache_folder", lambda: folder)
         yield
 
 

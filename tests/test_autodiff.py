@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import tfteach as tf
-from tfteach.autodiff import rules
+from tfteach.autodiff import gradient_registry
 from tfteach.framework.op import OPS
 
 
@@ -20,7 +20,7 @@ def graph():
 @pytest.fixture
 def registered(monkeypatch):
     """Rules registered in a test are gone after it."""
-    monkeypatch.setattr(rules, "_registered", {})
+    monkeypatch.setattr(gradient_registry, "_registered", {})
 
 
 def evaluate(tensors, feed_dict=None):
@@ -269,7 +269,7 @@ def test_gated_rows(graph):
         (grad,) = tf.gradients(y, x, gate_gradients=True)
         assert isinstance(grad, tf.IndexedSlices)
     finally:
-        del rules._registered["RowsForTwo"]
+        del gradient_registry._registered["RowsForTwo"]
 
 
 def test_an_output_that_nothing_depends_on_has_zeros() -> None:

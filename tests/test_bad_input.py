@@ -11,8 +11,8 @@ from google.protobuf import text_format
 from google.protobuf.message import DecodeError
 
 import tfteach as tf
-from tfteach.explain.outline import rows_of_graph_def
-from tfteach.ops import constant
+from tfteach.explain.graph_rows import rows_of_graph_def
+from tfteach.ops.core import constant
 
 
 def cycle() -> Any:

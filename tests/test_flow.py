@@ -10,7 +10,7 @@ import pytest
 import tfteach as tf
 from tests.golden import flow
 from tests.test_golden_graphs import described
-from tfteach.ops.flow import Merge
+from tfteach.ops.core.control_flow_ops import Merge
 
 GOLDEN = json.loads((Path(flow.__file__).parent / "flow.json").read_text())
 each_graph = pytest.mark.parametrize("function", flow.GRAPHS, ids=lambda f: f.__name__)

@@ -11,8 +11,8 @@ import pytest
 import tfteach as tf
 from tests.golden import loop_functions, loop_nesting, loops
 from tests.test_golden_graphs import described
-from tfteach.ops.stack import StackCloseV2, StackPopV2, StackPushV2, StackV2
-from tfteach.ops.tensor_array import TensorArrayReadV3
+from tfteach.ops.core.loop_stacks import StackCloseV2, StackPopV2, StackPushV2, StackV2
+from tfteach.ops.state.tensor_array_ops import TensorArrayReadV3
 
 GOLDEN = json.loads((Path(loops.__file__).parent / "loops.json").read_text())
 GRAPHS = loops.GRAPHS + loop_nesting.GRAPHS + loop_functions.GRAPHS

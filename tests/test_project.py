@@ -97,7 +97,7 @@ def test_what_is_imported_late_is_there() -> None:
     code = (
         "import tfteach as tf, operator\n"
         "assert {'layers', 'contrib'} <= set(dir(tf)) and 'dense' in dir(tf.layers)\n"
-        "import tfteach.layers.base\n"
+        "import tfteach.lib.layers.base\n"
         f"for name in '{names}'.split(): operator.attrgetter(name)(tf)\n"
         "print(tf.layers.__name__)"
     )

@@ -10,7 +10,7 @@ import pytest
 from google.protobuf import text_format
 
 import tfteach as tf
-from tfteach import protos
+from tfteach.framework import protos
 
 
 @pytest.mark.parametrize("name", dir(protos))

@@ -14,7 +14,12 @@ import pytest
 import tfteach as tf
 from tests.golden import variables
 from tests.test_golden_graphs import described
-from tfteach.ops import state
+from tfteach.ops.state.ref_variables import (
+    Assign,
+    DestroyTemporaryVariable,
+    TemporaryVariable,
+    Variable,
+)
 
 GOLDEN = json.loads((Path(variables.__file__).parent / "variables.json").read_text())
 
@@ -322,11 +327,11 @@ def test_count_up_to_ends(sess):
 
 
 def test_old_and_temporary_buffers(sess):
-    old = state.Variable((2,), tf.float32)(name="old")
-    put = state.Assign()(old, [1.0, 2.0])
-    temporary = state.TemporaryVariable((2,), tf.float32, "buffer")()
-    filled = state.Assign()(temporary, [3.0, 4.0])
-    last = state.DestroyTemporaryVariable("buffer")(filled)
+    old = Variable((2,), tf.float32)(name="old")
+    put = Assign()(old, [1.0, 2.0])
+    temporary = TemporaryVariable((2,), tf.float32, "buffer")()
+    filled = Assign()(temporary, [3.0, 4.0])
+    last = DestroyTemporaryVariable("buffer")(filled)
     assert sess.run(put).tolist() == [1.0, 2.0]
     assert sess.run(old).tolist() == [1.0, 2.0]
     for _ in range(2):

@@ -13,8 +13,8 @@ from typing import Any as _Any
 
 from tfteach import api as _api
 from tfteach.api import *  # noqa: F403
-from tfteach.legacy.versions import VERSION as VERSION
-from tfteach.runtime.devices import simulate_gpus as simulate_gpus
+from tfteach.compat.versions import VERSION as VERSION
+from tfteach.engine.devices.devices import simulate_gpus as simulate_gpus
 
 __version__ = "0.1.0"
 
@@ -26,7 +26,7 @@ def install_as_tensorflow() -> None:
       >>> tfteach.install_as_tensorflow()
       >>> import tensorflow as tf
     """
-    from tfteach.legacy.finder import install
+    from tfteach.compat.finder import install
 
     install()
 
@@ -63,20 +63,19 @@ def __getattr__(name: str) -> _Any:
         globals()[name] = getattr(_api, name)
         return globals()[name]
     if name == "examples":  # a package of modules, as tensorflow.examples is
-        return _import_module("tfteach.examples")
+        return _import_module("tfteach.compat.examples")
     # Protos are loaded when first asked for: they cost more than the rest together.
     if not name.startswith("_"):
-        # Not `from tfteach import protos`: that asks for an attribute, and comes back.
-        from tfteach.protos import find
+        from tfteach.compat.proto_names import find
 
         found = find(name)
         if found is None and name == "python":
-            from tfteach.legacy.internals import inner
+            from tfteach.compat.internals import inner
 
             found = inner("")
         if found is not None:
             globals()[name] = found
             return found
-    from tfteach.legacy.renamed import missing
+    from tfteach.compat.renamed import missing
 
     raise missing("", name, "tfteach")

@@ -11,8 +11,8 @@ from playwright.sync_api import Browser, Locator
 
 import tfteach as tf
 from tests.browser.lab import Lab
-from tfteach.explain.outline import rows_of_graph
-from tfteach.runtime.prune import prune
+from tfteach.engine.plan.prune import prune
+from tfteach.explain.graph_rows import rows_of_graph
 
 STATIC = Path(tf.__file__).parent / "jupyter" / "static"
 

@@ -10,7 +10,7 @@ from playwright.sync_api import Locator
 import tfteach as tf
 from tests.browser.lab import Lab
 from tests.browser.test_graph_view import SETUP, node
-from tfteach.explain.outline import rows_of_graph
+from tfteach.explain.graph_rows import rows_of_graph
 from tfteach.explain.pruning import explain_run
 
 pytestmark = pytest.mark.browser

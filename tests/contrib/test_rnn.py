@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import tfteach as tf
-from tfteach.contrib.rnn.linear import Linear, _linear
-from tfteach.ops.lstm_blocks import BlockLSTM, LSTMBlockCell
+from tfteach.lib.contrib.rnn.linear import Linear, _linear
+from tfteach.ops.nn.lstm_blocks import BlockLSTM, LSTMBlockCell
 
 rnn = tf.contrib.rnn
 X = np.ones([2, 3], np.float32)

@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import tfteach as tf
-from tfteach.examples.tutorials.mnist import download, idx, input_data
+from tfteach.compat.examples.tutorials.mnist import download, idx, input_data
 
 NAMES = [name for pair in idx.FILES for name in pair]
 TRAIN_IMAGES, TRAIN_LABELS, TEST_IMAGES, TEST_LABELS = NAMES

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import tfteach as tf
-from tfteach.examples import synthetic_mnist, write_synthetic_mnist
-from tfteach.examples.tutorials.mnist import input_data, mnist
+from tfteach.compat.examples import synthetic_mnist, write_synthetic_mnist
+from tfteach.compat.examples.tutorials.mnist import input_data, mnist
 
 
 def test_shapes_and_kinds() -> None:

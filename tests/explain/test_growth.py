@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import tfteach as tf
+from tfteach.explain.duplicate_ops import Twins
 from tfteach.explain.growth import Growth, watch_growth
-from tfteach.explain.lazy import built_in_run, size_text
-from tfteach.explain.twins import Twins
+from tfteach.explain.lazy_loading import built_in_run, size_text
 
 
 def program(lazy: bool, steps: int = 10) -> Growth:

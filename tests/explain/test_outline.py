@@ -6,14 +6,20 @@ from tensorboard.compat.proto.graph_pb2 import GraphDef
 
 import tfteach as tf
 from tests.jupyter.fixtures import golden
-from tfteach.explain.outline import (
+from tfteach.explain.graph_rows import (
     needed_rows,
     row_of,
     rows_of_graph,
     rows_of_graph_def,
     value_text,
 )
-from tfteach.explain.tree import lane_of, make_tree, opened, own_constants, visible
+from tfteach.explain.scope_tree import (
+    lane_of,
+    make_tree,
+    opened,
+    own_constants,
+    visible,
+)
 
 
 def test_rows_of_a_live_graph() -> None:

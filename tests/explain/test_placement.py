@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import tfteach as tf
+from tfteach.engine.plan import place
 from tfteach.explain.placement import kind_of, label_of, placement
-from tfteach.runtime import place
 
 
 @pytest.fixture

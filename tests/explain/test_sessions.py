@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import tfteach as tf
+from tfteach.engine.session.session import open_sessions
 from tfteach.explain.sessions import SessionLog, describe, state_of, words
-from tfteach.session.session import open_sessions
 
 
 @pytest.fixture(params=[False, True], ids=["ref", "resource"])

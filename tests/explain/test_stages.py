@@ -5,8 +5,8 @@ from collections.abc import Iterator
 import pytest
 
 import tfteach as tf
+from tfteach.explain.optimizer_stages import stages_of
 from tfteach.explain.optimizing import explain_optimizing
-from tfteach.explain.stages import stages_of
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from tfteach.explain.status import status
 
 def test_what_is_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TFTEACH_SIMULATED_GPUS", "1:1GiB")
-    monkeypatch.setattr("tfteach.runtime.devices._simulated", None)
+    monkeypatch.setattr("tfteach.engine.devices.devices._simulated", None)
     with tf.Graph().as_default() as graph, tf.Session() as session:
         tf.constant(1.0)
         found = status()

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import tfteach as tf
-from tfteach import protos
 from tfteach.explain.timing import timed, times_of
+from tfteach.framework import protos
 
 
 @pytest.fixture

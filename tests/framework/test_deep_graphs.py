@@ -10,7 +10,11 @@ import pytest
 
 import tfteach as tf
 from tfteach.explain.pruning import explain_run
-from tfteach.framework.static import constant_shape, constant_value, folded_value
+from tfteach.framework.constant_values import (
+    constant_shape,
+    constant_value,
+    folded_value,
+)
 
 DEEP = 1500
 

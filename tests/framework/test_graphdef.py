@@ -6,11 +6,11 @@ import pytest
 
 import tfteach as tf
 from tests.golden import op_def_details
-from tfteach.framework import graphdef
-from tfteach.framework.importer import import_graph_def
+from tfteach.framework.graphdef import graph_def
+from tfteach.framework.graphdef.import_graph_def import import_graph_def
+from tfteach.framework.graphdef.op_def import op_def
 from tfteach.framework.op import OPS
-from tfteach.framework.op_def import op_def
-from tfteach.protos import AttrValue, GraphDef
+from tfteach.framework.protos import AttrValue, GraphDef
 
 
 @pytest.fixture
@@ -109,7 +109,7 @@ def test_op_defs_are_tensorflows():
 
 def test_graph_of_two_gigabytes_is_refused(graph, monkeypatch):
     tf.constant(np.arange(100))
-    monkeypatch.setattr(graphdef, "MAX_GRAPH_BYTES", 500)
+    monkeypatch.setattr(graph_def, "MAX_GRAPH_BYTES", 500)
     with pytest.raises(ValueError, match="GraphDef cannot be larger than 2GB"):
         graph.as_graph_def()
 

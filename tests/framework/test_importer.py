@@ -6,14 +6,14 @@ import pytest
 from google.protobuf import text_format
 from google.protobuf.message import DecodeError
 
-import tfteach.ops.array  # noqa: F401 - registers Identity
+import tfteach.ops.core.identity_reshape  # noqa: F401 - registers Identity
 from tfteach.framework import errors
 from tfteach.framework.graph import Graph
-from tfteach.framework.importer import import_graph_def
+from tfteach.framework.graphdef.import_graph_def import import_graph_def
+from tfteach.framework.protos import GraphDef
 from tfteach.framework.scope import control_dependencies, device, name_scope
-from tfteach.ops.constant import constant
-from tfteach.ops.flow import Enter, Merge, NextIteration, no_op
-from tfteach.protos import GraphDef
+from tfteach.ops.core.constant import constant
+from tfteach.ops.core.control_flow_ops import Enter, Merge, NextIteration, no_op
 
 FLOAT = 'attr{key:"T" value{type:DT_FLOAT}}'
 A = (

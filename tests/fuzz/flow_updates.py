@@ -28,7 +28,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import tfteach as tf
-from tfteach.runtime.execute import HOT_AFTER_RUNS
+from tfteach.engine.execute.program import HOT_AFTER_RUNS
 
 RUNS = HOT_AFTER_RUNS + 2
 SESSIONS = {True: 1, False: 3}  # of the oracle, for chained programs and loose ones

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import tfteach as tf
+from tfteach.framework.graphdef.op_def import op_def
 from tfteach.framework.op import OPS
-from tfteach.framework.op_def import op_def
 
 NAMES = [
     "", " ", "^", ":", "^x", "a:0", "a:-1", "a:99999999999999999999", "a/", "/a", "é",

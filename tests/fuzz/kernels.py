@@ -35,9 +35,9 @@ import tfteach as tf
 from tests.fuzz import graph_oracle
 from tests.fuzz.graph_oracle import as_array, plain
 from tests.ops.case import Case, all_cases, fits
+from tfteach.engine.session.session import Session
 from tfteach.framework.graph import Graph
-from tfteach.ops.constant import Placeholder
-from tfteach.session.session import Session
+from tfteach.ops.core.constant import Placeholder
 
 LIMIT_S = 5
 LIMIT_BYTES = 6 << 30
@@ -51,7 +51,8 @@ INTENDED = re.compile(
     r"callback pyfunc|is not available in GraphDef|block_shape must have rank 1|"
     r"All input shapes must be fully defined"
 )
-# An exception of Python or NumPy that `runtime/blame.py` made an OpError of.
+# An exception of Python or NumPy that `engine/execute/kernel_errors.py` made an OpError
+# of.
 DISGUISED = re.compile(r"^\w+ cannot compute with inputs of shapes")
 
 

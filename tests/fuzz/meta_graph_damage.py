@@ -10,8 +10,8 @@ from google.protobuf.message import DecodeError
 import tfteach as tf
 from tests.fuzz import graph_damage
 from tests.fuzz.graph_damage import NAMES, SIZES
-from tfteach import protos
-from tfteach.framework.meta_graph import PROTO_FUNCTIONS
+from tfteach.framework import protos
+from tfteach.framework.graphdef.meta_graph import PROTO_FUNCTIONS
 
 
 def damaged_meta_graph(rng: random.Random, data: bytes) -> tuple[bytes, list[str]]:

@@ -19,10 +19,10 @@ import numpy as np
 import tfteach as tf
 from tests.ops.case import Case, node_of
 from tests.runtime.test_every_op import CASES
+from tfteach.engine.execute.program import HOT_AFTER_RUNS
 from tfteach.framework.dtypes import as_dtype, string
-from tfteach.framework.resource import Cell
-from tfteach.ops.constant import Placeholder, constant_node
-from tfteach.runtime.execute import HOT_AFTER_RUNS
+from tfteach.framework.variable_cell import Cell
+from tfteach.ops.core.constant import Placeholder, constant_node
 
 
 def shared_in(case: Case, as_constants: bool = False) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.fuzz import placement_graphs, placements
-from tfteach.runtime import devices
+from tfteach.engine.devices import devices
 
 
 def test_placements_are_whole_and_repeatable(monkeypatch: pytest.MonkeyPatch) -> None:

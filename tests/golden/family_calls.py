@@ -618,7 +618,7 @@ def module(tf, path):
     root = "tensorflow.python." if tf.__name__ == "tensorflow" else ""
     if root:
         return importlib.import_module(root + path)
-    return importlib.import_module("tfteach.legacy.internals").inner(path)
+    return importlib.import_module("tfteach.compat.internals").inner(path)
 
 
 def helpers(tf):

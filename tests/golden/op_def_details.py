@@ -15,7 +15,7 @@ def definitions():
     """The OpDef protos of TensorFlow 1.15 by name."""
     from google.protobuf import json_format
 
-    from tfteach.protos import OpDef
+    from tfteach.framework.protos import OpDef
 
     rows = json.loads((HERE / "op_defs_tf115.json").read_text())
     return {name: json_format.ParseDict(row, OpDef()) for name, row in rows.items()}
@@ -52,8 +52,8 @@ def details(ours, theirs):
 
 def main():
     from tests.ops.case import import_families
+    from tfteach.framework.graphdef.op_def import DETAILS, op_def_of_class
     from tfteach.framework.op import OPS
-    from tfteach.framework.op_def import DETAILS, op_def_of_class
 
     import_families()
     theirs = definitions()

@@ -12,8 +12,8 @@ import pytest
 import tfteach as tf
 from tests.golden import calls, image_calls
 from tests.ops.test_calls import close
-from tfteach.ops import image_taps
-from tfteach.ops.image_glimpse import ExtractGlimpse
+from tfteach.ops.image import resize_weights
+from tfteach.ops.image.extract_glimpse import ExtractGlimpse
 
 GOLDEN: dict[str, Any] = json.loads(
     Path(image_calls.__file__).with_suffix(".json").read_text()
@@ -42,7 +42,7 @@ def test_image_gradients_wants_a_batch() -> None:
         tf.image.image_gradients(tf.ones([4, 4, 1]))
 
 
-KINDS = [image_taps.bilinear, image_taps.nearest, image_taps.bicubic]
+KINDS = [resize_weights.bilinear, resize_weights.nearest, resize_weights.bicubic]
 
 
 @pytest.mark.parametrize("make", KINDS, ids=lambda m: m.__name__)
@@ -52,13 +52,13 @@ def test_gradient_is_the_transposed_map(make: Any, sizes: Any, switches: Any) ->
     """<resize(x), g> = <x, back(g)>, for few channels and for many."""
     size, out = sizes
     there = make(size, out, *switches)
-    back = image_taps.transposed(make, size, out, *switches)
+    back = resize_weights.transposed(make, size, out, *switches)
     rng = np.random.default_rng(size * 100 + out)
     for channels in (2, 20):
         x = rng.normal(size=(3, size, size, channels))
         g = rng.normal(size=(3, out, out, channels))
-        y = image_taps.resample(np, x, there, there, np.float64)
-        z = image_taps.resample(np, g, back, back, np.float64)
+        y = resize_weights.resample(np, x, there, there, np.float64)
+        z = resize_weights.resample(np, g, back, back, np.float64)
         assert y.shape == g.shape
         assert z.shape == x.shape
         assert (y * g).sum() == pytest.approx((x * z).sum(), abs=1e-4)
@@ -71,17 +71,17 @@ def test_images_are_resized_in_blocks(
 ) -> None:
     x = np.random.default_rng(1).normal(size=(5, 6, 7, 3)).astype(np.float32)
     rows, columns = KINDS[0](6, size, False, False), KINDS[2](7, 9, False, True)
-    whole = image_taps.resample(np, x, rows, columns, np.float32)
-    monkeypatch.setattr(image_taps, "BLOCK_BYTES", lines * 9 * 3 * 4)
-    parts = image_taps.resample(np, x, rows, columns, np.float32)
+    whole = resize_weights.resample(np, x, rows, columns, np.float32)
+    monkeypatch.setattr(resize_weights, "BLOCK_BYTES", lines * 9 * 3 * 4)
+    parts = resize_weights.resample(np, x, rows, columns, np.float32)
     np.testing.assert_array_equal(parts, whole)
 
 
 def test_gradient_of_a_nan_stays_near() -> None:
     grads = np.ones((1, 4, 4, 1), np.float32)
     grads[0, 0, 0] = np.nan
-    back = image_taps.transposed(image_taps.nearest, 16, 4, False, False)
-    found = image_taps.resample(np, grads, back, back, np.float32)
+    back = resize_weights.transposed(resize_weights.nearest, 16, 4, False, False)
+    found = resize_weights.resample(np, grads, back, back, np.float32)
     assert np.isnan(found[0, 0, 0])
     assert not np.isnan(found[0, 4:, 4:]).any()
 

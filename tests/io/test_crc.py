@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tfteach.io import crc
+from tfteach.lib.files import crc
 
 
 @pytest.mark.parametrize("function", [crc.crc32c, crc.crc32c_numpy])

@@ -12,7 +12,7 @@ from google.protobuf import text_format
 import tfteach as tf
 from tests.golden import meta_graphs
 from tests.test_golden_graphs import described
-from tfteach import protos
+from tfteach.framework import protos
 
 GOLDEN = json.loads(Path(meta_graphs.__file__).with_suffix(".json").read_text())
 MESSAGES = {

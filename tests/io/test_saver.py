@@ -3,7 +3,7 @@
 import pytest
 
 import tfteach as tf
-from tfteach.protos import SaverDef
+from tfteach.framework.protos import SaverDef
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ import pytest
 from google.protobuf import text_format
 
 import tfteach as tf
-from tfteach.protos import GraphDef
+from tfteach.framework.protos import GraphDef
 
 DEADLINE_S = 90
 

@@ -7,7 +7,7 @@ import pytest
 from google.protobuf.message import DecodeError
 
 import tfteach as tf
-from tfteach.protos import Event, GraphDef, RunMetadata, SessionLog, Summary
+from tfteach.framework.protos import Event, GraphDef, RunMetadata, SessionLog, Summary
 
 
 def scalar(tag, value):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import tfteach as tf
-from tfteach.session.session import open_sessions
+from tfteach.engine.session.session import open_sessions
 
 
 @pytest.fixture(scope="module", autouse=True)

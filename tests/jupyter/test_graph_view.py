@@ -10,8 +10,8 @@ import traitlets
 
 import tfteach as tf
 from tests.jupyter.fixtures import golden
-from tfteach.jupyter import GraphDiff, GraphView, growing
-from tfteach.jupyter.growing import GrowingRows
+from tfteach.jupyter import GraphDiff, GraphView, graph_stream
+from tfteach.jupyter.graph_stream import GrowingRows
 
 
 @pytest.fixture
@@ -121,7 +121,7 @@ def test_at_most_twenty_updates_a_second(graph: tf.Graph) -> None:
 def test_a_burst_goes_out_no_faster_than_the_server_takes_it(
     graph: tf.Graph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(growing, "BYTES_PER_S", 20_000)
+    monkeypatch.setattr(graph_stream, "BYTES_PER_S", 20_000)
     sent = Sent()
     rows = GrowingRows(graph, sent, where)
     with graph.as_default():
@@ -166,7 +166,7 @@ def test_runs_are_counted(graph: tf.Graph) -> None:
 def test_a_large_graph_sends_attributes_when_asked(
     graph: tf.Graph, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(growing, "MOST_WITH_ATTRS", 1)
+    monkeypatch.setattr(graph_stream, "MOST_WITH_ATTRS", 1)
     sent = Sent()
     rows = GrowingRows(graph, sent, where)
     assert "attrs" in rows.rows[0].more

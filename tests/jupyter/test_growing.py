@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 import tfteach as tf
-from tfteach.explain.outline import row_of
-from tfteach.jupyter import growing
+from tfteach.explain.graph_rows import row_of
+from tfteach.jupyter import graph_stream
 from tfteach.jupyter.display import where
-from tfteach.jupyter.growing import GrowingRows, packed
+from tfteach.jupyter.graph_stream import GrowingRows, packed
 
 
 def test_what_rows_share_travels_once() -> None:
@@ -32,7 +32,7 @@ def test_what_rows_share_travels_once() -> None:
 
 def test_while_the_graph_moves_little_is_done(monkeypatch: pytest.MonkeyPatch) -> None:
     """A slice at each tick; all the rest as soon as it rests."""
-    monkeypatch.setattr(growing, "LIVE_SLICE_S", 0.0)
+    monkeypatch.setattr(graph_stream, "LIVE_SLICE_S", 0.0)
     sent: list[Any] = []
     with tf.Graph().as_default() as graph:
         rows = GrowingRows(graph, sent.append, where)
@@ -55,7 +55,7 @@ def test_while_the_graph_moves_little_is_done(monkeypatch: pytest.MonkeyPatch) -
 def test_a_change_of_what_was_not_sent_yet_is_sent(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(growing, "BYTES_PER_S", 200)
+    monkeypatch.setattr(graph_stream, "BYTES_PER_S", 200)
     sent: list[Any] = []
     with tf.Graph().as_default() as graph:
         rows = GrowingRows(graph, sent.append, where)
@@ -63,7 +63,7 @@ def test_a_change_of_what_was_not_sent_yet_is_sent(
         rows.flush()
         assert len(sent[0]["rows"]) < 4
         ops[3]._add_control_input(ops[0])
-        monkeypatch.setattr(growing, "BYTES_PER_S", 1e9)
+        monkeypatch.setattr(graph_stream, "BYTES_PER_S", 1e9)
         rows._next_s = 0.0
         rows.flush()
     assert sent[-1]["rows"][-1].controls == [0]

@@ -11,7 +11,7 @@ import tfteach as tf
 from tests.jupyter.test_magics import kinds, run, shell  # noqa: F401
 from tfteach.explain.growth import Growth, watch_growth
 from tfteach.jupyter import GrowthView
-from tfteach.jupyter.meter import corners
+from tfteach.jupyter.growth_svg import corners
 
 LOOP = """\
 x = tf.Variable(10, name="x")

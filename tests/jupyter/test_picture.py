@@ -10,11 +10,11 @@ from tensorboard.compat.proto.graph_pb2 import GraphDef
 
 import tfteach as tf
 from tests.jupyter.fixtures import golden
-from tfteach.explain.outline import rows_of_graph, rows_of_graph_def
+from tfteach.explain.graph_rows import rows_of_graph, rows_of_graph_def
 from tfteach.jupyter import picture
-from tfteach.jupyter.bundle import bundle_of
+from tfteach.jupyter.mime_bundle import bundle_of
 from tfteach.jupyter.picture import dot_source, svg_of
-from tfteach.jupyter.still import Still, text_of
+from tfteach.jupyter.static_picture import Still, text_of
 
 HOSTILE = "<img src=x onerror=alert(1)>\"'&\\n|{}"
 

@@ -20,7 +20,7 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import DType, as_dtype, complex128, float64, string
 from tfteach.framework.graph import Graph, Operation, Tensor
 from tfteach.framework.op import OPS, Op, StatefulOp
-from tfteach.ops.constant import Placeholder, constant_node
+from tfteach.ops.core.constant import Placeholder, constant_node
 
 import_families()
 CASES = all_cases()
@@ -82,7 +82,7 @@ def test_every_op_has_a_row() -> None:
     own = {n for n in missing if OPS[n].__module__.startswith("tfteach.ops.")}
     untestable = {n for n in own if issubclass(OPS[n], StatefulOp)}
     # The executor acts these out: tests/test_flow.py.
-    acted = {n for n in own if OPS[n].__module__ == "tfteach.ops.flow"}
+    acted = {n for n in own if OPS[n].__module__ == "tfteach.ops.core.control_flow_ops"}
     assert not own - untestable - acted - {"Const", "Placeholder"}
 
 

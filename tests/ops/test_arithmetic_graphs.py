@@ -12,7 +12,7 @@ import pytest
 
 import tfteach as tf
 from tests.golden.arithmetic import GRAPHS
-from tfteach.protos import GraphDef
+from tfteach.framework.protos import GraphDef
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "arithmetic.json"
 STORED = json.loads(GOLDEN.read_text())

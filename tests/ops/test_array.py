@@ -18,28 +18,39 @@ from tfteach.framework.graph import Graph, get_default_graph
 from tfteach.framework.indexed_slices import IndexedSlices
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import TensorShape
-from tfteach.ops import (
-    arrange,
-    array,
-    blocks,
-    choose,
-    diagonal,
-    fill,
-    gather_points,
-    index,
-    join,
-    order,
-    pack,
-    padding,
-    partition,
-    scatter,
-    segment_functions,
-    shapes,
-    slicing,
-    sparse,
-    spread,
+from tfteach.ops.array import padding, segment_functions, slicing
+from tfteach.ops.array.concat_split import concat, split
+from tfteach.ops.array.dynamic_partition import dynamic_partition
+from tfteach.ops.array.gather import batch_gather, boolean_mask, gather
+from tfteach.ops.array.gather_nd import gather_nd
+from tfteach.ops.array.scatter_nd import scatter_nd
+from tfteach.ops.array.space_to_depth import (
+    required_space_to_batch_paddings,
+    space_to_batch,
 )
-from tfteach.ops.constant import constant, placeholder
+from tfteach.ops.array.tile_broadcast import (
+    broadcast_static_shape,
+    broadcast_to,
+    meshgrid,
+    one_hot,
+    repeat,
+    sequence_mask,
+    tile,
+)
+from tfteach.ops.array.top_k_unique import bitcast, searchsorted, top_k, unique
+from tfteach.ops.array.transpose_reverse import reverse, transpose
+from tfteach.ops.array.where_select import where
+from tfteach.ops.core import fill, shape_ops
+from tfteach.ops.core.constant import constant, placeholder
+from tfteach.ops.core.identity_reshape import (
+    expand_dims,
+    prevent_gradient,
+    reshape,
+    squeeze,
+)
+from tfteach.ops.core.sparse_tensor import SparseTensor, sparse_placeholder
+from tfteach.ops.core.stack_unstack import stack, unstack
+from tfteach.ops.linalg.matrix_diag import eye
 
 import_families()
 
@@ -94,29 +105,31 @@ BUILDS: list[tuple[str, Callable[[], Any], list[str]]] = [
         "ones_like/Shape Const", "ones_like/Const Const",
         "ones_like Fill ones_like/Shape ones_like/Const",
     ]),
-    ("shape", lambda: shapes.shape(hole(2, 3)), ["Shape Const"]),
-    ("shape in part", lambda: shapes.shape(hole(None, 3)), ["Shape Shape Placeholder"]),
-    ("size", lambda: shapes.size(hole(None, 0)), ["Size Const"]),
-    ("rank", lambda: shapes.rank(placeholder(float32)), ["Rank Rank Placeholder"]),
-    ("reshape", lambda: array.reshape(hole(None, 6), [hole(dtype=int32), -1]), [
+    ("shape", lambda: shape_ops.shape(hole(2, 3)), ["Shape Const"]),
+    ("shape in part", lambda: shape_ops.shape(hole(None, 3)), [
+        "Shape Shape Placeholder",
+    ]),
+    ("size", lambda: shape_ops.size(hole(None, 0)), ["Size Const"]),
+    ("rank", lambda: shape_ops.rank(placeholder(float32)), ["Rank Rank Placeholder"]),
+    ("reshape", lambda: reshape(hole(None, 6), [hole(dtype=int32), -1]), [
         "Reshape/shape/1 Const", "Reshape/shape Pack Placeholder_1 Reshape/shape/1",
         "Reshape Reshape Placeholder Reshape/shape",
     ]),
-    ("transpose", lambda: arrange.transpose(hole(2, 3)),
+    ("transpose", lambda: transpose(hole(2, 3)),
      ["transpose/perm Const", "transpose Transpose Placeholder transpose/perm"]),
-    ("stack of numbers", lambda: pack.stack([1, 2]), ["stack Const"]),
-    ("stack of both", lambda: pack.stack([hole(), 2.0]),
+    ("stack of numbers", lambda: stack([1, 2]), ["stack Const"]),
+    ("stack of both", lambda: stack([hole(), 2.0]),
      ["stack/1 Const", "stack Pack Placeholder stack/1"]),
     ("nested list", lambda: convert_to_tensor([[hole(), 1.0], [2.0, 3.0]]), [
         "packed/0/1 Const", "packed/0 Pack Placeholder packed/0/1",
         "packed/1_1 Const", "packed Pack packed/0 packed/1_1",
     ]),
-    ("concat of one", lambda: join.concat([hole(2)], 0),
+    ("concat of one", lambda: concat([hole(2)], 0),
      ["concat/concat_dim Const", "concat/concat Identity Placeholder"]),
-    ("split", lambda: join.split(hole(4, 6), 2, axis=1),
+    ("split", lambda: split(hole(4, 6), 2, axis=1),
      ["Const Const", "split/split_dim Const",
       "split Split split/split_dim Placeholder"]),
-    ("split by lengths", lambda: join.split(hole(4), [1, 3]),
+    ("split by lengths", lambda: split(hole(4), [1, 3]),
      ["Const Const", "split/split_dim Const",
       "split SplitV Placeholder Const split/split_dim"]),
     ("index by a tensor", lambda: hole(4, 5)[hole(dtype=int32)], [
@@ -130,16 +143,16 @@ BUILDS: list[tuple[str, Callable[[], Any], list[str]]] = [
         "strided_slice/Const Const",
         "strided_slice StridedSlice Placeholder" + " strided_slice/Const" * 3,
     ]),
-    ("gather", lambda: index.gather(hole(4, 5), [0, 2], name="g"),
+    ("gather", lambda: gather(hole(4, 5), [0, 2], name="g"),
      ["g/indices Const", "g/axis Const", "g GatherV2 Placeholder g/indices g/axis"]),
-    ("one hot", lambda: spread.one_hot(hole(None, dtype=int32), 10), [
+    ("one hot", lambda: one_hot(hole(None, dtype=int32), 10), [
         "one_hot/on_value Const", "one_hot/off_value Const", "one_hot/depth Const",
         "one_hot OneHot Placeholder one_hot/depth one_hot/on_value one_hot/off_value",
     ]),
-    ("eye", lambda: diagonal.eye(3, 2),
+    ("eye", lambda: eye(3, 2),
      ["eye/ones Const", "eye/zeros Const",
       "eye/set_diag MatrixSetDiag eye/zeros eye/ones"]),
-    ("where", lambda: choose.where(hole(3, dtype="bool"), hole(3), hole(3)),
+    ("where", lambda: where(hole(3, dtype="bool"), hole(3), hole(3)),
      ["Select Select Placeholder Placeholder_1 Placeholder_2"]),
 ]  # fmt: skip
 
@@ -153,29 +166,29 @@ def test_nodes_are_tensorflows(build: Any, expected: list[str]) -> None:
 
 
 SHAPES: list[tuple[Callable[[], Tensor], Any]] = [
-    (lambda: array.reshape(hole(None, 4, 6), [-1, 24]), (None, 24)),
-    (lambda: array.reshape(hole(2, 6), [-1, 4]), (3, 4)),
-    (lambda: array.reshape(hole(2, 6), hole(None, dtype=int32)), None),
-    (lambda: array.squeeze(hole(None, 1, 3)), None),
-    (lambda: array.squeeze(hole(None, 1, 3), 1), (None, 3)),
-    (lambda: fill.fill(shapes.shape(hole(None, 3)), 1.0), (None, 3)),
-    (lambda: join.concat([hole(None, 3), hole(2, 4)], -1), (2, 7)),
-    (lambda: join.split(hole(4, 6), [1, -1, 2], axis=1)[1], (4, 3)),
+    (lambda: reshape(hole(None, 4, 6), [-1, 24]), (None, 24)),
+    (lambda: reshape(hole(2, 6), [-1, 4]), (3, 4)),
+    (lambda: reshape(hole(2, 6), hole(None, dtype=int32)), None),
+    (lambda: squeeze(hole(None, 1, 3)), None),
+    (lambda: squeeze(hole(None, 1, 3), 1), (None, 3)),
+    (lambda: fill.fill(shape_ops.shape(hole(None, 3)), 1.0), (None, 3)),
+    (lambda: concat([hole(None, 3), hole(2, 4)], -1), (2, 7)),
+    (lambda: split(hole(4, 6), [1, -1, 2], axis=1)[1], (4, 3)),
     (lambda: hole(4, 5, 6)[1:3, ..., None, ::-2], (2, 5, 1, 3)),
     (lambda: hole(4, 5)[hole(dtype=int32) : 3, 2], (None,)),
     (lambda: hole(None, 5)[:-1, 1:], (None, 4)),
     (lambda: slicing.slice(hole(None, 5), [0, 1], [-1, 2]), (None, 2)),
-    (lambda: index.gather(hole(4, 5, 6), hole(2, 3, dtype=int32), axis=1),
+    (lambda: gather(hole(4, 5, 6), hole(2, 3, dtype=int32), axis=1),
      (4, 2, 3, 6)),
-    (lambda: gather_points.gather_nd(hole(4, 5, 6), hole(7, 2, dtype=int32)), (7, 6)),
-    (lambda: index.boolean_mask(hole(3, 4), [True, False, True]), (None, 4)),
-    (lambda: spread.tile(hole(None, 5), [2, 3]), (None, 15)),
+    (lambda: gather_nd(hole(4, 5, 6), hole(7, 2, dtype=int32)), (7, 6)),
+    (lambda: boolean_mask(hole(3, 4), [True, False, True]), (None, 4)),
+    (lambda: tile(hole(None, 5), [2, 3]), (None, 15)),
     (lambda: padding.pad(hole(4, None), [[1, 2], [0, 1]]), (7, None)),
-    (lambda: spread.broadcast_to(hole(3), [2, 3]), (2, 3)),
-    (lambda: scatter.scatter_nd([[1], [3]], hole(2, 5), [4, 5]), (4, 5)),
-    (lambda: order.bitcast(hole(3, dtype=int32), "uint8"), (3, 4)),
-    (lambda: order.top_k(hole(None, 5), 2).indices, (None, 2)),
-    (lambda: blocks.space_to_batch(hole(1, 4, 6, 3), [[0, 0], [0, 0]], 2),
+    (lambda: broadcast_to(hole(3), [2, 3]), (2, 3)),
+    (lambda: scatter_nd([[1], [3]], hole(2, 5), [4, 5]), (4, 5)),
+    (lambda: bitcast(hole(3, dtype=int32), "uint8"), (3, 4)),
+    (lambda: top_k(hole(None, 5), 2).indices, (None, 2)),
+    (lambda: space_to_batch(hole(1, 4, 6, 3), [[0, 0], [0, 0]], 2),
      (4, 2, 3, 3)),
 ]  # fmt: skip
 
@@ -187,55 +200,55 @@ def test_static_shapes(build: Any, expected: Any) -> None:
 
 # TF's words, when the graph is built.
 REFUSED: list[tuple[Callable[[], Any], type[Exception], str]] = [
-    (lambda: array.reshape(hole(2, 3), [4]), ValueError,
+    (lambda: reshape(hole(2, 3), [4]), ValueError,
      r"Cannot reshape a tensor with 6 elements to shape \[4\] \(4 elements\)"),
-    (lambda: array.reshape(hole(2, 3), [-1, 4]), ValueError,
+    (lambda: reshape(hole(2, 3), [-1, 4]), ValueError,
      "Dimension size must be evenly divisible by 4 but is 6"),
-    (lambda: array.expand_dims(hole(2), 5), ValueError,
+    (lambda: expand_dims(hole(2), 5), ValueError,
      r"dim 5 not in the interval \[-2, 1\]"),
-    (lambda: array.squeeze(hole(2, 1), [0]), ValueError,
+    (lambda: squeeze(hole(2, 1), [0]), ValueError,
      r"Can not squeeze dim\[0\], expected a dimension of 1, got 2"),
-    (lambda: pack.stack([hole(2), hole(3)]), ValueError,
+    (lambda: stack([hole(2), hole(3)]), ValueError,
      r"Dimension 0 in both shapes must be equal, but are 2 and 3. "
      r"Shapes are \[2\] and \[3\].\n\tFrom merging shape 0 with other shapes."),
-    (lambda: pack.stack([hole(2)], axis=4), ValueError, r"axis = 4 not in \[-2, 2\)"),
-    (lambda: pack.unstack(hole(None)), ValueError, r"Cannot infer num from shape"),
-    (lambda: join.concat([hole(2, 3), hole(1, 4)], 0), ValueError,
+    (lambda: stack([hole(2)], axis=4), ValueError, r"axis = 4 not in \[-2, 2\)"),
+    (lambda: unstack(hole(None)), ValueError, r"Cannot infer num from shape"),
+    (lambda: concat([hole(2, 3), hole(1, 4)], 0), ValueError,
      r"Dimension 0 in both shapes must be equal, but are 3 and 4"),
-    (lambda: join.concat([1, 2], 0), ValueError,
+    (lambda: concat([1, 2], 0), ValueError,
      r"Can't concatenate scalars \(use tf.stack instead\)"),
-    (lambda: join.split(hole(4, 6), [1, 2], axis=1), ValueError,
+    (lambda: split(hole(4, 6), [1, 2], axis=1), ValueError,
      r"can't split axis of size 6 into pieces of size \[1,2\]"),
     (lambda: hole(4)[10], ValueError, "slice index 10 of dimension 0 out of bounds."),
     (lambda: hole(4)[0, 0], ValueError,
      "Index out of range using input dim 1; input has only 1 dims"),
     (lambda: hole(4)[1.5], TypeError, r"Only integers, slices \(`:`\), ellipsis"),
-    (lambda: index.gather(hole(4, 5), [0], axis=3), ValueError,
+    (lambda: gather(hole(4, 5), [0], axis=3), ValueError,
      "Shape must be at least rank 4 but is rank 2"),
-    (lambda: index.gather(hole(3), [0.5]), TypeError,
+    (lambda: gather(hole(3), [0.5]), TypeError,
      "Value passed to parameter 'indices' has DataType float32 not in list of allowed "
      "values: int32, int64"),
-    (lambda: scatter.scatter_nd([[1], [3]], hole(3, 5), [4, 5]), ValueError,
+    (lambda: scatter_nd([[1], [3]], hole(3, 5), [4, 5]), ValueError,
      r"The outer 1 dimensions of indices.shape=\[2,1\] must match the outer 1 "
      r"dimensions of updates.shape=\[3,5\]"),
     (lambda: padding.pad(hole(2), [[0, 1]], "wrap"), ValueError,
      "Unknown padding mode: WRAP"),
-    (lambda: choose.where(True, hole(2)), ValueError,
+    (lambda: where(True, hole(2)), ValueError,
      "x and y must both be non-None or both be None."),
-    (lambda: choose.where(hole(3, dtype="bool"), hole(4, 5), hole(4, 5)), ValueError,
+    (lambda: where(hole(3, dtype="bool"), hole(4, 5), hole(4, 5)), ValueError,
      r"Dimension 0 in both shapes must be equal, but are 3 and 4"),
-    (lambda: spread.broadcast_static_shape(
+    (lambda: broadcast_static_shape(
         TensorShape([3, 2]), TensorShape([None, 4])), ValueError,
      r"Incompatible shapes for broadcasting: \(3, 2\) and \(\?, 4\)"),
-    (lambda: spread.one_hot([1], 3, on_value=1, dtype=float32), TypeError,
+    (lambda: one_hot([1], 3, on_value=1, dtype=float32), TypeError,
      "of on_value does not match dtype parameter"),
-    (lambda: order.top_k(hole(3, 5), 7), ValueError,
+    (lambda: top_k(hole(3, 5), 7), ValueError,
      "input must have last dimension >= k = 7 but is 5"),
-    (lambda: index.boolean_mask(hole(3), placeholder("bool")), ValueError,
+    (lambda: boolean_mask(hole(3), placeholder("bool")), ValueError,
      "Number of mask dimensions must be specified"),
-    (lambda: sparse.SparseTensor([[0, 1]], [1.0, 2.0], [2, 3]), ValueError,
+    (lambda: SparseTensor([[0, 1]], [1.0, 2.0], [2, 3]), ValueError,
      "Dimensions 1 and 2 are not compatible"),
-    (lambda: gather_points.gather_nd(hole(3, 2), hole(3, dtype=int32), batch_dims=1),
+    (lambda: gather_nd(hole(3, 2), hole(3, dtype=int32), batch_dims=1),
      ValueError, r"batch_dims = 1 must be less than rank\(indices\) = 1"),
 ]  # fmt: skip
 
@@ -255,56 +268,56 @@ def vector(*values: Any) -> Any:
 
 # (what to build from placeholders of unknown shape, their values, TF's words)
 AT_RUN: list[tuple[Callable[..., Any], tuple[Any, ...], str]] = [
-    (array.reshape, (X23, vector(4)),
+    (reshape, (X23, vector(4)),
      "Input to reshape is a tensor with 6 values, but the requested shape has 4"),
-    (array.reshape, (X23, vector(-1, 4)), "requires a multiple of 4"),
-    (array.reshape, (X23, vector(-1, -1)),
+    (reshape, (X23, vector(-1, 4)), "requires a multiple of 4"),
+    (reshape, (X23, vector(-1, -1)),
      "Only one input size may be -1, not both 0 and 1"),
-    (array.reshape, (X23, vector(-3, 2)), "Size 0 must be non-negative, not -3"),
-    (arrange.transpose, (X23, vector(0, -1)), r"-1 is out of range \[0 .. 2\)"),
-    (arrange.transpose, (X23, vector(0, 0)), r"1 is missing from \{0,0\}."),
-    (lambda x, y: pack.stack([x, y]), (X23, X23[:, :2]),
+    (reshape, (X23, vector(-3, 2)), "Size 0 must be non-negative, not -3"),
+    (transpose, (X23, vector(0, -1)), r"-1 is out of range \[0 .. 2\)"),
+    (transpose, (X23, vector(0, 0)), r"1 is missing from \{0,0\}."),
+    (lambda x, y: stack([x, y]), (X23, X23[:, :2]),
      r"Shapes of all inputs must match: values\[0\].shape = \[2,3\] != "
      r"values\[1\].shape = \[2,2\]"),
-    (lambda x, y: join.concat([x, y], 0), (X23, X23[:1, :2]),
+    (lambda x, y: concat([x, y], 0), (X23, X23[:1, :2]),
      r"ConcatOp : Dimensions of inputs should match: shape\[0\] = \[2,3\] vs. "
      r"shape\[1\] = \[1,2\]"),
-    (lambda x, y: join.concat([x, y], 0), (X23, X23[0]),
+    (lambda x, y: concat([x, y], 0), (X23, X23[0]),
      r"ConcatOp : Ranks of all input tensors should match"),
-    (lambda x: join.split(x, 4), (X23,),
+    (lambda x: split(x, 4), (X23,),
      r"but got split_dim 0 \(size = 2\) and num_split 4"),
-    (lambda x, n: join.split(x, n, num=2), (X23, vector(1, 2)), "Got: 3"),
+    (lambda x, n: split(x, n, num=2), (X23, vector(1, 2)), "Got: 3"),
     (slicing.slice, (X23, vector(0, 2), vector(1, 4)),
      r"Expected size\[1\] in \[0, 1\], but got 4"),
     (lambda x, i: x[i], (X23, vector(7)[0]),
      "slice index 7 of dimension 0 out of bounds."),
     (lambda x, i: x[::i], (X23, vector(0)[0]), r"strides\[0\] must be non-zero"),
-    (index.gather, (X23, vector(7)), r"indices\[0\] = 7 is not in \[0, 2\)"),
-    (lambda x, i: index.gather(x, i, axis=1), (X23, vector([0, 1], [-1, 0])),
+    (gather, (X23, vector(7)), r"indices\[0\] = 7 is not in \[0, 2\)"),
+    (lambda x, i: gather(x, i, axis=1), (X23, vector([0, 1], [-1, 0])),
      r"indices\[1,0\] = -1 is not in \[0, 3\)"),
-    (index.gather, (X23, vector(5)[0]), r"indices = 5 is not in \[0, 2\)"),
-    (gather_points.gather_nd, (X23, vector([1, 1], [0, 7])),
+    (gather, (X23, vector(5)[0]), r"indices = 5 is not in \[0, 2\)"),
+    (gather_nd, (X23, vector([1, 1], [0, 7])),
      r"indices\[1\] = \[0, 7\] does not index into param shape \[2,3\]"),
-    (scatter.scatter_nd, (vector([1], [9]), X23, vector(4, 3)),
+    (scatter_nd, (vector([1], [9]), X23, vector(4, 3)),
      r"indices\[1\] = \[9\] does not index into shape \[4,3\]"),
-    (spread.tile, (X23, vector(2, -1)), r"Expected multiples\[1\] >= 0, but got -1"),
+    (tile, (X23, vector(2, -1)), r"Expected multiples\[1\] >= 0, but got -1"),
     (lambda x, p: padding.pad(x, p, "REFLECT"), (X23, vector([1, 2], [1, 0])),
      "paddings must be less than the dimension size: 1, 2 not less than 2"),
-    (choose.where, (np.array([True] * 3), X23, X23),
+    (where, (np.array([True] * 3), X23, X23),
      "Number of batches of 'then' must match size of 'cond', but saw: 2 vs. 3"),
-    (arrange.reverse, (X23, vector(2)), r"'axis'\[0\] = 2 is out of valid range"),
+    (reverse, (X23, vector(2)), r"'axis'\[0\] = 2 is out of valid range"),
     (segment_functions.segment_sum, (X23, vector(1, 0)),
      "segment ids are not increasing"),
     (segment_functions.segment_sum, (X23, vector(0, -1)), "segment ids must be >= 0"),
-    (choose.where, (np.array(True),), "WhereOp : Unhandled input dimensions: 0"),
+    (where, (np.array(True),), "WhereOp : Unhandled input dimensions: 0"),
     (lambda x, i: segment_functions.unsorted_segment_sum(x, i, 2), (X23, vector(0, 4)),
      r"segment_ids\[1\] = 4 is out of range \[0, 2\)"),
-    (lambda x, i: partition.dynamic_partition(x, i, 2), (X23, vector(0, 2)),
+    (lambda x, i: dynamic_partition(x, i, 2), (X23, vector(0, 2)),
      r"partitions\[1\] = 2 is not in \[0, 2\)"),
-    (lambda x: order.top_k(x, 5)[0], (X23,),
+    (lambda x: top_k(x, 5)[0], (X23,),
      "input must have at least k columns. Had 3, needed 5"),
-    (order.unique, (X23,), "unique expects a 1D vector."),
-    (lambda x: order.bitcast(x, int64), (X23[0],), "Cannot bitcast from 1 to 9"),
+    (unique, (X23,), "unique expects a 1D vector."),
+    (lambda x: bitcast(x, int64), (X23[0],), "Cannot bitcast from 1 to 9"),
 ]  # fmt: skip
 
 
@@ -339,47 +352,47 @@ def test_python_indexing_is_numpys() -> None:
 def test_masks_pick_rows() -> None:
     x = constant(X23)
     assert value(x[constant([False, True])]) == [[3, 4, 5]]
-    assert value(index.boolean_mask(x, [True, False, True], axis=1)) == [[0, 2], [3, 5]]
+    assert value(boolean_mask(x, [True, False, True], axis=1)) == [[0, 2], [3, 5]]
 
 
 def test_meshgrid_like_numpy() -> None:
     for indexing in ("xy", "ij"):
-        got = spread.meshgrid([1, 2], [3, 4, 5], indexing=indexing)
+        got = meshgrid([1, 2], [3, 4, 5], indexing=indexing)
         right = np.meshgrid([1, 2], [3, 4, 5], indexing=indexing)  # type: ignore[call-overload]
         assert [value(t) for t in got] == [r.tolist() for r in right]
 
 
 def test_repeat_like_numpy() -> None:
     x = constant(X23)
-    assert value(spread.repeat(x, 2)) == np.repeat(X23, 2).tolist()
-    assert value(spread.repeat(x, [1, 3], axis=0)) == np.repeat(X23, [1, 3], 0).tolist()
-    each = spread.repeat(x, [1, 0, 2], axis=1)
+    assert value(repeat(x, 2)) == np.repeat(X23, 2).tolist()
+    assert value(repeat(x, [1, 3], axis=0)) == np.repeat(X23, [1, 3], 0).tolist()
+    each = repeat(x, [1, 0, 2], axis=1)
     assert value(each) == np.repeat(X23, [1, 0, 2], 1).tolist()
 
 
 def test_sequence_mask() -> None:
-    assert value(spread.sequence_mask([1, 3], 4, int32)) == [[1, 0, 0, 0], [1, 1, 1, 0]]
-    assert value(spread.sequence_mask([2, 0])) == [[True, True], [False, False]]
+    assert value(sequence_mask([1, 3], 4, int32)) == [[1, 0, 0, 0], [1, 1, 1, 0]]
+    assert value(sequence_mask([2, 0])) == [[True, True], [False, False]]
 
 
 def test_searchsorted_like_numpy() -> None:
     row, values = [1.0, 3.0, 3.0, 7.0], [3.0, 0.0, 9.0]
     for side in ("left", "right"):
         right = np.searchsorted(row, values, side).tolist()  # type: ignore[call-overload]
-        assert value(order.searchsorted(row, values, side)) == right
+        assert value(searchsorted(row, values, side)) == right
 
 
 def test_batch_gather() -> None:
-    got = index.batch_gather(constant(X23), [[0, 2], [1, 1]])
+    got = batch_gather(constant(X23), [[0, 2], [1, 1]])
     assert value(got) == [[0, 2], [4, 4]]
 
 
 def test_gather_nd_of_batches() -> None:
-    got = gather_points.gather_nd(constant(X23), [[[2], [0]], [[1], [1]]], batch_dims=1)
+    got = gather_nd(constant(X23), [[[2], [0]], [[1], [1]]], batch_dims=1)
     assert value(got) == [[2, 0], [4, 4]]
     cube = np.arange(24, dtype=np.float32).reshape(2, 2, 6)
     at = [[[5], [1]], [[0], [3]]]
-    got = gather_points.gather_nd(cube, at, batch_dims=2)
+    got = gather_nd(cube, at, batch_dims=2)
     assert value(got) == [[5, 7], [12, 21]]
 
 
@@ -389,12 +402,12 @@ def test_unsorted_segment_mean_counts_at_least_one() -> None:
 
 
 def test_eye_of_a_tensors_size() -> None:
-    got = diagonal.eye(shapes.shape(constant(X23))[0], 3, batch_shape=[1])
+    got = eye(shape_ops.shape(constant(X23))[0], 3, batch_shape=[1])
     assert value(got) == [[[1, 0, 0], [0, 1, 0]]]
 
 
 def test_required_paddings_complete_the_blocks() -> None:
-    paddings, crops = blocks.required_space_to_batch_paddings([4, 5], [2, 3])
+    paddings, crops = required_space_to_batch_paddings([4, 5], [2, 3])
     assert value(paddings) == [[0, 0], [0, 1]]
     assert value(crops) == [[0, 0], [0, 1]]
 
@@ -403,18 +416,18 @@ def test_required_paddings_complete_the_blocks() -> None:
 
 
 def test_sparse_placeholder_names_its_parts() -> None:
-    x = sparse.sparse_placeholder(float32, [None, 3], name="x")
+    x = sparse_placeholder(float32, [None, 3], name="x")
     assert [x.indices.name, x.values.name, x.dense_shape.name] == [
         "x/indices:0", "x/values:0", "x/shape:0"
     ]  # fmt: skip
     assert x.indices.static_shape == (None, 2)
-    known = sparse.sparse_placeholder(float32, [5, 3])
+    known = sparse_placeholder(float32, [5, 3])
     assert known.shape.as_list() == [5, 3]
 
 
 def test_gather_gradient_is_slices_that_become_dense() -> None:
     params = constant(X23)
-    node = index.gather(params, [1, 1]).op
+    node = gather(params, [1, 1]).op
     slices, *_ = node.spec.gradient(node, constant(X23 + 1))
     assert isinstance(slices, IndexedSlices)
     with warnings.catch_warnings():
@@ -428,14 +441,14 @@ def test_slices_of_unknown_shape_warn_when_they_become_dense() -> None:
     rows = IndexedSlices(hole(2, 3), constant([0, 1]), hole(2, dtype=int32))
     with pytest.warns(UserWarning, match="to a dense Tensor of unknown shape"):
         convert_to_tensor(rows)
-    node = array.reshape(hole(None, 3), [6]).op
+    node = reshape(hole(None, 3), [6]).op
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # a rule that needs it does not warn
         node.spec.gradient(node, rows)
 
 
 def test_prevented_gradient_says_why() -> None:
-    node = array.prevent_gradient(constant(1.0), "not here").op
+    node = prevent_gradient(constant(1.0), "not here").op
     with pytest.raises(LookupError, match="not here"):
         node.spec.gradient(node, constant(1.0))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tfteach.ops import candidate_kernels as kernels
-from tfteach.ops.philox import Stream
+from tfteach.ops.nn import candidate_sampling as kernels
+from tfteach.ops.random.philox import Stream
 
 
 @pytest.mark.parametrize(

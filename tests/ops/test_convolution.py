@@ -385,7 +385,7 @@ def test_a_batch_in_blocks_equals_its_images_one_by_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Blocks of several images with a smaller last one; of a few rows of one image."""
-    from tfteach.ops import conv_kernels
+    from tfteach.ops.windows import conv_kernels
 
     for channels in (1, 6):
         x, w = some(7, 9, 8, channels), some(3, 3, channels, 5)

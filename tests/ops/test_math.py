@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tfteach as tf
-from tfteach.ops.special import Digamma, Zeta
+from tfteach.ops.special.erf_lgamma import Digamma, Zeta
 
 INT, J = np.int32, np.float32
 

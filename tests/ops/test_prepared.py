@@ -11,9 +11,9 @@ import pytest
 import tfteach as tf
 from tests.ops.case import Case, all_cases, import_families
 from tfteach.framework.op import Op
-from tfteach.ops.array import Reshape
-from tfteach.ops.padding import Pad
-from tfteach.ops.slicing import Slice, StridedSlice
+from tfteach.ops.array.padding import Pad
+from tfteach.ops.array.slicing import Slice, StridedSlice
+from tfteach.ops.core.identity_reshape import Reshape
 
 import_families()
 CASES = [c for c in all_cases() if type(c.op).prepared is not Op.prepared]

@@ -12,7 +12,7 @@ from scipy import stats
 
 import tfteach as tf
 from tests.golden import random_numbers
-from tfteach.ops.philox import Philox, Stream, normal, uniform
+from tfteach.ops.random.philox import Philox, Stream, normal, uniform
 
 FILE = Path(random_numbers.__file__).parent / "random_numbers.json"
 GOLDEN = json.loads(FILE.read_text())

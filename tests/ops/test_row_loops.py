@@ -9,8 +9,11 @@ import numpy as np
 import pytest
 
 import tfteach as tf
-from tfteach.framework import machine_code
-from tfteach.ops import index, order, row_loops, segment_kernels, state_parts
+from tfteach.framework import numba_loops
+from tfteach.ops.array import jit_row_scatter, segment_kernels
+from tfteach.ops.array.gather import check_indices
+from tfteach.ops.array.top_k_unique import _unique
+from tfteach.ops.state import scatter_ops
 
 SIGNS = {
     "add": np.add,
@@ -25,8 +28,8 @@ IDS = [4, 0, 4, 2, 4, 0, 4, 4, 4, 4, 4, 4, 1]
 
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(row_loops, "_ready", {})
-    monkeypatch.setattr(row_loops, "_seen", {})
+    monkeypatch.setattr(jit_row_scatter, "_ready", {})
+    monkeypatch.setattr(jit_row_scatter, "_seen", {})
 
 
 @pytest.fixture
@@ -34,11 +37,11 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What was done by loops, which are there at once."""
     pytest.importorskip("numba")
     used: list[str] = []
-    inner_loop, inner_change = row_loops._loop, row_loops.change_rows
+    inner_loop, inner_change = jit_row_scatter._loop, jit_row_scatter.change_rows
 
     def loop(*args: Any) -> Any:
         inner_loop(*args)
-        for future in machine_code._loops.values():
+        for future in numba_loops._loops.values():
             future.exception(60)
         return inner_loop(*args)
 
@@ -47,9 +50,9 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
         used.extend([how] * is_done)
         return is_done
 
-    monkeypatch.setattr(row_loops, "MIN_ELEMENTS", 0)
-    monkeypatch.setattr(row_loops, "_loop", loop)
-    for module in segment_kernels, state_parts:
+    monkeypatch.setattr(jit_row_scatter, "MIN_ELEMENTS", 0)
+    monkeypatch.setattr(jit_row_scatter, "_loop", loop)
+    for module in segment_kernels, scatter_ops:
         monkeypatch.setattr(module, "change_rows", change)
     return used
 
@@ -83,7 +86,7 @@ def example(dtype: Any, rank: int) -> tuple[Any, Any]:
 def test_equal_ids_one_after_the_other(how: str, dtype: Any, rank: int) -> None:
     target, rows = example(dtype, rank)
     wanted = one_by_one(how, target, IDS, rows)
-    state_parts.update_rows(np, how, target, np.array(IDS, "i4"), rows)
+    scatter_ops.update_rows(np, how, target, np.array(IDS, "i4"), rows)
     np.testing.assert_array_equal(target, wanted)
 
 
@@ -96,7 +99,7 @@ def test_loops_give_the_same(
     target, rows = example(dtype, rank)
     rows[1] = np.nan
     wanted = one_by_one(how, target, IDS, rows)
-    state_parts.update_rows(np, how, target, np.array(IDS, ids), rows)
+    scatter_ops.update_rows(np, how, target, np.array(IDS, ids), rows)
     np.testing.assert_array_equal(target, wanted)
     assert compiled == [how]
 
@@ -109,7 +112,7 @@ def test_rows_of_any_layout(compiled: list[str]) -> None:
     turned = rows.transpose(1, 2, 0).copy().transpose(2, 0, 1)
     for given in (turned, rows[:1], unaligned):
         found, given = target.copy(), np.broadcast_to(given, rows.shape)
-        state_parts.update_rows(np, "subtract", found, spread, given)
+        scatter_ops.update_rows(np, "subtract", found, spread, given)
         wanted = one_by_one("subtract", target, IDS, given)
         np.testing.assert_array_equal(found, wanted)
     assert compiled == ["subtract"] * 3
@@ -135,12 +138,12 @@ def test_in_a_session(compiled: list[str]) -> None:
 
 def test_compiled_only_from_some_elements_on(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
-    monkeypatch.setattr(row_loops, "MIN_ELEMENTS", 40)
-    monkeypatch.setattr(row_loops, "is_installed", lambda: True)
-    monkeypatch.setattr(row_loops, "loop_of", lambda *args: asked.append(args))
+    monkeypatch.setattr(jit_row_scatter, "MIN_ELEMENTS", 40)
+    monkeypatch.setattr(jit_row_scatter, "is_installed", lambda: True)
+    monkeypatch.setattr(jit_row_scatter, "loop_of", lambda *args: asked.append(args))
     target = np.zeros((5, 12), np.float32)
     for calls in (0, 0, 0, 1):  # 12 elements, 24, 36, 48
-        state_parts.update_rows(np, "add", target, np.array([1]), np.ones((1, 12), "f"))
+        scatter_ops.update_rows(np, "add", target, np.array([1]), np.ones((1, 12), "f"))
         assert len(asked) == calls
     assert target[1].tolist() == [4.0] * 12
 
@@ -149,15 +152,15 @@ def test_compiled_only_from_some_elements_on(monkeypatch: pytest.MonkeyPatch) ->
 def test_bounds_of_indices(dtype: Any) -> None:
     good = np.array([[0, 2], [1, 2]], dtype)
     for fine in (good, good.T, good[:, 0], dtype(2), np.array(2, dtype), good[:0]):
-        index.check_indices(np, fine, 3)
-    index.check_indices(np, good[:0], 0)
+        check_indices(np, fine, 3)
+    check_indices(np, good[:0], 0)
     least, most = np.iinfo(dtype).min, np.iinfo(dtype).max
     for bad in (-1, 3, least, most):
         whole = good.copy()
         whole[1, 0] = bad
         for given, at in ((whole, "[1,0]"), (whole.T, "[0,1]"), (dtype(bad), "")):
             with pytest.raises(tf.errors.InvalidArgumentError) as caught:
-                index.check_indices(np, given, 3)
+                check_indices(np, given, 3)
             assert f"indices{at} = {bad} is not in [0, 3)" in str(caught.value)
 
 
@@ -175,9 +178,9 @@ def test_distinct_numbers(dtype: Any, compiled: list[str]) -> None:
         np.repeat(rng.randint(0, 50, 200).astype(dtype), 2)[::2],
     ):
         given = x.astype(dtype, copy=False)
-        found = row_loops.distinct(given)
+        found = jit_row_scatter.distinct(given)
         assert found is not None
-        values, inverse = order._unique(np, given, np.dtype(np.int32))
+        values, inverse = _unique(np, given, np.dtype(np.int32))
         assert (values.dtype, inverse.dtype) == (dtype, np.int32)
         seen = list(dict.fromkeys(given.tolist()))
         assert values.tolist() == found[0].tolist() == seen

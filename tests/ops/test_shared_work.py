@@ -10,9 +10,11 @@ import pytest
 from threadpoolctl import ThreadpoolController
 
 import tfteach as tf
+from tfteach.engine.execute import compile
 from tfteach.framework import threads
-from tfteach.ops import conv_kernels, linalg, reduce
-from tfteach.runtime import compile
+from tfteach.ops.linalg import matmul
+from tfteach.ops.math import reduce_ops
+from tfteach.ops.windows import conv_kernels
 
 
 @pytest.fixture
@@ -21,9 +23,9 @@ def three(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(threads, "thread_count", lambda: 3)
     monkeypatch.setattr(threads, "LARGE", 0)
     monkeypatch.setattr(compile, "LARGE", 0)
-    monkeypatch.setattr(reduce, "LARGE", 0)
-    monkeypatch.setattr(reduce, "_BLOCK", 8)
-    monkeypatch.setattr(linalg, "MIN_SHARED_PRODUCT", 0)
+    monkeypatch.setattr(reduce_ops, "LARGE", 0)
+    monkeypatch.setattr(reduce_ops, "_BLOCK", 8)
+    monkeypatch.setattr(matmul, "MIN_SHARED_PRODUCT", 0)
     monkeypatch.setattr(conv_kernels, "MIN_SHARED_WORK", 0)
     threads._pool.cache_clear()
     yield

@@ -9,8 +9,8 @@ import pytest
 
 import tfteach as tf
 from tests.golden.summaries import CASES
-from tfteach.ops import summary_formats
-from tfteach.protos import Summary
+from tfteach.framework.protos import Summary
+from tfteach.ops.debug import summary_formats
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden/summaries.json").read_text())
 

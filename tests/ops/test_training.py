@@ -16,8 +16,10 @@ from tfteach.framework.errors import (
     NotFoundError,
 )
 from tfteach.framework.op import OPS, Op
-from tfteach.framework.resource import Cell
-from tfteach.ops import adaptive, proximal, rms_prop, training  # noqa: F401
+from tfteach.framework.variable_cell import Cell
+from tfteach.ops.training import (
+    training_ops,
+)
 
 LR, RHO, MU, EPS = 0.1, 0.9, 0.5, 1e-3
 P1, P2, B1, B2 = 0.9, 0.99, 0.9, 0.99
@@ -190,7 +192,7 @@ def each_op(*kinds: str) -> Any:
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks that arrays of 165 elements do not fill evenly."""
-    monkeypatch.setattr(training, "_BLOCK", 64)
+    monkeypatch.setattr(training_ops, "_BLOCK", 64)
 
 
 def op_of(prefix: str, name: str, attributes: dict[str, Any]) -> Op:
@@ -269,7 +271,7 @@ def test_readers_keep_what_they_read_and_any_layout_works(kind: str, rule: Any) 
 def test_a_large_variable_is_updated_in_place() -> None:
     (cell,) = cells_for(1, (64, 32))
     address = cell.value.ctypes.data
-    op = training.ApplyGradientDescent()
+    op = training_ops.ApplyGradientDescent()
     op.compute(PlainContext(), cell, np.float64(LR), np.ones((64, 32)))
     assert cell.value.ctypes.data == address
 
@@ -308,7 +310,7 @@ def test_rows(rule: Any, indices: list[int], kind: str) -> None:
 def test_bad_rows(grad: Any, indices: Any, words: str) -> None:
     cells = cells_for(2, (4, 3))
     old = cells[0].value.copy()
-    op = training.SparseApplyAdagrad()
+    op = training_ops.SparseApplyAdagrad()
     with pytest.raises(InvalidArgumentError, match=words):
         op.compute(PlainContext(), *cells, np.float64(LR), grad, np.array(indices))
     np.testing.assert_array_equal(cells[0].value, old)
@@ -317,7 +319,7 @@ def test_bad_rows(grad: Any, indices: Any, words: str) -> None:
 def test_a_gradient_of_another_shape() -> None:
     cells = cells_for(1, (4, 3))
     with pytest.raises(InvalidArgumentError, match="do not have the same shape"):
-        training.ApplyGradientDescent().compute(
+        training_ops.ApplyGradientDescent().compute(
             PlainContext(), *cells, np.float64(LR), np.ones(3)
         )
 

@@ -194,4 +194,4 @@ def test_text_and_bytes() -> None:
 def test_files_beside_the_script() -> None:
     assert tf.resource_loader.get_data_files_path() == os.path.dirname(__file__)
     assert tf.resource_loader.get_path_to_datafile("x").endswith("platform/x")
-    assert b"tf.gfile" in tf.resource_loader.load_resource("platform/gfile.py")
+    assert b"tf.gfile" in tf.resource_loader.load_resource("compat/platform/gfile.py")

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 import tfteach as tf
-from tfteach.framework import machine_code
-from tfteach.runtime import chains, devices
-from tfteach.runtime.chains import ChainKernel
+from tfteach.engine.devices import devices
+from tfteach.engine.fusion import fuse_small
+from tfteach.engine.fusion.fuse_small import ChainKernel
+from tfteach.framework import numba_loops
 
 
 @pytest.fixture(autouse=True)
@@ -40,12 +41,12 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[ChainKernel]:
         return inner(self, loop)
 
     def loop_of(*args: Any) -> Any:
-        machine_code.loop_of(*args)
-        for future in list(machine_code._loops.values()):
+        numba_loops.loop_of(*args)
+        for future in list(numba_loops._loops.values()):
             future.exception(60)
-        return machine_code.loop_of(*args)
+        return numba_loops.loop_of(*args)
 
     monkeypatch.setattr(ChainKernel, "_around", around)
-    monkeypatch.setattr(chains, "CALLS_TO_COMPILE", 1)
-    monkeypatch.setattr("tfteach.runtime.machine_code.loop_of", loop_of)
+    monkeypatch.setattr(fuse_small, "CALLS_TO_COMPILE", 1)
+    monkeypatch.setattr("tfteach.engine.fusion.numba_chains.loop_of", loop_of)
     return found

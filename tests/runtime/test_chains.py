@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import tfteach as tf
-from tfteach.framework import machine_code
-from tfteach.runtime import chains
-from tfteach.runtime.chains import ChainKernel, form_of
-from tfteach.runtime.execute import HOT_AFTER_RUNS
+from tfteach.engine.execute.program import HOT_AFTER_RUNS
+from tfteach.engine.fusion import fuse_small
+from tfteach.engine.fusion.fuse_small import ChainKernel, form_of
+from tfteach.framework import numba_loops
 
 pytest.importorskip("numba")
 
@@ -169,28 +169,28 @@ def test_training_gives_the_same_numbers(compiled: list[ChainKernel]) -> None:
 def test_chains_called_seldom_are_not_compiled() -> None:
     x = tf.Variable(numbers(30, 40))
     y = (x * 3 + x) / 17 - x
-    before = set(machine_code._loops)
+    before = set(numba_loops._loops)
     with tf.Session() as session:
         session.run(x.initializer)
-        for _ in range(chains.CALLS_TO_COMPILE - 1):
+        for _ in range(fuse_small.CALLS_TO_COMPILE - 1):
             session.run(y)
-        assert set(machine_code._loops) == before
-        for _ in range(HOT_AFTER_RUNS + chains.CALLS_TO_COMPILE):
+        assert set(numba_loops._loops) == before
+        for _ in range(HOT_AFTER_RUNS + fuse_small.CALLS_TO_COMPILE):
             session.run(y)
-        assert len(set(machine_code._loops) - before) == 1
+        assert len(set(numba_loops._loops) - before) == 1
 
 
 def test_what_is_compiled_is_kept_on_disk(
     tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(machine_code, "cache_folder", lambda: tmp_path / "loops")
+    monkeypatch.setattr(numba_loops, "cache_folder", lambda: tmp_path / "loops")
     source = "def loop(a, r):\n for i in range(r.size):\n  r[i] = a[i] * float32(3)"
     f32 = np.dtype(np.float32)
     parameters = [
-        machine_code.Parameter(f32), machine_code.Parameter(f32, is_written=True)
+        numba_loops.Parameter(f32), numba_loops.Parameter(f32, is_written=True)
     ]  # fmt: skip
     for _ in range(2):
-        loop = machine_code._compile(source, parameters)
+        loop = numba_loops._compile(source, parameters)
         result = np.empty(5, np.float32)
         loop(np.arange(5, dtype=np.float32), result)
         assert result.tolist() == [0, 3, 6, 9, 12]
@@ -203,10 +203,10 @@ def test_without_a_folder_loops_are_compiled_each_time(
     tmp_path: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "file").touch()
-    monkeypatch.setattr(machine_code, "cache_folder", lambda: tmp_path / "file" / "x")
+    monkeypatch.setattr(numba_loops, "cache_folder", lambda: tmp_path / "file" / "x")
     f32 = np.dtype(np.float32)
     source = "def loop(r):\n for i in range(r.size):\n  r[i] = float32(1)"
-    loop = machine_code._compile(source, [machine_code.Parameter(f32, 1, True)])
+    loop = numba_loops._compile(source, [numba_loops.Parameter(f32, 1, True)])
     result = np.empty(3, np.float32)
     loop(result)
     assert result.tolist() == [1, 1, 1]

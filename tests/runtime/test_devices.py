@@ -9,7 +9,7 @@ import pytest
 
 import tfteach
 import tfteach as tf
-from tfteach.runtime.ledger import parse_bytes, show_bytes
+from tfteach.engine.devices.memory_ledger import parse_bytes, show_bytes
 
 LOCAL = "/job:localhost/replica:0/task:0/device:"
 pytestmark = pytest.mark.usefixtures("no_cards")

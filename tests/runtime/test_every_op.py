@@ -10,10 +10,10 @@ import pytest
 import tfteach
 import tfteach as tf
 from tests.ops.case import Case, all_cases, node_of
+from tfteach.engine.devices import devices
 from tfteach.framework.dtypes import as_dtype, string
 from tfteach.framework.op import StatefulOp
-from tfteach.ops.constant import Placeholder
-from tfteach.runtime import devices
+from tfteach.ops.core.constant import Placeholder
 
 LOCAL = "/job:localhost/replica:0/task:0/device:"
 # These mean nothing outside a loop.

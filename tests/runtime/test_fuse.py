@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 import tfteach as tf
-from tfteach.runtime import fuse
-from tfteach.runtime.execute import HOT_AFTER_RUNS, Program
-from tfteach.runtime.fuse import FusedKernel
+from tfteach.engine.execute.program import HOT_AFTER_RUNS, Program
+from tfteach.engine.fusion import fuse_large
+from tfteach.engine.fusion.fuse_large import FusedKernel
 
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fuse, "BLOCK", 64)
-    monkeypatch.setattr(fuse, "MIN_ELEMENTS", 256)
-    monkeypatch.setattr(fuse, "MIN_PARTS_PER_RESULT", 1.5)
+    monkeypatch.setattr(fuse_large, "BLOCK", 64)
+    monkeypatch.setattr(fuse_large, "MIN_ELEMENTS", 256)
+    monkeypatch.setattr(fuse_large, "MIN_PARTS_PER_RESULT", 1.5)
 
 
 def kernels(session: tf.Session) -> list[FusedKernel]:

@@ -14,8 +14,8 @@ import tfteach as tf
 from tests.golden import kernels
 from tests.ops.case import import_families
 from tests.runtime.test_place import placed
+from tfteach.engine.plan import gpu_kernels
 from tfteach.framework.op import OPS
-from tfteach.runtime import gpu_kernels
 
 GOLDEN: dict[str, Any] = json.loads(
     Path(kernels.__file__).with_suffix(".json").read_text()

@@ -5,14 +5,14 @@ import sys
 
 import pytest
 
-from tfteach.runtime import heap
+from tfteach.engine.devices import malloc_tuning
 
-keep = heap.keep_freed_memory.__wrapped__
+keep = malloc_tuning.keep_freed_memory.__wrapped__
 
 
 @pytest.fixture(autouse=True)
 def no_choice(monkeypatch):
-    for name in heap._CHOSEN:
+    for name in malloc_tuning._CHOSEN:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(sys, "platform", "linux")
 
@@ -40,7 +40,7 @@ def test_a_refusal_is_told(monkeypatch):
     assert keep() is False
 
 
-@pytest.mark.parametrize("name", heap._CHOSEN)
+@pytest.mark.parametrize("name", malloc_tuning._CHOSEN)
 def test_the_environment_has_the_last_word(monkeypatch, name):
     library = Library()
     monkeypatch.setattr(ctypes, "CDLL", lambda name: library)

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 import tfteach as tf
-from tfteach.runtime import execute
-from tfteach.runtime.blocks import Loop, read_in, written_in
-from tfteach.runtime.chains import ChainKernel
-from tfteach.runtime.instruction import Instruction
+from tfteach.engine.execute import program
+from tfteach.engine.execute.instruction import Instruction
+from tfteach.engine.flow.code_blocks import Loop, read_in, written_in
+from tfteach.engine.fusion.fuse_small import ChainKernel
 
 
 @pytest.fixture(autouse=True)
 def hot_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(execute, "HOT_AFTER_RUNS", 1)
+    monkeypatch.setattr(program, "HOT_AFTER_RUNS", 1)
 
 
 def unstructured() -> tf.ConfigProto:

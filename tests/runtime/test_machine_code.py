@@ -9,25 +9,25 @@ import numpy as np
 import pytest
 
 import tfteach as tf
-from tfteach.framework import machine_code, resource
-from tfteach.ops import step_loops, training
-from tfteach.runtime import fuse
-from tfteach.runtime.machine_code import MachineCode
-from tfteach.training import optimizer
+from tfteach.engine.fusion import fuse_large
+from tfteach.engine.fusion.numba_chains import MachineCode
+from tfteach.framework import numba_loops, variable_cell
+from tfteach.lib.training import optimizer
+from tfteach.ops.training import jit_update_rules, training_ops
 
 pytest.importorskip("numba")
 
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fuse, "BLOCK", 64)
-    monkeypatch.setattr(fuse, "MIN_ELEMENTS", 256)
-    monkeypatch.setattr(fuse, "MIN_PARTS_PER_RESULT", 1.5)
+    monkeypatch.setattr(fuse_large, "BLOCK", 64)
+    monkeypatch.setattr(fuse_large, "MIN_ELEMENTS", 256)
+    monkeypatch.setattr(fuse_large, "MIN_PARTS_PER_RESULT", 1.5)
 
 
 @pytest.fixture(autouse=True)
 def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(machine_code, "_loops", {})
+    monkeypatch.setattr(numba_loops, "_loops", {})
 
 
 def values(fetches: Any, feeds: Any, waits: bool) -> tuple[Any, int]:
@@ -38,7 +38,7 @@ def values(fetches: Any, feeds: Any, waits: bool) -> tuple[Any, int]:
     def loop(self: MachineCode, *args: Any) -> Any:
         result = inner(self, *args)
         if waits and result is None:
-            for future in machine_code._loops.values():
+            for future in numba_loops._loops.values():
                 future.exception(60)
             result = inner(self, *args)
         if result is not None:
@@ -91,8 +91,8 @@ def test_nobody_waits_for_the_compiler() -> None:
     y = (x + 1.0) * x - x
     _, loops = values(y, {x: np.ones(1000)}, waits=False)
     assert loops == 0
-    assert len(machine_code._loops) == 1
-    [future] = machine_code._loops.values()
+    assert len(numba_loops._loops) == 1
+    [future] = numba_loops._loops.values()
     assert callable(future.result(60))
 
 
@@ -117,7 +117,7 @@ def test_a_compiler_that_fails_is_left_alone(
 def test_without_numba_there_is_nothing_to_compile(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from tfteach.runtime import machine_code as chains
+    from tfteach.engine.fusion import numba_chains as chains
 
     monkeypatch.setattr(chains, "is_installed", lambda: False)
     x = tf.placeholder(tf.float32, [None])
@@ -145,14 +145,14 @@ WITHOUT_A_LOOP = {"ftrl", "adadelta"}  # their steps do more than arithmetic
 def test_optimizers_move_as_with_numpy(
     name: str, dtype: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(training, "_BLOCK", 50)
-    monkeypatch.setattr(training, "_SHARED_BLOCK", 70)
-    monkeypatch.setattr(training, "IN_PLACE_FROM", 50)
-    monkeypatch.setattr(resource, "IN_PLACE_FROM", 50)
+    monkeypatch.setattr(training_ops, "_BLOCK", 50)
+    monkeypatch.setattr(training_ops, "_SHARED_BLOCK", 70)
+    monkeypatch.setattr(training_ops, "IN_PLACE_FROM", 50)
+    monkeypatch.setattr(variable_cell, "IN_PLACE_FROM", 50)
     used = []
 
     def trained(is_installed: bool) -> Any:
-        monkeypatch.setattr(step_loops, "is_installed", lambda: is_installed)
+        monkeypatch.setattr(jit_update_rules, "is_installed", lambda: is_installed)
         with tf.Graph().as_default(), tf.Session() as session:
             start = np.linspace(-1, 1, 203, dtype=dtype)
             w = tf.get_variable("w", initializer=start)
@@ -161,13 +161,13 @@ def test_optimizers_move_as_with_numpy(
             session.run(tf.global_variables_initializer())
             for _ in range(3):
                 session.run(train)
-                for future in machine_code._loops.values():
+                for future in numba_loops._loops.values():
                     future.exception(60)
             return session.run(tf.global_variables())
 
-    inner = training._run_loop
+    inner = training_ops._run_loop
     monkeypatch.setattr(
-        training, "_run_loop", lambda *args: (used.append(1), inner(*args))
+        training_ops, "_run_loop", lambda *args: (used.append(1), inner(*args))
     )
     compiled, plain = trained(True), trained(False)
     assert bool(used) == (name not in WITHOUT_A_LOOP)
@@ -190,8 +190,8 @@ def test_steps_that_have_no_source(step: str) -> None:
 
     steps = {"in place": in_place, "a branch": a_branch, "another call": another_call}
     dtype = np.dtype(np.float32)
-    assert step_loops.compiled_step(steps[step], dtype, 1, 0) is None
-    assert machine_code._loops == {}
+    assert jit_update_rules.compiled_step(steps[step], dtype, 1, 0) is None
+    assert numba_loops._loops == {}
 
 
 ROWS = {
@@ -211,7 +211,7 @@ ROWS = {
 def test_rows_move_as_with_numpy(
     name: str, dtype: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(training, "_ROW_ELEMENTS", 1)
+    monkeypatch.setattr(training_ops, "_ROW_ELEMENTS", 1)
     # Else equal rows would be added up before.
     monkeypatch.setattr(optimizer, "sum_duplicates", lambda *given: given)
     rows = np.array([4, 1, 4, 0, 4], np.int32)
@@ -219,7 +219,7 @@ def test_rows_move_as_with_numpy(
     values = np.cos(np.arange(30.0)).reshape(5, 2, 3).transpose(0, 2, 1).astype(dtype)
 
     def trained(is_installed: bool) -> Any:
-        monkeypatch.setattr(step_loops, "is_installed", lambda: is_installed)
+        monkeypatch.setattr(jit_update_rules, "is_installed", lambda: is_installed)
         with tf.Graph().as_default(), tf.Session() as session:
             w = tf.get_variable("w", initializer=start)
             gradient = tf.IndexedSlices(tf.constant(values), tf.constant(rows))
@@ -227,13 +227,13 @@ def test_rows_move_as_with_numpy(
             session.run(tf.global_variables_initializer())
             for _ in range(3):
                 session.run(train)
-                for future in machine_code._loops.values():
+                for future in numba_loops._loops.values():
                     assert future.exception(60) is None
             return session.run(tf.global_variables())
 
     plain = trained(False)
-    assert machine_code._loops == {}
+    assert numba_loops._loops == {}
     compiled = trained(True)
-    assert len(machine_code._loops) == (name not in WITHOUT_A_LOOP)
+    assert len(numba_loops._loops) == (name not in WITHOUT_A_LOOP)
     for ours, theirs in zip(compiled, plain, strict=True):
         np.testing.assert_array_equal(ours, theirs)

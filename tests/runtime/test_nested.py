@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tfteach as tf
-from tfteach.ops.flow import Merge, Switch
-from tfteach.runtime.dataflow import DataflowProgram
-from tfteach.runtime.nested_source import NestedProgram
+from tfteach.engine.flow.dataflow import DataflowProgram
+from tfteach.engine.flow.nested_source import NestedProgram
+from tfteach.ops.core.control_flow_ops import Merge, Switch
 
 NESTED, DATAFLOW = True, False
 

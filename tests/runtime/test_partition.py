@@ -10,7 +10,7 @@ import pytest
 
 import tfteach
 import tfteach as tf
-from tfteach.runtime.ledger import GRANULE_BYTES, MemoryLedger
+from tfteach.engine.devices.memory_ledger import GRANULE_BYTES, MemoryLedger
 
 LOCAL = "/job:localhost/replica:0/task:0/device:"
 CPU, GPU, GPU1 = (LOCAL + n for n in ("CPU:0", "GPU:0", "GPU:1"))

@@ -13,7 +13,7 @@ import pytest
 
 import tfteach
 import tfteach as tf
-from tfteach.session.devices import native_log
+from tfteach.engine.session.device_list import native_log
 
 LOCAL = "/job:localhost/replica:0/task:0/device:"
 INVALID = tf.errors.InvalidArgumentError

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import tfteach as tf
-from tfteach.runtime.dataflow import DataflowProgram
-from tfteach.runtime.execute import HOT_AFTER_RUNS
+from tfteach.engine.execute.program import HOT_AFTER_RUNS
+from tfteach.engine.flow.dataflow import DataflowProgram
 
 TIMEOUT_S = 20.0
 

@@ -11,16 +11,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import tfteach as tf
-from tfteach.runtime import fuse
-from tfteach.runtime.execute import HOT_AFTER_RUNS, MANY_RUNS, Program
-from tfteach.session.base import BaseSession
+from tfteach.engine.execute.program import HOT_AFTER_RUNS, MANY_RUNS, Program
+from tfteach.engine.fusion import fuse_large
+from tfteach.engine.session.base_session import BaseSession
 
 
 @pytest.fixture(autouse=True)
 def all_sizes_are_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fuse, "BLOCK", 8)
-    monkeypatch.setattr(fuse, "MIN_ELEMENTS", 12)
-    monkeypatch.setattr(fuse, "MIN_PARTS_PER_RESULT", 1.5)
+    monkeypatch.setattr(fuse_large, "BLOCK", 8)
+    monkeypatch.setattr(fuse_large, "MIN_ELEMENTS", 12)
+    monkeypatch.setattr(fuse_large, "MIN_PARTS_PER_RESULT", 1.5)
 
 
 class _Maker:

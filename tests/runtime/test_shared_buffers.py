@@ -14,8 +14,8 @@ import pytest
 
 import tfteach as tf
 from tests.runtime.test_nested import DATAFLOW, NESTED, session_of
-from tfteach.runtime.dataflow import DataflowProgram
-from tfteach.runtime.execute import HOT_AFTER_RUNS
+from tfteach.engine.execute.program import HOT_AFTER_RUNS
+from tfteach.engine.flow.dataflow import DataflowProgram
 
 
 def behind(value: Any, write: Callable[[], Any]) -> Any:

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import tfteach as tf
-from tfteach.ops.stack import StackPopV2, StackPushV2, StackV2
-from tfteach.runtime import execute
-from tfteach.runtime.nested_source import NestedProgram, Script
+from tfteach.engine.execute import program as execute
+from tfteach.engine.flow.nested_source import NestedProgram, Script
+from tfteach.ops.core.loop_stacks import StackPopV2, StackPushV2, StackV2
 
 SHAPE_OPS = {"Shape", "ShapeN", "ConcatOffset", "BroadcastGradientArgs", "ZerosLike"}
 

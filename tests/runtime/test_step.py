@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 
 import tfteach as tf
-from tfteach.runtime.compile import compile_step
-from tfteach.runtime.context import Resources
-from tfteach.runtime.devices import Device
-from tfteach.runtime.execute import HOT_AFTER_RUNS, Program
-from tfteach.runtime.generate import source_of
-from tfteach.runtime.optimize import optimize
-from tfteach.runtime.place import place
-from tfteach.runtime.prune import prune
-from tfteach.runtime.step import Step, build_step
+from tfteach.engine.devices.devices import Device
+from tfteach.engine.execute.compile import compile_step
+from tfteach.engine.execute.generated_source import source_of
+from tfteach.engine.execute.kernel_context import Resources
+from tfteach.engine.execute.program import HOT_AFTER_RUNS, Program
+from tfteach.engine.optimize import optimize
+from tfteach.engine.plan.place import place
+from tfteach.engine.plan.prune import prune
+from tfteach.engine.plan.step import Step, build_step
 
 
 def names(things: object) -> list[str]:

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from tests.scripts.record import DIGITS
-from tfteach.examples import write_synthetic_mnist
+from tfteach.compat.examples import write_synthetic_mnist
 
 HERE = Path(__file__).parent
 NUMBER = re.compile(r"-?(?:\d+\.\d*(?:e[-+]?\d+)?|\d+e[-+]?\d+|inf|nan)")

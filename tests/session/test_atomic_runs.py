@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import tfteach as tf
+from tfteach.engine.execute.program import HOT_AFTER_RUNS
 from tfteach.framework import transaction
-from tfteach.runtime.execute import HOT_AFTER_RUNS
 
 L0 = tf.OptimizerOptions(opt_level=tf.OptimizerOptions.L0)
 UNOPTIMIZED = tf.ConfigProto(graph_options=tf.GraphOptions(optimizer_options=L0))
@@ -152,7 +152,7 @@ def test_another_threads_writes_survive_a_failure() -> None:
 def test_slots_of_another_shape_are_refused_before_anything_is_written() -> None:
     v = tf.Variable(tf.zeros([64, 64]))
     slot = tf.Variable(tf.zeros([4]), validate_shape=False)
-    from tfteach.ops.training import ApplyMomentum
+    from tfteach.ops.training.training_ops import ApplyMomentum
 
     apply = ApplyMomentum()(v._ref(), slot._ref(), 0.1, tf.ones([64, 64]), 0.9)
     with tf.Session() as session:

@@ -11,10 +11,10 @@ from google.protobuf import text_format
 
 import tfteach
 import tfteach as tf
-from tfteach.legacy import internals
-from tfteach.runtime import devices
-from tfteach.session import config as settings_module
-from tfteach.session import options
+from tfteach.compat import internals
+from tfteach.engine.devices import devices
+from tfteach.engine.session import config as settings_module
+from tfteach.engine.session import config_proto
 
 LOCAL = "/job:localhost/replica:0/task:0/device:"
 experimental, threading = tf.config.experimental, tf.config.threading
@@ -259,7 +259,7 @@ def fields(descriptor: Any, before: str = "") -> list[str]:
     for field in descriptor.fields:
         path = before + field.name
         inner = field.message_type
-        if path in options.TREATMENT or inner is None:
+        if path in config_proto.TREATMENT or inner is None:
             found.append(path)
         else:
             found += fields(inner, path + ".")
@@ -267,7 +267,7 @@ def fields(descriptor: Any, before: str = "") -> list[str]:
 
 
 def test_every_field_has_its_treatment() -> None:
-    assert set(fields(tf.ConfigProto.DESCRIPTOR)) == options.TREATMENT.keys()
+    assert set(fields(tf.ConfigProto.DESCRIPTOR)) == config_proto.TREATMENT.keys()
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import tfteach as tf
-from tfteach.session import base
+from tfteach.engine.session import base_session
 
 INVALID = tf.errors.InvalidArgumentError
 
@@ -317,7 +317,7 @@ def test_a_thread_has_no_default_session() -> None:
 def test_programs_are_forgotten_when_there_are_many(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(base, "MAX_PROGRAMS", 20)
+    monkeypatch.setattr(base_session, "MAX_PROGRAMS", 20)
     x = tf.placeholder(tf.float32, [])
     often = x * 2.0
     with tf.Session() as session:

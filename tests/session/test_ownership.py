@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tfteach as tf
-from tfteach.runtime.execute import HOT_AFTER_RUNS
+from tfteach.engine.execute.program import HOT_AFTER_RUNS
 
 ONES = np.ones((3, 3), np.float32)
 UNOPTIMIZED = tf.ConfigProto(

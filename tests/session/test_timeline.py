@@ -7,7 +7,7 @@ from pathlib import Path
 
 import tfteach as tf
 from tests.golden import timeline as made_up
-from tfteach.session.timeline import Timeline
+from tfteach.engine.session.timeline import Timeline
 
 
 def test_a_real_run() -> None:

@@ -2,47 +2,47 @@
 
 from typing import TYPE_CHECKING
 
-from tfteach.legacy.renamed import absent as _absent
+from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
-    from tfteach.distributions.base import Distribution as Distribution
-    from tfteach.distributions.base import FULLY_REPARAMETERIZED as FULLY_REPARAMETERIZED
-    from tfteach.distributions.base import NOT_REPARAMETERIZED as NOT_REPARAMETERIZED
-    from tfteach.distributions.base import ReparameterizationType as ReparameterizationType
-    from tfteach.distributions.continuous import Laplace as Laplace
-    from tfteach.distributions.continuous import Normal as Normal
-    from tfteach.distributions.continuous import Uniform as Uniform
-    from tfteach.distributions.dirichlet_multinomial import DirichletMultinomial as DirichletMultinomial
-    from tfteach.distributions.discrete import Bernoulli as Bernoulli
-    from tfteach.distributions.discrete import Categorical as Categorical
-    from tfteach.distributions.divergence import RegisterKL as RegisterKL
-    from tfteach.distributions.divergence import kl_divergence as kl_divergence
-    from tfteach.distributions.positive import Beta as Beta
-    from tfteach.distributions.positive import Exponential as Exponential
-    from tfteach.distributions.positive import Gamma as Gamma
-    from tfteach.distributions.vector import Dirichlet as Dirichlet
-    from tfteach.distributions.vector import Multinomial as Multinomial
-    from tfteach.distributions.vector import StudentT as StudentT
+    from tfteach.lib.distributions.base import Distribution as Distribution
+    from tfteach.lib.distributions.base import FULLY_REPARAMETERIZED as FULLY_REPARAMETERIZED
+    from tfteach.lib.distributions.base import NOT_REPARAMETERIZED as NOT_REPARAMETERIZED
+    from tfteach.lib.distributions.base import ReparameterizationType as ReparameterizationType
+    from tfteach.lib.distributions.continuous import Laplace as Laplace
+    from tfteach.lib.distributions.continuous import Normal as Normal
+    from tfteach.lib.distributions.continuous import Uniform as Uniform
+    from tfteach.lib.distributions.dirichlet_multinomial import DirichletMultinomial as DirichletMultinomial
+    from tfteach.lib.distributions.discrete import Bernoulli as Bernoulli
+    from tfteach.lib.distributions.discrete import Categorical as Categorical
+    from tfteach.lib.distributions.divergence import RegisterKL as RegisterKL
+    from tfteach.lib.distributions.divergence import kl_divergence as kl_divergence
+    from tfteach.lib.distributions.gamma_beta import Beta as Beta
+    from tfteach.lib.distributions.gamma_beta import Exponential as Exponential
+    from tfteach.lib.distributions.gamma_beta import Gamma as Gamma
+    from tfteach.lib.distributions.vector import Dirichlet as Dirichlet
+    from tfteach.lib.distributions.vector import Multinomial as Multinomial
+    from tfteach.lib.distributions.vector import StudentT as StudentT
 
 _LATER = {
-    "Bernoulli": ("tfteach.distributions.discrete", "Bernoulli"),
-    "Beta": ("tfteach.distributions.positive", "Beta"),
-    "Categorical": ("tfteach.distributions.discrete", "Categorical"),
-    "Dirichlet": ("tfteach.distributions.vector", "Dirichlet"),
-    "DirichletMultinomial": ("tfteach.distributions.dirichlet_multinomial", "DirichletMultinomial"),
-    "Distribution": ("tfteach.distributions.base", "Distribution"),
-    "Exponential": ("tfteach.distributions.positive", "Exponential"),
-    "FULLY_REPARAMETERIZED": ("tfteach.distributions.base", "FULLY_REPARAMETERIZED"),
-    "Gamma": ("tfteach.distributions.positive", "Gamma"),
-    "Laplace": ("tfteach.distributions.continuous", "Laplace"),
-    "Multinomial": ("tfteach.distributions.vector", "Multinomial"),
-    "NOT_REPARAMETERIZED": ("tfteach.distributions.base", "NOT_REPARAMETERIZED"),
-    "Normal": ("tfteach.distributions.continuous", "Normal"),
-    "RegisterKL": ("tfteach.distributions.divergence", "RegisterKL"),
-    "ReparameterizationType": ("tfteach.distributions.base", "ReparameterizationType"),
-    "StudentT": ("tfteach.distributions.vector", "StudentT"),
-    "Uniform": ("tfteach.distributions.continuous", "Uniform"),
-    "kl_divergence": ("tfteach.distributions.divergence", "kl_divergence"),
+    "Bernoulli": ("tfteach.lib.distributions.discrete", "Bernoulli"),
+    "Beta": ("tfteach.lib.distributions.gamma_beta", "Beta"),
+    "Categorical": ("tfteach.lib.distributions.discrete", "Categorical"),
+    "Dirichlet": ("tfteach.lib.distributions.vector", "Dirichlet"),
+    "DirichletMultinomial": ("tfteach.lib.distributions.dirichlet_multinomial", "DirichletMultinomial"),
+    "Distribution": ("tfteach.lib.distributions.base", "Distribution"),
+    "Exponential": ("tfteach.lib.distributions.gamma_beta", "Exponential"),
+    "FULLY_REPARAMETERIZED": ("tfteach.lib.distributions.base", "FULLY_REPARAMETERIZED"),
+    "Gamma": ("tfteach.lib.distributions.gamma_beta", "Gamma"),
+    "Laplace": ("tfteach.lib.distributions.continuous", "Laplace"),
+    "Multinomial": ("tfteach.lib.distributions.vector", "Multinomial"),
+    "NOT_REPARAMETERIZED": ("tfteach.lib.distributions.base", "NOT_REPARAMETERIZED"),
+    "Normal": ("tfteach.lib.distributions.continuous", "Normal"),
+    "RegisterKL": ("tfteach.lib.distributions.divergence", "RegisterKL"),
+    "ReparameterizationType": ("tfteach.lib.distributions.base", "ReparameterizationType"),
+    "StudentT": ("tfteach.lib.distributions.vector", "StudentT"),
+    "Uniform": ("tfteach.lib.distributions.continuous", "Uniform"),
+    "kl_divergence": ("tfteach.lib.distributions.divergence", "kl_divergence"),
 }
 
 

@@ -2,107 +2,107 @@
 
 from typing import TYPE_CHECKING
 
+from tfteach.compat.renamed import absent as _absent
 from tfteach.control.random_crop import random_crop as random_crop
-from tfteach.legacy.renamed import absent as _absent
-from tfteach.ops.image_boxes import draw_bounding_boxes as draw_bounding_boxes
-from tfteach.ops.image_boxes import sample_distorted_bounding_box as sample_distorted_bounding_box
-from tfteach.ops.image_color import hsv_to_rgb as hsv_to_rgb
-from tfteach.ops.image_color import rgb_to_hsv as rgb_to_hsv
-from tfteach.ops.image_crop import crop_and_resize as crop_and_resize
-from tfteach.ops.image_glimpse import extract_glimpse as extract_glimpse
-from tfteach.ops.image_nms import non_max_suppression as non_max_suppression
-from tfteach.ops.image_nms import non_max_suppression_padded as non_max_suppression_padded
-from tfteach.ops.image_nms import non_max_suppression_with_overlaps as non_max_suppression_overlaps
-from tfteach.ops.image_nms import non_max_suppression_with_scores as non_max_suppression_with_scores
-from tfteach.ops.image_nms_combined import combined_non_max_suppression as combined_non_max_suppression
-from tfteach.ops.image_resize import resize_area as resize_area
-from tfteach.ops.image_resize import resize_bicubic as resize_bicubic
-from tfteach.ops.image_resize import resize_bilinear as resize_bilinear
-from tfteach.ops.image_resize import resize_nearest_neighbor as resize_nearest_neighbor
-from tfteach.ops.patches import extract_image_patches as extract_image_patches
-from tfteach.ops.patches import extract_patches as extract_patches
+from tfteach.ops.image.bounding_boxes import draw_bounding_boxes as draw_bounding_boxes
+from tfteach.ops.image.bounding_boxes import sample_distorted_bounding_box as sample_distorted_bounding_box
+from tfteach.ops.image.color import hsv_to_rgb as hsv_to_rgb
+from tfteach.ops.image.color import rgb_to_hsv as rgb_to_hsv
+from tfteach.ops.image.combined_non_max_suppression import combined_non_max_suppression as combined_non_max_suppression
+from tfteach.ops.image.crop_and_resize import crop_and_resize as crop_and_resize
+from tfteach.ops.image.extract_glimpse import extract_glimpse as extract_glimpse
+from tfteach.ops.image.non_max_suppression import non_max_suppression as non_max_suppression
+from tfteach.ops.image.non_max_suppression import non_max_suppression_padded as non_max_suppression_padded
+from tfteach.ops.image.non_max_suppression import non_max_suppression_with_overlaps as non_max_suppression_overlaps
+from tfteach.ops.image.non_max_suppression import non_max_suppression_with_scores as non_max_suppression_with_scores
+from tfteach.ops.image.resize import resize_area as resize_area
+from tfteach.ops.image.resize import resize_bicubic as resize_bicubic
+from tfteach.ops.image.resize import resize_bilinear as resize_bilinear
+from tfteach.ops.image.resize import resize_nearest_neighbor as resize_nearest_neighbor
+from tfteach.ops.windows.extract_patches import extract_image_patches as extract_image_patches
+from tfteach.ops.windows.extract_patches import extract_patches as extract_patches
 
 if TYPE_CHECKING:
-    from tfteach.image.adjust import adjust_brightness as adjust_brightness
-    from tfteach.image.adjust import adjust_contrast as adjust_contrast
-    from tfteach.image.adjust import adjust_gamma as adjust_gamma
-    from tfteach.image.adjust import adjust_hue as adjust_hue
-    from tfteach.image.adjust import adjust_saturation as adjust_saturation
-    from tfteach.image.adjust import per_image_standardization as per_image_standardization
-    from tfteach.image.color import convert_image_dtype as convert_image_dtype
-    from tfteach.image.color import grayscale_to_rgb as grayscale_to_rgb
-    from tfteach.image.color import rgb_to_grayscale as rgb_to_grayscale
-    from tfteach.image.color import rgb_to_yiq as rgb_to_yiq
-    from tfteach.image.color import rgb_to_yuv as rgb_to_yuv
-    from tfteach.image.color import yiq_to_rgb as yiq_to_rgb
-    from tfteach.image.color import yuv_to_rgb as yuv_to_rgb
-    from tfteach.image.crop import central_crop as central_crop
-    from tfteach.image.crop import crop_to_bounding_box as crop_to_bounding_box
-    from tfteach.image.crop import pad_to_bounding_box as pad_to_bounding_box
-    from tfteach.image.crop import resize_image_with_crop_or_pad as resize_image_with_crop_or_pad
-    from tfteach.image.crop import resize_image_with_crop_or_pad as resize_with_crop_or_pad
-    from tfteach.image.edges import image_gradients as image_gradients
-    from tfteach.image.edges import sobel_edges as sobel_edges
-    from tfteach.image.edges import total_variation as total_variation
-    from tfteach.image.flip import flip_left_right as flip_left_right
-    from tfteach.image.flip import flip_up_down as flip_up_down
-    from tfteach.image.flip import random_flip_left_right as random_flip_left_right
-    from tfteach.image.flip import random_flip_up_down as random_flip_up_down
-    from tfteach.image.flip import rot90 as rot90
-    from tfteach.image.flip import transpose as transpose
-    from tfteach.image.flip import transpose as transpose_image
-    from tfteach.image.quality import psnr as psnr
-    from tfteach.image.quality import ssim as ssim
-    from tfteach.image.quality import ssim_multiscale as ssim_multiscale
-    from tfteach.image.random_color import random_brightness as random_brightness
-    from tfteach.image.random_color import random_contrast as random_contrast
-    from tfteach.image.random_color import random_hue as random_hue
-    from tfteach.image.random_color import random_saturation as random_saturation
-    from tfteach.image.resize import ResizeMethod as ResizeMethod
-    from tfteach.image.resize import resize_image_with_pad as resize_image_with_pad
-    from tfteach.image.resize import resize_images as resize
-    from tfteach.image.resize import resize_images as resize_images
+    from tfteach.lib.image.adjust import adjust_brightness as adjust_brightness
+    from tfteach.lib.image.adjust import adjust_contrast as adjust_contrast
+    from tfteach.lib.image.adjust import adjust_gamma as adjust_gamma
+    from tfteach.lib.image.adjust import adjust_hue as adjust_hue
+    from tfteach.lib.image.adjust import adjust_saturation as adjust_saturation
+    from tfteach.lib.image.adjust import per_image_standardization as per_image_standardization
+    from tfteach.lib.image.color import convert_image_dtype as convert_image_dtype
+    from tfteach.lib.image.color import grayscale_to_rgb as grayscale_to_rgb
+    from tfteach.lib.image.color import rgb_to_grayscale as rgb_to_grayscale
+    from tfteach.lib.image.color import rgb_to_yiq as rgb_to_yiq
+    from tfteach.lib.image.color import rgb_to_yuv as rgb_to_yuv
+    from tfteach.lib.image.color import yiq_to_rgb as yiq_to_rgb
+    from tfteach.lib.image.color import yuv_to_rgb as yuv_to_rgb
+    from tfteach.lib.image.crop import central_crop as central_crop
+    from tfteach.lib.image.crop import crop_to_bounding_box as crop_to_bounding_box
+    from tfteach.lib.image.crop import pad_to_bounding_box as pad_to_bounding_box
+    from tfteach.lib.image.crop import resize_image_with_crop_or_pad as resize_image_with_crop_or_pad
+    from tfteach.lib.image.crop import resize_image_with_crop_or_pad as resize_with_crop_or_pad
+    from tfteach.lib.image.edges import image_gradients as image_gradients
+    from tfteach.lib.image.edges import sobel_edges as sobel_edges
+    from tfteach.lib.image.edges import total_variation as total_variation
+    from tfteach.lib.image.flip import flip_left_right as flip_left_right
+    from tfteach.lib.image.flip import flip_up_down as flip_up_down
+    from tfteach.lib.image.flip import random_flip_left_right as random_flip_left_right
+    from tfteach.lib.image.flip import random_flip_up_down as random_flip_up_down
+    from tfteach.lib.image.flip import rot90 as rot90
+    from tfteach.lib.image.flip import transpose as transpose
+    from tfteach.lib.image.flip import transpose as transpose_image
+    from tfteach.lib.image.quality import psnr as psnr
+    from tfteach.lib.image.quality import ssim as ssim
+    from tfteach.lib.image.quality import ssim_multiscale as ssim_multiscale
+    from tfteach.lib.image.random_color import random_brightness as random_brightness
+    from tfteach.lib.image.random_color import random_contrast as random_contrast
+    from tfteach.lib.image.random_color import random_hue as random_hue
+    from tfteach.lib.image.random_color import random_saturation as random_saturation
+    from tfteach.lib.image.resize import ResizeMethod as ResizeMethod
+    from tfteach.lib.image.resize import resize_image_with_pad as resize_image_with_pad
+    from tfteach.lib.image.resize import resize_images as resize
+    from tfteach.lib.image.resize import resize_images as resize_images
 
 _LATER = {
-    "ResizeMethod": ("tfteach.image.resize", "ResizeMethod"),
-    "adjust_brightness": ("tfteach.image.adjust", "adjust_brightness"),
-    "adjust_contrast": ("tfteach.image.adjust", "adjust_contrast"),
-    "adjust_gamma": ("tfteach.image.adjust", "adjust_gamma"),
-    "adjust_hue": ("tfteach.image.adjust", "adjust_hue"),
-    "adjust_saturation": ("tfteach.image.adjust", "adjust_saturation"),
-    "central_crop": ("tfteach.image.crop", "central_crop"),
-    "convert_image_dtype": ("tfteach.image.color", "convert_image_dtype"),
-    "crop_to_bounding_box": ("tfteach.image.crop", "crop_to_bounding_box"),
-    "flip_left_right": ("tfteach.image.flip", "flip_left_right"),
-    "flip_up_down": ("tfteach.image.flip", "flip_up_down"),
-    "grayscale_to_rgb": ("tfteach.image.color", "grayscale_to_rgb"),
-    "image_gradients": ("tfteach.image.edges", "image_gradients"),
-    "pad_to_bounding_box": ("tfteach.image.crop", "pad_to_bounding_box"),
-    "per_image_standardization": ("tfteach.image.adjust", "per_image_standardization"),
-    "psnr": ("tfteach.image.quality", "psnr"),
-    "random_brightness": ("tfteach.image.random_color", "random_brightness"),
-    "random_contrast": ("tfteach.image.random_color", "random_contrast"),
-    "random_flip_left_right": ("tfteach.image.flip", "random_flip_left_right"),
-    "random_flip_up_down": ("tfteach.image.flip", "random_flip_up_down"),
-    "random_hue": ("tfteach.image.random_color", "random_hue"),
-    "random_saturation": ("tfteach.image.random_color", "random_saturation"),
-    "resize": ("tfteach.image.resize", "resize_images"),
-    "resize_image_with_crop_or_pad": ("tfteach.image.crop", "resize_image_with_crop_or_pad"),
-    "resize_image_with_pad": ("tfteach.image.resize", "resize_image_with_pad"),
-    "resize_images": ("tfteach.image.resize", "resize_images"),
-    "resize_with_crop_or_pad": ("tfteach.image.crop", "resize_image_with_crop_or_pad"),
-    "rgb_to_grayscale": ("tfteach.image.color", "rgb_to_grayscale"),
-    "rgb_to_yiq": ("tfteach.image.color", "rgb_to_yiq"),
-    "rgb_to_yuv": ("tfteach.image.color", "rgb_to_yuv"),
-    "rot90": ("tfteach.image.flip", "rot90"),
-    "sobel_edges": ("tfteach.image.edges", "sobel_edges"),
-    "ssim": ("tfteach.image.quality", "ssim"),
-    "ssim_multiscale": ("tfteach.image.quality", "ssim_multiscale"),
-    "total_variation": ("tfteach.image.edges", "total_variation"),
-    "transpose": ("tfteach.image.flip", "transpose"),
-    "transpose_image": ("tfteach.image.flip", "transpose"),
-    "yiq_to_rgb": ("tfteach.image.color", "yiq_to_rgb"),
-    "yuv_to_rgb": ("tfteach.image.color", "yuv_to_rgb"),
+    "ResizeMethod": ("tfteach.lib.image.resize", "ResizeMethod"),
+    "adjust_brightness": ("tfteach.lib.image.adjust", "adjust_brightness"),
+    "adjust_contrast": ("tfteach.lib.image.adjust", "adjust_contrast"),
+    "adjust_gamma": ("tfteach.lib.image.adjust", "adjust_gamma"),
+    "adjust_hue": ("tfteach.lib.image.adjust", "adjust_hue"),
+    "adjust_saturation": ("tfteach.lib.image.adjust", "adjust_saturation"),
+    "central_crop": ("tfteach.lib.image.crop", "central_crop"),
+    "convert_image_dtype": ("tfteach.lib.image.color", "convert_image_dtype"),
+    "crop_to_bounding_box": ("tfteach.lib.image.crop", "crop_to_bounding_box"),
+    "flip_left_right": ("tfteach.lib.image.flip", "flip_left_right"),
+    "flip_up_down": ("tfteach.lib.image.flip", "flip_up_down"),
+    "grayscale_to_rgb": ("tfteach.lib.image.color", "grayscale_to_rgb"),
+    "image_gradients": ("tfteach.lib.image.edges", "image_gradients"),
+    "pad_to_bounding_box": ("tfteach.lib.image.crop", "pad_to_bounding_box"),
+    "per_image_standardization": ("tfteach.lib.image.adjust", "per_image_standardization"),
+    "psnr": ("tfteach.lib.image.quality", "psnr"),
+    "random_brightness": ("tfteach.lib.image.random_color", "random_brightness"),
+    "random_contrast": ("tfteach.lib.image.random_color", "random_contrast"),
+    "random_flip_left_right": ("tfteach.lib.image.flip", "random_flip_left_right"),
+    "random_flip_up_down": ("tfteach.lib.image.flip", "random_flip_up_down"),
+    "random_hue": ("tfteach.lib.image.random_color", "random_hue"),
+    "random_saturation": ("tfteach.lib.image.random_color", "random_saturation"),
+    "resize": ("tfteach.lib.image.resize", "resize_images"),
+    "resize_image_with_crop_or_pad": ("tfteach.lib.image.crop", "resize_image_with_crop_or_pad"),
+    "resize_image_with_pad": ("tfteach.lib.image.resize", "resize_image_with_pad"),
+    "resize_images": ("tfteach.lib.image.resize", "resize_images"),
+    "resize_with_crop_or_pad": ("tfteach.lib.image.crop", "resize_image_with_crop_or_pad"),
+    "rgb_to_grayscale": ("tfteach.lib.image.color", "rgb_to_grayscale"),
+    "rgb_to_yiq": ("tfteach.lib.image.color", "rgb_to_yiq"),
+    "rgb_to_yuv": ("tfteach.lib.image.color", "rgb_to_yuv"),
+    "rot90": ("tfteach.lib.image.flip", "rot90"),
+    "sobel_edges": ("tfteach.lib.image.edges", "sobel_edges"),
+    "ssim": ("tfteach.lib.image.quality", "ssim"),
+    "ssim_multiscale": ("tfteach.lib.image.quality", "ssim_multiscale"),
+    "total_variation": ("tfteach.lib.image.edges", "total_variation"),
+    "transpose": ("tfteach.lib.image.flip", "transpose"),
+    "transpose_image": ("tfteach.lib.image.flip", "transpose"),
+    "yiq_to_rgb": ("tfteach.lib.image.color", "yiq_to_rgb"),
+    "yuv_to_rgb": ("tfteach.lib.image.color", "yuv_to_rgb"),
 }
 
 

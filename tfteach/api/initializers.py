@@ -2,32 +2,32 @@
 
 from typing import TYPE_CHECKING
 
-from tfteach.initializers import Constant as constant
-from tfteach.initializers import GlorotNormal as glorot_normal
-from tfteach.initializers import GlorotUniform as glorot_uniform
-from tfteach.initializers import Identity as identity
-from tfteach.initializers import Ones as ones
-from tfteach.initializers import Orthogonal as orthogonal
-from tfteach.initializers import RandomNormal as random_normal
-from tfteach.initializers import RandomUniform as random_uniform
-from tfteach.initializers import TruncatedNormal as truncated_normal
-from tfteach.initializers import UniformUnitScaling as uniform_unit_scaling
-from tfteach.initializers import VarianceScaling as variance_scaling
-from tfteach.initializers import Zeros as zeros
-from tfteach.initializers import he_normal as he_normal
-from tfteach.initializers import he_uniform as he_uniform
-from tfteach.initializers import lecun_normal as lecun_normal
-from tfteach.initializers import lecun_uniform as lecun_uniform
-from tfteach.legacy.renamed import absent as _absent
-from tfteach.variables.collected import global_variables_initializer as global_variables
-from tfteach.variables.collected import local_variables_initializer as local_variables
-from tfteach.variables.collected import variables_initializer as variables
+from tfteach.compat.renamed import absent as _absent
+from tfteach.variables.collections import global_variables_initializer as global_variables
+from tfteach.variables.collections import local_variables_initializer as local_variables
+from tfteach.variables.collections import variables_initializer as variables
+from tfteach.variables.initializers import Constant as constant
+from tfteach.variables.initializers import GlorotNormal as glorot_normal
+from tfteach.variables.initializers import GlorotUniform as glorot_uniform
+from tfteach.variables.initializers import Identity as identity
+from tfteach.variables.initializers import Ones as ones
+from tfteach.variables.initializers import Orthogonal as orthogonal
+from tfteach.variables.initializers import RandomNormal as random_normal
+from tfteach.variables.initializers import RandomUniform as random_uniform
+from tfteach.variables.initializers import TruncatedNormal as truncated_normal
+from tfteach.variables.initializers import UniformUnitScaling as uniform_unit_scaling
+from tfteach.variables.initializers import VarianceScaling as variance_scaling
+from tfteach.variables.initializers import Zeros as zeros
+from tfteach.variables.initializers import he_normal as he_normal
+from tfteach.variables.initializers import he_uniform as he_uniform
+from tfteach.variables.initializers import lecun_normal as lecun_normal
+from tfteach.variables.initializers import lecun_uniform as lecun_uniform
 
 if TYPE_CHECKING:
-    from tfteach.lookup.filling import tables_initializer as tables_initializer
+    from tfteach.lib.lookup.table_initializers import tables_initializer as tables_initializer
 
 _LATER = {
-    "tables_initializer": ("tfteach.lookup.filling", "tables_initializer"),
+    "tables_initializer": ("tfteach.lib.lookup.table_initializers", "tables_initializer"),
 }
 
 

@@ -2,83 +2,83 @@
 
 from typing import TYPE_CHECKING
 
-from tfteach.legacy.renamed import absent as _absent
+from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
-    from tfteach.layers.base import Layer as Layer
-    from tfteach.layers.convolution import Conv1D as Conv1D
-    from tfteach.layers.convolution import Conv2D as Conv2D
-    from tfteach.layers.convolution import Conv3D as Conv3D
-    from tfteach.layers.convolution import conv1d as conv1d
-    from tfteach.layers.convolution import conv2d as conv2d
-    from tfteach.layers.convolution import conv3d as conv3d
-    from tfteach.layers.core import Dense as Dense
-    from tfteach.layers.core import Dropout as Dropout
-    from tfteach.layers.core import Flatten as Flatten
-    from tfteach.layers.core import dense as dense
-    from tfteach.layers.core import dropout as dropout
-    from tfteach.layers.core import flatten as flatten
-    from tfteach.layers.normalization import BatchNormalization as BatchNormalization
-    from tfteach.layers.normalization import batch_normalization as batch_normalization
-    from tfteach.layers.pooling import AveragePooling1D as AveragePooling1D
-    from tfteach.layers.pooling import AveragePooling2D as AveragePooling2D
-    from tfteach.layers.pooling import AveragePooling3D as AveragePooling3D
-    from tfteach.layers.pooling import MaxPooling1D as MaxPooling1D
-    from tfteach.layers.pooling import MaxPooling2D as MaxPooling2D
-    from tfteach.layers.pooling import MaxPooling3D as MaxPooling3D
-    from tfteach.layers.pooling import average_pooling1d as average_pooling1d
-    from tfteach.layers.pooling import average_pooling2d as average_pooling2d
-    from tfteach.layers.pooling import average_pooling3d as average_pooling3d
-    from tfteach.layers.pooling import max_pooling1d as max_pooling1d
-    from tfteach.layers.pooling import max_pooling2d as max_pooling2d
-    from tfteach.layers.pooling import max_pooling3d as max_pooling3d
-    from tfteach.layers.separable import SeparableConv1D as SeparableConv1D
-    from tfteach.layers.separable import SeparableConv2D as SeparableConv2D
-    from tfteach.layers.separable import separable_conv1d as separable_conv1d
-    from tfteach.layers.separable import separable_conv2d as separable_conv2d
-    from tfteach.layers.specs import InputSpec as InputSpec
-    from tfteach.layers.transposed import Conv2DTranspose as Conv2DTranspose
-    from tfteach.layers.transposed import Conv3DTranspose as Conv3DTranspose
-    from tfteach.layers.transposed import conv2d_transpose as conv2d_transpose
-    from tfteach.layers.transposed import conv3d_transpose as conv3d_transpose
+    from tfteach.lib.layers.base import Layer as Layer
+    from tfteach.lib.layers.convolution import Conv1D as Conv1D
+    from tfteach.lib.layers.convolution import Conv2D as Conv2D
+    from tfteach.lib.layers.convolution import Conv3D as Conv3D
+    from tfteach.lib.layers.convolution import conv1d as conv1d
+    from tfteach.lib.layers.convolution import conv2d as conv2d
+    from tfteach.lib.layers.convolution import conv3d as conv3d
+    from tfteach.lib.layers.core import Dense as Dense
+    from tfteach.lib.layers.core import Dropout as Dropout
+    from tfteach.lib.layers.core import Flatten as Flatten
+    from tfteach.lib.layers.core import dense as dense
+    from tfteach.lib.layers.core import dropout as dropout
+    from tfteach.lib.layers.core import flatten as flatten
+    from tfteach.lib.layers.normalization import BatchNormalization as BatchNormalization
+    from tfteach.lib.layers.normalization import batch_normalization as batch_normalization
+    from tfteach.lib.layers.pooling import AveragePooling1D as AveragePooling1D
+    from tfteach.lib.layers.pooling import AveragePooling2D as AveragePooling2D
+    from tfteach.lib.layers.pooling import AveragePooling3D as AveragePooling3D
+    from tfteach.lib.layers.pooling import MaxPooling1D as MaxPooling1D
+    from tfteach.lib.layers.pooling import MaxPooling2D as MaxPooling2D
+    from tfteach.lib.layers.pooling import MaxPooling3D as MaxPooling3D
+    from tfteach.lib.layers.pooling import average_pooling1d as average_pooling1d
+    from tfteach.lib.layers.pooling import average_pooling2d as average_pooling2d
+    from tfteach.lib.layers.pooling import average_pooling3d as average_pooling3d
+    from tfteach.lib.layers.pooling import max_pooling1d as max_pooling1d
+    from tfteach.lib.layers.pooling import max_pooling2d as max_pooling2d
+    from tfteach.lib.layers.pooling import max_pooling3d as max_pooling3d
+    from tfteach.lib.layers.separable import SeparableConv1D as SeparableConv1D
+    from tfteach.lib.layers.separable import SeparableConv2D as SeparableConv2D
+    from tfteach.lib.layers.separable import separable_conv1d as separable_conv1d
+    from tfteach.lib.layers.separable import separable_conv2d as separable_conv2d
+    from tfteach.lib.layers.specs import InputSpec as InputSpec
+    from tfteach.lib.layers.transposed import Conv2DTranspose as Conv2DTranspose
+    from tfteach.lib.layers.transposed import Conv3DTranspose as Conv3DTranspose
+    from tfteach.lib.layers.transposed import conv2d_transpose as conv2d_transpose
+    from tfteach.lib.layers.transposed import conv3d_transpose as conv3d_transpose
 
 _LATER = {
-    "AveragePooling1D": ("tfteach.layers.pooling", "AveragePooling1D"),
-    "AveragePooling2D": ("tfteach.layers.pooling", "AveragePooling2D"),
-    "AveragePooling3D": ("tfteach.layers.pooling", "AveragePooling3D"),
-    "BatchNormalization": ("tfteach.layers.normalization", "BatchNormalization"),
-    "Conv1D": ("tfteach.layers.convolution", "Conv1D"),
-    "Conv2D": ("tfteach.layers.convolution", "Conv2D"),
-    "Conv2DTranspose": ("tfteach.layers.transposed", "Conv2DTranspose"),
-    "Conv3D": ("tfteach.layers.convolution", "Conv3D"),
-    "Conv3DTranspose": ("tfteach.layers.transposed", "Conv3DTranspose"),
-    "Dense": ("tfteach.layers.core", "Dense"),
-    "Dropout": ("tfteach.layers.core", "Dropout"),
-    "Flatten": ("tfteach.layers.core", "Flatten"),
-    "InputSpec": ("tfteach.layers.specs", "InputSpec"),
-    "Layer": ("tfteach.layers.base", "Layer"),
-    "MaxPooling1D": ("tfteach.layers.pooling", "MaxPooling1D"),
-    "MaxPooling2D": ("tfteach.layers.pooling", "MaxPooling2D"),
-    "MaxPooling3D": ("tfteach.layers.pooling", "MaxPooling3D"),
-    "SeparableConv1D": ("tfteach.layers.separable", "SeparableConv1D"),
-    "SeparableConv2D": ("tfteach.layers.separable", "SeparableConv2D"),
-    "average_pooling1d": ("tfteach.layers.pooling", "average_pooling1d"),
-    "average_pooling2d": ("tfteach.layers.pooling", "average_pooling2d"),
-    "average_pooling3d": ("tfteach.layers.pooling", "average_pooling3d"),
-    "batch_normalization": ("tfteach.layers.normalization", "batch_normalization"),
-    "conv1d": ("tfteach.layers.convolution", "conv1d"),
-    "conv2d": ("tfteach.layers.convolution", "conv2d"),
-    "conv2d_transpose": ("tfteach.layers.transposed", "conv2d_transpose"),
-    "conv3d": ("tfteach.layers.convolution", "conv3d"),
-    "conv3d_transpose": ("tfteach.layers.transposed", "conv3d_transpose"),
-    "dense": ("tfteach.layers.core", "dense"),
-    "dropout": ("tfteach.layers.core", "dropout"),
-    "flatten": ("tfteach.layers.core", "flatten"),
-    "max_pooling1d": ("tfteach.layers.pooling", "max_pooling1d"),
-    "max_pooling2d": ("tfteach.layers.pooling", "max_pooling2d"),
-    "max_pooling3d": ("tfteach.layers.pooling", "max_pooling3d"),
-    "separable_conv1d": ("tfteach.layers.separable", "separable_conv1d"),
-    "separable_conv2d": ("tfteach.layers.separable", "separable_conv2d"),
+    "AveragePooling1D": ("tfteach.lib.layers.pooling", "AveragePooling1D"),
+    "AveragePooling2D": ("tfteach.lib.layers.pooling", "AveragePooling2D"),
+    "AveragePooling3D": ("tfteach.lib.layers.pooling", "AveragePooling3D"),
+    "BatchNormalization": ("tfteach.lib.layers.normalization", "BatchNormalization"),
+    "Conv1D": ("tfteach.lib.layers.convolution", "Conv1D"),
+    "Conv2D": ("tfteach.lib.layers.convolution", "Conv2D"),
+    "Conv2DTranspose": ("tfteach.lib.layers.transposed", "Conv2DTranspose"),
+    "Conv3D": ("tfteach.lib.layers.convolution", "Conv3D"),
+    "Conv3DTranspose": ("tfteach.lib.layers.transposed", "Conv3DTranspose"),
+    "Dense": ("tfteach.lib.layers.core", "Dense"),
+    "Dropout": ("tfteach.lib.layers.core", "Dropout"),
+    "Flatten": ("tfteach.lib.layers.core", "Flatten"),
+    "InputSpec": ("tfteach.lib.layers.specs", "InputSpec"),
+    "Layer": ("tfteach.lib.layers.base", "Layer"),
+    "MaxPooling1D": ("tfteach.lib.layers.pooling", "MaxPooling1D"),
+    "MaxPooling2D": ("tfteach.lib.layers.pooling", "MaxPooling2D"),
+    "MaxPooling3D": ("tfteach.lib.layers.pooling", "MaxPooling3D"),
+    "SeparableConv1D": ("tfteach.lib.layers.separable", "SeparableConv1D"),
+    "SeparableConv2D": ("tfteach.lib.layers.separable", "SeparableConv2D"),
+    "average_pooling1d": ("tfteach.lib.layers.pooling", "average_pooling1d"),
+    "average_pooling2d": ("tfteach.lib.layers.pooling", "average_pooling2d"),
+    "average_pooling3d": ("tfteach.lib.layers.pooling", "average_pooling3d"),
+    "batch_normalization": ("tfteach.lib.layers.normalization", "batch_normalization"),
+    "conv1d": ("tfteach.lib.layers.convolution", "conv1d"),
+    "conv2d": ("tfteach.lib.layers.convolution", "conv2d"),
+    "conv2d_transpose": ("tfteach.lib.layers.transposed", "conv2d_transpose"),
+    "conv3d": ("tfteach.lib.layers.convolution", "conv3d"),
+    "conv3d_transpose": ("tfteach.lib.layers.transposed", "conv3d_transpose"),
+    "dense": ("tfteach.lib.layers.core", "dense"),
+    "dropout": ("tfteach.lib.layers.core", "dropout"),
+    "flatten": ("tfteach.lib.layers.core", "flatten"),
+    "max_pooling1d": ("tfteach.lib.layers.pooling", "max_pooling1d"),
+    "max_pooling2d": ("tfteach.lib.layers.pooling", "max_pooling2d"),
+    "max_pooling3d": ("tfteach.lib.layers.pooling", "max_pooling3d"),
+    "separable_conv1d": ("tfteach.lib.layers.separable", "separable_conv1d"),
+    "separable_conv2d": ("tfteach.lib.layers.separable", "separable_conv2d"),
 }
 
 

@@ -2,21 +2,21 @@
 
 from typing import TYPE_CHECKING
 
-from tfteach.legacy.renamed import absent as _absent
+from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
-    from tfteach.lookup.filling import KeyValueTensorInitializer as KeyValueTensorInitializer
-    from tfteach.lookup.filling import TextFileIndex as TextFileIndex
-    from tfteach.lookup.filling import TextFileInitializer as TextFileInitializer
-    from tfteach.lookup.tables import StaticHashTable as StaticHashTable
-    from tfteach.lookup.tables import StaticVocabularyTable as StaticVocabularyTable
+    from tfteach.lib.lookup.table_initializers import KeyValueTensorInitializer as KeyValueTensorInitializer
+    from tfteach.lib.lookup.table_initializers import TextFileIndex as TextFileIndex
+    from tfteach.lib.lookup.table_initializers import TextFileInitializer as TextFileInitializer
+    from tfteach.lib.lookup.tables import StaticHashTable as StaticHashTable
+    from tfteach.lib.lookup.tables import StaticVocabularyTable as StaticVocabularyTable
 
 _LATER = {
-    "KeyValueTensorInitializer": ("tfteach.lookup.filling", "KeyValueTensorInitializer"),
-    "StaticHashTable": ("tfteach.lookup.tables", "StaticHashTable"),
-    "StaticVocabularyTable": ("tfteach.lookup.tables", "StaticVocabularyTable"),
-    "TextFileIndex": ("tfteach.lookup.filling", "TextFileIndex"),
-    "TextFileInitializer": ("tfteach.lookup.filling", "TextFileInitializer"),
+    "KeyValueTensorInitializer": ("tfteach.lib.lookup.table_initializers", "KeyValueTensorInitializer"),
+    "StaticHashTable": ("tfteach.lib.lookup.tables", "StaticHashTable"),
+    "StaticVocabularyTable": ("tfteach.lib.lookup.tables", "StaticVocabularyTable"),
+    "TextFileIndex": ("tfteach.lib.lookup.table_initializers", "TextFileIndex"),
+    "TextFileInitializer": ("tfteach.lib.lookup.table_initializers", "TextFileInitializer"),
 }
 
 

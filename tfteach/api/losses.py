@@ -2,45 +2,45 @@
 
 from typing import TYPE_CHECKING
 
-from tfteach.legacy.renamed import absent as _absent
+from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
-    from tfteach.losses.classification import hinge_loss as hinge_loss
-    from tfteach.losses.classification import sigmoid_cross_entropy as sigmoid_cross_entropy
-    from tfteach.losses.classification import softmax_cross_entropy as softmax_cross_entropy
-    from tfteach.losses.classification import sparse_softmax_cross_entropy as sparse_softmax_cross_entropy
-    from tfteach.losses.regression import absolute_difference as absolute_difference
-    from tfteach.losses.regression import cosine_distance as cosine_distance
-    from tfteach.losses.regression import huber_loss as huber_loss
-    from tfteach.losses.regression import log_loss as log_loss
-    from tfteach.losses.regression import mean_pairwise_squared_error as mean_pairwise_squared_error
-    from tfteach.losses.regression import mean_squared_error as mean_squared_error
-    from tfteach.losses.weighted import Reduction as Reduction
-    from tfteach.losses.weighted import add_loss as add_loss
-    from tfteach.losses.weighted import compute_weighted_loss as compute_weighted_loss
-    from tfteach.losses.weighted import get_losses as get_losses
-    from tfteach.losses.weighted import get_regularization_loss as get_regularization_loss
-    from tfteach.losses.weighted import get_regularization_losses as get_regularization_losses
-    from tfteach.losses.weighted import get_total_loss as get_total_loss
+    from tfteach.lib.losses.classification import hinge_loss as hinge_loss
+    from tfteach.lib.losses.classification import sigmoid_cross_entropy as sigmoid_cross_entropy
+    from tfteach.lib.losses.classification import softmax_cross_entropy as softmax_cross_entropy
+    from tfteach.lib.losses.classification import sparse_softmax_cross_entropy as sparse_softmax_cross_entropy
+    from tfteach.lib.losses.regression import absolute_difference as absolute_difference
+    from tfteach.lib.losses.regression import cosine_distance as cosine_distance
+    from tfteach.lib.losses.regression import huber_loss as huber_loss
+    from tfteach.lib.losses.regression import log_loss as log_loss
+    from tfteach.lib.losses.regression import mean_pairwise_squared_error as mean_pairwise_squared_error
+    from tfteach.lib.losses.regression import mean_squared_error as mean_squared_error
+    from tfteach.lib.losses.weighted import Reduction as Reduction
+    from tfteach.lib.losses.weighted import add_loss as add_loss
+    from tfteach.lib.losses.weighted import compute_weighted_loss as compute_weighted_loss
+    from tfteach.lib.losses.weighted import get_losses as get_losses
+    from tfteach.lib.losses.weighted import get_regularization_loss as get_regularization_loss
+    from tfteach.lib.losses.weighted import get_regularization_losses as get_regularization_losses
+    from tfteach.lib.losses.weighted import get_total_loss as get_total_loss
 
 _LATER = {
-    "Reduction": ("tfteach.losses.weighted", "Reduction"),
-    "absolute_difference": ("tfteach.losses.regression", "absolute_difference"),
-    "add_loss": ("tfteach.losses.weighted", "add_loss"),
-    "compute_weighted_loss": ("tfteach.losses.weighted", "compute_weighted_loss"),
-    "cosine_distance": ("tfteach.losses.regression", "cosine_distance"),
-    "get_losses": ("tfteach.losses.weighted", "get_losses"),
-    "get_regularization_loss": ("tfteach.losses.weighted", "get_regularization_loss"),
-    "get_regularization_losses": ("tfteach.losses.weighted", "get_regularization_losses"),
-    "get_total_loss": ("tfteach.losses.weighted", "get_total_loss"),
-    "hinge_loss": ("tfteach.losses.classification", "hinge_loss"),
-    "huber_loss": ("tfteach.losses.regression", "huber_loss"),
-    "log_loss": ("tfteach.losses.regression", "log_loss"),
-    "mean_pairwise_squared_error": ("tfteach.losses.regression", "mean_pairwise_squared_error"),
-    "mean_squared_error": ("tfteach.losses.regression", "mean_squared_error"),
-    "sigmoid_cross_entropy": ("tfteach.losses.classification", "sigmoid_cross_entropy"),
-    "softmax_cross_entropy": ("tfteach.losses.classification", "softmax_cross_entropy"),
-    "sparse_softmax_cross_entropy": ("tfteach.losses.classification", "sparse_softmax_cross_entropy"),
+    "Reduction": ("tfteach.lib.losses.weighted", "Reduction"),
+    "absolute_difference": ("tfteach.lib.losses.regression", "absolute_difference"),
+    "add_loss": ("tfteach.lib.losses.weighted", "add_loss"),
+    "compute_weighted_loss": ("tfteach.lib.losses.weighted", "compute_weighted_loss"),
+    "cosine_distance": ("tfteach.lib.losses.regression", "cosine_distance"),
+    "get_losses": ("tfteach.lib.losses.weighted", "get_losses"),
+    "get_regularization_loss": ("tfteach.lib.losses.weighted", "get_regularization_loss"),
+    "get_regularization_losses": ("tfteach.lib.losses.weighted", "get_regularization_losses"),
+    "get_total_loss": ("tfteach.lib.losses.weighted", "get_total_loss"),
+    "hinge_loss": ("tfteach.lib.losses.classification", "hinge_loss"),
+    "huber_loss": ("tfteach.lib.losses.regression", "huber_loss"),
+    "log_loss": ("tfteach.lib.losses.regression", "log_loss"),
+    "mean_pairwise_squared_error": ("tfteach.lib.losses.regression", "mean_pairwise_squared_error"),
+    "mean_squared_error": ("tfteach.lib.losses.regression", "mean_squared_error"),
+    "sigmoid_cross_entropy": ("tfteach.lib.losses.classification", "sigmoid_cross_entropy"),
+    "softmax_cross_entropy": ("tfteach.lib.losses.classification", "softmax_cross_entropy"),
+    "sparse_softmax_cross_entropy": ("tfteach.lib.losses.classification", "sparse_softmax_cross_entropy"),
 }
 
 

@@ -2,77 +2,77 @@
 
 from typing import TYPE_CHECKING
 
-from tfteach.legacy.renamed import absent as _absent
+from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
-    from tfteach.metrics.classes import mean_iou as mean_iou
-    from tfteach.metrics.classes import mean_per_class_accuracy as mean_per_class_accuracy
-    from tfteach.metrics.counts import false_negatives as false_negatives
-    from tfteach.metrics.counts import false_positives as false_positives
-    from tfteach.metrics.counts import precision as precision
-    from tfteach.metrics.counts import recall as recall
-    from tfteach.metrics.counts import true_negatives as true_negatives
-    from tfteach.metrics.counts import true_positives as true_positives
-    from tfteach.metrics.means import accuracy as accuracy
-    from tfteach.metrics.means import mean as mean
-    from tfteach.metrics.means import mean_absolute_error as mean_absolute_error
-    from tfteach.metrics.means import mean_cosine_distance as mean_cosine_distance
-    from tfteach.metrics.means import mean_relative_error as mean_relative_error
-    from tfteach.metrics.means import mean_squared_error as mean_squared_error
-    from tfteach.metrics.means import mean_tensor as mean_tensor
-    from tfteach.metrics.means import percentage_below as percentage_below
-    from tfteach.metrics.means import root_mean_squared_error as root_mean_squared_error
-    from tfteach.metrics.ranked import average_precision_at_k as average_precision_at_k
-    from tfteach.metrics.ranked import average_precision_at_k as sparse_average_precision_at_k
-    from tfteach.metrics.ranked import precision_at_k as precision_at_k
-    from tfteach.metrics.ranked import precision_at_k as sparse_precision_at_k
-    from tfteach.metrics.ranked import precision_at_top_k as precision_at_top_k
-    from tfteach.metrics.ranked import recall_at_k as recall_at_k
-    from tfteach.metrics.ranked import recall_at_top_k as recall_at_top_k
-    from tfteach.metrics.thresholds import auc as auc
-    from tfteach.metrics.thresholds import false_negatives_at_thresholds as false_negatives_at_thresholds
-    from tfteach.metrics.thresholds import false_positives_at_thresholds as false_positives_at_thresholds
-    from tfteach.metrics.thresholds import precision_at_thresholds as precision_at_thresholds
-    from tfteach.metrics.thresholds import recall_at_thresholds as recall_at_thresholds
-    from tfteach.metrics.thresholds import sensitivity_at_specificity as sensitivity_at_specificity
-    from tfteach.metrics.thresholds import specificity_at_sensitivity as specificity_at_sensitivity
-    from tfteach.metrics.thresholds import true_negatives_at_thresholds as true_negatives_at_thresholds
-    from tfteach.metrics.thresholds import true_positives_at_thresholds as true_positives_at_thresholds
+    from tfteach.lib.metrics.classes import mean_iou as mean_iou
+    from tfteach.lib.metrics.classes import mean_per_class_accuracy as mean_per_class_accuracy
+    from tfteach.lib.metrics.counts import false_negatives as false_negatives
+    from tfteach.lib.metrics.counts import false_positives as false_positives
+    from tfteach.lib.metrics.counts import precision as precision
+    from tfteach.lib.metrics.counts import recall as recall
+    from tfteach.lib.metrics.counts import true_negatives as true_negatives
+    from tfteach.lib.metrics.counts import true_positives as true_positives
+    from tfteach.lib.metrics.means import accuracy as accuracy
+    from tfteach.lib.metrics.means import mean as mean
+    from tfteach.lib.metrics.means import mean_absolute_error as mean_absolute_error
+    from tfteach.lib.metrics.means import mean_cosine_distance as mean_cosine_distance
+    from tfteach.lib.metrics.means import mean_relative_error as mean_relative_error
+    from tfteach.lib.metrics.means import mean_squared_error as mean_squared_error
+    from tfteach.lib.metrics.means import mean_tensor as mean_tensor
+    from tfteach.lib.metrics.means import percentage_below as percentage_below
+    from tfteach.lib.metrics.means import root_mean_squared_error as root_mean_squared_error
+    from tfteach.lib.metrics.ranked import average_precision_at_k as average_precision_at_k
+    from tfteach.lib.metrics.ranked import average_precision_at_k as sparse_average_precision_at_k
+    from tfteach.lib.metrics.ranked import precision_at_k as precision_at_k
+    from tfteach.lib.metrics.ranked import precision_at_k as sparse_precision_at_k
+    from tfteach.lib.metrics.ranked import precision_at_top_k as precision_at_top_k
+    from tfteach.lib.metrics.ranked import recall_at_k as recall_at_k
+    from tfteach.lib.metrics.ranked import recall_at_top_k as recall_at_top_k
+    from tfteach.lib.metrics.thresholds import auc as auc
+    from tfteach.lib.metrics.thresholds import false_negatives_at_thresholds as false_negatives_at_thresholds
+    from tfteach.lib.metrics.thresholds import false_positives_at_thresholds as false_positives_at_thresholds
+    from tfteach.lib.metrics.thresholds import precision_at_thresholds as precision_at_thresholds
+    from tfteach.lib.metrics.thresholds import recall_at_thresholds as recall_at_thresholds
+    from tfteach.lib.metrics.thresholds import sensitivity_at_specificity as sensitivity_at_specificity
+    from tfteach.lib.metrics.thresholds import specificity_at_sensitivity as specificity_at_sensitivity
+    from tfteach.lib.metrics.thresholds import true_negatives_at_thresholds as true_negatives_at_thresholds
+    from tfteach.lib.metrics.thresholds import true_positives_at_thresholds as true_positives_at_thresholds
 
 _LATER = {
-    "accuracy": ("tfteach.metrics.means", "accuracy"),
-    "auc": ("tfteach.metrics.thresholds", "auc"),
-    "average_precision_at_k": ("tfteach.metrics.ranked", "average_precision_at_k"),
-    "false_negatives": ("tfteach.metrics.counts", "false_negatives"),
-    "false_negatives_at_thresholds": ("tfteach.metrics.thresholds", "false_negatives_at_thresholds"),
-    "false_positives": ("tfteach.metrics.counts", "false_positives"),
-    "false_positives_at_thresholds": ("tfteach.metrics.thresholds", "false_positives_at_thresholds"),
-    "mean": ("tfteach.metrics.means", "mean"),
-    "mean_absolute_error": ("tfteach.metrics.means", "mean_absolute_error"),
-    "mean_cosine_distance": ("tfteach.metrics.means", "mean_cosine_distance"),
-    "mean_iou": ("tfteach.metrics.classes", "mean_iou"),
-    "mean_per_class_accuracy": ("tfteach.metrics.classes", "mean_per_class_accuracy"),
-    "mean_relative_error": ("tfteach.metrics.means", "mean_relative_error"),
-    "mean_squared_error": ("tfteach.metrics.means", "mean_squared_error"),
-    "mean_tensor": ("tfteach.metrics.means", "mean_tensor"),
-    "percentage_below": ("tfteach.metrics.means", "percentage_below"),
-    "precision": ("tfteach.metrics.counts", "precision"),
-    "precision_at_k": ("tfteach.metrics.ranked", "precision_at_k"),
-    "precision_at_thresholds": ("tfteach.metrics.thresholds", "precision_at_thresholds"),
-    "precision_at_top_k": ("tfteach.metrics.ranked", "precision_at_top_k"),
-    "recall": ("tfteach.metrics.counts", "recall"),
-    "recall_at_k": ("tfteach.metrics.ranked", "recall_at_k"),
-    "recall_at_thresholds": ("tfteach.metrics.thresholds", "recall_at_thresholds"),
-    "recall_at_top_k": ("tfteach.metrics.ranked", "recall_at_top_k"),
-    "root_mean_squared_error": ("tfteach.metrics.means", "root_mean_squared_error"),
-    "sensitivity_at_specificity": ("tfteach.metrics.thresholds", "sensitivity_at_specificity"),
-    "sparse_average_precision_at_k": ("tfteach.metrics.ranked", "average_precision_at_k"),
-    "sparse_precision_at_k": ("tfteach.metrics.ranked", "precision_at_k"),
-    "specificity_at_sensitivity": ("tfteach.metrics.thresholds", "specificity_at_sensitivity"),
-    "true_negatives": ("tfteach.metrics.counts", "true_negatives"),
-    "true_negatives_at_thresholds": ("tfteach.metrics.thresholds", "true_negatives_at_thresholds"),
-    "true_positives": ("tfteach.metrics.counts", "true_positives"),
-    "true_positives_at_thresholds": ("tfteach.metrics.thresholds", "true_positives_at_thresholds"),
+    "accuracy": ("tfteach.lib.metrics.means", "accuracy"),
+    "auc": ("tfteach.lib.metrics.thresholds", "auc"),
+    "average_precision_at_k": ("tfteach.lib.metrics.ranked", "average_precision_at_k"),
+    "false_negatives": ("tfteach.lib.metrics.counts", "false_negatives"),
+    "false_negatives_at_thresholds": ("tfteach.lib.metrics.thresholds", "false_negatives_at_thresholds"),
+    "false_positives": ("tfteach.lib.metrics.counts", "false_positives"),
+    "false_positives_at_thresholds": ("tfteach.lib.metrics.thresholds", "false_positives_at_thresholds"),
+    "mean": ("tfteach.lib.metrics.means", "mean"),
+    "mean_absolute_error": ("tfteach.lib.metrics.means", "mean_absolute_error"),
+    "mean_cosine_distance": ("tfteach.lib.metrics.means", "mean_cosine_distance"),
+    "mean_iou": ("tfteach.lib.metrics.classes", "mean_iou"),
+    "mean_per_class_accuracy": ("tfteach.lib.metrics.classes", "mean_per_class_accuracy"),
+    "mean_relative_error": ("tfteach.lib.metrics.means", "mean_relative_error"),
+    "mean_squared_error": ("tfteach.lib.metrics.means", "mean_squared_error"),
+    "mean_tensor": ("tfteach.lib.metrics.means", "mean_tensor"),
+    "percentage_below": ("tfteach.lib.metrics.means", "percentage_below"),
+    "precision": ("tfteach.lib.metrics.counts", "precision"),
+    "precision_at_k": ("tfteach.lib.metrics.ranked", "precision_at_k"),
+    "precision_at_thresholds": ("tfteach.lib.metrics.thresholds", "precision_at_thresholds"),
+    "precision_at_top_k": ("tfteach.lib.metrics.ranked", "precision_at_top_k"),
+    "recall": ("tfteach.lib.metrics.counts", "recall"),
+    "recall_at_k": ("tfteach.lib.metrics.ranked", "recall_at_k"),
+    "recall_at_thresholds": ("tfteach.lib.metrics.thresholds", "recall_at_thresholds"),
+    "recall_at_top_k": ("tfteach.lib.metrics.ranked", "recall_at_top_k"),
+    "root_mean_squared_error": ("tfteach.lib.metrics.means", "root_mean_squared_error"),
+    "sensitivity_at_specificity": ("tfteach.lib.metrics.thresholds", "sensitivity_at_specificity"),
+    "sparse_average_precision_at_k": ("tfteach.lib.metrics.ranked", "average_precision_at_k"),
+    "sparse_precision_at_k": ("tfteach.lib.metrics.ranked", "precision_at_k"),
+    "specificity_at_sensitivity": ("tfteach.lib.metrics.thresholds", "specificity_at_sensitivity"),
+    "true_negatives": ("tfteach.lib.metrics.counts", "true_negatives"),
+    "true_negatives_at_thresholds": ("tfteach.lib.metrics.thresholds", "true_negatives_at_thresholds"),
+    "true_positives": ("tfteach.lib.metrics.counts", "true_positives"),
+    "true_positives_at_thresholds": ("tfteach.lib.metrics.thresholds", "true_positives_at_thresholds"),
 }
 
 

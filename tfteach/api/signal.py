@@ -2,47 +2,47 @@
 
 from typing import TYPE_CHECKING
 
-from tfteach.legacy.renamed import absent as _absent
-from tfteach.ops.fourier import fft as fft
-from tfteach.ops.fourier import fft2d as fft2d
-from tfteach.ops.fourier import fft3d as fft3d
-from tfteach.ops.fourier import fftshift as fftshift
-from tfteach.ops.fourier import ifft as ifft
-from tfteach.ops.fourier import ifft2d as ifft2d
-from tfteach.ops.fourier import ifft3d as ifft3d
-from tfteach.ops.fourier import ifftshift as ifftshift
-from tfteach.ops.fourier import irfft as irfft
-from tfteach.ops.fourier import irfft2d as irfft2d
-from tfteach.ops.fourier import irfft3d as irfft3d
-from tfteach.ops.fourier import rfft as rfft
-from tfteach.ops.fourier import rfft2d as rfft2d
-from tfteach.ops.fourier import rfft3d as rfft3d
+from tfteach.compat.renamed import absent as _absent
+from tfteach.ops.signal.fft import fft as fft
+from tfteach.ops.signal.fft import fft2d as fft2d
+from tfteach.ops.signal.fft import fft3d as fft3d
+from tfteach.ops.signal.fft import fftshift as fftshift
+from tfteach.ops.signal.fft import ifft as ifft
+from tfteach.ops.signal.fft import ifft2d as ifft2d
+from tfteach.ops.signal.fft import ifft3d as ifft3d
+from tfteach.ops.signal.fft import ifftshift as ifftshift
+from tfteach.ops.signal.fft import irfft as irfft
+from tfteach.ops.signal.fft import irfft2d as irfft2d
+from tfteach.ops.signal.fft import irfft3d as irfft3d
+from tfteach.ops.signal.fft import rfft as rfft
+from tfteach.ops.signal.fft import rfft2d as rfft2d
+from tfteach.ops.signal.fft import rfft3d as rfft3d
 
 if TYPE_CHECKING:
-    from tfteach.signal.dct import dct as dct
-    from tfteach.signal.dct import idct as idct
-    from tfteach.signal.framing import frame as frame
-    from tfteach.signal.framing import overlap_and_add as overlap_and_add
-    from tfteach.signal.mel import linear_to_mel_weight_matrix as linear_to_mel_weight_matrix
-    from tfteach.signal.mel import mfccs_from_log_mel_spectrograms as mfccs_from_log_mel_spectrograms
-    from tfteach.signal.spectral import inverse_stft as inverse_stft
-    from tfteach.signal.spectral import inverse_stft_window_fn as inverse_stft_window_fn
-    from tfteach.signal.spectral import stft as stft
-    from tfteach.signal.windows import hamming_window as hamming_window
-    from tfteach.signal.windows import hann_window as hann_window
+    from tfteach.lib.signal.dct import dct as dct
+    from tfteach.lib.signal.dct import idct as idct
+    from tfteach.lib.signal.framing import frame as frame
+    from tfteach.lib.signal.framing import overlap_and_add as overlap_and_add
+    from tfteach.lib.signal.mel import linear_to_mel_weight_matrix as linear_to_mel_weight_matrix
+    from tfteach.lib.signal.mel import mfccs_from_log_mel_spectrograms as mfccs_from_log_mel_spectrograms
+    from tfteach.lib.signal.spectral import inverse_stft as inverse_stft
+    from tfteach.lib.signal.spectral import inverse_stft_window_fn as inverse_stft_window_fn
+    from tfteach.lib.signal.spectral import stft as stft
+    from tfteach.lib.signal.windows import hamming_window as hamming_window
+    from tfteach.lib.signal.windows import hann_window as hann_window
 
 _LATER = {
-    "dct": ("tfteach.signal.dct", "dct"),
-    "frame": ("tfteach.signal.framing", "frame"),
-    "hamming_window": ("tfteach.signal.windows", "hamming_window"),
-    "hann_window": ("tfteach.signal.windows", "hann_window"),
-    "idct": ("tfteach.signal.dct", "idct"),
-    "inverse_stft": ("tfteach.signal.spectral", "inverse_stft"),
-    "inverse_stft_window_fn": ("tfteach.signal.spectral", "inverse_stft_window_fn"),
-    "linear_to_mel_weight_matrix": ("tfteach.signal.mel", "linear_to_mel_weight_matrix"),
-    "mfccs_from_log_mel_spectrograms": ("tfteach.signal.mel", "mfccs_from_log_mel_spectrograms"),
-    "overlap_and_add": ("tfteach.signal.framing", "overlap_and_add"),
-    "stft": ("tfteach.signal.spectral", "stft"),
+    "dct": ("tfteach.lib.signal.dct", "dct"),
+    "frame": ("tfteach.lib.signal.framing", "frame"),
+    "hamming_window": ("tfteach.lib.signal.windows", "hamming_window"),
+    "hann_window": ("tfteach.lib.signal.windows", "hann_window"),
+    "idct": ("tfteach.lib.signal.dct", "idct"),
+    "inverse_stft": ("tfteach.lib.signal.spectral", "inverse_stft"),
+    "inverse_stft_window_fn": ("tfteach.lib.signal.spectral", "inverse_stft_window_fn"),
+    "linear_to_mel_weight_matrix": ("tfteach.lib.signal.mel", "linear_to_mel_weight_matrix"),
+    "mfccs_from_log_mel_spectrograms": ("tfteach.lib.signal.mel", "mfccs_from_log_mel_spectrograms"),
+    "overlap_and_add": ("tfteach.lib.signal.framing", "overlap_and_add"),
+    "stft": ("tfteach.lib.signal.spectral", "stft"),
 }
 
 

@@ -2,27 +2,27 @@
 
 from typing import TYPE_CHECKING
 
-from tfteach.legacy.renamed import absent as _absent
-from tfteach.ops.fourier import fft as fft
-from tfteach.ops.fourier import fft2d as fft2d
-from tfteach.ops.fourier import fft3d as fft3d
-from tfteach.ops.fourier import ifft as ifft
-from tfteach.ops.fourier import ifft2d as ifft2d
-from tfteach.ops.fourier import ifft3d as ifft3d
-from tfteach.ops.fourier import irfft as irfft
-from tfteach.ops.fourier import irfft2d as irfft2d
-from tfteach.ops.fourier import irfft3d as irfft3d
-from tfteach.ops.fourier import rfft as rfft
-from tfteach.ops.fourier import rfft2d as rfft2d
-from tfteach.ops.fourier import rfft3d as rfft3d
+from tfteach.compat.renamed import absent as _absent
+from tfteach.ops.signal.fft import fft as fft
+from tfteach.ops.signal.fft import fft2d as fft2d
+from tfteach.ops.signal.fft import fft3d as fft3d
+from tfteach.ops.signal.fft import ifft as ifft
+from tfteach.ops.signal.fft import ifft2d as ifft2d
+from tfteach.ops.signal.fft import ifft3d as ifft3d
+from tfteach.ops.signal.fft import irfft as irfft
+from tfteach.ops.signal.fft import irfft2d as irfft2d
+from tfteach.ops.signal.fft import irfft3d as irfft3d
+from tfteach.ops.signal.fft import rfft as rfft
+from tfteach.ops.signal.fft import rfft2d as rfft2d
+from tfteach.ops.signal.fft import rfft3d as rfft3d
 
 if TYPE_CHECKING:
-    from tfteach.signal.dct import dct as dct
-    from tfteach.signal.dct import idct as idct
+    from tfteach.lib.signal.dct import dct as dct
+    from tfteach.lib.signal.dct import idct as idct
 
 _LATER = {
-    "dct": ("tfteach.signal.dct", "dct"),
-    "idct": ("tfteach.signal.dct", "idct"),
+    "dct": ("tfteach.lib.signal.dct", "dct"),
+    "idct": ("tfteach.lib.signal.dct", "idct"),
 }
 
 

@@ -13,8 +13,8 @@ Names and order of the nodes are TF's, so that GraphDefs compare equal.
 Source: python/ops/gradients_util.py.
 """
 
+from tfteach.autodiff.gradient_registry import NotDifferentiable as NotDifferentiable
+from tfteach.autodiff.gradient_registry import RegisterGradient as RegisterGradient
 from tfteach.autodiff.gradients import AggregationMethod as AggregationMethod
 from tfteach.autodiff.gradients import UnconnectedGradients as UnconnectedGradients
 from tfteach.autodiff.gradients import gradients as gradients
-from tfteach.autodiff.rules import NotDifferentiable as NotDifferentiable
-from tfteach.autodiff.rules import RegisterGradient as RegisterGradient

@@ -11,13 +11,13 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
-from tfteach.autodiff.rules import RegisterGradient
+from tfteach.autodiff.gradient_registry import RegisterGradient
 from tfteach.framework.convert import convert
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.ops.array import identity, identity_n
-from tfteach.ops.exponential import sigmoid
+from tfteach.ops.core.identity_reshape import identity, identity_n
+from tfteach.ops.math.exponential import sigmoid
 
 _numbers = itertools.count()
 VARIABLES = frozenset(("Variable", "VariableV2", "VarHandleOp"))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from enum import Enum
 from typing import Any
 
-from tfteach.autodiff.pieces import Gradient
-from tfteach.autodiff.walk import BackwardWalk
+from tfteach.autodiff.backward_traversal import BackwardWalk
+from tfteach.autodiff.seed_gradients import Gradient
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.indexed_slices import convert_n

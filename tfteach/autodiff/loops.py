@@ -10,17 +10,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from tfteach.autodiff.loop_parts import (
+from tfteach.autodiff.loop_counters import (
     add_accumulator,
     add_backward_counter,
     add_forward_counter,
     inside,
     shape_node,
 )
-from tfteach.autodiff.pieces import Gradient, zeros_outside_loop
+from tfteach.autodiff.seed_gradients import Gradient, zeros_outside_loop
 from tfteach.framework import dtypes
 from tfteach.framework import shape as shapes
-from tfteach.framework.contexts import (
+from tfteach.framework.constant_values import constant_value, handle_dtype
+from tfteach.framework.control_flow_context import (
     is_constant_enter,
     is_loop_exit,
     is_loop_switch,
@@ -30,11 +31,10 @@ from tfteach.framework.convert import convert
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.op import OPS
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.framework.static import constant_value, handle_dtype
-from tfteach.ops.constant import constant
-from tfteach.ops.fill import zeros
-from tfteach.ops.flow_grad import switch_colocated
-from tfteach.ops.stack import StackPopV2, StackPushV2, StackV2
+from tfteach.ops.core.constant import constant
+from tfteach.ops.core.control_flow_grad import switch_colocated
+from tfteach.ops.core.fill import zeros
+from tfteach.ops.core.loop_stacks import StackPopV2, StackPushV2, StackV2
 
 _PASSING = frozenset(("Switch", "RefSwitch", "Identity", "RefIdentity"))
 

@@ -12,16 +12,19 @@ from typing import Any
 
 from tfteach.control.tensor_array import arrays_again, flow_of
 from tfteach.framework import dtypes, nest
-from tfteach.framework.contexts import ControlFlowContext, contains, is_loop_exit
+from tfteach.framework.constant_values import constant_value
+from tfteach.framework.control_flow_context import (
+    ControlFlowContext,
+    contains,
+    is_loop_exit,
+)
 from tfteach.framework.convert import convert
 from tfteach.framework.export import export
+from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.indexed_slices import IndexedSlices
-from tfteach.framework.keys import GraphKeys
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
-from tfteach.framework.static import constant_value
-from tfteach.ops.cast import cast
-from tfteach.ops.flow import (
+from tfteach.ops.core.control_flow_ops import (
     Merge,
     RefMerge,
     RefSwitch,
@@ -30,6 +33,7 @@ from tfteach.ops.flow import (
     is_slices,
     with_dependencies,
 )
+from tfteach.ops.math.cast import cast
 
 Branch = Callable[[], Any]
 

@@ -18,11 +18,11 @@ from tfteach.framework.graph import get_default_graph
 from tfteach.framework.op import OPS
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
-from tfteach.ops.cast import cast
-from tfteach.ops.constant import constant
-from tfteach.ops.debug import Assert as AssertOp
-from tfteach.ops.flow import no_op
-from tfteach.ops.reductions import reduce_sum
+from tfteach.ops.core.constant import constant
+from tfteach.ops.core.control_flow_ops import no_op
+from tfteach.ops.debug.print_assert import Assert as AssertOp
+from tfteach.ops.math.cast import cast
+from tfteach.ops.math.reduce_functions import reduce_sum
 
 
 @export("Assert", "debugging.Assert")

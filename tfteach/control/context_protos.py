@@ -10,18 +10,21 @@ from typing import Any
 
 from tfteach.control.branch import CondContext
 from tfteach.control.loop import WhileContext
-from tfteach.framework import protos
-from tfteach.framework.contexts import ControlFlowContext, is_loop_enter
+from tfteach.framework.control_flow_context import ControlFlowContext, is_loop_enter
+from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.graph import Graph
-from tfteach.framework.keys import GraphKeys
-from tfteach.framework.meta_graph import ProtoFunctions, register_proto_functions
+from tfteach.framework.graph_keys import GraphKeys
+from tfteach.framework.graphdef.meta_graph import (
+    ProtoFunctions,
+    register_proto_functions,
+)
 from tfteach.framework.operation import Tensor
-from tfteach.framework.stacks import get_default_graph
+from tfteach.framework.protos import pool
 
 
 def cond_proto(context: CondContext, export_scope: str | None = None) -> Any:
     """The CondContextDef of a branch."""
-    found = protos.message("CondContextDef")(
+    found = pool.message("CondContextDef")(
         context_name=context.name,
         pred_name=context.pred.name,
         pivot_name=context.pivot.name,
@@ -34,7 +37,7 @@ def cond_proto(context: CondContext, export_scope: str | None = None) -> Any:
 
 def while_proto(context: WhileContext, export_scope: str | None = None) -> Any:
     """The WhileContextDef of a loop."""
-    found = protos.message("WhileContextDef")(
+    found = pool.message("WhileContextDef")(
         context_name=context.name,
         parallel_iterations=context.parallel_iterations,
         back_prop=context.back_prop,
@@ -56,7 +59,7 @@ def _name(tensor: Tensor | None) -> str:
 
 
 def _values_proto(context: ControlFlowContext) -> Any:
-    found = protos.message("ValuesDef")(values=sorted(t.name for t in context.values))
+    found = pool.message("ValuesDef")(values=sorted(t.name for t in context.values))
     for outside, inside in context.external_values.items():
         found.external_values[outside.name] = inside.name
     return found

@@ -16,28 +16,28 @@ from tfteach.framework.dtypes import bool_, float32, int32, int64
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
-from tfteach.ops.arrange import transpose
-from tfteach.ops.array import expand_dims, reshape
-from tfteach.ops.cast import cast
-from tfteach.ops.choose import where
-from tfteach.ops.compare import equal, logical_and, not_equal
-from tfteach.ops.ctc import ctc_loss
-from tfteach.ops.diagonal import eye
-from tfteach.ops.exponential import exp, log
-from tfteach.ops.fill import fill, ones_like, zeros
-from tfteach.ops.index import boolean_mask
-from tfteach.ops.join import concat
-from tfteach.ops.order import unique
-from tfteach.ops.pack import stack
-from tfteach.ops.padding import pad
-from tfteach.ops.reductions import reduce_max, reduce_sum
-from tfteach.ops.scan import range as range_of
-from tfteach.ops.scatter import scatter_nd
-from tfteach.ops.shapes import shape
-from tfteach.ops.softmax import log_softmax
-from tfteach.ops.sparse import SparseTensor
-from tfteach.ops.spread import one_hot, sequence_mask, tile
-from tfteach.ops.statistics import reduce_logsumexp
+from tfteach.ops.array.concat_split import concat
+from tfteach.ops.array.gather import boolean_mask
+from tfteach.ops.array.padding import pad
+from tfteach.ops.array.scatter_nd import scatter_nd
+from tfteach.ops.array.tile_broadcast import one_hot, sequence_mask, tile
+from tfteach.ops.array.top_k_unique import unique
+from tfteach.ops.array.transpose_reverse import transpose
+from tfteach.ops.array.where_select import where
+from tfteach.ops.core.fill import fill, ones_like, zeros
+from tfteach.ops.core.identity_reshape import expand_dims, reshape
+from tfteach.ops.core.shape_ops import shape
+from tfteach.ops.core.sparse_tensor import SparseTensor
+from tfteach.ops.core.stack_unstack import stack
+from tfteach.ops.linalg.matrix_diag import eye
+from tfteach.ops.math.cast import cast
+from tfteach.ops.math.compare import equal, logical_and, not_equal
+from tfteach.ops.math.cumsum import range as range_of
+from tfteach.ops.math.exponential import exp, log
+from tfteach.ops.math.reduce_functions import reduce_max, reduce_sum
+from tfteach.ops.math.statistics import reduce_logsumexp
+from tfteach.ops.nn.ctc_loss import ctc_loss
+from tfteach.ops.nn.softmax import log_softmax
 
 # In place of log 0 where that is multiplied by a mask.
 _LOG_OF_NEARLY_NONE = float(np.float32(np.log(1e-307)))

@@ -20,9 +20,9 @@ from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape
-from tfteach.ops.adjoint import upward
-from tfteach.ops.constant import constant
-from tfteach.ops.shapes import shape as shape_of
+from tfteach.ops.core.broadcast_gradients import upward
+from tfteach.ops.core.constant import constant
+from tfteach.ops.core.shape_ops import shape as shape_of
 
 Function = Callable[..., Any]
 

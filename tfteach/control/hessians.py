@@ -10,10 +10,10 @@ from tfteach.control.tensor_array import TensorArray
 from tfteach.framework.dtypes import int32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
-from tfteach.ops.array import reshape
-from tfteach.ops.constant import constant
-from tfteach.ops.join import concat
-from tfteach.ops.shapes import shape, size
+from tfteach.ops.array.concat_split import concat
+from tfteach.ops.core.constant import constant
+from tfteach.ops.core.identity_reshape import reshape
+from tfteach.ops.core.shape_ops import shape, size
 
 
 @export("hessians")

@@ -13,8 +13,7 @@ from typing import Any
 from tfteach.control.branch import carry_in, merge, switch_colocated
 from tfteach.control.tensor_array import arrays_again, flow_of
 from tfteach.framework import nest
-from tfteach.framework.attr_value import c_name
-from tfteach.framework.contexts import (
+from tfteach.framework.control_flow_context import (
     ControlFlowContext,
     is_constant_enter,
     is_loop_exit,
@@ -24,13 +23,14 @@ from tfteach.framework.convert import convert
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.graph import Graph
-from tfteach.framework.keys import GraphKeys
+from tfteach.framework.graph_keys import GraphKeys
+from tfteach.framework.graphdef.attr_value import c_name
 from tfteach.framework.op import OPS
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape, TensorShape
-from tfteach.ops.constant import constant
-from tfteach.ops.flow import LoopCond, enter, forward, is_slices
+from tfteach.ops.core.constant import constant
+from tfteach.ops.core.control_flow_ops import LoopCond, enter, forward, is_slices
 
 
 class WhileContext(ControlFlowContext):

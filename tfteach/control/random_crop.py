@@ -13,9 +13,11 @@ from tfteach.framework.dtypes import int32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
-from tfteach.ops import flow, shapes, slicing
-from tfteach.ops.random import random_uniform
-from tfteach.ops.reductions import reduce_all
+from tfteach.ops.array import slicing
+from tfteach.ops.core import shape_ops
+from tfteach.ops.core.control_flow_ops import with_dependencies
+from tfteach.ops.math.reduce_functions import reduce_all
+from tfteach.ops.random.random_ops import random_uniform
 
 
 @export("random_crop", "image.random_crop")
@@ -36,12 +38,12 @@ def random_crop(
     with name_scope(name, "random_crop", [value, size]) as scope:
         value = convert(value, None, "value")
         size = convert(size, int32, "size")
-        shape = shapes.shape(value)
+        shape = shape_ops.shape(value)
         words = ["Need value.shape >= size, got ", shape, size]
         check = Assert(reduce_all(shape >= size), words, summarize=1000)
-        shape = flow.with_dependencies([check], shape)
+        shape = with_dependencies([check], shape)
         limit = shape - size + 1
         offset = random_uniform(
-            shapes.shape(shape), dtype=size.dtype, maxval=size.dtype.max, seed=seed
+            shape_ops.shape(shape), dtype=size.dtype, maxval=size.dtype.max, seed=seed
         )
         return slicing.slice(value, offset % limit, size, name=scope)

@@ -10,6 +10,7 @@ from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from tfteach.framework import dtypes
+from tfteach.framework.constant_values import constant_value
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import DType, as_dtype
 from tfteach.framework.export import export
@@ -22,11 +23,10 @@ from tfteach.framework.scope import (
     name_scope,
 )
 from tfteach.framework.shape import TensorShape
-from tfteach.framework.static import constant_value
-from tfteach.ops.cast import cast
-from tfteach.ops.scan import range as range_
-from tfteach.ops.shapes import shape as shape_of
-from tfteach.ops.tensor_array import (
+from tfteach.ops.core.shape_ops import shape as shape_of
+from tfteach.ops.math.cast import cast
+from tfteach.ops.math.cumsum import range as range_
+from tfteach.ops.state.tensor_array_ops import (
     TensorArrayCloseV3,
     TensorArrayConcatV3,
     TensorArrayGatherV3,

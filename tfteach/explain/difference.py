@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from tfteach.explain.outline import attr_proto_text
+from tfteach.explain.graph_rows import attr_proto_text
 from tfteach.framework.graph import Graph
 
 MOST_LINES = 40

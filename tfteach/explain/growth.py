@@ -2,7 +2,7 @@
 
 A program has two clocks: building moves the one, running the other. A graph that keeps
 growing while it is run is the mark of lazy loading: ops are built in the loop that runs
-them. The verdict is in lazy.py, what is built twice in twins.py.
+them. The verdict is in lazy_loading.py, what is built twice in duplicate_ops.py.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tfteach.explain.twins import Group, Twins
+from tfteach.explain.duplicate_ops import Group, Twins
 from tfteach.framework.build import user_frame
 from tfteach.framework.graph import Graph, OpAdded, Operation, SessionRun, SourceLine
-from tfteach.framework.graphdef import node_size
+from tfteach.framework.graphdef.graph_def import node_size
 from tfteach.framework.operation import decode_source
 
 if TYPE_CHECKING:
-    from tfteach.explain.lazy import Embedded, Verdict
+    from tfteach.explain.lazy_loading import Embedded, Verdict
 
 
 # Programs that run in turns from several lines are noted run by run up to here; beyond,
@@ -228,19 +228,19 @@ class Growth:
     @property
     def constants(self) -> list[Embedded]:
         """Large values that a line put into the graph more than once."""
-        from tfteach.explain.lazy import embedded_again
+        from tfteach.explain.lazy_loading import embedded_again
 
         return embedded_again(self)
 
     @property
     def verdict(self) -> Verdict:
         """Whether this is lazy loading, which line does it, and what to do."""
-        from tfteach.explain.lazy import judge
+        from tfteach.explain.lazy_loading import judge
 
         return judge(self)
 
     def __str__(self) -> str:
-        from tfteach.explain.lazy import text_of
+        from tfteach.explain.lazy_loading import text_of
 
         return text_of(self)
 

@@ -13,10 +13,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from tfteach.engine.devices.memory_ledger import LedgerEvent, show_bytes
 from tfteach.explain.placement import label_of
 from tfteach.explain.timing import half_of_copy
 from tfteach.framework.graph import OpAdded, SessionRun
-from tfteach.runtime.ledger import LedgerEvent, show_bytes
 
 MOST_POINTS = 4000
 MOST_LISTED = 12

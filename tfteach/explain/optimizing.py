@@ -6,21 +6,21 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from tfteach.explain.outline import value_text
+from tfteach.engine.devices.array_module import to_host
+from tfteach.engine.execute.compile import compile_step
+from tfteach.engine.execute.kernel_context import Resources
+from tfteach.engine.flow.guards import UnstructuredError
+from tfteach.engine.flow.structured_control_flow import recover
+from tfteach.engine.fusion.fuse_large import FusedKernel
+from tfteach.engine.optimize.fold_constants import fold_constants
+from tfteach.engine.optimize.merge_duplicates import merge_duplicates
+from tfteach.engine.optimize.remove_dead import remove_dead
+from tfteach.engine.optimize.remove_identities import remove_identities
+from tfteach.engine.optimize.specialize import specialize
+from tfteach.engine.plan.prune import prune
+from tfteach.engine.plan.step import Change, Edge, Node, Step, build_step
+from tfteach.explain.graph_rows import value_text
 from tfteach.explain.pruning import Fetch, elements_of
-from tfteach.runtime.compile import compile_step
-from tfteach.runtime.context import Resources
-from tfteach.runtime.fuse import FusedKernel
-from tfteach.runtime.guards import UnstructuredError
-from tfteach.runtime.optimize.fold_constants import fold_constants
-from tfteach.runtime.optimize.merge_duplicates import merge_duplicates
-from tfteach.runtime.optimize.remove_dead import remove_dead
-from tfteach.runtime.optimize.remove_identities import remove_identities
-from tfteach.runtime.optimize.specialize import specialize
-from tfteach.runtime.prune import prune
-from tfteach.runtime.recover import recover
-from tfteach.runtime.step import Change, Edge, Node, Step, build_step
-from tfteach.runtime.xp import to_host
 
 MOST_CHANGES = 12
 

@@ -6,19 +6,19 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from tfteach.engine.devices.devices import Device
+from tfteach.engine.devices.memory_ledger import show_bytes
+from tfteach.engine.optimize import optimize
+from tfteach.engine.plan.partition import Recv, Transfers, partition
+from tfteach.engine.plan.place import Placement
+from tfteach.engine.plan.prune import prune
+from tfteach.engine.plan.step import Node, Step, build_step
 from tfteach.explain.pruning import Fetch, elements_of
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.graph import Operation, Tensor
 from tfteach.framework.shape import Shape, size_of
-from tfteach.runtime.devices import Device
-from tfteach.runtime.ledger import show_bytes
-from tfteach.runtime.optimize import optimize
-from tfteach.runtime.partition import Recv, Transfers, partition
-from tfteach.runtime.place import Placement
-from tfteach.runtime.prune import prune
-from tfteach.runtime.step import Node, Step, build_step
 
-# What a reason begins with (runtime/place.py) -> its kind, in words for a legend.
+# What a reason begins with (engine/plan/place.py) -> its kind, in words for a legend.
 KINDS = {
     "explicit": "asked for",
     "colocated with": "colocated",

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from tfteach.engine.plan.prune import prune
 from tfteach.framework.graph import Graph, Operation, Tensor
-from tfteach.runtime.prune import prune
 
 Fetch = Operation | Tensor | str
 

@@ -8,9 +8,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
+from tfteach.engine.plan.prune import prune
+from tfteach.engine.plan.step import Node, Step, build_step, writes
 from tfteach.explain.pruning import Fetch, elements_of
-from tfteach.runtime.prune import prune
-from tfteach.runtime.step import Node, Step, build_step, writes
 
 VARIABLES = ("Variable", "VariableV2", "VarHandleOp")
 MOST_IN_ORDER = 16  # of the ops of a run, in words
@@ -230,8 +230,9 @@ Before = dict[Node, set[Node]]
 def _tell_reads_apart(step: Step) -> None:
     """Drop reads that nothing takes any more, and give second ones names of their own.
 
-    An op behind a write has its own read of the variable (runtime/late_reads.py): the
-    first one may be left without anybody who waits for it.
+    An op behind a write has its own read of the variable
+    (engine/plan/reads_after_writes.py): the first one may be left without anybody who
+    waits for it.
     """
     used = {edge.node for edge in step.fetches} | set(step.targets)
     for node in step.nodes:

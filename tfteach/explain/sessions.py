@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tfteach.explain.outline import value_text
+from tfteach.engine.devices.array_module import to_host
+from tfteach.engine.session.base_session import BaseSession
+from tfteach.engine.session.session import open_sessions
+from tfteach.explain.graph_rows import value_text
 from tfteach.framework.build import user_line
 from tfteach.framework.graph import Graph, OpAdded, Operation, SessionRun, SourceLine
-from tfteach.framework.resource import Cell
-from tfteach.runtime.xp import to_host
-from tfteach.session.base import BaseSession
-from tfteach.session.session import open_sessions
+from tfteach.framework.variable_cell import Cell
 
 VARIABLES = frozenset(("Variable", "VariableV2", "VarHandleOp"))
 UNINITIALIZED = "uninitialized"

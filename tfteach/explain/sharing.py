@@ -8,12 +8,12 @@ from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from tfteach.framework.graph import Graph, SourceLine, get_default_graph
-from tfteach.framework.keys import GraphKeys
+from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Operation, decode_source
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape import text as shape_text
-from tfteach.variable_scope.opening import store_of
-from tfteach.variable_scope.store import Request
+from tfteach.variables.scope.get_variable import store_of
+from tfteach.variables.scope.store import Request
 
 TRAINABLE = GraphKeys.TRAINABLE_VARIABLES
 VARIABLES = frozenset(("Variable", "VariableV2", "VarHandleOp"))

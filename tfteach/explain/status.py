@@ -10,11 +10,11 @@ import sys
 from importlib import metadata
 from typing import NamedTuple
 
+from tfteach.engine.devices.devices import local_devices
+from tfteach.engine.devices.memory_ledger import show_bytes
+from tfteach.engine.session.session import open_sessions
 from tfteach.framework import threads
-from tfteach.framework.stacks import get_default_graph, get_default_session
-from tfteach.runtime.devices import local_devices
-from tfteach.runtime.ledger import show_bytes
-from tfteach.session.session import open_sessions
+from tfteach.framework.defaults import get_default_graph, get_default_session
 
 # module -> what it is for, and how to get it
 EXTRAS = {

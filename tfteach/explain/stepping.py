@@ -12,18 +12,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tfteach.explain.alive import Alive
+from tfteach.engine.devices.array_module import to_host
+from tfteach.engine.devices.memory_ledger import show_bytes
+from tfteach.engine.execute.instruction import Instruction
+from tfteach.engine.execute.program import Turns, ValueObserver
+from tfteach.engine.plan.step import FORWARDING, Edge, Node
+from tfteach.engine.session.fetches import Fetches
+from tfteach.explain.live_bytes import Alive
 from tfteach.explain.placement import label_of
-from tfteach.explain.seen import WHOLE, Seen, figures_of, is_array, kind_of, words_of
+from tfteach.explain.value_summary import (
+    WHOLE,
+    Seen,
+    figures_of,
+    is_array,
+    kind_of,
+    words_of,
+)
 from tfteach.framework.errors import OpError
 from tfteach.framework.graph import Graph
-from tfteach.framework.resource import Cell
-from tfteach.runtime.execute import Turns, ValueObserver
-from tfteach.runtime.instruction import Instruction
-from tfteach.runtime.ledger import show_bytes
-from tfteach.runtime.step import FORWARDING, Edge, Node
-from tfteach.runtime.xp import to_host
-from tfteach.session.fetches import Fetches
+from tfteach.framework.variable_cell import Cell
 
 MAX_BYTES = 64 << 20
 MAX_STEPS = 100_000
@@ -322,7 +329,7 @@ def _names_in(graph: Graph, fetches: Any) -> list[str]:
 
 
 class _Recorder(ValueObserver):
-    """An observer of a run (`runtime.execute.StepObserver`)."""
+    """An observer of a run (`engine.execute.program.StepObserver`)."""
 
     def __init__(self, when: When | None, max_bytes: int, max_steps: int) -> None:
         self.steps: list[Step] = []

@@ -6,9 +6,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from tfteach import protos
+from tfteach.engine.devices.memory_ledger import show_bytes
 from tfteach.explain.placement import label_of
-from tfteach.runtime.ledger import show_bytes
+from tfteach.framework import protos
 
 _FRAME = ("_Arg", "_Retval")
 # What TensorFlow calls the feed of x:0, and the halves of copies.

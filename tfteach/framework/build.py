@@ -1,6 +1,7 @@
 """From an `Op` and its inputs to a node: convert, check types, infer, name, append.
 
-Conversion is in `inputs.py`; types and shapes, with their checks, in `infer.py`.
+Conversion is in `input_conversion.py`; types and shapes, with their checks, in
+`shape_inference.py`.
 Source: python/framework/op_def_library.py.
 """
 
@@ -11,10 +12,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from tfteach.framework import op as op_module
-from tfteach.framework.contexts import check_inputs
+from tfteach.framework.control_flow_context import check_inputs
+from tfteach.framework.defaults import default_graph, get_default_graph
 from tfteach.framework.graph import Graph
-from tfteach.framework.infer import infer
-from tfteach.framework.inputs import convert_inputs
+from tfteach.framework.input_conversion import convert_inputs
 from tfteach.framework.op import Op
 from tfteach.framework.operation import (
     Operation,
@@ -23,7 +24,7 @@ from tfteach.framework.operation import (
     decode_source,
 )
 from tfteach.framework.scope import ScopeState, graph_of, is_valid_name, name_text
-from tfteach.framework.stacks import default_graph, get_default_graph
+from tfteach.framework.shape_inference import infer
 
 _OWN_FILES: dict[str, bool] = {}
 _PACKAGE = __file__[: -len("framework/build.py")]

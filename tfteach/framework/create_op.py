@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from tfteach.framework import protos
 from tfteach.framework.build import create
 from tfteach.framework.graph import Graph
-from tfteach.framework.node_reader import NodeReader, UnknownOpError
+from tfteach.framework.graphdef.import_node import NodeReader, UnknownOpError
 from tfteach.framework.op import OPS, Op
 from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.protos import pool
 from tfteach.framework.scope import is_valid_name
 
 
@@ -40,7 +40,7 @@ def create_op(
         raise ValueError(f"'{full_name}' is not a valid node name")
     if graph.find_operation(full_name) is not None:
         raise ValueError(f"Duplicate node name in graph: '{full_name}'")
-    node = protos.message("NodeDef")(name=full_name, op=op_type)
+    node = pool.message("NodeDef")(name=full_name, op=op_type)
     for key, value in (attrs or {}).items():
         if not hasattr(value, "WhichOneof"):
             raise TypeError(

@@ -1,7 +1,7 @@
 """`tf.DeviceSpec`, and how the names of `tf.device` scopes are merged.
 
 Building a graph only merges and prints names; whether a device exists is found out when
-a session places the graph (runtime/device_name.py).
+a session places the graph (engine/devices/device_name.py).
 Source: python/framework/device.py, device_spec.py (API, merge rules and messages).
 """
 

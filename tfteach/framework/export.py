@@ -2,8 +2,9 @@
 
     python tfteach/framework/export.py --write
 
-writes plain `from tfteach.ops.math import matmul as matmul` modules, so that editors
-and type checkers see ordinary imports and starting up costs no look-ups.  What is in
+writes plain `from tfteach.ops.math.binary import matmul as matmul` modules, so that
+editors and type checkers see ordinary imports and starting up costs no look-ups.  What
+is in
 one of the packages `LATER` is imported at its first use: it makes a third of all code,
 and a program uses little of it.
 """
@@ -51,9 +52,11 @@ def export_value(module: str, **names: str) -> None:
             content[attribute] = warned
 
 
+# What a program uses little of: imported at its first use.
 LATER = frozenset(
-    "contrib distributions examples image layers losses lookup metrics rnn "
-    "signal".split()
+    f"tfteach.{package}"
+    for package in "compat.examples lib.contrib lib.distributions lib.image "
+    "lib.layers lib.losses lib.lookup lib.metrics lib.rnn lib.signal".split()
 )
 
 _HEAD = (
@@ -105,7 +108,7 @@ def _now_and_later(
 
 
 def _is_later(target: tuple[str, str]) -> bool:
-    return target[0].split(".")[1] in LATER
+    return ".".join(target[0].split(".")[:3]) in LATER
 
 
 def _waits(package: str, modules: dict[str, _Targets]) -> bool:
@@ -129,7 +132,7 @@ def _text(package: str, now: _Targets, later: _Targets, own_getattr: bool) -> st
         text += "from typing import TYPE_CHECKING\n\n"
     at_once = dict(now)
     if not own_getattr:
-        at_once["_absent"] = ("tfteach.legacy.renamed", "absent")
+        at_once["_absent"] = ("tfteach.compat.renamed", "absent")
     text += imports(at_once)
     if later:
         text += "\nif TYPE_CHECKING:\n" + imports(later, "    ")

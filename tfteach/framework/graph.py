@@ -13,6 +13,7 @@ import weakref
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
+from tfteach.framework.defaults import default_graph, get_default_graph
 from tfteach.framework.export import export_value
 from tfteach.framework.graph_collections import GraphCollections
 from tfteach.framework.graph_scopes import GraphScopes
@@ -25,10 +26,9 @@ from tfteach.framework.observers import (
     observers_of_new,
 )
 from tfteach.framework.operation import Operation, SourceLine, Tensor
-from tfteach.framework.stacks import default_graph, get_default_graph
 
 if TYPE_CHECKING:
-    from tfteach.framework.static import KnownValues
+    from tfteach.framework.constant_values import KnownValues
 
 __all__ = [
     "Graph",
@@ -97,7 +97,7 @@ class Graph(GraphCollections, GraphScopes):
     @property
     def graph_def_versions(self) -> Any:
         """The VersionDef that exported GraphDefs carry."""
-        from tfteach.framework.graphdef import versions
+        from tfteach.framework.graphdef.graph_def import versions
 
         return versions()
 
@@ -200,10 +200,10 @@ class Graph(GraphCollections, GraphScopes):
         return Subscription(self, callback)
 
     def known_values(self) -> KnownValues:
-        """What was found of values before any run (framework/static.py)."""
+        """What was found of values before any run (framework/constant_values.py)."""
         known = self.known
         if known is None:
-            from tfteach.framework.static import KnownValues
+            from tfteach.framework.constant_values import KnownValues
 
             known = self.known = KnownValues()
         return known
@@ -403,7 +403,7 @@ class Graph(GraphCollections, GraphScopes):
 
         return create_op(self, op_type, inputs, name, attrs)
 
-    # ---- GraphDef (framework/graphdef.py)
+    # ---- GraphDef (framework/graphdef/graph_def.py)
 
     def as_graph_def(
         self, from_version: int | None = None, add_shapes: bool = False
@@ -414,7 +414,7 @@ class Graph(GraphCollections, GraphScopes):
           from_version: has no effect, as in TF 1.15: all operations are written.
           add_shapes: give each node an `_output_shapes` attribute.
         """
-        from tfteach.framework.graphdef import as_graph_def
+        from tfteach.framework.graphdef.graph_def import as_graph_def
 
         return as_graph_def(self, add_shapes)
 

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from tfteach.framework.constant_values import constant_value
 from tfteach.framework.convert import convert, register_tensor_conversion_function
 from tfteach.framework.dtypes import DType
 from tfteach.framework.export import export
 from tfteach.framework.graph import Graph, Operation, Tensor
 from tfteach.framework.op import OPS
 from tfteach.framework.operation import consumers_of_all
-from tfteach.framework.static import constant_value
 
 
 @export("IndexedSlices")

@@ -304,14 +304,14 @@ class Operation:
     @property
     def node_def(self) -> Any:
         """This node as a NodeDef proto."""
-        from tfteach.framework.graphdef import node_def
+        from tfteach.framework.graphdef.graph_def import node_def
 
         return node_def(self)
 
     @property
     def op_def(self) -> Any:
         """The OpDef proto of this node's type."""
-        from tfteach.framework.op_def import op_def
+        from tfteach.framework.graphdef.op_def import op_def
 
         return op_def(type(self.spec))
 
@@ -326,7 +326,7 @@ class Operation:
           TypeError: `name` is no string.
           ValueError: there is no such attribute.
         """
-        from tfteach.framework.graphdef import attribute
+        from tfteach.framework.graphdef.graph_def import attribute
 
         if not isinstance(name, str | bytes):
             raise TypeError(f"get_attr takes an attribute's name, a str, got {name!r}")
@@ -350,7 +350,7 @@ class Operation:
 
     def _set_attr(self, name: str, value: Any) -> None:
         """Set an attribute to a Python value or an AttrValue proto."""
-        from tfteach.framework.graphdef import set_attribute
+        from tfteach.framework.graphdef.graph_def import set_attribute
 
         set_attribute(self, name, value)
 
@@ -418,7 +418,7 @@ def consumers_of_all(tensors: Iterable[Any]) -> list[Operation]:
 
 def evaluate(target: Any, feed_dict: Any, session: Any) -> Any:
     """Run `target` in the given or the default session."""
-    from tfteach.framework.stacks import get_default_session
+    from tfteach.framework.defaults import get_default_session
 
     what, call, graph = (
         ("evaluate tensor", "eval()", target.graph)

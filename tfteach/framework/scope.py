@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from tfteach.framework.defaults import get_default_graph, has_default_graph
 from tfteach.framework.device import (
     DeviceSpecV2,
     merge_names,
@@ -27,7 +28,6 @@ from tfteach.framework.device import (
     written_name,
 )
 from tfteach.framework.export import export_value
-from tfteach.framework.stacks import get_default_graph, has_default_graph
 
 if TYPE_CHECKING:
     from tfteach.framework.graph import Graph

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from tfteach.framework import buffers
+from tfteach.framework import large_array_pool
 
 _T = TypeVar("_T")
 
@@ -135,7 +135,7 @@ def by_rows(
     if array.size < LARGE or step >= len(array):
         return function(array)
     first = function(array[:step])
-    result = buffers.empty((len(array), *first.shape[1:]), first.dtype)
+    result = large_array_pool.empty((len(array), *first.shape[1:]), first.dtype)
     result[:step] = first
 
     def run(starts: Sequence[int]) -> None:

@@ -4,8 +4,8 @@ An exception can end a run between any two of its writes: an op fails, a time li
 reached, the user interrupts.  What the run has replaced by then is put back, from a log
 of what was there.  An update in place of a large array cannot be put back without a
 copy of the array, so the compiler defers those that the rest of the run cannot observe
-(runtime/deferral.py) to the run's last instruction, `commit`, which Ctrl-C does not
-interrupt.
+(engine/plan/deferred_updates.py) to the run's last instruction, `commit`, which Ctrl-C
+does not interrupt.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from tfteach.framework.errors import DeadlineExceededError
 
 if TYPE_CHECKING:
-    from tfteach.framework.resource import Cell
+    from tfteach.framework.variable_cell import Cell
 
 T = TypeVar("T")
 

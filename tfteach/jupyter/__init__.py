@@ -1,8 +1,8 @@
 """Graphs in a notebook.
 
 Enters: graphs, and what tfteach.explain says of them. Leaves: widgets and pictures.
-Read still.py, picture.py (still pictures), growing.py (growth on its way to the page),
-widgets/graph.py (the live view), display.py (what a cell shows), magics/.
+Read static_picture.py, picture.py (still pictures), graph_stream.py (growth on its way
+to the page), widgets/graph.py (the live view), display.py (what a cell shows), magics/.
 """
 
 from importlib import import_module

@@ -2,7 +2,7 @@
 
 They are two outputs. A saved widget without its kernel is an error message in
 JupyterLab, whatever else its output holds, so the picture needs an output of its own;
-while the live view is mounted the picture hides (see STYLE in bundle.py).
+while the live view is mounted the picture hides (see STYLE in mime_bundle.py).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 import traceback
 from typing import Any, Protocol
 
-from tfteach.explain.outline import plain_source
+from tfteach.explain.graph_rows import plain_source
 from tfteach.framework.graph import SourceLine
 
 

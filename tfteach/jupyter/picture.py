@@ -16,8 +16,8 @@ from collections import Counter
 from functools import lru_cache
 from typing import Any
 
-from tfteach.explain.tree import Box, Lane
-from tfteach.jupyter.still import (
+from tfteach.explain.scope_tree import Box, Lane
+from tfteach.jupyter.static_picture import (
     Still,
     clip,
     kind_of,

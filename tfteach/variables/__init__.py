@@ -2,11 +2,11 @@
 
 In: initial values; out: `Variable` objects, which convert to the tensors that read
 them. Read `base.py` (the public class, and which kind a call makes), `ref.py` and
-`resource.py` (the two kinds), `partitioned.py`, `collected.py` (the collections and
+`resource.py` (the two kinds), `partitioned.py`, `collections.py` (the collections and
 their initializers), `protos.py` (VariableDef).
 """
 
-from tfteach.variables import collected as collected
+from tfteach.variables import collections as collections
 from tfteach.variables import partitioners as partitioners
 from tfteach.variables import ref as ref
 from tfteach.variables.base import Variable as Variable

@@ -10,16 +10,16 @@ from contextlib import contextmanager
 from enum import Enum
 from typing import Any
 
+from tfteach.framework.defaults import get_default_session
 from tfteach.framework.dtypes import DType
 from tfteach.framework.export import export
 from tfteach.framework.graph import Graph, get_default_graph
-from tfteach.framework.keys import GraphKeys
+from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.object_identity import Reference
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import open_init_scope
 from tfteach.framework.shape import TensorShape
-from tfteach.framework.stacks import get_default_session
-from tfteach.ops import state
+from tfteach.ops.state.ref_variables import is_variable_initialized
 from tfteach.variables.updates import PartUpdates
 
 OPERATORS = (
@@ -91,7 +91,7 @@ class SaveSliceInfo:
 
     def to_proto(self, export_scope: str | None = None) -> Any:
         """A SaveSliceInfoDef; None if the variable is not inside `export_scope`."""
-        from tfteach.framework.protos import SaveSliceInfoDef
+        from tfteach.framework.protos.pool import SaveSliceInfoDef
 
         name = str(self.full_name)
         if export_scope is not None and not name.startswith(export_scope):
@@ -329,7 +329,7 @@ class Variable(PartUpdates, metaclass=_VariableMeta):
 
         with open_init_scope(self.graph):
             return cond(
-                state.is_variable_initialized(self),
+                is_variable_initialized(self),
                 self.read_value,
                 lambda: self.initial_value,
             )

@@ -9,9 +9,9 @@ from typing import Any
 
 from tfteach.framework.build import create
 from tfteach.framework.graph import Graph
-from tfteach.framework.keys import GraphKeys
+from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.ops.flow import Switch
+from tfteach.ops.core.control_flow_ops import Switch
 from tfteach.variables.base import Variable
 
 _VARIABLE_OPS = frozenset(("Variable", "VariableV2", "VarHandleOp"))

@@ -91,7 +91,7 @@ class PartitionedVariable:
                     return _identity(self._variable_list[0], self._name)
             axis = self._axis("concatenate along", "")
             with name_scope(self._name + "/ConcatPartitions/"):
-                from tfteach.ops.join import concat
+                from tfteach.ops.array.concat_split import concat
 
                 joined = concat(self._variable_list, axis)
             with name_scope(None):
@@ -126,7 +126,7 @@ class PartitionedVariable:
         elif isinstance(value, PartitionedVariable):
             pieces = list(value)
         else:
-            from tfteach.ops.join import split
+            from tfteach.ops.array.concat_split import split
 
             sizes = [v.shape.as_list()[axis] for v in self._variable_list]
             pieces = split(value, sizes, axis=axis)

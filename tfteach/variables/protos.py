@@ -8,8 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from tfteach.framework.graph import get_default_graph
-from tfteach.framework.keys import GraphKeys
-from tfteach.framework.meta_graph import ProtoFunctions, register_proto_functions
+from tfteach.framework.graph_keys import GraphKeys
+from tfteach.framework.graphdef.meta_graph import (
+    ProtoFunctions,
+    register_proto_functions,
+)
 from tfteach.framework.operation import Tensor
 
 MESSAGE = "VariableDef"
@@ -19,7 +22,7 @@ def variable_proto(
     variable: Any, name: str, snapshot: Tensor, export_scope: str | None
 ) -> Any:
     """The VariableDef of a variable; None if it is not inside `export_scope`."""
-    from tfteach.framework.protos import VariableDef
+    from tfteach.framework.protos.pool import VariableDef
 
     if export_scope is not None and not name.startswith(export_scope):
         return None

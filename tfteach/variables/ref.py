@@ -13,9 +13,9 @@ from tfteach.framework.graph import get_default_graph
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope, open_init_scope
 from tfteach.framework.shape import TensorShape, as_shape, is_full
-from tfteach.ops import state
-from tfteach.ops.array import identity
-from tfteach.ops.state_parts import StridedSliceAssign
+from tfteach.ops.core.identity_reshape import identity
+from tfteach.ops.state import ref_variables
+from tfteach.ops.state.scatter_ops import StridedSliceAssign
 from tfteach.variables.base import (
     Kinds,
     Variable,
@@ -101,7 +101,7 @@ class RefVariable(Variable):
         if validate_shape and not is_full(initial._shape):
             raise ValueError(f"initial_value must have a shape specified: {initial}")
         self._initial_value = initial
-        self._initializer_op = state.assign(
+        self._initializer_op = ref_variables.assign(
             self._variable, guarded(scope, initial), validate_shape
         ).op
 
@@ -156,7 +156,9 @@ class RefVariable(Variable):
         read_value: bool = True,
     ) -> Any:
         """Set the variable; a Tensor of the new value (the op, if not `read_value`)."""
-        new = state.assign(self._variable, value, use_locking=use_locking, name=name)
+        new = ref_variables.assign(
+            self._variable, value, use_locking=use_locking, name=name
+        )
         return new if read_value else new.op
 
     def assign_add(
@@ -167,7 +169,7 @@ class RefVariable(Variable):
         read_value: bool = True,
     ) -> Any:
         """Add `delta`; a Tensor of the new value (the op, if not `read_value`)."""
-        new = state.assign_add(self._variable, delta, use_locking, name)
+        new = ref_variables.assign_add(self._variable, delta, use_locking, name)
         return new if read_value else new.op
 
     def assign_sub(
@@ -178,12 +180,12 @@ class RefVariable(Variable):
         read_value: bool = True,
     ) -> Any:
         """Subtract `delta`; a Tensor of the new value (the op, if not `read_value`)."""
-        new = state.assign_sub(self._variable, delta, use_locking, name)
+        new = ref_variables.assign_sub(self._variable, delta, use_locking, name)
         return new if read_value else new.op
 
     def count_up_to(self, limit: int) -> Tensor:
         """Increase a counter; see `tf.count_up_to`."""
-        return state.count_up_to(self._variable, limit)
+        return ref_variables.count_up_to(self._variable, limit)
 
     def _strided_slice_assign(
         self, begin: Any, end: Any, strides: Any, value: Any, name: str, **masks: int
@@ -200,7 +202,7 @@ class RefVariable(Variable):
 
 def _variable_op(value: Tensor, validate: bool, shape: Any, scope: str) -> Tensor:
     known = as_shape(shape) if shape is not None else value._shape if validate else None
-    op = state.VariableV2(known, value.dtype.base_dtype)
+    op = ref_variables.VariableV2(known, value.dtype.base_dtype)
     return op(name=scope)
 
 

@@ -17,10 +17,10 @@ from tfteach.framework.graph import get_default_graph
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope, open_init_scope
 from tfteach.framework.shape import TensorShape, as_shape, as_tensor_shape
-from tfteach.ops import resource as ops
-from tfteach.ops.array import identity
-from tfteach.ops.resource_gather import ResourceGather, ResourceGatherNd
-from tfteach.ops.state_parts import ResourceStridedSliceAssign
+from tfteach.ops.core.identity_reshape import identity
+from tfteach.ops.state import resource_variables as ops
+from tfteach.ops.state.resource_gather import ResourceGather, ResourceGatherNd
+from tfteach.ops.state.scatter_ops import ResourceStridedSliceAssign
 from tfteach.variables.base import (
     Kinds,
     Variable,

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tfteach.framework.indexed_slices import IndexedSlices
-from tfteach.ops import state_updates
+from tfteach.ops.state import scatter_functions
 
 
 class PartUpdates:
@@ -20,70 +20,86 @@ class PartUpdates:
     ) -> Any:
         """Set rows to an IndexedSlices' values; a Tensor of the new value."""
         return _apply(
-            state_updates.scatter_update, self, sparse_delta, use_locking, name
+            scatter_functions.scatter_update, self, sparse_delta, use_locking, name
         )
 
     def scatter_add(
         self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
     ) -> Any:
         """Add an IndexedSlices; a Tensor of the new value."""
-        return _apply(state_updates.scatter_add, self, sparse_delta, use_locking, name)
+        return _apply(
+            scatter_functions.scatter_add, self, sparse_delta, use_locking, name
+        )
 
     def scatter_sub(
         self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
     ) -> Any:
         """Subtract an IndexedSlices; a Tensor of the new value."""
-        return _apply(state_updates.scatter_sub, self, sparse_delta, use_locking, name)
+        return _apply(
+            scatter_functions.scatter_sub, self, sparse_delta, use_locking, name
+        )
 
     def scatter_mul(
         self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
     ) -> Any:
         """Multiply rows by an IndexedSlices' values."""
-        return _apply(state_updates.scatter_mul, self, sparse_delta, use_locking, name)
+        return _apply(
+            scatter_functions.scatter_mul, self, sparse_delta, use_locking, name
+        )
 
     def scatter_div(
         self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
     ) -> Any:
         """Divide rows by an IndexedSlices' values."""
-        return _apply(state_updates.scatter_div, self, sparse_delta, use_locking, name)
+        return _apply(
+            scatter_functions.scatter_div, self, sparse_delta, use_locking, name
+        )
 
     def scatter_min(
         self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
     ) -> Any:
         """Lower rows to at most an IndexedSlices' values."""
-        return _apply(state_updates.scatter_min, self, sparse_delta, use_locking, name)
+        return _apply(
+            scatter_functions.scatter_min, self, sparse_delta, use_locking, name
+        )
 
     def scatter_max(
         self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
     ) -> Any:
         """Raise rows to at least an IndexedSlices' values."""
-        return _apply(state_updates.scatter_max, self, sparse_delta, use_locking, name)
+        return _apply(
+            scatter_functions.scatter_max, self, sparse_delta, use_locking, name
+        )
 
     def batch_scatter_update(
         self, sparse_delta: Any, use_locking: bool = False, name: str | None = None
     ) -> Any:
         """See `tf.batch_scatter_update`."""
         return _apply(
-            state_updates.batch_scatter_update, self, sparse_delta, use_locking, name
+            scatter_functions.batch_scatter_update,
+            self,
+            sparse_delta,
+            use_locking,
+            name,
         )
 
     def scatter_nd_update(
         self, indices: Any, updates: Any, name: str | None = None
     ) -> Any:
         """Set points; see `tf.scatter_nd_update`."""
-        return state_updates.scatter_nd_update(self, indices, updates, True, name)
+        return scatter_functions.scatter_nd_update(self, indices, updates, True, name)
 
     def scatter_nd_add(
         self, indices: Any, updates: Any, name: str | None = None
     ) -> Any:
         """Add to points; see `tf.scatter_nd_update`."""
-        return state_updates.scatter_nd_add(self, indices, updates, True, name)
+        return scatter_functions.scatter_nd_add(self, indices, updates, True, name)
 
     def scatter_nd_sub(
         self, indices: Any, updates: Any, name: str | None = None
     ) -> Any:
         """Subtract from points; see `tf.scatter_nd_update`."""
-        return state_updates.scatter_nd_sub(self, indices, updates, True, name)
+        return scatter_functions.scatter_nd_sub(self, indices, updates, True, name)
 
 
 def _apply(

@@ -8,7 +8,11 @@ import numpy as np
 
 from tests.ops.case import Case
 from tfteach.framework.dtypes import as_dtype, int64
-from tfteach.ops.arrange import (
+from tfteach.ops.array.concat_split import Concat, ConcatOffset, ConcatV2, Split, SplitV
+from tfteach.ops.array.padding import MirrorPad, MirrorPadGrad, Pad, PadV2
+from tfteach.ops.array.slicing import Slice, StridedSlice, StridedSliceGrad
+from tfteach.ops.array.top_k_unique import Bitcast
+from tfteach.ops.array.transpose_reverse import (
     ConjugateTranspose,
     InvertPermutation,
     ReverseSequence,
@@ -16,7 +20,8 @@ from tfteach.ops.arrange import (
     Roll,
     Transpose,
 )
-from tfteach.ops.array import (
+from tfteach.ops.core.fill import Fill, OnesLike, ZerosLike
+from tfteach.ops.core.identity_reshape import (
     ExpandDims,
     GuaranteeConst,
     Identity,
@@ -26,13 +31,8 @@ from tfteach.ops.array import (
     Squeeze,
     StopGradient,
 )
-from tfteach.ops.fill import Fill, OnesLike, ZerosLike
-from tfteach.ops.join import Concat, ConcatOffset, ConcatV2, Split, SplitV
-from tfteach.ops.order import Bitcast
-from tfteach.ops.pack import Pack, Unpack
-from tfteach.ops.padding import MirrorPad, MirrorPadGrad, Pad, PadV2
-from tfteach.ops.shapes import EnsureShape, Rank, Shape_, ShapeN, Size
-from tfteach.ops.slicing import Slice, StridedSlice, StridedSliceGrad
+from tfteach.ops.core.shape_ops import EnsureShape, Rank, Shape_, ShapeN, Size
+from tfteach.ops.core.stack_unstack import Pack, Unpack
 
 
 def f32(*shape: int) -> Any:

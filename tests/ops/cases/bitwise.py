@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tests.ops.case import Case, each
-from tfteach.ops.bitwise import (
+from tfteach.ops.math.bitwise import (
     BitwiseAnd,
     BitwiseOr,
     BitwiseXor,

@@ -1,9 +1,9 @@
-"""Rows for tfteach/ops/candidates.py; draws are held to TF's in golden/embeddings."""
+"""Rows for candidate_samplers.py; draws are held to TF's in golden/embeddings."""
 
 import numpy as np
 
 from tests.ops.case import Case
-from tfteach.ops.candidates import ComputeAccidentalHits
+from tfteach.ops.nn.candidate_samplers import ComputeAccidentalHits
 
 LOWEST = np.finfo(np.float32).min
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from tests.ops.case import Case
 from tfteach.framework.dtypes import float32
-from tfteach.ops.constant import Const, PlaceholderWithDefault
+from tfteach.ops.core.constant import Const, PlaceholderWithDefault
 
 X = np.array([[0.5, -1.5, 2.0], [3.0, -0.25, 1.0]], np.float32)
 

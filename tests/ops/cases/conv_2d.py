@@ -8,7 +8,11 @@ from typing import Any
 import numpy as np
 
 from tests.ops.case import Case
-from tfteach.ops.conv_2d import Conv2D, Conv2DBackpropFilter, Conv2DBackpropInput
+from tfteach.ops.windows.conv_2d import (
+    Conv2D,
+    Conv2DBackpropFilter,
+    Conv2DBackpropInput,
+)
 
 RNG = np.random.default_rng(3)
 

@@ -8,7 +8,11 @@ import numpy as np
 
 from tests.ops.case import Case
 from tests.ops.cases.conv_2d import Plain
-from tfteach.ops.conv_3d import Conv3D, Conv3DBackpropFilterV2, Conv3DBackpropInputV2
+from tfteach.ops.windows.conv_3d import (
+    Conv3D,
+    Conv3DBackpropFilterV2,
+    Conv3DBackpropInputV2,
+)
 
 RNG = np.random.default_rng(4)
 

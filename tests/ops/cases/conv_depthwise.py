@@ -8,7 +8,7 @@ import numpy as np
 
 from tests.ops.case import Case
 from tests.ops.cases.conv_2d import Plain
-from tfteach.ops.conv_depthwise import (
+from tfteach.ops.windows.depthwise_conv import (
     DepthwiseConv2dNative,
     DepthwiseConv2dNativeBackpropFilter,
     DepthwiseConv2dNativeBackpropInput,

@@ -9,9 +9,13 @@ import numpy as np
 
 from tests.ops.case import Case
 from tfteach.framework.dtypes import int64
-from tfteach.ops import sparse_segment
-from tfteach.ops.counts import Bincount, HistogramFixedWidth, UnravelIndex
-from tfteach.ops.sorting import UniqueV2, UniqueWithCountsV2
+from tfteach.ops.array.bincount_histogram import (
+    Bincount,
+    HistogramFixedWidth,
+    UnravelIndex,
+)
+from tfteach.ops.array.sort_unique import UniqueV2, UniqueWithCountsV2
+from tfteach.ops.sparse import sparse_segment
 
 NUMBERS = np.int32([[3, 1, 0], [1, 1, 7]])
 NONE = np.zeros(0, np.int32)

@@ -7,8 +7,8 @@ from itertools import groupby, product
 import numpy as np
 
 from tests.ops.case import Case
-from tfteach.ops.ctc import CTCLoss
-from tfteach.ops.ctc_decoders import CTCBeamSearchDecoder, CTCGreedyDecoder
+from tfteach.ops.nn.ctc_decoders import CTCBeamSearchDecoder, CTCGreedyDecoder
+from tfteach.ops.nn.ctc_loss import CTCLoss
 
 X = np.random.default_rng(5).normal(size=(4, 2, 3)).astype(np.float32)
 LENGTHS = np.array([4, 3], np.int32)

@@ -6,13 +6,13 @@ import numpy as np
 
 from tests.ops.case import Case
 from tfteach.framework.dtypes import float32, float64
-from tfteach.ops import script
-from tfteach.ops.debug import CheckNumerics, StringFormat
+from tfteach.ops.debug.print_assert import CheckNumerics, StringFormat
+from tfteach.ops.debug.py_func import PyFuncStateless, registered
 
 X = np.array([[0.5, -1.5, 2.0], [3.0, -0.25, 1.0]], np.float32)
 
-ADD = script.registered(lambda x, y: x + y)
-BOTH = script.registered(lambda x: [x.sum(), x.astype(np.float64)])
+ADD = registered(lambda x, y: x + y)
+BOTH = registered(lambda x: [x.sum(), x.astype(np.float64)])
 
 CASES = [
     Case(CheckNumerics("message"), (X,), X),
@@ -22,14 +22,14 @@ CASES = [
         np.array(b"x [[0.5 -1.5 2]\n [3 -0.25 1]] y [0 1 2 ... 6 7 8]!", object),
     ),
     Case(
-        script.PyFuncStateless(ADD.token, (float32,)),
+        PyFuncStateless(ADD.token, (float32,)),
         ([X, X],),
         X * 2,
         exact_shape=False,
         gradient=False,
     ),
     Case(
-        script.PyFuncStateless(BOTH.token, (float32, float64)),
+        PyFuncStateless(BOTH.token, (float32, float64)),
         ([X],),
         (np.float32(4.75), X.astype(np.float64)),
         id="two",

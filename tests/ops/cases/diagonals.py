@@ -5,8 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from tests.ops.case import Case
-from tfteach.ops.diagonals import MatrixDiagPartV2, MatrixDiagV2, MatrixSetDiagV2
-from tfteach.ops.sparse_matmul import ParallelConcat, SparseMatMul
+from tfteach.ops.linalg.matrix_diag_v2 import (
+    MatrixDiagPartV2,
+    MatrixDiagV2,
+    MatrixSetDiagV2,
+)
+from tfteach.ops.linalg.sparse_matmul import ParallelConcat, SparseMatMul
 
 X = np.arange(12.0).reshape(3, 4)
 BAND = -np.arange(12.0).reshape(4, 3)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tests.ops.case import Case
-from tfteach.ops.fake_quantization import (
+from tfteach.ops.quantization.fake_quant import (
     FakeQuantWithMinMaxArgs,
     FakeQuantWithMinMaxArgsGradient,
     FakeQuantWithMinMaxVars,

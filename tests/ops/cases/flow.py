@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from tests.ops.case import Case
-from tfteach.ops.flow import (
+from tfteach.ops.core.control_flow_ops import (
     ControlTrigger,
     Enter,
     Exit,

@@ -6,7 +6,7 @@ import numpy as np
 import scipy.fft
 
 from tests.ops.case import Case
-from tfteach.ops import fourier
+from tfteach.ops.signal import fft
 
 RNG = np.random.default_rng(11)
 SIGNAL = RNG.normal(size=(2, 3, 5, 4)).astype(np.float32)
@@ -19,7 +19,7 @@ def rows() -> list[Case]:
         name = "" if axes == 1 else f"{axes}D"
         over = tuple(range(-axes, 0))
         for op, function in (("FFT", scipy.fft.fftn), ("IFFT", scipy.fft.ifftn)):
-            cls = getattr(fourier, op + name)
+            cls = getattr(fft, op + name)
             found.append(
                 Case(cls(), (WAVES,),
                      lambda x, f=function, over=over: f(x, axes=over), tolerance=1e-5)
@@ -27,7 +27,7 @@ def rows() -> list[Case]:
         for last in (4, 3):
             length = np.int32((*SIGNAL.shape[-axes:-1], last))
             found.append(
-                Case(getattr(fourier, f"RFFT{name}")(), (SIGNAL, length),
+                Case(getattr(fft, f"RFFT{name}")(), (SIGNAL, length),
                      lambda x, s, over=over: scipy.fft.rfftn(x, s, axes=over),
                      f"length{last}", tolerance=1e-5, gradient=False)
             )  # fmt: skip
@@ -38,7 +38,7 @@ def rows() -> list[Case]:
             )
             half = half * np.complex64(1 - 2j)
             found.append(
-                Case(getattr(fourier, f"IRFFT{name}")(), (half, length),
+                Case(getattr(fft, f"IRFFT{name}")(), (half, length),
                      lambda x, s, over=over: scipy.fft.irfftn(x, s, axes=over),
                      f"length{last}", tolerance=1e-5, gradient=False)
             )  # fmt: skip
@@ -47,9 +47,9 @@ def rows() -> list[Case]:
 
 CASES = [
     *rows(),
-    Case(fourier.FFT(), (WAVES[:0],), WAVES[:0], "empty"),
+    Case(fft.FFT(), (WAVES[:0],), WAVES[:0], "empty"),
     Case(
-        fourier.RFFT(),
+        fft.RFFT(),
         (SIGNAL[:0], np.int32([4])),
         np.zeros((0, 3, 5, 3)),
         "empty",

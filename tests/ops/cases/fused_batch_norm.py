@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tests.ops.case import Case
-from tfteach.ops.fused_batch_norm import (
+from tfteach.ops.nn.fused_batch_norm import (
     FusedBatchNorm,
     FusedBatchNormGrad,
     FusedBatchNormGradV2,

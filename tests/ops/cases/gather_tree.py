@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tests.ops.case import Case
-from tfteach.ops.gather_tree import GatherTree
+from tfteach.ops.array.gather_tree import GatherTree
 
 RNG = np.random.default_rng(8)
 STEPS = RNG.integers(0, 5, (6, 4, 3)).astype(np.int32)

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from tests.ops.case import Case
-from tfteach.ops.image_boxes import (
+from tfteach.ops.image.bounding_boxes import (
     DrawBoundingBoxes,
     DrawBoundingBoxesV2,
     SampleDistortedBoundingBox,
     SampleDistortedBoundingBoxV2,
 )
-from tfteach.ops.image_nms import (
+from tfteach.ops.image.combined_non_max_suppression import CombinedNonMaxSuppression
+from tfteach.ops.image.non_max_suppression import (
     NonMaxSuppression,
     NonMaxSuppressionV2,
     NonMaxSuppressionV3,
@@ -22,7 +23,6 @@ from tfteach.ops.image_nms import (
     NonMaxSuppressionV5,
     NonMaxSuppressionWithOverlaps,
 )
-from tfteach.ops.image_nms_combined import CombinedNonMaxSuppression
 
 RNG = np.random.default_rng(41)
 F = np.float32

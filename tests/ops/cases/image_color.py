@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tests.ops.case import Case
-from tfteach.ops.image_color import (
+from tfteach.ops.image.color import (
     AdjustContrastv2,
     AdjustHue,
     AdjustSaturation,

@@ -9,12 +9,12 @@ import numpy as np
 
 from tests.ops.case import Case
 from tfteach.framework.dtypes import float32, half
-from tfteach.ops.image_crop import (
+from tfteach.ops.image.crop_and_resize import (
     CropAndResize,
     CropAndResizeGradBoxes,
     CropAndResizeGradImage,
 )
-from tfteach.ops.image_glimpse import ExtractGlimpse
+from tfteach.ops.image.extract_glimpse import ExtractGlimpse
 
 RNG = np.random.default_rng(23)
 IMAGES = RNG.normal(size=(2, 5, 7, 3)).astype(np.float32)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tests.ops.case import Case
-from tfteach.ops.image_projective import ImageProjectiveTransformV2
+from tfteach.ops.image.projective_transform import ImageProjectiveTransformV2
 
 X = np.arange(12, dtype=np.float32).reshape(1, 3, 4, 1)
 SIZE = np.int32([3, 4])

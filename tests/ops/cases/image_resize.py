@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tests.ops.case import Case
-from tfteach.ops.image_resize import (
+from tfteach.ops.image.resize import (
     ResizeArea,
     ResizeBicubic,
     ResizeBicubicGrad,

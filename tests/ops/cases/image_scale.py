@@ -8,7 +8,10 @@ from typing import Any
 import numpy as np
 
 from tests.ops.case import Case
-from tfteach.ops.image_scale import ScaleAndTranslate, ScaleAndTranslateGrad
+from tfteach.ops.image.scale_and_translate import (
+    ScaleAndTranslate,
+    ScaleAndTranslateGrad,
+)
 
 RNG = np.random.default_rng(22)
 IMAGES = RNG.normal(size=(2, 5, 9, 3)).astype(np.float32)

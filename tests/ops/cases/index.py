@@ -8,38 +8,15 @@ import numpy as np
 
 from tests.ops.case import Case
 from tests.ops.cases.array import X, Y, Z, f32, i32, looped
-from tfteach.ops.blocks import (
-    BatchToSpaceND,
-    DepthToSpace,
-    SpaceToBatchND,
-    SpaceToDepth,
-)
-from tfteach.ops.choose import Select, SelectV2, Where
-from tfteach.ops.diagonal import (
-    Diag,
-    DiagPart,
-    MatrixBandPart,
-    MatrixDiag,
-    MatrixDiagPart,
-    MatrixSetDiag,
-)
-from tfteach.ops.index import Gather, GatherNd, GatherV2
-from tfteach.ops.order import (
-    ListDiff,
-    LowerBound,
-    TopKV2,
-    Unique,
-    UniqueWithCounts,
-    UpperBound,
-)
-from tfteach.ops.partition import DynamicPartition, DynamicStitch
-from tfteach.ops.scatter import (
+from tfteach.ops.array.dynamic_partition import DynamicPartition, DynamicStitch
+from tfteach.ops.array.gather import Gather, GatherNd, GatherV2
+from tfteach.ops.array.scatter_nd import (
     ScatterNd,
     TensorScatterAdd,
     TensorScatterSub,
     TensorScatterUpdate,
 )
-from tfteach.ops.segment import (
+from tfteach.ops.array.segment_ops import (
     SegmentMax,
     SegmentMean,
     SegmentMin,
@@ -50,7 +27,30 @@ from tfteach.ops.segment import (
     UnsortedSegmentProd,
     UnsortedSegmentSum,
 )
-from tfteach.ops.spread import BroadcastArgs, BroadcastTo, OneHot, Tile
+from tfteach.ops.array.space_to_depth import (
+    BatchToSpaceND,
+    DepthToSpace,
+    SpaceToBatchND,
+    SpaceToDepth,
+)
+from tfteach.ops.array.tile_broadcast import BroadcastArgs, BroadcastTo, OneHot, Tile
+from tfteach.ops.array.top_k_unique import (
+    ListDiff,
+    LowerBound,
+    TopKV2,
+    Unique,
+    UniqueWithCounts,
+    UpperBound,
+)
+from tfteach.ops.array.where_select import Select, SelectV2, Where
+from tfteach.ops.linalg.matrix_diag import (
+    Diag,
+    DiagPart,
+    MatrixBandPart,
+    MatrixDiag,
+    MatrixDiagPart,
+    MatrixSetDiag,
+)
 
 ROWS = np.array([[3, 1.5], [2, -5], [1, 4], [0.5, 7], [6, 2.5]], np.float32)
 WIDE = np.random.default_rng(3).normal(size=(7, 6)).astype(np.float32)

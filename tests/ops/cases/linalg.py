@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tests.ops.case import Case
-from tfteach.ops.linalg import BatchMatMul, BatchMatMulV2, MatMul
+from tfteach.ops.linalg.matmul import BatchMatMul, BatchMatMulV2, MatMul
 
 RNG = np.random.default_rng(3)
 A = RNG.normal(size=(2, 3)).astype(np.float32)

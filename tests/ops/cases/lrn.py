@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tests.ops.case import Case
-from tfteach.ops.lrn import LRN, LRNGrad
+from tfteach.ops.nn.lrn import LRN, LRNGrad
 
 RNG = np.random.default_rng(2)
 X = RNG.normal(size=(2, 3, 4, 7)).astype(np.float32)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tests.ops.case import Case
-from tfteach.ops.lstm_blocks import (
+from tfteach.ops.nn.lstm_blocks import (
     BlockLSTM,
     BlockLSTMGrad,
     GRUBlockCell,

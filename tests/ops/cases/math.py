@@ -8,8 +8,9 @@ import numpy as np
 
 from tests.ops.case import Case, each
 from tfteach.framework.op import OPS, Op
-from tfteach.ops import division, sums
-from tfteach.ops import math as arithmetic
+from tfteach.ops.math import binary as arithmetic
+from tfteach.ops.math import division
+from tfteach.ops.math.add_n import AccumulateNV2, AddN, ClipByValue
 
 X = np.array([[0.5, -1.5, 2.0], [3.0, -0.25, 1.0]], np.float32)
 ROW = np.array([1.0, -2.0, 0.5], np.float32)
@@ -119,11 +120,11 @@ CASES = [
         division.Xlogy(), (np.zeros(3, np.float32), ZEROS), [0, 0, 0],
         id="zero", gradient=False,
     ),
-    Case(sums.AddN(), ([X, X + 1, -X],), lambda arrays: arrays[0] + 1),
-    Case(sums.AddN(), ([X],), X, id="one"),
-    Case(sums.AccumulateNV2((2, 3)), ([X, X + 1, -X],), lambda arrays: arrays[0] + 1),
+    Case(AddN(), ([X, X + 1, -X],), lambda arrays: arrays[0] + 1),
+    Case(AddN(), ([X],), X, id="one"),
+    Case(AccumulateNV2((2, 3)), ([X, X + 1, -X],), lambda arrays: arrays[0] + 1),
     Case(
-        sums.ClipByValue(), (X, np.float32(-1), np.float32(1)),
+        ClipByValue(), (X, np.float32(-1), np.float32(1)),
         [[0.5, -1, 1], [1, -0.25, 1]],
     ),
     Case(

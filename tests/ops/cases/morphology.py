@@ -8,7 +8,7 @@ import numpy as np
 
 from tests.ops.case import Case
 from tests.ops.cases.conv_2d import Plain
-from tfteach.ops.morphology import (
+from tfteach.ops.windows.morphology import (
     Dilation2D,
     Dilation2DBackpropFilter,
     Dilation2DBackpropInput,

@@ -10,7 +10,8 @@ import numpy as np
 
 from tests.ops.case import Case
 from tfteach.framework.op import Op
-from tfteach.ops.activations import (
+from tfteach.ops.array.in_top_k import InTopK, InTopKV2
+from tfteach.ops.nn.activations import (
     Elu,
     EluGrad,
     LeakyRelu,
@@ -26,13 +27,12 @@ from tfteach.ops.activations import (
     Softsign,
     SoftsignGrad,
 )
-from tfteach.ops.cross_entropy import (
+from tfteach.ops.nn.bias_moments import BiasAdd, BiasAddGrad, BiasAddV1, L2Loss
+from tfteach.ops.nn.cross_entropy import (
     SoftmaxCrossEntropyWithLogits,
     SparseSoftmaxCrossEntropyWithLogits,
 )
-from tfteach.ops.nn import BiasAdd, BiasAddGrad, BiasAddV1, L2Loss
-from tfteach.ops.softmax import LogSoftmax, Softmax
-from tfteach.ops.top import InTopK, InTopKV2
+from tfteach.ops.nn.softmax import LogSoftmax, Softmax
 
 X = np.array([[0.5, -1.5, 2.0], [3.0, -0.25, 7.5]], np.float32)
 G = np.array([[1.0, 2.0, -3.0], [0.5, -0.75, 4.0]], np.float32)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tests.ops.case import Case
-from tfteach.ops.nth_element import NthElement
+from tfteach.ops.array.nth_element import NthElement
 
 X = np.random.default_rng(3).permutation(24).reshape(2, 3, 4).astype(np.float32)
 N = np.int32

@@ -8,7 +8,10 @@ import numpy as np
 
 from tests.ops.case import Case
 from tests.ops.cases.conv_2d import Plain
-from tfteach.ops.patches import ExtractImagePatches, ExtractVolumePatches
+from tfteach.ops.windows.extract_patches import (
+    ExtractImagePatches,
+    ExtractVolumePatches,
+)
 
 RNG = np.random.default_rng(12)
 

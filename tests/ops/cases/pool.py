@@ -8,7 +8,13 @@ import numpy as np
 
 from tests.ops.case import Case
 from tests.ops.cases.conv_2d import begin, triples
-from tfteach.ops.pool import AvgPool, AvgPoolGrad, MaxPool, MaxPoolGrad, MaxPoolGradGrad
+from tfteach.ops.windows.pool import (
+    AvgPool,
+    AvgPoolGrad,
+    MaxPool,
+    MaxPoolGrad,
+    MaxPoolGradGrad,
+)
 
 RNG = np.random.default_rng(5)
 

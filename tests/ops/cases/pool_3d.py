@@ -9,14 +9,14 @@ import numpy as np
 from tests.ops.case import Case
 from tests.ops.cases.pool import Plain
 from tfteach.framework.dtypes import int32, int64
-from tfteach.ops.pool_3d import (
+from tfteach.ops.windows.pool_3d import (
     AvgPool3D,
     AvgPool3DGrad,
     MaxPool3D,
     MaxPool3DGrad,
     MaxPool3DGradGrad,
 )
-from tfteach.ops.pool_argmax import (
+from tfteach.ops.windows.pool_argmax import (
     MaxPoolGradGradWithArgmax,
     MaxPoolGradWithArgmax,
     MaxPoolWithArgmax,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tests.ops.case import Case
-from tfteach.ops.pool_fractional import (
+from tfteach.ops.windows.fractional_pool import (
     FractionalAvgPool,
     FractionalAvgPoolGrad,
     FractionalMaxPool,

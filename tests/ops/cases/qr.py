@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tests.ops.case import Case
-from tfteach.ops.qr import Qr
+from tfteach.ops.linalg.qr import Qr
 
 TALL = np.array([[1.0, 2.0], [3.0, -4.0], [-5.0, 6.5]])
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tests.ops.case import Case
-from tfteach.ops.sets import (
+from tfteach.ops.sparse.set_operations import (
     DenseToDenseSetOperation,
     DenseToSparseSetOperation,
     SetSize,

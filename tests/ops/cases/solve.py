@@ -9,20 +9,20 @@ import scipy.linalg
 
 from tests.ops.case import Case
 from tfteach.framework.dtypes import int64
-from tfteach.ops.cholesky import Cholesky, CholeskyGrad
-from tfteach.ops.eigen import SelfAdjointEig, SelfAdjointEigV2
-from tfteach.ops.least_squares import MatrixSolveLs
-from tfteach.ops.lu import Lu
-from tfteach.ops.matrix_functions import MatrixLogarithm, MatrixSquareRoot
-from tfteach.ops.solve import (
+from tfteach.ops.linalg.cholesky import Cholesky, CholeskyGrad
+from tfteach.ops.linalg.lu import Lu
+from tfteach.ops.linalg.matrix_functions import MatrixLogarithm, MatrixSquareRoot
+from tfteach.ops.linalg.matrix_solve_ls import MatrixSolveLs
+from tfteach.ops.linalg.self_adjoint_eig import SelfAdjointEig, SelfAdjointEigV2
+from tfteach.ops.linalg.solve import (
     LogMatrixDeterminant,
     MatrixDeterminant,
     MatrixInverse,
     MatrixSolve,
     MatrixTriangularSolve,
 )
-from tfteach.ops.svd import Svd
-from tfteach.ops.tridiagonal import TridiagonalMatMul, TridiagonalSolve
+from tfteach.ops.linalg.svd import Svd
+from tfteach.ops.linalg.tridiagonal import TridiagonalMatMul, TridiagonalSolve
 
 A = np.array([[4.0, 1.5, -0.5], [1.25, 3.0, 0.75], [0.25, -1.0, 2.5]])
 B = np.array([[1.0, -2.0], [0.5, 3.0], [2.0, 0.25]])

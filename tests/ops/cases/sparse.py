@@ -7,29 +7,29 @@ from typing import Any
 import numpy as np
 
 from tests.ops.case import Case
-from tfteach.ops.edit_distance import EditDistance
-from tfteach.ops.sparse_math import (
-    SparseReduceMax,
-    SparseReduceMaxSparse,
-    SparseReduceSum,
-    SparseReduceSumSparse,
-    SparseSoftmax,
-)
-from tfteach.ops.sparse_pairs import (
+from tfteach.ops.sparse.edit_distance import EditDistance
+from tfteach.ops.sparse.sparse_add import (
     SparseAdd,
     SparseAddGrad,
     SparseSparseMaximum,
     SparseSparseMinimum,
 )
-from tfteach.ops.sparse_pieces import SparseConcat, SparseSplit
-from tfteach.ops.sparse_products import (
+from tfteach.ops.sparse.sparse_concat_split import SparseConcat, SparseSplit
+from tfteach.ops.sparse.sparse_dense_math import (
     SparseDenseCwiseAdd,
     SparseDenseCwiseDiv,
     SparseDenseCwiseMul,
     SparseTensorDenseAdd,
     SparseTensorDenseMatMul,
 )
-from tfteach.ops.sparse_shape import (
+from tfteach.ops.sparse.sparse_reduce import (
+    SparseReduceMax,
+    SparseReduceMaxSparse,
+    SparseReduceSum,
+    SparseReduceSumSparse,
+    SparseSoftmax,
+)
+from tfteach.ops.sparse.sparse_shape import (
     SparseFillEmptyRows,
     SparseFillEmptyRowsGrad,
     SparseReorder,

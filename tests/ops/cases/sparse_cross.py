@@ -6,7 +6,7 @@ import numpy as np
 
 from tests.ops.case import Case, as_input
 from tfteach.framework.dtypes import int64, string
-from tfteach.ops.sparse_cross import SparseCross
+from tfteach.ops.sparse.sparse_cross import SparseCross
 
 A = (np.array([[0, 0], [1, 0], [1, 1]]), ["a", "b", "c"], np.array([2, 2]))
 B = (np.array([[0, 0], [1, 0]]), np.array([5, -6]), np.array([2, 1]))

@@ -1,9 +1,9 @@
-"""Rows for tfteach/ops/sparse_dense.py."""
+"""Rows for tfteach/ops/sparse/sparse_to_dense.py."""
 
 import numpy as np
 
 from tests.ops.case import Case
-from tfteach.ops.sparse_dense import SparseToDense
+from tfteach.ops.sparse.sparse_to_dense import SparseToDense
 
 
 def filled(indices, shape, values, default):

@@ -6,7 +6,7 @@ import numpy as np
 
 from tests.ops.case import Case, as_input
 from tfteach.framework.dtypes import float32, int32, string
-from tfteach.ops.sparse_serialize import (
+from tfteach.ops.sparse.sparse_serialize import (
     DeserializeManySparse,
     DeserializeSparse,
     SerializeManySparse,

@@ -8,10 +8,16 @@ import numpy as np
 import scipy.special
 
 from tests.ops.case import Case
-from tfteach.ops.bessel import BesselI0e, BesselI1e, Cross, NextAfter
-from tfteach.ops.gamma import Betainc, Igamma, Igammac, IgammaGradA, RandomGammaGrad
-from tfteach.ops.scan_log import CumulativeLogsumexp
-from tfteach.ops.special import Digamma, Erf, Erfc, Lgamma, Polygamma, Zeta
+from tfteach.ops.math.cumulative_logsumexp import CumulativeLogsumexp
+from tfteach.ops.special.bessel import BesselI0e, BesselI1e, Cross, NextAfter
+from tfteach.ops.special.erf_lgamma import Digamma, Erf, Erfc, Lgamma, Polygamma, Zeta
+from tfteach.ops.special.incomplete_gamma_beta import (
+    Betainc,
+    Igamma,
+    Igammac,
+    IgammaGradA,
+    RandomGammaGrad,
+)
 
 A = np.array([[0.05, 0.7, 1.0], [3.0, 20.0, 150.0]])
 X = np.array([0.3, 2.5, 90.0])

@@ -6,7 +6,7 @@ import numpy as np
 
 from tests.ops.case import Case
 from tfteach.framework.dtypes import int32
-from tfteach.ops.stateless_random import (
+from tfteach.ops.random.stateless_random import (
     StatelessMultinomial,
     StatelessRandomNormal,
     StatelessRandomUniform,

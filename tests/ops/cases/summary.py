@@ -10,7 +10,14 @@ import numpy as np
 
 from tests.golden import summaries
 from tests.ops.case import Case
-from tfteach.ops import summary
+from tfteach.ops.debug.summary_ops import (
+    AudioSummaryV2,
+    HistogramSummary,
+    ImageSummary,
+    MergeSummary,
+    ScalarSummary,
+    TensorSummaryV2,
+)
 
 GOLDEN = json.loads(Path(summaries.__file__).with_suffix(".json").read_text())
 SCALAR, HISTOGRAM, IMAGE, AUDIO, TEXT = (
@@ -33,15 +40,15 @@ TAG = text("a_tag")
 ONE, TWO = b"\n\x08\n\x01a\x15\0\0\0\0", b"\n\x08\n\x01b\x15\0\0\0\0"
 
 CASES = [
-    Case(summary.ScalarSummary(), (TAG, SCALAR), golden("scalar")),
-    Case(summary.HistogramSummary(), (TAG, HISTOGRAM), golden("histogram")),
+    Case(ScalarSummary(), (TAG, SCALAR), golden("scalar")),
+    Case(HistogramSummary(), (TAG, HISTOGRAM), golden("histogram")),
     Case(
-        summary.AudioSummaryV2(),
+        AudioSummaryV2(),
         (TAG, AUDIO, np.float32(8000)),
         golden("audio"),
         gradient=False,
     ),
-    Case(summary.TensorSummaryV2(), (TAG, TEXT, text(PLUGIN)), golden("text")),
-    Case(summary.ImageSummary(), (TAG, IMAGE[:0]), text(b"")),  # no image, no PNG
-    Case(summary.MergeSummary(), ([text(ONE), text(TWO)],), text(ONE + TWO)),
+    Case(TensorSummaryV2(), (TAG, TEXT, text(PLUGIN)), golden("text")),
+    Case(ImageSummary(), (TAG, IMAGE[:0]), text(b"")),  # no image, no PNG
+    Case(MergeSummary(), ([text(ONE), text(TWO)],), text(ONE + TWO)),
 ]

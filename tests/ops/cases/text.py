@@ -8,13 +8,20 @@ import numpy as np
 
 from tests.ops.case import Case
 from tfteach.framework.dtypes import float64, int32
-from tfteach.ops.patterns import (
+from tfteach.ops.text.regex import (
     RegexFullMatch,
     RegexReplace,
     StaticRegexFullMatch,
     StaticRegexReplace,
 )
-from tfteach.ops.text import (
+from tfteach.ops.text.string_conversion import (
+    AsString,
+    StringToHashBucket,
+    StringToHashBucketFast,
+    StringToHashBucketStrong,
+    StringToNumber,
+)
+from tfteach.ops.text.string_ops import (
     DecodeBase64,
     EncodeBase64,
     StringJoin,
@@ -24,14 +31,7 @@ from tfteach.ops.text import (
     StringUpper,
     Substr,
 )
-from tfteach.ops.text_numbers import (
-    AsString,
-    StringToHashBucket,
-    StringToHashBucketFast,
-    StringToHashBucketStrong,
-    StringToNumber,
-)
-from tfteach.ops.text_split import (
+from tfteach.ops.text.string_split import (
     ReduceJoin,
     StringSplit,
     StringSplitV2,

@@ -8,7 +8,7 @@ import numpy as np
 
 from tests.ops.case import Case
 from tfteach.framework.dtypes import int32
-from tfteach.ops.text_unicode import (
+from tfteach.ops.text.unicode_ops import (
     UnicodeDecode,
     UnicodeDecodeWithOffsets,
     UnicodeEncode,

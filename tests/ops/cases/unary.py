@@ -11,8 +11,8 @@ import scipy.special
 from tests.ops.case import Case, each
 from tfteach.framework.dtypes import complex128, float32, float64, int32, uint8
 from tfteach.framework.op import OPS
-from tfteach.ops.cast import Cast
-from tfteach.ops.special import Polygamma, Zeta
+from tfteach.ops.math.cast import Cast
+from tfteach.ops.special.erf_lgamma import Polygamma, Zeta
 
 X = np.array([[0.5, -1.5, 2.0], [3.0, -0.25, 1.25]], np.float32)
 SMALL = np.array([[0.5, -0.75, 0.1], [0.3, -0.25, 0.9]], np.float32)

@@ -2,6 +2,6 @@
 
 from tfteach.api.client import device_lib as device_lib
 from tfteach.api.client import timeline as timeline
-from tfteach.legacy.renamed import absent as _absent
+from tfteach.compat.renamed import absent as _absent
 
 __getattr__ = _absent("client")

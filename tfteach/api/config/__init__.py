@@ -3,12 +3,12 @@
 from tfteach.api.config import experimental as experimental
 from tfteach.api.config import optimizer as optimizer
 from tfteach.api.config import threading as threading
-from tfteach.legacy.renamed import absent as _absent
-from tfteach.session.config import experimental_list_devices as experimental_list_devices
-from tfteach.session.config_execution import experimental_connect_to_cluster as experimental_connect_to_cluster
-from tfteach.session.config_execution import experimental_connect_to_host as experimental_connect_to_host
-from tfteach.session.config_execution import experimental_run_functions_eagerly as experimental_run_functions_eagerly
-from tfteach.session.config_execution import get_soft_device_placement as get_soft_device_placement
-from tfteach.session.config_execution import set_soft_device_placement as set_soft_device_placement
+from tfteach.compat.renamed import absent as _absent
+from tfteach.engine.session.config import experimental_list_devices as experimental_list_devices
+from tfteach.engine.session.config_execution import experimental_connect_to_cluster as experimental_connect_to_cluster
+from tfteach.engine.session.config_execution import experimental_connect_to_host as experimental_connect_to_host
+from tfteach.engine.session.config_execution import experimental_run_functions_eagerly as experimental_run_functions_eagerly
+from tfteach.engine.session.config_execution import get_soft_device_placement as get_soft_device_placement
+from tfteach.engine.session.config_execution import set_soft_device_placement as set_soft_device_placement
 
 __getattr__ = _absent("config")

@@ -8,7 +8,7 @@ from tfteach.api.contrib import metrics as metrics
 from tfteach.api.contrib import nn as nn
 from tfteach.api.contrib import tensorboard as tensorboard
 from tfteach.api.contrib import util as util
-from tfteach.legacy.renamed import absent as _absent
+from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
     from tfteach.api.contrib import crf as crf

@@ -2,33 +2,33 @@
 
 from typing import TYPE_CHECKING
 
-from tfteach.legacy.renamed import absent as _absent
+from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
-    from tfteach.contrib.crf.decoding import CrfDecodeBackwardRnnCell as CrfDecodeBackwardRnnCell
-    from tfteach.contrib.crf.decoding import CrfDecodeForwardRnnCell as CrfDecodeForwardRnnCell
-    from tfteach.contrib.crf.decoding import crf_decode as crf_decode
-    from tfteach.contrib.crf.decoding import viterbi_decode as viterbi_decode
-    from tfteach.contrib.crf.likelihood import CrfForwardRnnCell as CrfForwardRnnCell
-    from tfteach.contrib.crf.likelihood import crf_binary_score as crf_binary_score
-    from tfteach.contrib.crf.likelihood import crf_log_likelihood as crf_log_likelihood
-    from tfteach.contrib.crf.likelihood import crf_log_norm as crf_log_norm
-    from tfteach.contrib.crf.likelihood import crf_multitag_sequence_score as crf_multitag_sequence_score
-    from tfteach.contrib.crf.likelihood import crf_sequence_score as crf_sequence_score
-    from tfteach.contrib.crf.likelihood import crf_unary_score as crf_unary_score
+    from tfteach.lib.contrib.crf.decoding import CrfDecodeBackwardRnnCell as CrfDecodeBackwardRnnCell
+    from tfteach.lib.contrib.crf.decoding import CrfDecodeForwardRnnCell as CrfDecodeForwardRnnCell
+    from tfteach.lib.contrib.crf.decoding import crf_decode as crf_decode
+    from tfteach.lib.contrib.crf.decoding import viterbi_decode as viterbi_decode
+    from tfteach.lib.contrib.crf.likelihood import CrfForwardRnnCell as CrfForwardRnnCell
+    from tfteach.lib.contrib.crf.likelihood import crf_binary_score as crf_binary_score
+    from tfteach.lib.contrib.crf.likelihood import crf_log_likelihood as crf_log_likelihood
+    from tfteach.lib.contrib.crf.likelihood import crf_log_norm as crf_log_norm
+    from tfteach.lib.contrib.crf.likelihood import crf_multitag_sequence_score as crf_multitag_sequence_score
+    from tfteach.lib.contrib.crf.likelihood import crf_sequence_score as crf_sequence_score
+    from tfteach.lib.contrib.crf.likelihood import crf_unary_score as crf_unary_score
 
 _LATER = {
-    "CrfDecodeBackwardRnnCell": ("tfteach.contrib.crf.decoding", "CrfDecodeBackwardRnnCell"),
-    "CrfDecodeForwardRnnCell": ("tfteach.contrib.crf.decoding", "CrfDecodeForwardRnnCell"),
-    "CrfForwardRnnCell": ("tfteach.contrib.crf.likelihood", "CrfForwardRnnCell"),
-    "crf_binary_score": ("tfteach.contrib.crf.likelihood", "crf_binary_score"),
-    "crf_decode": ("tfteach.contrib.crf.decoding", "crf_decode"),
-    "crf_log_likelihood": ("tfteach.contrib.crf.likelihood", "crf_log_likelihood"),
-    "crf_log_norm": ("tfteach.contrib.crf.likelihood", "crf_log_norm"),
-    "crf_multitag_sequence_score": ("tfteach.contrib.crf.likelihood", "crf_multitag_sequence_score"),
-    "crf_sequence_score": ("tfteach.contrib.crf.likelihood", "crf_sequence_score"),
-    "crf_unary_score": ("tfteach.contrib.crf.likelihood", "crf_unary_score"),
-    "viterbi_decode": ("tfteach.contrib.crf.decoding", "viterbi_decode"),
+    "CrfDecodeBackwardRnnCell": ("tfteach.lib.contrib.crf.decoding", "CrfDecodeBackwardRnnCell"),
+    "CrfDecodeForwardRnnCell": ("tfteach.lib.contrib.crf.decoding", "CrfDecodeForwardRnnCell"),
+    "CrfForwardRnnCell": ("tfteach.lib.contrib.crf.likelihood", "CrfForwardRnnCell"),
+    "crf_binary_score": ("tfteach.lib.contrib.crf.likelihood", "crf_binary_score"),
+    "crf_decode": ("tfteach.lib.contrib.crf.decoding", "crf_decode"),
+    "crf_log_likelihood": ("tfteach.lib.contrib.crf.likelihood", "crf_log_likelihood"),
+    "crf_log_norm": ("tfteach.lib.contrib.crf.likelihood", "crf_log_norm"),
+    "crf_multitag_sequence_score": ("tfteach.lib.contrib.crf.likelihood", "crf_multitag_sequence_score"),
+    "crf_sequence_score": ("tfteach.lib.contrib.crf.likelihood", "crf_sequence_score"),
+    "crf_unary_score": ("tfteach.lib.contrib.crf.likelihood", "crf_unary_score"),
+    "viterbi_decode": ("tfteach.lib.contrib.crf.decoding", "viterbi_decode"),
 }
 
 

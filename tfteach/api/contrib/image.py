@@ -2,25 +2,25 @@
 
 from typing import TYPE_CHECKING
 
-from tfteach.legacy.renamed import absent as _absent
-from tfteach.ops.image_projective import flat_transforms_to_matrices as flat_transforms_to_matrices
-from tfteach.ops.image_projective import matrices_to_flat_transforms as matrices_to_flat_transforms
+from tfteach.compat.renamed import absent as _absent
+from tfteach.ops.image.projective_transform import flat_transforms_to_matrices as flat_transforms_to_matrices
+from tfteach.ops.image.projective_transform import matrices_to_flat_transforms as matrices_to_flat_transforms
 
 if TYPE_CHECKING:
-    from tfteach.contrib.image.transforms import angles_to_projective_transforms as angles_to_projective_transforms
-    from tfteach.contrib.image.transforms import compose_transforms as compose_transforms
-    from tfteach.contrib.image.transforms import rotate as rotate
-    from tfteach.contrib.image.transforms import transform as transform
-    from tfteach.contrib.image.transforms import translate as translate
-    from tfteach.contrib.image.transforms import translations_to_projective_transforms as translations_to_projective_transforms
+    from tfteach.lib.contrib.image.transforms import angles_to_projective_transforms as angles_to_projective_transforms
+    from tfteach.lib.contrib.image.transforms import compose_transforms as compose_transforms
+    from tfteach.lib.contrib.image.transforms import rotate as rotate
+    from tfteach.lib.contrib.image.transforms import transform as transform
+    from tfteach.lib.contrib.image.transforms import translate as translate
+    from tfteach.lib.contrib.image.transforms import translations_to_projective_transforms as translations_to_projective_transforms
 
 _LATER = {
-    "angles_to_projective_transforms": ("tfteach.contrib.image.transforms", "angles_to_projective_transforms"),
-    "compose_transforms": ("tfteach.contrib.image.transforms", "compose_transforms"),
-    "rotate": ("tfteach.contrib.image.transforms", "rotate"),
-    "transform": ("tfteach.contrib.image.transforms", "transform"),
-    "translate": ("tfteach.contrib.image.transforms", "translate"),
-    "translations_to_projective_transforms": ("tfteach.contrib.image.transforms", "translations_to_projective_transforms"),
+    "angles_to_projective_transforms": ("tfteach.lib.contrib.image.transforms", "angles_to_projective_transforms"),
+    "compose_transforms": ("tfteach.lib.contrib.image.transforms", "compose_transforms"),
+    "rotate": ("tfteach.lib.contrib.image.transforms", "rotate"),
+    "transform": ("tfteach.lib.contrib.image.transforms", "transform"),
+    "translate": ("tfteach.lib.contrib.image.transforms", "translate"),
+    "translations_to_projective_transforms": ("tfteach.lib.contrib.image.transforms", "translations_to_projective_transforms"),
 }
 
 

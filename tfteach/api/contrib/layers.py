@@ -2,137 +2,137 @@
 
 from typing import TYPE_CHECKING
 
-from tfteach.legacy.renamed import absent as _absent
+from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
-    from tfteach.contrib.layers.convolution import convolution as convolution
-    from tfteach.contrib.layers.convolution import convolution1d as conv1d
-    from tfteach.contrib.layers.convolution import convolution1d as convolution1d
-    from tfteach.contrib.layers.convolution import convolution2d as conv2d
-    from tfteach.contrib.layers.convolution import convolution2d as convolution2d
-    from tfteach.contrib.layers.convolution import convolution2d_transpose as conv2d_transpose
-    from tfteach.contrib.layers.convolution import convolution2d_transpose as convolution2d_transpose
-    from tfteach.contrib.layers.convolution import convolution3d as conv3d
-    from tfteach.contrib.layers.convolution import convolution3d as convolution3d
-    from tfteach.contrib.layers.convolution import convolution3d_transpose as conv3d_transpose
-    from tfteach.contrib.layers.convolution import convolution3d_transpose as convolution3d_transpose
-    from tfteach.contrib.layers.dense import elu as elu
-    from tfteach.contrib.layers.dense import fully_connected as fully_connected
-    from tfteach.contrib.layers.dense import linear as linear
-    from tfteach.contrib.layers.dense import relu as relu
-    from tfteach.contrib.layers.dense import relu6 as relu6
-    from tfteach.contrib.layers.embedding import bow_encoder as bow_encoder
-    from tfteach.contrib.layers.embedding import embed_sequence as embed_sequence
-    from tfteach.contrib.layers.embedding import embedding_lookup_unique as embedding_lookup_unique
-    from tfteach.contrib.layers.embedding import safe_embedding_lookup_sparse as safe_embedding_lookup_sparse
-    from tfteach.contrib.layers.groups import group_norm as group_norm
-    from tfteach.contrib.layers.groups import instance_norm as instance_norm
-    from tfteach.contrib.layers.initializers import variance_scaling_initializer as variance_scaling_initializer
-    from tfteach.contrib.layers.initializers import xavier_initializer as xavier_initializer
-    from tfteach.contrib.layers.initializers import xavier_initializer as xavier_initializer_conv2d
-    from tfteach.contrib.layers.legacy import legacy_fully_connected as legacy_fully_connected
-    from tfteach.contrib.layers.legacy import legacy_linear as legacy_linear
-    from tfteach.contrib.layers.legacy import legacy_relu as legacy_relu
-    from tfteach.contrib.layers.normalization import batch_norm as batch_norm
-    from tfteach.contrib.layers.normalization import bias_add as bias_add
-    from tfteach.contrib.layers.normalization import layer_norm as layer_norm
-    from tfteach.contrib.layers.optimizers import OPTIMIZER_CLS_NAMES as OPTIMIZER_CLS_NAMES
-    from tfteach.contrib.layers.optimizers import OPTIMIZER_SUMMARIES as OPTIMIZER_SUMMARIES
-    from tfteach.contrib.layers.optimizers import optimize_loss as optimize_loss
-    from tfteach.contrib.layers.pooling import avg_pool2d as avg_pool2d
-    from tfteach.contrib.layers.pooling import avg_pool3d as avg_pool3d
-    from tfteach.contrib.layers.pooling import max_pool2d as max_pool2d
-    from tfteach.contrib.layers.pooling import max_pool3d as max_pool3d
-    from tfteach.contrib.layers.regularizers import apply_regularization as apply_regularization
-    from tfteach.contrib.layers.regularizers import l1_l2_regularizer as l1_l2_regularizer
-    from tfteach.contrib.layers.regularizers import l1_regularizer as l1_regularizer
-    from tfteach.contrib.layers.regularizers import l2_regularizer as l2_regularizer
-    from tfteach.contrib.layers.regularizers import sum_regularizer as sum_regularizer
-    from tfteach.contrib.layers.separable import convolution2d_in_plane as conv2d_in_plane
-    from tfteach.contrib.layers.separable import convolution2d_in_plane as convolution2d_in_plane
-    from tfteach.contrib.layers.separable import separable_convolution2d as separable_conv2d
-    from tfteach.contrib.layers.separable import separable_convolution2d as separable_convolution2d
-    from tfteach.contrib.layers.sequences import images_to_sequence as images_to_sequence
-    from tfteach.contrib.layers.sequences import sequence_to_images as sequence_to_images
-    from tfteach.contrib.layers.sequences import spatial_softmax as spatial_softmax
-    from tfteach.contrib.layers.shaping import dropout as dropout
-    from tfteach.contrib.layers.shaping import flatten as flatten
-    from tfteach.contrib.layers.shaping import maxout as maxout
-    from tfteach.contrib.layers.shaping import one_hot_encoding as one_hot_encoding
-    from tfteach.contrib.layers.shaping import repeat as repeat
-    from tfteach.contrib.layers.shaping import softmax as softmax
-    from tfteach.contrib.layers.shaping import stack as stack
-    from tfteach.contrib.layers.shaping import unit_norm as unit_norm
-    from tfteach.contrib.layers.summaries import summarize_activation as summarize_activation
-    from tfteach.contrib.layers.summaries import summarize_activations as summarize_activations
-    from tfteach.contrib.layers.summaries import summarize_collection as summarize_collection
-    from tfteach.contrib.layers.summaries import summarize_tensor as summarize_tensor
-    from tfteach.contrib.layers.summaries import summarize_tensors as summarize_tensors
+    from tfteach.lib.contrib.layers.convolution import convolution as convolution
+    from tfteach.lib.contrib.layers.convolution import convolution1d as conv1d
+    from tfteach.lib.contrib.layers.convolution import convolution1d as convolution1d
+    from tfteach.lib.contrib.layers.convolution import convolution2d as conv2d
+    from tfteach.lib.contrib.layers.convolution import convolution2d as convolution2d
+    from tfteach.lib.contrib.layers.convolution import convolution2d_transpose as conv2d_transpose
+    from tfteach.lib.contrib.layers.convolution import convolution2d_transpose as convolution2d_transpose
+    from tfteach.lib.contrib.layers.convolution import convolution3d as conv3d
+    from tfteach.lib.contrib.layers.convolution import convolution3d as convolution3d
+    from tfteach.lib.contrib.layers.convolution import convolution3d_transpose as conv3d_transpose
+    from tfteach.lib.contrib.layers.convolution import convolution3d_transpose as convolution3d_transpose
+    from tfteach.lib.contrib.layers.dense import elu as elu
+    from tfteach.lib.contrib.layers.dense import fully_connected as fully_connected
+    from tfteach.lib.contrib.layers.dense import linear as linear
+    from tfteach.lib.contrib.layers.dense import relu as relu
+    from tfteach.lib.contrib.layers.dense import relu6 as relu6
+    from tfteach.lib.contrib.layers.embedding import bow_encoder as bow_encoder
+    from tfteach.lib.contrib.layers.embedding import embed_sequence as embed_sequence
+    from tfteach.lib.contrib.layers.embedding import embedding_lookup_unique as embedding_lookup_unique
+    from tfteach.lib.contrib.layers.embedding import safe_embedding_lookup_sparse as safe_embedding_lookup_sparse
+    from tfteach.lib.contrib.layers.groups import group_norm as group_norm
+    from tfteach.lib.contrib.layers.groups import instance_norm as instance_norm
+    from tfteach.lib.contrib.layers.initializers import variance_scaling_initializer as variance_scaling_initializer
+    from tfteach.lib.contrib.layers.initializers import xavier_initializer as xavier_initializer
+    from tfteach.lib.contrib.layers.initializers import xavier_initializer as xavier_initializer_conv2d
+    from tfteach.lib.contrib.layers.legacy import legacy_fully_connected as legacy_fully_connected
+    from tfteach.lib.contrib.layers.legacy import legacy_linear as legacy_linear
+    from tfteach.lib.contrib.layers.legacy import legacy_relu as legacy_relu
+    from tfteach.lib.contrib.layers.normalization import batch_norm as batch_norm
+    from tfteach.lib.contrib.layers.normalization import bias_add as bias_add
+    from tfteach.lib.contrib.layers.normalization import layer_norm as layer_norm
+    from tfteach.lib.contrib.layers.optimizers import OPTIMIZER_CLS_NAMES as OPTIMIZER_CLS_NAMES
+    from tfteach.lib.contrib.layers.optimizers import OPTIMIZER_SUMMARIES as OPTIMIZER_SUMMARIES
+    from tfteach.lib.contrib.layers.optimizers import optimize_loss as optimize_loss
+    from tfteach.lib.contrib.layers.pooling import avg_pool2d as avg_pool2d
+    from tfteach.lib.contrib.layers.pooling import avg_pool3d as avg_pool3d
+    from tfteach.lib.contrib.layers.pooling import max_pool2d as max_pool2d
+    from tfteach.lib.contrib.layers.pooling import max_pool3d as max_pool3d
+    from tfteach.lib.contrib.layers.regularizers import apply_regularization as apply_regularization
+    from tfteach.lib.contrib.layers.regularizers import l1_l2_regularizer as l1_l2_regularizer
+    from tfteach.lib.contrib.layers.regularizers import l1_regularizer as l1_regularizer
+    from tfteach.lib.contrib.layers.regularizers import l2_regularizer as l2_regularizer
+    from tfteach.lib.contrib.layers.regularizers import sum_regularizer as sum_regularizer
+    from tfteach.lib.contrib.layers.separable import convolution2d_in_plane as conv2d_in_plane
+    from tfteach.lib.contrib.layers.separable import convolution2d_in_plane as convolution2d_in_plane
+    from tfteach.lib.contrib.layers.separable import separable_convolution2d as separable_conv2d
+    from tfteach.lib.contrib.layers.separable import separable_convolution2d as separable_convolution2d
+    from tfteach.lib.contrib.layers.sequences import images_to_sequence as images_to_sequence
+    from tfteach.lib.contrib.layers.sequences import sequence_to_images as sequence_to_images
+    from tfteach.lib.contrib.layers.sequences import spatial_softmax as spatial_softmax
+    from tfteach.lib.contrib.layers.shaping import dropout as dropout
+    from tfteach.lib.contrib.layers.shaping import flatten as flatten
+    from tfteach.lib.contrib.layers.shaping import maxout as maxout
+    from tfteach.lib.contrib.layers.shaping import one_hot_encoding as one_hot_encoding
+    from tfteach.lib.contrib.layers.shaping import repeat as repeat
+    from tfteach.lib.contrib.layers.shaping import softmax as softmax
+    from tfteach.lib.contrib.layers.shaping import stack as stack
+    from tfteach.lib.contrib.layers.shaping import unit_norm as unit_norm
+    from tfteach.lib.contrib.layers.summaries import summarize_activation as summarize_activation
+    from tfteach.lib.contrib.layers.summaries import summarize_activations as summarize_activations
+    from tfteach.lib.contrib.layers.summaries import summarize_collection as summarize_collection
+    from tfteach.lib.contrib.layers.summaries import summarize_tensor as summarize_tensor
+    from tfteach.lib.contrib.layers.summaries import summarize_tensors as summarize_tensors
 
 _LATER = {
-    "OPTIMIZER_CLS_NAMES": ("tfteach.contrib.layers.optimizers", "OPTIMIZER_CLS_NAMES"),
-    "OPTIMIZER_SUMMARIES": ("tfteach.contrib.layers.optimizers", "OPTIMIZER_SUMMARIES"),
-    "apply_regularization": ("tfteach.contrib.layers.regularizers", "apply_regularization"),
-    "avg_pool2d": ("tfteach.contrib.layers.pooling", "avg_pool2d"),
-    "avg_pool3d": ("tfteach.contrib.layers.pooling", "avg_pool3d"),
-    "batch_norm": ("tfteach.contrib.layers.normalization", "batch_norm"),
-    "bias_add": ("tfteach.contrib.layers.normalization", "bias_add"),
-    "bow_encoder": ("tfteach.contrib.layers.embedding", "bow_encoder"),
-    "conv1d": ("tfteach.contrib.layers.convolution", "convolution1d"),
-    "conv2d": ("tfteach.contrib.layers.convolution", "convolution2d"),
-    "conv2d_in_plane": ("tfteach.contrib.layers.separable", "convolution2d_in_plane"),
-    "conv2d_transpose": ("tfteach.contrib.layers.convolution", "convolution2d_transpose"),
-    "conv3d": ("tfteach.contrib.layers.convolution", "convolution3d"),
-    "conv3d_transpose": ("tfteach.contrib.layers.convolution", "convolution3d_transpose"),
-    "convolution": ("tfteach.contrib.layers.convolution", "convolution"),
-    "convolution1d": ("tfteach.contrib.layers.convolution", "convolution1d"),
-    "convolution2d": ("tfteach.contrib.layers.convolution", "convolution2d"),
-    "convolution2d_in_plane": ("tfteach.contrib.layers.separable", "convolution2d_in_plane"),
-    "convolution2d_transpose": ("tfteach.contrib.layers.convolution", "convolution2d_transpose"),
-    "convolution3d": ("tfteach.contrib.layers.convolution", "convolution3d"),
-    "convolution3d_transpose": ("tfteach.contrib.layers.convolution", "convolution3d_transpose"),
-    "dropout": ("tfteach.contrib.layers.shaping", "dropout"),
-    "elu": ("tfteach.contrib.layers.dense", "elu"),
-    "embed_sequence": ("tfteach.contrib.layers.embedding", "embed_sequence"),
-    "embedding_lookup_unique": ("tfteach.contrib.layers.embedding", "embedding_lookup_unique"),
-    "flatten": ("tfteach.contrib.layers.shaping", "flatten"),
-    "fully_connected": ("tfteach.contrib.layers.dense", "fully_connected"),
-    "group_norm": ("tfteach.contrib.layers.groups", "group_norm"),
-    "images_to_sequence": ("tfteach.contrib.layers.sequences", "images_to_sequence"),
-    "instance_norm": ("tfteach.contrib.layers.groups", "instance_norm"),
-    "l1_l2_regularizer": ("tfteach.contrib.layers.regularizers", "l1_l2_regularizer"),
-    "l1_regularizer": ("tfteach.contrib.layers.regularizers", "l1_regularizer"),
-    "l2_regularizer": ("tfteach.contrib.layers.regularizers", "l2_regularizer"),
-    "layer_norm": ("tfteach.contrib.layers.normalization", "layer_norm"),
-    "legacy_fully_connected": ("tfteach.contrib.layers.legacy", "legacy_fully_connected"),
-    "legacy_linear": ("tfteach.contrib.layers.legacy", "legacy_linear"),
-    "legacy_relu": ("tfteach.contrib.layers.legacy", "legacy_relu"),
-    "linear": ("tfteach.contrib.layers.dense", "linear"),
-    "max_pool2d": ("tfteach.contrib.layers.pooling", "max_pool2d"),
-    "max_pool3d": ("tfteach.contrib.layers.pooling", "max_pool3d"),
-    "maxout": ("tfteach.contrib.layers.shaping", "maxout"),
-    "one_hot_encoding": ("tfteach.contrib.layers.shaping", "one_hot_encoding"),
-    "optimize_loss": ("tfteach.contrib.layers.optimizers", "optimize_loss"),
-    "relu": ("tfteach.contrib.layers.dense", "relu"),
-    "relu6": ("tfteach.contrib.layers.dense", "relu6"),
-    "repeat": ("tfteach.contrib.layers.shaping", "repeat"),
-    "safe_embedding_lookup_sparse": ("tfteach.contrib.layers.embedding", "safe_embedding_lookup_sparse"),
-    "separable_conv2d": ("tfteach.contrib.layers.separable", "separable_convolution2d"),
-    "separable_convolution2d": ("tfteach.contrib.layers.separable", "separable_convolution2d"),
-    "sequence_to_images": ("tfteach.contrib.layers.sequences", "sequence_to_images"),
-    "softmax": ("tfteach.contrib.layers.shaping", "softmax"),
-    "spatial_softmax": ("tfteach.contrib.layers.sequences", "spatial_softmax"),
-    "stack": ("tfteach.contrib.layers.shaping", "stack"),
-    "sum_regularizer": ("tfteach.contrib.layers.regularizers", "sum_regularizer"),
-    "summarize_activation": ("tfteach.contrib.layers.summaries", "summarize_activation"),
-    "summarize_activations": ("tfteach.contrib.layers.summaries", "summarize_activations"),
-    "summarize_collection": ("tfteach.contrib.layers.summaries", "summarize_collection"),
-    "summarize_tensor": ("tfteach.contrib.layers.summaries", "summarize_tensor"),
-    "summarize_tensors": ("tfteach.contrib.layers.summaries", "summarize_tensors"),
-    "unit_norm": ("tfteach.contrib.layers.shaping", "unit_norm"),
-    "variance_scaling_initializer": ("tfteach.contrib.layers.initializers", "variance_scaling_initializer"),
-    "xavier_initializer": ("tfteach.contrib.layers.initializers", "xavier_initializer"),
-    "xavier_initializer_conv2d": ("tfteach.contrib.layers.initializers", "xavier_initializer"),
+    "OPTIMIZER_CLS_NAMES": ("tfteach.lib.contrib.layers.optimizers", "OPTIMIZER_CLS_NAMES"),
+    "OPTIMIZER_SUMMARIES": ("tfteach.lib.contrib.layers.optimizers", "OPTIMIZER_SUMMARIES"),
+    "apply_regularization": ("tfteach.lib.contrib.layers.regularizers", "apply_regularization"),
+    "avg_pool2d": ("tfteach.lib.contrib.layers.pooling", "avg_pool2d"),
+    "avg_pool3d": ("tfteach.lib.contrib.layers.pooling", "avg_pool3d"),
+    "batch_norm": ("tfteach.lib.contrib.layers.normalization", "batch_norm"),
+    "bias_add": ("tfteach.lib.contrib.layers.normalization", "bias_add"),
+    "bow_encoder": ("tfteach.lib.contrib.layers.embedding", "bow_encoder"),
+    "conv1d": ("tfteach.lib.contrib.layers.convolution", "convolution1d"),
+    "conv2d": ("tfteach.lib.contrib.layers.convolution", "convolution2d"),
+    "conv2d_in_plane": ("tfteach.lib.contrib.layers.separable", "convolution2d_in_plane"),
+    "conv2d_transpose": ("tfteach.lib.contrib.layers.convolution", "convolution2d_transpose"),
+    "conv3d": ("tfteach.lib.contrib.layers.convolution", "convolution3d"),
+    "conv3d_transpose": ("tfteach.lib.contrib.layers.convolution", "convolution3d_transpose"),
+    "convolution": ("tfteach.lib.contrib.layers.convolution", "convolution"),
+    "convolution1d": ("tfteach.lib.contrib.layers.convolution", "convolution1d"),
+    "convolution2d": ("tfteach.lib.contrib.layers.convolution", "convolution2d"),
+    "convolution2d_in_plane": ("tfteach.lib.contrib.layers.separable", "convolution2d_in_plane"),
+    "convolution2d_transpose": ("tfteach.lib.contrib.layers.convolution", "convolution2d_transpose"),
+    "convolution3d": ("tfteach.lib.contrib.layers.convolution", "convolution3d"),
+    "convolution3d_transpose": ("tfteach.lib.contrib.layers.convolution", "convolution3d_transpose"),
+    "dropout": ("tfteach.lib.contrib.layers.shaping", "dropout"),
+    "elu": ("tfteach.lib.contrib.layers.dense", "elu"),
+    "embed_sequence": ("tfteach.lib.contrib.layers.embedding", "embed_sequence"),
+    "embedding_lookup_unique": ("tfteach.lib.contrib.layers.embedding", "embedding_lookup_unique"),
+    "flatten": ("tfteach.lib.contrib.layers.shaping", "flatten"),
+    "fully_connected": ("tfteach.lib.contrib.layers.dense", "fully_connected"),
+    "group_norm": ("tfteach.lib.contrib.layers.groups", "group_norm"),
+    "images_to_sequence": ("tfteach.lib.contrib.layers.sequences", "images_to_sequence"),
+    "instance_norm": ("tfteach.lib.contrib.layers.groups", "instance_norm"),
+    "l1_l2_regularizer": ("tfteach.lib.contrib.layers.regularizers", "l1_l2_regularizer"),
+    "l1_regularizer": ("tfteach.lib.contrib.layers.regularizers", "l1_regularizer"),
+    "l2_regularizer": ("tfteach.lib.contrib.layers.regularizers", "l2_regularizer"),
+    "layer_norm": ("tfteach.lib.contrib.layers.normalization", "layer_norm"),
+    "legacy_fully_connected": ("tfteach.lib.contrib.layers.legacy", "legacy_fully_connected"),
+    "legacy_linear": ("tfteach.lib.contrib.layers.legacy", "legacy_linear"),
+    "legacy_relu": ("tfteach.lib.contrib.layers.legacy", "legacy_relu"),
+    "linear": ("tfteach.lib.contrib.layers.dense", "linear"),
+    "max_pool2d": ("tfteach.lib.contrib.layers.pooling", "max_pool2d"),
+    "max_pool3d": ("tfteach.lib.contrib.layers.pooling", "max_pool3d"),
+    "maxout": ("tfteach.lib.contrib.layers.shaping", "maxout"),
+    "one_hot_encoding": ("tfteach.lib.contrib.layers.shaping", "one_hot_encoding"),
+    "optimize_loss": ("tfteach.lib.contrib.layers.optimizers", "optimize_loss"),
+    "relu": ("tfteach.lib.contrib.layers.dense", "relu"),
+    "relu6": ("tfteach.lib.contrib.layers.dense", "relu6"),
+    "repeat": ("tfteach.lib.contrib.layers.shaping", "repeat"),
+    "safe_embedding_lookup_sparse": ("tfteach.lib.contrib.layers.embedding", "safe_embedding_lookup_sparse"),
+    "separable_conv2d": ("tfteach.lib.contrib.layers.separable", "separable_convolution2d"),
+    "separable_convolution2d": ("tfteach.lib.contrib.layers.separable", "separable_convolution2d"),
+    "sequence_to_images": ("tfteach.lib.contrib.layers.sequences", "sequence_to_images"),
+    "softmax": ("tfteach.lib.contrib.layers.shaping", "softmax"),
+    "spatial_softmax": ("tfteach.lib.contrib.layers.sequences", "spatial_softmax"),
+    "stack": ("tfteach.lib.contrib.layers.shaping", "stack"),
+    "sum_regularizer": ("tfteach.lib.contrib.layers.regularizers", "sum_regularizer"),
+    "summarize_activation": ("tfteach.lib.contrib.layers.summaries", "summarize_activation"),
+    "summarize_activations": ("tfteach.lib.contrib.layers.summaries", "summarize_activations"),
+    "summarize_collection": ("tfteach.lib.contrib.layers.summaries", "summarize_collection"),
+    "summarize_tensor": ("tfteach.lib.contrib.layers.summaries", "summarize_tensor"),
+    "summarize_tensors": ("tfteach.lib.contrib.layers.summaries", "summarize_tensors"),
+    "unit_norm": ("tfteach.lib.contrib.layers.shaping", "unit_norm"),
+    "variance_scaling_initializer": ("tfteach.lib.contrib.layers.initializers", "variance_scaling_initializer"),
+    "xavier_initializer": ("tfteach.lib.contrib.layers.initializers", "xavier_initializer"),
+    "xavier_initializer_conv2d": ("tfteach.lib.contrib.layers.initializers", "xavier_initializer"),
 }
 
 

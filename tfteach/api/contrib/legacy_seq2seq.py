@@ -2,37 +2,37 @@
 
 from typing import TYPE_CHECKING
 
-from tfteach.legacy.renamed import absent as _absent
+from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
-    from tfteach.contrib.legacy_seq2seq.attention import attention_decoder as attention_decoder
-    from tfteach.contrib.legacy_seq2seq.attention import embedding_attention_decoder as embedding_attention_decoder
-    from tfteach.contrib.legacy_seq2seq.attention import embedding_attention_seq2seq as embedding_attention_seq2seq
-    from tfteach.contrib.legacy_seq2seq.buckets import model_with_buckets as model_with_buckets
-    from tfteach.contrib.legacy_seq2seq.decoders import basic_rnn_seq2seq as basic_rnn_seq2seq
-    from tfteach.contrib.legacy_seq2seq.decoders import rnn_decoder as rnn_decoder
-    from tfteach.contrib.legacy_seq2seq.decoders import tied_rnn_seq2seq as tied_rnn_seq2seq
-    from tfteach.contrib.legacy_seq2seq.embedding import embedding_rnn_decoder as embedding_rnn_decoder
-    from tfteach.contrib.legacy_seq2seq.embedding import embedding_rnn_seq2seq as embedding_rnn_seq2seq
-    from tfteach.contrib.legacy_seq2seq.embedding import embedding_tied_rnn_seq2seq as embedding_tied_rnn_seq2seq
-    from tfteach.contrib.legacy_seq2seq.embedding import one2many_rnn_seq2seq as one2many_rnn_seq2seq
-    from tfteach.contrib.legacy_seq2seq.loss import sequence_loss as sequence_loss
-    from tfteach.contrib.legacy_seq2seq.loss import sequence_loss_by_example as sequence_loss_by_example
+    from tfteach.lib.contrib.legacy_seq2seq.attention import attention_decoder as attention_decoder
+    from tfteach.lib.contrib.legacy_seq2seq.attention import embedding_attention_decoder as embedding_attention_decoder
+    from tfteach.lib.contrib.legacy_seq2seq.attention import embedding_attention_seq2seq as embedding_attention_seq2seq
+    from tfteach.lib.contrib.legacy_seq2seq.buckets import model_with_buckets as model_with_buckets
+    from tfteach.lib.contrib.legacy_seq2seq.decoders import basic_rnn_seq2seq as basic_rnn_seq2seq
+    from tfteach.lib.contrib.legacy_seq2seq.decoders import rnn_decoder as rnn_decoder
+    from tfteach.lib.contrib.legacy_seq2seq.decoders import tied_rnn_seq2seq as tied_rnn_seq2seq
+    from tfteach.lib.contrib.legacy_seq2seq.embedding import embedding_rnn_decoder as embedding_rnn_decoder
+    from tfteach.lib.contrib.legacy_seq2seq.embedding import embedding_rnn_seq2seq as embedding_rnn_seq2seq
+    from tfteach.lib.contrib.legacy_seq2seq.embedding import embedding_tied_rnn_seq2seq as embedding_tied_rnn_seq2seq
+    from tfteach.lib.contrib.legacy_seq2seq.embedding import one2many_rnn_seq2seq as one2many_rnn_seq2seq
+    from tfteach.lib.contrib.legacy_seq2seq.loss import sequence_loss as sequence_loss
+    from tfteach.lib.contrib.legacy_seq2seq.loss import sequence_loss_by_example as sequence_loss_by_example
 
 _LATER = {
-    "attention_decoder": ("tfteach.contrib.legacy_seq2seq.attention", "attention_decoder"),
-    "basic_rnn_seq2seq": ("tfteach.contrib.legacy_seq2seq.decoders", "basic_rnn_seq2seq"),
-    "embedding_attention_decoder": ("tfteach.contrib.legacy_seq2seq.attention", "embedding_attention_decoder"),
-    "embedding_attention_seq2seq": ("tfteach.contrib.legacy_seq2seq.attention", "embedding_attention_seq2seq"),
-    "embedding_rnn_decoder": ("tfteach.contrib.legacy_seq2seq.embedding", "embedding_rnn_decoder"),
-    "embedding_rnn_seq2seq": ("tfteach.contrib.legacy_seq2seq.embedding", "embedding_rnn_seq2seq"),
-    "embedding_tied_rnn_seq2seq": ("tfteach.contrib.legacy_seq2seq.embedding", "embedding_tied_rnn_seq2seq"),
-    "model_with_buckets": ("tfteach.contrib.legacy_seq2seq.buckets", "model_with_buckets"),
-    "one2many_rnn_seq2seq": ("tfteach.contrib.legacy_seq2seq.embedding", "one2many_rnn_seq2seq"),
-    "rnn_decoder": ("tfteach.contrib.legacy_seq2seq.decoders", "rnn_decoder"),
-    "sequence_loss": ("tfteach.contrib.legacy_seq2seq.loss", "sequence_loss"),
-    "sequence_loss_by_example": ("tfteach.contrib.legacy_seq2seq.loss", "sequence_loss_by_example"),
-    "tied_rnn_seq2seq": ("tfteach.contrib.legacy_seq2seq.decoders", "tied_rnn_seq2seq"),
+    "attention_decoder": ("tfteach.lib.contrib.legacy_seq2seq.attention", "attention_decoder"),
+    "basic_rnn_seq2seq": ("tfteach.lib.contrib.legacy_seq2seq.decoders", "basic_rnn_seq2seq"),
+    "embedding_attention_decoder": ("tfteach.lib.contrib.legacy_seq2seq.attention", "embedding_attention_decoder"),
+    "embedding_attention_seq2seq": ("tfteach.lib.contrib.legacy_seq2seq.attention", "embedding_attention_seq2seq"),
+    "embedding_rnn_decoder": ("tfteach.lib.contrib.legacy_seq2seq.embedding", "embedding_rnn_decoder"),
+    "embedding_rnn_seq2seq": ("tfteach.lib.contrib.legacy_seq2seq.embedding", "embedding_rnn_seq2seq"),
+    "embedding_tied_rnn_seq2seq": ("tfteach.lib.contrib.legacy_seq2seq.embedding", "embedding_tied_rnn_seq2seq"),
+    "model_with_buckets": ("tfteach.lib.contrib.legacy_seq2seq.buckets", "model_with_buckets"),
+    "one2many_rnn_seq2seq": ("tfteach.lib.contrib.legacy_seq2seq.embedding", "one2many_rnn_seq2seq"),
+    "rnn_decoder": ("tfteach.lib.contrib.legacy_seq2seq.decoders", "rnn_decoder"),
+    "sequence_loss": ("tfteach.lib.contrib.legacy_seq2seq.loss", "sequence_loss"),
+    "sequence_loss_by_example": ("tfteach.lib.contrib.legacy_seq2seq.loss", "sequence_loss_by_example"),
+    "tied_rnn_seq2seq": ("tfteach.lib.contrib.legacy_seq2seq.decoders", "tied_rnn_seq2seq"),
 }
 
 

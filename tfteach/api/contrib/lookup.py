@@ -2,47 +2,47 @@
 
 from typing import TYPE_CHECKING
 
-from tfteach.legacy.renamed import absent as _absent
+from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
-    from tfteach.lookup.filling import KeyValueTensorInitializer as KeyValueTensorInitializer
-    from tfteach.lookup.filling import TableInitializerBase as TableInitializerBase
-    from tfteach.lookup.filling import TextFileIdTableInitializer as TextFileIdTableInitializer
-    from tfteach.lookup.filling import TextFileIndex as TextFileIndex
-    from tfteach.lookup.filling import TextFileInitializer as TextFileInitializer
-    from tfteach.lookup.filling import TextFileStringTableInitializer as TextFileStringTableInitializer
-    from tfteach.lookup.tables import FastHashSpec as FastHashSpec
-    from tfteach.lookup.tables import HashTable as HashTable
-    from tfteach.lookup.tables import HasherSpec as HasherSpec
-    from tfteach.lookup.tables import IdTableWithHashBuckets as IdTableWithHashBuckets
-    from tfteach.lookup.tables import InitializableLookupTableBase as InitializableLookupTableBase
-    from tfteach.lookup.tables import LookupInterface as LookupInterface
-    from tfteach.lookup.tables import MutableHashTable as MutableHashTable
-    from tfteach.lookup.tables import StrongHashSpec as StrongHashSpec
-    from tfteach.lookup.vocabulary import index_table_from_file as index_table_from_file
-    from tfteach.lookup.vocabulary import index_table_from_tensor as index_table_from_tensor
-    from tfteach.lookup.vocabulary import index_to_string_table_from_file as index_to_string_table_from_file
-    from tfteach.lookup.vocabulary import index_to_string_table_from_tensor as index_to_string_table_from_tensor
+    from tfteach.lib.lookup.table_initializers import KeyValueTensorInitializer as KeyValueTensorInitializer
+    from tfteach.lib.lookup.table_initializers import TableInitializerBase as TableInitializerBase
+    from tfteach.lib.lookup.table_initializers import TextFileIdTableInitializer as TextFileIdTableInitializer
+    from tfteach.lib.lookup.table_initializers import TextFileIndex as TextFileIndex
+    from tfteach.lib.lookup.table_initializers import TextFileInitializer as TextFileInitializer
+    from tfteach.lib.lookup.table_initializers import TextFileStringTableInitializer as TextFileStringTableInitializer
+    from tfteach.lib.lookup.tables import FastHashSpec as FastHashSpec
+    from tfteach.lib.lookup.tables import HashTable as HashTable
+    from tfteach.lib.lookup.tables import HasherSpec as HasherSpec
+    from tfteach.lib.lookup.tables import IdTableWithHashBuckets as IdTableWithHashBuckets
+    from tfteach.lib.lookup.tables import InitializableLookupTableBase as InitializableLookupTableBase
+    from tfteach.lib.lookup.tables import LookupInterface as LookupInterface
+    from tfteach.lib.lookup.tables import MutableHashTable as MutableHashTable
+    from tfteach.lib.lookup.tables import StrongHashSpec as StrongHashSpec
+    from tfteach.lib.lookup.vocabulary import index_table_from_file as index_table_from_file
+    from tfteach.lib.lookup.vocabulary import index_table_from_tensor as index_table_from_tensor
+    from tfteach.lib.lookup.vocabulary import index_to_string_table_from_file as index_to_string_table_from_file
+    from tfteach.lib.lookup.vocabulary import index_to_string_table_from_tensor as index_to_string_table_from_tensor
 
 _LATER = {
-    "FastHashSpec": ("tfteach.lookup.tables", "FastHashSpec"),
-    "HashTable": ("tfteach.lookup.tables", "HashTable"),
-    "HasherSpec": ("tfteach.lookup.tables", "HasherSpec"),
-    "IdTableWithHashBuckets": ("tfteach.lookup.tables", "IdTableWithHashBuckets"),
-    "InitializableLookupTableBase": ("tfteach.lookup.tables", "InitializableLookupTableBase"),
-    "KeyValueTensorInitializer": ("tfteach.lookup.filling", "KeyValueTensorInitializer"),
-    "LookupInterface": ("tfteach.lookup.tables", "LookupInterface"),
-    "MutableHashTable": ("tfteach.lookup.tables", "MutableHashTable"),
-    "StrongHashSpec": ("tfteach.lookup.tables", "StrongHashSpec"),
-    "TableInitializerBase": ("tfteach.lookup.filling", "TableInitializerBase"),
-    "TextFileIdTableInitializer": ("tfteach.lookup.filling", "TextFileIdTableInitializer"),
-    "TextFileIndex": ("tfteach.lookup.filling", "TextFileIndex"),
-    "TextFileInitializer": ("tfteach.lookup.filling", "TextFileInitializer"),
-    "TextFileStringTableInitializer": ("tfteach.lookup.filling", "TextFileStringTableInitializer"),
-    "index_table_from_file": ("tfteach.lookup.vocabulary", "index_table_from_file"),
-    "index_table_from_tensor": ("tfteach.lookup.vocabulary", "index_table_from_tensor"),
-    "index_to_string_table_from_file": ("tfteach.lookup.vocabulary", "index_to_string_table_from_file"),
-    "index_to_string_table_from_tensor": ("tfteach.lookup.vocabulary", "index_to_string_table_from_tensor"),
+    "FastHashSpec": ("tfteach.lib.lookup.tables", "FastHashSpec"),
+    "HashTable": ("tfteach.lib.lookup.tables", "HashTable"),
+    "HasherSpec": ("tfteach.lib.lookup.tables", "HasherSpec"),
+    "IdTableWithHashBuckets": ("tfteach.lib.lookup.tables", "IdTableWithHashBuckets"),
+    "InitializableLookupTableBase": ("tfteach.lib.lookup.tables", "InitializableLookupTableBase"),
+    "KeyValueTensorInitializer": ("tfteach.lib.lookup.table_initializers", "KeyValueTensorInitializer"),
+    "LookupInterface": ("tfteach.lib.lookup.tables", "LookupInterface"),
+    "MutableHashTable": ("tfteach.lib.lookup.tables", "MutableHashTable"),
+    "StrongHashSpec": ("tfteach.lib.lookup.tables", "StrongHashSpec"),
+    "TableInitializerBase": ("tfteach.lib.lookup.table_initializers", "TableInitializerBase"),
+    "TextFileIdTableInitializer": ("tfteach.lib.lookup.table_initializers", "TextFileIdTableInitializer"),
+    "TextFileIndex": ("tfteach.lib.lookup.table_initializers", "TextFileIndex"),
+    "TextFileInitializer": ("tfteach.lib.lookup.table_initializers", "TextFileInitializer"),
+    "TextFileStringTableInitializer": ("tfteach.lib.lookup.table_initializers", "TextFileStringTableInitializer"),
+    "index_table_from_file": ("tfteach.lib.lookup.vocabulary", "index_table_from_file"),
+    "index_table_from_tensor": ("tfteach.lib.lookup.vocabulary", "index_table_from_tensor"),
+    "index_to_string_table_from_file": ("tfteach.lib.lookup.vocabulary", "index_to_string_table_from_file"),
+    "index_to_string_table_from_tensor": ("tfteach.lib.lookup.vocabulary", "index_to_string_table_from_tensor"),
 }
 
 

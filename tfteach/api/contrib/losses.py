@@ -2,39 +2,39 @@
 
 from typing import TYPE_CHECKING
 
-from tfteach.legacy.renamed import absent as _absent
+from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
-    from tfteach.contrib.losses.functions import absolute_difference as absolute_difference
-    from tfteach.contrib.losses.functions import cosine_distance as cosine_distance
-    from tfteach.contrib.losses.functions import hinge_loss as hinge_loss
-    from tfteach.contrib.losses.functions import log_loss as log_loss
-    from tfteach.contrib.losses.functions import mean_pairwise_squared_error as mean_pairwise_squared_error
-    from tfteach.contrib.losses.functions import mean_squared_error as mean_squared_error
-    from tfteach.contrib.losses.functions import sigmoid_cross_entropy as sigmoid_cross_entropy
-    from tfteach.contrib.losses.functions import softmax_cross_entropy as softmax_cross_entropy
-    from tfteach.contrib.losses.functions import sparse_softmax_cross_entropy as sparse_softmax_cross_entropy
-    from tfteach.contrib.losses.weighted import add_loss as add_loss
-    from tfteach.contrib.losses.weighted import compute_weighted_loss as compute_weighted_loss
-    from tfteach.contrib.losses.weighted import get_losses as get_losses
-    from tfteach.contrib.losses.weighted import get_regularization_losses as get_regularization_losses
-    from tfteach.contrib.losses.weighted import get_total_loss as get_total_loss
+    from tfteach.lib.contrib.losses.functions import absolute_difference as absolute_difference
+    from tfteach.lib.contrib.losses.functions import cosine_distance as cosine_distance
+    from tfteach.lib.contrib.losses.functions import hinge_loss as hinge_loss
+    from tfteach.lib.contrib.losses.functions import log_loss as log_loss
+    from tfteach.lib.contrib.losses.functions import mean_pairwise_squared_error as mean_pairwise_squared_error
+    from tfteach.lib.contrib.losses.functions import mean_squared_error as mean_squared_error
+    from tfteach.lib.contrib.losses.functions import sigmoid_cross_entropy as sigmoid_cross_entropy
+    from tfteach.lib.contrib.losses.functions import softmax_cross_entropy as softmax_cross_entropy
+    from tfteach.lib.contrib.losses.functions import sparse_softmax_cross_entropy as sparse_softmax_cross_entropy
+    from tfteach.lib.contrib.losses.weighted import add_loss as add_loss
+    from tfteach.lib.contrib.losses.weighted import compute_weighted_loss as compute_weighted_loss
+    from tfteach.lib.contrib.losses.weighted import get_losses as get_losses
+    from tfteach.lib.contrib.losses.weighted import get_regularization_losses as get_regularization_losses
+    from tfteach.lib.contrib.losses.weighted import get_total_loss as get_total_loss
 
 _LATER = {
-    "absolute_difference": ("tfteach.contrib.losses.functions", "absolute_difference"),
-    "add_loss": ("tfteach.contrib.losses.weighted", "add_loss"),
-    "compute_weighted_loss": ("tfteach.contrib.losses.weighted", "compute_weighted_loss"),
-    "cosine_distance": ("tfteach.contrib.losses.functions", "cosine_distance"),
-    "get_losses": ("tfteach.contrib.losses.weighted", "get_losses"),
-    "get_regularization_losses": ("tfteach.contrib.losses.weighted", "get_regularization_losses"),
-    "get_total_loss": ("tfteach.contrib.losses.weighted", "get_total_loss"),
-    "hinge_loss": ("tfteach.contrib.losses.functions", "hinge_loss"),
-    "log_loss": ("tfteach.contrib.losses.functions", "log_loss"),
-    "mean_pairwise_squared_error": ("tfteach.contrib.losses.functions", "mean_pairwise_squared_error"),
-    "mean_squared_error": ("tfteach.contrib.losses.functions", "mean_squared_error"),
-    "sigmoid_cross_entropy": ("tfteach.contrib.losses.functions", "sigmoid_cross_entropy"),
-    "softmax_cross_entropy": ("tfteach.contrib.losses.functions", "softmax_cross_entropy"),
-    "sparse_softmax_cross_entropy": ("tfteach.contrib.losses.functions", "sparse_softmax_cross_entropy"),
+    "absolute_difference": ("tfteach.lib.contrib.losses.functions", "absolute_difference"),
+    "add_loss": ("tfteach.lib.contrib.losses.weighted", "add_loss"),
+    "compute_weighted_loss": ("tfteach.lib.contrib.losses.weighted", "compute_weighted_loss"),
+    "cosine_distance": ("tfteach.lib.contrib.losses.functions", "cosine_distance"),
+    "get_losses": ("tfteach.lib.contrib.losses.weighted", "get_losses"),
+    "get_regularization_losses": ("tfteach.lib.contrib.losses.weighted", "get_regularization_losses"),
+    "get_total_loss": ("tfteach.lib.contrib.losses.weighted", "get_total_loss"),
+    "hinge_loss": ("tfteach.lib.contrib.losses.functions", "hinge_loss"),
+    "log_loss": ("tfteach.lib.contrib.losses.functions", "log_loss"),
+    "mean_pairwise_squared_error": ("tfteach.lib.contrib.losses.functions", "mean_pairwise_squared_error"),
+    "mean_squared_error": ("tfteach.lib.contrib.losses.functions", "mean_squared_error"),
+    "sigmoid_cross_entropy": ("tfteach.lib.contrib.losses.functions", "sigmoid_cross_entropy"),
+    "softmax_cross_entropy": ("tfteach.lib.contrib.losses.functions", "softmax_cross_entropy"),
+    "sparse_softmax_cross_entropy": ("tfteach.lib.contrib.losses.functions", "sparse_softmax_cross_entropy"),
 }
 
 

@@ -2,71 +2,71 @@
 
 from typing import TYPE_CHECKING
 
-from tfteach.legacy.renamed import absent as _absent
-from tfteach.ops.sets import set_difference as set_difference
-from tfteach.ops.sets import set_intersection as set_intersection
-from tfteach.ops.sets import set_size as set_size
-from tfteach.ops.sets import set_union as set_union
+from tfteach.compat.renamed import absent as _absent
+from tfteach.ops.sparse.set_operations import set_difference as set_difference
+from tfteach.ops.sparse.set_operations import set_intersection as set_intersection
+from tfteach.ops.sparse.set_operations import set_size as set_size
+from tfteach.ops.sparse.set_operations import set_union as set_union
 
 if TYPE_CHECKING:
-    from tfteach.contrib.metrics import accuracy as accuracy
-    from tfteach.contrib.metrics import aggregate_metric_map as aggregate_metric_map
-    from tfteach.contrib.metrics import aggregate_metrics as aggregate_metrics
-    from tfteach.contrib.metrics import streaming_accuracy as streaming_accuracy
-    from tfteach.contrib.metrics import streaming_auc as streaming_auc
-    from tfteach.contrib.metrics import streaming_false_negatives as streaming_false_negatives
-    from tfteach.contrib.metrics import streaming_false_positives as streaming_false_positives
-    from tfteach.contrib.metrics import streaming_mean as streaming_mean
-    from tfteach.contrib.metrics import streaming_mean_absolute_error as streaming_mean_absolute_error
-    from tfteach.contrib.metrics import streaming_mean_cosine_distance as streaming_mean_cosine_distance
-    from tfteach.contrib.metrics import streaming_mean_iou as streaming_mean_iou
-    from tfteach.contrib.metrics import streaming_mean_relative_error as streaming_mean_relative_error
-    from tfteach.contrib.metrics import streaming_mean_squared_error as streaming_mean_squared_error
-    from tfteach.contrib.metrics import streaming_mean_tensor as streaming_mean_tensor
-    from tfteach.contrib.metrics import streaming_percentage_less as streaming_percentage_less
-    from tfteach.contrib.metrics import streaming_precision as streaming_precision
-    from tfteach.contrib.metrics import streaming_precision_at_thresholds as streaming_precision_at_thresholds
-    from tfteach.contrib.metrics import streaming_recall as streaming_recall
-    from tfteach.contrib.metrics import streaming_recall_at_k as streaming_recall_at_k
-    from tfteach.contrib.metrics import streaming_recall_at_thresholds as streaming_recall_at_thresholds
-    from tfteach.contrib.metrics import streaming_root_mean_squared_error as streaming_root_mean_squared_error
-    from tfteach.contrib.metrics import streaming_sensitivity_at_specificity as streaming_sensitivity_at_specificity
-    from tfteach.contrib.metrics import streaming_sparse_average_precision_at_k as streaming_sparse_average_precision_at_k
-    from tfteach.contrib.metrics import streaming_sparse_precision_at_k as streaming_sparse_precision_at_k
-    from tfteach.contrib.metrics import streaming_sparse_recall_at_k as streaming_sparse_recall_at_k
-    from tfteach.contrib.metrics import streaming_specificity_at_sensitivity as streaming_specificity_at_sensitivity
-    from tfteach.contrib.metrics import streaming_true_negatives as streaming_true_negatives
-    from tfteach.contrib.metrics import streaming_true_positives as streaming_true_positives
+    from tfteach.lib.contrib.metrics import accuracy as accuracy
+    from tfteach.lib.contrib.metrics import aggregate_metric_map as aggregate_metric_map
+    from tfteach.lib.contrib.metrics import aggregate_metrics as aggregate_metrics
+    from tfteach.lib.contrib.metrics import streaming_accuracy as streaming_accuracy
+    from tfteach.lib.contrib.metrics import streaming_auc as streaming_auc
+    from tfteach.lib.contrib.metrics import streaming_false_negatives as streaming_false_negatives
+    from tfteach.lib.contrib.metrics import streaming_false_positives as streaming_false_positives
+    from tfteach.lib.contrib.metrics import streaming_mean as streaming_mean
+    from tfteach.lib.contrib.metrics import streaming_mean_absolute_error as streaming_mean_absolute_error
+    from tfteach.lib.contrib.metrics import streaming_mean_cosine_distance as streaming_mean_cosine_distance
+    from tfteach.lib.contrib.metrics import streaming_mean_iou as streaming_mean_iou
+    from tfteach.lib.contrib.metrics import streaming_mean_relative_error as streaming_mean_relative_error
+    from tfteach.lib.contrib.metrics import streaming_mean_squared_error as streaming_mean_squared_error
+    from tfteach.lib.contrib.metrics import streaming_mean_tensor as streaming_mean_tensor
+    from tfteach.lib.contrib.metrics import streaming_percentage_less as streaming_percentage_less
+    from tfteach.lib.contrib.metrics import streaming_precision as streaming_precision
+    from tfteach.lib.contrib.metrics import streaming_precision_at_thresholds as streaming_precision_at_thresholds
+    from tfteach.lib.contrib.metrics import streaming_recall as streaming_recall
+    from tfteach.lib.contrib.metrics import streaming_recall_at_k as streaming_recall_at_k
+    from tfteach.lib.contrib.metrics import streaming_recall_at_thresholds as streaming_recall_at_thresholds
+    from tfteach.lib.contrib.metrics import streaming_root_mean_squared_error as streaming_root_mean_squared_error
+    from tfteach.lib.contrib.metrics import streaming_sensitivity_at_specificity as streaming_sensitivity_at_specificity
+    from tfteach.lib.contrib.metrics import streaming_sparse_average_precision_at_k as streaming_sparse_average_precision_at_k
+    from tfteach.lib.contrib.metrics import streaming_sparse_precision_at_k as streaming_sparse_precision_at_k
+    from tfteach.lib.contrib.metrics import streaming_sparse_recall_at_k as streaming_sparse_recall_at_k
+    from tfteach.lib.contrib.metrics import streaming_specificity_at_sensitivity as streaming_specificity_at_sensitivity
+    from tfteach.lib.contrib.metrics import streaming_true_negatives as streaming_true_negatives
+    from tfteach.lib.contrib.metrics import streaming_true_positives as streaming_true_positives
 
 _LATER = {
-    "accuracy": ("tfteach.contrib.metrics", "accuracy"),
-    "aggregate_metric_map": ("tfteach.contrib.metrics", "aggregate_metric_map"),
-    "aggregate_metrics": ("tfteach.contrib.metrics", "aggregate_metrics"),
-    "streaming_accuracy": ("tfteach.contrib.metrics", "streaming_accuracy"),
-    "streaming_auc": ("tfteach.contrib.metrics", "streaming_auc"),
-    "streaming_false_negatives": ("tfteach.contrib.metrics", "streaming_false_negatives"),
-    "streaming_false_positives": ("tfteach.contrib.metrics", "streaming_false_positives"),
-    "streaming_mean": ("tfteach.contrib.metrics", "streaming_mean"),
-    "streaming_mean_absolute_error": ("tfteach.contrib.metrics", "streaming_mean_absolute_error"),
-    "streaming_mean_cosine_distance": ("tfteach.contrib.metrics", "streaming_mean_cosine_distance"),
-    "streaming_mean_iou": ("tfteach.contrib.metrics", "streaming_mean_iou"),
-    "streaming_mean_relative_error": ("tfteach.contrib.metrics", "streaming_mean_relative_error"),
-    "streaming_mean_squared_error": ("tfteach.contrib.metrics", "streaming_mean_squared_error"),
-    "streaming_mean_tensor": ("tfteach.contrib.metrics", "streaming_mean_tensor"),
-    "streaming_percentage_less": ("tfteach.contrib.metrics", "streaming_percentage_less"),
-    "streaming_precision": ("tfteach.contrib.metrics", "streaming_precision"),
-    "streaming_precision_at_thresholds": ("tfteach.contrib.metrics", "streaming_precision_at_thresholds"),
-    "streaming_recall": ("tfteach.contrib.metrics", "streaming_recall"),
-    "streaming_recall_at_k": ("tfteach.contrib.metrics", "streaming_recall_at_k"),
-    "streaming_recall_at_thresholds": ("tfteach.contrib.metrics", "streaming_recall_at_thresholds"),
-    "streaming_root_mean_squared_error": ("tfteach.contrib.metrics", "streaming_root_mean_squared_error"),
-    "streaming_sensitivity_at_specificity": ("tfteach.contrib.metrics", "streaming_sensitivity_at_specificity"),
-    "streaming_sparse_average_precision_at_k": ("tfteach.contrib.metrics", "streaming_sparse_average_precision_at_k"),
-    "streaming_sparse_precision_at_k": ("tfteach.contrib.metrics", "streaming_sparse_precision_at_k"),
-    "streaming_sparse_recall_at_k": ("tfteach.contrib.metrics", "streaming_sparse_recall_at_k"),
-    "streaming_specificity_at_sensitivity": ("tfteach.contrib.metrics", "streaming_specificity_at_sensitivity"),
-    "streaming_true_negatives": ("tfteach.contrib.metrics", "streaming_true_negatives"),
-    "streaming_true_positives": ("tfteach.contrib.metrics", "streaming_true_positives"),
+    "accuracy": ("tfteach.lib.contrib.metrics", "accuracy"),
+    "aggregate_metric_map": ("tfteach.lib.contrib.metrics", "aggregate_metric_map"),
+    "aggregate_metrics": ("tfteach.lib.contrib.metrics", "aggregate_metrics"),
+    "streaming_accuracy": ("tfteach.lib.contrib.metrics", "streaming_accuracy"),
+    "streaming_auc": ("tfteach.lib.contrib.metrics", "streaming_auc"),
+    "streaming_false_negatives": ("tfteach.lib.contrib.metrics", "streaming_false_negatives"),
+    "streaming_false_positives": ("tfteach.lib.contrib.metrics", "streaming_false_positives"),
+    "streaming_mean": ("tfteach.lib.contrib.metrics", "streaming_mean"),
+    "streaming_mean_absolute_error": ("tfteach.lib.contrib.metrics", "streaming_mean_absolute_error"),
+    "streaming_mean_cosine_distance": ("tfteach.lib.contrib.metrics", "streaming_mean_cosine_distance"),
+    "streaming_mean_iou": ("tfteach.lib.contrib.metrics", "streaming_mean_iou"),
+    "streaming_mean_relative_error": ("tfteach.lib.contrib.metrics", "streaming_mean_relative_error"),
+    "streaming_mean_squared_error": ("tfteach.lib.contrib.metrics", "streaming_mean_squared_error"),
+    "streaming_mean_tensor": ("tfteach.lib.contrib.metrics", "streaming_mean_tensor"),
+    "streaming_percentage_less": ("tfteach.lib.contrib.metrics", "streaming_percentage_less"),
+    "streaming_precision": ("tfteach.lib.contrib.metrics", "streaming_precision"),
+    "streaming_precision_at_thresholds": ("tfteach.lib.contrib.metrics", "streaming_precision_at_thresholds"),
+    "streaming_recall": ("tfteach.lib.contrib.metrics", "streaming_recall"),
+    "streaming_recall_at_k": ("tfteach.lib.contrib.metrics", "streaming_recall_at_k"),
+    "streaming_recall_at_thresholds": ("tfteach.lib.contrib.metrics", "streaming_recall_at_thresholds"),
+    "streaming_root_mean_squared_error": ("tfteach.lib.contrib.metrics", "streaming_root_mean_squared_error"),
+    "streaming_sensitivity_at_specificity": ("tfteach.lib.contrib.metrics", "streaming_sensitivity_at_specificity"),
+    "streaming_sparse_average_precision_at_k": ("tfteach.lib.contrib.metrics", "streaming_sparse_average_precision_at_k"),
+    "streaming_sparse_precision_at_k": ("tfteach.lib.contrib.metrics", "streaming_sparse_precision_at_k"),
+    "streaming_sparse_recall_at_k": ("tfteach.lib.contrib.metrics", "streaming_sparse_recall_at_k"),
+    "streaming_specificity_at_sensitivity": ("tfteach.lib.contrib.metrics", "streaming_specificity_at_sensitivity"),
+    "streaming_true_negatives": ("tfteach.lib.contrib.metrics", "streaming_true_negatives"),
+    "streaming_true_positives": ("tfteach.lib.contrib.metrics", "streaming_true_positives"),
 }
 
 

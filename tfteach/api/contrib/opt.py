@@ -2,33 +2,33 @@
 
 from typing import TYPE_CHECKING
 
-from tfteach.legacy.renamed import absent as _absent
+from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
-    from tfteach.contrib.opt.adam_gs import AdamGSOptimizer as AdamGSOptimizer
-    from tfteach.contrib.opt.adam_variants import AdaMaxOptimizer as AdaMaxOptimizer
-    from tfteach.contrib.opt.adam_variants import NadamOptimizer as NadamOptimizer
-    from tfteach.contrib.opt.lazy_adam import LazyAdamGSOptimizer as LazyAdamGSOptimizer
-    from tfteach.contrib.opt.lazy_adam import LazyAdamOptimizer as LazyAdamOptimizer
-    from tfteach.contrib.opt.signs import AddSignOptimizer as AddSignOptimizer
-    from tfteach.contrib.opt.signs import PowerSignOptimizer as PowerSignOptimizer
-    from tfteach.contrib.opt.weight_decay import AdamWOptimizer as AdamWOptimizer
-    from tfteach.contrib.opt.weight_decay import DecoupledWeightDecayExtension as DecoupledWeightDecayExtension
-    from tfteach.contrib.opt.weight_decay import MomentumWOptimizer as MomentumWOptimizer
-    from tfteach.contrib.opt.weight_decay import extend_with_decoupled_weight_decay as extend_with_decoupled_weight_decay
+    from tfteach.lib.contrib.opt.adam_gs import AdamGSOptimizer as AdamGSOptimizer
+    from tfteach.lib.contrib.opt.adam_variants import AdaMaxOptimizer as AdaMaxOptimizer
+    from tfteach.lib.contrib.opt.adam_variants import NadamOptimizer as NadamOptimizer
+    from tfteach.lib.contrib.opt.lazy_adam import LazyAdamGSOptimizer as LazyAdamGSOptimizer
+    from tfteach.lib.contrib.opt.lazy_adam import LazyAdamOptimizer as LazyAdamOptimizer
+    from tfteach.lib.contrib.opt.sign_optimizers import AddSignOptimizer as AddSignOptimizer
+    from tfteach.lib.contrib.opt.sign_optimizers import PowerSignOptimizer as PowerSignOptimizer
+    from tfteach.lib.contrib.opt.weight_decay import AdamWOptimizer as AdamWOptimizer
+    from tfteach.lib.contrib.opt.weight_decay import DecoupledWeightDecayExtension as DecoupledWeightDecayExtension
+    from tfteach.lib.contrib.opt.weight_decay import MomentumWOptimizer as MomentumWOptimizer
+    from tfteach.lib.contrib.opt.weight_decay import extend_with_decoupled_weight_decay as extend_with_decoupled_weight_decay
 
 _LATER = {
-    "AdaMaxOptimizer": ("tfteach.contrib.opt.adam_variants", "AdaMaxOptimizer"),
-    "AdamGSOptimizer": ("tfteach.contrib.opt.adam_gs", "AdamGSOptimizer"),
-    "AdamWOptimizer": ("tfteach.contrib.opt.weight_decay", "AdamWOptimizer"),
-    "AddSignOptimizer": ("tfteach.contrib.opt.signs", "AddSignOptimizer"),
-    "DecoupledWeightDecayExtension": ("tfteach.contrib.opt.weight_decay", "DecoupledWeightDecayExtension"),
-    "LazyAdamGSOptimizer": ("tfteach.contrib.opt.lazy_adam", "LazyAdamGSOptimizer"),
-    "LazyAdamOptimizer": ("tfteach.contrib.opt.lazy_adam", "LazyAdamOptimizer"),
-    "MomentumWOptimizer": ("tfteach.contrib.opt.weight_decay", "MomentumWOptimizer"),
-    "NadamOptimizer": ("tfteach.contrib.opt.adam_variants", "NadamOptimizer"),
-    "PowerSignOptimizer": ("tfteach.contrib.opt.signs", "PowerSignOptimizer"),
-    "extend_with_decoupled_weight_decay": ("tfteach.contrib.opt.weight_decay", "extend_with_decoupled_weight_decay"),
+    "AdaMaxOptimizer": ("tfteach.lib.contrib.opt.adam_variants", "AdaMaxOptimizer"),
+    "AdamGSOptimizer": ("tfteach.lib.contrib.opt.adam_gs", "AdamGSOptimizer"),
+    "AdamWOptimizer": ("tfteach.lib.contrib.opt.weight_decay", "AdamWOptimizer"),
+    "AddSignOptimizer": ("tfteach.lib.contrib.opt.sign_optimizers", "AddSignOptimizer"),
+    "DecoupledWeightDecayExtension": ("tfteach.lib.contrib.opt.weight_decay", "DecoupledWeightDecayExtension"),
+    "LazyAdamGSOptimizer": ("tfteach.lib.contrib.opt.lazy_adam", "LazyAdamGSOptimizer"),
+    "LazyAdamOptimizer": ("tfteach.lib.contrib.opt.lazy_adam", "LazyAdamOptimizer"),
+    "MomentumWOptimizer": ("tfteach.lib.contrib.opt.weight_decay", "MomentumWOptimizer"),
+    "NadamOptimizer": ("tfteach.lib.contrib.opt.adam_variants", "NadamOptimizer"),
+    "PowerSignOptimizer": ("tfteach.lib.contrib.opt.sign_optimizers", "PowerSignOptimizer"),
+    "extend_with_decoupled_weight_decay": ("tfteach.lib.contrib.opt.weight_decay", "extend_with_decoupled_weight_decay"),
 }
 
 

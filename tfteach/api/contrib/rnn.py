@@ -2,111 +2,111 @@
 
 from typing import TYPE_CHECKING
 
-from tfteach.legacy.renamed import absent as _absent
+from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
-    from tfteach.contrib.rnn.blocks import GRUBlockCell as GRUBlockCell
-    from tfteach.contrib.rnn.blocks import GRUBlockCellV2 as GRUBlockCellV2
-    from tfteach.contrib.rnn.blocks import LSTMBlockCell as LSTMBlockCell
-    from tfteach.contrib.rnn.blocks import LSTMBlockFusedCell as LSTMBlockFusedCell
-    from tfteach.contrib.rnn.blocks import LSTMBlockWrapper as LSTMBlockWrapper
-    from tfteach.contrib.rnn.cells import IntersectionRNNCell as IntersectionRNNCell
-    from tfteach.contrib.rnn.cells import PhasedLSTMCell as PhasedLSTMCell
-    from tfteach.contrib.rnn.cells import SRUCell as SRUCell
-    from tfteach.contrib.rnn.cells import UGRNNCell as UGRNNCell
-    from tfteach.contrib.rnn.convolutional import Conv1DLSTMCell as Conv1DLSTMCell
-    from tfteach.contrib.rnn.convolutional import Conv2DLSTMCell as Conv2DLSTMCell
-    from tfteach.contrib.rnn.convolutional import Conv3DLSTMCell as Conv3DLSTMCell
-    from tfteach.contrib.rnn.convolutional import ConvLSTMCell as ConvLSTMCell
-    from tfteach.contrib.rnn.fused import FusedRNNCell as FusedRNNCell
-    from tfteach.contrib.rnn.fused import FusedRNNCellAdaptor as FusedRNNCellAdaptor
-    from tfteach.contrib.rnn.fused import TimeReversedFusedRNN as TimeReversedFusedRNN
-    from tfteach.contrib.rnn.grid import BidirectionalGridLSTMCell as BidirectionalGridLSTMCell
-    from tfteach.contrib.rnn.grid import GridLSTMCell as GridLSTMCell
-    from tfteach.contrib.rnn.grid import TimeFreqLSTMCell as TimeFreqLSTMCell
-    from tfteach.contrib.rnn.independent import IndRNNCell as IndRNNCell
-    from tfteach.contrib.rnn.independent import IndyGRUCell as IndyGRUCell
-    from tfteach.contrib.rnn.independent import IndyLSTMCell as IndyLSTMCell
-    from tfteach.contrib.rnn.lstm_cells import CoupledInputForgetGateLSTMCell as CoupledInputForgetGateLSTMCell
-    from tfteach.contrib.rnn.lstm_cells import GLSTMCell as GLSTMCell
-    from tfteach.contrib.rnn.lstm_cells import LayerNormBasicLSTMCell as LayerNormBasicLSTMCell
-    from tfteach.contrib.rnn.lstm_cells import NASCell as NASCell
-    from tfteach.contrib.rnn.projections import EmbeddingWrapper as EmbeddingWrapper
-    from tfteach.contrib.rnn.projections import InputProjectionWrapper as InputProjectionWrapper
-    from tfteach.contrib.rnn.projections import OutputProjectionWrapper as OutputProjectionWrapper
-    from tfteach.contrib.rnn.stacks import stack_bidirectional_dynamic_rnn as stack_bidirectional_dynamic_rnn
-    from tfteach.contrib.rnn.stacks import stack_bidirectional_rnn as stack_bidirectional_rnn
-    from tfteach.contrib.rnn.wrappers import AttentionCellWrapper as AttentionCellWrapper
-    from tfteach.contrib.rnn.wrappers import CompiledWrapper as CompiledWrapper
-    from tfteach.contrib.rnn.wrappers import HighwayWrapper as HighwayWrapper
-    from tfteach.rnn.cell import LayerRNNCell as LayerRNNCell
-    from tfteach.rnn.cell import RNNCell as RNNCell
-    from tfteach.rnn.cells import BasicLSTMCell as BasicLSTMCell
-    from tfteach.rnn.cells import BasicRNNCell as BasicRNNCell
-    from tfteach.rnn.cells import GRUCell as GRUCell
-    from tfteach.rnn.cells import LSTMCell as LSTMCell
-    from tfteach.rnn.cells import LSTMStateTuple as LSTMStateTuple
-    from tfteach.rnn.dynamic import batch_size_of as best_effort_input_batch_size
-    from tfteach.rnn.dynamic import transpose_batch_time as transpose_batch_time
-    from tfteach.rnn.static import static_bidirectional_rnn as static_bidirectional_rnn
-    from tfteach.rnn.static import static_rnn as static_rnn
-    from tfteach.rnn.static import static_state_saving_rnn as static_state_saving_rnn
-    from tfteach.rnn.wrappers import DeviceWrapper as DeviceWrapper
-    from tfteach.rnn.wrappers import DropoutWrapper as DropoutWrapper
-    from tfteach.rnn.wrappers import MultiRNNCell as MultiRNNCell
-    from tfteach.rnn.wrappers import ResidualWrapper as ResidualWrapper
+    from tfteach.lib.contrib.rnn.blocks import GRUBlockCell as GRUBlockCell
+    from tfteach.lib.contrib.rnn.blocks import GRUBlockCellV2 as GRUBlockCellV2
+    from tfteach.lib.contrib.rnn.blocks import LSTMBlockCell as LSTMBlockCell
+    from tfteach.lib.contrib.rnn.blocks import LSTMBlockFusedCell as LSTMBlockFusedCell
+    from tfteach.lib.contrib.rnn.blocks import LSTMBlockWrapper as LSTMBlockWrapper
+    from tfteach.lib.contrib.rnn.cells import IntersectionRNNCell as IntersectionRNNCell
+    from tfteach.lib.contrib.rnn.cells import PhasedLSTMCell as PhasedLSTMCell
+    from tfteach.lib.contrib.rnn.cells import SRUCell as SRUCell
+    from tfteach.lib.contrib.rnn.cells import UGRNNCell as UGRNNCell
+    from tfteach.lib.contrib.rnn.convolutional import Conv1DLSTMCell as Conv1DLSTMCell
+    from tfteach.lib.contrib.rnn.convolutional import Conv2DLSTMCell as Conv2DLSTMCell
+    from tfteach.lib.contrib.rnn.convolutional import Conv3DLSTMCell as Conv3DLSTMCell
+    from tfteach.lib.contrib.rnn.convolutional import ConvLSTMCell as ConvLSTMCell
+    from tfteach.lib.contrib.rnn.fused import FusedRNNCell as FusedRNNCell
+    from tfteach.lib.contrib.rnn.fused import FusedRNNCellAdaptor as FusedRNNCellAdaptor
+    from tfteach.lib.contrib.rnn.fused import TimeReversedFusedRNN as TimeReversedFusedRNN
+    from tfteach.lib.contrib.rnn.grid import BidirectionalGridLSTMCell as BidirectionalGridLSTMCell
+    from tfteach.lib.contrib.rnn.grid import GridLSTMCell as GridLSTMCell
+    from tfteach.lib.contrib.rnn.grid import TimeFreqLSTMCell as TimeFreqLSTMCell
+    from tfteach.lib.contrib.rnn.independent import IndRNNCell as IndRNNCell
+    from tfteach.lib.contrib.rnn.independent import IndyGRUCell as IndyGRUCell
+    from tfteach.lib.contrib.rnn.independent import IndyLSTMCell as IndyLSTMCell
+    from tfteach.lib.contrib.rnn.lstm_cells import CoupledInputForgetGateLSTMCell as CoupledInputForgetGateLSTMCell
+    from tfteach.lib.contrib.rnn.lstm_cells import GLSTMCell as GLSTMCell
+    from tfteach.lib.contrib.rnn.lstm_cells import LayerNormBasicLSTMCell as LayerNormBasicLSTMCell
+    from tfteach.lib.contrib.rnn.lstm_cells import NASCell as NASCell
+    from tfteach.lib.contrib.rnn.projections import EmbeddingWrapper as EmbeddingWrapper
+    from tfteach.lib.contrib.rnn.projections import InputProjectionWrapper as InputProjectionWrapper
+    from tfteach.lib.contrib.rnn.projections import OutputProjectionWrapper as OutputProjectionWrapper
+    from tfteach.lib.contrib.rnn.stacks import stack_bidirectional_dynamic_rnn as stack_bidirectional_dynamic_rnn
+    from tfteach.lib.contrib.rnn.stacks import stack_bidirectional_rnn as stack_bidirectional_rnn
+    from tfteach.lib.contrib.rnn.wrappers import AttentionCellWrapper as AttentionCellWrapper
+    from tfteach.lib.contrib.rnn.wrappers import CompiledWrapper as CompiledWrapper
+    from tfteach.lib.contrib.rnn.wrappers import HighwayWrapper as HighwayWrapper
+    from tfteach.lib.rnn.cell import LayerRNNCell as LayerRNNCell
+    from tfteach.lib.rnn.cell import RNNCell as RNNCell
+    from tfteach.lib.rnn.cells import BasicLSTMCell as BasicLSTMCell
+    from tfteach.lib.rnn.cells import BasicRNNCell as BasicRNNCell
+    from tfteach.lib.rnn.cells import GRUCell as GRUCell
+    from tfteach.lib.rnn.cells import LSTMCell as LSTMCell
+    from tfteach.lib.rnn.cells import LSTMStateTuple as LSTMStateTuple
+    from tfteach.lib.rnn.dynamic import batch_size_of as best_effort_input_batch_size
+    from tfteach.lib.rnn.dynamic import transpose_batch_time as transpose_batch_time
+    from tfteach.lib.rnn.static import static_bidirectional_rnn as static_bidirectional_rnn
+    from tfteach.lib.rnn.static import static_rnn as static_rnn
+    from tfteach.lib.rnn.static import static_state_saving_rnn as static_state_saving_rnn
+    from tfteach.lib.rnn.wrappers import DeviceWrapper as DeviceWrapper
+    from tfteach.lib.rnn.wrappers import DropoutWrapper as DropoutWrapper
+    from tfteach.lib.rnn.wrappers import MultiRNNCell as MultiRNNCell
+    from tfteach.lib.rnn.wrappers import ResidualWrapper as ResidualWrapper
 
 _LATER = {
-    "AttentionCellWrapper": ("tfteach.contrib.rnn.wrappers", "AttentionCellWrapper"),
-    "BasicLSTMCell": ("tfteach.rnn.cells", "BasicLSTMCell"),
-    "BasicRNNCell": ("tfteach.rnn.cells", "BasicRNNCell"),
-    "BidirectionalGridLSTMCell": ("tfteach.contrib.rnn.grid", "BidirectionalGridLSTMCell"),
-    "CompiledWrapper": ("tfteach.contrib.rnn.wrappers", "CompiledWrapper"),
-    "Conv1DLSTMCell": ("tfteach.contrib.rnn.convolutional", "Conv1DLSTMCell"),
-    "Conv2DLSTMCell": ("tfteach.contrib.rnn.convolutional", "Conv2DLSTMCell"),
-    "Conv3DLSTMCell": ("tfteach.contrib.rnn.convolutional", "Conv3DLSTMCell"),
-    "ConvLSTMCell": ("tfteach.contrib.rnn.convolutional", "ConvLSTMCell"),
-    "CoupledInputForgetGateLSTMCell": ("tfteach.contrib.rnn.lstm_cells", "CoupledInputForgetGateLSTMCell"),
-    "DeviceWrapper": ("tfteach.rnn.wrappers", "DeviceWrapper"),
-    "DropoutWrapper": ("tfteach.rnn.wrappers", "DropoutWrapper"),
-    "EmbeddingWrapper": ("tfteach.contrib.rnn.projections", "EmbeddingWrapper"),
-    "FusedRNNCell": ("tfteach.contrib.rnn.fused", "FusedRNNCell"),
-    "FusedRNNCellAdaptor": ("tfteach.contrib.rnn.fused", "FusedRNNCellAdaptor"),
-    "GLSTMCell": ("tfteach.contrib.rnn.lstm_cells", "GLSTMCell"),
-    "GRUBlockCell": ("tfteach.contrib.rnn.blocks", "GRUBlockCell"),
-    "GRUBlockCellV2": ("tfteach.contrib.rnn.blocks", "GRUBlockCellV2"),
-    "GRUCell": ("tfteach.rnn.cells", "GRUCell"),
-    "GridLSTMCell": ("tfteach.contrib.rnn.grid", "GridLSTMCell"),
-    "HighwayWrapper": ("tfteach.contrib.rnn.wrappers", "HighwayWrapper"),
-    "IndRNNCell": ("tfteach.contrib.rnn.independent", "IndRNNCell"),
-    "IndyGRUCell": ("tfteach.contrib.rnn.independent", "IndyGRUCell"),
-    "IndyLSTMCell": ("tfteach.contrib.rnn.independent", "IndyLSTMCell"),
-    "InputProjectionWrapper": ("tfteach.contrib.rnn.projections", "InputProjectionWrapper"),
-    "IntersectionRNNCell": ("tfteach.contrib.rnn.cells", "IntersectionRNNCell"),
-    "LSTMBlockCell": ("tfteach.contrib.rnn.blocks", "LSTMBlockCell"),
-    "LSTMBlockFusedCell": ("tfteach.contrib.rnn.blocks", "LSTMBlockFusedCell"),
-    "LSTMBlockWrapper": ("tfteach.contrib.rnn.blocks", "LSTMBlockWrapper"),
-    "LSTMCell": ("tfteach.rnn.cells", "LSTMCell"),
-    "LSTMStateTuple": ("tfteach.rnn.cells", "LSTMStateTuple"),
-    "LayerNormBasicLSTMCell": ("tfteach.contrib.rnn.lstm_cells", "LayerNormBasicLSTMCell"),
-    "LayerRNNCell": ("tfteach.rnn.cell", "LayerRNNCell"),
-    "MultiRNNCell": ("tfteach.rnn.wrappers", "MultiRNNCell"),
-    "NASCell": ("tfteach.contrib.rnn.lstm_cells", "NASCell"),
-    "OutputProjectionWrapper": ("tfteach.contrib.rnn.projections", "OutputProjectionWrapper"),
-    "PhasedLSTMCell": ("tfteach.contrib.rnn.cells", "PhasedLSTMCell"),
-    "RNNCell": ("tfteach.rnn.cell", "RNNCell"),
-    "ResidualWrapper": ("tfteach.rnn.wrappers", "ResidualWrapper"),
-    "SRUCell": ("tfteach.contrib.rnn.cells", "SRUCell"),
-    "TimeFreqLSTMCell": ("tfteach.contrib.rnn.grid", "TimeFreqLSTMCell"),
-    "TimeReversedFusedRNN": ("tfteach.contrib.rnn.fused", "TimeReversedFusedRNN"),
-    "UGRNNCell": ("tfteach.contrib.rnn.cells", "UGRNNCell"),
-    "best_effort_input_batch_size": ("tfteach.rnn.dynamic", "batch_size_of"),
-    "stack_bidirectional_dynamic_rnn": ("tfteach.contrib.rnn.stacks", "stack_bidirectional_dynamic_rnn"),
-    "stack_bidirectional_rnn": ("tfteach.contrib.rnn.stacks", "stack_bidirectional_rnn"),
-    "static_bidirectional_rnn": ("tfteach.rnn.static", "static_bidirectional_rnn"),
-    "static_rnn": ("tfteach.rnn.static", "static_rnn"),
-    "static_state_saving_rnn": ("tfteach.rnn.static", "static_state_saving_rnn"),
-    "transpose_batch_time": ("tfteach.rnn.dynamic", "transpose_batch_time"),
+    "AttentionCellWrapper": ("tfteach.lib.contrib.rnn.wrappers", "AttentionCellWrapper"),
+    "BasicLSTMCell": ("tfteach.lib.rnn.cells", "BasicLSTMCell"),
+    "BasicRNNCell": ("tfteach.lib.rnn.cells", "BasicRNNCell"),
+    "BidirectionalGridLSTMCell": ("tfteach.lib.contrib.rnn.grid", "BidirectionalGridLSTMCell"),
+    "CompiledWrapper": ("tfteach.lib.contrib.rnn.wrappers", "CompiledWrapper"),
+    "Conv1DLSTMCell": ("tfteach.lib.contrib.rnn.convolutional", "Conv1DLSTMCell"),
+    "Conv2DLSTMCell": ("tfteach.lib.contrib.rnn.convolutional", "Conv2DLSTMCell"),
+    "Conv3DLSTMCell": ("tfteach.lib.contrib.rnn.convolutional", "Conv3DLSTMCell"),
+    "ConvLSTMCell": ("tfteach.lib.contrib.rnn.convolutional", "ConvLSTMCell"),
+    "CoupledInputForgetGateLSTMCell": ("tfteach.lib.contrib.rnn.lstm_cells", "CoupledInputForgetGateLSTMCell"),
+    "DeviceWrapper": ("tfteach.lib.rnn.wrappers", "DeviceWrapper"),
+    "DropoutWrapper": ("tfteach.lib.rnn.wrappers", "DropoutWrapper"),
+    "EmbeddingWrapper": ("tfteach.lib.contrib.rnn.projections", "EmbeddingWrapper"),
+    "FusedRNNCell": ("tfteach.lib.contrib.rnn.fused", "FusedRNNCell"),
+    "FusedRNNCellAdaptor": ("tfteach.lib.contrib.rnn.fused", "FusedRNNCellAdaptor"),
+    "GLSTMCell": ("tfteach.lib.contrib.rnn.lstm_cells", "GLSTMCell"),
+    "GRUBlockCell": ("tfteach.lib.contrib.rnn.blocks", "GRUBlockCell"),
+    "GRUBlockCellV2": ("tfteach.lib.contrib.rnn.blocks", "GRUBlockCellV2"),
+    "GRUCell": ("tfteach.lib.rnn.cells", "GRUCell"),
+    "GridLSTMCell": ("tfteach.lib.contrib.rnn.grid", "GridLSTMCell"),
+    "HighwayWrapper": ("tfteach.lib.contrib.rnn.wrappers", "HighwayWrapper"),
+    "IndRNNCell": ("tfteach.lib.contrib.rnn.independent", "IndRNNCell"),
+    "IndyGRUCell": ("tfteach.lib.contrib.rnn.independent", "IndyGRUCell"),
+    "IndyLSTMCell": ("tfteach.lib.contrib.rnn.independent", "IndyLSTMCell"),
+    "InputProjectionWrapper": ("tfteach.lib.contrib.rnn.projections", "InputProjectionWrapper"),
+    "IntersectionRNNCell": ("tfteach.lib.contrib.rnn.cells", "IntersectionRNNCell"),
+    "LSTMBlockCell": ("tfteach.lib.contrib.rnn.blocks", "LSTMBlockCell"),
+    "LSTMBlockFusedCell": ("tfteach.lib.contrib.rnn.blocks", "LSTMBlockFusedCell"),
+    "LSTMBlockWrapper": ("tfteach.lib.contrib.rnn.blocks", "LSTMBlockWrapper"),
+    "LSTMCell": ("tfteach.lib.rnn.cells", "LSTMCell"),
+    "LSTMStateTuple": ("tfteach.lib.rnn.cells", "LSTMStateTuple"),
+    "LayerNormBasicLSTMCell": ("tfteach.lib.contrib.rnn.lstm_cells", "LayerNormBasicLSTMCell"),
+    "LayerRNNCell": ("tfteach.lib.rnn.cell", "LayerRNNCell"),
+    "MultiRNNCell": ("tfteach.lib.rnn.wrappers", "MultiRNNCell"),
+    "NASCell": ("tfteach.lib.contrib.rnn.lstm_cells", "NASCell"),
+    "OutputProjectionWrapper": ("tfteach.lib.contrib.rnn.projections", "OutputProjectionWrapper"),
+    "PhasedLSTMCell": ("tfteach.lib.contrib.rnn.cells", "PhasedLSTMCell"),
+    "RNNCell": ("tfteach.lib.rnn.cell", "RNNCell"),
+    "ResidualWrapper": ("tfteach.lib.rnn.wrappers", "ResidualWrapper"),
+    "SRUCell": ("tfteach.lib.contrib.rnn.cells", "SRUCell"),
+    "TimeFreqLSTMCell": ("tfteach.lib.contrib.rnn.grid", "TimeFreqLSTMCell"),
+    "TimeReversedFusedRNN": ("tfteach.lib.contrib.rnn.fused", "TimeReversedFusedRNN"),
+    "UGRNNCell": ("tfteach.lib.contrib.rnn.cells", "UGRNNCell"),
+    "best_effort_input_batch_size": ("tfteach.lib.rnn.dynamic", "batch_size_of"),
+    "stack_bidirectional_dynamic_rnn": ("tfteach.lib.contrib.rnn.stacks", "stack_bidirectional_dynamic_rnn"),
+    "stack_bidirectional_rnn": ("tfteach.lib.contrib.rnn.stacks", "stack_bidirectional_rnn"),
+    "static_bidirectional_rnn": ("tfteach.lib.rnn.static", "static_bidirectional_rnn"),
+    "static_rnn": ("tfteach.lib.rnn.static", "static_rnn"),
+    "static_state_saving_rnn": ("tfteach.lib.rnn.static", "static_state_saving_rnn"),
+    "transpose_batch_time": ("tfteach.lib.rnn.dynamic", "transpose_batch_time"),
 }
 
 

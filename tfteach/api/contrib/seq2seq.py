@@ -2,69 +2,69 @@
 
 from typing import TYPE_CHECKING
 
-from tfteach.legacy.renamed import absent as _absent
+from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
-    from tfteach.contrib.seq2seq.attention import AttentionMechanism as AttentionMechanism
-    from tfteach.contrib.seq2seq.attention import BahdanauAttention as BahdanauAttention
-    from tfteach.contrib.seq2seq.attention import LuongAttention as LuongAttention
-    from tfteach.contrib.seq2seq.attention import hardmax as hardmax
-    from tfteach.contrib.seq2seq.attention_wrapper import AttentionWrapper as AttentionWrapper
-    from tfteach.contrib.seq2seq.attention_wrapper import AttentionWrapperState as AttentionWrapperState
-    from tfteach.contrib.seq2seq.basic_decoder import BasicDecoder as BasicDecoder
-    from tfteach.contrib.seq2seq.basic_decoder import BasicDecoderOutput as BasicDecoderOutput
-    from tfteach.contrib.seq2seq.beam_arrays import gather_tree as gather_tree
-    from tfteach.contrib.seq2seq.beam_arrays import tile_batch as tile_batch
-    from tfteach.contrib.seq2seq.beam_search import BeamSearchDecoder as BeamSearchDecoder
-    from tfteach.contrib.seq2seq.beam_search import FinalBeamSearchDecoderOutput as FinalBeamSearchDecoderOutput
-    from tfteach.contrib.seq2seq.beam_step import BeamSearchDecoderOutput as BeamSearchDecoderOutput
-    from tfteach.contrib.seq2seq.beam_step import BeamSearchDecoderState as BeamSearchDecoderState
-    from tfteach.contrib.seq2seq.decoder import Decoder as Decoder
-    from tfteach.contrib.seq2seq.decoder import dynamic_decode as dynamic_decode
-    from tfteach.contrib.seq2seq.helper import CustomHelper as CustomHelper
-    from tfteach.contrib.seq2seq.helper import Helper as Helper
-    from tfteach.contrib.seq2seq.helper import TrainingHelper as TrainingHelper
-    from tfteach.contrib.seq2seq.inference import GreedyEmbeddingHelper as GreedyEmbeddingHelper
-    from tfteach.contrib.seq2seq.inference import InferenceHelper as InferenceHelper
-    from tfteach.contrib.seq2seq.inference import SampleEmbeddingHelper as SampleEmbeddingHelper
-    from tfteach.contrib.seq2seq.loss import sequence_loss as sequence_loss
-    from tfteach.contrib.seq2seq.monotonic import BahdanauMonotonicAttention as BahdanauMonotonicAttention
-    from tfteach.contrib.seq2seq.monotonic import LuongMonotonicAttention as LuongMonotonicAttention
-    from tfteach.contrib.seq2seq.monotonic import monotonic_attention as monotonic_attention
-    from tfteach.contrib.seq2seq.monotonic import safe_cumprod as safe_cumprod
-    from tfteach.contrib.seq2seq.scheduled import ScheduledEmbeddingTrainingHelper as ScheduledEmbeddingTrainingHelper
-    from tfteach.contrib.seq2seq.scheduled import ScheduledOutputTrainingHelper as ScheduledOutputTrainingHelper
+    from tfteach.lib.contrib.seq2seq.attention import AttentionMechanism as AttentionMechanism
+    from tfteach.lib.contrib.seq2seq.attention import BahdanauAttention as BahdanauAttention
+    from tfteach.lib.contrib.seq2seq.attention import LuongAttention as LuongAttention
+    from tfteach.lib.contrib.seq2seq.attention import hardmax as hardmax
+    from tfteach.lib.contrib.seq2seq.attention_wrapper import AttentionWrapper as AttentionWrapper
+    from tfteach.lib.contrib.seq2seq.attention_wrapper import AttentionWrapperState as AttentionWrapperState
+    from tfteach.lib.contrib.seq2seq.basic_decoder import BasicDecoder as BasicDecoder
+    from tfteach.lib.contrib.seq2seq.basic_decoder import BasicDecoderOutput as BasicDecoderOutput
+    from tfteach.lib.contrib.seq2seq.beam_arrays import gather_tree as gather_tree
+    from tfteach.lib.contrib.seq2seq.beam_arrays import tile_batch as tile_batch
+    from tfteach.lib.contrib.seq2seq.beam_search import BeamSearchDecoder as BeamSearchDecoder
+    from tfteach.lib.contrib.seq2seq.beam_search import FinalBeamSearchDecoderOutput as FinalBeamSearchDecoderOutput
+    from tfteach.lib.contrib.seq2seq.beam_step import BeamSearchDecoderOutput as BeamSearchDecoderOutput
+    from tfteach.lib.contrib.seq2seq.beam_step import BeamSearchDecoderState as BeamSearchDecoderState
+    from tfteach.lib.contrib.seq2seq.decoder import Decoder as Decoder
+    from tfteach.lib.contrib.seq2seq.decoder import dynamic_decode as dynamic_decode
+    from tfteach.lib.contrib.seq2seq.helper import CustomHelper as CustomHelper
+    from tfteach.lib.contrib.seq2seq.helper import Helper as Helper
+    from tfteach.lib.contrib.seq2seq.helper import TrainingHelper as TrainingHelper
+    from tfteach.lib.contrib.seq2seq.inference import GreedyEmbeddingHelper as GreedyEmbeddingHelper
+    from tfteach.lib.contrib.seq2seq.inference import InferenceHelper as InferenceHelper
+    from tfteach.lib.contrib.seq2seq.inference import SampleEmbeddingHelper as SampleEmbeddingHelper
+    from tfteach.lib.contrib.seq2seq.loss import sequence_loss as sequence_loss
+    from tfteach.lib.contrib.seq2seq.monotonic import BahdanauMonotonicAttention as BahdanauMonotonicAttention
+    from tfteach.lib.contrib.seq2seq.monotonic import LuongMonotonicAttention as LuongMonotonicAttention
+    from tfteach.lib.contrib.seq2seq.monotonic import monotonic_attention as monotonic_attention
+    from tfteach.lib.contrib.seq2seq.monotonic import safe_cumprod as safe_cumprod
+    from tfteach.lib.contrib.seq2seq.scheduled import ScheduledEmbeddingTrainingHelper as ScheduledEmbeddingTrainingHelper
+    from tfteach.lib.contrib.seq2seq.scheduled import ScheduledOutputTrainingHelper as ScheduledOutputTrainingHelper
 
 _LATER = {
-    "AttentionMechanism": ("tfteach.contrib.seq2seq.attention", "AttentionMechanism"),
-    "AttentionWrapper": ("tfteach.contrib.seq2seq.attention_wrapper", "AttentionWrapper"),
-    "AttentionWrapperState": ("tfteach.contrib.seq2seq.attention_wrapper", "AttentionWrapperState"),
-    "BahdanauAttention": ("tfteach.contrib.seq2seq.attention", "BahdanauAttention"),
-    "BahdanauMonotonicAttention": ("tfteach.contrib.seq2seq.monotonic", "BahdanauMonotonicAttention"),
-    "BasicDecoder": ("tfteach.contrib.seq2seq.basic_decoder", "BasicDecoder"),
-    "BasicDecoderOutput": ("tfteach.contrib.seq2seq.basic_decoder", "BasicDecoderOutput"),
-    "BeamSearchDecoder": ("tfteach.contrib.seq2seq.beam_search", "BeamSearchDecoder"),
-    "BeamSearchDecoderOutput": ("tfteach.contrib.seq2seq.beam_step", "BeamSearchDecoderOutput"),
-    "BeamSearchDecoderState": ("tfteach.contrib.seq2seq.beam_step", "BeamSearchDecoderState"),
-    "CustomHelper": ("tfteach.contrib.seq2seq.helper", "CustomHelper"),
-    "Decoder": ("tfteach.contrib.seq2seq.decoder", "Decoder"),
-    "FinalBeamSearchDecoderOutput": ("tfteach.contrib.seq2seq.beam_search", "FinalBeamSearchDecoderOutput"),
-    "GreedyEmbeddingHelper": ("tfteach.contrib.seq2seq.inference", "GreedyEmbeddingHelper"),
-    "Helper": ("tfteach.contrib.seq2seq.helper", "Helper"),
-    "InferenceHelper": ("tfteach.contrib.seq2seq.inference", "InferenceHelper"),
-    "LuongAttention": ("tfteach.contrib.seq2seq.attention", "LuongAttention"),
-    "LuongMonotonicAttention": ("tfteach.contrib.seq2seq.monotonic", "LuongMonotonicAttention"),
-    "SampleEmbeddingHelper": ("tfteach.contrib.seq2seq.inference", "SampleEmbeddingHelper"),
-    "ScheduledEmbeddingTrainingHelper": ("tfteach.contrib.seq2seq.scheduled", "ScheduledEmbeddingTrainingHelper"),
-    "ScheduledOutputTrainingHelper": ("tfteach.contrib.seq2seq.scheduled", "ScheduledOutputTrainingHelper"),
-    "TrainingHelper": ("tfteach.contrib.seq2seq.helper", "TrainingHelper"),
-    "dynamic_decode": ("tfteach.contrib.seq2seq.decoder", "dynamic_decode"),
-    "gather_tree": ("tfteach.contrib.seq2seq.beam_arrays", "gather_tree"),
-    "hardmax": ("tfteach.contrib.seq2seq.attention", "hardmax"),
-    "monotonic_attention": ("tfteach.contrib.seq2seq.monotonic", "monotonic_attention"),
-    "safe_cumprod": ("tfteach.contrib.seq2seq.monotonic", "safe_cumprod"),
-    "sequence_loss": ("tfteach.contrib.seq2seq.loss", "sequence_loss"),
-    "tile_batch": ("tfteach.contrib.seq2seq.beam_arrays", "tile_batch"),
+    "AttentionMechanism": ("tfteach.lib.contrib.seq2seq.attention", "AttentionMechanism"),
+    "AttentionWrapper": ("tfteach.lib.contrib.seq2seq.attention_wrapper", "AttentionWrapper"),
+    "AttentionWrapperState": ("tfteach.lib.contrib.seq2seq.attention_wrapper", "AttentionWrapperState"),
+    "BahdanauAttention": ("tfteach.lib.contrib.seq2seq.attention", "BahdanauAttention"),
+    "BahdanauMonotonicAttention": ("tfteach.lib.contrib.seq2seq.monotonic", "BahdanauMonotonicAttention"),
+    "BasicDecoder": ("tfteach.lib.contrib.seq2seq.basic_decoder", "BasicDecoder"),
+    "BasicDecoderOutput": ("tfteach.lib.contrib.seq2seq.basic_decoder", "BasicDecoderOutput"),
+    "BeamSearchDecoder": ("tfteach.lib.contrib.seq2seq.beam_search", "BeamSearchDecoder"),
+    "BeamSearchDecoderOutput": ("tfteach.lib.contrib.seq2seq.beam_step", "BeamSearchDecoderOutput"),
+    "BeamSearchDecoderState": ("tfteach.lib.contrib.seq2seq.beam_step", "BeamSearchDecoderState"),
+    "CustomHelper": ("tfteach.lib.contrib.seq2seq.helper", "CustomHelper"),
+    "Decoder": ("tfteach.lib.contrib.seq2seq.decoder", "Decoder"),
+    "FinalBeamSearchDecoderOutput": ("tfteach.lib.contrib.seq2seq.beam_search", "FinalBeamSearchDecoderOutput"),
+    "GreedyEmbeddingHelper": ("tfteach.lib.contrib.seq2seq.inference", "GreedyEmbeddingHelper"),
+    "Helper": ("tfteach.lib.contrib.seq2seq.helper", "Helper"),
+    "InferenceHelper": ("tfteach.lib.contrib.seq2seq.inference", "InferenceHelper"),
+    "LuongAttention": ("tfteach.lib.contrib.seq2seq.attention", "LuongAttention"),
+    "LuongMonotonicAttention": ("tfteach.lib.contrib.seq2seq.monotonic", "LuongMonotonicAttention"),
+    "SampleEmbeddingHelper": ("tfteach.lib.contrib.seq2seq.inference", "SampleEmbeddingHelper"),
+    "ScheduledEmbeddingTrainingHelper": ("tfteach.lib.contrib.seq2seq.scheduled", "ScheduledEmbeddingTrainingHelper"),
+    "ScheduledOutputTrainingHelper": ("tfteach.lib.contrib.seq2seq.scheduled", "ScheduledOutputTrainingHelper"),
+    "TrainingHelper": ("tfteach.lib.contrib.seq2seq.helper", "TrainingHelper"),
+    "dynamic_decode": ("tfteach.lib.contrib.seq2seq.decoder", "dynamic_decode"),
+    "gather_tree": ("tfteach.lib.contrib.seq2seq.beam_arrays", "gather_tree"),
+    "hardmax": ("tfteach.lib.contrib.seq2seq.attention", "hardmax"),
+    "monotonic_attention": ("tfteach.lib.contrib.seq2seq.monotonic", "monotonic_attention"),
+    "safe_cumprod": ("tfteach.lib.contrib.seq2seq.monotonic", "safe_cumprod"),
+    "sequence_loss": ("tfteach.lib.contrib.seq2seq.loss", "sequence_loss"),
+    "tile_batch": ("tfteach.lib.contrib.seq2seq.beam_arrays", "tile_batch"),
 }
 
 

@@ -2,29 +2,29 @@
 
 from typing import TYPE_CHECKING
 
-from tfteach.legacy.renamed import absent as _absent
+from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
-    from tfteach.signal.framing import frame as frame
-    from tfteach.signal.framing import overlap_and_add as overlap_and_add
-    from tfteach.signal.mel import linear_to_mel_weight_matrix as linear_to_mel_weight_matrix
-    from tfteach.signal.mel import mfccs_from_log_mel_spectrograms as mfccs_from_log_mel_spectrograms
-    from tfteach.signal.spectral import inverse_stft as inverse_stft
-    from tfteach.signal.spectral import inverse_stft_window_fn as inverse_stft_window_fn
-    from tfteach.signal.spectral import stft as stft
-    from tfteach.signal.windows import hamming_window as hamming_window
-    from tfteach.signal.windows import hann_window as hann_window
+    from tfteach.lib.signal.framing import frame as frame
+    from tfteach.lib.signal.framing import overlap_and_add as overlap_and_add
+    from tfteach.lib.signal.mel import linear_to_mel_weight_matrix as linear_to_mel_weight_matrix
+    from tfteach.lib.signal.mel import mfccs_from_log_mel_spectrograms as mfccs_from_log_mel_spectrograms
+    from tfteach.lib.signal.spectral import inverse_stft as inverse_stft
+    from tfteach.lib.signal.spectral import inverse_stft_window_fn as inverse_stft_window_fn
+    from tfteach.lib.signal.spectral import stft as stft
+    from tfteach.lib.signal.windows import hamming_window as hamming_window
+    from tfteach.lib.signal.windows import hann_window as hann_window
 
 _LATER = {
-    "frame": ("tfteach.signal.framing", "frame"),
-    "hamming_window": ("tfteach.signal.windows", "hamming_window"),
-    "hann_window": ("tfteach.signal.windows", "hann_window"),
-    "inverse_stft": ("tfteach.signal.spectral", "inverse_stft"),
-    "inverse_stft_window_fn": ("tfteach.signal.spectral", "inverse_stft_window_fn"),
-    "linear_to_mel_weight_matrix": ("tfteach.signal.mel", "linear_to_mel_weight_matrix"),
-    "mfccs_from_log_mel_spectrograms": ("tfteach.signal.mel", "mfccs_from_log_mel_spectrograms"),
-    "overlap_and_add": ("tfteach.signal.framing", "overlap_and_add"),
-    "stft": ("tfteach.signal.spectral", "stft"),
+    "frame": ("tfteach.lib.signal.framing", "frame"),
+    "hamming_window": ("tfteach.lib.signal.windows", "hamming_window"),
+    "hann_window": ("tfteach.lib.signal.windows", "hann_window"),
+    "inverse_stft": ("tfteach.lib.signal.spectral", "inverse_stft"),
+    "inverse_stft_window_fn": ("tfteach.lib.signal.spectral", "inverse_stft_window_fn"),
+    "linear_to_mel_weight_matrix": ("tfteach.lib.signal.mel", "linear_to_mel_weight_matrix"),
+    "mfccs_from_log_mel_spectrograms": ("tfteach.lib.signal.mel", "mfccs_from_log_mel_spectrograms"),
+    "overlap_and_add": ("tfteach.lib.signal.framing", "overlap_and_add"),
+    "stft": ("tfteach.lib.signal.spectral", "stft"),
 }
 
 

@@ -2,15 +2,15 @@
 
 from typing import TYPE_CHECKING
 
-from tfteach.legacy.renamed import absent as _absent
+from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
-    from tfteach.contrib.sparsemax.sparsemax import sparsemax as sparsemax
-    from tfteach.contrib.sparsemax.sparsemax import sparsemax_loss as sparsemax_loss
+    from tfteach.lib.contrib.sparsemax.sparsemax import sparsemax as sparsemax
+    from tfteach.lib.contrib.sparsemax.sparsemax import sparsemax_loss as sparsemax_loss
 
 _LATER = {
-    "sparsemax": ("tfteach.contrib.sparsemax.sparsemax", "sparsemax"),
-    "sparsemax_loss": ("tfteach.contrib.sparsemax.sparsemax", "sparsemax_loss"),
+    "sparsemax": ("tfteach.lib.contrib.sparsemax.sparsemax", "sparsemax"),
+    "sparsemax_loss": ("tfteach.lib.contrib.sparsemax.sparsemax", "sparsemax_loss"),
 }
 
 

@@ -2,23 +2,23 @@
 
 from typing import TYPE_CHECKING
 
-from tfteach.legacy.renamed import absent as _absent
+from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
-    from tfteach.contrib.slim.learning import add_gradients_summaries as add_gradients_summaries
-    from tfteach.contrib.slim.learning import clip_gradient_norms as clip_gradient_norms
-    from tfteach.contrib.slim.learning import create_train_op as create_train_op
-    from tfteach.contrib.slim.learning import multiply_gradients as multiply_gradients
-    from tfteach.contrib.training.hparam import HParams as HParams
-    from tfteach.contrib.training.hparam import parse_values as parse_values
+    from tfteach.lib.contrib.slim.learning import add_gradients_summaries as add_gradients_summaries
+    from tfteach.lib.contrib.slim.learning import clip_gradient_norms as clip_gradient_norms
+    from tfteach.lib.contrib.slim.learning import create_train_op as create_train_op
+    from tfteach.lib.contrib.slim.learning import multiply_gradients as multiply_gradients
+    from tfteach.lib.contrib.training.hparam import HParams as HParams
+    from tfteach.lib.contrib.training.hparam import parse_values as parse_values
 
 _LATER = {
-    "HParams": ("tfteach.contrib.training.hparam", "HParams"),
-    "add_gradients_summaries": ("tfteach.contrib.slim.learning", "add_gradients_summaries"),
-    "clip_gradient_norms": ("tfteach.contrib.slim.learning", "clip_gradient_norms"),
-    "create_train_op": ("tfteach.contrib.slim.learning", "create_train_op"),
-    "multiply_gradients": ("tfteach.contrib.slim.learning", "multiply_gradients"),
-    "parse_values": ("tfteach.contrib.training.hparam", "parse_values"),
+    "HParams": ("tfteach.lib.contrib.training.hparam", "HParams"),
+    "add_gradients_summaries": ("tfteach.lib.contrib.slim.learning", "add_gradients_summaries"),
+    "clip_gradient_norms": ("tfteach.lib.contrib.slim.learning", "clip_gradient_norms"),
+    "create_train_op": ("tfteach.lib.contrib.slim.learning", "create_train_op"),
+    "multiply_gradients": ("tfteach.lib.contrib.slim.learning", "multiply_gradients"),
+    "parse_values": ("tfteach.lib.contrib.training.hparam", "parse_values"),
 }
 
 

@@ -3,120 +3,120 @@
 from typing import TYPE_CHECKING
 
 from tfteach.autodiff.custom import swish as swish
+from tfteach.compat.renamed import absent as _absent
 from tfteach.control.ctc_dense import collapse_repeated as collapse_repeated
 from tfteach.control.ctc_dense import ctc_loss_v2 as ctc_loss_v2
 from tfteach.control.ctc_dense import ctc_unique_labels as ctc_unique_labels
-from tfteach.legacy.renamed import absent as _absent
-from tfteach.ops.activations import crelu as crelu
-from tfteach.ops.activations import elu as elu
-from tfteach.ops.activations import leaky_relu as leaky_relu
-from tfteach.ops.activations import relu as relu
-from tfteach.ops.activations import relu6 as relu6
-from tfteach.ops.activations import selu as selu
-from tfteach.ops.activations import softplus as softplus
-from tfteach.ops.activations import softsign as softsign
-from tfteach.ops.batch_norm import batch_norm_with_global_normalization as batch_norm_with_global_normalization
-from tfteach.ops.batch_norm import batch_normalization as batch_normalization
-from tfteach.ops.batch_norm import normalize_moments as normalize_moments
-from tfteach.ops.batch_norm import sufficient_statistics as sufficient_statistics
-from tfteach.ops.batch_norm import weighted_moments as weighted_moments
-from tfteach.ops.blocks import depth_to_space as depth_to_space
-from tfteach.ops.blocks import space_to_batch as space_to_batch
-from tfteach.ops.blocks import space_to_depth as space_to_depth
-from tfteach.ops.candidates import all_candidate_sampler as all_candidate_sampler
-from tfteach.ops.candidates import compute_accidental_hits as compute_accidental_hits
-from tfteach.ops.candidates import fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler
-from tfteach.ops.candidates import learned_unigram_candidate_sampler as learned_unigram_candidate_sampler
-from tfteach.ops.candidates import log_uniform_candidate_sampler as log_uniform_candidate_sampler
-from tfteach.ops.candidates import uniform_candidate_sampler as uniform_candidate_sampler
-from tfteach.ops.conv_1d import conv1d as conv1d
-from tfteach.ops.conv_1d import conv1d_transpose as conv1d_transpose
-from tfteach.ops.conv_1d import conv_transpose as conv_transpose
-from tfteach.ops.conv_2d import conv2d as conv2d
-from tfteach.ops.conv_2d import conv2d_backprop_filter as conv2d_backprop_filter
-from tfteach.ops.conv_2d import conv2d_backprop_input as conv2d_backprop_input
-from tfteach.ops.conv_2d import conv2d_transpose as conv2d_transpose
-from tfteach.ops.conv_3d import conv3d as conv3d
-from tfteach.ops.conv_3d import conv3d_backprop_filter as conv3d_backprop_filter
-from tfteach.ops.conv_3d import conv3d_backprop_filter as conv3d_backprop_filter_v2
-from tfteach.ops.conv_3d import conv3d_transpose as conv3d_transpose
-from tfteach.ops.conv_atrous import atrous_conv2d as atrous_conv2d
-from tfteach.ops.conv_atrous import atrous_conv2d_transpose as atrous_conv2d_transpose
-from tfteach.ops.conv_atrous import convolution as convolution
-from tfteach.ops.conv_atrous import with_space_to_batch as with_space_to_batch
-from tfteach.ops.conv_depthwise import depthwise_conv2d as depthwise_conv2d
-from tfteach.ops.conv_depthwise import depthwise_conv2d_native as depthwise_conv2d_native
-from tfteach.ops.conv_depthwise import depthwise_conv2d_native_backprop_filter as depthwise_conv2d_backprop_filter
-from tfteach.ops.conv_depthwise import depthwise_conv2d_native_backprop_filter as depthwise_conv2d_native_backprop_filter
-from tfteach.ops.conv_depthwise import depthwise_conv2d_native_backprop_input as depthwise_conv2d_backprop_input
-from tfteach.ops.conv_depthwise import depthwise_conv2d_native_backprop_input as depthwise_conv2d_native_backprop_input
-from tfteach.ops.conv_depthwise import separable_conv2d as separable_conv2d
-from tfteach.ops.cross_entropy import softmax_cross_entropy_with_logits as softmax_cross_entropy_with_logits
-from tfteach.ops.cross_entropy import softmax_cross_entropy_with_logits_v2 as softmax_cross_entropy_with_logits_v2
-from tfteach.ops.cross_entropy import sparse_softmax_cross_entropy_with_logits as sparse_softmax_cross_entropy_with_logits
-from tfteach.ops.ctc import ctc_loss as ctc_loss
-from tfteach.ops.ctc_decoders import ctc_beam_search_decoder as ctc_beam_search_decoder
-from tfteach.ops.ctc_decoders import ctc_beam_search_decoder_v2 as ctc_beam_search_decoder_v2
-from tfteach.ops.ctc_decoders import ctc_greedy_decoder as ctc_greedy_decoder
-from tfteach.ops.dropout import dropout as dropout
-from tfteach.ops.embedding import embedding_lookup as embedding_lookup
-from tfteach.ops.embedding import embedding_lookup_sparse as embedding_lookup_sparse
-from tfteach.ops.embedding_safe import safe_embedding_lookup_sparse as safe_embedding_lookup_sparse
-from tfteach.ops.fused_batch_norm import fused_batch_norm as fused_batch_norm
-from tfteach.ops.logistic import log_poisson_loss as log_poisson_loss
-from tfteach.ops.logistic import sigmoid_cross_entropy_with_logits as sigmoid_cross_entropy_with_logits
-from tfteach.ops.logistic import weighted_cross_entropy_with_logits as weighted_cross_entropy_with_logits
-from tfteach.ops.lrn import lrn as local_response_normalization
-from tfteach.ops.lrn import lrn as lrn
-from tfteach.ops.morphology import dilation2d as dilation2d
-from tfteach.ops.morphology import erosion2d as erosion2d
-from tfteach.ops.nn import bias_add as bias_add
-from tfteach.ops.nn import l2_loss as l2_loss
-from tfteach.ops.nn import l2_normalize as l2_normalize
-from tfteach.ops.nn import moments as moments
-from tfteach.ops.nn import relu_layer as relu_layer
-from tfteach.ops.nn import sigmoid as sigmoid
-from tfteach.ops.nn import tanh as tanh
-from tfteach.ops.nn import xw_plus_b as xw_plus_b
-from tfteach.ops.nn import zero_fraction as zero_fraction
-from tfteach.ops.order import top_k as top_k
-from tfteach.ops.pool import avg_pool as avg_pool
-from tfteach.ops.pool import avg_pool as avg_pool2d
-from tfteach.ops.pool import max_pool as max_pool
-from tfteach.ops.pool_argmax import max_pool_with_argmax as max_pool_with_argmax
-from tfteach.ops.pool_fractional import fractional_avg_pool as fractional_avg_pool
-from tfteach.ops.pool_fractional import fractional_max_pool as fractional_max_pool
-from tfteach.ops.pool_functions import avg_pool1d as avg_pool1d
-from tfteach.ops.pool_functions import avg_pool3d as avg_pool3d
-from tfteach.ops.pool_functions import avg_pool_v2 as avg_pool_v2
-from tfteach.ops.pool_functions import max_pool1d as max_pool1d
-from tfteach.ops.pool_functions import max_pool2d as max_pool2d
-from tfteach.ops.pool_functions import max_pool3d as max_pool3d
-from tfteach.ops.pool_functions import max_pool_v2 as max_pool_v2
-from tfteach.ops.pool_functions import pool as pool
-from tfteach.ops.sampled_loss import nce_loss as nce_loss
-from tfteach.ops.sampled_loss import sampled_softmax_loss as sampled_softmax_loss
-from tfteach.ops.softmax import log_softmax as log_softmax
-from tfteach.ops.softmax import softmax as softmax
-from tfteach.ops.top import in_top_k as in_top_k
+from tfteach.ops.array.in_top_k import in_top_k as in_top_k
+from tfteach.ops.array.space_to_depth import depth_to_space as depth_to_space
+from tfteach.ops.array.space_to_depth import space_to_batch as space_to_batch
+from tfteach.ops.array.space_to_depth import space_to_depth as space_to_depth
+from tfteach.ops.array.top_k_unique import top_k as top_k
+from tfteach.ops.nn.activations import crelu as crelu
+from tfteach.ops.nn.activations import elu as elu
+from tfteach.ops.nn.activations import leaky_relu as leaky_relu
+from tfteach.ops.nn.activations import relu as relu
+from tfteach.ops.nn.activations import relu6 as relu6
+from tfteach.ops.nn.activations import selu as selu
+from tfteach.ops.nn.activations import softplus as softplus
+from tfteach.ops.nn.activations import softsign as softsign
+from tfteach.ops.nn.batch_norm import batch_norm_with_global_normalization as batch_norm_with_global_normalization
+from tfteach.ops.nn.batch_norm import batch_normalization as batch_normalization
+from tfteach.ops.nn.batch_norm import normalize_moments as normalize_moments
+from tfteach.ops.nn.batch_norm import sufficient_statistics as sufficient_statistics
+from tfteach.ops.nn.batch_norm import weighted_moments as weighted_moments
+from tfteach.ops.nn.bias_moments import bias_add as bias_add
+from tfteach.ops.nn.bias_moments import l2_loss as l2_loss
+from tfteach.ops.nn.bias_moments import l2_normalize as l2_normalize
+from tfteach.ops.nn.bias_moments import moments as moments
+from tfteach.ops.nn.bias_moments import relu_layer as relu_layer
+from tfteach.ops.nn.bias_moments import sigmoid as sigmoid
+from tfteach.ops.nn.bias_moments import tanh as tanh
+from tfteach.ops.nn.bias_moments import xw_plus_b as xw_plus_b
+from tfteach.ops.nn.bias_moments import zero_fraction as zero_fraction
+from tfteach.ops.nn.candidate_samplers import all_candidate_sampler as all_candidate_sampler
+from tfteach.ops.nn.candidate_samplers import compute_accidental_hits as compute_accidental_hits
+from tfteach.ops.nn.candidate_samplers import fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler
+from tfteach.ops.nn.candidate_samplers import learned_unigram_candidate_sampler as learned_unigram_candidate_sampler
+from tfteach.ops.nn.candidate_samplers import log_uniform_candidate_sampler as log_uniform_candidate_sampler
+from tfteach.ops.nn.candidate_samplers import uniform_candidate_sampler as uniform_candidate_sampler
+from tfteach.ops.nn.cross_entropy import softmax_cross_entropy_with_logits as softmax_cross_entropy_with_logits
+from tfteach.ops.nn.cross_entropy import softmax_cross_entropy_with_logits_v2 as softmax_cross_entropy_with_logits_v2
+from tfteach.ops.nn.cross_entropy import sparse_softmax_cross_entropy_with_logits as sparse_softmax_cross_entropy_with_logits
+from tfteach.ops.nn.ctc_decoders import ctc_beam_search_decoder as ctc_beam_search_decoder
+from tfteach.ops.nn.ctc_decoders import ctc_beam_search_decoder_v2 as ctc_beam_search_decoder_v2
+from tfteach.ops.nn.ctc_decoders import ctc_greedy_decoder as ctc_greedy_decoder
+from tfteach.ops.nn.ctc_loss import ctc_loss as ctc_loss
+from tfteach.ops.nn.dropout import dropout as dropout
+from tfteach.ops.nn.embedding_lookup import embedding_lookup as embedding_lookup
+from tfteach.ops.nn.embedding_lookup import embedding_lookup_sparse as embedding_lookup_sparse
+from tfteach.ops.nn.fused_batch_norm import fused_batch_norm as fused_batch_norm
+from tfteach.ops.nn.lrn import lrn as local_response_normalization
+from tfteach.ops.nn.lrn import lrn as lrn
+from tfteach.ops.nn.safe_embedding_lookup import safe_embedding_lookup_sparse as safe_embedding_lookup_sparse
+from tfteach.ops.nn.sampled_loss import nce_loss as nce_loss
+from tfteach.ops.nn.sampled_loss import sampled_softmax_loss as sampled_softmax_loss
+from tfteach.ops.nn.sigmoid_losses import log_poisson_loss as log_poisson_loss
+from tfteach.ops.nn.sigmoid_losses import sigmoid_cross_entropy_with_logits as sigmoid_cross_entropy_with_logits
+from tfteach.ops.nn.sigmoid_losses import weighted_cross_entropy_with_logits as weighted_cross_entropy_with_logits
+from tfteach.ops.nn.softmax import log_softmax as log_softmax
+from tfteach.ops.nn.softmax import softmax as softmax
+from tfteach.ops.windows.conv_1d import conv1d as conv1d
+from tfteach.ops.windows.conv_1d import conv1d_transpose as conv1d_transpose
+from tfteach.ops.windows.conv_1d import conv_transpose as conv_transpose
+from tfteach.ops.windows.conv_2d import conv2d as conv2d
+from tfteach.ops.windows.conv_2d import conv2d_backprop_filter as conv2d_backprop_filter
+from tfteach.ops.windows.conv_2d import conv2d_backprop_input as conv2d_backprop_input
+from tfteach.ops.windows.conv_2d import conv2d_transpose as conv2d_transpose
+from tfteach.ops.windows.conv_3d import conv3d as conv3d
+from tfteach.ops.windows.conv_3d import conv3d_backprop_filter as conv3d_backprop_filter
+from tfteach.ops.windows.conv_3d import conv3d_backprop_filter as conv3d_backprop_filter_v2
+from tfteach.ops.windows.conv_3d import conv3d_transpose as conv3d_transpose
+from tfteach.ops.windows.conv_nd import atrous_conv2d as atrous_conv2d
+from tfteach.ops.windows.conv_nd import atrous_conv2d_transpose as atrous_conv2d_transpose
+from tfteach.ops.windows.conv_nd import convolution as convolution
+from tfteach.ops.windows.conv_nd import with_space_to_batch as with_space_to_batch
+from tfteach.ops.windows.depthwise_conv import depthwise_conv2d as depthwise_conv2d
+from tfteach.ops.windows.depthwise_conv import depthwise_conv2d_native as depthwise_conv2d_native
+from tfteach.ops.windows.depthwise_conv import depthwise_conv2d_native_backprop_filter as depthwise_conv2d_backprop_filter
+from tfteach.ops.windows.depthwise_conv import depthwise_conv2d_native_backprop_filter as depthwise_conv2d_native_backprop_filter
+from tfteach.ops.windows.depthwise_conv import depthwise_conv2d_native_backprop_input as depthwise_conv2d_backprop_input
+from tfteach.ops.windows.depthwise_conv import depthwise_conv2d_native_backprop_input as depthwise_conv2d_native_backprop_input
+from tfteach.ops.windows.depthwise_conv import separable_conv2d as separable_conv2d
+from tfteach.ops.windows.fractional_pool import fractional_avg_pool as fractional_avg_pool
+from tfteach.ops.windows.fractional_pool import fractional_max_pool as fractional_max_pool
+from tfteach.ops.windows.morphology import dilation2d as dilation2d
+from tfteach.ops.windows.morphology import erosion2d as erosion2d
+from tfteach.ops.windows.pool import avg_pool as avg_pool
+from tfteach.ops.windows.pool import avg_pool as avg_pool2d
+from tfteach.ops.windows.pool import max_pool as max_pool
+from tfteach.ops.windows.pool_argmax import max_pool_with_argmax as max_pool_with_argmax
+from tfteach.ops.windows.pool_functions import avg_pool1d as avg_pool1d
+from tfteach.ops.windows.pool_functions import avg_pool3d as avg_pool3d
+from tfteach.ops.windows.pool_functions import avg_pool_v2 as avg_pool_v2
+from tfteach.ops.windows.pool_functions import max_pool1d as max_pool1d
+from tfteach.ops.windows.pool_functions import max_pool2d as max_pool2d
+from tfteach.ops.windows.pool_functions import max_pool3d as max_pool3d
+from tfteach.ops.windows.pool_functions import max_pool_v2 as max_pool_v2
+from tfteach.ops.windows.pool_functions import pool as pool
 
 if TYPE_CHECKING:
     from tfteach.api.nn import rnn_cell as rnn_cell
-    from tfteach.rnn.dynamic import bidirectional_dynamic_rnn as bidirectional_dynamic_rnn
-    from tfteach.rnn.dynamic import dynamic_rnn as dynamic_rnn
-    from tfteach.rnn.raw import raw_rnn as raw_rnn
-    from tfteach.rnn.static import static_bidirectional_rnn as static_bidirectional_rnn
-    from tfteach.rnn.static import static_rnn as static_rnn
-    from tfteach.rnn.static import static_state_saving_rnn as static_state_saving_rnn
+    from tfteach.lib.rnn.dynamic import bidirectional_dynamic_rnn as bidirectional_dynamic_rnn
+    from tfteach.lib.rnn.dynamic import dynamic_rnn as dynamic_rnn
+    from tfteach.lib.rnn.raw import raw_rnn as raw_rnn
+    from tfteach.lib.rnn.static import static_bidirectional_rnn as static_bidirectional_rnn
+    from tfteach.lib.rnn.static import static_rnn as static_rnn
+    from tfteach.lib.rnn.static import static_state_saving_rnn as static_state_saving_rnn
 
 _LATER = {
-    "bidirectional_dynamic_rnn": ("tfteach.rnn.dynamic", "bidirectional_dynamic_rnn"),
-    "dynamic_rnn": ("tfteach.rnn.dynamic", "dynamic_rnn"),
-    "raw_rnn": ("tfteach.rnn.raw", "raw_rnn"),
+    "bidirectional_dynamic_rnn": ("tfteach.lib.rnn.dynamic", "bidirectional_dynamic_rnn"),
+    "dynamic_rnn": ("tfteach.lib.rnn.dynamic", "dynamic_rnn"),
+    "raw_rnn": ("tfteach.lib.rnn.raw", "raw_rnn"),
     "rnn_cell": ("tfteach.api.nn", "rnn_cell"),
-    "static_bidirectional_rnn": ("tfteach.rnn.static", "static_bidirectional_rnn"),
-    "static_rnn": ("tfteach.rnn.static", "static_rnn"),
-    "static_state_saving_rnn": ("tfteach.rnn.static", "static_state_saving_rnn"),
+    "static_bidirectional_rnn": ("tfteach.lib.rnn.static", "static_bidirectional_rnn"),
+    "static_rnn": ("tfteach.lib.rnn.static", "static_rnn"),
+    "static_state_saving_rnn": ("tfteach.lib.rnn.static", "static_state_saving_rnn"),
 }
 
 

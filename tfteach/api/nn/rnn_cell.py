@@ -2,31 +2,31 @@
 
 from typing import TYPE_CHECKING
 
-from tfteach.legacy.renamed import absent as _absent
+from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
-    from tfteach.rnn.cell import RNNCell as RNNCell
-    from tfteach.rnn.cells import BasicLSTMCell as BasicLSTMCell
-    from tfteach.rnn.cells import BasicRNNCell as BasicRNNCell
-    from tfteach.rnn.cells import GRUCell as GRUCell
-    from tfteach.rnn.cells import LSTMCell as LSTMCell
-    from tfteach.rnn.cells import LSTMStateTuple as LSTMStateTuple
-    from tfteach.rnn.wrappers import DeviceWrapper as DeviceWrapper
-    from tfteach.rnn.wrappers import DropoutWrapper as DropoutWrapper
-    from tfteach.rnn.wrappers import MultiRNNCell as MultiRNNCell
-    from tfteach.rnn.wrappers import ResidualWrapper as ResidualWrapper
+    from tfteach.lib.rnn.cell import RNNCell as RNNCell
+    from tfteach.lib.rnn.cells import BasicLSTMCell as BasicLSTMCell
+    from tfteach.lib.rnn.cells import BasicRNNCell as BasicRNNCell
+    from tfteach.lib.rnn.cells import GRUCell as GRUCell
+    from tfteach.lib.rnn.cells import LSTMCell as LSTMCell
+    from tfteach.lib.rnn.cells import LSTMStateTuple as LSTMStateTuple
+    from tfteach.lib.rnn.wrappers import DeviceWrapper as DeviceWrapper
+    from tfteach.lib.rnn.wrappers import DropoutWrapper as DropoutWrapper
+    from tfteach.lib.rnn.wrappers import MultiRNNCell as MultiRNNCell
+    from tfteach.lib.rnn.wrappers import ResidualWrapper as ResidualWrapper
 
 _LATER = {
-    "BasicLSTMCell": ("tfteach.rnn.cells", "BasicLSTMCell"),
-    "BasicRNNCell": ("tfteach.rnn.cells", "BasicRNNCell"),
-    "DeviceWrapper": ("tfteach.rnn.wrappers", "DeviceWrapper"),
-    "DropoutWrapper": ("tfteach.rnn.wrappers", "DropoutWrapper"),
-    "GRUCell": ("tfteach.rnn.cells", "GRUCell"),
-    "LSTMCell": ("tfteach.rnn.cells", "LSTMCell"),
-    "LSTMStateTuple": ("tfteach.rnn.cells", "LSTMStateTuple"),
-    "MultiRNNCell": ("tfteach.rnn.wrappers", "MultiRNNCell"),
-    "RNNCell": ("tfteach.rnn.cell", "RNNCell"),
-    "ResidualWrapper": ("tfteach.rnn.wrappers", "ResidualWrapper"),
+    "BasicLSTMCell": ("tfteach.lib.rnn.cells", "BasicLSTMCell"),
+    "BasicRNNCell": ("tfteach.lib.rnn.cells", "BasicRNNCell"),
+    "DeviceWrapper": ("tfteach.lib.rnn.wrappers", "DeviceWrapper"),
+    "DropoutWrapper": ("tfteach.lib.rnn.wrappers", "DropoutWrapper"),
+    "GRUCell": ("tfteach.lib.rnn.cells", "GRUCell"),
+    "LSTMCell": ("tfteach.lib.rnn.cells", "LSTMCell"),
+    "LSTMStateTuple": ("tfteach.lib.rnn.cells", "LSTMStateTuple"),
+    "MultiRNNCell": ("tfteach.lib.rnn.wrappers", "MultiRNNCell"),
+    "RNNCell": ("tfteach.lib.rnn.cell", "RNNCell"),
+    "ResidualWrapper": ("tfteach.lib.rnn.wrappers", "ResidualWrapper"),
 }
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from tfteach.engine.session.base_session import BaseSession
 from tfteach.framework.graph import Graph, Operation, Tensor
 from tfteach.jupyter.magics.names import graphs_at_hand, graphs_in, sessions_in
-from tfteach.session.base import BaseSession
 
 Words = Callable[[dict[str, Any], list[str]], list[str]]
 

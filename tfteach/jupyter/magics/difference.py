@@ -12,9 +12,9 @@ from IPython.core.magic_arguments import (
     parse_argstring,
 )
 
-from tfteach import protos
+from tfteach.framework import protos
+from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.graph import Graph
-from tfteach.framework.stacks import get_default_graph
 from tfteach.jupyter.magics.cells import run_cell
 from tfteach.jupyter.magics.completion import complete, graph_words
 from tfteach.jupyter.magics.names import did_you_mean, graphs_in

@@ -15,7 +15,7 @@ from IPython.core.magic_arguments import (
 )
 
 from tfteach.explain.growth import Growth
-from tfteach.explain.lazy import advice_of
+from tfteach.explain.lazy_loading import advice_of
 from tfteach.framework.graph import (
     Graph,
     OpAdded,

@@ -8,11 +8,11 @@ from typing import Any
 
 from IPython.core.error import UsageError
 
-from tfteach import protos
+from tfteach.engine.session.base_session import BaseSession
+from tfteach.engine.session.session import open_sessions
+from tfteach.framework import protos
+from tfteach.framework.defaults import get_default_graph, get_default_session
 from tfteach.framework.graph import Graph, Operation, Tensor
-from tfteach.framework.stacks import get_default_graph, get_default_session
-from tfteach.session.base import BaseSession
-from tfteach.session.session import open_sessions
 
 
 def element_of(graph: Graph, user_ns: dict[str, Any], name: str) -> Operation | Tensor:

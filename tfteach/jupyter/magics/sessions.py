@@ -12,13 +12,13 @@ from IPython.core.magic_arguments import (
     parse_argstring,
 )
 
+from tfteach.engine.session.base_session import BaseSession
+from tfteach.engine.session.session import open_sessions
 from tfteach.explain.sessions import default_name
 from tfteach.framework.graph import Graph
 from tfteach.jupyter.magics.completion import complete, session_words
 from tfteach.jupyter.magics.names import session_of, sessions_in
 from tfteach.jupyter.magics.options import STATIC, show_as_asked
-from tfteach.session.base import BaseSession
-from tfteach.session.session import open_sessions
 
 
 @magics_class

@@ -7,14 +7,14 @@ from typing import Any
 import traitlets
 
 from tfteach.explain.difference import Difference, difference
-from tfteach.explain.outline import rows_of_graph
-from tfteach.explain.tree import Box
+from tfteach.explain.graph_rows import rows_of_graph
+from tfteach.explain.scope_tree import Box
 from tfteach.framework.graph import Graph
 from tfteach.jupyter import display
-from tfteach.jupyter.bundle import bundle_with
-from tfteach.jupyter.growing import packed
+from tfteach.jupyter.graph_stream import packed
+from tfteach.jupyter.mime_bundle import bundle_with
 from tfteach.jupyter.picture import svg_of
-from tfteach.jupyter.still import Still
+from tfteach.jupyter.static_picture import Still
 from tfteach.jupyter.widgets.graph import STATIC, GraphView, rows_with_shapes
 
 # Fill and line in still pictures, as difference.css has them for the light theme.

@@ -9,24 +9,24 @@ from typing import Any
 
 import ipywidgets
 
+from tfteach.engine.session.base_session import BaseSession
 from tfteach.explain.growth import Growth
 from tfteach.explain.stepping import Recording, When, record
 from tfteach.explain.timing import times_and_stats
+from tfteach.framework.defaults import get_default_graph, get_default_session
 from tfteach.framework.graph import Graph, SessionRun
-from tfteach.framework.stacks import get_default_graph, get_default_session
-from tfteach.jupyter.cell_end import at_cell_end, weakly
+from tfteach.jupyter.cell_events import at_cell_end, weakly
 from tfteach.jupyter.widgets.graph import GraphView, Names, names_of
 from tfteach.jupyter.widgets.growth import GrowthView
 from tfteach.jupyter.widgets.memory import MemoryView
 from tfteach.jupyter.widgets.optimizing import OptimizingView
 from tfteach.jupyter.widgets.placement import PlacementView
-from tfteach.jupyter.widgets.plain import Shown
 from tfteach.jupyter.widgets.run import RunView
 from tfteach.jupyter.widgets.schedule import ScheduleView
 from tfteach.jupyter.widgets.sessions import SessionsView
 from tfteach.jupyter.widgets.step import StepView
 from tfteach.jupyter.widgets.timeline import TimelineView
-from tfteach.session.base import BaseSession
+from tfteach.jupyter.widgets.view_base import Shown
 
 SHARED = ("selected", "fetches", "feeds")
 OPENING = "Opening; while a cell runs, the kernel has to finish that first."

@@ -9,15 +9,15 @@ from typing import Any
 import anywidget
 import traitlets
 
-from tfteach.explain.outline import Row, rows_of_graph, rows_of_graph_def
+from tfteach.explain.graph_rows import Row, rows_of_graph, rows_of_graph_def
+from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.graph import Graph, Operation, Tensor
-from tfteach.framework.stacks import get_default_graph
 from tfteach.jupyter import display
-from tfteach.jupyter.bundle import bundle_of
-from tfteach.jupyter.growing import GrowingRows, packed, packed_batch
+from tfteach.jupyter.graph_stream import GrowingRows, packed, packed_batch
+from tfteach.jupyter.mime_bundle import bundle_of
 from tfteach.jupyter.picture import svg_of
-from tfteach.jupyter.still import Still, plural, text_of
-from tfteach.jupyter.widgets.plain import Shown, token_of
+from tfteach.jupyter.static_picture import Still, plural, text_of
+from tfteach.jupyter.widgets.view_base import Shown, token_of
 
 STATIC = pathlib.Path(__file__).parent.parent / "static"
 Names = str | Operation | Tensor | Iterable[str | Operation | Tensor]
@@ -307,7 +307,7 @@ def scope_id(name: str) -> str:
 
 def rows_with_shapes(graph_def: Any) -> list[Row]:
     """The rows of a GraphDef, with inferred shapes where all its ops are known here."""
-    from tfteach.framework.importer import import_graph_def
+    from tfteach.framework.graphdef.import_graph_def import import_graph_def
 
     graph = Graph()
     try:

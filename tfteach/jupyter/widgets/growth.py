@@ -7,21 +7,21 @@ from typing import Any
 
 import traitlets
 
+from tfteach.explain.graph_rows import row_of
 from tfteach.explain.growth import Growth
-from tfteach.explain.lazy import size_text, text_of
-from tfteach.explain.outline import row_of
+from tfteach.explain.lazy_loading import size_text, text_of
 from tfteach.framework.graph import SourceLine
-from tfteach.jupyter import display, meter
-from tfteach.jupyter.bundle import bundle_with
-from tfteach.jupyter.growing import (
+from tfteach.jupyter import display, growth_svg
+from tfteach.jupyter.graph_stream import (
     INTERVAL_S,
     MOST_WITH_ATTRS,
     GrowingRows,
     packed,
     packed_batch,
 )
+from tfteach.jupyter.mime_bundle import bundle_with
 from tfteach.jupyter.widgets.graph import STATIC
-from tfteach.jupyter.widgets.plain import PlainView
+from tfteach.jupyter.widgets.view_base import PlainView
 
 # A verdict is worked out anew after so many times the time that the last one took.
 VERDICT_SHARE = 100
@@ -121,7 +121,7 @@ class GrowthView(PlainView):
 
     def to_svg(self) -> str:
         """The meters."""
-        return meter.svg_of(self.parts)
+        return growth_svg.svg_of(self.parts)
 
     def static_bundle(self) -> dict[str, str]:
         """The still picture by MIME type: SVG, HTML and text."""

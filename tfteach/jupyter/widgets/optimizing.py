@@ -7,18 +7,18 @@ from typing import Any
 
 import traitlets
 
+from tfteach.explain.optimizer_stages import Staged, Stages, stages_of
 from tfteach.explain.optimizing import OptimizerLog, explain_optimizing
-from tfteach.explain.stages import Staged, Stages, stages_of
-from tfteach.explain.tree import Box
+from tfteach.explain.scope_tree import Box
 from tfteach.jupyter import display
-from tfteach.jupyter.bundle import bundle_with
-from tfteach.jupyter.growing import packed
+from tfteach.jupyter.graph_stream import packed
+from tfteach.jupyter.mime_bundle import bundle_with
 from tfteach.jupyter.picture import svg_of
-from tfteach.jupyter.still import Still
+from tfteach.jupyter.static_picture import Still
 from tfteach.jupyter.widgets.difference import ADDED, CHANGED, REMOVED
 from tfteach.jupyter.widgets.graph import STATIC, Names, names_of
-from tfteach.jupyter.widgets.plain import session_for
-from tfteach.jupyter.widgets.planned import NOTHING, PlannedView
+from tfteach.jupyter.widgets.planned_run_view import NOTHING, PlannedView
+from tfteach.jupyter.widgets.view_base import session_for
 
 MOST_ROWS = 12_000  # of all stages; beyond, the page gets the first and the last
 # What becomes of an op in a still picture: word, fill and line.

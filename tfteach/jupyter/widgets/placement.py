@@ -6,6 +6,7 @@ from typing import Any
 
 import traitlets
 
+from tfteach.engine.devices.memory_ledger import show_bytes
 from tfteach.explain.placement import (
     Copy,
     DeviceUse,
@@ -16,15 +17,14 @@ from tfteach.explain.placement import (
     placement,
     uses_of,
 )
-from tfteach.explain.tree import Box
+from tfteach.explain.scope_tree import Box
 from tfteach.framework.errors import OpError
-from tfteach.jupyter.bundle import bundle_with
-from tfteach.jupyter.cell_end import at_cell_end
+from tfteach.jupyter.cell_events import at_cell_end
+from tfteach.jupyter.mime_bundle import bundle_with
 from tfteach.jupyter.picture import svg_of
-from tfteach.jupyter.still import Still, op_name, text_of
+from tfteach.jupyter.static_picture import Still, op_name, text_of
 from tfteach.jupyter.widgets.graph import STATIC, GraphView, Names
-from tfteach.jupyter.widgets.plain import session_for
-from tfteach.runtime.ledger import show_bytes
+from tfteach.jupyter.widgets.view_base import session_for
 
 # Fill and line of devices in still pictures, as placement.css has them for the light
 # theme; words say the same.

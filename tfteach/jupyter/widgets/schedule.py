@@ -9,10 +9,10 @@ from typing import Any
 import traitlets
 
 from tfteach.explain.schedule import Race, Schedule, explain_schedule
-from tfteach.framework.stacks import get_default_graph
-from tfteach.jupyter.bundle import bundle_with, static_html
+from tfteach.framework.defaults import get_default_graph
+from tfteach.jupyter.mime_bundle import bundle_with, static_html
 from tfteach.jupyter.widgets.graph import STATIC, Names
-from tfteach.jupyter.widgets.planned import NOTHING, PlannedView
+from tfteach.jupyter.widgets.planned_run_view import NOTHING, PlannedView
 
 MOST_LINES = 40  # of ready sets and of their ops, in what a notebook saves
 

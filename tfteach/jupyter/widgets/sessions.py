@@ -11,6 +11,8 @@ from typing import Any
 
 import traitlets
 
+from tfteach.engine.session.base_session import BaseSession
+from tfteach.engine.session.session import open_sessions
 from tfteach.explain.placement import label_of
 from tfteach.explain.sessions import (
     LoggedRun,
@@ -21,17 +23,15 @@ from tfteach.explain.sessions import (
     variables_of,
     words,
 )
+from tfteach.framework.defaults import get_default_graph
 from tfteach.framework.graph import Graph
 from tfteach.framework.shape import text as shape_text
-from tfteach.framework.stacks import get_default_graph
 from tfteach.jupyter import display
-from tfteach.jupyter.bundle import static_html
-from tfteach.jupyter.cell_end import at_cell_end, weakly
-from tfteach.jupyter.still import plural
+from tfteach.jupyter.cell_events import at_cell_end, weakly
+from tfteach.jupyter.mime_bundle import static_html
+from tfteach.jupyter.static_picture import plural
 from tfteach.jupyter.widgets.graph import STATIC
-from tfteach.jupyter.widgets.plain import PlainView
-from tfteach.session.base import BaseSession
-from tfteach.session.session import open_sessions
+from tfteach.jupyter.widgets.view_base import PlainView
 
 INTERVAL_S = 0.25
 MOST_LINES = 60  # of variables, and of runs, in what a notebook saves

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 import traitlets
 
-from tfteach.explain.seen import Seen, number_text
+from tfteach.explain.scope_tree import Box, is_variable, own_constants, visible
 from tfteach.explain.stepping import LoopRun, Recording, Step, When, record
-from tfteach.explain.tree import Box, is_variable, own_constants, visible
-from tfteach.framework.stacks import get_default_session
-from tfteach.jupyter.bundle import bundle_with
+from tfteach.explain.value_summary import Seen, number_text
+from tfteach.framework.defaults import get_default_session
+from tfteach.jupyter.mime_bundle import bundle_with
 from tfteach.jupyter.picture import svg_of
-from tfteach.jupyter.still import Still, plural
+from tfteach.jupyter.static_picture import Still, plural
 from tfteach.jupyter.widgets.graph import STATIC, GraphView, Names, names_of
 
 MOST_STEPS = 5000  # in the page

@@ -2,95 +2,95 @@
 
 from typing import TYPE_CHECKING
 
+from tfteach.compat.renamed import absent as _absent
 from tfteach.control.branch import smart_cond as smart_cond
 from tfteach.control.branch import smart_constant_value as smart_constant_value
-from tfteach.legacy.renamed import absent as _absent
 
 if TYPE_CHECKING:
     from tfteach.api.contrib.framework import nest as nest
-    from tfteach.contrib.framework.arguments import add_arg_scope as add_arg_scope
-    from tfteach.contrib.framework.arguments import arg_scope as arg_scope
-    from tfteach.contrib.framework.arguments import arg_scoped_arguments as arg_scoped_arguments
-    from tfteach.contrib.framework.arguments import current_arg_scope as current_arg_scope
-    from tfteach.contrib.framework.arguments import has_arg_scope as has_arg_scope
-    from tfteach.contrib.framework.helpers import assert_same_float_dtype as assert_same_float_dtype
-    from tfteach.contrib.framework.helpers import assert_scalar as assert_scalar
-    from tfteach.contrib.framework.helpers import assert_scalar_int as assert_scalar_int
-    from tfteach.contrib.framework.helpers import convert_to_tensor_or_sparse_tensor as convert_to_tensor_or_sparse_tensor
-    from tfteach.contrib.framework.helpers import get_graph_from_inputs as get_graph_from_inputs
-    from tfteach.contrib.framework.helpers import get_name_scope as get_name_scope
-    from tfteach.contrib.framework.helpers import get_placeholders as get_placeholders
-    from tfteach.contrib.framework.helpers import is_tensor as is_tensor
-    from tfteach.contrib.framework.helpers import reduce_sum_n as reduce_sum_n
-    from tfteach.contrib.framework.helpers import remove_squeezable_dimensions as remove_squeezable_dimensions
-    from tfteach.contrib.framework.shapes import with_same_shape as with_same_shape
-    from tfteach.contrib.framework.shapes import with_shape as with_shape
-    from tfteach.contrib.framework.variables import VariableDeviceChooser as VariableDeviceChooser
-    from tfteach.contrib.framework.variables import add_model_variable as add_model_variable
-    from tfteach.contrib.framework.variables import assert_global_step as assert_global_step
-    from tfteach.contrib.framework.variables import assert_or_get_global_step as assert_or_get_global_step
-    from tfteach.contrib.framework.variables import assign_from_values as assign_from_values
-    from tfteach.contrib.framework.variables import assign_from_values_fn as assign_from_values_fn
-    from tfteach.contrib.framework.variables import create_global_step as create_global_step
-    from tfteach.contrib.framework.variables import filter_variables as filter_variables
-    from tfteach.contrib.framework.variables import get_global_step as get_global_step
-    from tfteach.contrib.framework.variables import get_local_variables as get_local_variables
-    from tfteach.contrib.framework.variables import get_model_variables as get_model_variables
-    from tfteach.contrib.framework.variables import get_or_create_global_step as get_or_create_global_step
-    from tfteach.contrib.framework.variables import get_trainable_variables as get_trainable_variables
-    from tfteach.contrib.framework.variables import get_unique_variable as get_unique_variable
-    from tfteach.contrib.framework.variables import get_variable_full_name as get_variable_full_name
-    from tfteach.contrib.framework.variables import get_variables as get_variables
-    from tfteach.contrib.framework.variables import get_variables_by_name as get_variables_by_name
-    from tfteach.contrib.framework.variables import get_variables_by_suffix as get_variables_by_suffix
-    from tfteach.contrib.framework.variables import get_variables_to_restore as get_variables_to_restore
-    from tfteach.contrib.framework.variables import global_variable as global_variable
-    from tfteach.contrib.framework.variables import local_variable as local_variable
-    from tfteach.contrib.framework.variables import model_variable as model_variable
-    from tfteach.contrib.framework.variables import variable as variable
+    from tfteach.lib.contrib.framework.arguments import add_arg_scope as add_arg_scope
+    from tfteach.lib.contrib.framework.arguments import arg_scope as arg_scope
+    from tfteach.lib.contrib.framework.arguments import arg_scoped_arguments as arg_scoped_arguments
+    from tfteach.lib.contrib.framework.arguments import current_arg_scope as current_arg_scope
+    from tfteach.lib.contrib.framework.arguments import has_arg_scope as has_arg_scope
+    from tfteach.lib.contrib.framework.helpers import assert_same_float_dtype as assert_same_float_dtype
+    from tfteach.lib.contrib.framework.helpers import assert_scalar as assert_scalar
+    from tfteach.lib.contrib.framework.helpers import assert_scalar_int as assert_scalar_int
+    from tfteach.lib.contrib.framework.helpers import convert_to_tensor_or_sparse_tensor as convert_to_tensor_or_sparse_tensor
+    from tfteach.lib.contrib.framework.helpers import get_graph_from_inputs as get_graph_from_inputs
+    from tfteach.lib.contrib.framework.helpers import get_name_scope as get_name_scope
+    from tfteach.lib.contrib.framework.helpers import get_placeholders as get_placeholders
+    from tfteach.lib.contrib.framework.helpers import is_tensor as is_tensor
+    from tfteach.lib.contrib.framework.helpers import reduce_sum_n as reduce_sum_n
+    from tfteach.lib.contrib.framework.helpers import remove_squeezable_dimensions as remove_squeezable_dimensions
+    from tfteach.lib.contrib.framework.shapes import with_same_shape as with_same_shape
+    from tfteach.lib.contrib.framework.shapes import with_shape as with_shape
+    from tfteach.lib.contrib.framework.variables import VariableDeviceChooser as VariableDeviceChooser
+    from tfteach.lib.contrib.framework.variables import add_model_variable as add_model_variable
+    from tfteach.lib.contrib.framework.variables import assert_global_step as assert_global_step
+    from tfteach.lib.contrib.framework.variables import assert_or_get_global_step as assert_or_get_global_step
+    from tfteach.lib.contrib.framework.variables import assign_from_values as assign_from_values
+    from tfteach.lib.contrib.framework.variables import assign_from_values_fn as assign_from_values_fn
+    from tfteach.lib.contrib.framework.variables import create_global_step as create_global_step
+    from tfteach.lib.contrib.framework.variables import filter_variables as filter_variables
+    from tfteach.lib.contrib.framework.variables import get_global_step as get_global_step
+    from tfteach.lib.contrib.framework.variables import get_local_variables as get_local_variables
+    from tfteach.lib.contrib.framework.variables import get_model_variables as get_model_variables
+    from tfteach.lib.contrib.framework.variables import get_or_create_global_step as get_or_create_global_step
+    from tfteach.lib.contrib.framework.variables import get_trainable_variables as get_trainable_variables
+    from tfteach.lib.contrib.framework.variables import get_unique_variable as get_unique_variable
+    from tfteach.lib.contrib.framework.variables import get_variable_full_name as get_variable_full_name
+    from tfteach.lib.contrib.framework.variables import get_variables as get_variables
+    from tfteach.lib.contrib.framework.variables import get_variables_by_name as get_variables_by_name
+    from tfteach.lib.contrib.framework.variables import get_variables_by_suffix as get_variables_by_suffix
+    from tfteach.lib.contrib.framework.variables import get_variables_to_restore as get_variables_to_restore
+    from tfteach.lib.contrib.framework.variables import global_variable as global_variable
+    from tfteach.lib.contrib.framework.variables import local_variable as local_variable
+    from tfteach.lib.contrib.framework.variables import model_variable as model_variable
+    from tfteach.lib.contrib.framework.variables import variable as variable
 
 _LATER = {
-    "VariableDeviceChooser": ("tfteach.contrib.framework.variables", "VariableDeviceChooser"),
-    "add_arg_scope": ("tfteach.contrib.framework.arguments", "add_arg_scope"),
-    "add_model_variable": ("tfteach.contrib.framework.variables", "add_model_variable"),
-    "arg_scope": ("tfteach.contrib.framework.arguments", "arg_scope"),
-    "arg_scoped_arguments": ("tfteach.contrib.framework.arguments", "arg_scoped_arguments"),
-    "assert_global_step": ("tfteach.contrib.framework.variables", "assert_global_step"),
-    "assert_or_get_global_step": ("tfteach.contrib.framework.variables", "assert_or_get_global_step"),
-    "assert_same_float_dtype": ("tfteach.contrib.framework.helpers", "assert_same_float_dtype"),
-    "assert_scalar": ("tfteach.contrib.framework.helpers", "assert_scalar"),
-    "assert_scalar_int": ("tfteach.contrib.framework.helpers", "assert_scalar_int"),
-    "assign_from_values": ("tfteach.contrib.framework.variables", "assign_from_values"),
-    "assign_from_values_fn": ("tfteach.contrib.framework.variables", "assign_from_values_fn"),
-    "convert_to_tensor_or_sparse_tensor": ("tfteach.contrib.framework.helpers", "convert_to_tensor_or_sparse_tensor"),
-    "create_global_step": ("tfteach.contrib.framework.variables", "create_global_step"),
-    "current_arg_scope": ("tfteach.contrib.framework.arguments", "current_arg_scope"),
-    "filter_variables": ("tfteach.contrib.framework.variables", "filter_variables"),
-    "get_global_step": ("tfteach.contrib.framework.variables", "get_global_step"),
-    "get_graph_from_inputs": ("tfteach.contrib.framework.helpers", "get_graph_from_inputs"),
-    "get_local_variables": ("tfteach.contrib.framework.variables", "get_local_variables"),
-    "get_model_variables": ("tfteach.contrib.framework.variables", "get_model_variables"),
-    "get_name_scope": ("tfteach.contrib.framework.helpers", "get_name_scope"),
-    "get_or_create_global_step": ("tfteach.contrib.framework.variables", "get_or_create_global_step"),
-    "get_placeholders": ("tfteach.contrib.framework.helpers", "get_placeholders"),
-    "get_trainable_variables": ("tfteach.contrib.framework.variables", "get_trainable_variables"),
-    "get_unique_variable": ("tfteach.contrib.framework.variables", "get_unique_variable"),
-    "get_variable_full_name": ("tfteach.contrib.framework.variables", "get_variable_full_name"),
-    "get_variables": ("tfteach.contrib.framework.variables", "get_variables"),
-    "get_variables_by_name": ("tfteach.contrib.framework.variables", "get_variables_by_name"),
-    "get_variables_by_suffix": ("tfteach.contrib.framework.variables", "get_variables_by_suffix"),
-    "get_variables_to_restore": ("tfteach.contrib.framework.variables", "get_variables_to_restore"),
-    "global_variable": ("tfteach.contrib.framework.variables", "global_variable"),
-    "has_arg_scope": ("tfteach.contrib.framework.arguments", "has_arg_scope"),
-    "is_tensor": ("tfteach.contrib.framework.helpers", "is_tensor"),
-    "local_variable": ("tfteach.contrib.framework.variables", "local_variable"),
-    "model_variable": ("tfteach.contrib.framework.variables", "model_variable"),
+    "VariableDeviceChooser": ("tfteach.lib.contrib.framework.variables", "VariableDeviceChooser"),
+    "add_arg_scope": ("tfteach.lib.contrib.framework.arguments", "add_arg_scope"),
+    "add_model_variable": ("tfteach.lib.contrib.framework.variables", "add_model_variable"),
+    "arg_scope": ("tfteach.lib.contrib.framework.arguments", "arg_scope"),
+    "arg_scoped_arguments": ("tfteach.lib.contrib.framework.arguments", "arg_scoped_arguments"),
+    "assert_global_step": ("tfteach.lib.contrib.framework.variables", "assert_global_step"),
+    "assert_or_get_global_step": ("tfteach.lib.contrib.framework.variables", "assert_or_get_global_step"),
+    "assert_same_float_dtype": ("tfteach.lib.contrib.framework.helpers", "assert_same_float_dtype"),
+    "assert_scalar": ("tfteach.lib.contrib.framework.helpers", "assert_scalar"),
+    "assert_scalar_int": ("tfteach.lib.contrib.framework.helpers", "assert_scalar_int"),
+    "assign_from_values": ("tfteach.lib.contrib.framework.variables", "assign_from_values"),
+    "assign_from_values_fn": ("tfteach.lib.contrib.framework.variables", "assign_from_values_fn"),
+    "convert_to_tensor_or_sparse_tensor": ("tfteach.lib.contrib.framework.helpers", "convert_to_tensor_or_sparse_tensor"),
+    "create_global_step": ("tfteach.lib.contrib.framework.variables", "create_global_step"),
+    "current_arg_scope": ("tfteach.lib.contrib.framework.arguments", "current_arg_scope"),
+    "filter_variables": ("tfteach.lib.contrib.framework.variables", "filter_variables"),
+    "get_global_step": ("tfteach.lib.contrib.framework.variables", "get_global_step"),
+    "get_graph_from_inputs": ("tfteach.lib.contrib.framework.helpers", "get_graph_from_inputs"),
+    "get_local_variables": ("tfteach.lib.contrib.framework.variables", "get_local_variables"),
+    "get_model_variables": ("tfteach.lib.contrib.framework.variables", "get_model_variables"),
+    "get_name_scope": ("tfteach.lib.contrib.framework.helpers", "get_name_scope"),
+    "get_or_create_global_step": ("tfteach.lib.contrib.framework.variables", "get_or_create_global_step"),
+    "get_placeholders": ("tfteach.lib.contrib.framework.helpers", "get_placeholders"),
+    "get_trainable_variables": ("tfteach.lib.contrib.framework.variables", "get_trainable_variables"),
+    "get_unique_variable": ("tfteach.lib.contrib.framework.variables", "get_unique_variable"),
+    "get_variable_full_name": ("tfteach.lib.contrib.framework.variables", "get_variable_full_name"),
+    "get_variables": ("tfteach.lib.contrib.framework.variables", "get_variables"),
+    "get_variables_by_name": ("tfteach.lib.contrib.framework.variables", "get_variables_by_name"),
+    "get_variables_by_suffix": ("tfteach.lib.contrib.framework.variables", "get_variables_by_suffix"),
+    "get_variables_to_restore": ("tfteach.lib.contrib.framework.variables", "get_variables_to_restore"),
+    "global_variable": ("tfteach.lib.contrib.framework.variables", "global_variable"),
+    "has_arg_scope": ("tfteach.lib.contrib.framework.arguments", "has_arg_scope"),
+    "is_tensor": ("tfteach.lib.contrib.framework.helpers", "is_tensor"),
+    "local_variable": ("tfteach.lib.contrib.framework.variables", "local_variable"),
+    "model_variable": ("tfteach.lib.contrib.framework.variables", "model_variable"),
     "nest": ("tfteach.api.contrib.framework", "nest"),
-    "reduce_sum_n": ("tfteach.contrib.framework.helpers", "reduce_sum_n"),
-    "remove_squeezable_dimensions": ("tfteach.contrib.framework.helpers", "remove_squeezable_dimensions"),
-    "variable": ("tfteach.contrib.framework.variables", "variable"),
-    "with_same_shape": ("tfteach.contrib.framework.shapes", "with_same_shape"),
-    "with_shape": ("tfteach.contrib.framework.shapes", "with_shape"),
+    "reduce_sum_n": ("tfteach.lib.contrib.framework.helpers", "reduce_sum_n"),
+    "remove_squeezable_dimensions": ("tfteach.lib.contrib.framework.helpers", "remove_squeezable_dimensions"),
+    "variable": ("tfteach.lib.contrib.framework.variables", "variable"),
+    "with_same_shape": ("tfteach.lib.contrib.framework.shapes", "with_same_shape"),
+    "with_shape": ("tfteach.lib.contrib.framework.shapes", "with_shape"),
 }
 
 

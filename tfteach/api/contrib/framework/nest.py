@@ -2,41 +2,41 @@
 
 from typing import TYPE_CHECKING
 
-from tfteach.legacy.renamed import absent as _absent
+from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
-    from tfteach.contrib.framework.helpers import assert_same_structure as assert_same_structure
-    from tfteach.contrib.framework.helpers import assert_shallow_structure as assert_shallow_structure
-    from tfteach.contrib.framework.helpers import flatten as flatten
-    from tfteach.contrib.framework.helpers import flatten_up_to as flatten_up_to
-    from tfteach.contrib.framework.helpers import flatten_with_joined_string_paths as flatten_with_joined_string_paths
-    from tfteach.contrib.framework.helpers import flatten_with_tuple_paths as flatten_with_tuple_paths
-    from tfteach.contrib.framework.helpers import flatten_with_tuple_paths_up_to as flatten_with_tuple_paths_up_to
-    from tfteach.contrib.framework.helpers import is_nested as is_nested
-    from tfteach.contrib.framework.helpers import is_sequence as is_sequence
-    from tfteach.contrib.framework.helpers import map_structure as map_structure
-    from tfteach.contrib.framework.helpers import map_structure_up_to as map_structure_up_to
-    from tfteach.contrib.framework.helpers import map_structure_with_tuple_paths as map_structure_with_tuple_paths
-    from tfteach.contrib.framework.helpers import map_structure_with_tuple_paths_up_to as map_structure_with_tuple_paths_up_to
-    from tfteach.contrib.framework.helpers import pack_sequence_as as pack_sequence_as
-    from tfteach.contrib.framework.helpers import yield_flat_paths as yield_flat_paths
+    from tfteach.lib.contrib.framework.helpers import assert_same_structure as assert_same_structure
+    from tfteach.lib.contrib.framework.helpers import assert_shallow_structure as assert_shallow_structure
+    from tfteach.lib.contrib.framework.helpers import flatten as flatten
+    from tfteach.lib.contrib.framework.helpers import flatten_up_to as flatten_up_to
+    from tfteach.lib.contrib.framework.helpers import flatten_with_joined_string_paths as flatten_with_joined_string_paths
+    from tfteach.lib.contrib.framework.helpers import flatten_with_tuple_paths as flatten_with_tuple_paths
+    from tfteach.lib.contrib.framework.helpers import flatten_with_tuple_paths_up_to as flatten_with_tuple_paths_up_to
+    from tfteach.lib.contrib.framework.helpers import is_nested as is_nested
+    from tfteach.lib.contrib.framework.helpers import is_sequence as is_sequence
+    from tfteach.lib.contrib.framework.helpers import map_structure as map_structure
+    from tfteach.lib.contrib.framework.helpers import map_structure_up_to as map_structure_up_to
+    from tfteach.lib.contrib.framework.helpers import map_structure_with_tuple_paths as map_structure_with_tuple_paths
+    from tfteach.lib.contrib.framework.helpers import map_structure_with_tuple_paths_up_to as map_structure_with_tuple_paths_up_to
+    from tfteach.lib.contrib.framework.helpers import pack_sequence_as as pack_sequence_as
+    from tfteach.lib.contrib.framework.helpers import yield_flat_paths as yield_flat_paths
 
 _LATER = {
-    "assert_same_structure": ("tfteach.contrib.framework.helpers", "assert_same_structure"),
-    "assert_shallow_structure": ("tfteach.contrib.framework.helpers", "assert_shallow_structure"),
-    "flatten": ("tfteach.contrib.framework.helpers", "flatten"),
-    "flatten_up_to": ("tfteach.contrib.framework.helpers", "flatten_up_to"),
-    "flatten_with_joined_string_paths": ("tfteach.contrib.framework.helpers", "flatten_with_joined_string_paths"),
-    "flatten_with_tuple_paths": ("tfteach.contrib.framework.helpers", "flatten_with_tuple_paths"),
-    "flatten_with_tuple_paths_up_to": ("tfteach.contrib.framework.helpers", "flatten_with_tuple_paths_up_to"),
-    "is_nested": ("tfteach.contrib.framework.helpers", "is_nested"),
-    "is_sequence": ("tfteach.contrib.framework.helpers", "is_sequence"),
-    "map_structure": ("tfteach.contrib.framework.helpers", "map_structure"),
-    "map_structure_up_to": ("tfteach.contrib.framework.helpers", "map_structure_up_to"),
-    "map_structure_with_tuple_paths": ("tfteach.contrib.framework.helpers", "map_structure_with_tuple_paths"),
-    "map_structure_with_tuple_paths_up_to": ("tfteach.contrib.framework.helpers", "map_structure_with_tuple_paths_up_to"),
-    "pack_sequence_as": ("tfteach.contrib.framework.helpers", "pack_sequence_as"),
-    "yield_flat_paths": ("tfteach.contrib.framework.helpers", "yield_flat_paths"),
+    "assert_same_structure": ("tfteach.lib.contrib.framework.helpers", "assert_same_structure"),
+    "assert_shallow_structure": ("tfteach.lib.contrib.framework.helpers", "assert_shallow_structure"),
+    "flatten": ("tfteach.lib.contrib.framework.helpers", "flatten"),
+    "flatten_up_to": ("tfteach.lib.contrib.framework.helpers", "flatten_up_to"),
+    "flatten_with_joined_string_paths": ("tfteach.lib.contrib.framework.helpers", "flatten_with_joined_string_paths"),
+    "flatten_with_tuple_paths": ("tfteach.lib.contrib.framework.helpers", "flatten_with_tuple_paths"),
+    "flatten_with_tuple_paths_up_to": ("tfteach.lib.contrib.framework.helpers", "flatten_with_tuple_paths_up_to"),
+    "is_nested": ("tfteach.lib.contrib.framework.helpers", "is_nested"),
+    "is_sequence": ("tfteach.lib.contrib.framework.helpers", "is_sequence"),
+    "map_structure": ("tfteach.lib.contrib.framework.helpers", "map_structure"),
+    "map_structure_up_to": ("tfteach.lib.contrib.framework.helpers", "map_structure_up_to"),
+    "map_structure_with_tuple_paths": ("tfteach.lib.contrib.framework.helpers", "map_structure_with_tuple_paths"),
+    "map_structure_with_tuple_paths_up_to": ("tfteach.lib.contrib.framework.helpers", "map_structure_with_tuple_paths_up_to"),
+    "pack_sequence_as": ("tfteach.lib.contrib.framework.helpers", "pack_sequence_as"),
+    "yield_flat_paths": ("tfteach.lib.contrib.framework.helpers", "yield_flat_paths"),
 }
 
 

@@ -2,19 +2,19 @@
 
 from typing import TYPE_CHECKING
 
-from tfteach.legacy.renamed import absent as _absent
+from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
-    from tfteach.contrib.layers.embedding import bow_encoder as bow_encoder
-    from tfteach.contrib.layers.embedding import embed_sequence as embed_sequence
-    from tfteach.contrib.layers.embedding import embedding_lookup_unique as embedding_lookup_unique
-    from tfteach.contrib.layers.embedding import safe_embedding_lookup_sparse as safe_embedding_lookup_sparse
+    from tfteach.lib.contrib.layers.embedding import bow_encoder as bow_encoder
+    from tfteach.lib.contrib.layers.embedding import embed_sequence as embed_sequence
+    from tfteach.lib.contrib.layers.embedding import embedding_lookup_unique as embedding_lookup_unique
+    from tfteach.lib.contrib.layers.embedding import safe_embedding_lookup_sparse as safe_embedding_lookup_sparse
 
 _LATER = {
-    "bow_encoder": ("tfteach.contrib.layers.embedding", "bow_encoder"),
-    "embed_sequence": ("tfteach.contrib.layers.embedding", "embed_sequence"),
-    "embedding_lookup_unique": ("tfteach.contrib.layers.embedding", "embedding_lookup_unique"),
-    "safe_embedding_lookup_sparse": ("tfteach.contrib.layers.embedding", "safe_embedding_lookup_sparse"),
+    "bow_encoder": ("tfteach.lib.contrib.layers.embedding", "bow_encoder"),
+    "embed_sequence": ("tfteach.lib.contrib.layers.embedding", "embed_sequence"),
+    "embedding_lookup_unique": ("tfteach.lib.contrib.layers.embedding", "embedding_lookup_unique"),
+    "safe_embedding_lookup_sparse": ("tfteach.lib.contrib.layers.embedding", "safe_embedding_lookup_sparse"),
 }
 
 

@@ -2,17 +2,17 @@
 
 from typing import TYPE_CHECKING
 
-from tfteach.legacy.renamed import absent as _absent
+from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
-    from tfteach.contrib.layers.initializers import variance_scaling_initializer as variance_scaling_initializer
-    from tfteach.contrib.layers.initializers import xavier_initializer as xavier_initializer
-    from tfteach.contrib.layers.initializers import xavier_initializer as xavier_initializer_conv2d
+    from tfteach.lib.contrib.layers.initializers import variance_scaling_initializer as variance_scaling_initializer
+    from tfteach.lib.contrib.layers.initializers import xavier_initializer as xavier_initializer
+    from tfteach.lib.contrib.layers.initializers import xavier_initializer as xavier_initializer_conv2d
 
 _LATER = {
-    "variance_scaling_initializer": ("tfteach.contrib.layers.initializers", "variance_scaling_initializer"),
-    "xavier_initializer": ("tfteach.contrib.layers.initializers", "xavier_initializer"),
-    "xavier_initializer_conv2d": ("tfteach.contrib.layers.initializers", "xavier_initializer"),
+    "variance_scaling_initializer": ("tfteach.lib.contrib.layers.initializers", "variance_scaling_initializer"),
+    "xavier_initializer": ("tfteach.lib.contrib.layers.initializers", "xavier_initializer"),
+    "xavier_initializer_conv2d": ("tfteach.lib.contrib.layers.initializers", "xavier_initializer"),
 }
 
 

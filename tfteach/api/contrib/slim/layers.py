@@ -2,81 +2,81 @@
 
 from typing import TYPE_CHECKING
 
-from tfteach.legacy.renamed import absent as _absent
+from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
-    from tfteach.contrib.layers.convolution import convolution as convolution
-    from tfteach.contrib.layers.convolution import convolution1d as conv1d
-    from tfteach.contrib.layers.convolution import convolution1d as convolution1d
-    from tfteach.contrib.layers.convolution import convolution2d as conv2d
-    from tfteach.contrib.layers.convolution import convolution2d as convolution2d
-    from tfteach.contrib.layers.convolution import convolution2d_transpose as conv2d_transpose
-    from tfteach.contrib.layers.convolution import convolution2d_transpose as convolution2d_transpose
-    from tfteach.contrib.layers.convolution import convolution3d as conv3d
-    from tfteach.contrib.layers.convolution import convolution3d as convolution3d
-    from tfteach.contrib.layers.convolution import convolution3d_transpose as conv3d_transpose
-    from tfteach.contrib.layers.convolution import convolution3d_transpose as convolution3d_transpose
-    from tfteach.contrib.layers.dense import fully_connected as fully_connected
-    from tfteach.contrib.layers.legacy import legacy_fully_connected as legacy_fully_connected
-    from tfteach.contrib.layers.normalization import batch_norm as batch_norm
-    from tfteach.contrib.layers.normalization import bias_add as bias_add
-    from tfteach.contrib.layers.normalization import layer_norm as layer_norm
-    from tfteach.contrib.layers.pooling import avg_pool2d as avg_pool2d
-    from tfteach.contrib.layers.pooling import avg_pool3d as avg_pool3d
-    from tfteach.contrib.layers.pooling import max_pool2d as max_pool2d
-    from tfteach.contrib.layers.pooling import max_pool3d as max_pool3d
-    from tfteach.contrib.layers.separable import convolution2d_in_plane as conv2d_in_plane
-    from tfteach.contrib.layers.separable import convolution2d_in_plane as convolution2d_in_plane
-    from tfteach.contrib.layers.separable import separable_convolution2d as separable_conv2d
-    from tfteach.contrib.layers.separable import separable_convolution2d as separable_convolution2d
-    from tfteach.contrib.layers.sequences import images_to_sequence as images_to_sequence
-    from tfteach.contrib.layers.sequences import sequence_to_images as sequence_to_images
-    from tfteach.contrib.layers.sequences import spatial_softmax as spatial_softmax
-    from tfteach.contrib.layers.shaping import dropout as dropout
-    from tfteach.contrib.layers.shaping import flatten as flatten
-    from tfteach.contrib.layers.shaping import maxout as maxout
-    from tfteach.contrib.layers.shaping import one_hot_encoding as one_hot_encoding
-    from tfteach.contrib.layers.shaping import repeat as repeat
-    from tfteach.contrib.layers.shaping import softmax as softmax
-    from tfteach.contrib.layers.shaping import stack as stack
-    from tfteach.contrib.layers.shaping import unit_norm as unit_norm
+    from tfteach.lib.contrib.layers.convolution import convolution as convolution
+    from tfteach.lib.contrib.layers.convolution import convolution1d as conv1d
+    from tfteach.lib.contrib.layers.convolution import convolution1d as convolution1d
+    from tfteach.lib.contrib.layers.convolution import convolution2d as conv2d
+    from tfteach.lib.contrib.layers.convolution import convolution2d as convolution2d
+    from tfteach.lib.contrib.layers.convolution import convolution2d_transpose as conv2d_transpose
+    from tfteach.lib.contrib.layers.convolution import convolution2d_transpose as convolution2d_transpose
+    from tfteach.lib.contrib.layers.convolution import convolution3d as conv3d
+    from tfteach.lib.contrib.layers.convolution import convolution3d as convolution3d
+    from tfteach.lib.contrib.layers.convolution import convolution3d_transpose as conv3d_transpose
+    from tfteach.lib.contrib.layers.convolution import convolution3d_transpose as convolution3d_transpose
+    from tfteach.lib.contrib.layers.dense import fully_connected as fully_connected
+    from tfteach.lib.contrib.layers.legacy import legacy_fully_connected as legacy_fully_connected
+    from tfteach.lib.contrib.layers.normalization import batch_norm as batch_norm
+    from tfteach.lib.contrib.layers.normalization import bias_add as bias_add
+    from tfteach.lib.contrib.layers.normalization import layer_norm as layer_norm
+    from tfteach.lib.contrib.layers.pooling import avg_pool2d as avg_pool2d
+    from tfteach.lib.contrib.layers.pooling import avg_pool3d as avg_pool3d
+    from tfteach.lib.contrib.layers.pooling import max_pool2d as max_pool2d
+    from tfteach.lib.contrib.layers.pooling import max_pool3d as max_pool3d
+    from tfteach.lib.contrib.layers.separable import convolution2d_in_plane as conv2d_in_plane
+    from tfteach.lib.contrib.layers.separable import convolution2d_in_plane as convolution2d_in_plane
+    from tfteach.lib.contrib.layers.separable import separable_convolution2d as separable_conv2d
+    from tfteach.lib.contrib.layers.separable import separable_convolution2d as separable_convolution2d
+    from tfteach.lib.contrib.layers.sequences import images_to_sequence as images_to_sequence
+    from tfteach.lib.contrib.layers.sequences import sequence_to_images as sequence_to_images
+    from tfteach.lib.contrib.layers.sequences import spatial_softmax as spatial_softmax
+    from tfteach.lib.contrib.layers.shaping import dropout as dropout
+    from tfteach.lib.contrib.layers.shaping import flatten as flatten
+    from tfteach.lib.contrib.layers.shaping import maxout as maxout
+    from tfteach.lib.contrib.layers.shaping import one_hot_encoding as one_hot_encoding
+    from tfteach.lib.contrib.layers.shaping import repeat as repeat
+    from tfteach.lib.contrib.layers.shaping import softmax as softmax
+    from tfteach.lib.contrib.layers.shaping import stack as stack
+    from tfteach.lib.contrib.layers.shaping import unit_norm as unit_norm
 
 _LATER = {
-    "avg_pool2d": ("tfteach.contrib.layers.pooling", "avg_pool2d"),
-    "avg_pool3d": ("tfteach.contrib.layers.pooling", "avg_pool3d"),
-    "batch_norm": ("tfteach.contrib.layers.normalization", "batch_norm"),
-    "bias_add": ("tfteach.contrib.layers.normalization", "bias_add"),
-    "conv1d": ("tfteach.contrib.layers.convolution", "convolution1d"),
-    "conv2d": ("tfteach.contrib.layers.convolution", "convolution2d"),
-    "conv2d_in_plane": ("tfteach.contrib.layers.separable", "convolution2d_in_plane"),
-    "conv2d_transpose": ("tfteach.contrib.layers.convolution", "convolution2d_transpose"),
-    "conv3d": ("tfteach.contrib.layers.convolution", "convolution3d"),
-    "conv3d_transpose": ("tfteach.contrib.layers.convolution", "convolution3d_transpose"),
-    "convolution": ("tfteach.contrib.layers.convolution", "convolution"),
-    "convolution1d": ("tfteach.contrib.layers.convolution", "convolution1d"),
-    "convolution2d": ("tfteach.contrib.layers.convolution", "convolution2d"),
-    "convolution2d_in_plane": ("tfteach.contrib.layers.separable", "convolution2d_in_plane"),
-    "convolution2d_transpose": ("tfteach.contrib.layers.convolution", "convolution2d_transpose"),
-    "convolution3d": ("tfteach.contrib.layers.convolution", "convolution3d"),
-    "convolution3d_transpose": ("tfteach.contrib.layers.convolution", "convolution3d_transpose"),
-    "dropout": ("tfteach.contrib.layers.shaping", "dropout"),
-    "flatten": ("tfteach.contrib.layers.shaping", "flatten"),
-    "fully_connected": ("tfteach.contrib.layers.dense", "fully_connected"),
-    "images_to_sequence": ("tfteach.contrib.layers.sequences", "images_to_sequence"),
-    "layer_norm": ("tfteach.contrib.layers.normalization", "layer_norm"),
-    "legacy_fully_connected": ("tfteach.contrib.layers.legacy", "legacy_fully_connected"),
-    "max_pool2d": ("tfteach.contrib.layers.pooling", "max_pool2d"),
-    "max_pool3d": ("tfteach.contrib.layers.pooling", "max_pool3d"),
-    "maxout": ("tfteach.contrib.layers.shaping", "maxout"),
-    "one_hot_encoding": ("tfteach.contrib.layers.shaping", "one_hot_encoding"),
-    "repeat": ("tfteach.contrib.layers.shaping", "repeat"),
-    "separable_conv2d": ("tfteach.contrib.layers.separable", "separable_convolution2d"),
-    "separable_convolution2d": ("tfteach.contrib.layers.separable", "separable_convolution2d"),
-    "sequence_to_images": ("tfteach.contrib.layers.sequences", "sequence_to_images"),
-    "softmax": ("tfteach.contrib.layers.shaping", "softmax"),
-    "spatial_softmax": ("tfteach.contrib.layers.sequences", "spatial_softmax"),
-    "stack": ("tfteach.contrib.layers.shaping", "stack"),
-    "unit_norm": ("tfteach.contrib.layers.shaping", "unit_norm"),
+    "avg_pool2d": ("tfteach.lib.contrib.layers.pooling", "avg_pool2d"),
+    "avg_pool3d": ("tfteach.lib.contrib.layers.pooling", "avg_pool3d"),
+    "batch_norm": ("tfteach.lib.contrib.layers.normalization", "batch_norm"),
+    "bias_add": ("tfteach.lib.contrib.layers.normalization", "bias_add"),
+    "conv1d": ("tfteach.lib.contrib.layers.convolution", "convolution1d"),
+    "conv2d": ("tfteach.lib.contrib.layers.convolution", "convolution2d"),
+    "conv2d_in_plane": ("tfteach.lib.contrib.layers.separable", "convolution2d_in_plane"),
+    "conv2d_transpose": ("tfteach.lib.contrib.layers.convolution", "convolution2d_transpose"),
+    "conv3d": ("tfteach.lib.contrib.layers.convolution", "convolution3d"),
+    "conv3d_transpose": ("tfteach.lib.contrib.layers.convolution", "convolution3d_transpose"),
+    "convolution": ("tfteach.lib.contrib.layers.convolution", "convolution"),
+    "convolution1d": ("tfteach.lib.contrib.layers.convolution", "convolution1d"),
+    "convolution2d": ("tfteach.lib.contrib.layers.convolution", "convolution2d"),
+    "convolution2d_in_plane": ("tfteach.lib.contrib.layers.separable", "convolution2d_in_plane"),
+    "convolution2d_transpose": ("tfteach.lib.contrib.layers.convolution", "convolution2d_transpose"),
+    "convolution3d": ("tfteach.lib.contrib.layers.convolution", "convolution3d"),
+    "convolution3d_transpose": ("tfteach.lib.contrib.layers.convolution", "convolution3d_transpose"),
+    "dropout": ("tfteach.lib.contrib.layers.shaping", "dropout"),
+    "flatten": ("tfteach.lib.contrib.layers.shaping", "flatten"),
+    "fully_connected": ("tfteach.lib.contrib.layers.dense", "fully_connected"),
+    "images_to_sequence": ("tfteach.lib.contrib.layers.sequences", "images_to_sequence"),
+    "layer_norm": ("tfteach.lib.contrib.layers.normalization", "layer_norm"),
+    "legacy_fully_connected": ("tfteach.lib.contrib.layers.legacy", "legacy_fully_connected"),
+    "max_pool2d": ("tfteach.lib.contrib.layers.pooling", "max_pool2d"),
+    "max_pool3d": ("tfteach.lib.contrib.layers.pooling", "max_pool3d"),
+    "maxout": ("tfteach.lib.contrib.layers.shaping", "maxout"),
+    "one_hot_encoding": ("tfteach.lib.contrib.layers.shaping", "one_hot_encoding"),
+    "repeat": ("tfteach.lib.contrib.layers.shaping", "repeat"),
+    "separable_conv2d": ("tfteach.lib.contrib.layers.separable", "separable_convolution2d"),
+    "separable_convolution2d": ("tfteach.lib.contrib.layers.separable", "separable_convolution2d"),
+    "sequence_to_images": ("tfteach.lib.contrib.layers.sequences", "sequence_to_images"),
+    "softmax": ("tfteach.lib.contrib.layers.shaping", "softmax"),
+    "spatial_softmax": ("tfteach.lib.contrib.layers.sequences", "spatial_softmax"),
+    "stack": ("tfteach.lib.contrib.layers.shaping", "stack"),
+    "unit_norm": ("tfteach.lib.contrib.layers.shaping", "unit_norm"),
 }
 
 

@@ -2,21 +2,21 @@
 
 from typing import TYPE_CHECKING
 
-from tfteach.legacy.renamed import absent as _absent
+from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
-    from tfteach.contrib.slim.learning import add_slim_gradients_summaries as add_gradients_summaries
-    from tfteach.contrib.slim.learning import clip_gradient_norms as clip_gradient_norms
-    from tfteach.contrib.slim.learning import create_slim_train_op as create_train_op
-    from tfteach.contrib.slim.learning import multiply_gradients as multiply_gradients
-    from tfteach.contrib.slim.learning import train as train
+    from tfteach.lib.contrib.slim.learning import add_slim_gradients_summaries as add_gradients_summaries
+    from tfteach.lib.contrib.slim.learning import clip_gradient_norms as clip_gradient_norms
+    from tfteach.lib.contrib.slim.learning import create_slim_train_op as create_train_op
+    from tfteach.lib.contrib.slim.learning import multiply_gradients as multiply_gradients
+    from tfteach.lib.contrib.slim.learning import train as train
 
 _LATER = {
-    "add_gradients_summaries": ("tfteach.contrib.slim.learning", "add_slim_gradients_summaries"),
-    "clip_gradient_norms": ("tfteach.contrib.slim.learning", "clip_gradient_norms"),
-    "create_train_op": ("tfteach.contrib.slim.learning", "create_slim_train_op"),
-    "multiply_gradients": ("tfteach.contrib.slim.learning", "multiply_gradients"),
-    "train": ("tfteach.contrib.slim.learning", "train"),
+    "add_gradients_summaries": ("tfteach.lib.contrib.slim.learning", "add_slim_gradients_summaries"),
+    "clip_gradient_norms": ("tfteach.lib.contrib.slim.learning", "clip_gradient_norms"),
+    "create_train_op": ("tfteach.lib.contrib.slim.learning", "create_slim_train_op"),
+    "multiply_gradients": ("tfteach.lib.contrib.slim.learning", "multiply_gradients"),
+    "train": ("tfteach.lib.contrib.slim.learning", "train"),
 }
 
 

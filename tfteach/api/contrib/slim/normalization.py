@@ -2,15 +2,15 @@
 
 from typing import TYPE_CHECKING
 
-from tfteach.legacy.renamed import absent as _absent
+from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
-    from tfteach.contrib.layers.groups import group_norm as group_norm
-    from tfteach.contrib.layers.groups import instance_norm as instance_norm
+    from tfteach.lib.contrib.layers.groups import group_norm as group_norm
+    from tfteach.lib.contrib.layers.groups import instance_norm as instance_norm
 
 _LATER = {
-    "group_norm": ("tfteach.contrib.layers.groups", "group_norm"),
-    "instance_norm": ("tfteach.contrib.layers.groups", "instance_norm"),
+    "group_norm": ("tfteach.lib.contrib.layers.groups", "group_norm"),
+    "instance_norm": ("tfteach.lib.contrib.layers.groups", "instance_norm"),
 }
 
 

@@ -2,13 +2,13 @@
 
 from typing import TYPE_CHECKING
 
-from tfteach.legacy.renamed import absent as _absent
+from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
-    from tfteach.contrib.layers.optimizers import optimize_loss as optimize_loss
+    from tfteach.lib.contrib.layers.optimizers import optimize_loss as optimize_loss
 
 _LATER = {
-    "optimize_loss": ("tfteach.contrib.layers.optimizers", "optimize_loss"),
+    "optimize_loss": ("tfteach.lib.contrib.layers.optimizers", "optimize_loss"),
 }
 
 

@@ -2,21 +2,21 @@
 
 from typing import TYPE_CHECKING
 
-from tfteach.legacy.renamed import absent as _absent
+from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
-    from tfteach.contrib.layers.regularizers import apply_regularization as apply_regularization
-    from tfteach.contrib.layers.regularizers import l1_l2_regularizer as l1_l2_regularizer
-    from tfteach.contrib.layers.regularizers import l1_regularizer as l1_regularizer
-    from tfteach.contrib.layers.regularizers import l2_regularizer as l2_regularizer
-    from tfteach.contrib.layers.regularizers import sum_regularizer as sum_regularizer
+    from tfteach.lib.contrib.layers.regularizers import apply_regularization as apply_regularization
+    from tfteach.lib.contrib.layers.regularizers import l1_l2_regularizer as l1_l2_regularizer
+    from tfteach.lib.contrib.layers.regularizers import l1_regularizer as l1_regularizer
+    from tfteach.lib.contrib.layers.regularizers import l2_regularizer as l2_regularizer
+    from tfteach.lib.contrib.layers.regularizers import sum_regularizer as sum_regularizer
 
 _LATER = {
-    "apply_regularization": ("tfteach.contrib.layers.regularizers", "apply_regularization"),
-    "l1_l2_regularizer": ("tfteach.contrib.layers.regularizers", "l1_l2_regularizer"),
-    "l1_regularizer": ("tfteach.contrib.layers.regularizers", "l1_regularizer"),
-    "l2_regularizer": ("tfteach.contrib.layers.regularizers", "l2_regularizer"),
-    "sum_regularizer": ("tfteach.contrib.layers.regularizers", "sum_regularizer"),
+    "apply_regularization": ("tfteach.lib.contrib.layers.regularizers", "apply_regularization"),
+    "l1_l2_regularizer": ("tfteach.lib.contrib.layers.regularizers", "l1_l2_regularizer"),
+    "l1_regularizer": ("tfteach.lib.contrib.layers.regularizers", "l1_regularizer"),
+    "l2_regularizer": ("tfteach.lib.contrib.layers.regularizers", "l2_regularizer"),
+    "sum_regularizer": ("tfteach.lib.contrib.layers.regularizers", "sum_regularizer"),
 }
 
 

@@ -2,37 +2,37 @@
 
 from typing import TYPE_CHECKING
 
-from tfteach.legacy.renamed import absent as _absent
+from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
-    from tfteach.contrib.layers.utils import append_tensor_alias as append_tensor_alias
-    from tfteach.contrib.layers.utils import channel_dimension as channel_dimension
-    from tfteach.contrib.layers.utils import collect_named_outputs as collect_named_outputs
-    from tfteach.contrib.layers.utils import constant_value as constant_value
-    from tfteach.contrib.layers.utils import convert_collection_to_dict as convert_collection_to_dict
-    from tfteach.contrib.layers.utils import gather_tensors_aliases as gather_tensors_aliases
-    from tfteach.contrib.layers.utils import get_tensor_aliases as get_tensor_aliases
-    from tfteach.contrib.layers.utils import get_variable_collections as get_variable_collections
-    from tfteach.contrib.layers.utils import last_dimension as last_dimension
-    from tfteach.contrib.layers.utils import n_positive_integers as n_positive_integers
-    from tfteach.contrib.layers.utils import smart_cond as smart_cond
-    from tfteach.contrib.layers.utils import static_cond as static_cond
-    from tfteach.contrib.layers.utils import two_element_tuple as two_element_tuple
+    from tfteach.lib.contrib.layers.utils import append_tensor_alias as append_tensor_alias
+    from tfteach.lib.contrib.layers.utils import channel_dimension as channel_dimension
+    from tfteach.lib.contrib.layers.utils import collect_named_outputs as collect_named_outputs
+    from tfteach.lib.contrib.layers.utils import constant_value as constant_value
+    from tfteach.lib.contrib.layers.utils import convert_collection_to_dict as convert_collection_to_dict
+    from tfteach.lib.contrib.layers.utils import gather_tensors_aliases as gather_tensors_aliases
+    from tfteach.lib.contrib.layers.utils import get_tensor_aliases as get_tensor_aliases
+    from tfteach.lib.contrib.layers.utils import get_variable_collections as get_variable_collections
+    from tfteach.lib.contrib.layers.utils import last_dimension as last_dimension
+    from tfteach.lib.contrib.layers.utils import n_positive_integers as n_positive_integers
+    from tfteach.lib.contrib.layers.utils import smart_cond as smart_cond
+    from tfteach.lib.contrib.layers.utils import static_cond as static_cond
+    from tfteach.lib.contrib.layers.utils import two_element_tuple as two_element_tuple
 
 _LATER = {
-    "append_tensor_alias": ("tfteach.contrib.layers.utils", "append_tensor_alias"),
-    "channel_dimension": ("tfteach.contrib.layers.utils", "channel_dimension"),
-    "collect_named_outputs": ("tfteach.contrib.layers.utils", "collect_named_outputs"),
-    "constant_value": ("tfteach.contrib.layers.utils", "constant_value"),
-    "convert_collection_to_dict": ("tfteach.contrib.layers.utils", "convert_collection_to_dict"),
-    "gather_tensors_aliases": ("tfteach.contrib.layers.utils", "gather_tensors_aliases"),
-    "get_tensor_aliases": ("tfteach.contrib.layers.utils", "get_tensor_aliases"),
-    "get_variable_collections": ("tfteach.contrib.layers.utils", "get_variable_collections"),
-    "last_dimension": ("tfteach.contrib.layers.utils", "last_dimension"),
-    "n_positive_integers": ("tfteach.contrib.layers.utils", "n_positive_integers"),
-    "smart_cond": ("tfteach.contrib.layers.utils", "smart_cond"),
-    "static_cond": ("tfteach.contrib.layers.utils", "static_cond"),
-    "two_element_tuple": ("tfteach.contrib.layers.utils", "two_element_tuple"),
+    "append_tensor_alias": ("tfteach.lib.contrib.layers.utils", "append_tensor_alias"),
+    "channel_dimension": ("tfteach.lib.contrib.layers.utils", "channel_dimension"),
+    "collect_named_outputs": ("tfteach.lib.contrib.layers.utils", "collect_named_outputs"),
+    "constant_value": ("tfteach.lib.contrib.layers.utils", "constant_value"),
+    "convert_collection_to_dict": ("tfteach.lib.contrib.layers.utils", "convert_collection_to_dict"),
+    "gather_tensors_aliases": ("tfteach.lib.contrib.layers.utils", "gather_tensors_aliases"),
+    "get_tensor_aliases": ("tfteach.lib.contrib.layers.utils", "get_tensor_aliases"),
+    "get_variable_collections": ("tfteach.lib.contrib.layers.utils", "get_variable_collections"),
+    "last_dimension": ("tfteach.lib.contrib.layers.utils", "last_dimension"),
+    "n_positive_integers": ("tfteach.lib.contrib.layers.utils", "n_positive_integers"),
+    "smart_cond": ("tfteach.lib.contrib.layers.utils", "smart_cond"),
+    "static_cond": ("tfteach.lib.contrib.layers.utils", "static_cond"),
+    "two_element_tuple": ("tfteach.lib.contrib.layers.utils", "two_element_tuple"),
 }
 
 

@@ -2,17 +2,17 @@
 
 from typing import TYPE_CHECKING
 
-from tfteach.legacy.renamed import absent as _absent
+from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
-    from tfteach.examples.tutorials.mnist.input_data import Dataset as Dataset
-    from tfteach.examples.tutorials.mnist.input_data import Datasets as Datasets
-    from tfteach.examples.tutorials.mnist.input_data import maybe_download as maybe_download
+    from tfteach.compat.examples.tutorials.mnist.input_data import Dataset as Dataset
+    from tfteach.compat.examples.tutorials.mnist.input_data import Datasets as Datasets
+    from tfteach.compat.examples.tutorials.mnist.input_data import maybe_download as maybe_download
 
 _LATER = {
-    "Dataset": ("tfteach.examples.tutorials.mnist.input_data", "Dataset"),
-    "Datasets": ("tfteach.examples.tutorials.mnist.input_data", "Datasets"),
-    "maybe_download": ("tfteach.examples.tutorials.mnist.input_data", "maybe_download"),
+    "Dataset": ("tfteach.compat.examples.tutorials.mnist.input_data", "Dataset"),
+    "Datasets": ("tfteach.compat.examples.tutorials.mnist.input_data", "Datasets"),
+    "maybe_download": ("tfteach.compat.examples.tutorials.mnist.input_data", "maybe_download"),
 }
 
 

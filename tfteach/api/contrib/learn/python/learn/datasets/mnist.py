@@ -2,25 +2,25 @@
 
 from typing import TYPE_CHECKING
 
-from tfteach.legacy.renamed import absent as _absent
+from tfteach.compat.renamed import absent as _absent
 
 if TYPE_CHECKING:
-    from tfteach.examples.tutorials.mnist.input_data import DEFAULT_SOURCE_URL as DEFAULT_SOURCE_URL
-    from tfteach.examples.tutorials.mnist.input_data import DataSet as DataSet
-    from tfteach.examples.tutorials.mnist.input_data import dense_to_one_hot as dense_to_one_hot
-    from tfteach.examples.tutorials.mnist.input_data import extract_images as extract_images
-    from tfteach.examples.tutorials.mnist.input_data import extract_labels as extract_labels
-    from tfteach.examples.tutorials.mnist.input_data import load_mnist as load_mnist
-    from tfteach.examples.tutorials.mnist.input_data import read_data_sets as read_data_sets
+    from tfteach.compat.examples.tutorials.mnist.input_data import DEFAULT_SOURCE_URL as DEFAULT_SOURCE_URL
+    from tfteach.compat.examples.tutorials.mnist.input_data import DataSet as DataSet
+    from tfteach.compat.examples.tutorials.mnist.input_data import dense_to_one_hot as dense_to_one_hot
+    from tfteach.compat.examples.tutorials.mnist.input_data import extract_images as extract_images
+    from tfteach.compat.examples.tutorials.mnist.input_data import extract_labels as extract_labels
+    from tfteach.compat.examples.tutorials.mnist.input_data import load_mnist as load_mnist
+    from tfteach.compat.examples.tutorials.mnist.input_data import read_data_sets as read_data_sets
 
 _LATER = {
-    "DEFAULT_SOURCE_URL": ("tfteach.examples.tutorials.mnist.input_data", "DEFAULT_SOURCE_URL"),
-    "DataSet": ("tfteach.examples.tutorials.mnist.input_data", "DataSet"),
-    "dense_to_one_hot": ("tfteach.examples.tutorials.mnist.input_data", "dense_to_one_hot"),
-    "extract_images": ("tfteach.examples.tutorials.mnist.input_data", "extract_images"),
-    "extract_labels": ("tfteach.examples.tutorials.mnist.input_data", "extract_labels"),
-    "load_mnist": ("tfteach.examples.tutorials.mnist.input_data", "load_mnist"),
-    "read_data_sets": ("tfteach.examples.tutorials.mnist.input_data", "read_data_sets"),
+    "DEFAULT_SOURCE_URL": ("tfteach.compat.examples.tutorials.mnist.input_data", "DEFAULT_SOURCE_URL"),
+    "DataSet": ("tfteach.compat.examples.tutorials.mnist.input_data", "DataSet"),
+    "dense_to_one_hot": ("tfteach.compat.examples.tutorials.mnist.input_data", "dense_to_one_hot"),
+    "extract_images": ("tfteach.compat.examples.tutorials.mnist.input_data", "extract_images"),
+    "extract_labels": ("tfteach.compat.examples.tutorials.mnist.input_data", "extract_labels"),
+    "load_mnist": ("tfteach.compat.examples.tutorials.mnist.input_data", "load_mnist"),
+    "read_data_sets": ("tfteach.compat.examples.tutorials.mnist.input_data", "read_data_sets"),
 }
 
 

@@ -1,0 +1,117 @@
+"""TensorFlow 1.15's switches between its two behaviors.  Here there is one: TF 1's.
+
+Source: python/compat/v2_compat.py, python/framework/ops.py (names).
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from tfteach.compat.renamed import missing
+from tfteach.framework.defaults import get_default_graph
+from tfteach.framework.export import export, export_value
+from tfteach.framework.scope import open_init_scope
+from tfteach.variables.base import disable_resource_variables
+
+
+@export("init_scope")
+@contextmanager
+def init_scope() -> Iterator[None]:
+    """A context manager: new ops wait for nothing, and are in no branch or loop."""
+    with open_init_scope(get_default_graph()):
+        yield
+
+
+@export("disable_v2_behavior")
+def disable_v2_behavior() -> None:
+    """TensorFlow 1's behavior: what there is anyway, but for resource variables."""
+    disable_resource_variables()
+
+
+@export("disable_eager_execution")
+def disable_eager_execution() -> None:
+    """Nothing: graphs are all there is."""
+
+
+@export("disable_control_flow_v2")
+def disable_control_flow_v2() -> None:
+    """Nothing: `tf.cond` and `tf.while_loop` are TensorFlow 1's."""
+
+
+@export("disable_tensor_equality")
+def disable_tensor_equality() -> None:
+    """Nothing: `==` on Tensors asks whether they are one object."""
+
+
+@export("disable_v2_tensorshape")
+def disable_v2_tensorshape() -> None:
+    """Nothing: the sizes in a `TensorShape` are `Dimension`s."""
+
+
+@export("executing_eagerly")
+def executing_eagerly() -> bool:
+    """False."""
+    return False
+
+
+@export("control_flow_v2_enabled")
+def control_flow_v2_enabled() -> bool:
+    """False."""
+    return False
+
+
+def _refusal(name: str) -> NotImplementedError:
+    return NotImplementedError(
+        f"tf.{name}: tfteach has TensorFlow 1's graphs and sessions only. Build the "
+        "graph, then run it in a tf.Session."
+    )
+
+
+@export("enable_eager_execution")
+def enable_eager_execution(
+    config: Any = None, device_policy: Any = None, execution_mode: Any = None
+) -> None:
+    """Raises NotImplementedError."""
+    raise _refusal("enable_eager_execution")
+
+
+@export("enable_v2_behavior")
+def enable_v2_behavior() -> None:
+    """Raises NotImplementedError."""
+    raise _refusal("enable_v2_behavior")
+
+
+@export("enable_control_flow_v2")
+def enable_control_flow_v2() -> None:
+    """Raises NotImplementedError."""
+    raise _refusal("enable_control_flow_v2")
+
+
+@export("enable_tensor_equality")
+def enable_tensor_equality() -> None:
+    """Raises NotImplementedError."""
+    raise _refusal("enable_tensor_equality")
+
+
+@export("enable_v2_tensorshape")
+def enable_v2_tensorshape() -> None:
+    """Raises NotImplementedError."""
+    raise _refusal("enable_v2_tensorshape")
+
+
+def _of_compat(name: str) -> Any:
+    """`tf.compat.__getattr__`: `tf.compat.v1` has the names of `tf`."""
+    if name == "v1":
+        # Where `tensorflow` is this package, its names warn and `compat.v1`'s do not.
+        top = sys.modules.get("tensorflow")
+        if getattr(top, "__tfteach__", False):
+            return top.version_1  # type: ignore[union-attr]
+        return importlib.import_module("tfteach")
+    raise missing("compat", name)
+
+
+export_value(__name__, _of_compat="compat.__getattr__")

@@ -1,0 +1,162 @@
+"""`import tensorflow` gives tfteach: for scripts and notebooks written for TF 1.x."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.abc
+import importlib.machinery
+import operator
+import sys
+from types import ModuleType
+from typing import Any
+
+from tfteach.compat import internals
+from tfteach.compat.deprecated_names import WarningModule, warning_module
+from tfteach.compat.renamed import hint
+
+
+class _Version1(ModuleType):
+    """The module `tensorflow.compat.v1`: tfteach's names, and the version they have."""
+
+    def __init__(self, wrapped: ModuleType) -> None:
+        super().__init__("tensorflow.compat.v1", wrapped.__doc__)
+        self._wrapped = wrapped
+        self.__version__ = wrapped.VERSION
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "__all__":
+            return [n for n in dir(self) if not n.startswith("_")]
+        return getattr(self._wrapped, name)
+
+    def __dir__(self) -> list[str]:
+        return dir(self._wrapped)
+
+
+class _TensorFlow(WarningModule):
+    """The module `tensorflow`: tfteach's names, and the version they have."""
+
+    __tfteach__ = True
+    __version__: str
+    version_1: _Version1  # `tensorflow.compat.v1`, in which nothing is deprecated
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return super().__getattr__(name)
+        except AttributeError as err:
+            told = str(err).replace("'tfteach'", "'tensorflow'")
+            raise AttributeError(told, name=name, obj=self) from None
+
+
+class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Finds `tensorflow` and its submodules among tfteach's public names."""
+
+    def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
+        if name != "tensorflow" and not name.startswith("tensorflow."):
+            return None
+        return importlib.machinery.ModuleSpec(name, self, is_package=True)
+
+    def create_module(self, spec: importlib.machinery.ModuleSpec) -> ModuleType:
+        if spec.name != "tensorflow":
+            return ModuleType(spec.name)
+        tfteach = importlib.import_module("tfteach")
+        top = _TensorFlow(tfteach, "")
+        top.__version__ = tfteach.VERSION
+        top.version_1 = _Version1(tfteach)
+        return top
+
+    def exec_module(self, module: ModuleType) -> None:
+        name = module.__name__
+        if name == "tensorflow":
+            return
+        try:
+            found = _find(name.removeprefix("tensorflow."))
+        except BaseException:
+            sys.modules.pop(name, None)
+            raise
+        if not hasattr(found, "__path__"):
+            found.__path__ = []  # `import tensorflow.compat.v1` asks for a package
+        # The very module that `tf.<name>` is, not a copy: import takes what is here.
+        sys.modules[name] = found
+
+
+def _find(path: str) -> ModuleType:
+    """The module `tensorflow.<path>`.
+
+    Raises:
+      ImportError: there is none, or it has another name now.
+    """
+    first, _, rest = path.partition(".")
+    found: Any
+    if first == "python":
+        found = internals.inner(rest)
+    elif first == "core":
+        found = internals.proto_module(rest)
+    else:
+        found = internals.public(path) or _contrib(path)
+    if isinstance(found, ModuleType):
+        return warning_module(found, path)
+    name = f"tensorflow.{path}"
+    told = hint(path)
+    if told and not _is_name(path):
+        raise ImportError(f"No module or name {name!r}; {told}", name=name)
+    last = path.rpartition(".")[2]
+    if last.startswith("gen_"):
+        raise ImportError(
+            f"No module named {name!r}: TensorFlow generates it, tfteach has no such "
+            "code. Use the public functions of the same names.",
+            name=name,
+        )
+    if first == "python":
+        # Not ModuleNotFoundError: `from ... import x` would swallow its words.
+        raise ImportError(
+            f"No module or name {name!r}: of TensorFlow's inner modules tfteach has "
+            f"those that old code imports. {internals.similar(rest)}",
+            name=name,
+        )
+    raise ModuleNotFoundError(
+        f"No module named {name!r}: tfteach does not have it", name=name
+    )
+
+
+def _is_name(path: str) -> bool:
+    """Whether `tf.<path>` is there, though no module."""
+    try:
+        operator.attrgetter(path)(importlib.import_module("tfteach"))
+    except AttributeError:
+        return False
+    return True
+
+
+def _contrib(path: str) -> ModuleType | None:
+    """`contrib.layers.python.layers` is looked up in `contrib.layers`."""
+    package, inside, _ = path.partition(".python")
+    if not path.startswith("contrib.") or not inside:
+        return None
+    found: ModuleType | None = internals.inner(path)
+    ops = f"{package}.python.ops"
+    if found is None and not (path.startswith(ops) and internals.inner(ops)):
+        found = internals.public(package)
+    return found
+
+
+_FINDER = _Finder()
+
+
+def install() -> None:
+    """See `tfteach.install_as_tensorflow`.
+
+    Raises:
+      RuntimeError: another TensorFlow is already imported in this process.
+    """
+    loaded = sys.modules.get("tensorflow")
+    if loaded is not None and not isinstance(loaded, _TensorFlow):
+        raise RuntimeError(
+            "Another `tensorflow` is already imported here: call "
+            "tfteach.install_as_tensorflow() before anything imports it."
+        )
+    if _FINDER not in sys.meta_path:
+        sys.meta_path.insert(0, _FINDER)
+        # TensorBoard's switch for a process without TensorFlow: reading event files
+        # it would use parts of one that only TensorBoard uses.
+        notf = "tensorboard.compat.notf"
+        sys.modules.setdefault(notf, ModuleType(notf))

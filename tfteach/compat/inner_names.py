@@ -1,0 +1,75 @@
+"""Names that TensorFlow has in its inner modules only, and old code imports there.
+
+Source: python/framework/tensor_shape.py, python/ops/control_flow_ops.py,
+python/framework/ops.py (API).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from tfteach.framework.export import export
+from tfteach.framework.logger import get_logger
+from tfteach.framework.scope import name_scope
+from tfteach.framework.shape import TensorShape
+from tfteach.ops.core.control_flow_ops import Merge, Switch
+
+
+def scalar() -> TensorShape:
+    """The shape of one number."""
+    return TensorShape([])
+
+
+def vector(length: int | None) -> TensorShape:
+    """The shape of a vector."""
+    return TensorShape([length])
+
+
+def matrix(rows: int | None, cols: int | None) -> TensorShape:
+    """The shape of a matrix."""
+    return TensorShape([rows, cols])
+
+
+def unknown_shape(ndims: int | None = None) -> TensorShape:
+    """A shape of known rank, or without even that."""
+    return TensorShape(None if ndims is None else [None] * ndims)
+
+
+class MergeOutput(NamedTuple):
+    """What `merge` gives."""
+
+    output: Any
+    value_index: Any
+
+
+def switch(
+    data: Any, pred: Any, dtype: Any = None, name: str | None = None
+) -> tuple[Any, Any]:
+    """`data` as (Tensor alive if `pred` is false, Tensor alive if it is true)."""
+    from tfteach.framework.convert import convert
+
+    with name_scope(name, "Switch", [data, pred]) as scope:
+        data = convert(data, dtype, "data")
+        false, true = Switch()(data, convert(pred, None, "pred"), name=scope)
+        return false, true
+
+
+def merge(inputs: Any, name: str | None = None) -> MergeOutput:
+    """The one of several Tensors that is alive, and its number."""
+    with name_scope(name, "Merge", inputs) as scope:
+        return MergeOutput(*Merge()(list(inputs), name=scope))
+
+
+@export("op_scope")
+@contextmanager
+def op_scope(values: Any, name: Any, default_name: Any = None) -> Iterator[str]:
+    """`tf.name_scope(name, default_name, values)`, with its arguments turned around."""
+    get_logger().warning(
+        "tf.op_scope(values, name, default_name) is deprecated,"
+        " use tf.name_scope(name, default_name, values)",
+        stacklevel=2,
+    )
+    with name_scope(name, default_name, values) as scope:
+        yield scope

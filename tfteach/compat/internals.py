@@ -1,0 +1,341 @@
+"""`tensorflow.python...` and `tensorflow.core...`: paths that old code imports from.
+
+TensorFlow's inner modules hold what it shows as `tf.*` under other paths.  Here such a
+path is a module that looks names up in the public packages of its row below.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from types import ModuleType
+from typing import Any
+
+from tfteach.framework.protos import pool
+
+# Inner module below `tensorflow.python.` -> public packages ("." is tf itself), then
+# modules of this package.  `x.*` stands for x and the modules of _INSIDE below it.
+_ROWS = """
+client.device_lib: client.device_lib
+client.session: . tfteach.engine.session.session
+client.timeline: client.timeline
+compat.compat: compat
+data.ops.*: data
+eager.context: . tfteach.compat.behavior
+estimator.estimator: estimator
+estimator.model_fn: estimator
+feature_column.*: feature_column
+framework.config: config config.experimental config.threading config.optimizer
+framework.constant_op: .
+framework.device: . tfteach.framework.device
+framework.device_spec: tfteach.framework.device
+framework.dtypes: dtypes .
+framework.errors: errors
+framework.errors_impl: errors
+framework.graph_util: graph_util
+framework.graph_util_impl: graph_util
+framework.importer: graph_util .
+framework.meta_graph: train
+framework.ops: . graph_util tfteach.framework.convert
+framework.random_seed: . random
+framework.smart_cond: contrib.framework
+framework.sparse_tensor: . sparse
+framework.tensor_shape: . tfteach.compat.inner_names tfteach.framework.dimension
+framework.tensor_spec: .
+framework.tensor_util: . contrib.util tfteach.compat.platform.tensor_protos
+framework.test_util: test
+layers.*: layers
+layers.utils: layers contrib.framework
+lib.io.file_io: tfteach.compat.platform.gfile_io tfteach.compat.platform.gfile
+lib.io.tf_record: python_io io
+ops.array_ops: . manip image nn
+ops.candidate_sampling_ops: nn random
+ops.check_ops: . debugging
+ops.clip_ops: .
+ops.confusion_matrix: . math
+ops.control_flow_ops: . tfteach.compat.inner_names tfteach.ops.core.control_flow_ops
+ops.ctc_ops: nn
+ops.custom_gradient: .
+ops.data_flow_ops: . io
+ops.distributions.*: distributions
+ops.embedding_ops: nn
+ops.functional_ops: .
+ops.gradient_checker: test
+ops.gradients: .
+ops.gradients_impl: .
+ops.histogram_ops: .
+ops.image_ops: image
+ops.image_ops_impl: image
+ops.init_ops: . initializers
+ops.io_ops: . io
+ops.linalg.*: linalg
+ops.linalg_ops: . linalg
+ops.logging_ops: . summary
+ops.lookup_ops: . contrib.lookup lookup
+ops.losses.*: losses
+ops.map_fn: .
+ops.math_ops: . math
+ops.metrics: metrics
+ops.metrics_impl: metrics
+ops.nn: nn
+ops.nn_impl: nn
+ops.nn_ops: nn
+ops.numerics: . debugging
+ops.parsing_ops: . io
+ops.partitioned_variables: .
+ops.random_ops: . random
+ops.resource_variable_ops: . tfteach.variables.resource
+ops.rnn: nn
+ops.rnn_cell: nn.rnn_cell contrib.rnn
+ops.rnn_cell_impl: nn.rnn_cell contrib.rnn tfteach.lib.contrib.rnn.linear
+ops.script_ops: .
+ops.sets: sets
+ops.signal.*: signal
+ops.sparse_ops: . sparse tfteach.ops.sparse.sparse_serialize
+ops.special_math_ops: . math
+ops.standard_ops: .
+ops.state_ops: .
+ops.string_ops: . strings
+ops.summary_ops: summary
+ops.template: .
+ops.tensor_array_ops: .
+ops.variable_scope: . tfteach.variables.scope.get_variable
+ops.variables: .
+platform.app: app
+platform.flags: flags
+platform.gfile: gfile
+platform.googletest: test
+platform.resource_loader: resource_loader
+platform.sysconfig: sysconfig
+platform.test: test
+platform.tf_logging: logging .
+pywrap_tensorflow: train errors
+saved_model.*: saved_model
+summary.*: summary
+summary.writer.*: summary
+training.*: train
+util.compat: compat
+util.deprecation: tfteach.framework.deprecation
+util.nest: nest tfteach.framework.nest
+"""
+_INSIDE = {
+    "data.ops": "dataset_ops iterator_ops readers",
+    "feature_column": "feature_column feature_column_lib feature_column_v2",
+    "layers": "base convolutional core layers normalization pooling utils",
+    "ops.distributions": "bernoulli beta categorical dirichlet distribution "
+    "distributions exponential gamma kullback_leibler laplace multinomial normal "
+    "student_t uniform util",
+    "ops.linalg": "linalg linalg_impl",
+    "ops.signal": "dct_ops fft_ops mel_ops mfcc_ops reconstruction_ops shape_ops "
+    "signal spectral_ops window_ops",
+    "ops.losses": "losses losses_impl loss_reduction util",
+    "saved_model": "builder builder_impl constants loader loader_impl main_op "
+    "saved_model signature_constants signature_def_utils signature_def_utils_impl "
+    "simple_save tag_constants utils utils_impl",
+    "summary": "summary summary_iterator",
+    "summary.writer": "event_file_writer writer writer_cache",
+    "training": "adadelta adagrad adagrad_da adam basic_loops "
+    "basic_session_run_hooks checkpoint_management checkpoint_utils coordinator "
+    "device_setter ftrl gradient_descent input learning_rate_decay momentum "
+    "monitored_session moving_averages optimizer proximal_adagrad "
+    "proximal_gradient_descent queue_runner queue_runner_impl rmsprop saver server_lib "
+    "session_manager session_run_hook slot_creator summary_io supervisor "
+    "sync_replicas_optimizer training training_util warm_starting_util",
+}
+
+
+def _table() -> dict[str, tuple[str, ...]]:
+    table = {}
+    for line in _ROWS.strip().splitlines():
+        path, packages = line.split(": ")
+        row = tuple(packages.split())
+        table[path.removesuffix(".*")] = row
+        if path.endswith(".*"):
+            outer = path.removesuffix(".*")
+            for name in _INSIDE[outer].split():
+                # saved_model.loader is tf.saved_model.loader, where there is one.
+                # Nor do all names of training.moving_averages have public ones.
+                ours = f"tfteach.{outer}.{name}"
+                table[f"{outer}.{name}"] = (f"{row[0]}.{name}", *row, ours)
+    return table
+
+
+_TABLE = _table()
+
+# Names that the public packages have under another one.
+_ALIASES = {
+    "framework.config.get_optimizer_experimental_options": "get_experimental_options",
+    "framework.config.get_optimizer_jit": "get_jit",
+    "framework.config.set_optimizer_experimental_options": "set_experimental_options",
+    "framework.config.set_optimizer_jit": "set_jit",
+    "framework.tensor_shape.as_shape": "TensorShape",
+    "framework.tensor_util.MakeNdarray": "make_ndarray",
+    "framework.tensor_util.constant_value": "get_static_value",
+    "framework.test_util.TensorFlowTestCase": "TestCase",
+    "layers.utils.constant_value": "smart_constant_value",
+    "ops.init_ops.Zeros": "zeros_initializer",
+    "ops.init_ops.Ones": "ones_initializer",
+    "ops.init_ops.Constant": "constant_initializer",
+    "ops.init_ops.RandomUniform": "random_uniform_initializer",
+    "ops.init_ops.RandomNormal": "random_normal_initializer",
+    "ops.init_ops.TruncatedNormal": "truncated_normal_initializer",
+    "ops.init_ops.VarianceScaling": "variance_scaling_initializer",
+    "ops.init_ops.UniformUnitScaling": "uniform_unit_scaling_initializer",
+    "ops.init_ops.Orthogonal": "orthogonal_initializer",
+    "ops.init_ops.GlorotUniform": "glorot_uniform_initializer",
+    "ops.init_ops.GlorotNormal": "glorot_normal_initializer",
+    "pywrap_tensorflow.NewCheckpointReader": "NewCheckpointReader",
+}
+_PARENTS = {
+    ".".join(parts[:depth])
+    for parts in (path.split(".") for path in _TABLE)
+    for depth in range(len(parts))
+}
+
+# Modules in `tensorflow.contrib` that old code imports from there.
+_CONTRIB = {
+    "crf.python.ops": "crf",
+    "image.python.ops": "image_ops",
+    "framework.python.framework": "checkpoint_utils tensor_util",
+    "framework.python.ops": "arg_scope ops variables",
+    "layers.python.layers": "embedding_ops encoders initializers layers normalization "
+    "optimizers regularizers summaries utils",
+    "legacy_seq2seq.python.ops": "seq2seq",
+    "losses.python.losses": "loss_ops",
+    "metrics.python.ops": "metric_ops set_ops",
+    "rnn.python.ops": "core_rnn_cell fused_rnn_cell gru_ops lstm_ops rnn rnn_cell",
+    "training.python.training": "hparam",
+    "seq2seq.python.ops": "attention_wrapper basic_decoder beam_search_decoder decoder "
+    "helper loss",
+}
+for _path, _modules in _CONTRIB.items():
+    _folder = f"contrib.{_path}"
+    _TABLE[_folder] = ("contrib." + _path.partition(".")[0],)
+    for _name in _modules.split():
+        _TABLE[f"{_folder}.{_name}"] = _TABLE[_folder]
+for _name in _CONTRIB["seq2seq.python.ops"].split():
+    _TABLE[f"contrib.seq2seq.python.ops.{_name}"] += (
+        "tfteach.lib.contrib.seq2seq.inner",
+    )
+_TABLE["contrib.metrics.python.ops.set_ops"] = ("sets",)
+_TABLE["contrib.layers.python.layers.utils"] = ("contrib.slim.utils",)
+_TABLE["contrib.rnn.python.ops.core_rnn_cell"] += ("tfteach.lib.contrib.rnn.linear",)
+
+
+def public(path: str) -> Any:
+    """The module `tf.<path>`, or None; "." is `tf` itself."""
+    found: Any = importlib.import_module("tfteach")
+    for part in path.split(".") if path != "." else ():
+        try:
+            found = getattr(found, part)
+        except AttributeError:
+            return None
+    return found if isinstance(found, ModuleType) else None
+
+
+def _module(name: str) -> Any:
+    """A module of this package, or None."""
+    if not name.startswith("tfteach."):
+        return None
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError:
+        return None
+
+
+class Inner(ModuleType):
+    """A module below `tensorflow.python`; names come from the packages of its row."""
+
+    def __init__(self, path: str, packages: tuple[str, ...]) -> None:
+        root = "tensorflow" if path.startswith("contrib.") else "tensorflow.python"
+        super().__init__(f"{root}.{path}".rstrip("."))
+        self.__path__: list[str] = []
+        self._place = path
+        self._packages = packages
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        found = self._look_up(name)
+        if found is None:
+            found = inner(f"{self._place}.{name}".lstrip("."))
+        if found is None:
+            raise AttributeError(self._told(name), name=name, obj=self)
+        super().__setattr__(name, found)
+        return found
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set it where it comes from as well: programs set switches here."""
+        for package in self.__dict__.get("_packages", ()):
+            place = _module(package)
+            if place is not None and name in vars(place):
+                setattr(place, name, value)
+        super().__setattr__(name, value)
+
+    def _look_up(self, name: str) -> Any:
+        name = _ALIASES.get(f"{self._place}.{name}", name)
+        for package in self._packages:
+            place = _module(package) or public(package)
+            try:
+                return getattr(place, name)
+            except AttributeError:
+                continue
+        return None
+
+    def _told(self, name: str) -> str:
+        shown = " or ".join(
+            "tf" if package == "." else f"tf.{package}"
+            for package in self._packages
+            if not package.startswith("tfteach.")
+        )
+        told = f"module {self.__name__!r} has no attribute {name!r}"
+        if name.startswith("gen_"):
+            return told + ": there is no generated code here; use the public functions"
+        return told + (f": tfteach has no such name in {shown}" if shown else "")
+
+
+_made: dict[str, Inner] = {}
+
+
+def inner(path: str) -> Any:
+    """The module `tensorflow.python.<path>`, or None."""
+    if path.partition(".")[0] == "keras":
+        return public(path)
+    made = _made.get(path)
+    if made is not None:
+        return made
+    row = _TABLE.get(path)
+    if row is None and path not in _PARENTS:
+        return None
+    if row and not any(public(p) or _module(p) for p in row):
+        return None  # its public package is not there
+    _made[path] = Inner(path, row or ())
+    return _made[path]
+
+
+def similar(path: str) -> str:
+    """Where else to look for what is not at `tensorflow.python.<path>`."""
+    outer, _, name = path.rpartition(".")
+    paths = (path.rpartition(".") for path in _TABLE)
+    known = [leaf for folder, _, leaf in paths if folder == outer]
+    for package in _TABLE.get(outer, ()):
+        known += dir(public(package))
+    close = [k for k in difflib.get_close_matches(name, known, 4, 0.75) if k != name]
+    named = f"Is it one of {', '.join(sorted(set(close)))}? " if close else ""
+    return f"{named}The public names are those of tf.*."
+
+
+def proto_module(path: str) -> Any:
+    """The module `tensorflow.core.<path>`, such as `framework.graph_pb2`, or None."""
+    name = path.rpartition(".")[2]
+    if not name.endswith("_pb2"):
+        folders = ("", "framework", "protobuf", "util", "example", "summary")
+        if path not in folders:
+            return None
+        package = ModuleType(f"tensorflow.core.{path}".rstrip("."))
+        package.__path__ = []
+        return package
+    try:
+        return pool.proto_module(name.removesuffix("_pb2"))
+    except ModuleNotFoundError:
+        return None

@@ -1,0 +1,275 @@
+"""`tf.gfile` and `tf.io.gfile`: files, with TensorFlow's errors.
+
+Local files only.  Source: python/lib/io/file_io.py (API and error messages).
+"""
+
+from __future__ import annotations
+
+import glob as _glob
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from tfteach.compat.platform.file_errors import error, local, told
+from tfteach.compat.platform.text import as_str_any, path_to_str
+from tfteach.framework import errors
+from tfteach.framework.export import export
+
+
+@dataclass(frozen=True)
+class FileStatistics:
+    """What `tf.gfile.Stat` says of a file."""
+
+    length: int
+    mtime_nsec: int
+    is_directory: bool
+
+
+@export("io.gfile.exists")
+def exists(path: Any) -> bool:
+    """Whether there is a file or a directory at `path`."""
+    return os.path.exists(local(path))
+
+
+@export("io.gfile.isdir")
+def isdir(path: Any) -> bool:
+    """Whether `path` is a directory."""
+    return os.path.isdir(local(path))
+
+
+@export("io.gfile.stat")
+def stat(path: Any) -> FileStatistics:
+    """`length` in bytes, `mtime_nsec` and `is_directory` of a file.
+
+    Raises:
+      NotFoundError: there is no such file.
+    """
+    name = local(path)
+    with told(name):
+        found = os.stat(name)
+    return FileStatistics(found.st_size, found.st_mtime_ns, os.path.isdir(name))
+
+
+@export("io.gfile.listdir")
+def listdir(path: Any) -> list[str]:
+    """The names in a directory, in no particular order.
+
+    Raises:
+      NotFoundError: there is no such directory.
+    """
+    name = local(path)
+    if not os.path.isdir(name):
+        raise error(errors.NOT_FOUND, f"Could not find directory {name}")
+    with told(name):
+        return os.listdir(name)
+
+
+@export("io.gfile.glob")
+def glob(pattern: Any) -> list[str]:
+    """The paths that match a pattern, sorted; of several patterns, one after another.
+
+    Args:
+      pattern: text with `*`, `?` or `[...]`, or an iterable of such texts.
+
+    Raises:
+      NotFoundError: the fixed part of the pattern is no directory.
+    """
+    if not isinstance(pattern, (str, bytes, os.PathLike)):
+        return [path for one in pattern for path in glob(one)]
+    name = local(pattern)
+    cut = min((name.find(mark) for mark in "*?[" if mark in name), default=len(name))
+    fixed = os.path.dirname(name[:cut])
+    if fixed and not os.path.isdir(fixed):
+        raise error(errors.NOT_FOUND, f"{fixed}; No such file or directory")
+    return sorted(_glob.glob(name))
+
+
+@export("io.gfile.mkdir")
+def mkdir(path: Any) -> None:
+    """Make a directory; one that is there already is fine.
+
+    Raises:
+      NotFoundError: the directory above it is not there; see `makedirs`.
+    """
+    name = local(path)
+    if not os.path.exists(name):
+        with told(name):
+            os.mkdir(name)
+
+
+@export("io.gfile.makedirs")
+def makedirs(path: Any) -> None:
+    """Make a directory and those above it; those that are there already are fine."""
+    name = local(path)
+    if not os.path.exists(name):
+        with told(name):
+            os.makedirs(name, exist_ok=True)
+
+
+@export("io.gfile.remove")
+def remove(path: Any) -> None:
+    """Delete a file.
+
+    Raises:
+      NotFoundError: there is no such file.
+      FailedPreconditionError: it is a directory; see `rmtree`.
+    """
+    name = local(path)
+    with told(name):
+        os.remove(name)
+
+
+@export("io.gfile.rmtree")
+def rmtree(path: Any) -> None:
+    """Delete a directory and all that is in it.
+
+    Raises:
+      NotFoundError: there is no such directory.
+      FailedPreconditionError: it is a file.
+    """
+    name = local(path)
+    if not os.path.lexists(name):
+        raise error(errors.NOT_FOUND, f"{name} not found")
+    if not os.path.isdir(name):
+        raise error(errors.FAILED_PRECONDITION, f"{name}; Not a directory")
+    with told(name):
+        shutil.rmtree(name)
+
+
+@export("io.gfile.copy")
+def copy(src: Any, dst: Any, overwrite: bool = False) -> None:
+    """Copy a file.
+
+    Raises:
+      AlreadyExistsError: there is a file at `dst`, and `overwrite` is False.
+      NotFoundError: there is no file `src`, or no directory for `dst`.
+    """
+    source, target = local(src), local(dst)
+    if os.path.exists(target) and not overwrite:
+        raise error(errors.ALREADY_EXISTS, "file already exists")
+    stat(source)
+    if os.path.isdir(source):
+        raise error(errors.INVALID_ARGUMENT, f"{target}; Invalid argument")
+    with told(target):
+        shutil.copyfile(source, target)
+
+
+@export("io.gfile.rename")
+def rename(src: Any, dst: Any, overwrite: bool = False) -> None:
+    """Move a file or a directory.
+
+    Raises:
+      AlreadyExistsError: there is something at `dst`, and `overwrite` is False.
+      NotFoundError: there is nothing at `src`, or no directory for `dst`.
+    """
+    source, target = local(src), local(dst)
+    if os.path.exists(target) and not overwrite:
+        raise error(errors.ALREADY_EXISTS, "file already exists")
+    with told(source):
+        os.replace(source, target)
+
+
+@export("io.gfile.walk")
+def walk(
+    top: Any, topdown: bool = True, onerror: Callable[[Any], Any] | None = None
+) -> Iterator[tuple[str, list[str], list[str]]]:
+    """(directory, names of directories in it, names of files in it), for all below.
+
+    Args:
+      top: the directory to begin with.
+      topdown: whether a directory comes before those in it, or after.
+      onerror: called with the error where a directory cannot be listed; without it
+        such a directory is passed over.
+    """
+    name = as_str_any(path_to_str(top))
+    try:
+        names = listdir(name)
+    except errors.NotFoundError as err:
+        if onerror is not None:
+            onerror(err)
+        return
+    inner = [item for item in names if isdir(os.path.join(name, item))]
+    here = (name, inner, [item for item in names if item not in set(inner)])
+    if topdown:
+        yield here
+    for item in inner:
+        yield from walk(os.path.join(name, item), topdown, onerror)
+    if not topdown:
+        yield here
+
+
+# ---- the same, as TensorFlow 1 calls them
+
+
+@export("gfile.Exists")
+def file_exists(filename: Any) -> bool:
+    """Whether there is a file or a directory at `filename`."""
+    return exists(filename)
+
+
+@export("gfile.IsDirectory")
+def is_directory(dirname: Any) -> bool:
+    """Whether `dirname` is a directory."""
+    return isdir(dirname)
+
+
+@export("gfile.Stat")
+def stat_v1(filename: Any) -> FileStatistics:
+    """`tf.io.gfile.stat`."""
+    return stat(filename)
+
+
+@export("gfile.ListDirectory")
+def list_directory(dirname: Any) -> list[str]:
+    """`tf.io.gfile.listdir`."""
+    return listdir(dirname)
+
+
+@export("gfile.Glob")
+def get_matching_files(filename: Any) -> list[str]:
+    """`tf.io.gfile.glob`."""
+    return glob(filename)
+
+
+@export("gfile.MkDir")
+def create_dir(dirname: Any) -> None:
+    """`tf.io.gfile.mkdir`."""
+    mkdir(dirname)
+
+
+@export("gfile.MakeDirs")
+def recursive_create_dir(dirname: Any) -> None:
+    """`tf.io.gfile.makedirs`."""
+    makedirs(dirname)
+
+
+@export("gfile.Remove")
+def delete_file(filename: Any) -> None:
+    """`tf.io.gfile.remove`."""
+    remove(filename)
+
+
+@export("gfile.DeleteRecursively")
+def delete_recursively(dirname: Any) -> None:
+    """`tf.io.gfile.rmtree`."""
+    rmtree(dirname)
+
+
+@export("gfile.Copy")
+def copy_v1(oldpath: Any, newpath: Any, overwrite: bool = False) -> None:
+    """`tf.io.gfile.copy`."""
+    copy(oldpath, newpath, overwrite)
+
+
+@export("gfile.Rename")
+def rename_v1(oldname: Any, newname: Any, overwrite: bool = False) -> None:
+    """`tf.io.gfile.rename`."""
+    rename(oldname, newname, overwrite)
+
+
+@export("gfile.Walk")
+def walk_v1(top: Any, in_order: bool = True) -> Any:
+    """`tf.io.gfile.walk`; `in_order` is its `topdown`."""
+    return walk(top, in_order)

@@ -1,0 +1,217 @@
+"""`tf.gfile.GFile`: an open file.
+
+Source: python/lib/io/file_io.py, FileIO (API and error messages).
+"""
+
+from __future__ import annotations
+
+from typing import IO, Any
+
+from tfteach.compat.platform import gfile
+from tfteach.compat.platform.file_errors import error, local, told
+from tfteach.compat.platform.text import as_bytes, as_str_any
+from tfteach.framework import errors
+from tfteach.framework.export import export
+
+_MODES = ("r", "w", "a", "r+", "w+", "a+")
+
+
+class FileIO:
+    """A file, opened when it is first read or written.
+
+    Reading gives str, or bytes where the mode has a "b"; writing takes both.  As in
+    TensorFlow, reading and writing have positions of their own, what was written is
+    read after `flush`, and writing with mode "r+" replaces the file.
+    """
+
+    def __init__(self, name: Any, mode: str) -> None:
+        self._name = name
+        self._mode = mode
+        self._plain_mode = mode.replace("b", "")
+        self._reader: IO[bytes] | None = None
+        self._writer: IO[bytes] | None = None
+        if self._plain_mode not in _MODES:
+            listed = " or ".join(f"'{known}'" for known in _MODES)
+            raise error(errors.INVALID_ARGUMENT, f"mode is not {listed}")
+
+    @property
+    def name(self) -> Any:
+        """The path it was made with."""
+        return self._name
+
+    @property
+    def mode(self) -> str:
+        """The mode it was made with."""
+        return self._mode
+
+    def _readable(self) -> bool:
+        return self._plain_mode not in ("w", "a")
+
+    def _open_reader(self) -> IO[bytes]:
+        if self._reader is None:
+            if not self._readable():
+                raise error(errors.PERMISSION_DENIED, "File isn't open for reading")
+            path = local(self._name)
+            with told(path):
+                self._reader = open(path, "rb")  # noqa: SIM115
+        return self._reader
+
+    def _open_writer(self) -> IO[bytes]:
+        if self._writer is None:
+            if self._plain_mode == "r":
+                raise error(errors.PERMISSION_DENIED, "File isn't open for writing")
+            path = local(self._name)
+            with told(path):
+                mode: Any = "ab" if "a" in self._plain_mode else "wb"
+                self._writer = open(path, mode)  # noqa: SIM115
+        return self._writer
+
+    def _shown(self, value: bytes) -> Any:
+        return value if "b" in self._mode else as_str_any(value)
+
+    def size(self) -> int:
+        """The length of the file in bytes."""
+        return gfile.stat(self._name).length
+
+    def write(self, file_content: Any) -> None:
+        """Append text or bytes to what was written."""
+        writer = self._open_writer()
+        with told(local(self._name)):
+            writer.write(as_bytes(file_content))
+
+    def read(self, n: int = -1) -> Any:
+        """The next `n` bytes, or all that is left."""
+        return self._shown(self._open_reader().read(n))
+
+    def seek(
+        self, offset: int | None = None, whence: int = 0, position: int | None = None
+    ) -> None:
+        """Go to another position in what is read.
+
+        Args:
+          offset: bytes from the position that `whence` says.
+          whence: 0 the start of the file, 1 here, 2 the end.
+          position: old name of `offset`.
+
+        Raises:
+          OutOfRangeError: that is behind the end.
+          InvalidArgumentError: that is before the start, or there is no such whence.
+        """
+        reader = self._open_reader()
+        if offset is not None and position is not None:
+            raise TypeError(
+                "seek(): offset and position may not be set simultaneously."
+            )
+        offset = position if offset is None else offset
+        if offset is None:
+            raise TypeError("seek(): offset argument required")
+        if whence not in (0, 1, 2):
+            raise error(
+                errors.INVALID_ARGUMENT,
+                f"Invalid whence argument: {whence}. Valid values are 0, 1, or 2.",
+            )
+        start = (0, reader.tell(), self.size())[whence]
+        target = start + offset
+        if target < 0:
+            raise error(
+                errors.INVALID_ARGUMENT, f"Seeking to a negative position: {target}"
+            )
+        if target > self.size():
+            reader.seek(self.size())
+            raise error(errors.OUT_OF_RANGE, "reached end of file")
+        reader.seek(target)
+
+    def readline(self) -> Any:
+        """The next line with its end; nothing at the end of the file."""
+        return self._shown(self._open_reader().readline())
+
+    def readlines(self) -> list[Any]:
+        """The lines that are left."""
+        return list(self)
+
+    def tell(self) -> int:
+        """The position of the next byte read; in mode "w" or "a", written."""
+        file = self._open_reader() if self._readable() else self._open_writer()
+        return file.tell()
+
+    def seekable(self) -> bool:
+        """True."""
+        return True
+
+    def flush(self) -> None:
+        """Hand what was written to the operating system."""
+        if self._writer is not None:
+            with told(local(self._name)):
+                self._writer.flush()
+
+    def close(self) -> None:
+        """Flush and close the file; another read or write opens it again."""
+        reader, writer = self._reader, self._writer
+        self._reader = self._writer = None
+        if reader is not None:
+            reader.close()
+        if writer is not None:
+            with told(local(self._name)):
+                writer.close()
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *unused: Any) -> None:
+        self.close()
+
+    def __iter__(self) -> Any:
+        return self
+
+    def __next__(self) -> Any:
+        line = self.readline()
+        if not line:
+            raise StopIteration
+        return line
+
+    next = __next__
+
+    def __del__(self) -> None:
+        # TensorFlow's files close with their last reference, so scripts leave them.
+        self.close()
+
+
+@export("gfile.GFile", "gfile.Open", "io.gfile.GFile")
+class GFile(FileIO):
+    """An open file of the local file system.
+
+    Args:
+      name: its path.
+      mode: "r", "w", "a", "r+", "w+" or "a+", with "b" for bytes.
+
+    Raises:
+      NotFoundError: at the first read or write, there is no such file or directory.
+      InvalidArgumentError: there is no such mode.
+
+    Example:
+      >>> with tf.gfile.GFile("notes.txt", "w") as file:
+      ...   file.write("loss 0.25")
+    """
+
+    def __init__(self, name: Any, mode: str = "r") -> None:
+        super().__init__(name, mode)
+
+
+@export("gfile.FastGFile")
+class FastGFile(FileIO):
+    """`tf.gfile.GFile` by its old name."""
+
+    def __init__(self, name: Any, mode: str = "r") -> None:
+        super().__init__(name, mode)
+
+
+def read_file_to_string(filename: Any, binary_mode: bool = False) -> Any:
+    """All of a file, as text or bytes."""
+    with FileIO(filename, "rb" if binary_mode else "r") as file:
+        return file.read()
+
+
+def write_string_to_file(filename: Any, file_content: Any) -> None:
+    """Write a file with this text or these bytes in it."""
+    with FileIO(filename, "w") as file:
+        file.write(file_content)

@@ -1,0 +1,291 @@
+"""GraphDefs cut down for inference: parts of a graph, variables made constants.
+
+Source: python/framework/graph_util_impl.py.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from typing import Any
+
+from tfteach.compat.platform.tensor_protos import make_tensor_proto
+from tfteach.framework.dtypes import int32, string
+from tfteach.framework.export import export
+from tfteach.framework.graph import Graph
+from tfteach.framework.logger import get_logger
+from tfteach.framework.operation import Operation
+from tfteach.framework.protos import pool
+from tfteach.framework.shape import TensorShape
+
+_ABOUT_VARIABLES = frozenset(
+    "Assign AssignAdd AssignSub Queue ScatterAdd ScatterSub ScatterUpdate "
+    "TruncatedNormal Variable VariableV2".split()
+)
+_VARIABLES = frozenset(("Variable", "VariableV2", "VarHandleOp"))
+# What may stand between a resource variable and where it is read.
+_HANDLE_PASSES = frozenset("Switch Enter Exit Identity Merge NextIteration".split())
+
+
+def _source(input_name: str) -> str:
+    """The node that an input is of: `name`, `name:1` or `^name`."""
+    if input_name.startswith("^"):
+        return input_name[1:]
+    return input_name.partition(":")[0]
+
+
+@export("graph_util.extract_sub_graph")
+def extract_sub_graph(graph_def: Any, dest_nodes: list[str]) -> Any:
+    """A GraphDef of the nodes that some nodes need, in the order of the whole.
+
+    Args:
+      graph_def: a GraphDef proto.
+      dest_nodes: the names of nodes.
+
+    Returns:
+      A GraphDef with these nodes, what they depend on and are colocated with.
+
+    Raises:
+      TypeError: `graph_def` is no GraphDef, or `dest_nodes` a string.
+      AssertionError: there is no such node.
+
+    Example:
+      >>> y = tf.square(tf.placeholder(tf.float32, name="x"), name="y")
+      >>> part = tf.graph_util.extract_sub_graph(y.graph.as_graph_def(), ["y"])
+
+    Source: python/framework/graph_util_impl.py.
+    """
+    if not isinstance(graph_def, pool.GraphDef):
+        raise TypeError("graph_def must be a graph_pb2.GraphDef proto.")
+    if isinstance(dest_nodes, str):
+        raise TypeError("dest_nodes must be a list.")
+    needed: dict[str, list[str]] = {}
+    for node in graph_def.node:
+        sources = [_source(name) for name in node.input]
+        if "_class" in node.attr:
+            groups = [group.decode() for group in node.attr["_class"].list.s]
+            sources += [g[5:] for g in groups if g.startswith("loc:@")]
+        needed[_source(node.name)] = sources
+    for name in dest_nodes:
+        assert name in needed, f"{name} is not in graph"
+    wanted: set[str] = set()
+    waiting = deque(dest_nodes)
+    while waiting:
+        name = waiting.popleft()
+        if name not in wanted:
+            wanted.add(name)
+            waiting += needed[name]
+    found = pool.GraphDef(library=graph_def.library, versions=graph_def.versions)
+    found.node.extend(node for node in graph_def.node if _source(node.name) in wanted)
+    return found
+
+
+@export("graph_util.must_run_on_cpu")
+def must_run_on_cpu(node: Any, pin_variables_on_cpu: bool = False) -> bool:
+    """Whether a node is one that TensorFlow has no GPU kernel for.
+
+    These are constants of strings or int32, DynamicStitch of int32, and Cast from
+    int32.
+
+    Args:
+      node: an Operation or a NodeDef proto.
+      pin_variables_on_cpu: whether also variables, assignments and queues are.
+
+    Source: python/framework/graph_util_impl.py.
+    """
+    if isinstance(node, Operation):
+        node = node.node_def
+    assert isinstance(node, pool.NodeDef)
+    if pin_variables_on_cpu and node.op in _ABOUT_VARIABLES:
+        return True
+    if node.op == "Const":
+        return node.attr["dtype"].type in (string.as_datatype_enum, _INT32)
+    if node.op in ("DynamicStitch", "ParallelDynamicStitch"):
+        return bool(node.attr["T"].type == _INT32)
+    return bool(node.op == "Cast" and node.attr["SrcT"].type == _INT32)
+
+
+_INT32 = int32.as_datatype_enum
+
+
+@export("graph_util.tensor_shape_from_node_def_name")
+def tensor_shape_from_node_def_name(graph: Graph, input_name: str) -> TensorShape:
+    """The static shape of a tensor that is named as an input in a NodeDef.
+
+    Args:
+      graph: a Graph.
+      input_name: "name", which means its first output, or "name:1".
+    """
+    name = input_name if ":" in input_name else input_name + ":0"
+    return graph.get_tensor_by_name(name).get_shape()
+
+
+@export("graph_util.remove_training_nodes")
+def remove_training_nodes(
+    input_graph: Any, protected_nodes: Iterable[str] | None = None
+) -> Any:
+    """A GraphDef without nodes that inference does not need.
+
+    CheckNumerics nodes go, with the inputs that name them; Identity nodes too unless
+    control edges begin or end there.
+
+    Args:
+      input_graph: a GraphDef proto.
+      protected_nodes: the names of nodes that stay.
+
+    Returns:
+      A GraphDef with the other nodes, whose inputs skip what was removed.
+
+    Source: python/framework/graph_util_impl.py.
+    """
+    protected = set(protected_nodes or ())
+    checks = {
+        node.name
+        for node in input_graph.node
+        if node.op == "CheckNumerics" and node.name not in protected
+    }
+    kept = [node for node in input_graph.node if node.name not in checks]
+    inputs = {
+        node.name: [i for i in node.input if i.removeprefix("^") not in checks]
+        for node in kept
+    }
+    controls = {i[1:] for names in inputs.values() for i in names if i[:1] == "^"}
+    spliced = {
+        node.name: inputs[node.name][0]
+        for node in kept
+        if node.op == "Identity"
+        and node.name not in protected | controls
+        and not any(i.startswith("^") for i in inputs[node.name])
+    }
+
+    def behind(name: str) -> str:
+        while name.removeprefix("^") in spliced:
+            name = spliced[name.removeprefix("^")]
+        return name
+
+    found = pool.GraphDef()
+    for node in kept:
+        if node.name not in spliced:
+            copy = found.node.add()
+            copy.CopyFrom(node)
+            del copy.input[:]
+            copy.input.extend(behind(name) for name in inputs[node.name])
+    return found
+
+
+@export("graph_util.convert_variables_to_constants")
+def convert_variables_to_constants(
+    sess: Any,
+    input_graph_def: Any,
+    output_node_names: list[str],
+    variable_names_whitelist: Any = None,
+    variable_names_blacklist: Any = None,
+) -> Any:
+    """A GraphDef of what some nodes need, with constants in place of variables.
+
+    Args:
+      sess: a session in which the variables have values.
+      input_graph_def: the GraphDef of its graph.
+      output_node_names: the names of the nodes.
+      variable_names_whitelist: the names of the variables to convert; None for all.
+      variable_names_blacklist: the names of variables that stay.
+
+    Returns:
+      A GraphDef.
+
+    Raises:
+      ValueError: a variable that is read is not found behind the reading op.
+
+    Example:
+      >>> graph_def = tf.graph_util.convert_variables_to_constants(
+      ...     session, session.graph.as_graph_def(), ["prediction"])
+
+    Source: python/framework/graph_util_impl.py.
+    """
+    part = extract_sub_graph(input_graph_def, output_node_names)
+    nodes = {node.name: node for node in part.node}
+    passing = _handle_passes(nodes)
+
+    def is_wanted(name: str) -> bool:
+        listed = variable_names_whitelist
+        unlisted = variable_names_blacklist
+        return (listed is None or name in listed) and (
+            unlisted is None or name not in unlisted
+        )
+
+    reads = {
+        node.name: node.name
+        + ("/Read/ReadVariableOp:0" if node.op == "VarHandleOp" else ":0")
+        for node in part.node
+        if node.op in _VARIABLES and is_wanted(node.name)
+    }
+    values = dict(zip(reads, sess.run(list(reads.values())), strict=True))
+    get_logger().info("Froze %d variables.", len(values))
+    found = pool.GraphDef(library=part.library)
+    for node in part.node:
+        if node.name in values:
+            _add_constant(found, node.name, node.attr["dtype"], values[node.name])
+        elif node.name in passing:
+            copy = found.node.add(op=node.op, name=node.name, input=node.input)
+            _copy_attributes(node, copy, {n: n for n in node.attr})
+            copy.attr["T"].CopyFrom(passing[node.name])
+            copy.attr.pop("_output_shapes", None)
+        elif node.op == "ReadVariableOp":
+            copy = found.node.add(op="Identity", name=node.name, input=node.input[:1])
+            _copy_attributes(node, copy, {"dtype": "T", "_class": "_class"})
+        elif node.op == "ResourceGather":
+            _add_gather(found, node)
+        else:
+            found.node.add().CopyFrom(node)
+    get_logger().info("Converted %d variables to const ops.", len(values))
+    return found
+
+
+def _handle_passes(nodes: dict[str, Any]) -> dict[str, Any]:
+    """The nodes that pass a variable's handle to where it is read: the read's type."""
+    passing: dict[str, Any] = {}
+    for node in nodes.values():
+        if node.op not in ("ReadVariableOp", "ResourceGather"):
+            continue
+        dtype = node.attr["dtype"]
+        sources = [_source(node.input[0])]
+        while sources:
+            source = nodes[sources.pop()]
+            if source.op in _HANDLE_PASSES:
+                if source.name not in passing:
+                    passing[source.name] = dtype
+                    count = 2 if source.op == "Merge" else 1
+                    sources += [_source(name) for name in source.input[:count]]
+            elif source.op != "VarHandleOp":
+                raise ValueError(
+                    "Cannot find the variable that is an input to the ReadVariableOp."
+                )
+    return passing
+
+
+def _add_constant(graph_def: Any, name: str, dtype: Any, value: Any) -> None:
+    made = graph_def.node.add(op="Const", name=name)
+    made.attr["dtype"].CopyFrom(dtype)
+    shape = getattr(value, "shape", None)
+    proto = make_tensor_proto(value, dtype.type, shape)
+    made.attr["value"].tensor.CopyFrom(proto)
+
+
+def _copy_attributes(node: Any, copy: Any, names: dict[str, str]) -> None:
+    for name, new_name in names.items():
+        if name in node.attr:
+            copy.attr[new_name].CopyFrom(node.attr[name])
+
+
+def _add_gather(graph_def: Any, node: Any) -> None:
+    """A look-up in a constant in place of one in a variable."""
+    if node.attr["batch_dims"].i != 0:
+        raise ValueError("batch_dims != 0 is not supported by freeze_graph.")
+    axis = node.name + "/axis"
+    _add_constant(graph_def, axis, node.attr["Tindices"], 0)
+    copy = graph_def.node.add(
+        op="GatherV2", name=node.name, input=[*node.input[:2], axis]
+    )
+    names = {"dtype": "Tparams", "Tindices": "Tindices", "_class": "_class"}
+    _copy_attributes(node, copy, names)
+    copy.attr["Taxis"].CopyFrom(node.attr["Tindices"])

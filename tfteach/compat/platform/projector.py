@@ -1,0 +1,58 @@
+"""`tf.contrib.tensorboard.plugins.projector`: what TensorBoard's projector shows.
+
+Source: contrib/tensorboard/plugins/projector/__init__.py (API and file name).
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+from typing import Any
+
+from tfteach.compat.platform.gfile_io import GFile
+from tfteach.compat.platform.text import path_to_str
+from tfteach.framework.export import export, export_value
+
+_PLACE = "contrib.tensorboard.plugins.projector"
+_MESSAGES = ("ProjectorConfig", "EmbeddingInfo", "SpriteMetadata")
+
+
+@export(f"{_PLACE}.visualize_embeddings")
+def visualize_embeddings(summary_writer: Any, config: Any) -> None:
+    """Write `projector_config.pbtxt` beside the events, for TensorBoard to read.
+
+    Args:
+      summary_writer: a `tf.summary.FileWriter`, or a folder.
+      config: a `projector.ProjectorConfig`: the embeddings, by the names of their
+        variables, and the files that label them.
+
+    Raises:
+      ValueError: the writer has no folder.
+
+    Example:
+      >>> config = projector.ProjectorConfig()
+      >>> config.embeddings.add(tensor_name="embedding", metadata_path="words.tsv")
+      >>> projector.visualize_embeddings(tf.summary.FileWriter("logs"), config)
+    """
+    from google.protobuf import text_format
+
+    if isinstance(summary_writer, (str, os.PathLike)):
+        folder = path_to_str(summary_writer)
+    else:
+        folder = summary_writer.get_logdir()
+    if folder is None:
+        raise ValueError("Summary writer must have a logdir")
+    path = os.path.join(os.fsdecode(folder), "projector_config.pbtxt")
+    with GFile(path, "w") as file:
+        file.write(text_format.MessageToString(config))
+
+
+def _of_projector(name: str) -> Any:
+    """The messages: loaded when first asked for."""
+    if name not in _MESSAGES:
+        raise AttributeError(f"module 'tensorflow.{_PLACE}' has no attribute {name!r}")
+    found: Any = importlib.import_module("tfteach.framework.protos")
+    return getattr(found, name)
+
+
+export_value(__name__, _of_projector=f"{_PLACE}.__getattr__")

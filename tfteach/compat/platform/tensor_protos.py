@@ -1,0 +1,174 @@
+"""Values as TensorProtos and back; the value a Tensor has in any case.
+
+Source: python/framework/tensor_util.py (API).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tfteach.framework import constant_values
+from tfteach.framework.dtypes import string
+from tfteach.framework.export import export
+from tfteach.framework.graph import Graph
+from tfteach.framework.operation import Tensor
+from tfteach.framework.protos import tensor_proto
+from tfteach.framework.shape import TensorShape, unknown_shape
+from tfteach.ops.array.concat_split import ConcatV2
+from tfteach.ops.array.slicing import StridedSlice
+from tfteach.ops.core.constant import constant
+from tfteach.ops.core.shape_ops import Shape_
+from tfteach.ops.core.stack_unstack import Pack
+
+
+@export("make_tensor_proto", "contrib.util.make_tensor_proto")
+def make_tensor_proto(
+    values: Any,
+    dtype: Any = None,
+    shape: Any = None,
+    verify_shape: bool = False,
+    allow_broadcast: bool = False,
+) -> Any:
+    """`values` as a TensorProto, as `tf.constant` would hold it.
+
+    Args:
+      values: number, text, array or nested list.
+      dtype: the element type; taken from `values` if None.
+      shape: the shape; fewer values are filled up with the last one.
+      verify_shape: raise unless `values` has exactly `shape`.
+      allow_broadcast: a single value may fill the shape, which is so in any case.
+
+    Raises:
+      TypeError: `values` does not fit `dtype`, or `shape` under `verify_shape`.
+      ValueError: there are more values than `shape` has room for.
+
+    Example:
+      >>> tf.make_ndarray(tf.make_tensor_proto([1.0, 2.0]))
+      array([1., 2.], dtype=float32)
+    """
+    with Graph().as_default():
+        made = constant(values, dtype, shape, verify_shape=verify_shape)
+        return made.op.node_def.attr["value"].tensor
+
+
+@export("make_ndarray", "contrib.util.make_ndarray")
+def make_ndarray(tensor: Any) -> Any:
+    """The array that a TensorProto holds, strings as an object array of bytes."""
+    return tensor_proto.make_ndarray(tensor)
+
+
+@export("get_static_value", "contrib.util.constant_value")
+def get_static_value(tensor: Any, partial: bool = False) -> Any:
+    """The array that a Tensor has in every run, or None if that depends on the run.
+
+    It looks through the ops that TensorFlow's Python does: constants, sizes of known
+    shapes, and Cast, Concat, Equal, Fill, NotEqual, Pack, Range of such values.  A
+    Tensor with a value cannot be fed from then on, since the graph may depend on it.
+
+    Args:
+      tensor: a Tensor; what is no kind of tensor is returned as it is.
+      partial: for `tf.stack` also what is only known in part: an object array with
+        None for the other elements.
+
+    Example:
+      >>> tf.get_static_value(tf.stack([tf.placeholder(tf.int32, []), 3]), partial=True)
+      array([None, array(3, dtype=int32)], dtype=object)
+
+    Source: python/framework/tensor_util.py.
+    """
+    if not isinstance(tensor, Tensor):
+        # Variables, sparse tensors and slices are of a graph too.
+        return None if hasattr(tensor, "graph") else tensor
+    found = _known(tensor, partial)
+    if found is not None:
+        tensor.graph.prevent_feeding(tensor)
+    return found
+
+
+def _known(tensor: Tensor, partial: bool = False) -> Any:
+    op = tensor.op
+    if not isinstance(op.spec, Pack):
+        return constant_values.python_constant_value(tensor)
+    if op.spec.axis != 0 or not op.inputs:
+        return None
+    values = [_known(value, partial) for value in op.inputs]
+    if not any(value is None or value.dtype == object for value in values):
+        return np.array(values)
+    if tensor.dtype == string and None not in values:
+        return np.stack(values)
+    if not partial:
+        return None
+    if all(value is not None and value.ndim for value in values):
+        return np.stack([value.astype(object) for value in values])
+    found = np.empty(len(values), object)
+    found[:] = [None] * len(values)
+    for index, value in enumerate(values):
+        found[index] = value
+    return found
+
+
+def constant_value_as_shape(tensor: Any) -> TensorShape:
+    """The shape that an int vector stands for, as far as the graph determines it.
+
+    It looks through what `tf.get_static_value` does, and through Shape, Pack, Concat
+    and StridedSlice of vectors that are known in part.
+
+    Args:
+      tensor: an int Tensor [rank], or the scalar -1 for an unknown shape.
+
+    Raises:
+      ValueError: it is another scalar, or no vector.
+
+    Source: python/framework/tensor_util.py.
+    """
+    if tensor.shape.ndims == 0:
+        value = get_static_value(tensor)
+        if value is not None and value == -1:
+            return TensorShape(None)
+        known = "with unknown value" if value is None else f"value '{value}'"
+        raise ValueError(
+            f"Received a scalar {known} as shape; require a statically known scalar "
+            "with value '-1' to describe an unknown shape."
+        )
+    length = tensor.shape.with_rank(1)[0].value
+    if length == 0:
+        return TensorShape([])
+    found = _known_sizes(tensor)
+    if found is not NotImplemented:
+        return found
+    value = get_static_value(tensor)
+    if value is None:
+        return unknown_shape(length)
+    return TensorShape([size if size >= 0 else None for size in value.tolist()])
+
+
+def _known_sizes(tensor: Tensor) -> Any:
+    """The sizes by way of the ops that compute shapes, or NotImplemented."""
+    op = tensor.op
+    spec = op.spec
+    if isinstance(spec, Shape_):
+        return op.inputs[0].shape
+    if isinstance(spec, Pack):
+        values = [get_static_value(size) for size in op.inputs]
+        return TensorShape([
+            None if value is None or value < 0 else int(value) for value in values
+        ])  # fmt: skip
+    if isinstance(spec, ConcatV2):
+        whole = TensorShape([])
+        for part in op.inputs[:-1]:
+            whole = whole.concatenate(constant_value_as_shape(part))
+        return whole
+    if not isinstance(spec, StridedSlice):
+        return NotImplemented
+    bounds = [get_static_value(bound) for bound in op.inputs[1:]]
+    other = spec.ellipsis_mask or spec.new_axis_mask or spec.shrink_axis_mask
+    if other or any(bound is None for bound in bounds):
+        return NotImplemented
+    begin, end, stride = (int(bound[0]) for bound in bounds)
+    span = slice(
+        None if spec.begin_mask else begin, None if spec.end_mask else end, stride
+    )
+    whole = constant_value_as_shape(op.inputs[0])
+    return NotImplemented if whole.ndims is None else TensorShape(whole[span])

@@ -1,8 +1,0 @@
-"""`tf.contrib.losses`, also `slim.losses`: predictions first, weights per example.
-
-Weights are a scalar or have the first axes of the losses; without them the same as
-`tf.losses`.  Source: contrib/losses/python/losses/loss_ops.py.
-"""
-
-from tfteach.contrib.losses import functions as functions
-from tfteach.contrib.losses import weighted as weighted

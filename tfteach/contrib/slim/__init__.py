@@ -1,6 +1,0 @@
-"""`tf.contrib.slim`: contrib's layers, argument scopes and losses under one name.
-
-Only `learning` is slim's own; the rest is public from where it lives.
-"""
-
-from tfteach.contrib.slim import learning as learning

@@ -1,0 +1,1 @@
+"""Devices: CPUs, CuPy GPUs and simulated GPUs, their names and their memory."""

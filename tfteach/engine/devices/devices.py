@@ -1,0 +1,373 @@
+"""The devices that a session can use: CPUs, CuPy GPUs, simulated GPUs.
+
+CuPy is imported only when a session is made on a machine that has it.  A simulated GPU
+computes with NumPy; it exists only where somebody asked for it by `simulate_gpus`, and
+then stands in for real cards.
+Source: core/common_runtime/gpu/gpu_device.cc (what the options mean).
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import os
+import random
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tfteach.engine.devices.array_module import to_host
+from tfteach.engine.devices.memory_ledger import MemoryLedger, parse_bytes, show_bytes
+from tfteach.framework.errors import NotFoundError, invalid_argument
+from tfteach.framework.variable_cell import Cell
+
+LOCAL = "/job:localhost/replica:0/task:0"
+CPU_LIMIT_BYTES = 268435456  # what TF says of any CPU
+_incarnations: dict[str, int] = {}
+
+
+class Device:
+    """One device.
+
+    Attributes:
+      name: TF's full name, such as /job:localhost/replica:0/task:0/device:CPU:0.
+      device_type: "CPU" or "GPU".
+      index: its number among the session's devices of that type.
+      xp: the array module that computes there.
+      ledger: counts the memory taken, or None where it is not limited.
+      is_simulated: whether a GPU is none.
+      memory_limit_bytes: how much memory TF would say it has.
+      allocator: what TF calls the allocator of its memory.
+      physical_device_desc: what stands behind it; "" for a CPU.
+    """
+
+    is_simulated = False
+
+    def __init__(self, device_type: str, index: int, xp: Any = np) -> None:
+        self.device_type = device_type
+        self.index = index
+        self.name = f"{LOCAL}/device:{device_type}:{index}"
+        self.xp = xp
+        self.ledger: MemoryLedger | None = None
+        self.allocator = "cpu" if device_type == "CPU" else f"GPU_{index}_bfc"
+        self.memory_limit_bytes = CPU_LIMIT_BYTES
+        self.physical_device_desc = ""
+        self.incarnation = _incarnations.setdefault(
+            self.name, random.SystemRandom().getrandbits(62)
+        )
+
+    def put(self, value: Any, source: Device | None = None) -> Any:
+        """The value in this device's memory; `source` is where it is (None: host)."""
+        if source is not None and source.is_simulated and isinstance(value, np.ndarray):
+            return value.copy()  # an array of its own, not one that the GPU counts
+        return to_host(value)
+
+    def bind(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The kernel, made to run on this device."""
+        return function
+
+    def __repr__(self) -> str:
+        return f"<Device {self.name}>"
+
+
+class SimulatedGPU(Device):
+    """A GPU that is none: NumPy computes, a ledger counts the memory."""
+
+    is_simulated = True
+
+    def __init__(
+        self, index: int, physical: int, total_bytes: int, options: Any = None
+    ) -> None:
+        super().__init__("GPU", index)
+        self.memory_limit_bytes = int(total_bytes * (_fraction(options) or 1))
+        self.ledger = MemoryLedger(
+            self.name,
+            self.memory_limit_bytes,
+            options is not None and options.allow_growth,
+        )
+        self.physical_device_desc = (
+            f"device: {physical}, name: simulated GPU with {show_bytes(total_bytes)}, "
+            "computed by NumPy on the CPU"
+        )
+
+    def put(self, value: Any, source: Device | None = None) -> Any:
+        if not isinstance(value, np.ndarray):
+            return value
+        copied = value.copy()
+        assert self.ledger is not None
+        self.ledger.track(copied)
+        return copied
+
+    def bind(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        assert self.ledger is not None
+        track = self.ledger.track
+
+        def counted(*inputs: Any) -> Any:
+            result = function(*inputs)
+            for value in result if isinstance(result, tuple | list) else (result,):
+                track(value)
+            for value in inputs:
+                if isinstance(value, Cell):  # it may have a new buffer
+                    track(value)
+            return result
+
+        return counted
+
+    def __repr__(self) -> str:
+        return f"<Device {self.name}, simulated>"
+
+
+class CudaGPU(Device):
+    """A card, through CuPy.
+
+    CuPy takes memory as it is needed, whether `allow_growth` is set or not; the share
+    that `per_process_gpu_memory_fraction` names limits CuPy's pool on that card.
+    """
+
+    def __init__(self, index: int, physical: int, options: Any = None) -> None:
+        import cupy
+
+        super().__init__("GPU", index, cupy)
+        self.card = cupy.cuda.Device(physical)
+        facts = cupy.cuda.runtime.getDeviceProperties(physical)
+        capability = self.card.compute_capability
+        self.physical_device_desc = (
+            f"device: {physical}, name: {facts['name'].decode()}, pci bus id: "
+            f"{self.card.pci_bus_id}, compute capability: "
+            f"{capability[:-1]}.{capability[-1]}"
+        )
+        self.memory_limit_bytes = _share_of(facts["totalGlobalMem"], options)
+        if options is not None and options.per_process_gpu_memory_fraction:
+            with self.card:
+                cupy.get_default_memory_pool().set_limit(size=self.memory_limit_bytes)
+
+    def put(self, value: Any, source: Device | None = None) -> Any:
+        if isinstance(value, np.ndarray | np.generic) and value.dtype.hasobject:
+            return value  # strings have no place on a card
+        with self.card:
+            return self.xp.array(value)
+
+    def bind(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        card = self.card
+
+        @functools.wraps(function)
+        def on_card(*inputs: Any) -> Any:
+            with card:
+                return function(*inputs)
+
+        return on_card if card.id else function  # card 0 is CuPy's own choice
+
+
+# ---- how much of a card a session gets
+
+
+def _fraction(options: Any) -> float:
+    """The share of the card that GPUOptions names; 0 if none."""
+    fraction = options.per_process_gpu_memory_fraction if options is not None else 0.0
+    if fraction > 1 or fraction < 0:
+        raise NotImplementedError(
+            f"GPUOptions.per_process_gpu_memory_fraction = {fraction}: more than the "
+            "card's memory (unified memory) is not built; use a share from 0 to 1"
+        )
+    return float(fraction)
+
+
+def _share_of(total_bytes: int, options: Any) -> int:
+    """The memory limit of a card, by TF's rules.
+
+    Without a fraction, 5% (at least 300 MiB; of small cards 225 MiB) are left to the
+    system.
+    """
+    fraction = _fraction(options)
+    if fraction:
+        return int(total_bytes * fraction)
+    mib = 1 << 20
+    if total_bytes < 2048 * mib:
+        return max(total_bytes - 225 * mib, 0)
+    return total_bytes - max(300 * mib, int(0.05 * total_bytes))
+
+
+# ---- which devices there are
+
+
+_simulated: list[int] | None = None  # bytes of each; None: TFTEACH_SIMULATED_GPUS says
+
+
+def simulate_gpus(count: int, memory: int | str = "8GiB") -> None:
+    """Give the sessions made from now on simulated GPUs in place of real ones.
+
+    They compute with NumPy on the CPU, but are placed on, run out of memory and get
+    their inputs copied as GPUs are; lists and logs call them simulated.  The variable
+    TFTEACH_SIMULATED_GPUS ("4" or "4:8GiB") does the same for a whole process.
+
+    Args:
+      count: how many; 0 for none (real ones show again).
+      memory: the memory of each: bytes, or a text such as "8GiB".
+
+    Raises:
+      ValueError: `count` is negative, or `memory` is no size.
+
+    Example:
+      >>> tfteach.simulate_gpus(2, memory="1GiB")
+      >>> with tf.Session() as sess:
+      ...     len(sess.list_devices())
+      3
+    """
+    global _simulated
+    if count < 0:
+        raise ValueError(f"count must not be negative, got {count}")
+    _simulated = [parse_bytes(memory)] * count
+
+
+def simulated_memory() -> list[int]:
+    """The bytes of each simulated card."""
+    if _simulated is not None:
+        return _simulated
+    text = os.environ.get("TFTEACH_SIMULATED_GPUS", "").strip()
+    if not text:
+        return []
+    count, _, memory = text.partition(":")
+    if not count.isdigit():
+        raise ValueError(
+            f'TFTEACH_SIMULATED_GPUS must be like "4" or "4:8GiB", not {text!r}'
+        )
+    return [parse_bytes(memory or "8GiB")] * int(count)
+
+
+def _visible(count: int) -> list[int]:
+    """The simulated cards that CUDA_VISIBLE_DEVICES shows: up to the first bad one."""
+    text = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if text is None:
+        return list(range(count))
+    found: list[int] = []
+    for part in text.split(","):
+        number = int(part) if part.strip().isdigit() else -1
+        if not 0 <= number < count or number in found:
+            break
+        found.append(number)
+    return found
+
+
+@functools.cache
+def cuda_cards() -> int:
+    """How many cards CuPy can use."""
+    if importlib.util.find_spec("cupy") is None:
+        return 0
+    try:
+        import cupy
+
+        return int(cupy.cuda.runtime.getDeviceCount())
+    except Exception:  # no driver, no card, or a CuPy that does not fit them
+        return 0
+
+
+def _chosen(visible: list[int], wanted: str) -> list[int]:
+    """The cards that GPUOptions.visible_device_list picks among the visible ones."""
+    if not wanted.strip():
+        return visible
+    found: list[int] = []
+    for part in wanted.split(","):
+        try:
+            number = int(part)
+        except ValueError:
+            raise invalid_argument(
+                f"Could not parse entry in 'visible_device_list': '{part}'. "
+                f"visible_device_list = {wanted}"
+            ) from None
+        if not 0 <= number < len(visible):
+            raise invalid_argument(
+                f"'visible_device_list' listed an invalid GPU id '{number}' but "
+                f"visible device count is {len(visible)}"
+            )
+        if visible[number] in found:
+            raise invalid_argument(
+                f"visible_device_list contained a duplicate entry: {number}"
+            )
+        found.append(visible[number])
+    return found
+
+
+class Cards(NamedTuple):
+    """The cards that this process sees: the memory of simulated ones, or None."""
+
+    visible: list[int]  # physical numbers
+    memory: list[int] | None
+
+
+def cards() -> Cards:
+    """The cards that this process sees; simulated ones hide the real ones."""
+    memory = simulated_memory()
+    if memory:
+        return Cards(_visible(len(memory)), memory)
+    # CUDA itself minds CUDA_VISIBLE_DEVICES for real cards.
+    return Cards(list(range(cuda_cards())), None)
+
+
+def local_devices(config: Any = None) -> list[Device]:
+    """The devices that a session with this ConfigProto sees; CPU:0 is the first.
+
+    Raises:
+      NotFoundError: the config leaves no CPU.
+      InvalidArgumentError: `gpu_options.visible_device_list` names a card wrongly, or
+        `virtual_devices` ask for more than there is.
+    """
+    counts = {} if config is None else dict(config.device_count)
+    cpus = counts.get("CPU", 1)
+    if cpus < 1:
+        raise NotFoundError(None, None, "No CPU devices are available in this process")
+    devices = [Device("CPU", i) for i in range(cpus)]
+    limit = counts.get("GPU")
+    if limit is not None and limit <= 0:
+        return devices
+    found = cards()
+    if not found.visible:  # then TF does not look at the options of cards
+        return devices
+    options = None
+    if config is not None and config.HasField("gpu_options"):
+        options = config.gpu_options
+    wanted = "" if options is None else options.visible_device_list
+    chosen = _chosen(found.visible, wanted)[:limit]
+    if options is not None and len(options.experimental.virtual_devices):
+        return devices + _virtual_gpus(chosen, found.memory, options)
+    for index, physical in enumerate(chosen):
+        if found.memory is not None:
+            total = found.memory[physical]
+            devices.append(SimulatedGPU(index, physical, total, options))
+        else:
+            devices.append(CudaGPU(index, physical, options))
+    return devices
+
+
+def _virtual_gpus(
+    chosen: list[int], memory: list[int] | None, options: Any
+) -> list[Device]:
+    """The devices that `GPUOptions.experimental.virtual_devices` divides cards into."""
+    parts = [list(v.memory_limit_mb) for v in options.experimental.virtual_devices]
+    if len(parts) > len(chosen):
+        raise invalid_argument(
+            f"The number of virtual_devices, {len(parts)}, is larger than the number "
+            f"of visible cards, {len(chosen)}"
+        )
+    if options.per_process_gpu_memory_fraction:
+        raise invalid_argument(
+            "It's invalid to set per_process_gpu_memory_fraction when "
+            "virtual_devices is set"
+        )
+    if memory is None:
+        raise NotImplementedError(
+            "GPUOptions.experimental.virtual_devices: parts of a real card; "
+            "tfteach.simulate_gpus(n) gives cards that can be divided"
+        )
+    devices: list[Device] = []
+    for card, limits in zip(chosen, parts, strict=False):
+        total = memory[card]
+        if sum(limits) > total >> 20:
+            raise invalid_argument(
+                f"virtual_devices ask for {sum(limits):g} MB of the "
+                f"{show_bytes(total)} of card {card}"
+            )
+        for limit in limits or [total / (1 << 20)]:
+            part = int(limit * (1 << 20))
+            devices.append(SimulatedGPU(len(devices), card, part, options))
+    return devices

@@ -1,0 +1,188 @@
+"""The memory of a simulated device: how much is taken, reserved, and was at most.
+
+An array counts from the moment a kernel gives it until nothing holds it any more: a
+buffer that an op hands on without copying counts once, and a variable's buffer as long
+as the variable keeps it.  Scalars are not counted, nor what a kernel needs while it
+computes.
+Source: core/common_runtime/bfc_allocator.cc (sizes, growth, the error's words).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import weakref
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tfteach.framework.dtypes import as_dtype
+from tfteach.framework.errors import ResourceExhaustedError
+from tfteach.framework.shape import text
+from tfteach.framework.variable_cell import Cell
+
+GRANULE_BYTES = 256  # the allocator hands out multiples of this
+FIRST_REGION_BYTES = 1 << 20  # what an allocator that may grow begins with
+_KERNEL_NAMES = {"float32": "float", "float64": "double", "float16": "half"}
+
+
+def no_room_for(shape: Any, dtype: Any, device_name: str, allocator: str) -> str:
+    """TF's words for an array that does not fit into a device's memory."""
+    kind = as_dtype(dtype).name
+    return (
+        f"OOM when allocating tensor with shape{text(shape)} and type "
+        f"{_KERNEL_NAMES.get(kind, kind)} on {device_name} by allocator {allocator}"
+    )
+
+
+class LedgerEvent(NamedTuple):
+    """What a ledger's watcher hears: how it stands, and what there was no room for."""
+
+    current_bytes: int
+    reserved_bytes: int
+    needed_bytes: int = 0
+    complaint: str = ""
+
+
+class MemoryLedger:
+    """Counts the bytes that arrays take on one device of one session.
+
+    Attributes:
+      limit_bytes: how much there is.
+      allow_growth: whether the device's memory is reserved as it is needed, rather
+        than all at once.
+      current_bytes: what is taken now.
+      peak_bytes: the most that was ever taken.
+      reserved_bytes: what the process holds of the card, used or not.
+      allocations: how many arrays were allocated in all.
+      watchers: called at each change, under the ledger's lock.
+    """
+
+    def __init__(
+        self, device_name: str, limit_bytes: int, allow_growth: bool = False
+    ) -> None:
+        self.device_name = device_name
+        self.limit_bytes = limit_bytes
+        self.allow_growth = allow_growth
+        self.current_bytes = 0
+        self.peak_bytes = 0
+        self.allocations = 0
+        self.reserved_bytes = 0 if allow_growth else limit_bytes
+        self.watchers: list[Callable[[LedgerEvent], None]] = []
+        self._region_bytes = FIRST_REGION_BYTES
+        # The arrays that count, by identity.  Their weak references must be kept, or
+        # nobody would hear of their end.
+        self._live: dict[int, tuple[weakref.ref[Any], int]] = {}
+        # Reentrant: an array can end while this very thread holds the lock.
+        self._lock = threading.RLock()
+
+    @property
+    def free_bytes(self) -> int:
+        return self.limit_bytes - self.current_bytes
+
+    def track(self, value: Any) -> None:
+        """Count an array (or a variable's) for as long as it lives.
+
+        Raises:
+          ResourceExhaustedError: there is no room for it.
+        """
+        if isinstance(value, Cell):
+            value = value.value if value.is_initialized else None
+        if not isinstance(value, np.ndarray) or not value.nbytes:
+            return
+        owner = value
+        while isinstance(owner.base, np.ndarray):
+            owner = owner.base
+        key = id(owner)
+        with self._lock:
+            if key in self._live:
+                return
+            size_bytes = -(-owner.nbytes // GRANULE_BYTES) * GRANULE_BYTES
+            self._take(size_bytes, value)
+
+            def release(_: Any) -> None:
+                self._release(key)
+
+            self._live[key] = weakref.ref(owner, release), size_bytes
+
+    def _take(self, size_bytes: int, value: Any) -> None:
+        if size_bytes > self.free_bytes:
+            complaint = self._complaint(value)
+            self._tell(size_bytes, complaint)
+            raise ResourceExhaustedError(None, None, complaint)
+        self.current_bytes += size_bytes
+        self.allocations += 1
+        self.peak_bytes = max(self.peak_bytes, self.current_bytes)
+        while self.reserved_bytes < self.current_bytes:  # regions double, as they grow
+            missing = self.current_bytes - self.reserved_bytes
+            region = max(self._region_bytes, missing)
+            self.reserved_bytes = min(self.reserved_bytes + region, self.limit_bytes)
+            self._region_bytes *= 2
+        if self.watchers:
+            self._tell()
+
+    def _tell(self, needed_bytes: int = 0, complaint: str = "") -> None:
+        event = LedgerEvent(
+            self.current_bytes, self.reserved_bytes, needed_bytes, complaint
+        )
+        for watcher in list(self.watchers):
+            watcher(event)
+
+    def _release(self, key: int) -> None:
+        with self._lock:
+            _, size_bytes = self._live.pop(key)
+            self.current_bytes -= size_bytes
+            if self.watchers:
+                self._tell()
+
+    def _complaint(self, value: Any) -> str:
+        _, _, index = self.device_name.rpartition(":")
+        allocator = f"GPU_{index}_bfc"
+        return (
+            f"{no_room_for(value.shape, value.dtype, self.device_name, allocator)}\n"
+            f"It needs {show_bytes(value.nbytes)}; this simulated GPU has "
+            f"{show_bytes(self.limit_bytes)}, of which "
+            f"{show_bytes(self.current_bytes)} are taken. Use smaller batches, or "
+            "tfteach.simulate_gpus(n, memory=...) with more."
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"<MemoryLedger {self.device_name}: {show_bytes(self.current_bytes)} of "
+            f"{show_bytes(self.limit_bytes)}, peak {show_bytes(self.peak_bytes)}, "
+            f"reserved {show_bytes(self.reserved_bytes)}>"
+        )
+
+
+def show_bytes(size_bytes: float) -> str:
+    """A size for people: "512 B", "1.50 MiB"."""
+    if abs(size_bytes) < 1024:
+        return f"{size_bytes:.0f} B"
+    for unit in ("KiB", "MiB", "GiB"):
+        size_bytes /= 1024
+        if abs(size_bytes) < 1024:
+            return f"{size_bytes:.2f} {unit}"
+    return f"{size_bytes / 1024:.2f} TiB"
+
+
+_UNITS = {"": 1, "B": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+
+
+def parse_bytes(size: int | str) -> int:
+    """Bytes from a number or a text such as "8GiB", "512 MB" (1024-based) or "4096".
+
+    Raises:
+      ValueError: it is no positive size.
+    """
+    found = -1.0
+    if isinstance(size, str):
+        body = size.strip().upper().removesuffix("B").removesuffix("I").strip()
+        unit = body[-1:] if body[-1:] in _UNITS else ""
+        with contextlib.suppress(ValueError):
+            found = float(body.removesuffix(unit)) * _UNITS[unit]
+    elif not isinstance(size, bool):
+        found = size
+    if found < 1:
+        raise ValueError(f'a size like "8GiB" or a number of bytes, not {size!r}')
+    return int(found)

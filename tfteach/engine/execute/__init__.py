@@ -1,0 +1,1 @@
+"""From a planned step to results: instructions, their loop, generated source."""

@@ -1,0 +1,408 @@
+"""A step as a flat list of instructions on numbered registers.
+
+Nodes whose result is the same in every run (constants, the handles of variables) are
+evaluated here and become pre-set registers; every other node is one instruction.  A
+reference edge that ends at an ordinary input gets a `read` instruction, so that a
+variable is read exactly when its reader's turn comes.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tfteach.engine.devices.array_module import to_host
+from tfteach.engine.devices.memory_ledger import no_room_for
+from tfteach.engine.execute.instruction import Instruction, read_cell
+from tfteach.engine.execute.kernel_context import Context, Resources
+from tfteach.engine.flow.code_blocks import Statement
+from tfteach.engine.fusion.fuse_large import fuse
+from tfteach.engine.fusion.fuse_small import compile_chains
+from tfteach.engine.plan.deferred_updates import allow_deferral
+from tfteach.engine.plan.ownership import held_edges
+from tfteach.engine.plan.shared_buffers import buffer_of, sharing_buffers
+from tfteach.engine.plan.step import (
+    FORWARDING,
+    Edge,
+    Node,
+    Step,
+    checking_shapes,
+    keeping_strings,
+    kernel_of,
+    return_names,
+    writes,
+)
+from tfteach.framework.errors import FailedPreconditionError, ResourceExhaustedError
+from tfteach.framework.large_array_pool import is_sole_view
+from tfteach.framework.numba_loops import is_installed
+from tfteach.framework.shape import Shape, size_of
+from tfteach.framework.threads import LARGE
+from tfteach.framework.variable_cell import Cell
+
+
+class Compiled(NamedTuple):
+    """What execution needs of a step.
+
+    Attributes:
+      step: what was compiled.
+      registers: the initial registers; those of constants and handles are set.
+      feeds: the registers that take the fed values, in the order of the feeds.
+      kept_feeds: which of the feeds may outlive the run, so that they must be copied.
+      instructions: in the order of running.
+      fused: the same, but for chains of element-wise ones, which are one each.
+      is_heavy: whether all cores should work on one kernel at a time.
+      fetches: for each fetch its register and what makes it the caller's own value.
+      is_transaction: whether a failure may have to undo what it wrote.
+    """
+
+    step: Step
+    registers: list[Any]
+    feeds: tuple[int, ...]
+    kept_feeds: tuple[int, ...]
+    instructions: list[Instruction]
+    fetches: tuple[tuple[int, Callable[[Any], Any]], ...]
+    fused: list[Instruction]
+    is_heavy: bool
+    is_transaction: bool
+
+
+def compile_step(
+    step: Step, resources: Resources, session: Any = None, fuses: bool = False
+) -> Compiled:
+    """Turn a placed step into instructions; with `fuses`, fuse element-wise ones."""
+    return Compiler(step, resources, session).compile(fuses)
+
+
+class Compiler:
+    """Gives edges their registers, and nodes their instructions."""
+
+    def __init__(self, step: Step, resources: Resources, session: Any) -> None:
+        self.step = step
+        self.resources = resources
+        self.session = session
+        self.registers: list[Any] = []
+        self.slots: dict[Edge, int] = {}
+        self.preset: set[int] = set()
+        self.scalars: set[int] = set()
+        self.shapes: dict[int, Shape] = {}
+        self.cells: set[Edge] = set()
+        self.code: list[Instruction] = []
+        self.contexts: dict[Node, Context] = {}
+        self.held = held_edges(step)
+
+    def compile(self, fuses: bool = False) -> Compiled:
+        step = self.step
+        feeds = self.add_feeds()
+        for node in step.nodes:
+            if node.values is not None:
+                for i, value in enumerate(node.values):
+                    self.preset_constant(node, i, value)
+            elif node.spec.gives_handle:
+                context = Context(node.op, node.device, self.resources, self.session)
+                handle = buffer_of(self.step, node, node.spec.compute(context))
+                self.preset_value(Edge(node, 0), handle)
+            elif node.op.type in FORWARDING and not node.op.outputs[0].dtype.is_ref:
+                self.forward(node)
+            else:
+                self.emit(node)
+        fetched = self.fetch_all()
+        keep = {slot for slot, _ in fetched}
+        code = self.with_frees(self.code, keep)
+        fused = code
+        if fuses:
+            fused = fuse(self.code, self.shapes.get, keep)
+            if is_installed():
+                fused = compile_chains(fused, self.shapes.get, keep, self.new_register)
+            fused = self.with_frees(fused, keep)
+        is_transaction = bool(step.shared) or _needs_transaction(self.code)
+        if is_transaction:
+            commit = self.allow_deferral(self.code)
+            code, fused = [*code, *commit], [*fused, *commit]
+        heavy = any(self.is_heavy(node) for node in step.nodes)
+        return Compiled(
+            step,
+            self.registers,
+            feeds,
+            self.kept_feeds(),
+            code,
+            fetched,
+            fused,
+            heavy,
+            is_transaction,
+        )
+
+    def allow_deferral(self, statements: Sequence[Statement]) -> list[Instruction]:
+        """Let updates wait for the end of the run; returns the instructions for it."""
+        if self.step.shared:  # whatever was read observes them
+            return []
+        return allow_deferral(statements, self.registers, self.contexts)
+
+    def add_feeds(self) -> tuple[int, ...]:
+        """The registers of the feeds."""
+        feeds = []
+        for tensor, node in self.step.feeds.items():
+            edge = Edge(node, 0)
+            slot = self.slot(edge)
+            self.shapes[slot] = self.step.shapes.get(edge, tensor.static_shape)
+            feeds.append(slot)
+        return tuple(feeds)
+
+    def is_heavy(self, node: Node) -> bool:
+        return node.spec.is_heavy or any(
+            self.size(Edge(node, i)) >= LARGE for i in range(len(node.op.outputs))
+        )
+
+    def size(self, edge: Edge) -> int:
+        """The elements of a result, as far as its shape is known."""
+        shape = self.step.shapes.get(
+            edge, edge.node.op.outputs[edge.index].static_shape
+        )
+        return math.prod(n or 0 for n in shape) if shape else 0
+
+    def slot(self, edge: Edge) -> int:
+        found = self.slots.get(edge)
+        if found is None:
+            found = self.slots[edge] = len(self.registers)
+            self.registers.append(None)
+        return found
+
+    def new_register(self, shape: Shape = None) -> int:
+        """The number of one more register, for values of a shape."""
+        self.registers.append(None)
+        self.shapes[len(self.registers) - 1] = shape
+        return len(self.registers) - 1
+
+    def preset_constant(self, node: Node, index: int, value: Any) -> None:
+        self.preset_value(Edge(node, index), _normal(node.device.put(value)))
+
+    def add(self, instruction: Instruction) -> None:
+        self.code.append(instruction)
+
+    def preset_value(self, edge: Edge, value: Any) -> None:
+        slot = self.slot(edge)
+        self.registers[slot] = value
+        self.preset.add(slot)
+        self.shapes[slot] = getattr(value, "shape", None)
+
+    def forward(self, node: Node) -> None:
+        """An Identity is another name for its input, or the read of a variable."""
+        source = node.inputs[0]
+        if source.node.device is not node.device:
+            self.emit(node)
+        elif carries_cell(source):
+            output = (self.slot(Edge(node, 0)),)
+            self.shapes[output[0]] = node.op.outputs[0].static_shape
+            read = Instruction(read_cell, (self.slot(source),), output, (), node)
+            self.add(read)
+        else:
+            self.slots[Edge(node, 0)] = self.slot(source)
+
+    def emit(self, node: Node) -> None:
+        spec = node.spec
+        inputs = tuple(self.argument(node, i) for i in range(len(node.inputs)))
+        function: Callable[..., Any] | None = None
+        first: Any = node.device.xp
+        if spec.is_stateful:
+            first = Context(node.op, node.device, self.resources, self.session)
+            self.contexts[node] = first
+        else:
+            function = spec.prepared(first, [edge.constant for edge in node.inputs])
+        if function is None:
+            function = kernel_of(spec, first)
+        static = [self.shapes.get(slot) for slot in inputs]
+        kernel = checking_shapes(spec, function, static)
+        is_checked = kernel is not function
+        function = keeping_strings(kernel, node.op.outputs)
+        function = sharing_buffers(self.step, node, function)
+        bound = node.device.bind(function)
+        count = len(node.op.outputs)
+        outputs = tuple(self.slot(Edge(node, i)) for i in range(count))
+        for i, tensor in enumerate(node.op.outputs):
+            shape = self.step.shapes.get(Edge(node, i), tensor.static_shape)
+            self.shapes[outputs[i]] = shape
+            if size_of(shape) == 1:
+                self.scalars.add(outputs[i])
+        names = [f"{{{i}}}" for i in range(len(inputs))]
+        is_plain = count == 1 and bound is function  # else the device wants to know
+        # Operators on 0-d object arrays give bare objects: strings need the kernel.
+        has_objects = any(t.dtype.numpy_dtype.hasobject for t in node.op.inputs)
+        is_plain = is_plain and not has_objects
+        fuses = not self.step.shared  # else its inputs may change before it runs
+        is_elementwise = is_plain and spec.is_elementwise and fuses
+        # Source has no checks; what broadcasts is checked in a program's first runs.
+        is_plain = is_plain and (spec.is_elementwise or not is_checked)
+        expression = spec.expression(*names) if is_plain else None
+        scalar = None
+        if is_plain and fuses:
+            known = (edge.constant for edge in node.inputs)
+            scalar = spec.scalar_expression(
+                *(_literal(c) or n for c, n in zip(known, names, strict=True))
+            )
+        self.add(
+            Instruction(
+                bound, inputs, outputs, (), node, expression, is_elementwise, scalar
+            )
+        )
+
+    def argument(self, node: Node, index: int) -> int:
+        """The register of one input, read from its variable if need be."""
+        edge = node.inputs[index]
+        slot = self.slot(edge)
+        if not carries_cell(edge) or takes_cell(node, index):
+            return slot
+        value = self.new_register(edge.node.op.outputs[edge.index].static_shape)
+        self.add(Instruction(read_cell, (slot,), (value,), (), node))
+        return value
+
+    def kept_feeds(self) -> tuple[int, ...]:
+        """The numbers of the feeds that must be copied, since the run may keep them."""
+        feeds = enumerate(self.step.feeds.values())
+        return tuple(i for i, node in feeds if Edge(node, 0) in self.held)
+
+    def fetch_all(self) -> tuple[tuple[int, Callable[[Any], Any]], ...]:
+        """The register of each fetch, and what makes its value the caller's own."""
+        fetched = [self.fetch(edge) for edge in self.step.fetches]
+        names = return_names(self.step)
+        for i, ((slot, own), tensor) in enumerate(
+            zip(fetched, self.step.fetched, strict=True)
+        ):
+            if own is fetch_cell:
+                fetched[i] = slot, functools.partial(fetch_cell, name=names[tensor])
+        seen: set[int] = set()
+        for i, (slot, own) in enumerate(fetched):
+            if slot in seen and own is own_value:  # two fetches are one after merging
+                fetched[i] = slot, own_copy
+            seen.add(slot)
+        return tuple(fetched)
+
+    def fetch(self, edge: Edge) -> tuple[int, Callable[[Any], Any]]:
+        edge = read_reference(edge)
+        slot = self.slot(edge)
+        if carries_cell(edge):
+            return slot, fetch_cell
+        node = edge.node
+        if (
+            node.is_feed
+            or slot in self.preset
+            or node.spec.aliases
+            or node.spec.is_stateful
+            or edge in self.held
+            or self.step.shared
+        ):
+            return slot, own_copy
+        return slot, own_value
+
+    def with_frees(self, code: list[Instruction], keep: set[int]) -> list[Instruction]:
+        """Note, at the last use of each register, that it can be forgotten."""
+        last: dict[int, int] = {}
+        for i, instruction in enumerate(code):
+            for slot in (*instruction.outputs, *instruction.inputs):
+                last[slot] = i
+        frees: list[list[int]] = [[] for _ in code]
+        spared = keep | self.preset | self.scalars
+        for slot, i in last.items():
+            if slot not in spared:
+                frees[i].append(slot)
+        return [
+            instruction._replace(frees=tuple(frees[i]))
+            for i, instruction in enumerate(code)
+        ]
+
+
+def _needs_transaction(code: Sequence[Instruction]) -> bool:
+    """Whether anything can fail behind the first write to a variable."""
+    return any(writes(i.node) and not i.is_read for i in code[:-1])
+
+
+def carries_cell(edge: Edge) -> bool:
+    """Whether a reference, not an array, flows along the edge."""
+    node, index = edge
+    return not node.is_feed and node.op.outputs[index].dtype.is_ref
+
+
+def read_reference(edge: Edge) -> Edge:
+    """For the read of a variable the reference; else the edge itself.
+
+    Who fetches a read gets what the variable holds at the end of the run: TensorFlow
+    hands out the variable's own buffer, and updates write into it.
+    """
+    node = edge.node
+    while not node.is_feed and node.op.type in FORWARDING and node.inputs:
+        source = node.inputs[0]
+        if source.node.device is not node.device:
+            break
+        if carries_cell(source):
+            return source
+        node = source.node
+    return edge
+
+
+def takes_cell(node: Node, index: int) -> bool:
+    """Whether the node wants the reference itself at this input."""
+    args = type(node.spec).inputs
+    if index < len(args) and not any(arg.is_sequence for arg in args):
+        return args[index].is_ref
+    for arg, group in zip(args, node.op.grouped_inputs(), strict=True):
+        size = len(group) if arg.is_sequence else 1
+        if index < size:
+            return arg.is_ref
+        index -= size
+    raise IndexError(index)
+
+
+def _literal(constant: Any) -> str | None:
+    """A small whole number as source; None for all else."""
+    if constant is None or constant.ndim or constant.dtype.kind != "f":
+        return None
+    number = float(constant)
+    return str(int(number)) if number in range(1000) else None
+
+
+# ---- what a fetch hands out
+
+
+def _normal(value: Any) -> Any:
+    """Scalars as NumPy scalars, which compute faster than arrays of rank 0."""
+    if isinstance(value, np.ndarray) and value.ndim == 0 and not value.dtype.hasobject:
+        return value[()]
+    return value
+
+
+def own_value(value: Any) -> Any:
+    """The caller's form of a value that nothing else holds."""
+    if isinstance(value, np.ndarray):
+        if value.base is not None and not is_sole_view(value):
+            value = _copied(value)
+        return value if value.ndim else value[()]
+    return to_host(value)
+
+
+def own_copy(value: Any) -> Any:
+    """The caller's form of a value that may be somebody's buffer."""
+    if isinstance(value, Cell):  # a resource handle, fetched for its identity
+        return value
+    if isinstance(value, np.ndarray):
+        return _copied(value) if value.ndim else value[()]
+    return to_host(value)
+
+
+def _copied(value: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    try:
+        return value.copy()
+    except MemoryError:  # of a constant, say, that is one number and a large shape
+        raise ResourceExhaustedError(
+            None, None, no_room_for(value.shape, value.dtype, "the host", "cpu")
+        ) from None
+
+
+def fetch_cell(cell: Any, name: str = "") -> Any:
+    """The caller's own copy of a variable; `name` is what TF calls the fetch."""
+    try:
+        return own_copy(cell.value)
+    except FailedPreconditionError as error:
+        error._message += f"\n\t [[{{{{node {name}}}}}]]"
+        raise

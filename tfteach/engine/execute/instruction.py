@@ -1,0 +1,52 @@
+"""`Instruction`: one step of a compiled program."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from tfteach.engine.plan.step import Node
+from tfteach.framework.transaction import commit
+
+read_cell = operator.attrgetter("value")
+
+
+class Instruction(NamedTuple):
+    """`registers[outputs] = function(*registers[inputs])`, then forget `frees`."""
+
+    function: Callable[..., Any]
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+    frees: tuple[int, ...]
+    node: Node
+    expression: str | None = None  # Python source with {0}, {1} ... for the inputs
+    is_elementwise: bool = False  # and without effects, on plain arrays
+    scalar: str | None = None  # the expression for one element (of floats or truths)
+
+    @property
+    def is_read(self) -> bool:
+        return self.function is read_cell
+
+    @property
+    def is_commit(self) -> bool:
+        """Whether it performs the updates that the run has deferred."""
+        return self.function is commit
+
+
+class Chain(NamedTuple):
+    """Instructions that can run as one, in order.
+
+    Attributes:
+      parts: the instructions; each makes one value.
+      inputs: the registers that they read and do not make.
+      outputs: the registers that are needed afterwards.
+    """
+
+    parts: tuple[Instruction, ...]
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+
+    def as_one(self, kernel: Callable[..., Any]) -> Instruction:
+        """The instruction that calls `kernel` in place of the parts' kernels."""
+        return Instruction(kernel, self.inputs, self.outputs, (), self.parts[-1].node)

@@ -1,0 +1,82 @@
+"""What a stateful kernel gets: its session's resources, its own memory, its place."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from tfteach.framework.operation import Operation
+
+if TYPE_CHECKING:
+    from tfteach.engine.devices.devices import Device
+
+_T = TypeVar("_T")
+
+
+class Resources:
+    """The state of one session: variables, queues, random streams, by key."""
+
+    def __init__(self) -> None:
+        self._lock = threading.RLock()
+        self._items: dict[Hashable, Any] = {}
+
+    def get(self, key: Hashable, factory: Callable[[], _T]) -> _T:
+        """The item of that key, made at the first call."""
+        with self._lock:
+            if key not in self._items:
+                self._items[key] = factory()
+            return self._items[key]  # type: ignore[no-any-return]
+
+    def find(self, key: Hashable) -> Any:
+        """The item of that key, or None."""
+        return self._items.get(key)
+
+    def items(self) -> list[tuple[Hashable, Any]]:
+        with self._lock:
+            return list(self._items.items())
+
+    def clear(self, containers: list[str] | None = None) -> None:
+        """Forget the resources of some containers (of all, if None or empty)."""
+        with self._lock:
+            for key, item in list(self._items.items()):
+                container = key[1] if isinstance(key, tuple) and len(key) > 2 else ""
+                if containers and container not in containers:
+                    continue
+                if hasattr(item, "clear"):
+                    item.clear()
+                del self._items[key]
+
+
+class Context:
+    """Handed to the kernel of a stateful op instead of `xp`.
+
+    Attributes:
+      xp: numpy or cupy.
+      op: the operation that runs.
+      device: where it runs.
+      session: the session it runs in.
+      may_defer: nothing behind the op in its step observes the variables it updates.
+    """
+
+    __slots__ = ("_resources", "device", "may_defer", "op", "session", "xp")
+
+    def __init__(
+        self, op: Operation, device: Device, resources: Resources, session: Any
+    ) -> None:
+        self.op = op
+        self.device = device
+        self.xp = device.xp
+        self.session = session
+        self.may_defer = False
+        self._resources = resources
+
+    def once(self, factory: Callable[[], _T]) -> _T:
+        """An object of this op's own, kept as long as the session."""
+        return self._resources.get(("op", self.op.name), factory)
+
+    def resource(
+        self, kind: str, name: str, factory: Callable[[], _T], container: str = ""
+    ) -> _T:
+        """A resource shared by all ops of the session that name it."""
+        return self._resources.get((kind, container, name), factory)

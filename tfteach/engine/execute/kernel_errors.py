@@ -1,0 +1,122 @@
+"""What a failed kernel raises: an OpError that names the op."""
+
+from __future__ import annotations
+
+import re
+import traceback
+from typing import Any
+
+from tfteach.engine.devices.memory_ledger import no_room_for
+from tfteach.engine.execute.instruction import Instruction
+from tfteach.framework import errors
+from tfteach.framework import shape as shapes
+from tfteach.framework.op import Op
+
+OOM_HINT = (
+    "\nHint: If you want to see a list of allocated tensors when OOM happens, add "
+    "report_tensor_allocations_upon_oom to RunOptions for current allocation info.\n"
+)
+# NumPy's words for shapes that do not broadcast, and for arrays that are too large;
+# TF has its own for both.
+_UNFIT = (
+    re.compile(
+        r"operands could not be broadcast together with shapes \((.*?)\) \((.*?)\)"
+    ),
+    re.compile(
+        r"shape mismatch: objects cannot be broadcast to a single shape.  Mismatch is "
+        r"between arg \d with shape \((.*?)\) and arg \d with shape \((.*?)\)"
+    ),
+)
+_TOO_LARGE = re.compile(
+    r"Unable to allocate .* for an array with shape \((.*?)\) and data type (\w+)"
+)
+_BEYOND_ADDRESSES = re.compile(
+    r"Maximum allowed (dimension|size) exceeded|array is too big|"
+    r"cannot fit 'int' into an index-sized integer|maximum supported dimension"
+)
+
+
+def raise_blaming(error: Exception, instruction: Instruction | None) -> None:
+    """Raise `error` as an OpError that names the op.
+
+    Exceptions of NumPy and Python become InvalidArgumentError with their words.
+    """
+    if instruction is None or isinstance(error, errors.DeadlineExceededError):
+        raise error
+    op = instruction.node.op
+    if not isinstance(error, errors.OpError):
+        translated = _translated(error, instruction)
+        _free_if_exhausted(error)
+        raise _with_hint(translated.at(op)) from error
+    _free_if_exhausted(error)
+    if error.op is None:
+        error._message = error._message.replace("{name}", op.name)
+        raise _with_hint(error.at(op))
+    raise error
+
+
+def _with_hint(error: errors.OpError) -> errors.OpError:
+    if isinstance(error, errors.ResourceExhaustedError):
+        error._message += OOM_HINT
+    return error
+
+
+def _free_if_exhausted(error: Exception) -> None:
+    """Free what the failed run held, before the caller tries something else."""
+    if isinstance(error, MemoryError | errors.ResourceExhaustedError):
+        traceback.clear_frames(error.__traceback__)
+
+
+def _translated(error: Exception, instruction: Instruction) -> errors.OpError:
+    """The OpError for an exception of NumPy or Python."""
+    words = str(error)
+    if isinstance(error, NotImplementedError):
+        return errors.UnimplementedError(None, None, words)
+    for pattern in _UNFIT:
+        unfit = pattern.match(words)
+        if unfit is not None:
+            first, second = (_numbers(shape) for shape in unfit.groups())
+            return errors.invalid_argument(
+                f"Incompatible shapes: [{first}] vs. [{second}]"
+            )
+    node = instruction.node
+    if isinstance(error, MemoryError):
+        large = _TOO_LARGE.match(words)
+        if large is None:
+            found = f"OOM when computing {node.op.name}: {error}"
+        else:
+            shape = tuple(map(int, filter(None, _numbers(large[1]).split(","))))
+            device = node.device
+            found = no_room_for(shape, large[2], device.name, device.allocator)
+        return errors.ResourceExhaustedError(None, None, found)
+    given = " and ".join(_shapes_given(error, node.spec)) or "unknown"
+    if _BEYOND_ADDRESSES.search(words):
+        found = (
+            f"OOM when computing {node.op.name} of inputs of shapes {given}: {words}"
+        )
+        return errors.ResourceExhaustedError(None, None, found)
+    return errors.invalid_argument(
+        f"{node.op.type} cannot compute with inputs of shapes {given}: {words}"
+    )
+
+
+def _numbers(text: str) -> str:
+    return text.replace(" ", "").strip(",")
+
+
+def _shapes_given(error: Exception, spec: Op) -> list[str]:
+    """The shapes of the arrays in the frame of the kernel that raised."""
+    trace, found = error.__traceback__, None
+    kernel = type(spec).compute.__code__
+    while trace is not None:
+        if trace.tb_frame.f_code is kernel:
+            found = trace.tb_frame
+        trace = trace.tb_next
+    if found is None:
+        return []
+    count = kernel.co_argcount
+    values: list[Any] = [found.f_locals.get(n) for n in kernel.co_varnames[2:count]]
+    if kernel.co_flags & 4:  # *arguments
+        values += found.f_locals.get(kernel.co_varnames[count], ())
+    sizes = [getattr(v, "shape", None) for v in values]
+    return [shapes.text(own) for own in sizes if isinstance(own, tuple)]

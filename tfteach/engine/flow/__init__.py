@@ -1,0 +1,1 @@
+"""Steps with branches and loops: dataflow, and the structure recovered from it."""

@@ -1,0 +1,89 @@
+"""Blocks of instructions: what steps with branches and loops are compiled to."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tfteach.engine.execute.instruction import Instruction
+
+
+class Move(NamedTuple):
+    """`registers[targets] = registers[sources]`, all at once."""
+
+    targets: tuple[int, ...]
+    sources: tuple[int, ...]
+
+
+class Block:
+    """Statements in order; registers made in it and used nowhere else are freed in it.
+
+    Attributes:
+      statements: instructions, moves, branches and loops.
+      parents: the blocks around it, and itself.
+    """
+
+    def __init__(self, parent: Block | None) -> None:
+        self.statements: list[Statement] = []
+        self.parents: tuple[Block, ...] = (*(parent.parents if parent else ()), self)
+
+
+class Branch(NamedTuple):
+    """Two blocks, of which the predicate picks one."""
+
+    predicate: int
+    blocks: tuple[Block, Block]  # if false, if true
+
+
+class Loop(NamedTuple):
+    """`before`, and while the predicate is true `body` and `before` again."""
+
+    predicate: int
+    before: Block
+    body: Block
+
+
+Statement = Instruction | Move | Branch | Loop
+
+
+def read_by(statement: Statement) -> tuple[int, ...]:
+    """The registers that the statement itself reads."""
+    if isinstance(statement, Instruction):
+        return statement.inputs
+    if isinstance(statement, Move):
+        return statement.sources
+    return (statement.predicate,) if isinstance(statement, Branch) else ()
+
+
+def blocks_of(statement: Statement) -> tuple[Block, ...]:
+    if isinstance(statement, Branch):
+        return statement.blocks
+    if isinstance(statement, Loop):
+        return statement.before, statement.body
+    return ()
+
+
+def written_by(statement: Statement) -> tuple[int, ...]:
+    """The registers that the statement itself writes."""
+    if isinstance(statement, Instruction):
+        return statement.outputs
+    return statement.targets if isinstance(statement, Move) else ()
+
+
+def read_in(statement: Statement) -> set[int]:
+    """The registers that the statement, and all in it, reads."""
+    found = set(read_by(statement))
+    if isinstance(statement, Loop):
+        found.add(statement.predicate)
+    for block in blocks_of(statement):
+        for inner in block.statements:
+            found |= read_in(inner)
+    return found
+
+
+def written_in(statement: Statement) -> set[int]:
+    """The registers that the statement, and all in it, writes."""
+    found = set(written_by(statement))
+    for block in blocks_of(statement):
+        for inner in block.statements:
+            found |= written_in(inner)
+    return found

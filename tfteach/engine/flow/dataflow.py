@@ -1,0 +1,516 @@
+"""Running a step that has branches or loops: values flow, and a node runs when it can.
+
+Each execution of a node belongs to a frame (a run of a loop) and an iteration of it.  A
+branch that is not taken sends dead values, which pass through every node without
+running it and end at a Merge that another branch reaches.  Enter opens a frame, Exit
+leaves it, NextIteration goes on to the next iteration.
+Source: core/common_runtime/executor.cc (semantics); Yu et al., Dynamic Control Flow in
+Large-Scale Machine Learning, 2018.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tfteach.engine.execute.compile import (
+    carries_cell,
+    fetch_cell,
+    own_copy,
+    read_reference,
+    takes_cell,
+)
+from tfteach.engine.execute.instruction import Instruction
+from tfteach.engine.execute.kernel_context import Context, Resources
+from tfteach.engine.execute.kernel_errors import raise_blaming
+from tfteach.engine.execute.program import (
+    FlowObserver,
+    StepObserver,
+    Turns,
+    ValueObserver,
+)
+from tfteach.engine.execute.python_calls import PythonCalls, may_wait_for_each_other
+from tfteach.engine.flow.frames import frames_of
+from tfteach.engine.plan.shared_buffers import sharing_buffers
+from tfteach.engine.plan.step import (
+    Edge,
+    Node,
+    Step,
+    checking_shapes,
+    keeping_strings,
+    kernel_of,
+    return_names,
+)
+from tfteach.framework import errors
+from tfteach.framework import shape as shapes
+from tfteach.framework.transaction import Deadline, atomically
+from tfteach.framework.variable_cell import Cell
+
+
+class _Dead:
+    """The value of an edge in a branch that was not taken."""
+
+    def __repr__(self) -> str:
+        return "<dead>"
+
+
+DEAD = _Dead()
+
+
+class Frame:
+    """One run of a loop; the outermost frame is the step itself.
+
+    Attributes:
+      parent, parent_iteration: where the loop was entered.
+      name: of the loop.
+      waiting: iteration -> node -> what has arrived for it.
+      invariants: the constants of the loop: they arrive in every iteration.
+      is_dead: the loop is in a branch that was not taken.
+    """
+
+    __slots__ = (
+        "children",
+        "invariants",
+        "is_dead",
+        "last",
+        "name",
+        "parent",
+        "parent_iteration",
+        "waiting",
+    )
+
+    def __init__(
+        self, parent: Frame | None, parent_iteration: int, name: str = ""
+    ) -> None:
+        self.parent = parent
+        self.name = name
+        self.parent_iteration = parent_iteration
+        self.waiting: dict[int, dict[_Cell, _Arrived]] = {0: {}}
+        self.invariants: list[tuple[_Cell, Any]] = []
+        self.children: dict[tuple[int, str], Frame] = {}
+        self.last = 0
+        self.is_dead = False
+
+
+class _Arrived:
+    """The inputs of one execution of a node, as they come in."""
+
+    __slots__ = ("coming", "has_fired", "is_dead", "is_live", "missing", "values")
+
+    def __init__(self, cell: _Cell) -> None:
+        self.missing = cell.missing
+        self.coming = cell.inputs  # data inputs that a Merge may still get
+        self.is_live = self.has_fired = False  # of a Merge
+        self.values: list[Any] = [None] * cell.inputs
+        self.is_dead = False
+
+
+class _Cell:
+    """A node with its edges forward, ready for running."""
+
+    __slots__ = (
+        "control_users", "frame_name", "inputs", "instruction", "is_invariant",
+        "is_loop_head", "kind", "missing", "node", "reads", "users",
+    )  # fmt: skip
+
+    def __init__(self, node: Node, instruction: Instruction | None) -> None:
+        self.node = node
+        self.instruction = instruction
+        kind = "Feed" if node.is_feed else node.op.type.removeprefix("Ref")
+        self.kind = kind if kind in _KINDS else "Plain"
+        self.is_loop_head = self.kind == "Merge" and _is_loop_head(node)
+        self.inputs = len(node.inputs)
+        self.missing = len(node.inputs) + len(node.control)
+        if self.kind == "Merge":
+            self.missing = 1 + len(node.control)
+        self.frame_name: str = getattr(node.spec, "frame_name", "")
+        self.is_invariant: bool = getattr(node.spec, "is_constant", False)
+        self.reads = tuple(
+            i
+            for i, edge in enumerate(node.inputs)
+            if carries_cell(edge) and not takes_cell(node, i)
+        )
+        count = 1 if node.is_feed else len(node.op.outputs)
+        self.users: list[list[tuple[_Cell, int]]] = [[] for _ in range(count)]
+        self.control_users: list[_Cell] = []
+
+
+def _is_loop_head(node: Node) -> bool:
+    """Whether a Merge gets one value an iteration: from outside, or from the last."""
+    sources = sorted(
+        [edge.node for edge in node.inputs],
+        key=lambda source: source.op.type.removeprefix("Ref"),
+    )
+    kinds = [source.op.type.removeprefix("Ref") for source in sources]
+    is_invariant = getattr(sources[0].spec, "is_constant", False)
+    return kinds == ["Enter", "NextIteration"] and not is_invariant
+
+
+def _constant(node: Node) -> Callable[..., Any]:
+    """The kernel of a node whose values are known."""
+    assert node.values is not None
+    values = [node.device.put(value) for value in node.values]
+    result = values[0] if len(values) == 1 else values
+    return lambda *_: result
+
+
+_KINDS = frozenset(
+    ("Switch", "Merge", "Enter", "Exit", "NextIteration", "Feed", "ControlTrigger")
+)
+# These run, or are dead, by their data alone.
+_HEEDLESS = frozenset(("Merge", "ControlTrigger"))
+
+
+class DataflowProgram:
+    """A runnable step with control flow; the same interface as `execute.Program`."""
+
+    def __init__(self, step: Step, resources: Resources, session: Any = None) -> None:
+        self.calls_may_wait = may_wait_for_each_other(step)
+        frames_of(step)  # refuses loops that no while_loop could have built
+        self.step = step
+        cells: dict[Node, _Cell] = {}
+        for node in (*step.feeds.values(), *step.nodes):
+            instruction = None
+            if not node.is_feed:
+                first: Any = node.device.xp
+                if node.spec.is_stateful:
+                    first = Context(node.op, node.device, resources, session)
+                kernel = kernel_of(node.spec, first)
+                static = (t.static_shape for t in node.op.inputs)
+                kernel = checking_shapes(node.spec, kernel, static)
+                kernel = keeping_strings(kernel, node.op.outputs)
+                kernel = sharing_buffers(step, node, kernel)
+                function = node.device.bind(kernel)
+                if node.values is not None:
+                    function = _constant(node)
+                slots = tuple(range(len(node.op.outputs)))
+                instruction = Instruction(function, (), slots, (), node)
+            cells[node] = _Cell(node, instruction)
+        for node, cell in cells.items():
+            for i, (source, index) in enumerate(node.inputs):
+                users = cells[source].users
+                users[0 if source.is_feed else index].append((cell, i))
+            for other in node.control:
+                cells[other].control_users.append(cell)
+        self._cells = cells
+        self._sources = [
+            cell
+            for cell in cells.values()
+            if cell.missing == 0 and (cell.kind != "Feed")
+        ]
+
+    def run(
+        self,
+        fed: Sequence[Any],
+        observers: Sequence[StepObserver] = (),
+        deadline: Deadline | None = None,
+    ) -> Any:
+        """Run once; see `Program.run`."""
+        run = _Run(self, fed, observers, deadline)
+        with np.errstate(all="ignore"):
+            return atomically(run.finish, (), may_defer=False, deadline=deadline)
+
+    @property
+    def cells(self) -> dict[Node, _Cell]:
+        return self._cells
+
+    @property
+    def sources(self) -> list[_Cell]:
+        return self._sources
+
+
+_Ready = tuple[_Cell, Frame, int, list[Any], bool]
+
+
+class _InTurns:
+    """What is ready to run, for somebody who follows it: loops turn by turn.
+
+    What a loop can wait for comes before it; a turn, with the loops inside, before the
+    next one.  The same methods as of the queue that is used otherwise.
+    """
+
+    def __init__(self) -> None:
+        self._heap: list[tuple[tuple[int, ...], int, _Ready]] = []
+        self._count = 0
+        self._frames: dict[Frame, int] = {}
+
+    def __len__(self) -> int:
+        return len(self._heap)
+
+    def append(self, ready: _Ready) -> None:
+        _, frame, iteration, _, _ = ready
+        place: list[int] = []
+        while frame.parent is not None:
+            number = self._frames.setdefault(frame, len(self._frames))
+            place[:0] = number, iteration
+            frame, iteration = frame.parent, frame.parent_iteration
+        self._count += 1
+        heapq.heappush(self._heap, (tuple(place), self._count, ready))
+
+    def popleft(self) -> _Ready:
+        return heapq.heappop(self._heap)[-1]
+
+
+def _turns(frame: Frame, iteration: int) -> Turns:
+    """The loops from the outermost inwards, and the iteration of each."""
+    found = []
+    while frame.parent is not None:
+        found.append((frame.name, iteration))
+        frame, iteration = frame.parent, frame.parent_iteration
+    return tuple(reversed(found))
+
+
+class _Run:
+    """One run of a program: the frames, the queue of what can run, the results."""
+
+    def __init__(
+        self,
+        program: DataflowProgram,
+        fed: Sequence[Any],
+        observers: Sequence[StepObserver],
+        deadline: Deadline | None,
+    ) -> None:
+        self.program = program
+        self.deadline = deadline
+        self.calls = PythonCalls()
+        self.observers = observers
+        self.followers = [o for o in observers if isinstance(o, ValueObserver)]
+        self.watchers = [o for o in observers if isinstance(o, FlowObserver)]
+        self.queue: deque[_Ready] | _InTurns = _InTurns() if self.followers else deque()
+        self.root = Frame(None, 0)
+        self.wanted = {read_reference(edge) for edge in program.step.fetches}
+        self.wanted.update(program.step.fetches)
+        self.results: dict[Edge, Any] = {}
+        for node, value in zip(program.step.feeds.values(), fed, strict=True):
+            self._send(program.cells[node], [value.copy()], False, self.root, 0)
+        for cell in program.sources:
+            self.queue.append((cell, self.root, 0, [], False))
+
+    def finish(self) -> list[Any]:
+        """Run until nothing can run any more, and hand out the fetches."""
+        queue = self.queue
+        while queue or self.calls:
+            if queue:
+                self._execute(*queue.popleft())
+            else:
+                self._end_call()
+        values = []
+        step = self.program.step
+        for tensor, edge in zip(step.fetched, step.fetches, strict=True):
+            value = self.results.get(edge, DEAD)
+            if value is DEAD:
+                index = step.fetches.index(edge)
+                raise errors.InvalidArgumentError(
+                    None,
+                    None,
+                    f"Retval[{index}] does not have value: {edge.node.name}:"
+                    f"{edge.index} is in a branch that was not taken. Fetch what the "
+                    "tf.cond or tf.while_loop returns instead.",
+                ).at(edge.node.op)
+            reference = self.results.get(read_reference(edge), DEAD)
+            value = value if reference is DEAD else reference
+            if isinstance(value, Cell) and carries_cell(read_reference(edge)):
+                values.append(fetch_cell(value, return_names(step)[tensor]))
+            else:
+                values.append(own_copy(value))
+        return values
+
+    def _execute(
+        self, cell: _Cell, frame: Frame, iteration: int, values: list[Any], dead: bool
+    ) -> None:
+        kind = cell.kind
+        if dead and kind != "Merge":
+            if kind == "NextIteration" or (kind == "Exit" and not frame.is_dead):
+                return  # the loop's end is told by the values that leave it
+            results: list[Any] = [DEAD] * len(cell.users)
+        elif kind in ("Plain", "ControlTrigger"):
+            for follower in self.followers:
+                follower.takes(cell.node, values, _turns(frame, iteration))
+            if cell.node.spec.calls_python and self.program.calls_may_wait:
+                self._begin_call(cell, values, frame, iteration)
+                return
+            results = self._compute(cell, values)
+        elif kind == "Switch":
+            pred = self._read(cell, values)[1]
+            if pred.ndim:
+                raise errors.invalid_argument(
+                    "The second input must be a scalar, but it has shape "
+                    f"{shapes.text(pred.shape)}"
+                ).at(cell.node.op)
+            taken = bool(pred)
+            data = values[0]
+            results = [DEAD if taken else data, data if taken else DEAD]
+        elif kind == "Merge":
+            live = [i for i, v in enumerate(values) if v is not None and v is not DEAD]
+            if dead or not live:
+                results = [DEAD, DEAD]
+            else:
+                results = [self._read(cell, values)[live[0]], np.int32(live[0])]
+        else:  # Enter, Exit, NextIteration hand on their input
+            results = [self._read(cell, values)[0]]
+        if self.watchers and not dead and kind not in ("Plain", "ControlTrigger"):
+            handed = [None if value is DEAD else value for value in results]
+            for watcher in self.watchers:
+                watcher.passes(cell.node, handed, _turns(frame, iteration))
+        if kind == "Enter":
+            self._enter(cell, results, frame, iteration)
+        elif kind == "Exit":
+            assert frame.parent is not None  # `frames_of` has checked it
+            self._send(cell, results, dead, frame.parent, frame.parent_iteration)
+        elif kind == "NextIteration":
+            self._begin(frame, iteration + 1)
+            self._send(cell, results, False, frame, iteration + 1)
+        else:
+            is_dead = dead or (kind == "Merge" and results[0] is DEAD)
+            self._send(cell, results, is_dead, frame, iteration)
+
+    def _enter(
+        self, cell: _Cell, results: list[Any], frame: Frame, iteration: int
+    ) -> None:
+        key = iteration, cell.frame_name
+        child = frame.children.get(key)
+        if child is None:
+            child = frame.children[key] = Frame(frame, iteration, cell.frame_name)
+        if results[0] is DEAD and not cell.is_invariant:
+            child.is_dead = True
+        if cell.is_invariant:
+            child.invariants.append((cell, results[0]))
+            for i in range(child.last + 1):
+                self._send(cell, results, results[0] is DEAD, child, i)
+        else:
+            self._send(cell, results, results[0] is DEAD, child, 0)
+
+    def _begin(self, frame: Frame, iteration: int) -> None:
+        """Open an iteration: the loop's constants arrive there too."""
+        if iteration <= frame.last:
+            return
+        frame.last = iteration
+        frame.waiting[iteration] = {}
+        for cell, value in frame.invariants:
+            self._send(cell, [value], value is DEAD, frame, iteration)
+
+    def _read(self, cell: _Cell, values: list[Any]) -> list[Any]:
+        """The values, with variables read where the node wants their value."""
+        for i in cell.reads:
+            if hasattr(values[i], "is_initialized"):
+                values[i] = values[i].value
+        return values
+
+    def _begin_call(
+        self, cell: _Cell, values: list[Any], frame: Frame, iteration: int
+    ) -> None:
+        """Call a function of the user's, which may wait for another, on a thread."""
+        assert cell.instruction is not None
+        for observer in self.observers:
+            observer.before(cell.instruction)
+        tag = cell, frame, iteration
+        self.calls.start(cell.instruction.function, self._read(cell, values), tag)
+
+    def _end_call(self) -> None:
+        """Send on the results of the call that ends next."""
+        (cell, frame, iteration), result, error = self.calls.wait()
+        try:
+            if error is not None:
+                raise error
+            if self.deadline is not None:
+                self.deadline.check()
+            results = [result] if len(cell.users) == 1 else list(result or ())
+            for observer in self.observers:
+                observer.after(cell.instruction, results)
+                observer.release(cell.instruction)
+        except Exception as error:
+            raise_blaming(error, cell.instruction)
+        self._send(cell, results, False, frame, iteration)
+
+    def _compute(self, cell: _Cell, values: list[Any]) -> list[Any]:
+        instruction = cell.instruction
+        assert instruction is not None
+        try:
+            if self.deadline is not None:
+                self.deadline.check()
+            for observer in self.observers:
+                observer.before(instruction)
+            result = instruction.function(*self._read(cell, values))
+            count = len(cell.users)
+            results = [result] if count == 1 else list(result or ())
+            for observer in self.observers:
+                observer.after(instruction, results)
+                observer.release(instruction)
+        except Exception as error:
+            raise_blaming(error, instruction)
+        return results
+
+    def _send(
+        self, cell: _Cell, results: list[Any], dead: bool, frame: Frame, iteration: int
+    ) -> None:
+        """Hand results to the users, and queue those that now have all they need."""
+        waiting = frame.waiting.setdefault(iteration, {})
+        for index, users in enumerate(cell.users):
+            value = results[index]
+            if frame is self.root:
+                edge = Edge(cell.node, index)
+                if edge in self.wanted:
+                    self.results[edge] = value
+            for user, position in users:
+                self._arrive(user, position, value, frame, iteration, waiting, cell)
+        for user in cell.control_users:
+            arrived = waiting.get(user)
+            if arrived is None:
+                arrived = waiting[user] = _Arrived(user)
+            arrived.missing -= 1
+            arrived.is_dead |= dead and user.kind not in _HEEDLESS
+            if arrived.missing == 0:
+                self._queue(user, frame, iteration, waiting)
+        # Only here: while results are handed out, more may arrive in this table.
+        if not waiting and iteration < frame.last:
+            frame.waiting.pop(iteration, None)
+
+    def _arrive(
+        self,
+        user: _Cell,
+        position: int,
+        value: Any,
+        frame: Frame,
+        iteration: int,
+        waiting: dict[_Cell, _Arrived],
+        source: _Cell,
+    ) -> None:
+        arrived = waiting.get(user)
+        if arrived is None:
+            arrived = waiting[user] = _Arrived(user)
+        if user.kind == "Merge":
+            arrived.coming -= 1
+            if arrived.is_live:  # the first live input counts, and no other
+                if arrived.has_fired and not arrived.coming:
+                    waiting.pop(user)
+                return
+            arrived.is_live = value is not DEAD
+        arrived.values[position] = value
+        if user.kind == "Merge":
+            # The first live input fires it; dead ones only when all are dead.  A loop
+            # that begins dead has no other turn.
+            if (
+                value is DEAD
+                and source.kind != "Enter"
+                and any(v is not DEAD for v in arrived.values)
+            ):
+                return
+        elif value is DEAD:
+            arrived.is_dead = True
+        arrived.missing -= 1
+        if arrived.missing == 0:
+            self._queue(user, frame, iteration, waiting)
+
+    def _queue(
+        self, user: _Cell, frame: Frame, iteration: int, waiting: dict[_Cell, _Arrived]
+    ) -> None:
+        arrived = waiting.pop(user)
+        self.queue.append((user, frame, iteration, arrived.values, arrived.is_dead))
+        if user.kind == "Merge" and arrived.coming and not user.is_loop_head:
+            arrived.has_fired = True
+            arrived.values = []
+            waiting[user] = arrived

@@ -1,0 +1,79 @@
+"""Guards: the predicates under which a node of a step runs.
+
+Source: the idea is that of predicated execution (Park and Schlansker, 1991).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tfteach.engine.execute.compile import carries_cell
+from tfteach.engine.plan.step import FORWARDING, Edge, Node
+
+# A predicate and how it must come out.
+Literal = tuple[Edge, bool]
+# What must hold for a node to run; None: it never does.
+Guard = frozenset[Literal] | None
+ALWAYS: frozenset[Literal] = frozenset()
+
+
+class UnstructuredError(Exception):
+    """The step has no such structure: it runs as dataflow."""
+
+
+def kind_of(node: Node) -> str:
+    return "" if node.is_feed else node.op.type.removeprefix("Ref")
+
+
+def predicate_of(edge: Edge) -> Edge:
+    """Where a predicate was computed, behind what only hands it on."""
+    while True:
+        node = edge.node
+        kind = kind_of(node)
+        is_constant = kind == "Enter" and node.spec.is_constant  # type: ignore[attr-defined]
+        hands_on = kind in FORWARDING or kind in ("Switch", "LoopCond") or is_constant
+        if not hands_on or node.control:
+            break
+        if carries_cell(node.inputs[0]):
+            break
+        edge = node.inputs[0]
+    if carries_cell(edge):
+        raise UnstructuredError(f"predicate {edge.node.name} is a variable")
+    return edge
+
+
+def merged(guards: Iterable[Guard]) -> Guard:
+    """When one of several exclusive guards holds.
+
+    Raises:
+      UnstructuredError: that is no conjunction, or two may hold at once.
+    """
+    left = [guard for guard in guards if guard is not None]
+    while len(left) > 1:
+        for i, first in enumerate(left):
+            joint = next((g for g in left[:i] if _differ_in_one(first, g)), None)
+            if joint is not None:
+                left.remove(first)
+                left.remove(joint)
+                left.append(first & joint)
+                break
+        else:
+            raise UnstructuredError("a Merge of inputs that are no two branches")
+    return left[0] if left else None
+
+
+def _differ_in_one(first: frozenset[Literal], second: frozenset[Literal]) -> bool:
+    different = first ^ second
+    return len(different) == 2 and len({edge for edge, _ in different}) == 1
+
+
+def both(first: Guard, second: Guard) -> Guard:
+    """When both guards hold."""
+    if first is None or second is None:
+        return None
+    if not second or second <= first:
+        return first
+    joint = first | second
+    if any((edge, not value) in joint for edge, value in joint):
+        return None
+    return joint

@@ -1,0 +1,205 @@
+"""What makes the blocks of a nested step faster, where the shapes are known.
+
+- A product with the transpose of a matrix that stays the same in all turns of a loop:
+  the transpose is laid out in memory once, before the loop.  If only some columns of
+  the product are used, the others are not computed.
+- Chains of element-wise ops become machine code (fuse_small.py).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from typing import Any, Protocol
+
+import numpy as np
+
+from tfteach.engine.execute.instruction import Instruction
+from tfteach.engine.flow.code_blocks import (
+    Block,
+    Loop,
+    Statement,
+    blocks_of,
+    read_by,
+    read_in,
+    written_in,
+)
+from tfteach.engine.fusion.fuse_small import compile_chains
+from tfteach.engine.plan.step import kernel_of
+from tfteach.framework.numba_loops import is_installed
+from tfteach.framework.shape import Shape, is_full
+
+
+class BlockCompiler(Protocol):
+    """What is needed of the compiler of nested steps.
+
+    Attributes:
+      registers: the initial registers.
+      preset: those that have the same value in every run.
+      shapes: their static shapes.
+      homes: register -> the block that makes it.
+    """
+
+    registers: list[Any]
+    preset: set[int]
+    shapes: dict[int, Shape]
+    homes: dict[int, Block]
+
+    def new_register(self, shape: Shape = None) -> int: ...
+
+
+class LoopCode:
+    """Rewrites the blocks of a step.
+
+    Args:
+      compiler: what has made them.
+      kept: registers that are used after the last statement.
+    """
+
+    def __init__(self, compiler: BlockCompiler, kept: set[int]) -> None:
+        self.compiler = compiler
+        self.shape_of = compiler.shapes.get
+        self.kept = kept
+
+    def improve(self, block: Block) -> None:
+        """Rewrite the block and those in it."""
+        self.lay_out_factors(block)
+        if is_installed():
+            self.compile_chains(block)
+
+    # ---- products with transposed matrices
+
+    def lay_out_factors(self, block: Block) -> None:
+        for statement in list(block.statements):
+            if isinstance(statement, Loop):
+                place = block.statements.index(statement)
+                block.statements[place:place] = self.factors_of(statement, block)
+            for inner in blocks_of(statement):
+                self.lay_out_factors(inner)
+
+    def factors_of(self, loop: Loop, outer: Block) -> list[Instruction]:
+        """What to compute before the loop; changes the loop's body to use it."""
+        changing = {loop.predicate, *written_in(loop)}
+        body = loop.body.statements
+        added: list[Instruction] = []
+        for i, statement in enumerate(body):
+            if not isinstance(statement, Instruction) or not self.suits(statement):
+                continue
+            a, b = statement.inputs
+            if b in changing:
+                continue
+            columns = slice(None)
+            [product] = statement.outputs
+            only = self.only_columns(body, product)
+            if only is not None:
+                place, columns = only
+                [product] = body.pop(place).outputs  # type: ignore[union-attr]
+            rows, depth = self.shape_of(b)  # type: ignore[misc]
+            factor = self.compiler.new_register((depth, len(range(rows)[columns])))  # type: ignore[arg-type]
+            self.compiler.homes[factor] = outer
+            added.append(
+                Instruction(
+                    lambda b, columns=columns: np.ascontiguousarray(b[columns].T),
+                    (b,),
+                    (factor,),
+                    (),
+                    statement.node,
+                )
+            )
+            spec = statement.node.spec
+            plain = type(spec)(transpose_a=spec.transpose_a)  # type: ignore[attr-defined]
+            kernel = kernel_of(plain, statement.node.device.xp)
+            body[i] = statement._replace(
+                function=kernel, inputs=(a, factor), outputs=(product,)
+            )
+        return added
+
+    def suits(self, instruction: Instruction) -> bool:
+        """Whether it is a product of known shape with a transposed matrix."""
+        node = instruction.node
+        return (
+            node.op.type == "MatMul"
+            and len(instruction.inputs) == 2
+            and node.spec.transpose_b  # type: ignore[attr-defined]
+            and node.device.xp is np
+            and node.op.outputs[0].dtype.numpy_dtype.kind == "f"
+            and all(is_full(self.shape_of(slot)) for slot in instruction.inputs)
+        )
+
+    def only_columns(
+        self, statements: list[Statement], product: int
+    ) -> tuple[int, slice] | None:
+        """The place and columns of a Slice that alone uses the product."""
+        users = [i for i, s in enumerate(statements) if product in read_in(s)]
+        if len(users) != 1 or product in self.kept:
+            return None
+        user = statements[users[0]]
+        if not isinstance(user, Instruction) or user.node.op.type != "Slice":
+            return None
+        begin, size = (
+            self.compiler.registers[slot] if slot in self.compiler.preset else None
+            for slot in user.inputs[1:]
+        )
+        rows, _ = self.shape_of(product)  # type: ignore[misc]
+        if begin is None or size is None or begin[0] != 0 or size[0] not in (-1, rows):
+            return None
+        end = None if size[1] == -1 else int(begin[1] + size[1])
+        return users[0], slice(int(begin[1]), end)
+
+    # ---- chains
+
+    def compile_chains(self, block: Block) -> None:
+        users: dict[int, set[int]] = {}
+        self.note_users(block, users, itertools.count())
+        self.compile_runs(block, users, itertools.count())
+
+    def note_users(
+        self, block: Block, users: dict[int, set[int]], numbers: Iterator[int]
+    ) -> None:
+        """For each register, the numbers of the runs of instructions that read it."""
+        for run in _runs_of(block):
+            number = next(numbers)
+            for statement in run:
+                for slot in read_by(statement):
+                    users.setdefault(slot, set()).add(number)
+                for inner in blocks_of(statement):
+                    self.note_users(inner, users, numbers)
+
+    def compile_runs(
+        self, block: Block, users: dict[int, set[int]], numbers: Iterator[int]
+    ) -> None:
+        found: list[Statement] = []
+        for run in _runs_of(block):
+            number = next(numbers)
+            if not isinstance(run[0], Instruction):
+                [statement] = run
+                for inner in blocks_of(statement):
+                    self.compile_runs(inner, users, numbers)
+                found.append(statement)
+                continue
+            code: list[Any] = run
+            keep = self.kept | {
+                slot
+                for instruction in code
+                for slot in instruction.outputs
+                if users.get(slot, set()) - {number}
+            }
+            for instruction in compile_chains(
+                code, self.shape_of, keep, self.compiler.new_register
+            ):
+                for slot in instruction.outputs:
+                    self.compiler.homes.setdefault(slot, block)
+                found.append(instruction)
+        block.statements = found
+
+
+def _runs_of(block: Block) -> list[list[Statement]]:
+    """Instructions that follow one another, and each other statement by itself."""
+    runs: list[list[Statement]] = []
+    for statement in block.statements:
+        is_plain = isinstance(statement, Instruction)
+        if runs and is_plain and isinstance(runs[-1][-1], Instruction):
+            runs[-1].append(statement)
+        else:
+            runs.append([statement])
+    return runs

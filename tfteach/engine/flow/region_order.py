@@ -1,0 +1,136 @@
+"""In which order the units of a region run: those of one branch stand together."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+from typing import TYPE_CHECKING
+
+from tfteach.engine.flow.guards import ALWAYS, Guard, Literal, kind_of
+from tfteach.engine.flow.regions import Entry, Region
+from tfteach.engine.plan.step import Node, writes
+
+if TYPE_CHECKING:
+    from tfteach.engine.flow.structured_control_flow import Recovery
+
+
+Key = tuple[int, bool, int]
+
+
+class Schedule:
+    """Puts the units of a region into an order that seldom changes the branch."""
+
+    def __init__(
+        self, recovery: Recovery, region: Region, order: list[Node | Region]
+    ) -> None:
+        self.recovery = recovery
+        self.region = region
+        self.rank = {unit: i for i, unit in enumerate(order)}
+        self.ready: dict[Guard, list[tuple[bool, int, Node | Region | Entry]]] = {}
+        self._pending = 0
+        # Which branch is next; keys that no longer hold are replaced when they come up.
+        self._branches: list[tuple[Key, int, Guard]] = []
+        self._queued: dict[Guard, Key] = {}
+        self._numbers = itertools.count()
+
+    def run(self) -> list[tuple[Node | Region | Entry, tuple[Literal, ...]]]:
+        recovery, region = self.recovery, self.region
+        waiting: dict[Node | Region | Entry, int] = {}
+        users: dict[Node | Region, list[Node | Region | Entry]] = {}
+        entries: dict[Node, list[Entry]] = {}
+        for unit in self.rank:
+            sources = recovery.sources(unit, region)
+            waiting[unit] = len(sources)
+            if self.is_branch_merge(unit):
+                assert isinstance(unit, Node)
+                entries[unit] = [Entry(unit, i) for i in range(len(unit.inputs))]
+                waiting[unit] = len(unit.inputs)
+                for entry in entries[unit]:
+                    own = {recovery.owner(unit.inputs[entry.number].node, region)}
+                    own.update(recovery.owner(other, region) for other in unit.control)
+                    own &= sources
+                    waiting[entry] = len(own)
+                    for source in own:
+                        users.setdefault(source, []).append(entry)  # type: ignore[arg-type]
+            else:
+                for source in sources:
+                    users.setdefault(source, []).append(unit)
+        for thing, count in waiting.items():
+            if not count:
+                self.push(thing)
+        order: list[tuple[Node | Region | Entry, tuple[Literal, ...]]] = []
+        current: Guard = ALWAYS
+        while self._pending:
+            current = self.choose(current)
+            _, _, thing = heapq.heappop(self.ready[current])
+            self._pending -= 1
+            if current is not None:
+                order.append((thing, self.sorted_guard(current)))
+            following = (
+                [thing.merge] if isinstance(thing, Entry) else users.get(thing, ())
+            )
+            for user in following:
+                waiting[user] -= 1
+                if not waiting[user]:
+                    self.push(user)
+        return order
+
+    def is_branch_merge(self, unit: Node | Region) -> bool:
+        return (
+            isinstance(unit, Node)
+            and kind_of(unit) == "Merge"
+            and not any(v.merge is unit for v in self.region.variables)
+        )
+
+    def guard_of(self, thing: Node | Region | Entry) -> Guard:
+        if isinstance(thing, Entry):
+            merge = thing.merge
+            return self.recovery.edge_guard(merge.inputs[thing.number], self.region)
+        return self.recovery.guards[thing]
+
+    def push(self, thing: Node | Region | Entry) -> None:
+        unit = thing.merge if isinstance(thing, Entry) else thing
+        is_write = isinstance(thing, Node) and writes(thing)
+        number = thing.number if isinstance(thing, Entry) else 0
+        guard = self.guard_of(thing)
+        heap = self.ready.setdefault(guard, [])
+        heapq.heappush(heap, (is_write, self.rank[unit] * 1000 + number, thing))
+        self._pending += 1
+        self._queue(guard)
+
+    def choose(self, current: Guard) -> Guard:
+        """Go on in this branch; else finish what is outside; else the next branch."""
+        heap = self.ready.get(current)
+        always = self.ready.get(ALWAYS)
+        if heap and current != ALWAYS and not heap[0][0]:
+            return current
+        if always and not always[0][0]:
+            return ALWAYS
+        while True:
+            key, _, guard = self._branches[0]
+            if self.ready[guard] and self._key(guard) == key:
+                return guard
+            heapq.heappop(self._branches)
+            if self._queued.get(guard) == key:
+                del self._queued[guard]
+                if self.ready[guard]:
+                    self._queue(guard)
+
+    def _queue(self, guard: Guard) -> None:
+        key = self._key(guard)
+        if self._queued.get(guard) != key:
+            self._queued[guard] = key
+            heapq.heappush(self._branches, (key, next(self._numbers), guard))
+
+    def _key(self, guard: Guard) -> Key:
+        """The order among branches: outside the loop's condition, then inside."""
+        predicate = self.region.predicate
+        decided = next((v for e, v in guard or () if e == predicate), None)
+        is_write, rank, _ = self.ready[guard][0]
+        return (None, True, False).index(decided), is_write, rank
+
+    def sorted_guard(self, guard: frozenset[Literal]) -> tuple[Literal, ...]:
+        position = self.recovery.position
+        return tuple(
+            sorted(guard, key=lambda item: (position[item[0].node], item[0][1]))
+        )

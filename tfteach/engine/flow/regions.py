@@ -1,0 +1,68 @@
+"""What the structure of a step is made of: regions of units under guards."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tfteach.engine.flow.frames import Path
+from tfteach.engine.flow.guards import ALWAYS, Literal
+from tfteach.engine.plan.step import Edge, Node
+
+
+class Variable(NamedTuple):
+    """A loop variable: where it starts, what holds it, its value for the next turn."""
+
+    merge: Node
+    enter: Edge
+    next: Edge
+
+
+class Entry(NamedTuple):
+    """One input of a Merge, handed on where the guard of that input holds."""
+
+    merge: Node
+    number: int
+
+
+class Unit(NamedTuple):
+    """Something to run, and the predicates it stands under, outer ones first."""
+
+    thing: Node | Entry | Region
+    guard: tuple[Literal, ...]
+
+
+class Region:
+    """A loop, or the step itself, as ordered units.
+
+    Attributes:
+      path: the frames it is in; () for the step.
+      before: what runs first; in a loop in every turn, to decide whether to go on.
+      predicate: whether the loop goes on.
+      body: what runs if so.
+      after: what runs once it does not.
+      variables: of the loop.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.before: list[Unit] = []
+        self.body: list[Unit] = []
+        self.after: list[Unit] = []
+        self.predicate: Edge | None = None
+        self.variables: list[Variable] = []
+        self.members: list[Node] = []
+        self.children: list[Region] = []
+        self.enters: list[Node] = []
+        # What holds wherever the loop runs at all, and what branches in it decided on.
+        self.context: frozenset[Literal] = ALWAYS
+        self.eliminated: set[Edge] = set()
+
+    def __repr__(self) -> str:
+        return f"<Region {'/'.join(self.path)}>"
+
+
+class Recovered(NamedTuple):
+    """The step's outermost region, and the nodes in it whose values are needed."""
+
+    root: Region
+    alive: set[Node]

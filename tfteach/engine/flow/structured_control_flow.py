@@ -1,0 +1,347 @@
+"""Loops and branches of a step, found again in its frames, Switches and Merges.
+
+A node runs under a guard: the predicates that must have come out a certain way for its
+inputs to be alive.  Switch adds a predicate to the guard, Merge takes one away.  A loop
+is one unit of the region around it; what in it runs while the loop goes on is its body.
+Source: core/graph/control_flow.cc (frames).
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Iterable
+
+from tfteach.engine.flow.frames import Path, frames_of, path_behind
+from tfteach.engine.flow.guards import (
+    ALWAYS,
+    Guard,
+    UnstructuredError,
+    both,
+    kind_of,
+    merged,
+    predicate_of,
+)
+from tfteach.engine.flow.region_order import Schedule
+from tfteach.engine.flow.regions import Recovered, Region, Unit, Variable
+from tfteach.engine.optimize.remove_dead import grouped
+from tfteach.engine.plan.step import Edge, Node, Step, writes
+
+# Deeper nesting than Python's compiler takes.
+MAX_LOOPS, MAX_GUARD = 15, 40
+
+
+def recover(step: Step) -> Recovered:
+    """Find the loops and branches of a step.
+
+    Raises:
+      UnstructuredError: it has none of a kind that nested programs can express.
+    """
+    return Recovery(step).run()
+
+
+class Recovery:
+    def __init__(self, step: Step) -> None:
+        self.step = step
+        self.paths = frames_of(step)
+        self.guards: dict[Node | Region, Guard] = {}
+        self.position: dict[Node, int] = {}
+        self.regions: dict[Path, Region] = {(): Region(())}
+        self.loop_of: dict[Node, Region] = {}  # Exit -> the loop it leaves
+
+    def run(self) -> Recovered:
+        root = self.regions[()]
+        for position, node in enumerate(self.step.nodes):
+            self.position[node] = position
+            path = self.paths.get(node)
+            if path is None:
+                raise UnstructuredError(f"{node.name} waits for itself")
+            region = self.region(path)
+            region.members.append(node)
+            if kind_of(node) == "Enter":
+                self.region(path_behind(node, path)).enters.append(node)
+            elif kind_of(node) == "Exit":
+                self.loop_of[node] = region
+        for number, node in enumerate(reversed(self.step.feeds.values())):
+            self.position[node] = -1 - number
+            self.guards[node] = ALWAYS
+        self.find_guards(root)
+        for edge in self.step.fetches:
+            if path_behind(edge.node, self.paths.get(edge.node, ())):
+                raise UnstructuredError("a fetch from inside a loop")
+            if self.edge_guard(edge, root) != ALWAYS:
+                raise UnstructuredError("a fetch from a branch")
+        alive = self.find_alive()
+        self.schedule(root)
+        return Recovered(root, alive)
+
+    def region(self, path: Path) -> Region:
+        found = self.regions.get(path)
+        if found is None:
+            if len(path) > MAX_LOOPS:
+                raise UnstructuredError("loops nested too deeply")
+            found = self.regions[path] = Region(path)
+            self.region(path[:-1]).children.append(found)
+        return found
+
+    # ---- which nodes run when
+
+    def owner(self, node: Node, region: Region) -> Node | Region | None:
+        """What computes `node` in the region; None if that is outside of it."""
+        loop = self.loop_of.get(node)
+        if loop is not None and loop is not region and loop in region.children:
+            return loop
+        return node if self.paths.get(node, ()) == region.path else None
+
+    def sources(self, unit: Node | Region, region: Region) -> set[Node | Region]:
+        """What in the same region must run before."""
+        found: set[Node | Region | None] = set()
+        if isinstance(unit, Region):
+            found.update(unit.enters)
+        else:
+            edges: Iterable[Edge] = unit.inputs
+            if kind_of(unit) == "Merge":
+                edges = (e for e in edges if kind_of(e.node) != "NextIteration")
+            found.update(self.owner(edge.node, region) for edge in edges)
+            found.update(self.owner(other, region) for other in unit.control)
+        found.difference_update((None, *self.step.feeds.values()))
+        return found  # type: ignore[return-value]
+
+    def edge_guard(self, edge: Edge, region: Region) -> Guard:
+        node, index = edge
+        owner = self.owner(node, region)
+        if owner is None and not node.is_feed:
+            return ALWAYS  # an Enter: what the loop as a whole waits for
+        guard = self.guards[node if owner is None else owner]
+        if kind_of(node) == "Switch":
+            predicate, outcome = predicate_of(node.inputs[1]), index == 1
+            if (predicate, outcome) in region.context:
+                return guard
+            if (predicate, not outcome) in region.context:
+                return None
+            return both(guard, frozenset([(predicate, outcome)]))
+        return guard
+
+    def find_guards(self, region: Region) -> None:
+        units: list[Node | Region] = [*region.members, *region.children]
+        for unit in self.ordered(units, region):
+            if isinstance(unit, Region):
+                guard = self.guards[unit] = self.loop_guard(unit)
+                unit.context = region.context | (guard or ALWAYS)
+                self.find_guards(unit)
+            else:
+                self.guards[unit] = self.node_guard(unit, region)
+        if region.path:
+            self.check_loop(region)
+
+    def node_guard(self, node: Node, region: Region) -> Guard:
+        kind = kind_of(node)
+        if kind == "ControlTrigger":
+            return ALWAYS
+        if kind == "Merge":
+            if any(kind_of(source) == "NextIteration" for source, _ in node.inputs):
+                return self.add_variable(node, region)
+            guards = [self.edge_guard(edge, region) for edge in node.inputs]
+            guard = merged(guards)
+            region.eliminated.update(
+                edge for g in guards for edge, _ in (g or ()) if g and guard is not None
+                and not any(edge == kept for kept, _ in guard)
+            )  # fmt: skip
+            return guard
+        guard = ALWAYS
+        for edge in node.inputs:
+            guard = both(guard, self.edge_guard(edge, region))
+        for other in node.control:
+            owner = self.owner(other, region)
+            if owner is not None:
+                guard = both(guard, self.guards[owner])
+        if kind == "LoopCond":
+            if region.predicate is not None or not region.path:
+                raise UnstructuredError("a loop with several conditions")
+            if guard != ALWAYS:
+                raise UnstructuredError("a condition that depends on a branch")
+            region.predicate = predicate_of(Edge(node, 0))
+        if guard is not None and len(guard) > MAX_GUARD:
+            raise UnstructuredError("branches nested too deeply")
+        return guard
+
+    def add_variable(self, node: Node, region: Region) -> Guard:
+        enters = [e for e in node.inputs if kind_of(e.node) == "Enter"]
+        turns = [e for e in node.inputs if kind_of(e.node) == "NextIteration"]
+        if len(enters) != 1 or len(turns) != 1 or len(node.inputs) != 2:
+            raise UnstructuredError(f"Merge {node.name} is no loop variable")
+        if enters[0].node.spec.is_constant:  # type: ignore[attr-defined]
+            raise UnstructuredError("a loop variable that enters as a constant")
+        region.variables.append(Variable(node, enters[0], turns[0].node.inputs[0]))
+        return ALWAYS
+
+    def loop_guard(self, loop: Region) -> Guard:
+        """The loop runs if what enters it is alive; all of that at once, or none."""
+        entering = {node for node in loop.enters if not node.spec.is_constant}  # type: ignore[attr-defined]
+        guards = {self.guards[node] for node in entering}
+        if len(guards) != 1:
+            raise UnstructuredError("loop variables of different branches")
+        guard = guards.pop()
+        if guard is None:
+            return None
+        for node in loop.enters:
+            own = self.guards[node]
+            if own is None or not own <= guard:
+                raise UnstructuredError("a constant of another branch than its loop")
+        return guard
+
+    def check_loop(self, loop: Region) -> None:
+        predicate = loop.predicate
+        if predicate is None or not loop.variables:
+            raise UnstructuredError("a loop without a condition")
+        if predicate in loop.eliminated:
+            raise UnstructuredError("a Merge of the loop's turns and its end")
+        entering = {variable.enter.node for variable in loop.variables}
+        for enter in loop.enters:
+            if enter not in entering and not enter.spec.is_constant:  # type: ignore[attr-defined]
+                raise UnstructuredError(f"{enter.name} is in the first turn only")
+        goes_on, ends = frozenset([(predicate, True)]), frozenset([(predicate, False)])
+        for node in loop.members:
+            kind, guard = kind_of(node), self.guards[node]
+            if kind == "NextIteration" and guard != goes_on:
+                raise UnstructuredError(f"{node.name} is not in every turn")
+            if kind == "Exit" and guard != ends:
+                raise UnstructuredError(f"{node.name} is not at the loop's end")
+            before = [*node.control]
+            if not any(v.merge is node for v in loop.variables):
+                before += [edge.node for edge in node.inputs]
+            if not entering.isdisjoint(before):
+                raise UnstructuredError(f"{node.name} is in the first turn only")
+
+    # ---- which nodes are needed
+
+    def find_alive(self) -> set[Node]:
+        """As `remove_dead`, with what decides whether the needed nodes run."""
+        alive: set[Node] = set()
+        seen: set[Node] = set()
+        needed = [edge.node for edge in self.step.fetches]
+        needed += [node for node in self.step.nodes if self.has_effect(node)]
+        needed += grouped(self.step.targets)
+        waited: list[Node] = []
+        while needed or waited:
+            if needed:
+                node = needed.pop()
+                if node in alive or (
+                    not node.is_feed and self.guards.get(node, ALWAYS) is None
+                ):
+                    continue
+                alive.add(node)
+                taken = self.taken(node)
+                needed += taken
+                needed += self.deciding(node)
+                waited += [source for source, _ in node.inputs if source not in taken]
+                waited += node.control
+                continue
+            node = waited.pop()
+            if node in seen or node.is_feed:
+                continue
+            if node.values is not None and not node.inputs:
+                continue
+            seen.add(node)
+            if self.is_needless(node):
+                waited += [*node.control, *(source for source, _ in node.inputs)]
+            else:
+                needed.append(node)
+        return alive
+
+    def has_effect(self, node: Node) -> bool:
+        """Whether the node runs, whoever wants its value; a failing check counts."""
+        if node.spec.is_stateful:
+            return node.values is None and node not in self.step.histories
+        return kind_of(node) == "Switch" and node.op.inputs[1].static_shape != ()
+
+    def taken(self, node: Node) -> list[Node]:
+        """The nodes whose values `node` takes, or whose effects it looks at."""
+        if node.values is not None:
+            return []
+        index = self.step.forwards.get(node)
+        if index is not None:
+            return [node.inputs[index].node]
+        others = self.step.histories.get(node, ())
+        return [*(source for source, _ in node.inputs), *others]
+
+    def is_needless(self, node: Node) -> bool:
+        """Whether a node that is only waited for need not run itself."""
+        return (
+            node.spec.is_foldable
+            or not node.op.outputs
+            or kind_of(node) in _FLOW
+            or node.values is not None
+            or node in self.step.histories
+        )
+
+    def deciding(self, node: Node) -> list[Node]:
+        """The nodes whose values say whether, and how often, `node` runs."""
+        found = [edge.node for edge, _ in self.guards.get(node) or ()]
+        path = self.paths.get(node, ())
+        for depth in range(len(path)):
+            loop = self.regions[path[: depth + 1]]
+            assert loop.predicate is not None
+            found.append(loop.predicate.node)
+            found += [edge.node for edge, _ in self.guards[loop] or ()]
+        if kind_of(node) == "Merge":
+            region = self.regions[path]
+            for edge in node.inputs:
+                if kind_of(edge.node) != "NextIteration":
+                    guard = self.edge_guard(edge, region)
+                    found += [edge.node for edge, _ in guard or ()]
+        return found
+
+    # ---- in which order
+
+    def place_of(self, unit: Node | Region) -> tuple[bool, int]:
+        if isinstance(unit, Region):
+            return False, max(self.position[node] for node in unit.enters)
+        return writes(unit), self.position[unit]
+
+    def ordered(
+        self, units: list[Node | Region], region: Region
+    ) -> list[Node | Region]:
+        """A topological order, reads before writes where both are legal."""
+        waiting: dict[Node | Region, int] = {}
+        users: dict[Node | Region, list[Node | Region]] = {}
+        for unit in units:
+            sources = self.sources(unit, region)
+            waiting[unit] = len(sources)
+            for source in sources:
+                users.setdefault(source, []).append(unit)
+        ready = [(self.place_of(u), id(u), u) for u in units if not waiting[u]]
+        heapq.heapify(ready)
+        order: list[Node | Region] = []
+        while ready:
+            unit = heapq.heappop(ready)[-1]
+            order.append(unit)
+            for user in users.get(unit, ()):
+                waiting[user] -= 1
+                if not waiting[user]:
+                    heapq.heappush(ready, (self.place_of(user), id(user), user))
+        if len(order) != len(units):
+            raise UnstructuredError(f"loops of {region} feed each other")
+        return order
+
+    def schedule(self, region: Region) -> None:
+        """Order the units so that those of one branch stand together."""
+        for child in region.children:
+            self.schedule(child)
+        order = self.ordered([*region.members, *region.children], region)
+        sections = {None: region.before, True: region.body, False: region.after}
+        latest = 0
+        for thing, guard in Schedule(self, region, order).run():
+            if isinstance(thing, Node) and kind_of(thing) == "ControlTrigger":
+                continue  # it has nothing to do, whatever became of what it waits for
+            decided = next((v for edge, v in guard if edge == region.predicate), None)
+            section = (None, True, False).index(decided)
+            if section < latest:
+                raise UnstructuredError("what decides on a turn depends on the turn")
+            latest = section
+            rest = tuple(item for item in guard if item[0] != region.predicate)
+            sections[decided].append(Unit(thing, rest))
+
+
+_FLOW = frozenset(
+    ("Switch", "Merge", "Enter", "Exit", "NextIteration", "LoopCond", "ControlTrigger")
+)

@@ -1,0 +1,1 @@
+"""Chains of element-wise ops as one pass over memory."""

@@ -1,0 +1,332 @@
+"""Chains of element-wise ops over large arrays, block by block.
+
+An array of 40 MB does not fit the cache: each op of a chain fetches it from memory and
+writes it back.  Taken in blocks of 1 MB or so, only the first op reads from memory
+and only results that are needed are written there.  Blocks do not touch each other, and
+NumPy holds no lock while it computes: the cores share them.
+NumExpr works this way too.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from tfteach.engine.execute.instruction import Chain, Instruction
+from tfteach.engine.execute.kernel_errors import raise_blaming
+from tfteach.engine.fusion.numba_chains import Form, MachineCode
+from tfteach.engine.plan.step import writes
+from tfteach.framework import large_array_pool
+from tfteach.framework import shape as shapes
+from tfteach.framework.numba_loops import Loop
+from tfteach.framework.shape import Shape
+from tfteach.framework.threads import share, thread_count
+
+# Elements of a block: with the argument and the result of an op it fits the second
+# cache.  Smaller, and threads mostly hand the interpreter's lock to each other.
+BLOCK = 1 << 16
+# With fewer elements, arrays may stay in the last cache, where NumPy's whole arrays are
+# as fast: with 32 MB of it, blocks were slower below 2 M elements (20 ops) or 4 M (3).
+MIN_ELEMENTS = 1 << 22
+# Each result is copied from its blocks; that costs about as much as two ops save.  With
+# a second thread two ops are worth it; one alone waits for the memory, not the cores.
+MIN_PARTS_PER_RESULT = 4
+
+# Expressions that are one operator, and what it is called as a function.
+_ARITHMETIC = re.compile(r"(\{\d\}) ([-+*/]) (\{\d\})")
+_UFUNCS = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide}
+
+_numbers = itertools.count()
+
+
+class _Group:
+    """Instructions that may run together, and the shape of what they make."""
+
+    def __init__(self, shape: Shape) -> None:
+        self.shape = shape
+        self.parts: list[tuple[int, Instruction]] = []
+
+
+def fuse(
+    code: Sequence[Instruction], shape_of: Callable[[int], Shape], keep: set[int]
+) -> list[Instruction]:
+    """The same instructions, chains of element-wise ones as one each.
+
+    Args:
+      code: in the order of running; what they free is not looked at.
+      shape_of: the static shape of a register.
+      keep: registers that are used after the last instruction.
+    """
+    if not any(_is_candidate(instruction, shape_of) for instruction in code):
+        return list(code)
+    return Fuser(code, shape_of, keep).run()
+
+
+def _is_candidate(instruction: Instruction, shape_of: Callable[[int], Shape]) -> bool:
+    if not instruction.is_elementwise:
+        return False
+    shape = shape_of(instruction.outputs[0])
+    return not shapes.is_full(shape) or math.prod(shape) >= MIN_ELEMENTS  # type: ignore[arg-type]
+
+
+class Fuser:
+    """Gathers neighbours into groups, and puts a fused instruction in their place."""
+
+    max_parts: float = math.inf
+
+    def __init__(
+        self,
+        code: Sequence[Instruction],
+        shape_of: Callable[[int], Shape],
+        keep: set[int],
+    ) -> None:
+        self.code = code
+        self.shape_of = shape_of
+        self.keep = keep
+        self.made_by: dict[int, _Group] = {}  # of the open groups
+        self.open: dict[_Group, None] = {}
+        self.result: list[Instruction] = []
+        self.uses: dict[int, set[int]] = {}
+        for i, instruction in enumerate(code):
+            for slot in instruction.inputs:
+                self.uses.setdefault(slot, set()).add(i)
+
+    def run(self) -> list[Instruction]:
+        for i, instruction in enumerate(self.code):
+            found = (self.made_by.get(slot) for slot in instruction.inputs)
+            sources = dict.fromkeys(group for group in found if group is not None)
+            if self.is_candidate(instruction):
+                self.join(i, instruction, list(sources))
+                continue
+            # An update works in place only if nobody holds what it changes.
+            changes = writes(instruction.node) and not instruction.is_read
+            for group in list(self.open) if changes else sources:
+                self.close(group)
+            self.result.append(instruction)
+        for group in list(self.open):
+            self.close(group)
+        return self.result
+
+    def is_candidate(self, instruction: Instruction) -> bool:
+        """Whether it may be a part of a fused one."""
+        return _is_candidate(instruction, self.shape_of)
+
+    def join(self, i: int, instruction: Instruction, sources: list[_Group]) -> None:
+        shape = self.shape_of(instruction.outputs[0])
+        joined = _Group(shape)
+        for group in sources:
+            size = len(joined.parts) + len(group.parts)
+            if group.shape == shape and size < self.max_parts:
+                joined.parts += group.parts
+                del self.open[group]
+            else:
+                self.close(group)
+        joined.parts.append((i, instruction))
+        joined.parts.sort(key=lambda part: part[0])
+        self.open[joined] = None
+        for _, part in joined.parts:
+            self.made_by[part.outputs[0]] = joined
+
+    def close(self, group: _Group) -> None:
+        if group not in self.open:
+            return
+        del self.open[group]
+        inside = {i for i, _ in group.parts}
+        parts = [part for _, part in group.parts]
+        made = [part.outputs[0] for part in parts]
+        for slot in made:
+            del self.made_by[slot]
+        outputs = tuple(
+            slot
+            for slot in made
+            if slot in self.keep or not self.uses.get(slot, set()) or
+            not self.uses[slot] <= inside
+        )  # fmt: skip
+        taken = (slot for part in parts for slot in part.inputs)
+        inputs = tuple(dict.fromkeys(s for s in taken if s not in made))
+        fused = self.fused(Chain(tuple(parts), inputs, outputs), group.shape)
+        self.result += parts if fused is None else [fused]
+
+    def fused(self, chain: Chain, shape: Shape) -> Instruction | None:
+        """The chain as one instruction, or None if it is better off in parts."""
+        least = MIN_PARTS_PER_RESULT / min(2, thread_count())
+        if len(chain.parts) < least * len(chain.outputs):
+            return None
+        return chain.as_one(FusedKernel(chain, shapes.is_full(shape)))
+
+
+class FusedKernel:
+    """Several element-wise kernels as one.
+
+    Args:
+      chain: what it stands for; a single output is returned bare.
+      is_known: that each part's result has the same known shape.
+    """
+
+    def __init__(self, chain: Chain, is_known: bool) -> None:
+        self.parts, inputs, outputs = chain
+        self._is_known = is_known
+        self._inputs = inputs
+        self._outputs = outputs
+        self._file = f"<tfteach chain {next(_numbers)}>"
+        self._function: Callable[..., Any] | None = None
+        self._machine_code = MachineCode(chain)
+        behind: dict[int, set[int]] = {slot: {i} for i, slot in enumerate(inputs)}
+        for part in self.parts:
+            behind[part.outputs[0]] = set().union(*(behind[s] for s in part.inputs))
+        # For each output the numbers of the arguments that it depends on.
+        self._behind = [behind[slot] for slot in outputs]
+
+    def __call__(self, *arrays: Any) -> Any:
+        if self._function is None:
+            self._function = self._compile()
+        try:
+            results = self._by_blocks(arrays)
+            if results is None:
+                results = self._function(*arrays)
+        except Exception as error:
+            raise_blaming(error, self._part_of(error))
+        assert results is not None
+        return results if len(self._outputs) > 1 else results[0]
+
+    def _by_blocks(self, arrays: Sequence[Any]) -> Sequence[Any] | None:
+        """The results made block by block; None if the arrays are not made for it."""
+        if max(array.size for array in arrays) < MIN_ELEMENTS:
+            return None
+        try:
+            shape = np.broadcast_shapes(*{array.shape for array in arrays})
+        except ValueError:  # the op where they meet will say so
+            return None
+        is_whole = [array.shape == shape for array in arrays]
+        if not all(any(is_whole[i] for i in behind) for behind in self._behind):
+            return None
+        blocks = _flat_blocks(arrays, is_whole) or _row_blocks(arrays, is_whole, shape)
+        if blocks is None or self._function is None:
+            return None
+        is_flat, pieces_of = blocks
+        forms: list[Form] = ["whole" if whole else "number" for whole in is_whole]
+        loop = self._machine_code.loop(forms) if is_flat else None
+        if loop is not None:
+            results = [
+                large_array_pool.empty(shape, dtype)
+                for dtype in self._machine_code.made
+            ]
+            targets = [result.reshape(-1) for result in results]
+            share(list(pieces_of), lambda some: _run_loop(loop, some, targets))
+            return results
+        first = next(pieces_of)
+        made = self._function(*first[2])
+        results = [large_array_pool.empty(shape, piece.dtype) for piece in made]
+        targets = [r.reshape(-1) if is_flat else r for r in results]
+        _store(made, targets, first[0], first[1])
+        share(list(pieces_of), lambda some: self._run_blocks(some, targets))
+        return results
+
+    def _run_blocks(self, some: Sequence[_Block], targets: Sequence[Any]) -> None:
+        assert self._function is not None
+        for start, stop, pieces in some:
+            _store(self._function(*pieces), targets, start, stop)
+
+    def _compile(self) -> Callable[..., Any]:
+        namespace: dict[str, Any] = {u.__name__: u for u in _UFUNCS.values()}
+        names = {slot: f"a{i}" for i, slot in enumerate(self._inputs)}
+        last = {slot: i for i, p in enumerate(self.parts) for slot in p.inputs}
+        stays = {*self._inputs, *self._outputs}
+        own: set[int] = set()  # what arithmetic made: no other name stands for it
+        free: list[str] = []
+        made = itertools.count()
+        lines = [f"def chain({', '.join(names.values())}):"]
+        for i, part in enumerate(self.parts):
+            taken = [names[slot] for slot in part.inputs]
+            dying = {slot for slot in part.inputs if last[slot] == i} - stays
+            operator = self._arithmetic(part)
+            place = next((slot for slot in dying & own if operator), None)
+            free += [names[slot] for slot in dying if slot != place]
+            if operator and place is not None:
+                name, (x, sign, y) = names[place], operator.groups()
+                operands = f"{x}, {y}".format(*taken)
+                value = f"{_UFUNCS[sign].__name__}({operands}, out={name})"
+            else:
+                name = free.pop() if free else f"v{next(made)}"
+                if part.expression is not None:
+                    value = part.expression.format(*taken)
+                else:
+                    namespace[f"f{i}"] = part.function
+                    value = f"f{i}({', '.join(taken)})"
+            if operator:
+                own.add(part.outputs[0])
+            names[part.outputs[0]] = name
+            lines.append(f" {name} = {value}")
+        lines.append(f" return {', '.join(names[slot] for slot in self._outputs)},")
+        exec(compile("\n".join(lines), self._file, "exec"), namespace)
+        return namespace["chain"]  # type: ignore[no-any-return]
+
+    def _arithmetic(self, part: Instruction) -> re.Match[str] | None:
+        """Its operands and operator, if the result may replace an operand in memory.
+
+        Writing where the operand lay takes two thirds of the time of writing elsewhere.
+        """
+        dtype = part.node.op.outputs[0].dtype.numpy_dtype
+        if not self._is_known or dtype.kind != "f":
+            return None
+        return _ARITHMETIC.fullmatch(part.expression or "")
+
+    def _part_of(self, error: BaseException) -> Instruction:
+        trace = error.__traceback__
+        while trace is not None:
+            if trace.tb_frame.f_code.co_filename == self._file:
+                return self.parts[min(trace.tb_lineno - 2, len(self.parts) - 1)]
+            trace = trace.tb_next
+        return self.parts[-1]
+
+
+def _run_loop(loop: Loop, some: Sequence[_Block], targets: Sequence[Any]) -> None:
+    for start, stop, pieces in some:
+        numbers = (piece if piece.ndim else piece[()] for piece in pieces)
+        loop(*numbers, *(target[start:stop] for target in targets))
+
+
+def _store(made: Any, targets: Sequence[Any], start: int, stop: int) -> None:
+    for target, piece in zip(targets, made, strict=True):
+        target[start:stop] = piece
+
+
+_Block = tuple[int, int, list[Any]]
+_Blocks = tuple[bool, Iterator[_Block]]
+
+
+def _flat_blocks(arrays: Sequence[Any], is_whole: Sequence[bool]) -> _Blocks | None:
+    """Runs of elements, where all but scalars lie in memory one after the other."""
+    for array, whole in zip(arrays, is_whole, strict=True):
+        if not (array.flags.c_contiguous if whole else array.ndim == 0):
+            return None
+    flat = [a.reshape(-1) if w else a for a, w in zip(arrays, is_whole, strict=True)]
+    size = max(array.size for array in arrays)
+    return True, _slices(flat, is_whole, size, BLOCK)
+
+
+def _row_blocks(
+    arrays: Sequence[Any], is_whole: Sequence[bool], shape: tuple[int, ...]
+) -> _Blocks | None:
+    """Rows (whatever has the same first index); what is the same for all stays."""
+    for array, whole in zip(arrays, is_whole, strict=True):
+        if not whole and array.ndim == len(shape) and array.shape[0] != 1:
+            return None
+    rows = max(1, BLOCK // math.prod(shape[1:]))
+    if 2 * rows > shape[0]:
+        return None
+    return False, _slices(arrays, is_whole, shape[0], rows)
+
+
+def _slices(
+    arrays: Sequence[Any], is_whole: Sequence[bool], length: int, step: int
+) -> Iterator[tuple[int, int, list[Any]]]:
+    pairs = list(zip(arrays, is_whole, strict=True))
+    for start in range(0, length, step):
+        stop = min(start + step, length)
+        yield start, stop, [a[start:stop] if whole else a for a, whole in pairs]

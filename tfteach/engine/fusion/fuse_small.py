@@ -1,0 +1,233 @@
+"""Chains of element-wise ops over arrays of known shapes, compiled to machine code.
+
+Each op of a chain costs NumPy a call and a pass over memory; a compiled chain is one of
+both (framework/numba_loops.py; fuse_large.py has the chains over large arrays).  Until
+the compiler is done, and if arrays do not come as expected, the ops run one by one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tfteach.engine.execute.instruction import Chain, Instruction
+from tfteach.engine.execute.kernel_errors import raise_blaming
+from tfteach.engine.fusion.fuse_large import Fuser
+from tfteach.engine.fusion.numba_chains import Form, MachineCode, float_type
+from tfteach.framework import large_array_pool
+from tfteach.framework import shape as shapes
+from tfteach.framework.numba_loops import Loop
+from tfteach.framework.shape import Shape, size_of
+
+# Elements from which a compiled call, of half a microsecond, is worth it.
+MIN_ELEMENTS = 512
+# Calls after which a chain is worth the compiler's fifth of a second.
+CALLS_TO_COMPILE = 12
+
+ShapeOf = Callable[[int], Shape]
+NewRegister = Callable[[Shape], int]
+
+
+def compile_chains(
+    code: Sequence[Instruction],
+    shape_of: ShapeOf,
+    keep: set[int],
+    new_register: NewRegister,
+) -> list[Instruction]:
+    """The same instructions, chains of element-wise ones as one each.
+
+    Args:
+      code: in the order of running; what they free is not looked at.
+      shape_of: the static shape of a register.
+      keep: registers that are used after the last instruction.
+      new_register: adds a register for values of some shape, and gives its number.
+    """
+    if not any(_is_candidate(instruction, shape_of) for instruction in code):
+        return list(code)
+    cut: list[Instruction] = []
+    for instruction in code:
+        cut += _in_pieces(instruction, shape_of, new_register)
+    return _ChainFuser(cut, shape_of, keep).run()
+
+
+def _in_pieces(
+    instruction: Instruction, shape_of: ShapeOf, new_register: NewRegister
+) -> list[Instruction]:
+    pieces = instruction.node.spec.pieces() if instruction.is_elementwise else ()
+    if not pieces or not _is_large(shape_of(instruction.outputs[0])):
+        return [instruction]
+    shape = shape_of(instruction.outputs[0])
+    between = [new_register(shape) for _ in pieces[1:]]
+    sources = [*instruction.inputs, *between]
+    targets = [*between, *instruction.outputs]
+    return [
+        instruction._replace(
+            function=piece.function,
+            inputs=(source,),
+            outputs=(target,),
+            expression=None,
+            scalar=piece.scalar,
+        )
+        for piece, source, target in zip(pieces, sources, targets, strict=True)
+    ]
+
+
+def _is_large(shape: Shape) -> bool:
+    return (size_of(shape) or 0) >= MIN_ELEMENTS
+
+
+def _is_candidate(instruction: Instruction, shape_of: ShapeOf) -> bool:
+    """Whether it may be a part of a chain."""
+    if instruction.scalar is None or float_type([instruction]) is None:
+        return False
+    shape = shape_of(instruction.outputs[0])
+    if not _is_large(shape):
+        return False
+    forms = {form_of(shape_of(slot), shape) for slot in instruction.inputs}
+    if None in forms:
+        return False
+    # Others than element-wise ops have rules of their own for unlike shapes.
+    return instruction.is_elementwise or forms <= {"whole", "number"}
+
+
+def form_of(shape: Shape, whole: Shape) -> Form | None:
+    """How an argument of some shape lies along results of another; None if it cannot.
+
+    Example:
+      >>> form_of((5,), (3, 5)), form_of((3, 1), (3, 5))
+      ('row', 'column')
+    """
+    if not shapes.is_full(shape):
+        return None
+    assert shape is not None
+    assert whole is not None
+    if shape == whole:
+        return "whole"
+    if size_of(shape) == 1:
+        return "number"
+    if len(shape) > len(whole):
+        return None
+    if shape == (*whole[:-1], 1):
+        return "column"
+    while shape[0] == 1:
+        shape = shape[1:]
+    return "row" if shape == whole[-len(shape) :] else None
+
+
+class _ChainFuser(Fuser):
+    # A compiler's time grows faster than what it compiles.
+    max_parts = 32
+
+    def is_candidate(self, instruction: Instruction) -> bool:
+        return _is_candidate(instruction, self.shape_of)
+
+    def fused(self, chain: Chain, shape: Shape) -> Instruction | None:
+        parts = chain.parts
+        if len(parts) == 1 and parts[0].expression is not None:
+            return None  # NumPy does it in one pass too
+        if float_type(parts) is None:
+            return None
+        assert shape is not None
+        arguments = []
+        for slot in chain.inputs:
+            argument = self.shape_of(slot)
+            form = form_of(argument, shape)
+            assert form is not None
+            arguments.append(Argument(form, argument))
+        # How many columns there are: a row can also run over the last few dimensions.
+        widths = {size_of(a.shape) for a in arguments if a.form == "row"}
+        if any(a.form == "column" for a in arguments):
+            widths.add(shape[-1])
+        if len(widths) > 1:
+            return None
+        return chain.as_one(ChainKernel(chain, shape, arguments))
+
+
+class Argument(NamedTuple):
+    """How an argument of a chain lies along the results, and its shape."""
+
+    form: Form
+    shape: Shape
+
+
+class ChainKernel:
+    """Several element-wise kernels as one.
+
+    Args:
+      chain: what it stands for; a single output is returned bare.
+      shape: of all results.
+      arguments: what is known of them.
+    """
+
+    def __init__(
+        self, chain: Chain, shape: Shape, arguments: Sequence[Argument]
+    ) -> None:
+        self.parts, self._inputs, self._outputs = chain
+        self._shape = shape
+        self._arguments = arguments
+        self._machine_code = MachineCode(chain)
+        self._compiled: Callable[..., Any] | None = None
+        self._calls = 0
+
+    def __call__(self, *arrays: Any) -> Any:
+        if self._compiled is None:
+            self._calls += 1
+            if self._calls < CALLS_TO_COMPILE:
+                return self._one_by_one(*arrays)
+            forms = [form for form, _ in self._arguments]
+            loop = self._machine_code.loop(forms)
+            if loop is None:
+                return self._one_by_one(*arrays)
+            self._compiled = self._around(loop)
+        return self._compiled(*arrays)
+
+    def _around(self, loop: Loop) -> Callable[..., Any]:
+        """A function that gives the loop what it takes, and makes the results.
+
+        It is source too: 15 us of an RNN's turn were calls with lists of arguments.
+        """
+        names = [f"a{i}" for i in range(len(self._arguments))]
+        made = [f"r{i}" for i in range(len(self._outputs))]
+        is_large = 8 * (size_of(self._shape) or 0) >= large_array_pool.MIN_BYTES
+        namespace: dict[str, Any] = {
+            "loop": loop,
+            "shape": self._shape,
+            "one_by_one": self._one_by_one,
+            "empty": large_array_pool.empty if is_large else np.empty,
+        }
+        flat, checks = [], []
+        for name, (form, shape) in zip(names, self._arguments, strict=True):
+            if form == "number":
+                flat.append(f"{name}.ravel()[0]" if shape else f"{name}[()]")
+            else:
+                flat.append(f"{name}.ravel()")
+            namespace[f"{name}_shape"] = shape
+            checks.append(f"{name}.shape == {name}_shape")
+        for name, dtype in zip(made, self._machine_code.made, strict=True):
+            namespace[f"{name}_type"] = dtype
+            flat.append(f"{name}.ravel()")
+        lines = [
+            f"def chain({', '.join(names)}):",
+            f" if not ({' and '.join(checks)}):",
+            f"  return one_by_one({', '.join(names)})",
+            *(f" {name} = empty(shape, {name}_type)" for name in made),
+            f" loop({', '.join(flat)})",
+            f" return {', '.join(made)}",
+        ]
+        exec("\n".join(lines), namespace)
+        chain: Callable[..., Any] = namespace["chain"]
+        return chain
+
+    def _one_by_one(self, *arrays: Any) -> Any:
+        values = dict(zip(self._inputs, arrays, strict=True))
+        part = self.parts[0]
+        try:
+            for part in self.parts:
+                taken = [values[slot] for slot in part.inputs]
+                values[part.outputs[0]] = part.function(*taken)
+        except Exception as error:
+            raise_blaming(error, part)
+        results = tuple(values[slot] for slot in self._outputs)
+        return results if len(results) > 1 else results[0]

@@ -1,0 +1,131 @@
+"""Chains of element-wise ops as one loop of machine code (framework/numba_loops.py).
+
+An op takes part if its `Op.scalar_expression` says how it computes one element.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+
+from tfteach.engine.execute.instruction import Chain, Instruction
+from tfteach.framework.numba_loops import FLOATS, Loop, Parameter, is_installed, loop_of
+
+# How an argument lies along the results: element by element, one number for all, one
+# for each column (a bias), one for each row.
+Form = Literal["whole", "number", "row", "column"]
+
+_NUMBER = re.compile(r"\b\d+\b")
+
+
+class MachineCode:
+    """The loops of a chain, one for each way that its arguments lie along the results.
+
+    Args:
+      chain: its results all have one shape.
+    """
+
+    def __init__(self, chain: Chain) -> None:
+        self._chain = chain
+        self._sources: dict[tuple[Form, ...], str | None] = {}
+        types = {}
+        for part in chain.parts:
+            types[part.outputs[0]] = part.node.op.outputs[0].dtype.numpy_dtype
+            for slot, tensor in zip(part.inputs, part.node.op.inputs, strict=True):
+                types.setdefault(slot, tensor.dtype.numpy_dtype)
+        self._taken = [types[slot] for slot in chain.inputs]
+        self.made = [types[slot] for slot in chain.outputs]
+
+    def loop(self, forms: Sequence[Form]) -> Loop | None:
+        """What computes the chain for arguments of these forms, if it is there already.
+
+        Returns:
+          A function of flat arrays, of numbers, and of flat arrays for the results.
+        """
+        if not is_installed():
+            return None
+        key = tuple(forms)
+        if key not in self._sources:
+            self._sources[key] = loop_source(self._chain, key)
+        source = self._sources[key]
+        if source is None:
+            return None
+        parameters = [
+            Parameter(dtype, int(form != "number"))
+            for dtype, form in zip(self._taken, forms, strict=True)
+        ]
+        parameters += [Parameter(dtype, is_written=True) for dtype in self.made]
+        return loop_of(source, parameters)
+
+
+def loop_source(chain: Chain, forms: Sequence[Form]) -> str | None:
+    """A function of flat arrays, and of numbers, that computes a chain.
+
+    Its arguments are the inputs, of these forms, and arrays for the outputs.
+
+    Returns:
+      Its source; None if a part has none, or there is more than one type of floats.
+    """
+    parts, inputs, outputs = chain
+    number = float_type(parts)
+    if number is None or any(part.scalar is None for part in parts):
+        return None
+    slots = dict.fromkeys((*inputs, *(part.outputs[0] for part in parts)))
+    # Chains that compute the same have the same source, whatever their registers.
+    names = {slot: f"s{i}" for i, slot in enumerate(slots)}
+    taken = [f"a{i}" for i in range(len(inputs))]
+    made = [f"r{i}" for i in range(len(outputs))]
+    by_form: dict[Form, list[tuple[str, str]]] = {
+        form: [
+            (names[slot], name)
+            for slot, name, given in zip(inputs, taken, forms, strict=True)
+            if given == form
+        ]
+        for form in ("whole", "number", "row", "column")
+    }
+    lines = [f"def loop({', '.join(taken + made)}):"]
+    lines += [f" {slot} = {name}" for slot, name in by_form["number"]]
+    indent = " "
+    if by_form["row"] or by_form["column"]:
+        whole = [name for _, name in by_form["whole"]] + made
+        lines += [
+            f" n = {by_form['row'][0][1]}.size"
+            if by_form["row"]
+            else f" n = r0.size // {by_form['column'][0][1]}.size",
+            " for j in range(r0.size // n):",
+            # Slices, as machines take several elements at once only if it is plain
+            # that no index is negative.
+            *(f"  p{name} = {name}[j * n : (j + 1) * n]" for name in whole),
+            *(f"  {slot} = {name}[j]" for slot, name in by_form["column"]),
+            "  for i in range(n):",
+            *(f"   {slot} = {name}[i]" for slot, name in by_form["row"]),
+        ]
+        indent, prefix = "   ", "p"
+    else:
+        lines.append(" for i in range(r0.size):")
+        indent, prefix = "  ", ""
+    lines += [f"{indent}{s} = {prefix}{name}[i]" for s, name in by_form["whole"]]
+    for part in parts:
+        assert part.scalar is not None
+        value = part.scalar.format(*(names[slot] for slot in part.inputs))
+        value = _NUMBER.sub(lambda found: f"{number}({found.group()})", value)
+        lines.append(f"{indent}{names[part.outputs[0]]} = {value}")
+    lines += [
+        f"{indent}{prefix}{name}[i] = {names[slot]}"
+        for name, slot in zip(made, outputs, strict=True)
+    ]
+    return "\n".join(lines)
+
+
+def float_type(parts: Sequence[Instruction]) -> np.dtype[Any] | None:
+    """The type of floats that a chain computes with; None if there are other types."""
+    types = {
+        tensor.dtype.numpy_dtype
+        for part in parts
+        for tensor in (*part.node.op.inputs, part.node.op.outputs[0])
+    } - {np.dtype(bool)}
+    [only] = types if len(types) == 1 else [None]
+    return only if only in FLOATS else None

@@ -1,0 +1,141 @@
+"""What the stacks and TensorArrays of a step hold: who writes them and who reads.
+
+Their handles go through Enter, Switch and the like; here each op is traced back to the
+op that made what it works on.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfteach.engine.flow.guards import kind_of
+from tfteach.engine.plan.step import FORWARDING, Edge, Node, Step
+from tfteach.framework.dtypes import resource
+
+# What hands on its first input, or nothing.
+PASSING = frozenset(("Switch", "Enter", "Exit", "NextIteration", "LoopCond"))
+
+# A StackV2 or TensorArrayV3, and for gradients of the latter whose they are.
+Key = tuple[Node, str]
+
+# Ops that put something in: the input that they put.
+WRITES = {
+    "StackPushV2": 1,
+    "TensorArrayWriteV3": 2,
+    "TensorArrayScatterV3": 2,
+    "TensorArraySplitV3": 1,
+}
+READS = frozenset(("StackPopV2", "TensorArrayReadV3", "TensorArrayGatherV3"))
+_OTHERS = frozenset(
+    "TensorArrayGradV3 TensorArraySizeV3 TensorArrayCloseV3 TensorArrayConcatV3".split()
+)
+
+_NAMES = frozenset((*FORWARDING, *PASSING, "Merge"))  # what only gives another name
+
+
+class Handles:
+    """The stacks and TensorArrays of a step.
+
+    Attributes:
+      key_of: op -> what it writes or reads.  Nothing is said of what may be written by
+        other ops than these.
+      writers, readers: by what they write or read.
+      closed: the TensorArrays that an op closes.
+    """
+
+    def __init__(self, step: Step) -> None:
+        self.key_of: dict[Node, Key] = {}
+        self.writers: dict[Key, list[Node]] = {}
+        self.readers: dict[Key, list[Node]] = {}
+        self.closed: set[Node] = set()
+        self._origins: dict[Edge, Key | None] = {}
+        leaving = list(step.fetches)
+        for node in step.nodes:
+            kind = node.op.type
+            if kind in WRITES or kind in READS or kind in _OTHERS:
+                key = self._origin(node.inputs[0])
+                if key is not None:
+                    self.key_of[node] = key
+                elif kind in WRITES:  # to any of them
+                    self.key_of.clear()
+                    return
+            elif node.values is None and kind_of(node) not in _NAMES:
+                pairs = zip(node.inputs, node.op.inputs, strict=True)
+                leaving += [e for e, t in pairs if t.dtype.base_dtype is resource]
+        exposed = {key[0] for edge in leaving if (key := self._origin(edge))}
+        for node, key in list(self.key_of.items()):
+            if key[0] in exposed:
+                del self.key_of[node]
+            elif node.op.type in WRITES:
+                self.writers.setdefault(key, []).append(node)
+            elif node.op.type in READS:
+                self.readers.setdefault(key, []).append(node)
+            elif node.op.type == "TensorArrayCloseV3":
+                self.closed.add(key[0])
+
+    def histories(self) -> dict[Node, list[Node]]:
+        """The ops of stacks that loops keep for their gradients -> what fills them.
+
+        Such a stack has one push and one pop, in turns of the loop and of its gradient
+        that belong to each other: if nobody wants what is popped, nothing need be
+        pushed.
+        """
+        found: dict[Node, list[Node]] = {}
+        for key, pushes in self.writers.items():
+            stack, pops = key[0], self.readers.get(key, [])
+            if stack.op.type == "StackV2" and _is_history(stack, pushes, pops):
+                found[stack] = []
+                found.update((push, []) for push in pushes)
+                found.update((pop, pushes) for pop in pops)
+        return found
+
+    def _origin(self, edge: Edge) -> Key | None:
+        if edge not in self._origins:
+            found = self._search(edge)
+            self._origins[edge] = found.pop() if len(found) == 1 else None
+        return self._origins[edge]
+
+    def _search(self, edge: Edge) -> set[Key | None]:
+        """All that the edge may lead back to; None for what is something else."""
+        found: set[Key | None] = set()
+        seen: set[Edge] = set()
+        waiting = [edge]
+        while waiting:
+            edge = waiting.pop()
+            if edge in seen:
+                continue
+            seen.add(edge)
+            node = edge.node
+            kind = kind_of(node)
+            if node.values is not None:  # a constant, which need have no inputs
+                found.add(None)
+            elif kind in ("StackV2", "TensorArrayV3") and edge.index == 0:
+                found.add((node, ""))
+            elif kind == "TensorArrayGradV3" and edge.index == 0:
+                key = self._origin(node.inputs[0])
+                source: Any = node.spec
+                found.add(None if key is None else (key[0], key[1] + source.source))
+            elif kind in FORWARDING or kind in PASSING:
+                waiting.append(node.inputs[0])
+            elif kind == "Merge":
+                waiting += node.inputs
+            else:
+                found.add(None)
+        return found
+
+
+def _is_history(stack: Node, pushes: list[Node], pops: list[Node]) -> bool:
+    limit = stack.inputs[0].constant if stack.inputs else None
+    if len(pushes) != 1 or len(pops) > 1 or limit is None or limit >= 0:
+        return False
+    if not pops:
+        return True
+    forward, backward = _loop(pushes[0]), _loop(pops[0])
+    state = getattr(backward, "grad_state", None)
+    return state is not None and state.forward_context is forward
+
+
+def _loop(node: Node) -> Any:
+    """The loop that the op was built in, or None."""
+    context: Any = node.op.control_flow_context
+    return None if context is None else context.while_context

@@ -1,0 +1,57 @@
+"""Drop nodes that nothing needs any more.
+
+Control edges order effects.  A node without an effect that is only waited for computes
+what nobody sees: it is not run, but what it takes and waits for is waited for in its
+place (as TensorFlow's dependency optimizer makes such a node a NoOp).
+"""
+
+from __future__ import annotations
+
+from tfteach.engine.plan.step import Change, Node, Step
+
+
+def remove_dead(step: Step) -> None:
+    """Keep what fetches, targets and effects need.
+
+    A target that only groups others (tf.group) was asked for by name: what it groups
+    runs, useful or not.
+    """
+    alive: set[Node] = set()
+    seen: set[Node] = set()
+    needed = [edge.node for edge in step.fetches]
+    needed += [node for node in step.nodes if node.spec.is_stateful]
+    needed += grouped(step.targets)
+    waited: list[Node] = []
+    while needed or waited:
+        if needed:
+            node = needed.pop()
+            if node not in alive:
+                alive.add(node)
+                needed += [source for source, _ in node.inputs]
+                waited += node.control
+            continue
+        node = waited.pop()
+        if node in seen or node.is_feed or node.values is not None:
+            continue
+        seen.add(node)
+        if node.spec.is_foldable or not node.op.outputs:
+            waited += [*node.control, *(source for source, _ in node.inputs)]
+        else:  # a placeholder that nobody fed: reaching it is an error
+            needed.append(node)
+    for node in step.nodes:
+        if node not in alive:
+            step.log.append(Change("remove_dead", node.name, "nothing needs its value"))
+    step.nodes = [node for node in step.nodes if node in alive]
+
+
+def grouped(targets: list[Node]) -> list[Node]:
+    """The targets, and all that a target without outputs waits for."""
+    found: dict[Node, None] = {}
+    stack = list(targets)
+    while stack:
+        node = stack.pop()
+        if node not in found:
+            found[node] = None
+            if not node.op.outputs:
+                stack += node.control
+    return list(found)

@@ -1,0 +1,260 @@
+"""Specializing a step with branches or loops.
+
+What a loop carries from turn to turn is taken to have the shape it enters with, until
+the shape of what the turns hand on says otherwise.  Nodes are left where they are: they
+say in which loop and in which branch their users run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tfteach.engine.flow.guards import kind_of
+from tfteach.engine.optimize.fed_shapes import Inference, merged
+from tfteach.engine.optimize.fold_constants import folded
+from tfteach.engine.optimize.handle_uses import PASSING, READS, WRITES, Handles, Key
+from tfteach.engine.plan.step import Change, Edge, Node, Step
+from tfteach.framework import shape as shapes
+from tfteach.framework.shape import Shape
+
+# Rounds after which nothing more is supposed of what loops carry.
+MAX_ROUNDS = 10
+
+
+class FlowSpecializer(Inference):
+    """Infers until all suppositions hold; changes the step only then.
+
+    Attributes:
+      values: of nodes that give the same whenever they run.
+      known: what flows along edges whenever anything does.
+      turns: Merge of a loop -> what later turns may have there, as far as it differs.
+      elements: what was put into stacks and TensorArrays, so far in this round.
+    """
+
+    def __init__(self, step: Step, feed_shapes: Sequence[tuple[int, ...]]) -> None:
+        super().__init__(step, feed_shapes)
+        self.handles = Handles(step)
+        self.histories = self.handles.histories()
+        self.values: dict[Node, tuple[Any, ...]] = {}
+        self.reasons: dict[Node, str] = {}
+        self.known: dict[Edge, Any] = {}
+        self.turns: dict[Node, Shape] = {}
+        self.elements: dict[Key, list[tuple[Shape, Any]]] = {}
+        self._folded: dict[Node, tuple[list[Any], tuple[Any, ...] | None]] = {}
+
+    def run(self) -> Step:
+        rounds = 0
+        while True:
+            self.shapes = dict(self.fed)
+            self.values, self.known, self.elements = {}, {}, {}
+            for node in self.step.nodes:
+                self.visit(node)
+            rounds += 1
+            if not self.relax(gives_up=rounds == MAX_ROUNDS):
+                break
+        self.apply()
+        return self.step
+
+    def relax(self, gives_up: bool) -> bool:
+        """Take back what the turns of loops contradict; whether there was any."""
+        changed = False
+        for node in self.step.nodes:
+            turn = _next_turn(node)
+            if turn is None:
+                continue
+            supposed = self.shapes[Edge(node, 0)]
+            static = node.op.outputs[0].static_shape
+            holds = shapes.common(supposed, self.shape_of(turn))
+            if gives_up:
+                self.turns[node] = None
+            elif merged(static, holds) == supposed:
+                continue
+            else:
+                self.turns[node] = holds
+            changed = True
+        return changed
+
+    def apply(self) -> None:
+        """Write what was found into the step."""
+        step = self.step
+        for node in step.nodes:
+            values = self.values.get(node)
+            if values is not None:
+                node.values = values
+                if node.inputs:
+                    reason = self.reasons[node]
+                    step.log.append(Change("fold_constants", node.name, reason))
+            elif node.values is None and kind_of(node) not in (*PASSING, "Merge"):
+                index = self.forwarded(node)
+                if index is not None:
+                    step.forwards[node] = index
+                    source = node.inputs[index].node.name
+                    reason = f"hands on {source} unchanged for these shapes"
+                    step.log.append(Change("specialize", node.name, reason))
+        step.shapes = self.shapes
+        step.histories = self.histories
+
+    # ---- one node
+
+    def value_of(self, edge: Edge) -> Any:
+        found = edge.constant
+        return self.known.get(edge) if found is None else found
+
+    def visit(self, node: Node) -> None:
+        kind = kind_of(node)
+        if node.values is not None:
+            self.note_values(node, node.values)
+        elif kind == "Merge":
+            self.visit_merge(node)
+        elif kind in PASSING:
+            self.hand_on(node, node.inputs[0])
+        elif kind in WRITES:
+            self.visit_write(node)
+        elif kind in READS:
+            self.visit_read(node)
+        else:
+            values = self.size(node) or self.fold(node)
+            if values is not None:
+                self.values[node] = values
+                self.note_values(node, values)
+            else:
+                self.note_shapes(node, self.infer(node))
+
+    def note_values(self, node: Node, values: Sequence[Any]) -> None:
+        for i, value in enumerate(values):
+            self.known[Edge(node, i)] = value
+            self.shapes[Edge(node, i)] = value.shape
+
+    def note_shapes(self, node: Node, found: Sequence[Shape]) -> None:
+        for i, shape in enumerate(found):
+            self.shapes[Edge(node, i)] = shape
+
+    def fold(self, node: Node) -> tuple[Any, ...] | None:
+        """The values of the node, computed again only if a round gives it others."""
+        known = self.known_inputs(node)
+        if known is None:
+            return None
+        inputs, self.reasons[node] = known
+        before = self._folded.get(node)
+        is_new = before is None or any(
+            a.shape != b.shape if node.spec.takes_only_shapes else a is not b
+            for a, b in zip(before[0], inputs, strict=True)
+        )
+        if is_new:
+            before = self._folded[node] = inputs, folded(node, inputs)
+        assert before is not None
+        return before[1]
+
+    def hand_on(self, node: Node, edge: Edge) -> None:
+        value = self.value_of(edge)
+        for i, tensor in enumerate(node.op.outputs):
+            shape = merged(tensor.static_shape, self.shape_of(edge))
+            self.shapes[Edge(node, i)] = shape
+            if value is not None:
+                self.known[Edge(node, i)] = value
+
+    def visit_merge(self, node: Node) -> None:
+        static = node.op.outputs[0].static_shape
+        self.shapes[Edge(node, 1)] = ()
+        entering = [e for e in node.inputs if kind_of(e.node) != "NextIteration"]
+        if len(entering) == len(node.inputs):
+            found = shape_of_any([self.shape_of(edge) for edge in entering])
+            value = _same([self.value_of(edge) for edge in entering])
+            if value is not None:
+                self.known[Edge(node, 0)] = value
+        elif _next_turn(node) is None:
+            found = None
+        else:
+            found = self.shape_of(entering[0])
+            if node in self.turns:
+                found = shapes.common(found, self.turns[node])
+        self.shapes[Edge(node, 0)] = merged(static, found)
+
+    # ---- stacks and TensorArrays
+
+    def visit_write(self, node: Node) -> None:
+        edge = node.inputs[WRITES[node.op.type]]
+        shape = self.shape_of(edge)
+        static = node.op.outputs[0].static_shape
+        is_push = node.op.type == "StackPushV2"
+        self.note_shapes(node, [merged(static, shape) if is_push else static])
+        key = self.handles.key_of.get(node)
+        if key is None:
+            return
+        if node.op.type == "TensorArrayScatterV3":
+            shape = shape[1:] if shape else None
+        elif node.op.type == "TensorArraySplitV3":
+            shape = (None, *shape[1:]) if shape else None
+        value = self.value_of(edge) if is_push else None
+        self.elements.setdefault(key, []).append((shape, value))
+
+    def visit_read(self, node: Node) -> None:
+        static = node.op.outputs[0].static_shape
+        key = self.handles.key_of.get(node)
+        element = None if key is None else self.element(key)
+        if node.op.type == "TensorArrayGatherV3" and element is not None:
+            indices = self.shape_of(node.inputs[1])
+            element = (indices[0] if indices else None, *element)
+        self.note_shapes(node, [merged(static, element)])
+        if node in self.histories and key in self.elements:
+            value = _same([value for _, value in self.elements[key]])
+            if value is not None:
+                self.values[node] = (value,)
+                self.reasons[node] = "every turn pushes the same on its stack"
+                self.note_values(node, (value,))
+
+    def size(self, node: Node) -> tuple[Any, ...] | None:
+        """The length of a TensorArray that cannot grow."""
+        if node.op.type != "TensorArraySizeV3" or node not in self.handles.key_of:
+            return None
+        maker, _ = self.handles.key_of[node]
+        made: Any = maker.spec
+        size = self.value_of(maker.inputs[0])
+        if made.dynamic_size or maker in self.handles.closed or size is None:
+            return None
+        self.reasons[node] = f"the size of {maker.name} is known"
+        return (size,)
+
+    def element(self, key: Key) -> Shape:
+        """The shape of whatever is read from a stack or TensorArray."""
+        maker, source = key
+        static: Shape = getattr(maker.spec, "element_shape", None)
+        # An element of a gradient that was never written is zeros like the original.
+        keys = [key, (maker, "")] if source else [key]
+        written = [pair for k in keys for pair in self.elements.get(k, ())]
+        writers = [node for k in keys for node in self.handles.writers.get(k, ())]
+        if not written or len(written) < len(writers):  # some are still to come
+            return static
+        return merged(static, shape_of_any([shape for shape, _ in written]))
+
+
+def shape_of_any(found: Sequence[Shape]) -> Shape:
+    """What holds for all of these shapes."""
+    result = found[0]
+    for shape in found[1:]:
+        result = shapes.common(result, shape)
+    return result
+
+
+def _next_turn(node: Node) -> Edge | None:
+    """What a loop's Merge has in later turns; None for any other node."""
+    if kind_of(node) != "Merge" or len(node.inputs) != 2:
+        return None
+    turns = [e for e in node.inputs if kind_of(e.node) == "NextIteration"]
+    return turns[0].node.inputs[0] if len(turns) == 1 else None
+
+
+def _same(values: Sequence[Any]) -> Any:
+    """The value that all of them are, or None."""
+    first = values[0]
+    if first is None or first.dtype.hasobject:
+        return None
+    for other in values[1:]:
+        if other is first:
+            continue
+        if other is None or other.dtype != first.dtype or other.shape != first.shape:
+            return None
+        if other.tobytes() != first.tobytes():
+            return None
+    return first

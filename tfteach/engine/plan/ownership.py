@@ -1,0 +1,27 @@
+"""Which arrays of a step something may hold when the run is over.
+
+What is fetched belongs to the caller, who may change it, and so does what is fed.  An
+array that a variable, table or queue may hold as well is copied on its way out or in.
+"""
+
+from __future__ import annotations
+
+from tfteach.engine.plan.step import Edge, Step
+
+
+def held_edges(step: Step) -> set[Edge]:
+    """The edges whose arrays a stateful op takes, directly or as a view of them."""
+    held: set[Edge] = set()
+    size = -1
+    while len(held) != size:
+        size = len(held)
+        for node in reversed(step.nodes):
+            forwards = node.spec.aliases or node in step.forwards
+            if node.spec.is_stateful or (
+                forwards
+                and any(Edge(node, i) in held for i in range(len(node.op.outputs)))
+            ):
+                held.update(node.inputs)
+        if not step.has_control_flow:  # only a back edge can add more
+            break
+    return held

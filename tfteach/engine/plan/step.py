@@ -1,0 +1,374 @@
+"""The graph of one step: what the passes between pruning and compiling work on.
+
+A `Step` belongs to one combination of fetches and feeds.  Its nodes point back to the
+user's operations but can be folded, merged, moved and copied without touching them.
+"""
+
+from __future__ import annotations
+
+import functools
+import heapq
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from tfteach.engine.plan.prune import Pruned
+from tfteach.framework.errors import OpError, invalid_argument
+from tfteach.framework.op import Op
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.shape import Shape, is_full
+
+if TYPE_CHECKING:
+    from tfteach.engine.devices.devices import Device
+
+CONTROL_FLOW = frozenset(
+    "Switch RefSwitch Merge RefMerge Enter RefEnter Exit RefExit NextIteration "
+    "RefNextIteration LoopCond".split()
+)
+
+
+# Ops that hand on their input unchanged.
+FORWARDING = frozenset(("Identity", "StopGradient", "PreventGradient"))
+
+
+def kernel_of(spec: Op, first: Any) -> Callable[..., Any]:
+    """The kernel with its context or array module; a single output comes bare."""
+    function = functools.partial(spec.compute, first)
+    outputs = type(spec).outputs
+    if len(outputs) != 1 or not outputs[0].is_sequence:
+        return function
+
+    def kernel(*arrays: Any) -> Any:  # a list of outputs, which may be of one
+        found = function(*arrays)
+        return found[0] if len(found) == 1 else found
+
+    return kernel
+
+
+def checking_shapes(
+    spec: Op, function: Callable[..., Any], known: Iterable[Shape]
+) -> Callable[..., Any]:
+    """The kernel, behind `Op.check_shapes` unless the shapes are known to pass it.
+
+    Args:
+      spec: the op.
+      function: its kernel.
+      known: the static shape of each input.
+    """
+    positions = spec._checked_inputs
+    if positions == ():
+        return function
+    check = spec.check_shapes
+    static = list(known)
+    if positions is not None:
+        static = [static[i] for i in positions]
+    if spec.checks_only_ranks:
+        is_known = None not in static
+    else:
+        is_known = all(map(is_full, static))
+    if is_known:
+        try:
+            check(*static)
+        except OpError:
+            pass  # the run will raise it, if it gets here
+        else:
+            return function
+
+    def kernel(*arrays: Any) -> Any:
+        check(*[array.shape for array in arrays])
+        return function(*arrays)
+
+    def picking(*arrays: Any) -> Any:
+        check(*[arrays[i].shape for i in positions or ()])
+        return function(*arrays)
+
+    return kernel if positions is None else picking
+
+
+def keeping_strings(
+    function: Callable[..., Any], outputs: Iterable[Tensor]
+) -> Callable[..., Any]:
+    """The kernel, with arrays for single strings too.
+
+    NumPy gives bare objects for the elements of arrays of objects.
+    """
+    if not any(tensor.dtype.numpy_dtype.hasobject for tensor in outputs):
+        return function
+
+    def kernel(*arrays: Any) -> Any:
+        found = function(*arrays)
+        if isinstance(found, tuple | list):
+            return tuple(map(_string_kept, found))
+        return _string_kept(found)
+
+    return kernel
+
+
+def _string_kept(value: Any) -> Any:
+    return np.array(value, object) if isinstance(value, bytes | str) else value
+
+
+class Node:
+    """One operation of a step.
+
+    Attributes:
+      op: the user's operation it stands for (of a copy: the one copied from).
+      spec: what to compute; a pass may change it.
+      inputs: the edges it takes, `Edge(node, index)`.
+      control: nodes that must run before it.
+      device: where it runs, once placed.
+      values: the outputs of a node that is the same in every run, else None.  In a step
+        with control flow it may keep its inputs, which say in which branch it is.
+    """
+
+    __slots__ = ("control", "device", "inputs", "name", "op", "spec", "values")
+
+    def __init__(
+        self, op: Operation, spec: Op | None, inputs: list[Edge], name: str
+    ) -> None:
+        self.op = op
+        self.spec: Op = spec  # type: ignore[assignment]  # None only for feeds
+        self.inputs = inputs
+        self.control: list[Node] = []
+        self.name = name
+        self.device: Device = None  # type: ignore[assignment]  # before placing
+        self.values: tuple[Any, ...] | None = None
+
+    @property
+    def is_feed(self) -> bool:
+        return self.spec is None
+
+    def __repr__(self) -> str:
+        return f"<Node {self.name}>"
+
+
+class Edge(NamedTuple):
+    """An output of a node."""
+
+    node: Node
+    index: int  # type: ignore[assignment]  # hides tuple.index
+
+    @property
+    def constant(self) -> Any:
+        """The value that flows here in every run, or None if runs decide."""
+        values = self.node.values
+        return None if values is None else values[self.index]
+
+
+class Change(NamedTuple):
+    """One thing an optimization pass did, and why."""
+
+    pass_name: str
+    node: str
+    reason: str
+
+
+class Step:
+    """The nodes of one step in an order in which they can run.
+
+    Attributes:
+      nodes: in topological order (for loops: apart from the back edges).
+      feeds: fed tensor -> its node.
+      fetched: the tensors whose values are returned.
+      fetches: the edges at which these are found.
+      targets: nodes that are run for their effect.
+      is_optimized: whether passes were run.
+      log: what they changed.
+      shapes: what is known of the shapes beyond the static ones.
+      forwards: nodes of a step with control flow that do nothing -> the number of the
+        input that is also their output.
+      histories: stateful nodes that matter only to those who want their values -> what
+        has to run for these besides their inputs.
+      shared: variables whose writes show in what was read
+      (engine/plan/shared_buffers.py).
+      placements: where each op went and why (engine/plan/place.py).
+      executed: its nodes as TF names them, once a traced run has asked for them
+        (engine/session/partition_graphs.py).
+    """
+
+    def __init__(self) -> None:
+        self.nodes: list[Node] = []
+        self.feeds: dict[Tensor, Node] = {}
+        self.fetched: list[Tensor] = []
+        self.fetches: list[Edge] = []
+        self.targets: list[Node] = []
+        self.is_optimized = False
+        self.log: list[Change] = []
+        self.placements: list[Any] = []
+        self.executed: Any = None
+        self.has_control_flow = False
+        self.shapes: dict[Edge, Shape] = {}
+        self.forwards: dict[Node, int] = {}
+        self.histories: dict[Node, list[Node]] = {}
+        self.shared: set[Operation] = set()
+
+    def copy(self) -> Step:
+        """A step of the same nodes, which passes can change without touching this."""
+        other = Step()
+        twins: dict[Node, Node] = {}
+        for node in (*self.feeds.values(), *self.nodes):
+            twin = twins[node] = Node(node.op, node.spec, [], node.name)
+            twin.device, twin.values = node.device, node.values
+        for node, twin in twins.items():
+            twin.inputs = [Edge(twins[source], i) for source, i in node.inputs]
+            twin.control = [twins[c] for c in node.control if c in twins]
+        other.nodes = [twins[node] for node in self.nodes]
+        other.feeds = {tensor: twins[node] for tensor, node in self.feeds.items()}
+        other.fetched = self.fetched
+        other.fetches = [Edge(twins[source], i) for source, i in self.fetches]
+        other.targets = [twins[node] for node in self.targets if node in twins]
+        other.has_control_flow = self.has_control_flow
+        other.shared = self.shared
+        return other
+
+    def replace_edges(self, changed: dict[Edge, Edge]) -> None:
+        """Redirect every use of the edges that are keys, and who waits for them."""
+        if not changed:
+            return
+        instead = {old.node: new.node for old, new in changed.items()}
+        for node in self.nodes:
+            if node.control:
+                node.control = [instead.get(other, other) for other in node.control]
+            if any(edge in changed for edge in node.inputs):
+                node.inputs = [changed.get(edge, edge) for edge in node.inputs]
+        self.fetches = [changed.get(edge, edge) for edge in self.fetches]
+
+
+def build_step(
+    pruned: Pruned, fetches: Iterable[Operation | Tensor], feeds: Iterable[Tensor]
+) -> Step:
+    """The step for some fetches and feeds, in an order in which it can run."""
+    step = Step()
+    for tensor in feeds:
+        step.feeds[tensor] = Node(tensor.op, None, [], tensor.name)
+    nodes: dict[Operation, Node] = {}
+    ordered = sorted(pruned.needed, key=lambda op: op.node_id)
+    for op in ordered:
+        nodes[op] = Node(op, op.spec, [], op.name)
+
+    def edge(tensor: Tensor) -> Edge:
+        feed = step.feeds.get(tensor)
+        if feed is not None:
+            return Edge(feed, 0)
+        return Edge(nodes[tensor.op], tensor.value_index)
+
+    in_order = True
+    for op, node in nodes.items():
+        node.inputs = [edge(tensor) for tensor in op.inputs]
+        node.control = [nodes[c] for c in op.control_inputs if c in nodes]
+        if op.type in CONTROL_FLOW:
+            step.has_control_flow = True
+        for source, _ in node.inputs:
+            in_order = in_order and source.op.node_id < op.node_id
+        for other in op.control_inputs:
+            in_order = in_order and other.node_id < op.node_id
+    step.nodes = list(nodes.values())
+    for fetch in fetches:
+        if isinstance(fetch, Tensor):
+            step.fetched.append(fetch)
+            step.fetches.append(edge(fetch))
+        else:
+            step.targets.append(nodes[fetch])
+    if not in_order or _reads_after_writes(step):
+        step.nodes = sort_nodes(step.nodes)
+    # Which need this module.
+    from tfteach.engine.plan.reads_after_writes import read_late
+    from tfteach.engine.plan.shared_buffers import share_buffers
+
+    read_late(step)
+    share_buffers(step)
+    return step
+
+
+def argument_names(step: Step) -> dict[Node, str]:
+    """What TF calls the feeds of a step: `_arg_x_0_0` for `x:0`, the first by name."""
+    feeds = sorted(step.feeds.items(), key=lambda item: item[0].name)
+    return {
+        node: f"_arg_{tensor.op.name}_{tensor.value_index}_{i}"
+        for i, (tensor, node) in enumerate(feeds)
+    }
+
+
+def return_names(step: Step) -> dict[Tensor, str]:
+    """What TF calls the fetches: `_retval_y_0_0` for `y:0`, the first by name.
+
+    What is fed and fetched is handed back as it is, and is none of them.
+    """
+    fetched = {tensor for tensor in step.fetched if tensor not in step.feeds}
+    return {
+        tensor: f"_retval_{tensor.op.name}_{tensor.value_index}_{i}"
+        for i, tensor in enumerate(sorted(fetched, key=lambda tensor: tensor.name))
+    }
+
+
+def writes(node: Node) -> bool:
+    """Whether the node changes a variable: it takes a reference, or a handle."""
+    if node.is_feed or not node.spec.is_stateful:
+        return any(arg.is_ref for arg in type(node.spec).inputs) if node.spec else False
+    kinds = type(node.spec).inputs
+    return any(a.is_ref for a in kinds) or (
+        bool(kinds)
+        and kinds[0].dtype is not None
+        and kinds[0].dtype.name == "resource"
+        and not type(node.spec).outputs
+    )
+
+
+def _reads_after_writes(step: Step) -> bool:
+    """Whether some read of a variable stands behind a write to it."""
+    written: set[Node] = set()
+    for node in step.nodes:
+        sources = [source for source, _ in node.inputs]
+        if writes(node):
+            written.update(sources[:1])
+        elif written and any(source in written for source in sources):
+            return True
+    return False
+
+
+def cycle(stuck: list[str]) -> OpError:
+    """TF's error for ops that wait for one another.
+
+    Args:
+      stuck: the names of the ops that cannot run, in the order of the graph.
+    """
+    return invalid_argument(
+        f"Graph is invalid, contains a cycle with {len(stuck)} nodes, including: "
+        f"{', '.join(stuck[:3])}\nEach waits for another, or for one that does. Remove "
+        "the control dependency that closes the cycle."
+    )
+
+
+def sort_nodes(nodes: list[Node]) -> list[Node]:
+    """A topological order, in which reads come before writes where both are legal.
+
+    Back edges into Merge nodes do not count.  Within a rank, the order of building
+    decides, so that the result does not depend on chance.
+    """
+    inside = set(nodes)
+    waiting: dict[Node, int] = {}
+    users: dict[Node, list[Node]] = {}
+    for node in nodes:
+        sources = {source for source, _ in node.inputs} | set(node.control)
+        if node.op.type in ("Merge", "RefMerge"):
+            sources = {s for s in sources if not s.op.type.endswith("NextIteration")}
+        sources = {s for s in sources if s in inside}
+        waiting[node] = len(sources)
+        for source in sources:
+            users.setdefault(source, []).append(node)
+    position = {node: i for i, node in enumerate(nodes)}
+    ready = [(writes(n), position[n], n) for n in nodes if waiting[n] == 0]
+    heapq.heapify(ready)
+    order: list[Node] = []
+    while ready:
+        node = heapq.heappop(ready)[-1]
+        order.append(node)
+        for user in users.get(node, ()):
+            waiting[user] -= 1
+            if waiting[user] == 0:
+                heapq.heappush(ready, (writes(user), position[user], user))
+    if len(order) != len(nodes):
+        stuck = [node.name for node in nodes if waiting[node] > 0]
+        raise cycle(stuck)
+    return order

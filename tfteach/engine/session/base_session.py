@@ -1,0 +1,505 @@
+"""`BaseSession`: runs parts of a graph, and keeps the state of its variables.
+
+The way of a run: fetches and feeds -> (cached) program -> values.  A program is made
+once per combination of fetches and fed tensors: prune, place, optimize, partition,
+compile (runtime/).  It stays valid while the graph only grows.
+Source: python/client/session.py (API and messages).
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import tfteach.engine.session.composite_tensors  # noqa: F401 - registers them
+from tfteach.engine.devices.devices import local_devices
+from tfteach.engine.devices.malloc_tuning import keep_freed_memory
+from tfteach.engine.execute.compile import Compiled, compile_step
+from tfteach.engine.execute.kernel_context import Resources
+from tfteach.engine.execute.program import Program, StepObserver
+from tfteach.engine.execute.python_calls import may_wait_for_each_other
+from tfteach.engine.flow.dataflow import DataflowProgram
+from tfteach.engine.flow.nested_source import NestedProgram, program_with_flow
+from tfteach.engine.optimize import optimize
+from tfteach.engine.optimize.specialize import specialize
+from tfteach.engine.plan.partition import Transfers, partition
+from tfteach.engine.plan.place import Placement, Placer
+from tfteach.engine.plan.prune import prune
+from tfteach.engine.plan.step import Step, build_step
+from tfteach.engine.session.config import default_config
+from tfteach.engine.session.config_proto import Options, check_config
+from tfteach.engine.session.device_list import DeviceLog, attributes_of
+from tfteach.engine.session.feeds import (
+    Converter,
+    converter_for,
+    flatten_feeds,
+    parts,
+    resolve_feed,
+)
+from tfteach.engine.session.fetches import Element, Fetches
+from tfteach.engine.session.lru import MAX_PROGRAMS, Recent
+from tfteach.framework import defaults
+from tfteach.framework.errors import CancelledError, InvalidArgumentError
+from tfteach.framework.graph import Graph, SessionRun
+from tfteach.framework.operation import Operation, Tensor
+
+made_sessions: weakref.WeakSet[BaseSession] = weakref.WeakSet()
+_numbers = itertools.count(1)
+AnyProgram = Program | NestedProgram | DataflowProgram
+
+
+class Plan(NamedTuple):
+    """How one combination of fetches and feeds is run, once it has been resolved."""
+
+    program: AnyProgram
+    converters: tuple[Converter, ...]
+    result: Callable[[Sequence[Any]], Any]  # from the fetched values
+    mutations: int
+
+
+class Asked(NamedTuple):
+    """What a run was asked for, taken apart."""
+
+    fetches: Fetches
+    fed: tuple[Tensor, ...]
+    converters: tuple[Converter, ...]
+    arrays: list[Any]
+
+
+class BaseSession:
+    """What `Session` and `InteractiveSession` share."""
+
+    _closed: bool
+
+    def __init__(self, target: Any = "", graph: Any = None, config: Any = None) -> None:
+        if graph is not None and not isinstance(graph, Graph):
+            raise TypeError(f"graph must be a tf.Graph, but got {type(graph)}")
+        check_config(target, config)
+        keep_freed_memory()
+        self._graph = defaults.get_default_graph() if graph is None else graph
+        config = default_config() if config is None else config
+        self._config = config
+        self._options = Options.of(config)
+        self._options.check_alone(s._options for s in made_sessions if not s._closed)
+        self.devices = local_devices(config)
+        self.resources = Resources()
+        self.placements: dict[str, Placement] = {}
+        self.transfers = Transfers()
+        options = self._options
+        several = len(self.devices) > 1
+        self._places_anew = options.log_device_placement or options.is_static or several
+        log = DeviceLog(self._options.log_device_placement)
+        log.session_made(self.devices)
+        self._placer = Placer(
+            self.devices,
+            self._options.allow_soft_placement,
+            self._options.place_pruned_graph,
+            log,
+            self._options.log_device_placement,
+        )
+        self.number = next(_numbers)  # in the order of this process's sessions
+        self._known_size: int | None = None  # of the graph, as the last run found it
+        self._closed = False
+        self._was_reset = False
+        self._lock = threading.RLock()
+        # (fetches, fed keys) as the caller wrote them -> plan, for hashable ones
+        self._ready: Recent[Any, Plan] = Recent(MAX_PROGRAMS // 2)
+        self._programs: Recent[Any, tuple[AnyProgram, int]] = Recent(MAX_PROGRAMS)
+        made_sessions.add(self)
+        self._graph.add_planner(self)
+
+    # ---- properties
+
+    @property
+    def graph(self) -> Graph:
+        """The graph that this session runs."""
+        return self._graph
+
+    @property
+    def graph_def(self) -> Any:
+        """The GraphDef of the graph."""
+        return self._graph.as_graph_def()
+
+    @property
+    def sess_str(self) -> bytes:
+        """The target that the session was made with: b"", this process."""
+        return b""
+
+    def list_devices(self) -> list[Any]:
+        """The devices this session can use, as `DeviceAttributes`.
+
+        Raises:
+          CancelledError: the session is closed.
+        """
+        self._check_running()
+        return [attributes_of(device) for device in self.devices]
+
+    # ---- running
+
+    def run(
+        self,
+        fetches: Any,
+        feed_dict: Any = None,
+        options: Any = None,
+        run_metadata: Any = None,
+    ) -> Any:
+        """Run what `fetches` need and return their values.
+
+        Args:
+          fetches: a Tensor, Operation, Variable or name; or any nesting of lists,
+            tuples, namedtuples and dicts of them.
+          feed_dict: values that stand in for tensors of the graph: tensor or name ->
+            array, number, string or nested list.
+          options: a RunOptions proto, or None.
+          run_metadata: a RunMetadata proto that is filled in, or None.
+
+        Returns:
+          The structure of `fetches`, with arrays (NumPy scalars for rank 0, bytes for
+          strings) in place of tensors and None in place of operations.
+
+        Raises:
+          RuntimeError: the session is closed, or the graph is empty.
+          TypeError: a fetch or a feed key is of a wrong kind.
+          ValueError: a fetch or feed is not of this graph, or a fed value does not fit.
+          OpError: an op failed; the session can still be used.
+
+        Example:
+          >>> with tf.Session() as sess:
+          ...     sess.run(tf.add(2, 3))
+          5
+
+        Source: python/client/session.py, Session.run.
+        """
+        if self._closed or options is not None or run_metadata is not None:
+            return self._run_checked(fetches, feed_dict, options, run_metadata)
+        kind = type(fetches)
+        key = (kind, tuple(fetches)) if kind is list or kind is tuple else fetches
+        try:
+            if feed_dict is None:
+                plan = self._ready.get((key, ()))
+            else:
+                plan = self._ready.get((key, tuple(feed_dict)))
+        except TypeError:  # an unhashable structure
+            return self._run_checked(fetches, feed_dict, options, run_metadata)
+        graph = self._graph
+        if plan is None or plan.mutations != graph.mutations or graph.observers:
+            return self._run_checked(fetches, feed_dict, options, run_metadata)
+        if feed_dict:
+            pairs = zip(plan.converters, feed_dict.values(), strict=True)
+            fed = [converter(value) for converter, value in pairs]
+            return plan.result(plan.program.run(fed))
+        return plan.result(plan.program.run(()))
+
+    def _check_open(self) -> None:
+        if self._was_reset:
+            self._check_running()
+        if self._closed:
+            raise RuntimeError("Attempted to use a closed Session.")
+
+    def _check_running(self) -> None:
+        if self._closed:
+            raise CancelledError(None, None, "Session has been closed.")
+
+    def _run_checked(
+        self, fetches: Any, feed_dict: Any, options: Any, run_metadata: Any
+    ) -> Any:
+        """`run` with everything looked at; remembers the plan for the next time."""
+        asked = self._take_apart(fetches, feed_dict)
+        settings = options, run_metadata
+        if not self._graph.observers:
+            return self._run_now(fetches, feed_dict, asked, settings)
+        return self._announced(
+            asked,
+            lambda: self._run_now(fetches, feed_dict, asked, settings),
+            run_metadata,
+        )
+
+    def _take_apart(self, fetches: Any, feed_dict: Any) -> Asked:
+        """What the arguments of `run` ask for; refuses what cannot be run."""
+        self._check_open()
+        if self._graph.version == 0:
+            raise RuntimeError(
+                "The Session graph is empty.  Add operations to the graph before "
+                "calling run(). Ops that were built in another graph, by %%graph or "
+                "in a `with` block, are run by tf.Session(graph=that_graph)."
+            )
+        # The feeds first, as in TF: it is their mistake that is told.
+        fed = flatten_feeds(self._graph, feed_dict) if feed_dict else {}
+        converters = tuple(converter_for(tensor) for tensor in fed)
+        arrays = [c(v) for c, v in zip(converters, fed.values(), strict=True)]
+        resolved = Fetches(self._graph, fetches)
+        return Asked(resolved, tuple(fed), converters, arrays)
+
+    def _announced(
+        self, asked: Asked, run: Callable[[], Any], run_metadata: Any = None
+    ) -> Any:
+        """What `run` gives; the graph's observers hear of it, and how it ended."""
+        elements = tuple(asked.fetches.elements)
+        event = SessionRun(self, elements, asked.fed, [], run_metadata)
+        for observer in self._graph.observers:
+            observer(event)
+        error: BaseException | None = None
+        try:
+            return run()
+        except BaseException as raised:
+            error = raised
+            raise
+        finally:
+            for call in event.at_end:
+                call(error)
+
+    def follow(
+        self,
+        fetches: Any,
+        feed_dict: Any,
+        observers: Sequence[StepObserver],
+        begin: Callable[[dict[str, Any]], None],
+    ) -> Any:
+        """`run` with observers of each instruction.
+
+        Args:
+          fetches, feed_dict: as for `run`.
+          observers: what follows the run.
+          begin: is told the fed arrays by the names of their tensors, before the run.
+        """
+        asked = self._take_apart(fetches, feed_dict)
+        names = [tensor.name for tensor in asked.fed]
+        begin(dict(zip(names, asked.arrays, strict=True)))
+
+        def run() -> Any:
+            program, _ = self._program(asked.fetches.elements, asked.fed)
+            return asked.fetches.result(program.run(asked.arrays, observers))
+
+        return self._announced(asked, run)
+
+    def _run_now(
+        self, fetches: Any, feed_dict: Any, asked: Asked, settings: tuple[Any, Any]
+    ) -> Any:
+        """Find or make the program, and run it."""
+        program, mutations = self._program(asked.fetches.elements, asked.fed)
+        result = asked.fetches.result
+        plan = Plan(program, asked.converters, result, mutations)
+        self._remember(fetches, feed_dict, asked.fed, plan)
+        return result(self._run_program(program, asked.arrays, settings))
+
+    def _run_program(
+        self, program: AnyProgram, arrays: list[Any], settings: tuple[Any, Any]
+    ) -> Any:
+        """The fetched values; `settings` are the options and the metadata."""
+        timeout_ms = self._options.timeout_ms
+        if settings == (None, None) and not timeout_ms:
+            return program.run(arrays)
+        from tfteach.engine.session.run_options import run_with_options
+
+        return run_with_options(self, program, arrays, settings, timeout_ms)
+
+    def _remember(
+        self, fetches: Any, feed_dict: Any, fed: tuple[Tensor, ...], plan: Plan
+    ) -> None:
+        """Keep a plan under the arguments of `run`, if they say all there is to it."""
+        if feed_dict and len(fed) != len(feed_dict):
+            return  # composite keys are taken apart anew each time
+        if feed_dict and any(
+            key is not tensor and not isinstance(key, str)
+            for key, tensor in zip(feed_dict, fed, strict=True)
+        ):
+            return
+        if self._options.timeout_ms:
+            return
+        key = fetches
+        if isinstance(fetches, list | tuple):
+            # Only flat ones: a namedtuple equals a tuple, but has another result.
+            flat = all(isinstance(f, Tensor | Operation | str) for f in fetches)
+            if type(fetches) not in (list, tuple) or not flat:
+                return
+            key = type(fetches), tuple(fetches)
+        try:
+            self._ready[key, tuple(feed_dict or ())] = plan
+            self._graph.is_planned = True
+        except TypeError:
+            return
+
+    def _extend(self) -> None:
+        """Take note of what the graph has become since the last run."""
+        size = self._graph.version
+        if self._known_size not in (None, size):
+            self._options.check_growth()
+        self._placer.extend(self._graph)
+        self._known_size = size
+        self._options.check_executor()
+
+    def graph_grew(self, op: Operation) -> None:
+        """Forget the short cuts, if the new op may make the graph impossible to place.
+
+        TF places the whole graph again before the next run, whatever that fetches.
+        """
+        if self._ready and (op.device or self._places_anew):
+            self._ready.clear()
+
+    def _program(
+        self, elements: Iterable[Element], fed: tuple[Tensor, ...]
+    ) -> tuple[AnyProgram, int]:
+        """The compiled program for these fetches and fed tensors."""
+        elements = tuple(elements)
+        key = elements, fed
+        with self._lock:
+            self._check_running()
+            self._extend()
+            mutations = self._graph.mutations
+            found = self._programs.get(key)
+            if found is not None and found[1] == mutations:
+                self._programs[key] = found  # the latest used
+                return found
+            program = self.compile_step(self.plan_step(elements, fed))
+            self._programs[key] = program, mutations
+            return program, mutations
+
+    def plan_step(self, elements: Iterable[Element], fed: tuple[Tensor, ...]) -> Step:
+        """Prune, place and optimize: the step, ready to compile."""
+        elements = tuple(elements)
+        step = build_step(prune(elements, fed), elements, fed)
+        self.place_step(step)
+        options = self._options
+        if options.optimizes:
+            optimize(step, options.fold_constants, options.merge_duplicates)
+        self.partition_step(step)
+        return step
+
+    def place_step(self, step: Step) -> None:
+        """Give the step's nodes their devices; keep the reasons."""
+        step.placements = self._placer.place(step)
+        self.placements.update((p.name, p) for p in step.placements)
+
+    def partition_step(self, step: Step) -> None:
+        """Put copies into the edges that cross devices."""
+        if len(self.devices) > 1:
+            partition(step, self.devices[0], self.transfers)
+
+    def compile_step(self, step: Step) -> AnyProgram:
+        """The runnable program of a planned step."""
+        if may_wait_for_each_other(step):
+            return DataflowProgram(step, self.resources, self)
+        if step.has_control_flow:
+            structured = self._options.optimizes and len(self.devices) == 1
+            return program_with_flow(step, self.resources, self, structured)
+        if not self._options.optimizes or len(self.devices) > 1:
+            return Program(compile_step(step, self.resources, self))
+
+        def for_shapes(feed_shapes: Sequence[tuple[int, ...]]) -> Compiled:
+            special = specialize(step, feed_shapes)
+            return compile_step(special, self.resources, self, fuses=True)
+
+        compiled = compile_step(step, self.resources, self, fuses=True)
+        return Program(compiled, for_shapes)
+
+    def make_callable(
+        self, fetches: Any, feed_list: Any = None, accept_options: bool = False
+    ) -> Callable[..., Any]:
+        """A function that runs `fetches`; faster than `run` for repeated calls.
+
+        Args:
+          fetches: as in `run`.
+          feed_list: the tensors that the function's arguments feed, in order.
+          accept_options: no difference here: the function takes `options` and
+            `run_metadata` in any case.
+
+        Returns:
+          `f(*values, options=None, run_metadata=None)`.
+
+        Raises:
+          TypeError: `feed_list` is no list or tuple.
+          CancelledError: the session is closed.
+        """
+        self._check_running()
+        if feed_list is not None and not isinstance(feed_list, list | tuple):
+            raise TypeError("`feed_list` must be a list or tuple.")
+        resolved = Fetches(self._graph, fetches)
+        keys = list(feed_list or ())
+        tensors = [resolve_feed(self._graph, p) for key in keys for p in parts(key)]
+        fed = tuple(dict.fromkeys(tensors))
+        is_plain = len(fed) == len(keys) and all(parts(k)[0] is k for k in keys)
+        converters = [converter_for(tensor) for tensor in fed]
+        graph, result = self._graph, resolved.result
+        program, planned = self._program(resolved.elements, fed)
+
+        def call(*values: Any, **keywords: Any) -> Any:
+            for name in keywords:
+                if name not in ("options", "run_metadata"):
+                    raise TypeError(
+                        f"run() got an unexpected keyword argument {name!r}"
+                    )
+            if len(values) != len(converters) or not is_plain:
+                # As in TF: surplus values are ignored, missing ones not fed.
+                feeds = dict(zip(keys, values, strict=False))
+                return self.run(fetches, feeds, **keywords)
+            nonlocal program, planned
+            if self._closed:
+                self._check_open()
+            if planned != graph.mutations:
+                program, planned = self._program(resolved.elements, fed)
+            arrays = [c(v) for c, v in zip(converters, values, strict=True)]
+            settings = keywords.get("options"), keywords.get("run_metadata")
+            return result(self._run_program(program, arrays, settings))
+
+        return call
+
+    def partial_run_setup(self, fetches: Any, feeds: Any = None) -> Any:
+        """Begin a run whose feeds and fetches come in several parts.
+
+        Args:
+          fetches: all that will be fetched, as in `run`.
+          feeds: all tensors that will be fed.
+
+        Returns:
+          A handle for `partial_run`.
+        """
+        from tfteach.engine.session.partial_run import PartialRun
+
+        self._check_open()
+        return PartialRun(self, fetches, feeds)
+
+    def partial_run(self, handle: Any, fetches: Any, feed_dict: Any = None) -> Any:
+        """Continue a partial run: feed more, fetch more; no op runs twice.
+
+        Args:
+          handle: from `partial_run_setup`.
+          fetches: some of those set up.
+          feed_dict: values for some of the feeds set up.
+
+        Raises:
+          InvalidArgumentError: a fetch needs a feed not given yet, or was fetched
+            before, or was not set up.
+        """
+        from tfteach.engine.session.partial_run import SET_UP_FIRST, PartialRun
+
+        self._check_open()
+        if not isinstance(handle, PartialRun):
+            raise InvalidArgumentError(None, None, SET_UP_FIRST)
+        return handle.run(fetches, feed_dict)
+
+    # ---- life
+
+    def close(self) -> None:
+        """Release the session's resources; running it raises RuntimeError.
+
+        Runs of other threads that are under way finish with the values they have.
+        """
+        self._closed = True
+        with self._lock:
+            self._ready.clear()
+            self._programs.clear()
+            self.resources = Resources()
+
+    def __del__(self) -> None:
+        if not getattr(self, "_closed", True):  # made as far as that
+            self.close()
+
+    @contextmanager
+    def as_default(self) -> Iterator[BaseSession]:
+        """Make this the default session in the block, without closing it after."""
+        with defaults.default_session(self):
+            yield self

@@ -1,0 +1,233 @@
+"""`tf.config`: soft placement, threads, the optimizer, and what only eager mode knows.
+
+Source: python/framework/config.py, python/eager/context.py (API and messages).
+"""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from tfteach.engine.session.config import (
+    FLAGS,
+    NUMBERS,
+    TOGGLES,
+    check_not_fixed,
+    settings,
+)
+from tfteach.framework.export import export
+from tfteach.framework.logger import get_logger
+
+# ---- placement, threads, optimizer
+
+
+@export("config.get_soft_device_placement")
+def get_soft_device_placement() -> bool:
+    """Whether ops may run on another device than they ask for."""
+    return settings.is_soft
+
+
+@export("config.set_soft_device_placement")
+def set_soft_device_placement(enabled: bool) -> None:
+    """Let ops run on another device than they ask for, in sessions without a config.
+
+    Args:
+      enabled: whether to.
+
+    Source: python/framework/config.py.
+    """
+    settings.is_soft = bool(enabled)
+
+
+@export("config.threading.get_inter_op_parallelism_threads")
+def get_inter_op_parallelism_threads() -> int:
+    """How many ops may run at once; 0 leaves it to the system."""
+    return settings.inter_threads
+
+
+@export("config.threading.set_inter_op_parallelism_threads")
+def set_inter_op_parallelism_threads(num_threads: int) -> None:
+    """Ask for a number of threads that run ops: a hint, with no effect here.
+
+    Args:
+      num_threads: 0 leaves it to the system.
+
+    Raises:
+      RuntimeError: the logical devices have been listed.
+
+    Source: python/framework/config.py.
+    """
+    num_threads = int(num_threads or 0)
+    if num_threads != settings.inter_threads:
+        check_not_fixed("Inter op parallelism cannot be modified after initialization.")
+        settings.inter_threads = num_threads
+
+
+@export("config.threading.get_intra_op_parallelism_threads")
+def get_intra_op_parallelism_threads() -> int:
+    """How many threads an op may use; 0 leaves it to the system."""
+    return settings.intra_threads
+
+
+@export("config.threading.set_intra_op_parallelism_threads")
+def set_intra_op_parallelism_threads(num_threads: int) -> None:
+    """Ask for a number of threads inside an op: a hint, with no effect here.
+
+    NumPy's BLAS uses as many as OMP_NUM_THREADS says when it is loaded.
+
+    Args:
+      num_threads: 0 leaves it to the system.
+
+    Raises:
+      RuntimeError: the logical devices have been listed.
+
+    Source: python/framework/config.py.
+    """
+    num_threads = int(num_threads or 0)
+    if num_threads != settings.intra_threads:
+        check_not_fixed("Intra op parallelism cannot be modified after initialization.")
+        settings.intra_threads = num_threads
+
+
+@export("config.optimizer.get_jit")
+def get_jit() -> bool:
+    """Whether XLA was asked for."""
+    return settings.jit
+
+
+@export("config.optimizer.set_jit")
+def set_jit(enabled: bool) -> None:
+    """Ask for XLA: as on TF's CPUs, a hint without effect.
+
+    Args:
+      enabled: whether to.
+
+    Source: python/framework/config.py.
+    """
+    settings.jit = bool(enabled)
+
+
+@export("config.optimizer.get_experimental_options")
+def get_experimental_options() -> dict[str, Any]:
+    """The options that were set, and the two flags that always have a value."""
+    asked = settings.optimizer
+    found: dict[str, Any] = {}
+    for name in TOGGLES:
+        if asked.get(name) is not None:
+            found[name] = bool(asked[name])
+    for name in FLAGS:
+        found[name] = bool(asked.get(name))
+    for name in NUMBERS:
+        if asked.get(name):
+            found[name] = asked[name]
+    return found
+
+
+@export("config.optimizer.set_experimental_options")
+def set_experimental_options(options: dict[str, Any]) -> None:
+    """Switch passes of the graph optimizer, in sessions without a config.
+
+    `constant_folding`, `arithmetic_optimization` (merging of equal ops) and
+    `disable_meta_optimizer` have an effect; the other passes of TF are not here, and
+    results do not depend on them.
+
+    Args:
+      options: name -> whether; None leaves an option to TF again.
+
+    Raises:
+      NotImplementedError: `debug_stripper` is on.
+
+    Example:
+      >>> tf.config.optimizer.set_experimental_options({"constant_folding": False})
+
+    Source: python/framework/config.py.
+    """
+    known = (*TOGGLES, *FLAGS, *NUMBERS)
+    asked = dict(options)
+    for name in asked:
+        if name not in known:
+            get_logger().warning(
+                "tf.config.optimizer: TensorFlow 1.15 has no option %r, it has no "
+                "effect. There are %s.",
+                name,
+                ", ".join(known),
+            )
+    if asked.get("debug_stripper"):
+        raise NotImplementedError(
+            "tf.config.optimizer: debug_stripper, runs without tf.Assert and tf.Print"
+        )
+    settings.optimizer.update({k: v for k, v in asked.items() if k in known})
+
+
+# ---- eager execution and clusters
+
+
+def _refuse(name: str, what: str) -> NoReturn:
+    raise NotImplementedError(
+        f"tf.config.{name}: {what}; tfteach has TensorFlow 1's graphs and sessions of "
+        "one process"
+    )
+
+
+@export("config.experimental_run_functions_eagerly")
+def experimental_run_functions_eagerly(run_eagerly: bool) -> None:
+    """Raises NotImplementedError, but for False, which is how things are."""
+    if run_eagerly:
+        _refuse("experimental_run_functions_eagerly", "eager execution")
+
+
+@export("config.experimental.get_device_policy")
+def get_device_policy() -> str:
+    """ "silent": what eager execution would do with tensors on another device."""
+    return "silent"
+
+
+@export("config.experimental.set_device_policy")
+def set_device_policy(device_policy: str | None) -> None:
+    """Raises NotImplementedError, but for "silent" (or None), the default.
+
+    Raises:
+      ValueError: there is no such policy.
+    """
+    known = ("silent", "silent_for_int32", "warn", "explicit")
+    if device_policy is not None and device_policy not in known:
+        raise ValueError(f"Not a valid device policy: {device_policy!r}")
+    if device_policy not in (None, "silent"):
+        _refuse("experimental.set_device_policy", "eager execution")
+
+
+@export("config.experimental.get_synchronous_execution")
+def get_synchronous_execution() -> bool:
+    """True: eager execution would wait for each op."""
+    return True
+
+
+@export("config.experimental.set_synchronous_execution")
+def set_synchronous_execution(enable: bool | None) -> None:
+    """Raises NotImplementedError, but for True (or None), the default."""
+    if enable is not None and not enable:
+        _refuse("experimental.set_synchronous_execution", "eager execution")
+
+
+@export("config.experimental_connect_to_host")
+def experimental_connect_to_host(
+    remote_host: Any = None, job_name: str = "worker"
+) -> None:
+    """Raises NotImplementedError.
+
+    Raises:
+      ValueError: no host is named.
+    """
+    if not remote_host:
+        raise ValueError("Must provide at least one remote_host")
+    _refuse("experimental_connect_to_host", "sessions on other machines")
+
+
+@export("config.experimental_connect_to_cluster")
+def experimental_connect_to_cluster(
+    cluster_spec_or_resolver: Any,
+    job_name: str = "localhost",
+    task_index: int = 0,
+    protocol: str | None = None,
+) -> None:
+    """Raises NotImplementedError."""
+    _refuse("experimental_connect_to_cluster", "sessions on other machines")

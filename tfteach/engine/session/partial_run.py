@@ -1,0 +1,139 @@
+"""Partial runs: one step whose feeds and fetches come in several calls.
+
+Source: python/client/session.py, Session.partial_run.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from tfteach.engine.execute.compile import compile_step, own_copy
+from tfteach.engine.execute.program import Program
+from tfteach.engine.plan.prune import prune
+from tfteach.engine.plan.step import build_step
+from tfteach.engine.session.feeds import (
+    converter_for,
+    flatten_feeds,
+    parts,
+    resolve_feed,
+)
+from tfteach.engine.session.fetches import Fetches
+from tfteach.framework import errors
+from tfteach.framework.operation import Operation, Tensor
+
+if TYPE_CHECKING:
+    from tfteach.engine.session.base_session import BaseSession
+
+SET_UP_FIRST = "Must run 'setup' before performing partial runs!"
+
+
+class PartialRun:
+    """The state of a run between its parts.
+
+    Every value computed so far is kept and stands in as a feed for the later parts, so
+    that no op runs twice.
+    """
+
+    def __init__(self, session: BaseSession, fetches: Any, feeds: Any) -> None:
+        graph = session.graph
+        self._session = session
+        self._fetches = set(Fetches(graph, fetches).elements)
+        self._feeds = {
+            resolve_feed(graph, part) for key in feeds or () for part in parts(key)
+        }
+        self._values: dict[Tensor, Any] = {}
+        self._done: set[Operation] = set()
+        self._fetched: set[Operation | Tensor] = set()
+        if not self._fetches:
+            raise errors.InvalidArgumentError(
+                None, None, "Must specify at least one target to fetch or execute."
+            )
+
+    def run(self, fetches: Any, feed_dict: Any) -> Any:
+        """Take more feeds, give more fetches."""
+        session = self._session
+        resolved = Fetches(session.graph, fetches)
+        if len(resolved.tensors) < len(resolved.elements):
+            raise RuntimeError(
+                "partial_run() requires empty target_list. Fetch tensors: an operation "
+                "has no value."
+            )
+        fed = flatten_feeds(session.graph, feed_dict) if feed_dict else {}
+        self._check(resolved.elements, fed)
+        for tensor, value in fed.items():
+            self._values[tensor] = converter_for(tensor)(value)
+        self._compute(resolved.elements)
+        self._fetched.update(resolved.elements)
+        return resolved.rebuild(
+            {t: own_copy(self._values[t]) for t in resolved.tensors}
+        )
+
+    def _check(self, elements: list[Any], fed: dict[Tensor, Any]) -> None:
+        def refuse(message: str) -> None:
+            raise errors.InvalidArgumentError(None, None, message)
+
+        if self._fetches <= self._fetched and self._feeds <= self._values.keys():
+            refuse(SET_UP_FIRST)
+        for tensor in fed:
+            if tensor not in self._feeds:
+                refuse(
+                    f"The feed {tensor.name} was not specified in partial_run_setup."
+                )
+            if tensor in self._values:
+                refuse(f"The feed {tensor.name} has already been fed.")
+        for element in elements:
+            if element not in self._fetches:
+                refuse(
+                    f"The fetch {element.name} was not specified in partial_run_setup."
+                )
+            if element in self._fetched:
+                refuse(f"The fetch {element.name} has already been fetched.")
+        missing = self._feeds - self._values.keys() - fed.keys()
+        needed = prune(elements, [*self._values, *fed]).needed
+        for tensor in missing:
+            if tensor.op in needed and tensor.op not in self._done:
+                refuse(
+                    f"Fetch {tensor.name} can't be computed from the feeds that have "
+                    "been fed so far. Feed it first: it is needed for "
+                    f"{', '.join(e.name for e in elements)}."
+                )
+
+    def _compute(self, elements: list[Any]) -> None:
+        """Run what is still to be done, and keep every value."""
+        session = self._session
+        known = tuple(t for t in self._values if not t.dtype.is_ref)
+        pruned = prune(elements, known)
+        for op in list(pruned.needed):
+            if op in self._done:
+                del pruned.needed[op]
+        # A done op without kept outputs is only waited for: cut its control edges.
+        outputs = [t for op in pruned.needed for t in op.outputs if not t.dtype.is_ref]
+        pending = [op for op in pruned.needed if not op.outputs]
+        live = {*pruned.needed}
+        step = build_step(
+            pruned._replace(needed=_closed(pruned.needed, self._done)),
+            [*outputs, *pending],
+            known,
+        )
+        step.nodes = [node for node in step.nodes if node.op in live]
+        session.place_step(step)
+        session.partition_step(step)
+        program = Program(compile_step(step, session.resources, session))
+        values = program.run([self._values[t] for t in known])
+        self._values.update(zip(outputs, values, strict=True))
+        self._done.update(op for op in live if not _only_references(op))
+
+
+def _closed(
+    needed: dict[Operation, None], done: set[Operation]
+) -> dict[Operation, None]:
+    """`needed` with the done operations that it waits for, so that edges resolve."""
+    whole = dict(needed)
+    for op in needed:
+        whole.update((c, None) for c in op.control_inputs if c in done)
+        whole.update((t.op, None) for t in op.inputs if t.op in done)
+    return whole
+
+
+def _only_references(op: Operation) -> bool:
+    return bool(op.outputs) and all(t.dtype.is_ref for t in op.outputs)

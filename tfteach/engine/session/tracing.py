@@ -1,0 +1,182 @@
+"""What follows a run instruction by instruction: when ops run, what they allocate."""
+
+from __future__ import annotations
+
+import threading
+import time
+import weakref
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tfteach.engine.execute.instruction import Instruction
+from tfteach.engine.execute.program import FlowObserver, Turns
+from tfteach.engine.plan.step import FORWARDING, Node
+from tfteach.framework.variable_cell import Cell
+
+
+class Output(NamedTuple):
+    """An output of an op that ran.
+
+    Attributes:
+      slot: its number.
+      shape, size_bytes: of the array.
+      buffer: the memory that it lies in, if an op of this run allocated it.
+      is_new: whether this op allocated it.
+      address: where it is; 0 if unknown.
+    """
+
+    slot: int
+    shape: tuple[int, ...]
+    size_bytes: int
+    buffer: Buffer | None = None
+    is_new: bool = False
+    address: int = 0
+
+
+class Buffer(NamedTuple):
+    """Memory that an op allocated.
+
+    Attributes:
+      size_bytes: of the whole.
+      number: among the op's allocations, from 1.
+    """
+
+    size_bytes: int
+    number: int
+
+
+class Held(NamedTuple):
+    """The outputs of a node that needs no kernel, and when they were looked up."""
+
+    at_ns: int
+    outputs: list[Output]
+
+
+class Row:
+    """One execution of an op.
+
+    Attributes:
+      start_ns, op_start_ns, op_end_ns, end_ns: when it was begun, when its kernel ran,
+        and when its outputs had been recorded.
+      outputs: those that are not dead.
+      records: when, and bytes taken or (negative) freed.
+    """
+
+    def __init__(self, node: Node, start_ns: int) -> None:
+        self.node = node
+        self.start_ns = self.op_start_ns = self.op_end_ns = self.end_ns = start_ns
+        self.outputs: list[Output] = []
+        self.records: list[tuple[int, int]] = []
+
+
+class Tracer(FlowObserver):
+    """Records when each op ran, and the life of each array that it made.
+
+    Args:
+      fed: the fed arrays, which no op made.
+
+    Attributes:
+      at_start: outputs of nodes that need no kernel, as before the run, by name.
+    """
+
+    def __init__(self, fed: Sequence[Any] = ()) -> None:
+        self.at_start: dict[str, Held] = {}
+        self.rows: list[Row] = []
+        self.thread_id = threading.get_ident() & 0x7FFFFFFF
+        self.start_ns = self._last_ns = time.time_ns()
+        self._fed = {id(_owner(value)) for value in fed}
+        # The op that runs, and after an error the one that failed.
+        self.failed: Row | None = None
+        # The arrays of this run that live, by identity; weak references must be kept,
+        # or nobody would hear of their end.
+        self._live: dict[int, tuple[weakref.ref[Any], Buffer]] = {}
+
+    def before(self, instruction: Instruction) -> None:
+        self.failed = row = Row(instruction.node, time.time_ns())
+        row.op_start_ns = time.time_ns()
+
+    def after(self, instruction: Instruction, results: Sequence[Any]) -> None:
+        end_ns = time.time_ns()
+        node, row = instruction.node, self.failed
+        self._last_ns = end_ns
+        # The read of a variable belongs to its Identity; others to the op that reads.
+        if row is None or (instruction.is_read and node.op.type not in FORWARDING):
+            return
+        row.op_end_ns = end_ns
+        is_read = instruction.is_read or node.op.type == "ReadVariableOp"
+        for slot, value in enumerate(results):
+            row.outputs.append(self._output(row, slot, value, is_read))
+        self._add(row)
+
+    def passes(self, node: Node, values: Sequence[Any], turns: Turns) -> None:
+        row = Row(node, self._last_ns)
+        row.op_end_ns = time.time_ns()
+        for slot, value in enumerate(values):
+            if value is not None:
+                row.outputs.append(self._output(row, slot, value, is_read=True))
+        self._add(row)
+
+    def release(self, instruction: Instruction) -> None:
+        return None
+
+    def close(self) -> None:
+        """End of the run: what lives now outlives it."""
+        self._live.clear()
+
+    def _add(self, row: Row) -> None:
+        row.end_ns = self._last_ns = time.time_ns()
+        self.rows.append(row)
+
+    def _output(self, row: Row, slot: int, value: Any, is_read: bool) -> Output:
+        """Describe an output: its shape, its size, and whether it is a new array."""
+        if isinstance(value, Cell):
+            return output_of(slot, value)
+        buffer, is_new = None, False
+        if getattr(value, "nbytes", 0):
+            buffer, is_new = self._follow(row, value, is_read)
+        return output_of(slot, value)._replace(buffer=buffer, is_new=is_new)
+
+    def _follow(
+        self, row: Row, value: Any, is_read: bool
+    ) -> tuple[Buffer | None, bool]:
+        """The array's memory if an op of this run made it, and whether it is new."""
+        owner = _owner(value)
+        key = id(owner)
+        found = self._live.get(key)
+        if found is not None:
+            return found[1], False
+        if is_read or key in self._fed:
+            return None, False
+        size_bytes = max(int(value.nbytes), int(owner.nbytes))
+
+        def ended(_: Any) -> None:
+            if self._live.pop(key, None) is not None:
+                row.records.append((time.time_ns(), -size_bytes))
+
+        try:
+            held = weakref.ref(owner, ended)
+        except TypeError:  # a NumPy scalar: nobody counts it
+            return None, False
+        buffer = Buffer(size_bytes, len(row.records) + 1)
+        self._live[key] = held, buffer
+        row.records.append((row.op_end_ns, size_bytes))
+        return buffer, True
+
+
+def output_of(slot: int, value: Any) -> Output:
+    """An output whose memory no op of the run allocated."""
+    if isinstance(value, Cell):
+        value = value.value if value.is_initialized else None
+    size_bytes = int(getattr(value, "nbytes", 0))
+    shape = tuple(getattr(value, "shape", ()))
+    address = value.ctypes.data if isinstance(value, np.ndarray) else 0
+    return Output(slot, shape, size_bytes, address=address)
+
+
+def _owner(value: Any) -> Any:
+    """The array whose memory it is."""
+    while isinstance(getattr(value, "base", None), type(value)):
+        value = value.base
+    return value

@@ -1,3 +1,0 @@
-"""`tensorflow.examples.tutorials.mnist`: the import path of most course notes."""
-
-from tfteach.examples.tutorials.mnist import input_data as input_data

@@ -1,0 +1,376 @@
+"""The verdict on a graph's growth: is it lazy loading, which line does it, what cures.
+
+Enters: a `Growth`. Leaves: the verdict as data, and its text.
+"""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from collections import Counter
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+
+from tfteach.explain.duplicate_ops import shortened
+from tfteach.framework.graph import Operation, SourceLine
+
+if TYPE_CHECKING:
+    from tfteach.explain.growth import Growth
+
+Kind = Literal["clean", "late", "lazy"]
+Place = Callable[[SourceLine], str]
+
+LARGE_BYTES = 1024
+MOST_LINES = 5  # that are told one by one
+
+
+class LazyLine(NamedTuple):
+    """A line that builds again and again while the graph is run.
+
+    Attributes:
+      source: the line.
+      ran_at: the line whose runs it builds for.
+      turns: after how many runs it built something.
+      ops: what it built after the first run.
+      twins: how many of them repeat an op that was there.
+    """
+
+    source: SourceLine
+    ran_at: SourceLine | None
+    turns: int
+    ops: tuple[Operation, ...]
+    twins: int
+
+    @property
+    def kinds(self) -> dict[str, int]:
+        """Op types, and how many of each, most first."""
+        return dict(Counter(op.type for op in self.ops).most_common())
+
+
+class Embedded(NamedTuple):
+    """A large value that one line made part of the graph more than once.
+
+    Attributes:
+      source: the line.
+      names: the constants.
+      size_bytes: of each.
+      same: whether all hold the same values.
+    """
+
+    source: SourceLine | None
+    names: tuple[str, ...]
+    size_bytes: int
+    same: bool
+
+    @property
+    def advice(self) -> str:
+        if self.same:
+            return (
+                "Convert it once, before: `c = tf.convert_to_tensor(array)`, and use "
+                "the tensor `c` each time; or keep it in a tf.Variable."
+            )
+        return (
+            "Values that change do not belong into the graph: make a tf.placeholder "
+            "before the loop and feed it, `sess.run(..., feed_dict={x: array})`; or "
+            "assign to a tf.Variable."
+        )
+
+
+class Verdict(NamedTuple):
+    """What a graph's growth means.
+
+    Attributes:
+      kind: "clean": nothing was added after the first run. "late": something was, but
+        by no line again and again. "lazy": lazy loading.
+      lines: those that build again and again; the one that builds most first.
+      caught_at: the line at which `graph.finalize()` before the loop would have stopped
+        the program.
+      late: how many ops came after the first run.
+      runs: how many runs there were.
+    """
+
+    kind: Kind
+    lines: tuple[LazyLine, ...]
+    caught_at: SourceLine | None
+    late: int
+    runs: int
+
+    @property
+    def line(self) -> SourceLine | None:
+        """The line that does it; None if there is no lazy loading."""
+        return self.lines[0].source if self.lines else None
+
+    @property
+    def is_lazy(self) -> bool:
+        return self.kind == "lazy"
+
+    def headline(self, place: Place | None = None) -> str:
+        """The verdict in a sentence.
+
+        Args:
+          place: says where a line is, such as "In [3] line 4"; "line 4" without it.
+        """
+        if self.kind == "clean":
+            return "No op was added after the first run."
+        if self.kind == "late":
+            return (
+                f"{_ops(self.late)} came after the first run, none of them again and "
+                "again: late, but no lazy loading."
+            )
+        at = (place or in_file)(self.lines[0].source)
+        return f"Lazy loading: {at} adds {self.pace} to the graph at every run."
+
+    @property
+    def pace(self) -> str:
+        """How much the worst line adds for a run."""
+        line = self.lines[0]
+        each = len(line.ops) / max(1, line.turns)
+        return _ops(round(each)) if each == round(each) else f"about {each:.1f} ops"
+
+    def fix(self, place: Place | None = None) -> str:
+        """What to do, "" where nothing is wrong."""
+        if self.kind == "clean":
+            return ""
+        if self.kind == "late":
+            return "Build everything first, then `graph.finalize()`, then run."
+        place = place or in_file
+        parts = [_cure(self.lines)]
+        if self.caught_at is not None:
+            parts.append(
+                "Put `graph.finalize()` before the loop: the program would have "
+                f"stopped with a RuntimeError at {place(self.caught_at)}, the first "
+                "time round."
+            )
+        return "\n".join(parts)
+
+    def __str__(self) -> str:
+        return "\n".join(part for part in (self.headline(), self.fix()) if part)
+
+
+def in_file(source: SourceLine) -> str:
+    return f"line {source.line}"
+
+
+def _ops(count: int) -> str:
+    return f"{count} op" if count == 1 else f"{count} ops"
+
+
+def _cure(lines: tuple[LazyLine, ...]) -> str:
+    """How to repair it, in the user's own words where they can be read."""
+    if len(lines) > 1:
+        return (
+            f"Build it once: move these {len(lines)} lines before the loop, and only "
+            "run in the loop."
+        )
+    line, source = lines[0], lines[0].source
+    called = line.ran_at is not None and line.ran_at.function != source.function
+    if called and not source.function.startswith("<"):
+        return (
+            f"`{source.function}` builds each time it is used: use it once before the "
+            "loop, keep the tensor that it gives, and run that."
+        )
+    built = built_in_run(source.text)
+    if built is not None:
+        return (
+            f"Build it once, before the loop: `op = {built}`. "
+            "In the loop only run it: `sess.run(op)`."
+        )
+    return "Build it once: move this line before the loop, and only run in the loop."
+
+
+def built_in_run(text: str) -> str | None:
+    """The expression that `sess.run(tf.add(x, y))` builds, None if it builds none."""
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:  # the head of a block, a part of a statement
+        return None
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr in ("run", "eval")
+        ):
+            built = node.args[0] if node.args else node.func.value
+            if isinstance(built, ast.Call | ast.BinOp | ast.Compare | ast.Subscript):
+                return ast.unparse(built)
+    return None
+
+
+def judge(growth: Growth) -> Verdict:
+    """The verdict on what was seen so far."""
+    late = growth.added_while_running
+    if not late:
+        return Verdict("clean", (), None, 0, growth.runs)
+    lines = _lazy_lines(growth)
+    if not lines:
+        return Verdict("late", (), None, late, growth.runs)
+    sources = [line.source for line in lines]
+    watched = _ops_of(growth, growth.ops_before, growth.ops_after)
+    caught_at = next(op.source for op in watched if op.source in sources)
+    for round_ in reversed(growth.rounds):
+        # the first to build in a whole turn of the loop
+        built = {op.source for op in _ops_of(growth, round_.start, round_.stop)}
+        if all(line.source in built for line in lines):
+            ops = _ops_of(growth, round_.start, round_.stop)
+            caught_at = next(op.source for op in ops if op.source in sources)
+            break
+    return Verdict("lazy", lines, caught_at, late, growth.runs)
+
+
+def _ops_of(growth: Growth, start: int, stop: int) -> list[Operation]:
+    return growth.graph.operations[start:stop]
+
+
+def _lazy_lines(growth: Growth) -> tuple[LazyLine, ...]:
+    """Lines that built for the runs of one line more than once.
+
+    Twice is enough if the second time gave nothing new; a chain that grows longer needs
+    a third turn to be told from a program built in parts.
+    """
+    rounds = growth.rounds
+    turns: dict[SourceLine, list[int]] = {}
+    built: dict[SourceLine, list[Operation]] = {}
+    sources: dict[tuple[str, int], SourceLine] = {}  # a lambda is of its line
+    for number, round_ in enumerate(rounds):
+        for op in _ops_of(growth, round_.start, round_.stop):
+            source = op.source
+            if source is None:
+                continue
+            source = sources.setdefault(source[:2], source)
+            seen = turns.setdefault(source, [])
+            if not seen or seen[-1] != number:
+                seen.append(number)
+            if number:
+                built.setdefault(source, []).append(op)
+    first = growth.twins().first
+    found = []
+    for source, ops in built.items():
+        callers = Counter(rounds[n].ran_at for n in turns[source] if rounds[n].runs)
+        if not callers:
+            continue
+        ran_at, count = callers.most_common(1)[0]
+        twins = sum(first[op.node_id - 1] != op.node_id - 1 for op in ops)
+        if count >= 3 or (count == 2 and twins):
+            late_turns = sum(n > 0 for n in turns[source])
+            found.append(LazyLine(source, ran_at, late_turns, tuple(ops), twins))
+    return tuple(sorted(found, key=lambda line: -len(line.ops)))
+
+
+def embedded_again(growth: Growth) -> list[Embedded]:
+    """Constants of 1 kB or more of one line, type and shape: two or more.
+
+    Not what one number fills, as the zeros with which optimizers begin: they come from
+    no array of the program, and there is nothing to convert.
+    """
+    groups: dict[tuple[object, ...], list[Operation]] = {}
+    for op in _ops_of(growth, growth.ops_before, growth.ops_after):
+        if op.type == "Const" and op.spec.value.nbytes >= LARGE_BYTES:  # type: ignore[attr-defined]
+            value = op.spec.value  # type: ignore[attr-defined]
+            key = (op.source, value.dtype.str, value.shape)
+            groups.setdefault(key, []).append(op)
+    return [
+        Embedded(
+            ops[0].source,
+            tuple([op.name for op in ops]),
+            int(ops[0].spec.value.nbytes),  # type: ignore[attr-defined]
+            len({op.spec for op in ops}) == 1,
+        )
+        for ops in groups.values()
+        if len(ops) > 1 and not all(_is_fill(op.spec.value) for op in ops)  # type: ignore[attr-defined]
+    ]
+
+
+def _is_fill(value: np.ndarray[Any, Any]) -> bool:
+    return bool((value == value.flat[0]).all())
+
+
+def size_text(size_bytes: float) -> str:
+    """A number of bytes as a reader wants it: "67 bytes", "1.0 kB", "2.3 MB"."""
+    if size_bytes < 1000:
+        return f"{size_bytes:.0f} bytes"
+    if size_bytes < 1e6:
+        return f"{size_bytes / 1e3:.1f} kB"
+    return f"{size_bytes / 1e6:.1f} MB"
+
+
+def text_of(growth: Growth, place: Place | None = None) -> str:
+    """The growth and its verdict in a few lines."""
+    place = place or in_file
+    verdict = growth.verdict
+    total = growth.ops_after - growth.ops_before
+    runs = "1 run" if growth.runs == 1 else f"{growth.runs} runs"
+    lines = [f"{_ops(total)} added, {runs}", verdict.headline(place)]
+    for line in verdict.lines[:MOST_LINES]:
+        lines += _line_text(growth, line, place)
+    if len(verdict.lines) > MOST_LINES:
+        lines.append(f"  and {len(verdict.lines) - MOST_LINES} lines more")
+    if verdict.kind == "late":
+        lines += _late_text(growth, place)
+    if growth.runs:
+        lines.append(_sizes_text(growth))
+    lines += advice_of(verdict, place)
+    for constant in growth.constants[:3]:
+        lines += _constant_text(constant, place)
+    return "\n".join(lines)
+
+
+def advice_of(verdict: Verdict, place: Place | None = None) -> list[str]:
+    """What to do, in lines for a terminal."""
+    found: list[str] = []
+    for part in verdict.fix(place).splitlines():
+        found += _wrapped(part, "Fix: " if not found else "     ")
+    return found
+
+
+def _wrapped(text: str, head: str = "     ") -> list[str]:
+    return textwrap.wrap(text, 79, initial_indent=head, subsequent_indent="     ")
+
+
+def _line_text(growth: Growth, line: LazyLine, place: Place) -> list[str]:
+    lines = [f"  {place(line.source)}: {line.source.text}"]
+    first = growth.twins().first
+    for kind, count in list(line.kinds.items())[:3]:
+        ops = [op for op in line.ops if op.type == kind]
+        text = f"    {count:>5} x {kind}: {shortened([op.name for op in ops])}"
+        origins = {first[op.node_id - 1] for op in ops}
+        if len(origins) == 1 and not origins & {op.node_id - 1 for op in ops[1:]}:
+            text += f", all like {growth.graph.operations[origins.pop()].name}"
+        lines.append(text)
+    rest = len(line.kinds) - 3
+    if rest > 0:
+        types = "type" if rest == 1 else "types"
+        lines.append(f"          and ops of {rest} other {types}")
+    return lines
+
+
+def _late_text(growth: Growth, place: Place) -> list[str]:
+    late = _ops_of(growth, growth.at_first_run, growth.ops_after)
+    counts = Counter(op.source for op in late if op.source is not None)
+    return [
+        f"  {count:>5}  {place(source)}: {source.text}"
+        for source, count in counts.most_common(10)
+    ]
+
+
+def _sizes_text(growth: Growth) -> str:
+    before, now = growth.at_first_run, growth.ops_after
+    size = growth.size_bytes
+    if now == before:
+        return f"The GraphDef stays at {size_text(size(now))}."
+    return (
+        f"From the first run to the last: {before} to {now} ops, a GraphDef of "
+        f"{size_text(size(before))} to {size_text(size(now))}."
+    )
+
+
+def _constant_text(constant: Embedded, place: Place) -> list[str]:
+    what = "the same value" if constant.same else "a new value"
+    at = "somewhere" if constant.source is None else place(constant.source)
+    count, size = len(constant.names), constant.size_bytes
+    return [
+        f"Large constants: {at} put {what} of {size_text(size)} into the graph "
+        f"{count} times, {size_text(count * size)} in all.",
+        *_wrapped(constant.advice),
+    ]

@@ -1,0 +1,194 @@
+"""A graph's scopes as nested boxes, and which of them a still picture opens.
+
+The live view (widgets/src/shared) decides alike in the browser; here the same rules
+serve the SVG and the text that saved notebooks carry.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+from tfteach.explain.graph_rows import Row
+
+Lane = Literal["main", "training", "aside"]
+
+_TRAINERS = re.compile(
+    r"(gradients|GradientDescent|Momentum|Adagrad(DA)?|Adadelta|Adam|RMSProp|Ftrl"
+    r"|Proximal\w+)(_\d+)?"
+)
+_APPLIES = re.compile(r"(Resource)?(Sparse)?Apply[A-Z]\w*")
+_HOUSEKEEPING = re.compile(
+    r"(init|save)(_\d+)?|report_uninitialized_.*|init_all_tables.*"
+)
+_MERGES = re.compile(r"Merge(_\d+)?")
+VARIABLES = ("Variable", "VariableV2", "VarHandleOp")
+
+
+class Box:
+    """An op, or a scope with what is in it.
+
+    Attributes:
+      id: the op's name, or the scope's with a final "/".
+      label: what it is called inside its parent: "w", or "(w)" for the op that a scope
+        is named after.
+      members: the indices of the rows inside.
+      children: the boxes inside; None for an op.
+    """
+
+    def __init__(self, id: str, label: str, parent: Box | None) -> None:
+        self.id, self.label, self.parent = id, label, parent
+        self.members: list[int] = []
+        self.children: list[Box] | None = None
+
+    @property
+    def is_scope(self) -> bool:
+        return self.children is not None
+
+    @property
+    def name(self) -> str:
+        return self.id.removesuffix("/")
+
+    def __repr__(self) -> str:
+        return f"Box({self.id!r}, {len(self.members)} ops)"
+
+
+def make_tree(rows: list[Row]) -> Box:
+    """The root box of a graph: every "/" in a name makes a scope."""
+    prefixes = {""}
+    for row in rows:
+        for match in re.finditer("/", row.name):
+            prefixes.add(row.name[: match.end()])
+    root = Box("", "", None)
+    root.children = []
+    scopes = {"": root}
+
+    def scope(prefix: str) -> Box:
+        if prefix not in scopes:
+            cut = prefix.rfind("/", 0, -1) + 1
+            parent = scope(prefix[:cut])
+            box = Box(prefix, prefix[cut:-1], parent)
+            box.children = []
+            scopes[prefix] = box
+            assert parent.children is not None
+            parent.children.append(box)
+        return scopes[prefix]
+
+    for index, row in enumerate(rows):
+        own = f"{row.name}/"
+        cut = row.name.rfind("/") + 1
+        base = row.name[cut:]
+        parent = scope(own if own in prefixes else row.name[:cut])
+        leaf = Box(row.name, f"({base})" if own in prefixes else base, parent)
+        leaf.members.append(index)
+        assert parent.children is not None
+        parent.children.append(leaf)
+        above: Box | None = parent
+        while above is not None:
+            above.members.append(index)
+            above = above.parent
+    return root
+
+
+def own_row(box: Box, rows: list[Row]) -> Row | None:
+    """The op that a box is, or that its scope is named after."""
+    if not box.is_scope:
+        return rows[box.members[0]]
+    for child in box.children or ():
+        if not child.is_scope and child.id == box.name:
+            return rows[child.members[0]]
+    return None
+
+
+def own_constants(box: Box, rows: list[Row]) -> list[Row]:
+    """The constants that came with an op: `x + 1.0` makes "add" and "add/y".
+
+    Empty unless the scope holds nothing but the op of its name and those.
+    """
+    row = own_row(box, rows)
+    if not box.is_scope or row is None or len(box.members) > 4:
+        return []
+    others = [
+        rows[child.members[0]]
+        for child in box.children or ()
+        if not child.is_scope and child.id != box.name
+    ]
+    inside = len(others) == len(box.members) - 1
+    return others if inside and all(o.type == "Const" for o in others) else []
+
+
+def is_variable(box: Box, rows: list[Row]) -> bool:
+    """True for a variable, and for the scope named after one."""
+    row = own_row(box, rows)
+    return row is not None and row.type in VARIABLES
+
+
+def lane_of(box: Box, rows: list[Row]) -> Lane:
+    """Where a box stands: in the main flow, among what trains it, or set aside."""
+    base = box.name.rsplit("/", 1)[-1]
+    types = {rows[i].type for i in box.members}
+    if _HOUSEKEEPING.fullmatch(base) and (box.is_scope or types == {"NoOp"}):
+        return "aside"
+    if "MergeSummary" in types and (_MERGES.fullmatch(base) or len(types) == 1):
+        return "aside"
+    above = box.parent
+    while above is not None and above.id:
+        if _is_trainer(above, rows):
+            return "main"
+        above = above.parent
+    return "training" if _is_trainer(box, rows) else "main"
+
+
+def _is_trainer(box: Box, rows: list[Row]) -> bool:
+    base = box.name.rsplit("/", 1)[-1]
+    if box.is_scope and _TRAINERS.fullmatch(base):
+        return True
+    return any(_APPLIES.fullmatch(rows[i].type) for i in box.members)
+
+
+def opened(
+    root: Box,
+    rows: list[Row],
+    depth: int = 1,
+    expanded: Iterable[str] | None = None,
+    most: int = 150,
+) -> set[str]:
+    """The ids of the scopes to draw open.
+
+    Args:
+      root: from `make_tree`.
+      rows: of the same graph.
+      depth: how many levels to show; variables, trainers and what is set aside stay
+        closed.
+      expanded: these instead, whatever the depth.
+      most: open no further level if more boxes than this would stand in the picture.
+    """
+    if expanded is not None:
+        return set(expanded)
+    chosen: set[str] = set()
+    shown = list(root.children or ())
+    for _ in range(depth - 1):
+        more = [
+            box
+            for box in shown
+            if box.is_scope
+            and box.id not in chosen
+            and not is_variable(box, rows)
+            and not own_constants(box, rows)
+            and lane_of(box, rows) == "main"
+        ]
+        inside = [child for box in more for child in box.children or ()]
+        if not more or len(shown) + len(inside) > most:
+            break
+        chosen.update(box.id for box in more)
+        shown += inside
+    return chosen
+
+
+def visible(box: Box, open_ids: set[str]) -> Iterator[Box]:
+    """The boxes inside `box` that a picture draws, a scope before what is in it."""
+    for child in box.children or ():
+        yield child
+        if child.id in open_ids:
+            yield from visible(child, open_ids)

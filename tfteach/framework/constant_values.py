@@ -1,0 +1,474 @@
+"""What is known of values before any run: constants and partly known shape vectors.
+
+`tf.reshape(x, tf.stack([tf.shape(x)[0], 10]))` has the static shape (?, 10) because
+these functions look through the ops that compute shapes.
+Source: python/framework/tensor_util.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tfteach.framework.dtypes import DType, float32
+from tfteach.framework.errors import OpError
+from tfteach.framework.graphdef.attr_value import MAX_RANK
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.shape import Shape, is_full, size_of, sizes_of
+
+# Ops through which a constant is computed while the graph is built: TF's choice in
+# Python, and those that its C++ shape functions also see through and gradients use.
+_IN_PYTHON = frozenset("Cast Concat ConcatV2 Pack Fill Equal NotEqual Range".split())
+_FOLDED = _IN_PYTHON.union(
+    "Sub Add AddV2 Mul StridedSlice Squeeze ExpandDims Identity Prod Maximum Minimum "
+    "Neg FloorMod GatherV2 InvertPermutation Reshape Slice".split()
+)
+_FOLDED_SIZES = _FOLDED.union(("FloorDiv",))
+_MAX_FOLDED_SIZE = 1 << 16
+
+
+class _Blocked(NamedTuple):
+    """Why a value is not known yet: a static shape, which may be refined later."""
+
+    tensor: Tensor
+    shape: Shape
+
+    @property
+    def is_current(self) -> bool:
+        return self.tensor._shape is self.shape
+
+
+_NEVER = object()  # no refinement of shapes makes this value known
+_MAX_CACHED_SIZE = 256  # elements of a value that the graph keeps
+
+
+class _Values:
+    """The values that a graph alone determines, as far as they were asked for.
+
+    What was found is cached, or each op of a long computation of sizes would be
+    computed anew for every op behind it; and the search needs no recursion, since such
+    a computation may be thousands of ops long.
+
+    Attributes:
+      cached: by tensor: the value, or `_NEVER`, or a `_Blocked`.
+    """
+
+    def __init__(self) -> None:
+        self.cached: dict[Tensor, Any] = {}
+
+    def find(self, tensor: Tensor) -> Any:
+        """The value as an array; `_NEVER` or a `_Blocked` if it is not known."""
+        if tensor.op.type == "Const":
+            return tensor.op.spec.value  # type: ignore[attr-defined]
+        found = self._valid(tensor)
+        if found is not None:
+            return found
+        large: dict[Tensor, Any] = {}
+        stack = [tensor]
+        while stack:
+            top = stack[-1]
+            found = self._valid(top) if top not in large else large[top]
+            if found is None:
+                found = self._computed(top, large, stack)
+                if found is None:
+                    continue  # an input comes first
+                if _is_known(found) and np.size(found) > _MAX_CACHED_SIZE:
+                    large[top] = found
+                else:
+                    self.cached[top] = found
+            stack.pop()
+        return found
+
+    def _valid(self, tensor: Tensor) -> Any:
+        found = self.cached.get(tensor)
+        if type(found) is _Blocked and not found.is_current:
+            return None
+        return found
+
+    def _computed(
+        self, tensor: Tensor, large: dict[Tensor, Any], stack: list[Tensor]
+    ) -> Any:
+        """The value; None if an input has to be found first, now on the stack."""
+        found = self.at_once(tensor)
+        if found is not None:
+            return found
+        values = []
+        for source in tensor.op.inputs:
+            if source.op.type == "Const":
+                found = source.op.spec.value  # type: ignore[attr-defined]
+            elif source in large:
+                found = large[source]
+            else:
+                found = self._valid(source)
+            if found is None:
+                stack.append(source)
+                return None
+            if not _is_known(found):
+                return self.unknown(tensor, found)
+            values.append(found)
+        found = self.combined(tensor, values)
+        if isinstance(found, np.ndarray):
+            found.flags.writeable = False
+        return found
+
+    def at_once(self, tensor: Tensor) -> Any:
+        """What is found without looking at the inputs' values; else None."""
+        raise NotImplementedError
+
+    def unknown(self, tensor: Tensor, why: Any) -> Any:
+        """What follows from an input's value not being known."""
+        return why
+
+    def combined(self, tensor: Tensor, values: list[Any]) -> Any:
+        """What follows from the inputs' values."""
+        raise NotImplementedError
+
+
+def _is_known(found: Any) -> bool:
+    return found is not _NEVER and type(found) is not _Blocked
+
+
+def _value_of_shape(tensor: Tensor) -> Any:
+    """The value of a Shape, ShapeN, Size or Rank, if the static shape is known."""
+    op = tensor.op
+    kind = op.type
+    source = op.inputs[tensor.value_index]
+    shape = source._shape
+    if kind == "Rank":
+        return (
+            _Blocked(source, shape) if shape is None else np.array(len(shape), np.int32)
+        )
+    if not is_full(shape):
+        return _Blocked(source, shape)
+    value = np.array(size_of(shape) if kind == "Size" else shape, object)
+    if value.size and value.max() > tensor.dtype.max:
+        return _NEVER  # too large for int32
+    return value.astype(tensor.dtype.numpy_dtype)
+
+
+class _FoldedValues(_Values):
+    """Values through ops of some types, as TensorFlow's Python has them."""
+
+    def __init__(self, through: frozenset[str]) -> None:
+        super().__init__()
+        self._through = through
+
+    def at_once(self, tensor: Tensor) -> Any:
+        kind = tensor.op.type
+        if kind in ("Shape", "Size", "Rank"):
+            return _value_of_shape(tensor)
+        return None if kind in self._through else _NEVER
+
+    def combined(self, tensor: Tensor, values: list[Any]) -> Any:
+        if (size_of(tensor._shape) or 1) > _MAX_FOLDED_SIZE:
+            return _NEVER
+        try:
+            return tensor.op.spec.compute(np, *values)
+        except (OpError, ValueError, MemoryError):
+            return _NEVER  # the run will say what is wrong
+
+
+class _ComputedValues(_Values):
+    """Values through any op, none of whose ancestors depends on a run."""
+
+    def at_once(self, tensor: Tensor) -> Any:
+        op = tensor.op
+        if not op.inputs or op.spec.is_stateful or not op.spec.is_foldable:
+            return _NEVER
+        if op.control_inputs:
+            return _NEVER
+        if op.type in _OF_SHAPES:
+            found = _value_of_shape(tensor)
+            return found if _is_known(found) else None
+        return None
+
+    def unknown(self, tensor: Tensor, why: Any) -> Any:
+        return _value_of_shape(tensor) if tensor.op.type in _OF_SHAPES else why
+
+    def combined(self, tensor: Tensor, values: list[Any]) -> Any:
+        if any(np.size(value) > _MAX_FOLDED_SIZE for value in values):
+            return _NEVER
+        if (size_of(tensor._shape) or 1) > _MAX_FOLDED_SIZE:
+            return _NEVER
+        try:
+            with np.errstate(all="ignore"):
+                result = tensor.op.spec.compute(np, *values)
+        except (OpError, NotImplementedError, ValueError, MemoryError):
+            return _NEVER  # the run will say what is wrong
+        outputs = result if isinstance(result, tuple | list) else (result,)
+        return np.asarray(outputs[tensor.value_index])
+
+
+_OF_SHAPES = frozenset(("Shape", "ShapeN", "Size", "Rank"))
+
+
+class KnownValues:
+    """What is known of a graph's values before any run; on the graph as `known`."""
+
+    def __init__(self) -> None:
+        self._folded: dict[frozenset[str], _FoldedValues] = {}
+        self._computed = _ComputedValues()
+        self.shapes: dict[Tensor, _KnownShape] = {}
+
+    def folded(self, tensor: Tensor, through: frozenset[str]) -> Any:
+        values = self._folded.get(through)
+        if values is None:
+            values = self._folded.setdefault(through, _FoldedValues(through))
+        return values.find(tensor)
+
+    def computed(self, tensor: Tensor) -> Any:
+        return self._computed.find(tensor)
+
+    def forget(self, op: Operation) -> None:
+        """Forget what may hang on this op, which is about to change."""
+        for values in (*self._folded.values(), self._computed):
+            if any(tensor in values.cached for tensor in op.outputs):
+                values.cached.clear()
+        if any(tensor in self.shapes for tensor in op.outputs):
+            self.shapes.clear()
+
+
+def constant_value(tensor: Tensor, through: frozenset[str] = _FOLDED) -> Any:
+    """The tensor's value as an array, if the graph alone determines it; else None.
+
+    Args:
+      tensor: a Tensor.
+      through: the types of ops that are looked through.
+    """
+    op = tensor.op
+    if op.type == "Const":
+        return op.spec.value  # type: ignore[attr-defined]
+    found = op.graph.known_values().folded(tensor, through)
+    return found if _is_known(found) else None
+
+
+def python_constant_value(tensor: Tensor) -> Any:
+    """`constant_value` as TensorFlow's Python has it, for what its graphs record."""
+    return constant_value(tensor, _IN_PYTHON)
+
+
+def folded_value(tensor: Tensor) -> Any:
+    """As `constant_value`, but through any op: what shape rules may know.
+
+    TF has the same two degrees: its Python looks through few ops (so that what
+    programs see does not change), its shape inference computes whatever is constant.
+    """
+    found, _ = _folded(tensor)
+    return None if found is None else np.asarray(found)
+
+
+def _folded(tensor: Tensor) -> tuple[Any, list[_Blocked]]:
+    """The value of `folded_value`; if there is none: the shapes that it hangs on."""
+    op = tensor.op
+    if op.type == "Const":
+        return op.spec.value, []  # type: ignore[attr-defined]
+    if op.type in ("Shape", "ShapeN"):  # TF computes only what is behind these
+        searches = [_value_of_shape(tensor)]
+    else:
+        known = op.graph.known_values()
+        searches = [known.folded(tensor, _FOLDED)]
+        if not _is_known(searches[0]):
+            searches.append(known.computed(tensor))
+    if _is_known(searches[-1]):
+        return searches[-1], []
+    return None, [found for found in searches if type(found) is _Blocked]
+
+
+class _KnownShape(NamedTuple):
+    """The shape that a vector of sizes stands for.
+
+    Attributes:
+      shape: as far as it is known.
+      hangs_on: the static shapes that, once refined, may tell more; None for many.
+    """
+
+    shape: Shape
+    hangs_on: tuple[_Blocked, ...] | None = ()
+
+    @property
+    def is_current(self) -> bool:
+        hangs_on = self.hangs_on
+        return hangs_on is not None and all(b.is_current for b in hangs_on)
+
+
+_MAX_HANGS_ON = 4
+
+
+def constant_shape(tensor: Tensor, fold: bool = True) -> Shape:
+    """The shape that a vector of sizes stands for, as far as it is known.
+
+    Args:
+      tensor: an int Tensor [rank] (or a scalar -1 for an unknown shape).
+      fold: whether to look through any op, as TF's shape functions do, or through few,
+        as its Python does.
+
+    Returns:
+      A tuple with None for unknown sizes, or None for an unknown rank.
+    """
+    if tensor._shape == ():
+        value = constant_value(tensor)
+        if value is None or int(value) == -1:
+            return None
+        raise ValueError(f"A scalar shape must be -1 (unknown), got {int(value)}")
+    cached = tensor.op.graph.known_values().shapes
+    local: dict[Tensor, _KnownShape] = {}
+    stack = [tensor]
+    while stack:
+        top = stack[-1]
+        folds = fold or top is not tensor
+        found = local.get(top) or (cached.get(top) if folds else None)
+        if found is None or not (top in local or found.is_current):
+            # TF's Python looks through no Identity.
+            is_opaque = not folds and top.op.type == "Identity"
+            parts = None if is_opaque else _shape_parts(top)
+            missing = next((t for t in parts or () if t not in local), None)
+            if missing is not None:
+                stack.append(missing)
+                continue
+            found = _shape_from(
+                top, None if parts is None else [local[t] for t in parts], folds
+            )
+            if folds and found.hangs_on is not None and top.op.inputs:
+                cached[top] = found
+        local[top] = found
+        stack.pop()
+    return local[tensor].shape
+
+
+def _shape_parts(tensor: Tensor) -> Sequence[Tensor] | None:
+    """The inputs whose own shapes make up this one; None if it is found otherwise."""
+    op = tensor.op
+    kind = op.type
+    if kind in ("Cast", "Identity"):
+        parts: Sequence[Tensor] = op.inputs[:1]
+    elif kind == "ConcatV2":
+        parts = op.inputs[:-1]
+    elif kind == "StridedSlice" and _slice_of(op) is not None:
+        parts = op.inputs[:1]
+    else:
+        return None
+    # A scalar is no vector of sizes.
+    return None if any(t._shape == () for t in parts) else parts
+
+
+def _shape_from(
+    tensor: Tensor, parts: list[_KnownShape] | None, fold: bool
+) -> _KnownShape:
+    op = tensor.op
+    if op.type in ("Shape", "ShapeN"):
+        source = op.inputs[tensor.value_index]
+        return _hanging(source._shape, [_Blocked(source, source._shape)])
+    if op.type == "Pack":
+        sizes, why = zip(*map(_size, op.inputs), strict=True) if op.inputs else ((), ())
+        return _hanging(tuple(sizes), [w for w in why if w is not None])
+    if parts is not None:
+        found = _joined_shape(tensor, [part.shape for part in parts])
+        if found is not NotImplemented:
+            if any(part.hangs_on is None for part in parts):
+                return _hanging(found, None)
+            return _hanging(found, [w for part in parts for w in part.hangs_on or ()])
+    found = _shape_of_value(tensor, fold)
+    if op.type == "StridedSlice" and not is_full(found.shape):
+        return found._replace(hangs_on=None)  # on where it cuts, too
+    return found
+
+
+def _joined_shape(tensor: Tensor, parts: list[Shape]) -> Any:
+    op = tensor.op
+    if op.type == "ConcatV2":
+        if any(part is None for part in parts):
+            return None
+        return tuple(size for part in parts for size in part)  # type: ignore[union-attr]
+    if op.type == "StridedSlice":
+        cut, whole = _slice_of(op), parts[0]
+        return NotImplemented if cut is None or whole is None else whole[cut]
+    return parts[0]
+
+
+def _shape_of_value(tensor: Tensor, fold: bool) -> _KnownShape:
+    found, hangs_on = _folded(tensor) if fold else (python_constant_value(tensor), [])
+    if found is not None:
+        check_rank(np.size(found))
+        sizes = np.asarray(found).reshape(-1).tolist()
+        check_sizes(sizes)
+        return _KnownShape(sizes_of(sizes))
+    why = [_Blocked(tensor, tensor._shape), *hangs_on]
+    length = None if tensor._shape is None else tensor._shape[0]
+    if length is None:
+        return _hanging(None, why)
+    check_rank(length)
+    return _hanging((None,) * length, why)
+
+
+def _hanging(shape: Shape, why: list[_Blocked] | None) -> _KnownShape:
+    if is_full(shape):
+        return _KnownShape(shape)
+    if why is None:
+        return _KnownShape(shape, None)
+    distinct = tuple({w.tensor: w for w in why if not is_full(w.shape)}.values())
+    return _KnownShape(shape, distinct if len(distinct) <= _MAX_HANGS_ON else None)
+
+
+def check_rank(rank: int) -> None:
+    """Raises: ValueError: no shape has so many sizes."""
+    if rank > MAX_RANK:
+        raise ValueError(f"Shape of {rank} sizes has too many dimensions")
+
+
+def check_sizes(sizes: list[int]) -> None:
+    """Raises: ValueError: there is a size below -1, which stands for an unknown one."""
+    if sizes and min(sizes) < -1:
+        raise ValueError(f"Invalid value in tensor used for shape: {min(sizes)}")
+
+
+def _size(tensor: Tensor) -> tuple[int | None, _Blocked | None]:
+    """One size from a scalar tensor; None if unknown, and why if that may change."""
+    found = tensor.op.graph.known_values().folded(tensor, _FOLDED_SIZES)
+    if not _is_known(found):
+        return None, found if type(found) is _Blocked else None
+    return (None if int(found) < 0 else int(found)), None
+
+
+def _slice_of(op: Any) -> slice | None:
+    """The Python slice that a StridedSlice of a vector is, if that is known."""
+    spec = op.spec
+    if spec.ellipsis_mask or spec.new_axis_mask or spec.shrink_axis_mask:
+        return None
+    begin, end, strides = (constant_value(t) for t in op.inputs[1:])
+    if begin is None or end is None or strides is None:
+        return None
+    start = None if spec.begin_mask & 1 else int(begin[0])
+    stop = None if spec.end_mask & 1 else int(end[0])
+    return slice(start, stop, int(strides[0]))
+
+
+_HANDLE_PASSES = frozenset(("Identity", "Switch", "Enter", "TensorArrayGradV3"))
+
+
+def _source_of(handle: Tensor) -> Operation:
+    """The op that made a resource handle."""
+    op = handle.op
+    while op.type in _HANDLE_PASSES:
+        op = op.inputs[0].op
+    return op
+
+
+def handle_dtype(handle: Tensor) -> DType:
+    """The type of what is behind a resource handle; float32 if that is unknown."""
+    dtype: DType = getattr(_source_of(handle).spec, "dtype", float32)
+    return dtype
+
+
+def handle_shape(handle: Tensor) -> Shape:
+    """The declared shape of the variable, or of the elements of the TensorArray, that
+    a resource handle stands for."""
+    op = _source_of(handle)
+    spec: Any = op.spec
+    if op.type == "VarHandleOp":
+        return spec.shape  # type: ignore[no-any-return]
+    if op.type == "TensorArrayV3":
+        shape: Shape = spec.element_shape
+        return shape if spec.identical_element_shapes or is_full(shape) else None
+    return None

@@ -1,0 +1,1 @@
+"""GraphDef and MetaGraphDef: graphs written as protocol messages, and read back."""

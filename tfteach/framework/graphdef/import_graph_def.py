@@ -1,0 +1,492 @@
+"""GraphDef to graph.
+
+The whole GraphDef is turned into nodes first and appended to the graph at the end, so
+that a refused one leaves the graph as it was.  Nodes are made in the order of their
+dependencies; a loop's back edge (NextIteration to Merge) is closed afterwards.
+Source: core/graph/graph_constructor.cc (order, checks and messages),
+python/framework/importer.py.
+"""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from tfteach.framework.build import user_frame
+from tfteach.framework.convert import convert
+from tfteach.framework.defaults import default_graph
+from tfteach.framework.dtypes import DType
+from tfteach.framework.export import export
+from tfteach.framework.graph import Graph
+from tfteach.framework.graphdef.attr_value import check_shape
+from tfteach.framework.graphdef.import_node import NodeReader
+from tfteach.framework.graphdef.import_placement import (
+    colocated,
+    put_on_device,
+    rename_groups,
+)
+from tfteach.framework.op import OPS
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.scope import graph_of
+from tfteach.framework.shape import TensorShape, merge
+from tfteach.framework.shape_inference import infer
+
+CONSUMER = 134  # TF_GRAPH_DEF_VERSION of TensorFlow 1.15
+_NODE_NAME = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\\/-]*\Z")
+
+
+@export("import_graph_def", "graph_util.import_graph_def")
+def import_graph_def(
+    graph_def: Any,
+    input_map: dict[str, Any] | None = None,
+    return_elements: list[str] | None = None,
+    name: str | None = None,
+    op_dict: Any = None,
+    producer_op_list: Any = None,
+) -> list[Operation | Tensor] | None:
+    """Add the nodes of a GraphDef to the default graph.
+
+    Args:
+      graph_def: a GraphDef proto (parse bytes with `tf.GraphDef.FromString`).
+      input_map: from tensor names in `graph_def` to tensors that replace them.
+      return_elements: names of operations and tensors in `graph_def` to return.
+      name: prefix of the new names; "import" if None, no prefix if "".
+      op_dict: deprecated and without effect, as in TF.
+      producer_op_list: an OpList of the program that wrote `graph_def`; attributes
+        that are unknown here and have their default there are dropped.
+
+    Returns:
+      The operations and tensors of `return_elements`, or None if that is None.
+
+    Raises:
+      TypeError: an argument is of the wrong kind.
+      ValueError: the GraphDef is no valid graph, or names in `input_map` or
+        `return_elements` are not in it.  The graph is as before then.
+      NotFoundError: an op type is unknown (also a ValueError).
+
+    Example:
+      >>> graph_def = tf.get_default_graph().as_graph_def()
+      >>> with tf.Graph().as_default():
+      ...     tf.import_graph_def(graph_def, name="copy")
+
+    Source: core/graph/graph_constructor.cc, python/framework/importer.py.
+    """
+    return import_graph(graph_def, input_map, return_elements, name, producer_op_list)
+
+
+def import_graph(
+    graph_def: Any,
+    input_map: dict[str, Any] | None = None,
+    return_elements: list[str] | None = None,
+    name: str | None = None,
+    producer_op_list: Any = None,
+    finish: Callable[[], None] | None = None,
+) -> list[Operation | Tensor] | None:
+    """As `import_graph_def`; `finish` runs when the nodes are in the graph.
+
+    If it raises an error, they leave the graph.
+    """
+    graph_def = _as_graph_def(graph_def)
+    input_map = {} if input_map is None else input_map
+    if not isinstance(input_map, dict) or not all(
+        isinstance(k, str | bytes) for k in input_map
+    ):
+        raise TypeError(
+            "input_map must be a dictionary mapping strings to Tensor objects."
+        )
+    wanted = None if return_elements is None else list(return_elements)
+    if wanted is not None and not all(isinstance(w, str | bytes) for w in wanted):
+        raise TypeError("return_elements must be a list of strings.")
+    graph = graph_of(input_map.values())
+    with default_graph(graph), graph.lock:
+        graph._check_not_finalized()
+        with graph.name_scope("import" if name is None else name) as scope:
+            mapped = _mapped_inputs(graph, input_map, name)
+            reader = NodeReader(scope, producer_op_list)
+            work = _Import(graph, graph_def, scope, mapped, reader)
+            work.run()
+            found = (
+                None
+                if wanted is None
+                else [
+                    work.element(w.decode() if isinstance(w, bytes) else w)
+                    for w in wanted
+                ]
+            )
+        work.commit(finish)
+    return found
+
+
+def _as_graph_def(graph_def: Any) -> Any:
+    descriptor = getattr(graph_def, "DESCRIPTOR", None)
+    if getattr(descriptor, "name", "") != "GraphDef":
+        advice = (
+            " Parse bytes with tf.GraphDef.FromString(data)."
+            if isinstance(graph_def, bytes)
+            else ""
+        )
+        raise TypeError(
+            f"graph_def must be a GraphDef proto.{advice} (got "
+            f"{type(graph_def).__name__})"
+        )
+    _check_versions(graph_def.versions)
+    return graph_def
+
+
+def _check_versions(versions: Any) -> None:
+    if versions.producer < 0:
+        raise ValueError(
+            f"GraphDef producer version {versions.producer} below min producer 0 "
+            "supported by TensorFlow 1.15.5.  Please regenerate your graph."
+        )
+    if versions.min_consumer > CONSUMER:
+        raise ValueError(
+            f"GraphDef min consumer version {versions.min_consumer} above current "
+            f"version {CONSUMER} for TensorFlow 1.15.5.  Please upgrade TensorFlow."
+        )
+    if CONSUMER in versions.bad_consumers:
+        raise ValueError(
+            f"GraphDef disallows consumer version {CONSUMER}.  Please upgrade "
+            "TensorFlow: this version is likely buggy."
+        )
+
+
+def _mapped_inputs(
+    graph: Graph, input_map: dict[Any, Any], name: str | None
+) -> dict[str, Tensor]:
+    keys = [k.decode() if isinstance(k, bytes) else k for k in input_map]
+    values = list(input_map.values())
+    if not all(isinstance(v, Tensor) for v in values):
+        if name == "":
+            raise ValueError(
+                "tf.import_graph_def() requires a non-empty `name` if `input_map` "
+                "contains non-Tensor values. Try calling tf.convert_to_tensor() on "
+                "`input_map` values before calling tf.import_graph_def()."
+            )
+        with graph.name_scope("_inputs"):
+            values = [convert(v) for v in values]
+    found: dict[str, Tensor] = {}
+    for key, value in zip(keys, values, strict=True):
+        if not key.startswith("^"):
+            key = "{}:{}".format(*_tensor_name(key))
+        found[key] = value
+    return found
+
+
+def _tensor_name(name: str) -> tuple[str, int]:
+    op_name, colon, index = name.partition(":")
+    if colon and not index.isdigit():
+        raise ValueError(f"Cannot convert {name!r} to a tensor name.")
+    return op_name, int(index or 0)
+
+
+_NO_OUTPUT = 1 << 31  # more than any node has
+_INPUT = re.compile(r"(.*):([0-9]+)\Z", re.DOTALL)
+
+
+def _source_of(source: str) -> tuple[str, int]:
+    """The node and the output that an input names: 0 if it ends in no number."""
+    found = _INPUT.match(source)
+    if found is None:
+        return source, 0
+    digits = found[2]
+    return found[1], int(digits) if len(digits) < 10 else _NO_OUTPUT
+
+
+class _Edges(NamedTuple):
+    """The parsed inputs of a node."""
+
+    data: list[tuple[str, int]]
+    control: list[str]
+
+
+class _Import:
+    """One import on its way: from node protos to operations not yet in the graph."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        graph_def: Any,
+        scope: str,
+        mapped: dict[str, Tensor],
+        reader: NodeReader,
+    ) -> None:
+        self.graph, self.scope, self.mapped, self.reader = graph, scope, mapped, reader
+        self.nodes: list[Any] = list(graph_def.node)
+        self.functions = {f.signature.name for f in graph_def.library.function}
+        self.producer = graph_def.versions.producer
+        self.index: dict[str, int] = {}
+        self.edges: list[_Edges] = []
+        self.renamed: dict[str, str] = {}
+        self.made: dict[str, Operation] = {}
+        self.order: list[Operation] = []
+        self.used: set[str] = set()
+        self.open_loops: list[tuple[Operation, _Edges]] = []
+        self.taken: set[str] = set()
+        self.origin = user_frame()
+
+    def run(self) -> None:
+        """Make all operations."""
+        for name in sorted(self.functions & OPS.keys()):
+            raise ValueError(
+                f"Cannot add function '{name}' because an op with the same name "
+                "already exists."
+            )
+        for i, node in enumerate(self.nodes):
+            name = node.name
+            if not _NODE_NAME.match(name):
+                raise ValueError(
+                    f"Node '{name}': Node name contains invalid characters"
+                )
+            if name in self.index:
+                raise ValueError(f"Node '{name}' is not unique")
+            self.index[name] = i
+        self.edges = [self._edges_of(node) for node in self.nodes]
+        self._name_nodes()
+        for i in self._in_order():
+            self._make(i)
+        for op, edges in self.open_loops:
+            op.inputs = tuple(self._input(op.name, *source) for source in edges.data)
+        for key in self.mapped:
+            source = key.lstrip("^").partition(":")[0]
+            if key not in self.used and source not in self.index:
+                raise ValueError(
+                    f"Attempted to map inputs that were not found in graph_def: [{key}]"
+                )
+
+    def _edges_of(self, node: Any) -> _Edges:
+        edges = _Edges([], [])
+        for source in node.input:
+            if source[:1] == "^":
+                if source in self.mapped:
+                    self.used.add(source)
+                elif source[1:] not in self.index:
+                    raise ValueError(
+                        f"Node '{node.name}': Unknown input node '{source}'"
+                    )
+                edges.control.append(source[1:])
+                continue
+            if edges.control:
+                raise ValueError(
+                    f"Node '{node.name}': Control dependencies must come after regular "
+                    "dependencies"
+                )
+            name, index = _source_of(source)
+            if name not in self.index and f"{name}:{index}" not in self.mapped:
+                raise ValueError(f"Node '{node.name}': Unknown input node '{source}'")
+            edges.data.append((name, index))
+        return edges
+
+    def _name_nodes(self) -> None:
+        """Choose the final names; without a prefix of their own they may be taken."""
+        existing = self.graph._by_name
+        scopes = {n[: n.rfind("/")] for n in existing if "/" in n}
+        for name in self.index:
+            full = self.scope + name
+            count = 0
+            while (
+                full in existing
+                or full in scopes
+                or (count and full[len(self.scope) :] in self.index)
+            ):
+                count += 1
+                full = f"{self.scope}{name}_{count}"
+            self.renamed[name] = full
+
+    def _in_order(self) -> list[int]:
+        """The nodes' numbers, each after its inputs, else in the order of the file."""
+        waits = [0] * len(self.nodes)
+        feeds: list[list[int]] = [[] for _ in self.nodes]
+        ready: list[int] = []
+        for i, (data, control) in enumerate(self.edges):
+            sources = [n for n, k in data if f"{n}:{k}" not in self.mapped]
+            sources += [n for n in control if f"^{n}" not in self.mapped]
+            for source in sources:
+                feeds[self.index[source]].append(i)
+            waits[i] = len(sources)
+            if "Merge" in self.nodes[i].op and self._closes_loop(i):
+                # One value from outside the loop is enough to begin.
+                waits[i] = len(control) + 1
+            if not waits[i]:
+                ready.append(i)
+        order: list[int] = []
+        heapq.heapify(ready)
+        while ready:
+            i = heapq.heappop(ready)
+            order.append(i)
+            for j in feeds[i]:
+                waits[j] -= 1
+                if waits[j] == 0:
+                    heapq.heappush(ready, j)
+        if len(order) != len(self.nodes):
+            done = set(order)
+            left = [n.name for i, n in enumerate(self.nodes) if i not in done]
+            raise ValueError(
+                f"{len(left)} nodes in a cycle. Only a loop's NextIteration may lead "
+                f"back; these wait for each other: {', '.join(left[:5])}"
+            )
+        return order
+
+    def _closes_loop(self, i: int) -> bool:
+        return any(
+            name in self.index
+            and self.nodes[self.index[name]].op in ("NextIteration", "RefNextIteration")
+            for name, _ in self.edges[i].data
+        )
+
+    # ---- one node
+
+    def _input(self, consumer: str, name: str, index: int) -> Tensor:
+        key = f"{name}:{index}"
+        if key in self.mapped:
+            self.used.add(key)
+            return self.mapped[key]
+        outputs = self.made[name].outputs
+        if index >= len(outputs):
+            raise ValueError(
+                f"Node '{consumer.removeprefix(self.scope)}': Connecting to invalid "
+                f"output {index} of source node {name} which has {len(outputs)} "
+                "outputs."
+            )
+        return outputs[index]
+
+    def _make(self, i: int) -> None:
+        node, edges = self.nodes[i], self.edges[i]
+        if node.op in self.functions:
+            raise NotImplementedError(
+                f"Node '{node.name}' calls the function '{node.op}' of the GraphDef's "
+                "library: functions in graphs are not implemented"
+            )
+        read = self.reader.read(node)
+        name = self.renamed[node.name]
+        back = [
+            n
+            for n, k in edges.data
+            if n not in self.made and f"{n}:{k}" not in self.mapped
+        ]
+        sources = [s for s in edges.data if s[0] not in back] if back else edges.data
+        inputs = [self._input(name, *source) for source in sources]
+        if back:
+            inputs += inputs[:1] * len(back)
+        self.reader.check_inputs(read, inputs, name)
+        op = Operation.__new__(Operation)
+        op.graph, op.name, op.spec = self.graph, name, read.spec
+        op.inputs = tuple(inputs)
+        output_dtypes, shapes = self._inferred(op)
+        op.outputs = [
+            Tensor(op, k, dtype, None if back else shapes[k])
+            for k, dtype in enumerate(output_dtypes)
+        ]
+        op.extra_attrs = dict(read.extra) if read.extra else None
+        op.control_flow_context = None
+        op._origin = self.origin
+        controls = [
+            self.mapped[f"^{n}"].op if f"^{n}" in self.mapped else self.made[n]
+            for n in dict.fromkeys(edges.control)
+        ]
+        op.control_inputs = sorted(controls, key=lambda c: c.name)
+        if controls != op.control_inputs:
+            op.imported_controls = controls  # type: ignore[attr-defined]
+        if read.shapes is not None:
+            self._take_shapes(op, read.shapes)
+        if back:
+            self.open_loops.append((op, edges))
+        op.device = node.device
+        self.made[node.name] = op
+        self.order.append(op)
+
+    def _inferred(self, op: Operation) -> tuple[list[DType], list[Any]]:
+        try:
+            return infer(op.spec, op.inputs, op.name)
+        except TypeError as error:
+            raise ValueError(f"{error} (node '{op.name}')") from None
+
+    def _check_output_shapes(self, op: Operation, protos: list[Any]) -> list[Any]:
+        """The static shapes of an `_output_shapes` attribute."""
+        if len(protos) < len(op.outputs):
+            raise ValueError(
+                f"Node '{op.name}' has {len(op.outputs)} outputs but the "
+                "_output_shapes attribute specifies shapes for "
+                f"{len(protos)} outputs"
+            )
+        for i, proto in enumerate(protos):
+            try:
+                check_shape(proto)
+            except ValueError as error:
+                raise ValueError(
+                    f"Node '{op.name}' has an invalid _output_shapes attribute (shape "
+                    f"#{i} error: '{error}')"
+                ) from None
+        return [TensorShape(proto).dims_or_none for proto in protos]
+
+    def _take_shapes(self, op: Operation, shapes: Any) -> None:
+        known = self._check_output_shapes(op, shapes)
+        for tensor, shape in zip(op.outputs, known, strict=False):
+            try:
+                tensor._shape = merge(tensor._shape, shape)
+            except ValueError:
+                raise ValueError(
+                    f"Node '{op.name}' has an _output_shapes attribute inconsistent "
+                    f"with shapes for output #{tensor.value_index}: "
+                    f"{TensorShape(shape)} against {tensor.shape}"
+                ) from None
+
+    # ---- the end
+
+    def element(self, name: str) -> Operation | Tensor:
+        """The imported operation or tensor that had this name in the GraphDef."""
+        if ":" not in name:
+            if name not in self.made:
+                raise ValueError(
+                    f"Requested return node '{name}' not found in graph def"
+                )
+            return self.made[name]
+        op_name, index = _tensor_name(name)
+        if f"{op_name}:{index}" in self.mapped:
+            return self.mapped[f"{op_name}:{index}"]
+        if op_name not in self.made:
+            raise ValueError(f"Requested return tensor '{name}' not found in graph def")
+        outputs = self.made[op_name].outputs
+        if index >= len(outputs):
+            raise ValueError(
+                f"Invalid return output {index} of node '{op_name}', which has "
+                f"{len(outputs)} output(s)"
+            )
+        return outputs[index]
+
+    def commit(self, finish: Callable[[], None] | None = None) -> None:
+        """Place the operations as the open scopes say, and enter them.
+
+        After an error in `finish` they leave the graph; then nobody has heard of them.
+        """
+        graph, scopes = self.graph, self.graph.scopes.state
+        for op in self.order:  # everything that can fail comes before the first append
+            rename_groups(op, self.renamed, self.scope)
+            put_on_device(op, self.scope)
+        by_name = {op.name: op for op in self.order}
+        for op in self.order:
+            for name in colocated(op):
+                other = by_name.get(name)
+                if other is not None and other is not op and other.device:
+                    op.device = other.device
+                    break
+        for op in self.order:
+            if scopes.control:
+                held = scopes.control_inputs_for({t.op for t in op.inputs})
+                new = [c for c in held if c not in op.control_inputs]
+                op.control_inputs = [*op.control_inputs, *new]
+            graph._names_in_use.setdefault(op.name.lower(), 1)
+            graph.append(op, announce=False)
+        if finish is not None:
+            try:
+                finish()
+            except BaseException:
+                graph.take_back(self.order)
+                raise
+        for op in self.order:
+            if scopes.context is not None:
+                op.control_flow_context = scopes.context
+                scopes.context.add_op(op)
+            graph.announce(op)

@@ -1,0 +1,74 @@
+"""Where imported nodes run: their devices, and the ops that they are colocated with.
+
+Source: python/framework/importer.py (_ProcessNewOps), graph_constructor.cc.
+"""
+
+from __future__ import annotations
+
+from tfteach.framework.device import canonical_name, merge_names
+from tfteach.framework.graphdef.attr_value import is_empty_list
+from tfteach.framework.operation import Operation
+
+_GROUP = b"loc:@"
+
+
+def colocated(op: Operation) -> list[str]:
+    """The names of the ops that this one is colocated with."""
+    groups = (op.extra_attrs or {}).get("_class")
+    if not isinstance(groups, list):
+        return []
+    return [
+        group[len(_GROUP) :].decode() for group in groups if group.startswith(_GROUP)
+    ]
+
+
+def rename_groups(op: Operation, renamed: dict[str, str], scope: str) -> None:
+    """Let the node's `_class` name its groups by the nodes' new names.
+
+    Raises:
+      ValueError: a group is of a node that is not imported, or it is no list.
+    """
+    extra = op.extra_attrs
+    if not extra or "_class" not in extra:
+        return
+    groups = extra["_class"]
+    if not isinstance(groups, list):
+        if is_empty_list(groups):
+            extra["_class"] = []
+            return
+        raise ValueError(
+            f"Node '{op.name.removeprefix(scope)}' has an attribute '_class' "
+            "that is no list of strings"
+        )
+    found = []
+    for group in groups:
+        if group.startswith(_GROUP):
+            old = group[len(_GROUP) :].decode("utf-8", "replace")
+            if old not in renamed:
+                raise ValueError(
+                    f"Node '{op.name.removeprefix(scope)}' expects to be "
+                    f"colocated with unknown node '{old}'"
+                )
+            group = _GROUP + renamed[old].encode()
+        found.append(group)
+    extra["_class"] = found
+
+
+def put_on_device(op: Operation, scope: str) -> None:
+    """The device that the node and the open scopes ask for; none beside its group."""
+    scopes = op.graph.scopes.state
+    if any(name != op.name for name in colocated(op)):
+        op.device = ""  # its group decides
+        return
+    try:
+        own = canonical_name(op.device)
+    except ValueError as error:
+        raise ValueError(f"{error} (node '{op.name.removeprefix(scope)}')") from None
+    if scopes.fixed_device is not None:
+        fixed = scopes.fixed_device
+        op.device = merge_names(own, fixed) if own and fixed else own or fixed
+    elif own:
+        with op.graph.device(own):
+            op.device = op.graph.scopes.state.device_of(op)
+    else:
+        op.device = scopes.device_of(op)

@@ -1,0 +1,81 @@
+"""Memory for large results, kept from step to step.
+
+The C library takes what is larger than 32 MB from the system and gives it back at once:
+each step would pay for every page anew, 14 ms for 40 MB, more than the arithmetic.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import threading
+from typing import Any
+
+import numpy as np
+
+# Smaller arrays stay in the C library's heap (see engine/devices/malloc_tuning.py).
+MIN_BYTES = 32 << 20
+_KEPT_BYTES = 512 << 20
+
+_lock = threading.RLock()  # a collection inside may give memory back
+_free: dict[int, list[np.ndarray[Any, Any]]] = {}
+_kept = 0
+
+
+class _Lease:
+    """Owns memory while arrays show it; then it is free for the next."""
+
+    def __init__(self, memory: np.ndarray[Any, Any]) -> None:
+        self.memory = memory
+        self.__array_interface__ = memory.__array_interface__
+
+    def __del__(self) -> None:
+        global _kept
+        size = self.memory.nbytes
+        with _lock:
+            if _kept + size <= _KEPT_BYTES:
+                _kept += size
+                _free.setdefault(size, []).append(self.memory)
+
+
+def empty(shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
+    """As `np.empty` for numbers; a large array may lie where one lay before.
+
+    Args:
+      shape: of the array.
+      dtype: a NumPy type of fixed size.
+    """
+    global _kept
+    dtype = np.dtype(dtype)
+    size = math.prod(shape) * dtype.itemsize
+    if size < MIN_BYTES or dtype.hasobject:
+        return np.empty(shape, dtype)
+    with _lock:
+        memory = _free[size].pop() if _free.get(size) else None
+        if memory is not None:
+            _kept -= size
+    if memory is None:
+        memory = np.empty(size, np.uint8)
+    lent: np.ndarray[Any, Any] = np.ndarray(shape, dtype, np.asarray(_Lease(memory)))
+    return lent
+
+
+def is_sole_view(array: np.ndarray[Any, Any]) -> bool:
+    """Whether it is all of a lent buffer, and no other array shows any of it."""
+    whole = array.base
+    return (
+        isinstance(whole, np.ndarray)
+        and isinstance(whole.base, _Lease)
+        and array.nbytes == whole.nbytes
+        and sys.getrefcount(whole) <= _SOLE_REFERENCES
+    )
+
+
+def _count_sole_references() -> int:
+    """What `sys.getrefcount(whole)` says above when there is one view only."""
+    view = np.empty(4, np.uint8)[:2]
+    whole = view.base
+    return sys.getrefcount(whole)
+
+
+_SOLE_REFERENCES = _count_sole_references()

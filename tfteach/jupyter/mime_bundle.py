@@ -1,0 +1,56 @@
+"""A still picture and its words, by MIME type: what every front end can show."""
+
+from __future__ import annotations
+
+import base64
+import html
+
+from tfteach.jupyter.picture import svg_of
+from tfteach.jupyter.static_picture import Still, text_of
+
+# Trusted notebooks apply this (untrusted ones drop it). While a live view is mounted in
+# the same outputs its still picture hides; once no kernel knows the widget any more,
+# the picture is what remains, and JupyterLab's "model not found" hides instead. The
+# second name is VS Code's for a cell and its outputs.
+STYLE = """\
+.jp-OutputArea:has(.tfteach-graph, .tfteach-diff)
+  .jp-OutputArea-child:has(.tfteach-static),
+.cell_container:has(.tfteach-graph, .tfteach-diff)
+  .output_container:has(.tfteach-static) {
+  display: none;
+}
+.jp-OutputArea:has(.tfteach-static) .lm-Panel.jp-OutputArea-output:not(:has(*)) {
+  display: none;
+}
+.tfteach-static img { max-width: 100%; height: auto; }"""
+
+
+def bundle_of(still: Still) -> dict[str, str]:
+    """What any front end can show: SVG, the same inside HTML, and text."""
+    return bundle_with(text_of(still), svg_of(still))
+
+
+def bundle_with(text: str, svg: str | None, beside: bool = False) -> dict[str, str]:
+    """A picture (if there is one) and its words by MIME type.
+
+    Args:
+      beside: HTML shows the words below the picture, instead of only reading them out.
+    """
+    if svg is None:
+        words = f"<pre>{html.escape(text)}</pre>"
+        return {"text/plain": text, "text/html": static_html(words)}
+    data = base64.b64encode(svg.encode()).decode()
+    # An <img> passes the sanitizer of an untrusted notebook; inline SVG does not.
+    said = text.partition("\n")[0] if beside else text
+    image = (
+        f'<img alt="{html.escape(said, quote=True)}" '
+        f'src="data:image/svg+xml;base64,{data}">'
+    )
+    if beside:
+        image += f"<pre>{html.escape(text)}</pre>"
+    return {"text/plain": text, "image/svg+xml": svg, "text/html": static_html(image)}
+
+
+def static_html(content: str) -> str:
+    """HTML that hides while a live view is there."""
+    return f'<style>{STYLE}</style><div class="tfteach-static">{content}</div>'

@@ -1,0 +1,145 @@
+"""Still pictures of time and memory, as SVG."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+
+from tfteach.engine.devices.memory_ledger import show_bytes
+from tfteach.explain.memory import MemoryCurve
+from tfteach.explain.timing import StepTimes, lane_of
+from tfteach.jupyter.picture import EDGE, FETCH, FONT, INK, MUTED, RULE
+
+WIDTH = 760
+LEFT, RIGHT = 84, 20
+LANE = 46
+CHART = 176
+# Fill and line of the op types that take most time, then of all others.
+COLOURS = (
+    ("#e6e9fd", "#6a77d6"),
+    ("#fbeadf", "#c67f4e"),
+    ("#e2f3f6", "#3c93a5"),
+    ("#fbe6ee", "#c9648d"),
+    ("#eaf4dc", "#73994a"),
+    ("#f1e8fb", "#9169c4"),
+    ("#eef1f6", "#8592a6"),
+)
+LINE = "#0b63ce"
+FAR = 20  # times the peak: the limit is then not in the picture
+
+
+def timeline_svg(times: StepTimes) -> str:
+    """A bar for each op, a lane for each device, and the types that took most."""
+    lanes = list(dict.fromkeys(lane_of(op) for op in times.ops))
+    rank = {total.name: i for i, total in enumerate(times.by_type())}
+    span = max((op.end_us for op in times.ops), default=0.0) or 1.0
+    height = 44 + LANE * len(lanes) + 66
+    parts = [_text(12, 22, times.summary, INK, size=13, weight="bold")]
+    for number, lane in enumerate(lanes):
+        y = 38 + LANE * number
+        parts.append(_text(12, y + 21, lane, INK, weight="bold"))
+        end = WIDTH - RIGHT
+        parts.append(f'<path d="M{LEFT},{y + LANE - 6}H{end}" stroke="{RULE}"/>')
+        for op in times.ops:
+            if lane_of(op) != lane:
+                continue
+            fill, line = COLOURS[min(rank[op.op_type], 6)]
+            x = LEFT + op.start_us / span * (WIDTH - LEFT - RIGHT)
+            width = max(0.8, op.elapsed_us / span * (WIDTH - LEFT - RIGHT))
+            parts.append(
+                f'<rect x="{x:.1f}" y="{y}" width="{width:.1f}" height="{LANE - 14}" '
+                f'fill="{fill}" stroke="{line}" stroke-width="0.7">'
+                f"<title>{html.escape(op.name)}</title></rect>"
+            )
+            if width > 7 * len(op.op_type):
+                parts.append(_text(x + 5, y + 20, op.op_type, INK))
+    y = 38 + LANE * len(lanes)
+    parts.append(_text(LEFT, y + 12, "0", MUTED))
+    until = f"{span / 1000:.2f} ms"
+    parts.append(_text(WIDTH - RIGHT, y + 12, until, MUTED, anchor="end"))
+    x = float(LEFT)
+    for number, total in enumerate(times.by_type()[:5]):
+        fill, line = COLOURS[number]
+        words = f"{total.name} {total.share:.0%}"
+        parts.append(
+            f'<rect x="{x:.0f}" y="{y + 30}" width="12" height="12" rx="3" '
+            f'fill="{fill}" stroke="{line}"/>'
+        )
+        parts.append(_text(x + 18, y + 40, words, INK))
+        x += 34 + 6.6 * len(words)
+    return _document(height, parts)
+
+
+def memory_svg(curves: Sequence[MemoryCurve]) -> str:
+    """A chart for each device: taken, reserved, the limit, and where it ran out."""
+    parts: list[str] = []
+    for number, curve in enumerate(curves):
+        parts.append(f'<g transform="translate(0,{number * CHART})">')
+        parts += _chart(curve)
+        parts.append("</g>")
+    return _document(CHART * max(1, len(curves)), parts)
+
+
+def _chart(curve: MemoryCurve) -> list[str]:
+    top, bottom, right = 42, CHART - 22, WIDTH - RIGHT
+    peak = curve.peak.taken_bytes
+    most = max(curve.limit_bytes or 0, peak, 1)
+    is_far = 0 < FAR * peak < most and not curve.exhausted  # nothing could be seen
+    most = round(1.25 * peak) if is_far else most
+    start = curve.points[0].at_us if curve.points else 0.0
+    span = (curve.points[-1].at_us - start if curve.points else 0.0) or 1.0
+
+    def at(at_us: float, size_bytes: float) -> tuple[float, float]:
+        x = LEFT + (at_us - start) / span * (right - LEFT)
+        return round(min(x, right), 1), round(
+            bottom - size_bytes / most * (bottom - top), 1
+        )
+
+    def steps(sizes: list[int]) -> str:
+        path, last = "", None
+        for point, size in zip(curve.points, sizes, strict=True):
+            x, y = at(point.at_us, size)
+            path += f"M{x},{y}" if last is None else f"H{x}V{y}"
+            last = y
+        return f"{path}H{right}"
+
+    parts = [_text(12, 22, curve.summary, INK, size=12.5, weight="bold")]
+    if any(point.reserved_bytes is not None for point in curve.points) and not is_far:
+        way = steps([point.reserved_bytes or 0 for point in curve.points])
+        parts.append(
+            f'<path d="{way}" fill="none" stroke="{EDGE}" stroke-dasharray="5 3"/>'
+        )
+    way = steps([point.taken_bytes for point in curve.points])
+    parts += [
+        f'<path d="{way}V{bottom}H{LEFT}Z" fill="{LINE}" fill-opacity="0.16"/>',
+        f'<path d="{way}" fill="none" stroke="{LINE}" stroke-width="1.8"/>',
+        f'<path d="M{LEFT},{top}V{bottom}H{right}" fill="none" stroke="{EDGE}"/>',
+        _text(LEFT - 6, bottom + 4, "0", MUTED, anchor="end"),
+        _text(LEFT - 6, top + 4, show_bytes(most), MUTED, anchor="end"),
+    ]
+    for moment in curve.exhausted:
+        x, y = at(moment.at_us, most)
+        parts += [
+            f'<path d="M{x},{y}V{bottom}" stroke="{FETCH}" stroke-width="1.6"/>',
+            _text(x - 5, y - 6, "✕ out of memory", FETCH, anchor="end", weight="bold"),
+        ]
+    return parts
+
+
+def _document(height: int, parts: list[str]) -> str:
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{WIDTH}" '
+        f'height="{height}" viewBox="0 0 {WIDTH} {height}" font-family="{FONT}" '
+        f'font-size="11"><rect width="{WIDTH}" height="{height}" fill="#ffffff"/>'
+    )
+    return "\n".join([head, *parts, "</svg>"])
+
+
+def _text(
+    x: float, y: float, words: str, fill: str, *,
+    anchor: str = "start", size: float = 11, weight: str = "normal",
+) -> str:  # fmt: skip
+    return (
+        f'<text x="{x}" y="{y}" fill="{fill}" text-anchor="{anchor}" '
+        f'font-size="{size}" font-weight="{weight}">{html.escape(words)}</text>'
+    )

@@ -1,0 +1,72 @@
+"""What views of a run that nobody runs have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import traitlets
+
+from tfteach.framework.graph import Graph
+from tfteach.jupyter.static_picture import op_name
+from tfteach.jupyter.widgets.graph import NameList, Names, names_of
+from tfteach.jupyter.widgets.view_base import PlainView, token_of
+
+NOTHING = "Nothing is fetched: choose what to run in a graph view, with the key f."
+
+
+class PlannedView(PlainView):
+    """A view of what a run of some fetches would do; it looks again when these change.
+
+    Args:
+      graph: the graph.
+      fetches: what the run fetches: tensors, operations or names.
+      feeds: what it is fed.
+
+    Attributes:
+      problem: why there is nothing to show; "" if there is.
+    """
+
+    _graph = traitlets.Unicode("").tag(sync=True)
+    _summary = traitlets.Unicode("").tag(sync=True)
+    problem = traitlets.Unicode("").tag(sync=True)
+    fetches = NameList().tag(sync=True)
+    feeds = NameList().tag(sync=True)
+
+    def __init__(self, graph: Graph, fetches: Names, feeds: Names) -> None:
+        self.graph = graph
+        names = names_of(fetches), names_of(feeds)
+        # Made at once with what it shows: later messages of that size may be dropped.
+        super().__init__(
+            _graph=token_of(graph), fetches=names[0], feeds=names[1],
+            **self.look(*self._known(*names)),
+        )  # fmt: skip
+        self.observe(lambda _: self.refresh(), ["fetches", "feeds"])
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.problem or self._summary})"
+
+    def refresh(self) -> None:
+        """Look again at what the run would do."""
+        found = self.look(*self._known(self.fetches, self.feeds))
+        with self.hold_sync():
+            for name, value in found.items():
+                setattr(self, name, value)
+
+    def look(self, fetches: list[str], feeds: list[str]) -> dict[str, Any]:
+        """What such a run would do, as the values of traits."""
+        raise NotImplementedError
+
+    def _known(self, *names: list[str]) -> Iterator[list[str]]:
+        """Those that are in the graph by now."""
+        for some in names:
+            yield [n for n in some if self.graph.find_operation(op_name(n))]
+
+    def explanation(self) -> Any:
+        """What it shows, as data that prints; None without fetches."""
+        raise NotImplementedError
+
+    def to_text(self) -> str:
+        """What it shows, in words."""
+        found = self.explanation()
+        return self.problem if found is None else str(found)

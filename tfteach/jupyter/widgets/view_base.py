@@ -1,0 +1,86 @@
+"""What the views have in common: how a cell shows them."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import anywidget
+
+from tfteach.framework.defaults import get_default_graph, get_default_session
+from tfteach.framework.graph import Graph
+from tfteach.jupyter import display
+
+_tokens: WeakKeyDictionary[Graph, str] = WeakKeyDictionary()
+
+
+def token_of(graph: Any) -> str:
+    """What a page knows a graph by: its views there share what is selected.
+
+    Returns:
+      The same word for the same `tf.Graph`; "" for anything else.
+    """
+    if not isinstance(graph, Graph):
+        return ""
+    return _tokens.setdefault(graph, uuid.uuid4().hex[:12])
+
+
+def token_of_run(graph: Graph | None, names: Iterable[str]) -> str:
+    """The token of the graph that ran ops of these names.
+
+    Without a graph it is the default graph, if that has all the ops; "_send" and the
+    like are in no graph.
+    """
+    if graph is None:
+        graph = get_default_graph()
+        asked = [name for name in names if not name.startswith("_")]
+        if not all(graph.find_operation(name) is not None for name in asked):
+            return ""
+    return token_of(graph)
+
+
+def session_for(session: Any, view: str, why: str) -> Any:
+    """The session that a view is of: the one given, or the default one.
+
+    Raises:
+      ValueError: there is none.
+    """
+    if session is None:
+        session = get_default_session()
+    if session is None:
+        raise ValueError(
+            f"No session: {why}. Pass it, {view}(sess), or use `with "
+            "sess.as_default():`"
+        )
+    return session
+
+
+class Shown:
+    """For a widget with a still picture: a cell shows both, as `display.show` does."""
+
+    model_id: str
+
+    def static_bundle(self) -> dict[str, str]:
+        """The still picture and the text by MIME type."""
+        raise NotImplementedError
+
+    def live_bundle(self) -> dict[str, Any]:
+        """The live view's MIME type alone."""
+        view = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}
+        return {"application/vnd.jupyter.widget-view+json": view}
+
+    def _ipython_display_(self, **_: Any) -> None:
+        display.show(self)
+
+    def _repr_mimebundle_(self, **_: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        return {**self.static_bundle(), **self.live_bundle()}, {}
+
+
+class PlainView(Shown, anywidget.AnyWidget):
+    """A view that draws no graph, with a text and a still picture of its own."""
+
+    def to_text(self) -> str:
+        """What the view shows, in words."""
+        raise NotImplementedError

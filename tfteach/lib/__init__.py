@@ -1,0 +1,1 @@
+"""What TensorFlow builds on graphs and variables: layers, losses, training, files..."""

@@ -1,0 +1,9 @@
+"""`tf.contrib.framework`: argument scopes, variables of models, small helpers.
+
+Read `arguments.py` (arg_scope), `variables.py`, `helpers.py`, `shapes.py`.
+"""
+
+from tfteach.lib.contrib.framework import arguments as arguments
+from tfteach.lib.contrib.framework import helpers as helpers
+from tfteach.lib.contrib.framework import shapes as shapes
+from tfteach.lib.contrib.framework import variables as variables

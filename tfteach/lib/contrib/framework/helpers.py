@@ -1,0 +1,136 @@
+"""Public names of what lives elsewhere, and small helpers.
+
+Source: contrib/framework/python/framework/.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfteach.control.checks.ranks import assert_scalar as assert_scalar
+from tfteach.control.checks.types import (
+    assert_same_float_dtype as assert_same_float_dtype,
+)
+from tfteach.control.checks.weights import remove_squeezable_dimensions as _squeezed
+from tfteach.framework.convert import convert
+from tfteach.framework.export import export, export_value
+from tfteach.framework.graph import get_default_graph
+from tfteach.framework.nest import assert_same_structure as assert_same_structure
+from tfteach.framework.nest import assert_shallow_structure as assert_shallow_structure
+from tfteach.framework.nest import flatten as flatten
+from tfteach.framework.nest import flatten_up_to as flatten_up_to
+from tfteach.framework.nest import (
+    flatten_with_joined_string_paths as flatten_with_joined_string_paths,
+)
+from tfteach.framework.nest import flatten_with_tuple_paths as flatten_with_tuple_paths
+from tfteach.framework.nest import (
+    flatten_with_tuple_paths_up_to as flatten_with_tuple_paths_up_to,
+)
+from tfteach.framework.nest import is_nested as is_nested
+from tfteach.framework.nest import is_sequence as is_sequence
+from tfteach.framework.nest import map_structure as map_structure
+from tfteach.framework.nest import map_structure_up_to as map_structure_up_to
+from tfteach.framework.nest import (
+    map_structure_with_tuple_paths as map_structure_with_tuple_paths,
+)
+from tfteach.framework.nest import (
+    map_structure_with_tuple_paths_up_to as map_structure_with_tuple_paths_up_to,
+)
+from tfteach.framework.nest import pack_sequence_as as pack_sequence_as
+from tfteach.framework.nest import yield_flat_paths as yield_flat_paths
+from tfteach.framework.operation import Tensor
+from tfteach.framework.scope import graph_of, name_scope
+from tfteach.ops.core.sparse_tensor import SparseTensor
+from tfteach.ops.core.sparse_tensor import (
+    convert_to_tensor_or_sparse_tensor as convert_to_tensor_or_sparse_tensor,
+)
+from tfteach.ops.math.add_n import add_n
+from tfteach.ops.math.reduce_functions import reduce_sum
+from tfteach.variables.base import Variable
+
+for _name in (
+    "assert_scalar assert_same_float_dtype convert_to_tensor_or_sparse_tensor"
+).split():
+    export_value(__name__, **{_name: "contrib.framework." + _name})
+for _name in (
+    "assert_same_structure assert_shallow_structure flatten flatten_up_to "
+    "flatten_with_joined_string_paths flatten_with_tuple_paths "
+    "flatten_with_tuple_paths_up_to is_nested is_sequence map_structure "
+    "map_structure_up_to map_structure_with_tuple_paths "
+    "map_structure_with_tuple_paths_up_to pack_sequence_as yield_flat_paths"
+).split():
+    export_value(__name__, **{_name: "contrib.framework.nest." + _name})
+
+
+@export("contrib.framework.assert_scalar_int")
+def assert_scalar_int(tensor: Any, name: str | None = None) -> Tensor:
+    """`tensor` as a Tensor, which must be a scalar int32 or int64.
+
+    Raises:
+      ValueError: it is something else.
+    """
+    with name_scope(name, "assert_scalar_int", [tensor]) as scope:
+        tensor = convert(tensor)
+        if not tensor.dtype.base_dtype.is_integer:
+            raise ValueError(
+                f"Expected integer type for {tensor.name}, received type: "
+                f"{tensor.dtype}."
+            )
+        return assert_scalar(tensor, name=scope)
+
+
+@export("contrib.framework.is_tensor", "is_tensor")
+def is_tensor(x: Any) -> bool:
+    """Whether `x` is a Tensor, a SparseTensor or a Variable."""
+    return isinstance(x, Tensor | SparseTensor | Variable)
+
+
+@export("contrib.framework.get_name_scope")
+def get_name_scope() -> str:
+    """The open name scope, "" outside of any."""
+    return get_default_graph().get_name_scope()
+
+
+@export("contrib.framework.get_placeholders")
+def get_placeholders(graph: Any) -> list[Tensor]:
+    """The placeholders of a graph."""
+    return [op.outputs[0] for op in graph.get_operations() if op.type == "Placeholder"]
+
+
+@export("contrib.framework.get_graph_from_inputs")
+def get_graph_from_inputs(op_input_list: Any, graph: Any = None) -> Any:
+    """The graph that tensors belong to; `graph` if they are none.
+
+    Raises:
+      ValueError: they belong to different graphs.
+    """
+    found = graph_of([*([] if graph is None else [_Of(graph)]), *op_input_list])
+    return found
+
+
+class _Of:
+    def __init__(self, graph: Any) -> None:
+        self.graph = graph
+
+
+@export("contrib.framework.reduce_sum_n")
+def reduce_sum_n(tensors: Any, name: str | None = None) -> Tensor:
+    """The sum of all elements of several Tensors, a scalar.
+
+    Raises:
+      ValueError: there are no tensors.
+    """
+    if not tensors:
+        raise ValueError("No tensors provided.")
+    with name_scope(name, "reduce_sum_n", tensors) as scope:
+        sums = [reduce_sum(t, name=f"{t.op.name}/sum") for t in tensors]
+        return sums[0] if len(sums) == 1 else add_n(sums, name=scope)
+
+
+@export("contrib.framework.remove_squeezable_dimensions")
+def remove_squeezable_dimensions(
+    predictions: Any, labels: Any, name: str | None = None
+) -> tuple[Tensor, Tensor]:
+    """Both, without a last dimension of size 1 that one of them has too many."""
+    labels, predictions = _squeezed(labels, predictions, name=name)
+    return predictions, labels

@@ -1,0 +1,243 @@
+"""Flatten, dropout, one-hot codes, softmax; and layers one after the other.
+
+Source: contrib/layers/python/layers/layers.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tfteach.framework.convert import convert
+from tfteach.framework.dtypes import int32
+from tfteach.framework.operation import Tensor
+from tfteach.framework.scope import name_scope
+from tfteach.lib.contrib.framework.arguments import add_arg_scope
+from tfteach.lib.contrib.layers.shared import model_getter
+from tfteach.lib.contrib.layers.utils import (
+    collect_named_outputs,
+    last_dimension,
+    public,
+)
+from tfteach.lib.layers import core
+from tfteach.ops.array.concat_split import concat
+from tfteach.ops.array.slicing import strided_slice
+from tfteach.ops.array.tile_broadcast import one_hot, tile
+from tfteach.ops.core.fill import ones
+from tfteach.ops.core.identity_reshape import reshape
+from tfteach.ops.core.shape_ops import shape
+from tfteach.ops.math.cast import to_int64
+from tfteach.ops.math.operator_overloads import div
+from tfteach.ops.math.reduce_functions import reduce_max, reduce_sum
+from tfteach.ops.math.unary import sqrt, square
+from tfteach.ops.nn.softmax import softmax as softmax_op
+from tfteach.variables.scope import variable_scope
+
+
+@public("dropout")
+@add_arg_scope
+def dropout(
+    inputs: Any,
+    keep_prob: Any = 0.5,
+    noise_shape: Any = None,
+    is_training: Any = True,
+    outputs_collections: Any = None,
+    scope: Any = None,
+    seed: int | None = None,
+) -> Tensor:
+    """While training, zeros at random; the others are scaled by 1 / keep_prob.
+
+    Args:
+      inputs: float Tensor.
+      keep_prob: the share that is kept, a number or scalar Tensor.
+      noise_shape: int shape of the mask, which is broadcast.
+      is_training: a bool or bool scalar Tensor: if false, `inputs` pass unchanged.
+      outputs_collections: collections for the output.
+      scope: the variable scope; "Dropout" if None.
+      seed: see `tf.set_random_seed`.
+
+    Returns:
+      A Tensor like `inputs`.
+    """
+    with variable_scope(
+        scope, "Dropout", [inputs], custom_getter=model_getter()
+    ) as opened:
+        inputs = convert(inputs)
+        layer = core.Dropout(
+            rate=1 - keep_prob,
+            noise_shape=noise_shape,
+            seed=seed,
+            name=opened.name,
+            _scope=opened,
+        )
+        outputs = layer.apply(inputs, training=is_training)
+        return collect_named_outputs(outputs_collections, opened.name, outputs)
+
+
+@public("flatten")
+@add_arg_scope
+def flatten(inputs: Any, outputs_collections: Any = None, scope: Any = None) -> Tensor:
+    """All dimensions but the first (the batch) as one; see `tf.layers.flatten`."""
+    with name_scope(scope, "Flatten", [inputs]) as opened:
+        outputs = core.flatten(convert(inputs))
+        return collect_named_outputs(outputs_collections, opened, outputs)
+
+
+@public("one_hot_encoding")
+@add_arg_scope
+def one_hot_encoding(
+    labels: Any,
+    num_classes: int,
+    on_value: Any = 1.0,
+    off_value: Any = 0.0,
+    outputs_collections: Any = None,
+    scope: Any = None,
+) -> Tensor:
+    """`tf.one_hot` as a layer.
+
+    Args:
+      labels: int Tensor of class numbers.
+      num_classes: how many there are.
+      on_value, off_value: what stands for a class, and for all others.
+      outputs_collections: collections for the output.
+      scope: the name scope.
+
+    Returns:
+      A float32 Tensor [..., num_classes].
+    """
+    with name_scope(scope, "OneHotEncoding", [labels, num_classes]) as opened:
+        labels = convert(labels)
+        if labels.dtype == int32:
+            labels = to_int64(labels)
+        outputs = one_hot(labels, num_classes, on_value=on_value, off_value=off_value)
+        return collect_named_outputs(outputs_collections, opened, outputs)
+
+
+@public("softmax")
+@add_arg_scope
+def softmax(logits: Any, scope: Any = None) -> Tensor:
+    """`tf.nn.softmax` over the last axis of a Tensor of rank 2 or more."""
+    with variable_scope(scope, "softmax", [logits]):
+        count = last_dimension(logits.shape, min_rank=2)
+        found = softmax_op(reshape(logits, [-1, count]))
+        found = reshape(found, shape(logits))
+        found.set_shape(logits.shape)
+        return found
+
+
+@public("unit_norm")
+@add_arg_scope
+def unit_norm(
+    inputs: Any, dim: int, epsilon: float = 1e-7, scope: Any = None
+) -> Tensor:
+    """`inputs / sqrt(epsilon + sum(inputs ** 2))` along an axis.
+
+    Raises:
+      ValueError: the rank is unknown, or there is no such axis.
+    """
+    with variable_scope(scope, "UnitNorm", [inputs]):
+        rank = inputs.shape.ndims
+        if not rank:
+            raise ValueError("The input rank must be known.")
+        if dim < 0 or dim >= rank:
+            raise ValueError("dim must be positive but smaller than the input rank.")
+        lengths = sqrt(epsilon + reduce_sum(square(inputs), dim, True))
+        multiples = []
+        if dim > 0:
+            multiples.append(ones([dim], int32))
+        multiples.append(strided_slice(shape(inputs), [dim], [dim + 1]))
+        if dim < rank - 1:
+            multiples.append(ones([rank - 1 - dim], int32))
+        return div(inputs, tile(lengths, concat(multiples, 0)))
+
+
+@public("maxout")
+@add_arg_scope
+def maxout(inputs: Any, num_units: int, axis: int = -1, scope: Any = None) -> Tensor:
+    """The largest of each group of features.
+
+    Args:
+      inputs: Tensor of known rank with a known size along `axis`.
+      num_units: how many groups there are; the size is a multiple of it.
+      axis: the features' axis.
+      scope: the variable scope.
+
+    Raises:
+      ValueError: the size is no multiple of `num_units`.
+
+    Paper: Goodfellow et al., "Maxout networks" (2013).
+    """
+    with variable_scope(scope, "MaxOut", [inputs]):
+        inputs = convert(inputs)
+        sizes = inputs.shape.as_list()
+        count = sizes[axis]
+        if count % num_units:
+            raise ValueError(
+                f"number of features({count}) is not a multiple of "
+                f"num_units({num_units})"
+            )
+        sizes[axis] = num_units
+        sizes += [count // num_units]
+        sizes = [shape(inputs)[i] if n is None else n for i, n in enumerate(sizes)]
+        return reduce_max(reshape(inputs, sizes), -1)
+
+
+@public("repeat")
+def repeat(
+    inputs: Any, repetitions: int, layer: Callable[..., Any], *args: Any, **kwargs: Any
+) -> Any:
+    """A layer several times, in scopes that are numbered.
+
+    Args:
+      inputs: the first one's input.
+      repetitions: how often.
+      layer: a function such as `tf.contrib.layers.conv2d`.
+      *args, **kwargs: its other arguments; `scope` names the scope around.
+
+    Returns:
+      The last one's output.
+
+    Example:
+      >>> slim = tf.contrib.slim
+      >>> y = slim.repeat(tf.ones([1, 8, 8, 3]), 2, slim.conv2d, 4, [3, 3], scope="c")
+      >>> slim.get_variables()[0].name
+      'c/c_1/weights:0'
+    """
+    arguments = [args] * repetitions
+    return _one_after_the_other(inputs, layer, arguments, kwargs, "Repeat", "repeat")
+
+
+@public("stack")
+def stack(inputs: Any, layer: Any, stack_args: Any, **kwargs: Any) -> Any:
+    """A layer several times with different arguments, in scopes that are numbered.
+
+    Args:
+      inputs: the first one's input.
+      layer: a function such as `tf.contrib.layers.fully_connected`.
+      stack_args: a list of the next argument (or a list of arguments) of each.
+      **kwargs: other arguments of all; `scope` names the scope around.
+
+    Returns:
+      The last one's output.
+
+    Raises:
+      ValueError: `stack_args` is no list.
+    """
+    if not isinstance(stack_args, list | tuple):
+        raise ValueError("stack_args need to be a list or tuple")
+    arguments = [a if isinstance(a, list | tuple) else [a] for a in stack_args]
+    return _one_after_the_other(inputs, layer, arguments, kwargs, "Stack", "stack")
+
+
+def _one_after_the_other(
+    inputs: Any, layer: Any, arguments: Any, kwargs: Any, default: str, word: str
+) -> Any:
+    scope = kwargs.pop("scope", None)
+    with variable_scope(scope, default, [inputs]):
+        outputs = convert(inputs)
+        if scope is None:  # the layer's name, behind a functools.partial too
+            function = getattr(layer, "func", layer)
+            scope = getattr(layer, "__name__", getattr(function, "__name__", word))
+        for i, given in enumerate(arguments):
+            outputs = layer(outputs, *given, **{**kwargs, "scope": f"{scope}_{i + 1}"})
+        return outputs

@@ -1,0 +1,73 @@
+"""What the layers share: variables of the model under their own names, and the end.
+
+Source: contrib/layers/python/layers/layers.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tfteach.framework.scope import add_to_collection, get_collection
+from tfteach.lib.contrib.framework.variables import model_variable
+from tfteach.lib.contrib.layers.utils import (
+    collect_named_outputs,
+    get_variable_collections,
+)
+from tfteach.variables.partitioned import PartitionedVariable
+
+# The parameters of `model_variable` that a custom getter is given.
+_TAKEN = (
+    "shape dtype initializer regularizer trainable collections caching_device "
+    "partitioner use_resource synchronization aggregation"
+).split()
+
+
+def model_getter(**renamed: str) -> Callable[..., Any]:
+    """A custom getter that makes variables of the model, with other short names."""
+
+    def get(getter: Any, name: str, *args: Any, **kwargs: Any) -> Any:
+        head, slash, short = name.rpartition("/")
+        name = head + slash + renamed.get(short, short)
+        given = {key: kwargs[key] for key in _TAKEN if key in kwargs}
+        return model_variable(name, custom_getter=getter, **given)
+
+    return get
+
+
+def collect(variable: Any, collections: Any, name: str) -> None:
+    """Add a layer's variable to the collections that were asked for."""
+    is_cut = isinstance(variable, PartitionedVariable)
+    parts = list(variable) if is_cut else [variable]
+    for collection in get_variable_collections(collections, name) or ():
+        for part in parts:
+            if not any(v is part for v in get_collection(collection)):
+                add_to_collection(collection, part)
+
+
+def finished(
+    outputs: Any,
+    scope_name: str,
+    outputs_collections: Any,
+    activation_fn: Any,
+    normalizer_fn: Any = None,
+    normalizer_params: Any = None,
+) -> Any:
+    """The outputs normalized, activated and noted."""
+    if normalizer_fn is not None:
+        outputs = normalizer_fn(outputs, **(normalizer_params or {}))
+    if activation_fn is not None:
+        outputs = activation_fn(outputs)
+    return collect_named_outputs(outputs_collections, scope_name, outputs)
+
+
+def layout(data_format: str | None) -> str:
+    """`tf.layers`' word for a data format."""
+    is_first = data_format is not None and data_format.startswith("NC")
+    return "channels_first" if is_first else "channels_last"
+
+
+def check_format(data_format: str, *allowed: str) -> None:
+    """Raise ValueError unless a data format is one of two."""
+    if data_format not in allowed:
+        raise ValueError(f"data_format has to be either {' or '.join(allowed)}.")

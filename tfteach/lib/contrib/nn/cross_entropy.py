@@ -1,0 +1,44 @@
+"""Cross entropies with the arguments in their old order.
+
+Source: contrib/nn/python/ops/cross_entropy.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfteach.framework.export import export
+from tfteach.framework.operation import Tensor
+from tfteach.ops.nn.cross_entropy import (
+    softmax_cross_entropy_with_logits,
+    sparse_softmax_cross_entropy_with_logits,
+)
+from tfteach.ops.nn.sigmoid_losses import sigmoid_cross_entropy_with_logits
+
+
+@export("contrib.nn.deprecated_flipped_softmax_cross_entropy_with_logits")
+def deprecated_flipped_softmax_cross_entropy_with_logits(
+    logits: Any, labels: Any, dim: int = -1, name: str | None = None
+) -> Tensor:
+    """`tf.nn.softmax_cross_entropy_with_logits` with the logits first."""
+    return softmax_cross_entropy_with_logits(
+        labels=labels, logits=logits, dim=dim, name=name
+    )
+
+
+@export("contrib.nn.deprecated_flipped_sparse_softmax_cross_entropy_with_logits")
+def deprecated_flipped_sparse_softmax_cross_entropy_with_logits(
+    logits: Any, labels: Any, name: str | None = None
+) -> Tensor:
+    """`tf.nn.sparse_softmax_cross_entropy_with_logits` with the logits first."""
+    return sparse_softmax_cross_entropy_with_logits(
+        labels=labels, logits=logits, name=name
+    )
+
+
+@export("contrib.nn.deprecated_flipped_sigmoid_cross_entropy_with_logits")
+def deprecated_flipped_sigmoid_cross_entropy_with_logits(
+    logits: Any, targets: Any, name: str | None = None
+) -> Tensor:
+    """`tf.nn.sigmoid_cross_entropy_with_logits` with the logits first."""
+    return sigmoid_cross_entropy_with_logits(labels=targets, logits=logits, name=name)

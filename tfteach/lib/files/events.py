@@ -1,0 +1,139 @@
+"""One event file: framed Event protos that TensorBoard reads.
+
+Source: core/util/events_writer.cc, python/summary/summary_iterator.py.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from tfteach.framework.errors import FailedPreconditionError
+from tfteach.framework.export import export
+from tfteach.framework.protos.wire_format import varint
+from tfteach.lib.files.records import frame, read_records
+
+FILE_VERSION = b"brain.Event:2"
+
+# Fields of an Event on the wire: wall_time 1 (double), step 2 (varint); 3 and on are
+# chunks of bytes.
+FILE_VERSION_FIELD, GRAPH_DEF_FIELD, SUMMARY_FIELD = 3, 4, 5
+SESSION_LOG_FIELD, TAGGED_RUN_METADATA_FIELD, META_GRAPH_FIELD = 7, 8, 9
+
+
+def chunk(field: int, data: bytes) -> bytes:
+    """A length-delimited protobuf field."""
+    return varint(field << 3 | 2) + varint(len(data)) + data
+
+
+def event_bytes(
+    field: int, data: bytes, step: int | None = None, wall_time: float | None = None
+) -> bytes:
+    """A serialized Event, of now if no time is given, with one `what` field."""
+    now = time.time() if wall_time is None else wall_time
+    head = b"\x09" + struct.pack("<d", now)
+    if step:
+        head += b"\x10" + varint(step)
+    return head + chunk(field, data)
+
+
+class EventFile:
+    """An event file that is made at the first event.
+
+    Events are written at once into a buffer, which goes to the file after `max_queue`
+    events, after `flush_secs` seconds (checked when an event comes), and on `flush`.
+    """
+
+    def __init__(
+        self, logdir: str, max_queue: int, flush_secs: float, suffix: str
+    ) -> None:
+        self.logdir = logdir
+        self.path: str | None = None
+        self._file: BinaryIO | None = None
+        self._max_queue, self._flush_secs, self._suffix = max_queue, flush_secs, suffix
+        self._lock = threading.Lock()
+        self._waiting = 0
+        self._next_flush = 0.0
+
+    def write(self, event: bytes) -> None:
+        """Add a serialized Event."""
+        record = frame(event)
+        with self._lock:
+            file = self._file
+            if file is None:
+                file = self._open()
+            file.write(record)
+            self._waiting += 1
+            now = time.monotonic()
+            if now >= self._next_flush or 0 < self._max_queue <= self._waiting:
+                file.flush()
+                self._waiting, self._next_flush = 0, now + self._flush_secs
+
+    def _open(self) -> BinaryIO:
+        now = seconds = int(time.time())
+        while True:
+            name = f"events.out.tfevents.{seconds:010d}.{socket.gethostname()}"
+            path = os.path.join(self.logdir, name + self._suffix)
+            try:
+                # "x": a file of the same second, ours or another's, is left alone.
+                file = open(path, "xb")  # noqa: SIM115 - closed by close()
+                break
+            except FileExistsError:
+                seconds += 1
+            except OSError as error:
+                raise FailedPreconditionError(
+                    None, None, f"{path}: cannot write event files there: {error}"
+                ) from None
+        self.path, self._file = path, file
+        version = event_bytes(FILE_VERSION_FIELD, FILE_VERSION, wall_time=now)
+        file.write(frame(version))
+        return file
+
+    def flush(self) -> None:
+        with self._lock:
+            if self._file is not None:
+                self._file.flush()
+                self._waiting = 0
+
+    def close(self) -> None:
+        """Close the file; a later event begins a new one."""
+        with self._lock:
+            if self._file is not None:
+                self._file.close()
+                self._file = None
+
+    def __del__(self) -> None:
+        # A writer that nobody closed loses nothing and needs no warning.
+        if self._file is not None:
+            self._file.close()
+
+
+@export("train.summary_iterator")
+def summary_iterator(path: str) -> Iterator[Any]:
+    """The Event protos of an event file.
+
+    Args:
+      path: the file.
+
+    Yields:
+      Event protos.
+
+    Raises:
+      DataLossError: the file is damaged.
+
+    Example:
+      >>> for event in tf.train.summary_iterator(path):
+      ...     print(event.step, event.summary)
+
+    Source: python/summary/summary_iterator.py.
+    """
+    from tfteach.framework.protos.pool import Event
+
+    with open(path, "rb") as file:
+        for record in read_records(file):
+            yield Event.FromString(record)

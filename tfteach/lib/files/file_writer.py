@@ -1,0 +1,277 @@
+"""`tf.summary.FileWriter`: graphs, summaries and run metadata into event files.
+
+Source: python/summary/writer/{writer,event_file_writer,writer_cache}.py.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import warnings
+from typing import Any, ClassVar
+
+from tfteach.framework.export import export
+from tfteach.framework.graph import Graph, get_default_graph
+from tfteach.framework.graphdef.graph_def import graph_bytes
+from tfteach.framework.graphdef.meta_graph import (
+    add_collections,
+    meta_info,
+    op_types_of,
+)
+from tfteach.framework.logger import get_logger
+from tfteach.framework.protos.pool import message
+from tfteach.lib.files import events
+from tfteach.lib.files import (
+    meta_graph as meta_graph,  # registers what collections hold
+)
+from tfteach.lib.files.events import EventFile, chunk, event_bytes
+
+
+def _is_message(value: Any, name: str) -> bool:
+    return getattr(getattr(value, "DESCRIPTOR", None), "name", None) == name
+
+
+def _meta_graph(graph: Any, data: bytes) -> bytes:
+    """A MetaGraphDef of the same nodes, as TF writes beside each first graph.
+
+    Its collections are those of the default graph, whichever graph is written.
+    """
+    if isinstance(graph, Graph):
+        op_types = {op.type for op in graph.operations}
+    else:
+        op_types = op_types_of(graph)
+    rest = message("MetaGraphDef")(meta_info_def=meta_info(op_types))
+    add_collections(rest, get_default_graph())
+    return rest.SerializeToString() + chunk(2, data)
+
+
+@export("summary.FileWriter")
+class FileWriter:
+    """Writes event files, which `tensorboard --logdir LOGDIR` shows.
+
+    Args:
+      logdir: the directory; made if it isn't there.
+      graph: a Graph to write at once.
+      max_queue: how many events may wait before they are written to the file.
+      flush_secs: how many seconds they may.
+      graph_def: deprecated, a GraphDef instead of `graph`.
+      filename_suffix: the end of the file's name.
+      session: not implemented.
+
+    Example:
+      >>> with tf.summary.FileWriter("logs/run1", session.graph) as writer:
+      ...     writer.add_summary(session.run(merged), step)
+
+    Source: python/summary/writer/writer.py.
+    """
+
+    def __init__(
+        self,
+        logdir: Any,
+        graph: Any = None,
+        max_queue: int = 10,
+        flush_secs: float = 120,
+        graph_def: Any = None,
+        filename_suffix: str | None = None,
+        session: Any = None,
+    ) -> None:
+        if session is not None:
+            raise NotImplementedError(
+                "FileWriter(session=...) is not implemented: leave it out, summaries "
+                "are written from this process"
+            )
+        self._logdir = str(logdir)
+        os.makedirs(self._logdir, exist_ok=True)
+        self._file = EventFile(
+            self._logdir, max_queue, flush_secs, filename_suffix or ""
+        )
+        self._closed = False
+        self._seen_tags: set[str] = set()
+        self._session_run_tags: set[str] = set()
+        if graph is not None or graph_def is not None:
+            data = self._write_graph(graph, graph_def, None)
+            given = graph_def if graph is None else graph
+            self._write(events.META_GRAPH_FIELD, _meta_graph(given, data), None)
+
+    def __enter__(self) -> FileWriter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def get_logdir(self) -> str:
+        """The directory of the event files."""
+        return self._logdir
+
+    def _write(self, field: int, data: bytes, step: Any) -> None:
+        if self._is_closed():
+            return
+        self._file.write(event_bytes(field, data, None if step is None else int(step)))
+
+    def _is_closed(self) -> bool:
+        if self._closed:
+            warnings.warn(
+                "Attempting to use a closed FileWriter. The operation will be a noop "
+                "unless the FileWriter is explicitly reopened.",
+                stacklevel=4,
+            )
+        return self._closed
+
+    def add_summary(self, summary: Any, global_step: Any = None) -> None:
+        """Write a summary.
+
+        A tag's metadata is written with its first value only.
+
+        Args:
+          summary: what running a summary op gave (bytes), or a Summary proto.
+          global_step: the step that TensorBoard shows it at.
+
+        Raises:
+          TypeError: `summary` is neither.
+          DecodeError: the bytes are no Summary.
+        """
+        if not isinstance(summary, bytes) and not _is_message(summary, "Summary"):
+            raise TypeError(
+                "add_summary takes a serialized Summary (what session.run of a summary "
+                f"op gives) or a Summary proto, got {type(summary).__name__}"
+            )
+        from tfteach.framework.protos.pool import Summary
+
+        if isinstance(summary, bytes):
+            summary = Summary.FromString(summary)
+        for value in summary.value:
+            if not value.HasField("metadata"):
+                continue
+            if value.tag in self._seen_tags:
+                value.ClearField("metadata")
+            self._seen_tags.add(value.tag)
+        self._write(events.SUMMARY_FIELD, summary.SerializeToString(), global_step)
+
+    def add_graph(
+        self, graph: Any, global_step: Any = None, graph_def: Any = None
+    ) -> None:
+        """Write a graph, for TensorBoard's Graphs.
+
+        Args:
+          graph: a Graph.
+          global_step: a step to go with it.
+          graph_def: deprecated, a GraphDef instead of `graph`.
+
+        Raises:
+          ValueError: both are given.
+          TypeError: neither is a Graph or a GraphDef.
+        """
+        self._write_graph(graph, graph_def, global_step)
+
+    def _write_graph(self, graph: Any, graph_def: Any, step: Any) -> bytes:
+        if graph is not None and graph_def is not None:
+            raise ValueError(
+                "Please pass only graph, or graph_def (deprecated), but not both."
+            )
+        given = graph_def if graph is None else graph
+        if isinstance(given, Graph):
+            data = graph_bytes(given, add_shapes=True)
+        elif _is_message(given, "GraphDef"):
+            get_logger().warning(
+                "Passing a `GraphDef` to the SummaryWriter is deprecated. "
+                "Pass a `Graph` object instead, such as `sess.graph`."
+            )
+            data = given.SerializeToString()
+        else:
+            raise TypeError(
+                "The passed graph must be an instance of `Graph` or the deprecated "
+                f"`GraphDef`, got {type(given).__name__}"
+            )
+        self._write(events.GRAPH_DEF_FIELD, data, step)
+        return data
+
+    def add_meta_graph(self, meta_graph_def: Any, global_step: Any = None) -> None:
+        """Write a MetaGraphDef.
+
+        Args:
+          meta_graph_def: a MetaGraphDef proto.
+          global_step: a step to go with it.
+
+        Raises:
+          TypeError: it is something else.
+        """
+        if not _is_message(meta_graph_def, "MetaGraphDef"):
+            raise TypeError(
+                "meta_graph_def must be type MetaGraphDef, saw type: "
+                f"{type(meta_graph_def)}"
+            )
+        data = meta_graph_def.SerializeToString()
+        self._write(events.META_GRAPH_FIELD, data, global_step)
+
+    def add_run_metadata(
+        self, run_metadata: Any, tag: str, global_step: Any = None
+    ) -> None:
+        """Write what a traced run recorded: times and memory, for Graphs.
+
+        Args:
+          run_metadata: a RunMetadata proto.
+          tag: its name in TensorBoard, used once.
+          global_step: a step to go with it.
+
+        Raises:
+          ValueError: the tag was used before.
+        """
+        if tag in self._session_run_tags:
+            raise ValueError("The provided tag was already used for this event type")
+        self._session_run_tags.add(tag)
+        data = chunk(1, tag.encode()) + chunk(2, run_metadata.SerializeToString())
+        self._write(events.TAGGED_RUN_METADATA_FIELD, data, global_step)
+
+    def add_session_log(self, session_log: Any, global_step: Any = None) -> None:
+        """Write a SessionLog proto: that a session started, stopped or saved."""
+        self._write(
+            events.SESSION_LOG_FIELD, session_log.SerializeToString(), global_step
+        )
+
+    def add_event(self, event: Any) -> None:
+        """Write an Event proto as it is."""
+        if not self._is_closed():
+            self._file.write(event.SerializeToString())
+
+    def flush(self) -> None:
+        """Write what waits to the file."""
+        if not self._is_closed():
+            self._file.flush()
+
+    def close(self) -> None:
+        """Flush and close the file; what is added afterwards is lost, with a warning.
+
+        `reopen` begins a new file.
+        """
+        self._file.close()
+        self._closed = True
+
+    def reopen(self) -> None:
+        """Go on after `close`, in a new file of the same directory."""
+        self._closed = False
+
+
+@export("summary.FileWriterCache")
+class FileWriterCache:
+    """One FileWriter per directory, for parts of a program that share it."""
+
+    _cache: ClassVar[dict[str, FileWriter]] = {}
+    _lock: ClassVar[threading.RLock] = threading.RLock()
+
+    @staticmethod
+    def clear() -> None:
+        """Close and forget the writers."""
+        with FileWriterCache._lock:
+            for writer in FileWriterCache._cache.values():
+                writer.close()
+            FileWriterCache._cache.clear()
+
+    @staticmethod
+    def get(logdir: str) -> FileWriter:
+        """The writer of `logdir`, with the default graph if it is a new one."""
+        with FileWriterCache._lock:
+            writer = FileWriterCache._cache.get(logdir)
+            if writer is None:
+                writer = FileWriter(logdir, graph=get_default_graph())
+                FileWriterCache._cache[logdir] = writer
+            return writer

@@ -1,0 +1,112 @@
+"""What images must be: checked at once where it is known, otherwise in the run.
+
+Source: python/ops/image_ops_impl.py (words, and the nodes of the checks).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfteach.control.case import Assert
+from tfteach.control.checks.values import assert_greater_equal, assert_positive
+from tfteach.framework import shape as shapes
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.ops.core import shape_ops as shape_ops
+from tfteach.ops.core.control_flow_ops import is_tensor, with_dependencies
+from tfteach.ops.core.identity_reshape import expand_dims
+from tfteach.ops.core.stack_unstack import unstack
+from tfteach.ops.math.binary import maximum
+
+POSITIVE = "all dims of 'image.shape' must be > 0."
+
+
+def at_least_3d(image: Tensor) -> list[Operation]:
+    """The checks in the run that `image` has three or more dimensions, none empty.
+
+    Raises:
+      ValueError: it is known to have fewer, or to be empty.
+    """
+    shape = image._shape
+    if shape is not None and len(shape) < 3:
+        raise ValueError(
+            f"'image' must be at least three-dimensional. Its shape is {image.shape}."
+        )
+    if shape is not None and 0 in shape:
+        raise ValueError(f"all dims of 'image.shape' must be > 0: {image.shape}")
+    if shapes.is_full(shape):
+        return []
+    words = "'image' must be at least three-dimensional."
+    return [
+        assert_positive(shape_ops.shape(image), [POSITIVE]),
+        assert_greater_equal(shape_ops.rank(image), 3, message=words),
+    ]
+
+
+def checked(image: Tensor) -> Tensor:
+    """`image`, once `at_least_3d` is known of it."""
+    return after(at_least_3d(image), image)
+
+
+def after(checks: list[Operation], image: Any) -> Any:
+    """`image` (or a size), available only after the checks."""
+    return with_dependencies(checks, image)
+
+
+def require(condition: Any, words: str) -> list[Operation]:
+    """The check in the run that a Tensor is true; anything else is checked at once.
+
+    Raises:
+      ValueError: the condition is false already.
+    """
+    if is_tensor(condition):
+        return [Assert(condition, [words])]
+    if not condition:
+        raise ValueError(words)
+    return []
+
+
+def dimensions(image: Tensor, rank: int) -> list[Any]:
+    """The sizes of an image of this rank: numbers where known, else scalar Tensors."""
+    shape = image._shape
+    if shape is not None and None not in shape:
+        return list(shape)
+    known = image.get_shape().with_rank(rank).as_list()
+    found = unstack(shape_ops.shape(image), rank)
+    return [n if n is not None else d for n, d in zip(known, found, strict=True)]
+
+
+def as_batch(image: Tensor) -> tuple[Tensor, bool]:
+    """Images [batch, height, width, channels], and whether they were that before.
+
+    Raises:
+      ValueError: the rank is neither 3 nor 4.
+    """
+    shape = image._shape
+    if shape is None:
+        image = expand_dims(image, 0)
+        image.set_shape([None] * 4)
+        return image, False
+    if len(shape) == 3:
+        return expand_dims(image, 0), False
+    check_rank(image)
+    return image, True
+
+
+def check_rank(image: Tensor) -> None:
+    """Raises: ValueError: the rank is known, and neither 3 nor 4."""
+    if image._shape is not None and len(image._shape) not in (3, 4):
+        raise ValueError(
+            f"'image' must have either 3 or 4 dimensions. Its shape is {image.shape}."
+        )
+
+
+def static(*sizes: Any) -> list[Any]:
+    """The sizes that are known, None for Tensors."""
+    return [None if is_tensor(n) else n for n in sizes]
+
+
+def larger(x: Any, y: Any) -> Any:
+    """The maximum, as a Tensor if one of them is."""
+    if is_tensor(x) or is_tensor(y):
+        return maximum(x, y)
+    return max(x, y)

@@ -1,0 +1,487 @@
+"""`Layer`: what every layer's call does, and in which scopes.
+
+The first call opens a variable scope of the layer's name and makes the variables there;
+later calls reuse them.  The ops go into that scope's name scope.
+Source: python/layers/base.py, python/keras/engine/base_layer.py.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+import re
+from contextlib import nullcontext
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from tfteach.framework import nest
+from tfteach.framework.convert import convert
+from tfteach.framework.dtypes import as_dtype, float32
+from tfteach.framework.export import export
+from tfteach.framework.graph import Graph, get_default_graph
+from tfteach.framework.graph_keys import GraphKeys
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.scope import name_scope
+from tfteach.lib.layers import activations_by_name
+from tfteach.lib.layers.specs import check_inputs
+from tfteach.lib.layers.tracking import collect, depends, op_of
+from tfteach.ops.core.constant import placeholder_with_default
+from tfteach.ops.core.shape_ops import shape
+from tfteach.ops.math.cast import cast
+from tfteach.variables.base import (
+    Variable,
+    VariableAggregation,
+    VariableSynchronization,
+)
+from tfteach.variables.collections import global_variables, trainable_variables
+from tfteach.variables.partitioned import PartitionedVariable
+from tfteach.variables.scope import VariableScope, get_variable, variable_scope
+
+# How many layers of each kind a graph has, for `Layer.name`.
+_counts: WeakKeyDictionary[Graph, dict[str, int]] = WeakKeyDictionary()
+
+
+@export("layers.Layer")
+class Layer:
+    """Base of all layers: `build` makes the variables, `call` the ops.
+
+    Args:
+      trainable: whether its variables go to `tf.GraphKeys.TRAINABLE_VARIABLES`.
+      name: the name of its scope; made from the class's name if None.
+      dtype: the variables' type; the first input's if None.
+      activity_regularizer: a function from an output to a loss.
+      _scope: a variable scope (or its name) to enter at once.
+      _reuse: True: the variables must exist; tf.AUTO_REUSE: make or share them.
+
+    Attributes:
+      name: the name, or class name and number.
+      scope_name: the name of the variable scope, once the layer was called.
+      dtype: the variables' type as a name; None before the first call.
+      built: whether there are variables.
+      trainable_weights, non_trainable_weights, weights (and ..._variables, variables).
+      updates: operations that a training step should run, such as moving averages.
+      losses: Tensors of the regularizers.
+
+    Example:
+      >>> class Scale(tf.layers.Layer):
+      ...     def build(self, input_shape):
+      ...         self.factor = self.add_variable("factor", [])
+      ...         super().build(input_shape)
+      ...     def call(self, inputs):
+      ...         return inputs * self.factor
+      >>> Scale()(tf.ones([2, 3]))
+      <tf.Tensor 'scale/mul:0' shape=(2, 3) dtype=float32>
+    """
+
+    def __init__(
+        self,
+        trainable: bool = True,
+        name: Any = None,
+        dtype: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        scope = kwargs.pop("_scope", None)
+        self._reuse = kwargs.pop("_reuse", None)
+        self.activity_regularizer = activations_by_name.function(
+            "regularizer", kwargs.pop("activity_regularizer", None)
+        )
+        if kwargs.pop("autocast", False):
+            raise NotImplementedError("autocast is for Keras' layers.")
+        for unknown in kwargs:
+            raise TypeError("Keyword argument not understood:", unknown)
+        self.trainable = trainable
+        self.built = False
+        self.input_spec: Any = None
+        self._dtype = None if dtype is None else as_dtype(dtype).name
+        self._set_name(name)
+        self._trainable_weights: list[Any] = []
+        self._non_trainable_weights: list[Any] = []
+        self._updates: list[tuple[Operation, bool]] = []
+        self._losses: list[Any] = []
+        self._inputs: list[Any] = []
+        self._current_scope: Any = None
+        self._scope: VariableScope | None = None
+        if scope:
+            with variable_scope(scope) as captured:
+                self._scope = captured
+
+    def _set_name(self, name: Any) -> None:
+        self._base_name = getattr(name, "name", name)
+        self._name = name
+        if not name or not isinstance(name, str):
+            kind = _snake_case(type(self).__name__)
+            counts = _counts.setdefault(get_default_graph(), {})
+            counts[kind] = counts.get(kind, 0) + 1
+            self._name = f"{kind}_{counts[kind]}"
+            if not name:
+                self._base_name = kind
+
+    # ---- what it is
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def dtype(self) -> Any:
+        return self._dtype
+
+    @property
+    def scope_name(self) -> str:
+        if self._scope is None:
+            raise ValueError(
+                f'No name available for layer scope because the layer "{self._name}" '
+                "has not been used yet. The scope name  is determined the first time "
+                "the layer instance is called. You must therefore call the layer "
+                "before querying `scope_name`."
+            )
+        return self._scope.name
+
+    @property
+    def trainable_weights(self) -> list[Any]:
+        return list(self._trainable_weights) if self.trainable else []
+
+    @property
+    def non_trainable_weights(self) -> list[Any]:
+        others = list(self._non_trainable_weights)
+        return others if self.trainable else self._trainable_weights + others
+
+    @property
+    def weights(self) -> list[Any]:
+        return self.trainable_weights + self.non_trainable_weights
+
+    @property
+    def trainable_variables(self) -> list[Any]:
+        return self.trainable_weights
+
+    @property
+    def non_trainable_variables(self) -> list[Any]:
+        return self.non_trainable_weights
+
+    @property
+    def variables(self) -> list[Any]:
+        return self.weights
+
+    @property
+    def updates(self) -> list[Operation]:
+        return [update for update, _ in self._updates] if self.trainable else []
+
+    @property
+    def losses(self) -> list[Any]:
+        made = [loss for loss, _ in self._evaluated()]
+        return [loss for loss in made if loss is not None]
+
+    def count_params(self) -> int:
+        """The number of elements of its variables.
+
+        Raises:
+          ValueError: it has none yet.
+        """
+        if not self.built:
+            raise ValueError(
+                f"You tried to call `count_params` on {self.name}, but the layer isn't "
+                "built. You can build it manually via: "
+                f"`{self.name}.build(batch_input_shape)`."
+            )
+        return sum(math.prod(w.shape.as_list()) for w in self.weights)
+
+    # ---- for subclasses
+
+    def build(self, input_shape: Any) -> None:
+        """Make the variables; called once, before the first `call`."""
+        self.built = True
+
+    def call(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        """Make the ops of one use; what it returns is the layer's output."""
+        return inputs
+
+    def compute_output_shape(self, input_shape: Any) -> Any:
+        """The static shape of the output for one of the input."""
+        raise NotImplementedError
+
+    def add_weight(
+        self,
+        name: str,
+        shape: Any,
+        dtype: Any = None,
+        initializer: Any = None,
+        regularizer: Any = None,
+        trainable: bool | None = None,
+        constraint: Any = None,
+        use_resource: bool | None = None,
+        synchronization: Any = VariableSynchronization.AUTO,
+        aggregation: Any = VariableAggregation.NONE,
+        partitioner: Any = None,
+        **kwargs: Any,
+    ) -> Any:
+        """A variable of this layer, by `tf.get_variable` in its scope.
+
+        Args:
+          name: its name in the layer's scope.
+          shape: its shape.
+          dtype: its type; the layer's if None.
+          initializer: an initializer or its name; the scope's, or Glorot's, if None.
+          regularizer: a function from the variable to a loss.
+          trainable, constraint, use_resource, synchronization, aggregation,
+          partitioner: as in `tf.get_variable`.
+
+        Returns:
+          A Variable.
+
+        Raises:
+          ValueError: it exists and the layer does not reuse, or the other way round.
+        """
+        for unknown in kwargs:
+            raise TypeError("Unknown keyword argument:", unknown)
+        if synchronization == VariableSynchronization.ON_READ:
+            if trainable:
+                raise ValueError(
+                    "Synchronization value can be set to "
+                    "VariableSynchronization.ON_READ only for non-trainable variables. "
+                    "You have specified trainable=True and "
+                    "synchronization=VariableSynchronization.ON_READ."
+                )
+            trainable = False
+        trainable = self.trainable and (trainable is None or trainable)
+        dtype = as_dtype(dtype or self.dtype or float32)
+        if self._dtype is None:
+            self._dtype = dtype.base_dtype.name
+        existing = set(global_variables())
+        self._set_scope(None)
+        reuse = self.built or self._reuse
+        with variable_scope(
+            self._scope, reuse=reuse, auxiliary_name_scope=False
+        ) as scope:
+            self._current_scope = scope
+            with name_scope(scope.original_name_scope):
+                initializer = (
+                    activations_by_name.initializer(initializer) or scope.initializer
+                )
+                variable = get_variable(
+                    name,
+                    shape,
+                    dtype=dtype,
+                    initializer=initializer or _default_initializer(dtype, name, self),
+                    constraint=activations_by_name.function("constraint", constraint),
+                    trainable=trainable,
+                    partitioner=partitioner,
+                    use_resource=use_resource or scope.use_resource,
+                    synchronization=synchronization,
+                    aggregation=aggregation,
+                )
+                parts = list(variable) if _is_partitioned(variable) else [variable]
+                is_new = not any(part in existing for part in parts)
+                if regularizer and is_new:
+                    self._regularize(name, parts, regularizer)
+        # Shared with a layer that does not train it, it is not trainable here either.
+        known = set(trainable_variables())
+        if trainable and all(part in known for part in parts):
+            self._trainable_weights.append(variable)
+        else:
+            self._non_trainable_weights.append(variable)
+        return variable
+
+    def add_variable(self, *args: Any, **kwargs: Any) -> Any:
+        """Older name of `add_weight`."""
+        return self.add_weight(*args, **kwargs)
+
+    def _regularize(self, name: str, parts: list[Any], regularizer: Any) -> None:
+        regularizer = activations_by_name.function("regularizer", regularizer)
+
+        def loss_of(part: Any) -> Any:
+            with name_scope(name + "/Regularizer"):
+                return regularizer(part)
+
+        for part in parts:
+            self.add_loss(functools.partial(loss_of, part))
+
+    def add_loss(self, losses: Any, inputs: Any = None) -> None:
+        """Note losses, which also go to `tf.GraphKeys.REGULARIZATION_LOSSES`.
+
+        Args:
+          losses: a Tensor, a function that makes one (or None), or a list of them.
+          inputs: the inputs that they depend on; None if they do not.
+        """
+        for given in nest.flatten(losses):
+            if given is None:
+                continue
+            is_callable = callable(given) and not isinstance(given, Tensor)
+            if not is_callable:
+                given = convert(given, dtype=None if _is_tensor(given) else float32)
+            self._losses.append((given, inputs is None))
+            loss = given() if is_callable else given
+            if loss is not None:
+                collect([loss], GraphKeys.REGULARIZATION_LOSSES)
+
+    def _evaluated(self) -> list[tuple[Any, bool]]:
+        """The losses and whether they are of no input; functions are asked anew."""
+        tensors = [pair for pair in self._losses if isinstance(pair[0], Tensor)]
+        functions = [pair for pair in self._losses if not isinstance(pair[0], Tensor)]
+        return tensors + [(make(), free) for make, free in functions]
+
+    def add_update(self, updates: Any, inputs: Any = None) -> None:
+        """Note operations, which also go to `tf.GraphKeys.UPDATE_OPS`.
+
+        Args:
+          updates: an operation, a Tensor, a function that makes one, or a list of them.
+          inputs: not used: what they depend on is found in the graph.
+        """
+        for update in updates if isinstance(updates, list) else [updates]:
+            if callable(update) and not isinstance(update, Tensor):
+                update = update()
+            op = update if isinstance(update, Operation) else op_of(update)
+            self._updates.append((op, not depends(op, self._inputs)))
+
+    def get_updates_for(self, inputs: Any) -> list[Operation]:
+        """The updates that depend on `inputs`; if None, those on no input."""
+        if inputs is None:
+            return [op for op, free in self._updates if free and self.trainable]
+        wanted = nest.flatten(inputs)
+        return [op for op, free in self._updates if not free and depends(op, wanted)]
+
+    def get_losses_for(self, inputs: Any) -> list[Any]:
+        """The losses that depend on `inputs`; if None, those on no input."""
+        pairs = [pair for pair in self._evaluated() if pair[0] is not None]
+        if inputs is None:
+            return [loss for loss, free in pairs if free]
+        wanted = nest.flatten(inputs)
+        return [loss for loss, free in pairs if not free and depends(loss.op, wanted)]
+
+    # ---- a call
+
+    def _set_scope(self, scope: Any) -> None:
+        """Open the layer's variable scope, the first time."""
+        if self._scope is not None:
+            return
+        if self._reuse:
+            opened = variable_scope(self._base_name if scope is None else scope)
+        else:
+            opened = variable_scope(scope, default_name=self._base_name)
+        with opened as captured:
+            self._scope = captured
+
+    def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        """Apply the layer: its output for `inputs`; the rest goes to `call`.
+
+        Raises:
+          ValueError: `inputs` are not what the layer expects.
+        """
+        self._set_scope(kwargs.pop("scope", None))
+        reuse = True if self.built else self._reuse
+        with variable_scope(
+            self._scope, reuse=reuse, auxiliary_name_scope=False
+        ) as scope:
+            self._current_scope = scope
+            kind: Any = type(self)
+            parameters = _parameters(kind)
+            if "scope" in parameters:
+                kwargs["scope"] = scope
+            if "training" in kwargs and not _takes(parameters, "training"):
+                kwargs.pop("training")
+            outputs = self._apply(inputs, args, kwargs)
+        collect(self.updates, GraphKeys.UPDATE_OPS)
+        return outputs
+
+    def apply(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
+        """The same as calling the layer."""
+        return self(inputs, *args, **kwargs)
+
+    def _apply(self, inputs: Any, args: Any, kwargs: Any) -> Any:
+        inputs = nest.map_structure(_tensor_of_number, inputs)
+        self._inputs = nest.flatten(inputs)
+        check_inputs(self.input_spec, inputs, self.name)
+        graph = next((t.graph for t in self._inputs if hasattr(t, "graph")), None)
+        graph = None if graph is get_default_graph() else graph
+        prefix = self._current_scope.original_name_scope
+        with graph.as_default() if graph else nullcontext(), name_scope(prefix):
+            self._build_once(inputs)
+            outputs = self.call(inputs, *args, **kwargs)
+            if outputs is None:
+                raise ValueError(
+                    "A layer's `call` method should return a Tensor or a list of "
+                    f"Tensors, not None (layer: {self.name})."
+                )
+            if self.activity_regularizer is not None:
+                self._regularize_activity(inputs, outputs)
+        return outputs
+
+    def _build_once(self, inputs: Any) -> None:
+        if self.built:
+            return
+        if self._inputs and self._dtype is None:
+            dtype = getattr(self._inputs[0], "dtype", None)
+            self._dtype = None if dtype is None else dtype.base_dtype.name
+        shapes = nest.map_structure(lambda t: t.shape, inputs)
+        self.build(shapes)
+        self.built = True
+
+    def _regularize_activity(self, inputs: Any, outputs: Any) -> None:
+        with name_scope("ActivityRegularizer"):
+            for output in nest.flatten(outputs):
+                loss = self.activity_regularizer(output)
+                batch_size = cast(shape(output)[0], loss.dtype)
+                self.add_loss(loss / batch_size, inputs=inputs)
+
+
+# ---- pieces
+
+_phases: WeakKeyDictionary[Graph, Tensor] = WeakKeyDictionary()
+
+
+def training_value(training: Any) -> Any:
+    """What `training` says; for None Keras' placeholder, which is false unless fed."""
+    if training is not None:
+        return training
+    graph = get_default_graph()
+    if graph not in _phases:
+        with name_scope(None):
+            _phases[graph] = placeholder_with_default(
+                False, (), name="keras_learning_phase"
+            )
+    return _phases[graph]
+
+
+def _snake_case(name: str) -> str:
+    """ "Conv2DTranspose" -> "conv2d_transpose", as Keras names layers."""
+    parted = re.sub("(.)([A-Z][a-z0-9]+)", r"\1_\2", name)
+    lower = re.sub("([a-z])([A-Z])", r"\1_\2", parted).lower()
+    return "private" + lower if lower.startswith("_") else lower
+
+
+@functools.cache
+def _parameters(kind: Any) -> dict[str, Any]:
+    """The parameters of a class's `call`, without self and inputs."""
+    found = list(inspect.signature(kind.call).parameters.values())[2:]
+    return {p.name: p.kind for p in found}
+
+
+def _takes(parameters: dict[str, Any], name: str) -> bool:
+    rest = inspect.Parameter.VAR_KEYWORD
+    return name in parameters or rest in parameters.values()
+
+
+def _default_initializer(dtype: Any, name: str, layer: Layer) -> Any:
+    if dtype.is_floating:
+        return activations_by_name.initializer("glorot_uniform")
+    if dtype.is_integer or dtype.is_bool:
+        return activations_by_name.initializer("zeros")
+    raise ValueError(
+        f"An initializer for variable {name} of type {dtype.base_dtype} is required "
+        f"for layer {layer.name}"
+    )
+
+
+def _is_partitioned(variable: Any) -> bool:
+    return isinstance(variable, PartitionedVariable)
+
+
+def _is_tensor(value: Any) -> bool:
+    return isinstance(value, Tensor | Variable)
+
+
+def _tensor_of_number(value: Any) -> Any:
+    is_number = isinstance(value, np.ndarray | float | int)
+    return convert(value) if is_number else value

@@ -1,0 +1,306 @@
+"""Convolution layers.
+
+Source: python/layers/convolutional.py, python/keras/layers/convolutional.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from tfteach.framework.convert import convert
+from tfteach.framework.dtypes import int32
+from tfteach.framework.export import export
+from tfteach.framework.operation import Tensor
+from tfteach.lib.layers.windowed import ZEROS, Windowed, causal_padding, given
+from tfteach.ops.array.padding import pad
+from tfteach.ops.core.identity_reshape import reshape
+from tfteach.ops.windows.conv_1d import conv1d as conv1d_op
+from tfteach.ops.windows.conv_2d import conv2d as conv2d_op
+from tfteach.ops.windows.conv_3d import Conv3D as Conv3DOp
+from tfteach.ops.windows.conv_nd import with_space_to_batch
+
+
+class _Convolution(Windowed):
+    """A convolution of any rank."""
+
+    def build(self, input_shape: Any) -> None:
+        size = self.channels(input_shape)
+        self.kernel = self.add_kernel((*self.kernel_size, size, self.filters))
+        self.bias = self.add_bias()
+        is_dilated = any(rate != 1 for rate in self.dilation_rate)
+        if is_dilated and any(stride != 1 for stride in self.strides):
+            raise ValueError(
+                "strides > 1 not supported in conjunction with dilation_rate > 1"
+            )
+        # TensorFlow makes these while building, whether or not they are used.
+        self._rate = convert(self.dilation_rate, int32, name="dilation_rate")
+        self._window: Any = self.kernel.shape
+        if is_dilated and self.padding == "same":
+            self._window = convert(self._window, name="filter_shape")
+        self._is_dilated = is_dilated
+        self.built = True
+
+    def call(self, inputs: Any) -> Any:
+        outputs = self.convolve(inputs)
+        if self.bias is not None and self.rank == 1 and self.is_first:
+            outputs += reshape(self.bias, (1, self.filters, 1))
+            return self.activated(outputs)
+        return self.finish(outputs)
+
+    def convolve(self, inputs: Any) -> Any:
+        padding = "VALID" if self.padding == "causal" else self.padding.upper()
+        if not self._is_dilated:
+            return self._op(inputs, self.rank, padding)
+        first = 2 if self.is_first else 1
+        return with_space_to_batch(
+            inputs,
+            self._rate,
+            padding,
+            self._op,
+            self._window,
+            range(first, first + self.rank),
+            self.op_format,
+        )
+
+    def _op(self, inputs: Any, _: int, padding: str) -> Any:
+        if self.rank == 1:
+            return conv1d_op(
+                inputs,
+                self.kernel,
+                self.strides[0],
+                padding,
+                data_format=self.op_format,
+            )
+        strides = self.around(self.strides, 1, 1)
+        if self.rank == 2:
+            return conv2d_op(
+                inputs, self.kernel, strides, padding, data_format=self.op_format
+            )
+        return Conv3DOp(
+            strides=tuple(strides), padding=padding, data_format=self.op_format
+        )(inputs, self.kernel)
+
+
+@export("layers.Conv1D")
+class Conv1D(_Convolution):
+    """A convolution over one axis; see `tf.layers.conv1d`."""
+
+    rank: ClassVar[int] = 1
+
+    def __init__(
+        self,
+        filters: int,
+        kernel_size: Any,
+        strides: Any = 1,
+        padding: str = "valid",
+        data_format: str = "channels_last",
+        dilation_rate: Any = 1,
+        activation: Any = None,
+        use_bias: bool = True,
+        kernel_initializer: Any = None,
+        bias_initializer: Any = ZEROS,
+        kernel_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        activity_regularizer: Any = None,
+        kernel_constraint: Any = None,
+        bias_constraint: Any = None,
+        trainable: bool = True,
+        name: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**given(locals()), **kwargs)
+
+    allows_causal: ClassVar[bool] = True
+
+    def call(self, inputs: Any) -> Any:
+        if self.padding == "causal":
+            inputs = pad(inputs, causal_padding(self))
+        return super().call(inputs)
+
+
+@export("layers.conv1d")
+def conv1d(
+    inputs: Any,
+    filters: int,
+    kernel_size: Any,
+    strides: Any = 1,
+    padding: str = "valid",
+    data_format: str = "channels_last",
+    dilation_rate: Any = 1,
+    activation: Any = None,
+    use_bias: bool = True,
+    kernel_initializer: Any = None,
+    bias_initializer: Any = ZEROS,
+    kernel_regularizer: Any = None,
+    bias_regularizer: Any = None,
+    activity_regularizer: Any = None,
+    kernel_constraint: Any = None,
+    bias_constraint: Any = None,
+    trainable: bool = True,
+    name: Any = None,
+    reuse: Any = None,
+) -> Tensor:
+    """A convolution layer over one axis: `activation(conv1d(inputs, kernel) + bias)`.
+
+    For the arguments see `tf.layers.conv2d`; `padding` may also be "causal": the output
+    at a position then depends on no later one.
+
+    Returns:
+      A Tensor [batch, positions, filters].
+    """
+    options = given(locals())
+    return Conv1D(**options, _scope=name, _reuse=reuse).apply(inputs)
+
+
+@export("layers.Conv2D")
+class Conv2D(_Convolution):
+    """A convolution of images; for the arguments see `tf.layers.conv2d`.
+
+    Attributes:
+      kernel: Variable [height, width, channels, filters].
+      bias: Variable [filters], or None.
+    """
+
+    rank: ClassVar[int] = 2
+
+    def __init__(
+        self,
+        filters: int,
+        kernel_size: Any,
+        strides: Any = (1, 1),
+        padding: str = "valid",
+        data_format: str = "channels_last",
+        dilation_rate: Any = (1, 1),
+        activation: Any = None,
+        use_bias: bool = True,
+        kernel_initializer: Any = None,
+        bias_initializer: Any = ZEROS,
+        kernel_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        activity_regularizer: Any = None,
+        kernel_constraint: Any = None,
+        bias_constraint: Any = None,
+        trainable: bool = True,
+        name: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**given(locals()), **kwargs)
+
+
+@export("layers.conv2d")
+def conv2d(
+    inputs: Any,
+    filters: int,
+    kernel_size: Any,
+    strides: Any = (1, 1),
+    padding: str = "valid",
+    data_format: str = "channels_last",
+    dilation_rate: Any = (1, 1),
+    activation: Any = None,
+    use_bias: bool = True,
+    kernel_initializer: Any = None,
+    bias_initializer: Any = ZEROS,
+    kernel_regularizer: Any = None,
+    bias_regularizer: Any = None,
+    activity_regularizer: Any = None,
+    kernel_constraint: Any = None,
+    bias_constraint: Any = None,
+    trainable: bool = True,
+    name: Any = None,
+    reuse: Any = None,
+) -> Tensor:
+    """A convolution layer: `activation(conv2d(inputs, kernel) + bias)`.
+
+    Args:
+      inputs: float Tensor [batch, height, width, channels]; the channels are known.
+      filters: the number of output channels.
+      kernel_size: the window's height and width, one int for both.
+      strides: the distance of the windows, likewise.
+      padding: "valid": windows lie within the image; "same": zeros around it.
+      data_format: "channels_last", or "channels_first": [batch, channels, height,
+        width].
+      dilation_rate: the distance of the elements of a window.
+      activation: a function such as `tf.nn.relu`, or its name; None for none.
+      use_bias: whether there is a bias.
+      kernel_initializer: of [height, width, channels, filters]; None: Glorot.
+      bias_initializer: of the bias [filters].
+      kernel_regularizer, bias_regularizer: functions from a variable to a loss.
+      activity_regularizer: a function from the output to a loss.
+      kernel_constraint, bias_constraint: functions that optimizers apply to a variable.
+      trainable: whether optimizers change the variables.
+      name: the layer's scope; "conv2d", "conv2d_1" ... if None.
+      reuse: True: take the variables of an earlier layer of that name.
+
+    Returns:
+      A Tensor [batch, new_height, new_width, filters].
+
+    Raises:
+      ValueError: the rank is not 4, the number of channels is unknown, or strides and
+        dilation_rate are both above 1.
+
+    Example:
+      >>> y = tf.layers.conv2d(tf.ones([2, 28, 28, 1]), 32, 5, padding="same")
+    """
+    options = given(locals())
+    return Conv2D(**options, _scope=name, _reuse=reuse).apply(inputs)
+
+
+@export("layers.Conv3D")
+class Conv3D(_Convolution):
+    """A convolution over three axes; see `tf.layers.conv3d`."""
+
+    rank: ClassVar[int] = 3
+
+    def __init__(
+        self,
+        filters: int,
+        kernel_size: Any,
+        strides: Any = (1, 1, 1),
+        padding: str = "valid",
+        data_format: str = "channels_last",
+        dilation_rate: Any = (1, 1, 1),
+        activation: Any = None,
+        use_bias: bool = True,
+        kernel_initializer: Any = None,
+        bias_initializer: Any = ZEROS,
+        kernel_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        activity_regularizer: Any = None,
+        kernel_constraint: Any = None,
+        bias_constraint: Any = None,
+        trainable: bool = True,
+        name: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**given(locals()), **kwargs)
+
+
+@export("layers.conv3d")
+def conv3d(
+    inputs: Any,
+    filters: int,
+    kernel_size: Any,
+    strides: Any = (1, 1, 1),
+    padding: str = "valid",
+    data_format: str = "channels_last",
+    dilation_rate: Any = (1, 1, 1),
+    activation: Any = None,
+    use_bias: bool = True,
+    kernel_initializer: Any = None,
+    bias_initializer: Any = ZEROS,
+    kernel_regularizer: Any = None,
+    bias_regularizer: Any = None,
+    activity_regularizer: Any = None,
+    kernel_constraint: Any = None,
+    bias_constraint: Any = None,
+    trainable: bool = True,
+    name: Any = None,
+    reuse: Any = None,
+) -> Tensor:
+    """A convolution layer over three axes; for the arguments see `tf.layers.conv2d`.
+
+    Returns:
+      A Tensor [batch, depth, height, width, filters].
+    """
+    options = given(locals())
+    return Conv3D(**options, _scope=name, _reuse=reuse).apply(inputs)

@@ -1,0 +1,249 @@
+"""Separable convolution layers.
+
+Source: python/layers/convolutional.py, python/keras/layers/convolutional.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from tfteach.framework.export import export
+from tfteach.framework.operation import Tensor
+from tfteach.lib.layers import activations_by_name
+from tfteach.lib.layers.windowed import ZEROS, Windowed, causal_padding, given
+from tfteach.ops.array.padding import pad
+from tfteach.ops.core.identity_reshape import expand_dims, squeeze
+from tfteach.ops.nn.bias_moments import bias_add
+from tfteach.ops.windows.depthwise_conv import separable_conv2d as separable_conv2d_op
+
+
+class _Separable(Windowed):
+    """One window per input channel, then a mix of the channels."""
+
+    def __init__(
+        self,
+        depth_multiplier: int,
+        depthwise_initializer: Any,
+        pointwise_initializer: Any,
+        depthwise_regularizer: Any,
+        pointwise_regularizer: Any,
+        depthwise_constraint: Any,
+        pointwise_constraint: Any,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.depth_multiplier = depth_multiplier
+        self._depthwise = {
+            "initializer": depthwise_initializer,
+            "regularizer": depthwise_regularizer,
+            "constraint": depthwise_constraint,
+        }
+        self._pointwise = {
+            "initializer": pointwise_initializer,
+            "regularizer": pointwise_regularizer,
+            "constraint": pointwise_constraint,
+        }
+
+    def build(self, input_shape: Any) -> None:
+        size = self.channels(input_shape)
+        between = self.depth_multiplier * size
+        self.depthwise_kernel = self.add_weight(
+            "depthwise_kernel",
+            (*self.kernel_size, size, self.depth_multiplier),
+            **self._depthwise,
+        )
+        self.pointwise_kernel = self.add_weight(
+            "pointwise_kernel",
+            (*(1,) * self.rank, between, self.filters),
+            **self._pointwise,
+        )
+        self.bias = self.add_bias()
+        self.built = True
+
+    def separable(
+        self, inputs: Any, kernels: Any, strides: tuple[int, ...], rate: Any
+    ) -> Any:
+        padding = "VALID" if self.padding == "causal" else self.padding.upper()
+        return separable_conv2d_op(
+            inputs,
+            kernels[0],
+            kernels[1],
+            strides=(1, 1, *strides) if self.is_first else (1, *strides, 1),
+            padding=padding,
+            rate=rate,
+            data_format=activations_by_name.op_format(self.data_format, 4),
+        )
+
+
+@export("layers.SeparableConv1D")
+class SeparableConv1D(_Separable):
+    """A separable convolution; see `tf.layers.separable_conv1d`."""
+
+    rank: ClassVar[int] = 1
+
+    def __init__(
+        self,
+        filters: int,
+        kernel_size: Any,
+        strides: Any = 1,
+        padding: str = "valid",
+        data_format: str = "channels_last",
+        dilation_rate: Any = 1,
+        depth_multiplier: int = 1,
+        activation: Any = None,
+        use_bias: bool = True,
+        depthwise_initializer: Any = None,
+        pointwise_initializer: Any = None,
+        bias_initializer: Any = ZEROS,
+        depthwise_regularizer: Any = None,
+        pointwise_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        activity_regularizer: Any = None,
+        depthwise_constraint: Any = None,
+        pointwise_constraint: Any = None,
+        bias_constraint: Any = None,
+        trainable: bool = True,
+        name: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**given(locals()), **kwargs)
+
+    allows_causal: ClassVar[bool] = True
+
+    def call(self, inputs: Any) -> Any:
+        if self.padding == "causal":
+            inputs = pad(inputs, causal_padding(self))
+        axis = 2 if self.is_first else 1
+        inputs = expand_dims(inputs, axis)
+        kernels = [
+            expand_dims(kernel, 0)
+            for kernel in (self.depthwise_kernel, self.pointwise_kernel)
+        ]
+        rate = (1, *self.dilation_rate)
+        outputs = self.separable(inputs, kernels, self.strides * 2, rate)
+        if self.bias is not None:
+            layout = activations_by_name.op_format(self.data_format, 4)
+            outputs = bias_add(outputs, self.bias, data_format=layout)
+        return self.activated(squeeze(outputs, [axis]))
+
+
+@export("layers.separable_conv1d")
+def separable_conv1d(
+    inputs: Any,
+    filters: int,
+    kernel_size: Any,
+    strides: Any = 1,
+    padding: str = "valid",
+    data_format: str = "channels_last",
+    dilation_rate: Any = 1,
+    depth_multiplier: int = 1,
+    activation: Any = None,
+    use_bias: bool = True,
+    depthwise_initializer: Any = None,
+    pointwise_initializer: Any = None,
+    bias_initializer: Any = ZEROS,
+    depthwise_regularizer: Any = None,
+    pointwise_regularizer: Any = None,
+    bias_regularizer: Any = None,
+    activity_regularizer: Any = None,
+    depthwise_constraint: Any = None,
+    pointwise_constraint: Any = None,
+    bias_constraint: Any = None,
+    trainable: bool = True,
+    name: Any = None,
+    reuse: Any = None,
+) -> Tensor:
+    """`tf.layers.separable_conv2d` over one axis.
+
+    Returns:
+      A Tensor [batch, positions, filters].
+    """
+    options = given(locals())
+    return SeparableConv1D(**options, _scope=name, _reuse=reuse).apply(inputs)
+
+
+@export("layers.SeparableConv2D")
+class SeparableConv2D(_Separable):
+    """A separable convolution; see `tf.layers.separable_conv2d`."""
+
+    rank: ClassVar[int] = 2
+
+    def __init__(
+        self,
+        filters: int,
+        kernel_size: Any,
+        strides: Any = (1, 1),
+        padding: str = "valid",
+        data_format: str = "channels_last",
+        dilation_rate: Any = (1, 1),
+        depth_multiplier: int = 1,
+        activation: Any = None,
+        use_bias: bool = True,
+        depthwise_initializer: Any = None,
+        pointwise_initializer: Any = None,
+        bias_initializer: Any = ZEROS,
+        depthwise_regularizer: Any = None,
+        pointwise_regularizer: Any = None,
+        bias_regularizer: Any = None,
+        activity_regularizer: Any = None,
+        depthwise_constraint: Any = None,
+        pointwise_constraint: Any = None,
+        bias_constraint: Any = None,
+        trainable: bool = True,
+        name: Any = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**given(locals()), **kwargs)
+
+    def call(self, inputs: Any) -> Any:
+        kernels = [self.depthwise_kernel, self.pointwise_kernel]
+        outputs = self.separable(inputs, kernels, self.strides, self.dilation_rate)
+        return self.finish(outputs)
+
+
+@export("layers.separable_conv2d")
+def separable_conv2d(
+    inputs: Any,
+    filters: int,
+    kernel_size: Any,
+    strides: Any = (1, 1),
+    padding: str = "valid",
+    data_format: str = "channels_last",
+    dilation_rate: Any = (1, 1),
+    depth_multiplier: int = 1,
+    activation: Any = None,
+    use_bias: bool = True,
+    depthwise_initializer: Any = None,
+    pointwise_initializer: Any = None,
+    bias_initializer: Any = ZEROS,
+    depthwise_regularizer: Any = None,
+    pointwise_regularizer: Any = None,
+    bias_regularizer: Any = None,
+    activity_regularizer: Any = None,
+    depthwise_constraint: Any = None,
+    pointwise_constraint: Any = None,
+    bias_constraint: Any = None,
+    trainable: bool = True,
+    name: Any = None,
+    reuse: Any = None,
+) -> Tensor:
+    """A convolution of each channel by itself, then one of size 1 that mixes them.
+
+    Args:
+      depth_multiplier: how many windows there are for each input channel.
+      depthwise_initializer, pointwise_initializer: of the two kernels, [height, width,
+        channels, depth_multiplier] and [1, 1, channels * depth_multiplier, filters].
+      depthwise_regularizer, pointwise_regularizer: functions from a variable to a loss.
+      depthwise_constraint, pointwise_constraint: functions that optimizers apply.
+      others: see `tf.layers.conv2d`.
+
+    Returns:
+      A Tensor [batch, new_height, new_width, filters].
+
+    Raises:
+      ValueError: the rank is not 4, or the number of channels is unknown.
+
+    Paper: Chollet, "Xception" (2017).
+    """
+    options = given(locals())
+    return SeparableConv2D(**options, _scope=name, _reuse=reuse).apply(inputs)

@@ -1,0 +1,165 @@
+"""What the layers with windows share: arguments, kernel and bias.
+
+Source: python/layers/convolutional.py, python/keras/layers/convolutional.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from tfteach.framework.shape import TensorShape
+from tfteach.lib.layers import activations_by_name
+from tfteach.lib.layers.base import Layer
+from tfteach.lib.layers.specs import InputSpec
+from tfteach.ops.nn.bias_moments import bias_add
+from tfteach.variables.initializers import Zeros
+
+# Common to the layers that convolve.
+ZEROS = Zeros()
+
+
+def given(arguments: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a layer among a function's locals."""
+    others = ("self", "__class__", "kwargs", "inputs", "reuse")
+    return {k: v for k, v in arguments.items() if k not in others}
+
+
+class Windowed(Layer):
+    """What convolutions and their transposes share: arguments, kernel and bias."""
+
+    rank: ClassVar[int]
+    kernel: Any
+    bias: Any
+    allows_causal: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        filters: int,
+        kernel_size: Any,
+        strides: Any,
+        padding: Any,
+        data_format: Any,
+        activation: Any,
+        use_bias: bool,
+        bias_initializer: Any,
+        bias_regularizer: Any,
+        bias_constraint: Any,
+        kernel_initializer: Any = None,
+        kernel_regularizer: Any = None,
+        kernel_constraint: Any = None,
+        dilation_rate: Any = 1,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        self.filters = filters
+        self.kernel_size = activations_by_name.numbers(
+            kernel_size, self.rank, "kernel_size"
+        )
+        self.strides = activations_by_name.numbers(strides, self.rank, "strides")
+        self.padding = activations_by_name.padding(padding)
+        if self.padding == "causal" and not self.allows_causal:
+            raise ValueError(
+                "Causal padding is only supported for `Conv1D`and ``SeparableConv1D`."
+            )
+        self.data_format = activations_by_name.data_format(data_format)
+        self.dilation_rate = activations_by_name.numbers(
+            dilation_rate, self.rank, "dilation_rate"
+        )
+        self.activation = activations_by_name.activation(activation)
+        self.use_bias = use_bias
+        self.kernel_initializer = activations_by_name.initializer(kernel_initializer)
+        self.bias_initializer = activations_by_name.initializer(bias_initializer)
+        self.kernel_regularizer = activations_by_name.function(
+            "regularizer", kernel_regularizer
+        )
+        self.bias_regularizer = activations_by_name.function(
+            "regularizer", bias_regularizer
+        )
+        self.kernel_constraint = activations_by_name.function(
+            "constraint", kernel_constraint
+        )
+        self.bias_constraint = activations_by_name.function(
+            "constraint", bias_constraint
+        )
+        self.input_spec = InputSpec(ndim=self.rank + 2)
+
+    @property
+    def is_first(self) -> bool:
+        """Whether the channels come before the positions."""
+        return self.data_format == "channels_first"
+
+    @property
+    def op_format(self) -> str:
+        """The ops' word for the data format."""
+        return activations_by_name.op_format(self.data_format, self.rank + 2)
+
+    def channels(self, input_shape: Any) -> int:
+        """The number of input channels; from now on the layer insists on it."""
+        axis = 1 if self.is_first else -1
+        size = TensorShape(input_shape)[axis].value
+        if size is None:
+            raise ValueError(
+                "The channel dimension of the inputs should be defined. Found `None`."
+            )
+        self.input_spec = InputSpec(ndim=self.rank + 2, axes={axis: size})
+        return size
+
+    def add_kernel(self, shape: tuple[int, ...]) -> Any:
+        return self.add_weight(
+            "kernel",
+            shape,
+            initializer=self.kernel_initializer,
+            regularizer=self.kernel_regularizer,
+            constraint=self.kernel_constraint,
+        )
+
+    def add_bias(self) -> Any:
+        """The bias, or None."""
+        if not self.use_bias:
+            return None
+        return self.add_weight(
+            "bias",
+            (self.filters,),
+            initializer=self.bias_initializer,
+            regularizer=self.bias_regularizer,
+            constraint=self.bias_constraint,
+        )
+
+    def finish(self, outputs: Any) -> Any:
+        """The activation of the outputs with the bias added."""
+        if self.bias is not None:
+            layout = "NCHW" if self.is_first else "NHWC"
+            outputs = bias_add(outputs, self.bias, data_format=layout)
+        return self.activated(outputs)
+
+    def activated(self, outputs: Any) -> Any:
+        return outputs if self.activation is None else self.activation(outputs)
+
+    def around(self, sizes: tuple[Any, ...], batch: Any, channels: Any) -> list[Any]:
+        """The sizes of the positions with batch and channels in their places."""
+        if self.is_first:
+            return [batch, channels, *sizes]
+        return [batch, *sizes, channels]
+
+    def compute_output_shape(self, input_shape: Any) -> TensorShape:
+        sizes = TensorShape(input_shape).as_list()
+        inner = sizes[2:] if self.is_first else sizes[1:-1]
+        outer = (
+            activations_by_name.window_count(*each)
+            for each in zip(
+                inner,
+                self.kernel_size,
+                [self.padding] * self.rank,
+                self.strides,
+                self.dilation_rate,
+                strict=False,  # it is the call that refuses another rank
+            )
+        )
+        return TensorShape(self.around(tuple(outer), sizes[0], self.filters))
+
+
+def causal_padding(layer: Windowed) -> list[list[int]]:
+    """Zeros before the first position, as many as keep the later ones out of sight."""
+    left = layer.dilation_rate[0] * (layer.kernel_size[0] - 1)
+    around = [[0, 0], [0, 0]] if layer.is_first else [[0, 0]]
+    return around + [[left, 0]] + ([] if layer.is_first else [[0, 0]])

@@ -1,0 +1,201 @@
+"""The short ways from a word to its index and back.
+
+Source: python/ops/lookup_ops.py, contrib/lookup/lookup_ops.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfteach.framework.convert import convert
+from tfteach.framework.dtypes import as_dtype, int64, string
+from tfteach.framework.export import export
+from tfteach.framework.scope import name_scope
+from tfteach.lib.lookup.table_initializers import (
+    KeyValueTensorInitializer,
+    TextFileIdTableInitializer,
+    TextFileStringTableInitializer,
+)
+from tfteach.lib.lookup.tables import (
+    FastHashSpec,
+    HasherSpec,
+    IdTableWithHashBuckets,
+    StaticHashTable,
+)
+from tfteach.ops.core.shape_ops import size
+from tfteach.ops.math.cast import cast
+from tfteach.ops.math.cumsum import range as range_of
+from tfteach.ops.state.lookup_tables import LINE_NUMBER, WHOLE_LINE
+
+
+def _with_buckets(
+    table: StaticHashTable, count: int, spec: HasherSpec, key_dtype: Any
+) -> Any:
+    if not count:
+        return table
+    return IdTableWithHashBuckets(table, count, spec, key_dtype=key_dtype)
+
+
+@export("contrib.lookup.index_table_from_tensor")
+def index_table_from_tensor(
+    mapping: Any,
+    num_oov_buckets: int = 0,
+    default_value: Any = -1,
+    hasher_spec: HasherSpec = FastHashSpec,
+    dtype: Any = string,
+    name: str | None = None,
+) -> Any:
+    """A table from the elements of a vector to their places.
+
+    Args:
+      mapping: a list or Tensor [n] of strings or integers, all different.
+      num_oov_buckets: hash buckets n, n + 1, ... for elements that are not there.
+      default_value: what these get if there are no buckets.
+      hasher_spec: how buckets are found.
+      dtype: the type of the keys.
+      name: the name scope.
+
+    Raises:
+      ValueError: no mapping, or a negative number of buckets.
+      TypeError: `dtype` does not fit `mapping`, or is neither string nor integer.
+
+    Example:
+      >>> table = tf.contrib.lookup.index_table_from_tensor(["cat", "dog"])
+      >>> table.lookup(tf.constant(["dog", "cow"]))  # [1, -1]
+
+    Source: python/ops/lookup_ops.py.
+    """
+    if mapping is None:
+        raise ValueError("mapping must be specified.")
+    if num_oov_buckets < 0:
+        raise ValueError(
+            f"num_oov_buckets must be greater or equal than 0, got {num_oov_buckets}."
+        )
+    dtype = as_dtype(dtype)
+    if not (dtype.is_integer or dtype == string):
+        raise TypeError("Only integer and string keys are supported.")
+    with name_scope(name, "string_to_index"):
+        keys = convert(mapping)
+        if keys.dtype.is_integer != dtype.is_integer:
+            expected = "integer" if dtype.is_integer else f"{dtype}"
+            raise ValueError(f"Expected {expected}, got {keys.dtype}.")
+        values = cast(range_of(size(keys)), int64)
+        with name_scope(None, "hash_table"):
+            table_keys = cast(keys, int64) if keys.dtype.is_integer else keys
+            init = KeyValueTensorInitializer(
+                table_keys, values, table_keys.dtype.base_dtype, int64, "table_init"
+            )
+            table = StaticHashTable(init, default_value)
+            return _with_buckets(table, num_oov_buckets, hasher_spec, dtype)
+
+
+@export("contrib.lookup.index_table_from_file")
+def index_table_from_file(
+    vocabulary_file: Any = None,
+    num_oov_buckets: int = 0,
+    vocab_size: int | None = None,
+    default_value: Any = -1,
+    hasher_spec: HasherSpec = FastHashSpec,
+    key_dtype: Any = string,
+    name: str | None = None,
+    key_column_index: int = WHOLE_LINE,
+    value_column_index: int = LINE_NUMBER,
+    delimiter: str = "\t",
+) -> Any:
+    """A table from the lines of a file to their numbers.
+
+    Args:
+      vocabulary_file: the file's path.
+      num_oov_buckets: hash buckets for words that are not there.
+      vocab_size: how many lines to read; all if None.
+      default_value: what unknown words get if there are no buckets.
+      hasher_spec: how buckets are found.
+      key_dtype: the type of the keys.
+      name: the name scope.
+      key_column_index, value_column_index: see `tf.lookup.TextFileInitializer`.
+      delimiter: what stands between columns.
+
+    Raises:
+      ValueError: no file, a negative number of buckets, or `vocab_size` < 1.
+      TypeError: `key_dtype` is neither string nor integer.
+
+    Source: python/ops/lookup_ops.py.
+    """
+    if vocabulary_file is None or vocabulary_file == "":
+        raise ValueError("vocabulary_file must be specified and must not be empty.")
+    if num_oov_buckets < 0:
+        raise ValueError(
+            f"num_oov_buckets must be greater or equal than 0, got {num_oov_buckets}."
+        )
+    if vocab_size is not None and vocab_size < 1:
+        raise ValueError(f"vocab_size must be greater than 0, got {vocab_size}.")
+    key_dtype = as_dtype(key_dtype)
+    if not (key_dtype.is_integer or key_dtype == string):
+        raise TypeError("Only integer and string keys are supported.")
+    with name_scope(name, "string_to_index"), name_scope(None, "hash_table"):
+        init = TextFileIdTableInitializer(
+            vocabulary_file,
+            key_column_index,
+            value_column_index,
+            vocab_size,
+            delimiter,
+            "table_init",
+            int64 if key_dtype.is_integer else key_dtype,
+        )
+        table = StaticHashTable(init, default_value)
+        return _with_buckets(table, num_oov_buckets, hasher_spec, key_dtype)
+
+
+@export("contrib.lookup.index_to_string_table_from_tensor")
+def index_to_string_table_from_tensor(
+    mapping: Any, default_value: Any = "UNK", name: str | None = None
+) -> StaticHashTable:
+    """A table from places to the strings of a vector.
+
+    Args:
+      mapping: a list or string Tensor [n].
+      default_value: what places outside get.
+      name: the name scope.
+
+    Raises:
+      ValueError: no mapping.
+
+    Source: python/ops/lookup_ops.py.
+    """
+    if mapping is None:
+        raise ValueError("mapping must be specified.")
+    with name_scope(name, "index_to_string"):
+        values = convert(mapping, string)
+        keys = cast(range_of(size(values)), int64)
+        init = KeyValueTensorInitializer(keys, values, int64, string, "table_init")
+        return StaticHashTable(init, default_value)
+
+
+@export("contrib.lookup.index_to_string_table_from_file")
+def index_to_string_table_from_file(
+    vocabulary_file: Any,
+    vocab_size: int | None = None,
+    default_value: Any = "UNK",
+    name: str | None = None,
+    key_column_index: int = LINE_NUMBER,
+    value_column_index: int = WHOLE_LINE,
+    delimiter: str = "\t",
+) -> StaticHashTable:
+    """A table from numbers to the lines of a file; see `index_table_from_file`.
+
+    Source: python/ops/lookup_ops.py.
+    """
+    if vocabulary_file is None or vocabulary_file == "":
+        raise ValueError("vocabulary_file must be specified and must not be empty.")
+    if vocab_size is not None and vocab_size < 1:
+        raise ValueError(f"vocab_size must be greater than 0, got {vocab_size}.")
+    with name_scope(name, "index_to_string"):
+        init = TextFileStringTableInitializer(
+            vocabulary_file,
+            key_column_index,
+            value_column_index,
+            vocab_size,
+            delimiter,
+            "table_init",
+        )
+        return StaticHashTable(init, default_value)

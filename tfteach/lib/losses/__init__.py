@@ -1,0 +1,10 @@
+"""Losses: `tf.losses`, composed of public ops.
+
+In: labels, predictions and weights; out: a scalar loss, which is also noted in the
+collection `tf.GraphKeys.LOSSES`.  Read `weighted.py` (weights and reductions), then
+`regression.py` and `classification.py`.
+"""
+
+from tfteach.lib.losses import classification as classification
+from tfteach.lib.losses import regression as regression
+from tfteach.lib.losses import weighted as weighted

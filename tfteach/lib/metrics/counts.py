@@ -1,0 +1,224 @@
+"""Counts of hits and misses; precision and recall, which are made of them.
+
+Source: python/ops/metrics_impl.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfteach.control.checks.ranks import assert_rank_in
+from tfteach.control.checks.types import assert_type
+from tfteach.framework.dtypes import bool_, float32
+from tfteach.framework.export import export
+from tfteach.framework.operation import Tensor
+from tfteach.framework.scope import control_dependencies
+from tfteach.lib.metrics.shared import fitted, metric_variable, noted
+from tfteach.ops.array.where_select import where
+from tfteach.ops.core.identity_reshape import identity
+from tfteach.ops.core.shape_ops import rank
+from tfteach.ops.math.binary import multiply
+from tfteach.ops.math.cast import cast
+from tfteach.ops.math.compare import equal, greater, logical_and
+from tfteach.ops.math.operator_overloads import div
+from tfteach.ops.math.reduce_functions import reduce_sum
+from tfteach.ops.state.ref_variables import assign_add
+from tfteach.variables.scope import variable_scope
+
+Pair = tuple[Tensor, Tensor]
+_PARTS = ("value", "update_op")
+
+
+def _truths(labels: Any, predictions: Any, weights: Any) -> tuple[Any, Any, Any]:
+    """Labels and predictions as bools of one shape, and the weights that fit them."""
+    return fitted(cast(predictions, bool_), cast(labels, bool_), weights)
+
+
+def _count_pairs(
+    name: str | None,
+    default: str,
+    wanted: tuple[bool, bool],
+    labels: Any,
+    predictions: Any,
+    weights: Any,
+    collections: tuple[Any, Any],
+) -> Pair:
+    """How often (label, prediction) was the wanted pair."""
+    with variable_scope(name, default, (predictions, labels, weights)):
+        predictions, labels, weights = _truths(labels, predictions, weights)
+        first, second = equal(labels, wanted[0]), equal(predictions, wanted[1])
+        values = logical_and(first, second)
+        assert_type(values, bool_)
+        count = metric_variable([], float32, "count")
+        values = cast(values, float32)
+        if weights is not None:
+            check = assert_rank_in(weights, (0, rank(values)))
+            with control_dependencies([check]):
+                values = multiply(values, cast(weights, float32))
+        value = identity(count)
+        return noted(value, assign_add(count, reduce_sum(values)), *collections)
+
+
+@export("metrics.true_positives")
+def true_positives(
+    labels: Any,
+    predictions: Any,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Pair:
+    """How often labels and predictions are both true.
+
+    Args:
+      labels: Tensor, cast to bool.
+      predictions: Tensor of the same shape, cast to bool.
+      weights: a scalar, or a Tensor of `labels`' rank that broadcasts.
+      metrics_collections: collections that the value is added to.
+      updates_collections: collections that the update op is added to.
+      name: the variable scope of its local variable.
+
+    Returns:
+      The count so far, a scalar float32 Tensor, and the op that takes this batch in.
+
+    Raises:
+      ValueError: the shapes differ.
+
+    Example:
+      >>> value, update = tf.metrics.true_positives([1, 1, 0], [1, 0, 1])  # 1.
+    """
+    return _count_pairs(
+        name,
+        "true_positives",
+        (True, True),
+        labels,
+        predictions,
+        weights,
+        (metrics_collections, updates_collections),
+    )
+
+
+@export("metrics.true_negatives")
+def true_negatives(
+    labels: Any,
+    predictions: Any,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Pair:
+    """How often labels and predictions are both false.
+
+    See `tf.metrics.true_positives`.
+    """
+    return _count_pairs(
+        name,
+        "true_negatives",
+        (False, False),
+        labels,
+        predictions,
+        weights,
+        (metrics_collections, updates_collections),
+    )
+
+
+@export("metrics.false_positives")
+def false_positives(
+    labels: Any,
+    predictions: Any,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Pair:
+    """How often the prediction is true and the label false.
+
+    See `tf.metrics.true_positives`.
+    """
+    return _count_pairs(
+        name,
+        "false_positives",
+        (False, True),
+        labels,
+        predictions,
+        weights,
+        (metrics_collections, updates_collections),
+    )
+
+
+@export("metrics.false_negatives")
+def false_negatives(
+    labels: Any,
+    predictions: Any,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Pair:
+    """How often the prediction is false and the label true.
+
+    See `tf.metrics.true_positives`.
+    """
+    return _count_pairs(
+        name,
+        "false_negatives",
+        (True, False),
+        labels,
+        predictions,
+        weights,
+        (metrics_collections, updates_collections),
+    )
+
+
+@export("metrics.precision")
+def precision(
+    labels: Any,
+    predictions: Any,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Pair:
+    """The share of what was predicted true that is.
+
+    `true positives / (true positives + false positives)`, 0 if there are none.
+    For the arguments see `tf.metrics.true_positives`.
+    """
+    with variable_scope(name, "precision", (predictions, labels, weights)):
+        predictions, labels, weights = _truths(labels, predictions, weights)
+        hits = true_positives(labels, predictions, weights)
+        misses = false_positives(labels, predictions, weights)
+        value, update = (
+            where(greater(hit + miss, 0), div(hit, hit + miss), 0, name)
+            for hit, miss, name in zip(
+                hits, misses, ("value", "update_op"), strict=True
+            )
+        )
+        return noted(value, update, metrics_collections, updates_collections)
+
+
+@export("metrics.recall")
+def recall(
+    labels: Any,
+    predictions: Any,
+    weights: Any = None,
+    metrics_collections: Any = None,
+    updates_collections: Any = None,
+    name: str | None = None,
+) -> Pair:
+    """The share of what is true that was predicted so.
+
+    `true positives / (true positives + false negatives)`, 0 if there are none.
+    For the arguments see `tf.metrics.true_positives`.
+    """
+    with variable_scope(name, "recall", (predictions, labels, weights)):
+        predictions, labels, weights = _truths(labels, predictions, weights)
+        hits = true_positives(labels, predictions, weights)
+        misses = false_negatives(labels, predictions, weights)
+        value, update = (
+            where(greater(hit + miss, 0), div(hit, hit + miss), 0, name)
+            for hit, miss, name in zip(
+                hits, misses, ("value", "update_op"), strict=True
+            )
+        )
+        return noted(value, update, metrics_collections, updates_collections)

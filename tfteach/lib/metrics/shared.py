@@ -1,0 +1,95 @@
+"""What metrics share: their variables, fitting shapes, and collections.
+
+Source: python/ops/metrics_impl.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfteach.control.branch import cond
+from tfteach.control.checks.weights import remove_squeezable_dimensions
+from tfteach.framework.convert import convert
+from tfteach.framework.graph_keys import GraphKeys
+from tfteach.framework.operation import Tensor
+from tfteach.framework.scope import add_to_collections
+from tfteach.ops.core.fill import zeros
+from tfteach.ops.core.identity_reshape import expand_dims, squeeze
+from tfteach.ops.core.shape_ops import rank
+from tfteach.ops.math.compare import equal
+from tfteach.variables.base import (
+    Variable,
+    VariableAggregation,
+    VariableSynchronization,
+)
+from tfteach.variables.scope import get_variable_scope
+
+
+def metric_variable(shape: Any, dtype: Any, name: str) -> Any:
+    """A local variable of zeros; the open scope says which kind."""
+    return Variable._make(
+        lambda: zeros(shape, dtype),
+        trainable=False,
+        collections=[GraphKeys.LOCAL_VARIABLES, GraphKeys.METRIC_VARIABLES],
+        name=name,
+        use_resource=get_variable_scope().use_resource,
+        synchronization=VariableSynchronization.ON_READ,
+        aggregation=VariableAggregation.SUM,
+    )
+
+
+def noted(
+    value: Any, update: Any, metrics_collections: Any, updates_collections: Any
+) -> tuple[Any, Any]:
+    """The pair that a metric returns, added to the collections."""
+    if metrics_collections:
+        add_to_collections(metrics_collections, value)
+    if updates_collections:
+        add_to_collections(updates_collections, update)
+    return value, update
+
+
+def fitted(predictions: Any, labels: Any, weights: Any) -> tuple[Any, Any, Any]:
+    """The three as Tensors, without or with a last dimension of 1 that fits them.
+
+    Raises:
+      ValueError: the static shapes of predictions and labels differ.
+    """
+    predictions = convert(predictions)
+    if labels is not None:
+        labels, predictions = remove_squeezable_dimensions(labels, predictions)
+        predictions.shape.assert_is_compatible_with(labels.shape)
+    if weights is None:
+        return predictions, labels, None
+    return predictions, labels, _fitted_weights(convert(weights), predictions)
+
+
+def _fitted_weights(weights: Tensor, predictions: Tensor) -> Any:
+    weights_rank = weights.shape.ndims
+    if weights_rank == 0:
+        return weights
+    if predictions.shape.ndims is not None and weights_rank is not None:
+        excess = weights_rank - predictions.shape.ndims
+        if excess == 1:
+            return squeeze(weights, [-1])
+        return expand_dims(weights, [-1]) if excess == -1 else weights
+    own_rank = rank(weights)
+    difference = own_rank - rank(predictions)
+    dims = weights.shape.dims
+    may_squeeze = dims is None or dims[-1].is_compatible_with(1)
+
+    def expanded() -> Any:
+        return cond(
+            equal(difference, -1),
+            lambda: expand_dims(weights, [-1]),
+            lambda: weights,
+        )
+
+    def adjusted() -> Any:
+        return cond(
+            equal(difference, 1),
+            lambda: squeeze(weights, [-1]) if may_squeeze else weights,
+            expanded,
+        )
+
+    return cond(equal(own_rank, 0), lambda: weights, adjusted)

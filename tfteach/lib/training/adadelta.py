@@ -1,0 +1,57 @@
+"""Adadelta.  Source: python/training/adadelta.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tfteach.ops.training.adagrad_adadelta_sign  # noqa: F401  # its ops are asked for by name
+from tfteach.framework.export import export
+from tfteach.lib.training.single_op_optimizer import RuleOptimizer
+
+
+@export("train.AdadeltaOptimizer")
+class AdadeltaOptimizer(RuleOptimizer):
+    """Steps in the units of the weights: no rate needs tuning.
+
+    `a = rho * a + (1 - rho) * g ** 2`,
+    `d = g * sqrt(u + epsilon) / sqrt(a + epsilon)`,
+    `u = rho * u + (1 - rho) * d ** 2`, then `w -= learning_rate * d`
+
+    Args:
+      learning_rate: a number, a scalar Tensor, or a function that gives one (so are
+        `rho` and `epsilon`); 1.0 is the paper's.
+      rho: how much of the running mean squares to keep.
+      epsilon: a small number that gets the first steps going.
+      use_locking: whether updates of one variable exclude each other.
+      name: the name scope of the updates.
+
+    The slots are "accum" (a) and "accum_update" (u).
+
+    Example:
+      >>> train = tf.train.AdadeltaOptimizer(1.0).minimize(loss)
+
+    Source: Zeiler 2012 (arXiv:1212.5701); ApplyAdadelta in core/ops/training_ops.cc.
+    """
+
+    _rule = "Adadelta"
+    _state = ("accum", "accum_update")
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        rho: Any = 0.95,
+        epsilon: Any = 1e-8,
+        use_locking: bool = False,
+        name: str = "Adadelta",
+    ) -> None:
+        super().__init__(use_locking, name)
+        self._given = {
+            "lr": ("lr", learning_rate),
+            "rho": ("rho", rho),
+            "epsilon": ("epsilon", epsilon),
+        }
+
+    def _create_slots(self, var_list: list[Any]) -> None:
+        for var in var_list:
+            for slot in self._state:
+                self._zeros_slot(var, slot, self._name)

@@ -1,0 +1,90 @@
+"""Adagrad by dual averaging.  Source: python/training/adagrad_da.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import tfteach.ops.training.proximal_ftrl  # noqa: F401  # its ops are asked for by name
+from tfteach.framework.convert import convert
+from tfteach.framework.export import export
+from tfteach.framework.scope import colocate_with, device
+from tfteach.lib.training.single_op_optimizer import RuleOptimizer
+from tfteach.ops.core.identity_reshape import identity
+
+
+@export("train.AdagradDAOptimizer")
+class AdagradDAOptimizer(RuleOptimizer):
+    """Weights from the sums of all gradients, which l1 regularization makes sparse.
+
+    `G += g`, `S += g ** 2`, then at step T
+    `w = -learning_rate * sign(G) * max(|G| - l1 * T, 0) /
+    (l2 * T * learning_rate + sqrt(S))`
+
+    Args:
+      learning_rate: a number or a scalar Tensor.
+      global_step: an int64 variable or Tensor, the number of the step from 0.
+      initial_gradient_squared_accumulator_value: where S starts, above 0.
+      l1_regularization_strength: l1, a number from 0 on.
+      l2_regularization_strength: l2, a number from 0 on.
+      use_locking: whether updates of one variable exclude each other.
+      name: the name scope of the updates.
+
+    The slots are "gradient_accumulator" (G) and "gradient_squared_accumulator" (S).
+    The weights' initial values are forgotten in the first step.
+
+    Raises:
+      ValueError: the initial value is not positive.
+
+    Example:
+      >>> step = tf.train.get_or_create_global_step()
+      >>> optimizer = tf.train.AdagradDAOptimizer(0.1, step)
+      >>> train = optimizer.minimize(loss, global_step=step)
+
+    Source: Duchi et al. 2011; ApplyAdagradDA in core/ops/training_ops.cc.
+    """
+
+    _rule = "AdagradDA"
+    _state = ("gradient_accumulator", "gradient_squared_accumulator")
+
+    def __init__(
+        self,
+        learning_rate: Any,
+        global_step: Any,
+        initial_gradient_squared_accumulator_value: float = 0.1,
+        l1_regularization_strength: float = 0.0,
+        l2_regularization_strength: float = 0.0,
+        use_locking: bool = False,
+        name: str = "AdagradDA",
+    ) -> None:
+        initial = initial_gradient_squared_accumulator_value
+        if initial <= 0.0:
+            raise ValueError(
+                "initial_gradient_squared_accumulator_value must be positive: "
+                f"{initial}"
+            )
+        super().__init__(use_locking, name)
+        self._learning_rate, self._global_step = learning_rate, global_step
+        self._initial = initial
+        self._strengths = {
+            "l1": l1_regularization_strength,
+            "l2": l2_regularization_strength,
+        }
+        self._step: Any = None
+
+    def _create_slots(self, var_list: list[Any]) -> None:
+        for var in var_list:
+            with colocate_with(var):
+                total, squares = self._start(0.0, var), self._start(self._initial, var)
+            self._get_or_make_slot(var, total, self._state[0], self._name)
+            self._get_or_make_slot(var, squares, self._state[1], self._name)
+
+    def _prepare(self) -> None:
+        rate = convert(self._learning_rate, name="learning_rate")
+        self._numbers = {"lr": rate, **self._strengths}
+        with colocate_with(rate):
+            self._step = identity(self._global_step) + 1
+
+    def _apply(self, prefix: str, var: Any, is_handle: bool, **known: Any) -> Any:
+        with device(var.device):
+            step = identity(self._step)
+        return super()._apply(prefix, var, is_handle, global_step=step, **known)

@@ -1,0 +1,126 @@
+"""The global step: how often the model was updated.
+
+Source: python/training/training_util.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfteach.framework.dtypes import int64
+from tfteach.framework.export import export
+from tfteach.framework.graph import Graph, Tensor, get_default_graph
+from tfteach.framework.graph_keys import GraphKeys
+from tfteach.framework.logger import get_logger
+from tfteach.variables.base import Variable, VariableAggregation
+from tfteach.variables.initializers import Zeros
+from tfteach.variables.scope import get_variable
+
+
+@export("train.global_step")
+def global_step(sess: Any, global_step_tensor: Any) -> int:
+    """The global step's value in a session, an int.
+
+    Args:
+      sess: the session.
+      global_step_tensor: the global step, a variable, Tensor or name.
+
+    Example:
+      >>> step = tf.train.get_or_create_global_step()
+      >>> sess.run(tf.global_variables_initializer())
+      >>> tf.train.global_step(sess, step)
+      0
+    """
+    return int(sess.run(global_step_tensor))
+
+
+@export("train.get_global_step")
+def get_global_step(graph: Graph | None = None) -> Any:
+    """The graph's global step: a variable, or None if there is none.
+
+    Args:
+      graph: the graph, the default one if None.
+
+    Raises:
+      TypeError: what stands for it is no integer scalar.
+    """
+    graph = graph or get_default_graph()
+    found = graph.get_collection(GraphKeys.GLOBAL_STEP)
+    if len(found) > 1:
+        get_logger().error("Multiple tensors in global_step collection.")
+        return None
+    if found:
+        step = found[0]
+    else:
+        try:
+            step = graph.get_tensor_by_name("global_step:0")
+        except KeyError:
+            return None
+    assert_global_step(step)
+    return step
+
+
+@export("train.create_global_step")
+def create_global_step(graph: Graph | None = None) -> Any:
+    """Make the global step, an int64 variable that starts at 0.
+
+    Args:
+      graph: the graph, the default one if None.
+
+    Returns:
+      The variable, named "global_step".
+
+    Raises:
+      ValueError: there is one already.
+    """
+    graph = graph or get_default_graph()
+    if get_global_step(graph) is not None:
+        raise ValueError('"global_step" already exists.')
+    with graph.as_default(), graph.name_scope(None):
+        return get_variable(
+            GraphKeys.GLOBAL_STEP,
+            shape=[],
+            dtype=int64,
+            initializer=Zeros(),
+            trainable=False,
+            aggregation=VariableAggregation.ONLY_FIRST_REPLICA,
+            collections=[GraphKeys.GLOBAL_VARIABLES, GraphKeys.GLOBAL_STEP],
+        )
+
+
+@export("train.get_or_create_global_step")
+def get_or_create_global_step(graph: Graph | None = None) -> Any:
+    """The graph's global step, made if there is none.
+
+    Args:
+      graph: the graph, the default one if None.
+
+    Returns:
+      The variable.
+
+    Example:
+      >>> step = tf.train.get_or_create_global_step()
+      >>> optimizer = tf.train.GradientDescentOptimizer(0.1)
+      >>> train = optimizer.minimize(loss, global_step=step)
+    """
+    graph = graph or get_default_graph()
+    step = get_global_step(graph)
+    return create_global_step(graph) if step is None else step
+
+
+@export("train.assert_global_step")
+def assert_global_step(global_step_tensor: Any) -> None:
+    """Raise TypeError unless this can be a global step: an integer scalar."""
+    if not isinstance(global_step_tensor, Tensor | Variable):
+        raise TypeError(
+            'Existing "global_step" must be a Variable or Tensor: '
+            f"{global_step_tensor}."
+        )
+    if not global_step_tensor.dtype.base_dtype.is_integer:
+        raise TypeError(
+            'Existing "global_step" does not have integer type: '
+            f"{global_step_tensor.dtype}"
+        )
+    shape = global_step_tensor.get_shape()
+    if shape.ndims != 0 and shape.is_fully_defined():
+        raise TypeError(f'Existing "global_step" is not scalar: {shape}')

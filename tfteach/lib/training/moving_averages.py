@@ -1,0 +1,219 @@
+"""Moving averages of variables and tensors.  Source: training/moving_averages.py."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from tfteach.framework import dtypes
+from tfteach.framework.convert import convert
+from tfteach.framework.export import export
+from tfteach.framework.graph import Operation, get_default_graph
+from tfteach.framework.graph_keys import GraphKeys
+from tfteach.framework.scope import colocate_with, name_scope, open_init_scope
+from tfteach.lib.training import slot_creator
+from tfteach.ops.core.control_flow_ops import group
+from tfteach.ops.math.binary import minimum, pow
+from tfteach.ops.math.cast import cast
+from tfteach.ops.state.ref_variables import assign, assign_sub
+from tfteach.variables.base import Variable
+from tfteach.variables.collections import (
+    global_variables,
+    moving_average_variables,
+    trainable_variables,
+)
+from tfteach.variables.initializers import Zeros
+from tfteach.variables.scope import get_variable, get_variable_scope, variable_scope
+
+_AVERAGED = (dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float64)
+_VARIABLES = ("Variable", "VariableV2", "VarHandleOp")
+
+
+def assign_moving_average(
+    variable: Any,
+    value: Any,
+    decay: Any,
+    zero_debias: bool = True,
+    name: str | None = None,
+) -> Any:
+    """A Tensor that moves a variable towards `value`: `v -= (1 - decay) * (v - value)`.
+
+    Args:
+      variable: a float Variable.
+      value: a Tensor of its shape.
+      decay: a number or scalar Tensor, how much of `variable` to keep.
+      zero_debias: whether `variable` started at 0, so that it is divided by
+        `1 - decay ** steps`; makes two variables, "biased" and "local_step".
+      name: the name scope of its ops.
+
+    Returns:
+      A Tensor of the new value.
+
+    Source: python/training/moving_averages.py.
+    """
+    with name_scope(name, "AssignMovingAvg", [variable, value, decay]) as scope:
+        rest = convert(1.0 - decay, name="decay")
+        dtype = variable.dtype.base_dtype
+        if rest.dtype is not dtype:
+            rest = cast(rest, dtype)
+        if zero_debias:
+            return _assign_debiased(variable, value, rest)
+        return assign_sub(variable, (variable - value) * rest, name=scope)
+
+
+def _assign_debiased(variable: Any, value: Any, rest: Any) -> Any:
+    """Set `variable` to an average from 0 on, divided by the weights so far."""
+    name = variable.name.removesuffix(":0")
+    scope = variable_scope(name, values=[variable, value, rest])
+    with scope, colocate_with(variable):
+        biased = _own_variable("biased", variable.get_shape(), variable)
+        steps = _own_variable("local_step", [], variable)
+    now = assign_sub(biased, (biased - value) * rest)
+    count = steps.assign_add(1)
+    factor = 1 - pow(1.0 - rest, count)
+    whole = get_default_graph().get_name_scope() + "/"
+    return assign(variable, now / factor, name=whole)
+
+
+def _own_variable(name: str, shape: Any, like: Any) -> Any:
+    """A zero variable in the open scope; numbered if there is one of that name."""
+    scope = get_variable_scope()
+    if not scope.reuse:
+        taken = {v.op.name for v in scope.global_variables()}
+        whole, number = f"{scope.name}/{name}", 0
+        while whole + (f"_{number}" if number else "") in taken:
+            number += 1
+        name += f"_{number}" if number else ""
+    return get_variable(
+        name, shape, like.dtype.base_dtype, initializer=Zeros(), trainable=False
+    )
+
+
+@export("train.ExponentialMovingAverage")
+class ExponentialMovingAverage:
+    """Averages of variables over the steps, in which old values count less and less.
+
+    `average -= (1 - decay) * (average - value)` at each step
+
+    Args:
+      decay: how much of the average to keep, a number such as 0.999.
+      num_updates: the number of steps so far; the decay then is at most
+        `(1 + num_updates) / (10 + num_updates)`, lower in the first steps.
+      zero_debias: whether to correct the averages of Tensors, which start at 0.
+      name: the name scope of the ops, and what averages are called below their
+        variables' names.
+
+    Example:
+      >>> average = tf.train.ExponentialMovingAverage(0.999)
+      >>> with tf.control_dependencies([train]):
+      ...     train_and_average = average.apply([weights])
+      >>> smooth = average.average(weights)
+
+    Source: python/training/moving_averages.py.
+    """
+
+    def __init__(
+        self,
+        decay: Any,
+        num_updates: Any = None,
+        zero_debias: bool = False,
+        name: str = "ExponentialMovingAverage",
+    ) -> None:
+        self._decay = decay
+        self._num_updates = num_updates
+        self._zero_debias = zero_debias
+        self._name = name
+        self._averages: dict[int, tuple[Any, Any]] = {}  # id -> (value, its average)
+
+    @property
+    def name(self) -> str:
+        """The name given to the constructor."""
+        return self._name
+
+    def apply(self, var_list: Iterable[Any] | None = None) -> Operation:
+        """An op that takes the values of variables or Tensors into their averages.
+
+        Args:
+          var_list: float Variables and Tensors; all trainable variables if None.
+
+        Returns:
+          The Operation to run in each step.
+
+        Raises:
+          TypeError: one of them is of no float type.
+        """
+        values = list(trainable_variables() if var_list is None else var_list)
+        debiased: set[int] = set()
+        for value in values:
+            if value.dtype.base_dtype not in _AVERAGED:
+                raise TypeError(
+                    f"The variables must be half, float, or double: {value.name}"
+                )
+            if id(value) not in self._averages:
+                average = self._make(value)
+                self._averages[id(value)] = value, average
+                if self._zero_debias and not isinstance(value, Variable):
+                    debiased.add(id(value))
+        with name_scope(self._name) as scope:
+            decay = convert(self._decay, name="decay")
+            if self._num_updates is not None:
+                count = cast(self._num_updates, dtypes.float32, name="num_updates")
+                decay = minimum(decay, (1.0 + count) / (10.0 + count))
+            updates = [
+                assign_moving_average(
+                    self._averages[id(value)][1], value, decay, id(value) in debiased
+                )
+                for value in values
+            ]
+            return group(*updates, name=scope)
+
+    def _make(self, value: Any) -> Any:
+        """The variable that keeps an average."""
+        graph = get_default_graph()
+        with open_init_scope(graph):  # made once: nothing holds it up
+            if isinstance(value, Variable):
+                start = value.initialized_value()
+                average = slot_creator.create_slot(value, start, self._name)
+                graph.add_to_collection(GraphKeys.MOVING_AVERAGE_VARIABLES, value)
+                return average
+            return slot_creator.create_zeros_slot(
+                value, self._name, is_beside=value.op.type in _VARIABLES
+            )
+
+    def average(self, var: Any) -> Any:
+        """The Variable with the average of `var`, or None if there is none."""
+        return self._averages.get(id(var), (None, None))[1]
+
+    def average_name(self, var: Any) -> str:
+        """The name of the variable with the average of `var`, made or yet to be made.
+
+        Args:
+          var: a Variable.
+        """
+        average = self.average(var)
+        if average is not None:
+            return str(average.op.name)
+        return get_default_graph().unique_name(
+            f"{var.op.name}/{self._name}", mark_as_used=False
+        )
+
+    def variables_to_restore(
+        self, moving_avg_variables: Iterable[Any] | None = None
+    ) -> dict[str, Any]:
+        """What to load from a checkpoint so that variables start as their averages.
+
+        Args:
+          moving_avg_variables: the variables with averages; if None, all trainable
+            ones and those that `apply` was called for.
+
+        Returns:
+          A dict from names in the checkpoint to Variables, for `tf.train.Saver`.
+        """
+        if moving_avg_variables is None:
+            moving_avg_variables = trainable_variables() + moving_average_variables()
+        averaged = {v.name: v for v in moving_avg_variables}
+        found = {self.average_name(v): v for v in averaged.values()}
+        for v in global_variables():
+            if v.name not in averaged and v.op.name not in found:
+                found[v.op.name] = v
+        return found

@@ -1,0 +1,456 @@
+"""`Optimizer`: what all rules share, from a loss to the op that changes variables.
+
+`minimize` is `compute_gradients` (nodes under `gradients/`) and then `apply_gradients`
+(nodes under the optimizer's name, one `update_<variable>/` scope per variable).
+Source: python/training/optimizer.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
+from typing import Any
+
+from tfteach.autodiff import gradients
+from tfteach.framework import dtypes, nest
+from tfteach.framework.convert import convert
+from tfteach.framework.export import export
+from tfteach.framework.graph import Graph, Operation, Tensor, get_default_graph
+from tfteach.framework.graph_keys import GraphKeys
+from tfteach.framework.indexed_slices import (
+    IndexedSlices,
+    convert_to_tensor_or_indexed_slices,
+)
+from tfteach.framework.op import OPS
+from tfteach.framework.scope import colocate_with, name_scope, open_init_scope
+from tfteach.lib.training import slot_creator
+from tfteach.ops.core import shape_ops
+from tfteach.ops.core.broadcast_gradients import upward
+from tfteach.ops.core.control_flow_ops import group, tuple_
+from tfteach.ops.math.cast import cast
+from tfteach.ops.state.ref_variables import assign_add
+from tfteach.variables.base import Variable
+from tfteach.variables.collections import trainable_variables
+
+# In the order in which TF names them.
+_VALID = (dtypes.float32, dtypes.float64, dtypes.float16, dtypes.bfloat16)
+
+
+def is_resource(variable: Any) -> bool:
+    """Whether the variable lives behind a resource handle."""
+    return variable.op.type == "VarHandleOp"
+
+
+def sum_duplicates(values: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
+    """Row gradients with each row once: the sums, and the rows' numbers."""
+    unique, positions = upward("unique")(indices)
+    rows = shape_ops.shape(unique)[0]
+    return upward("unsorted_segment_sum")(values, positions, rows), unique
+
+
+def _key(variable: Any) -> tuple[Graph, str]:
+    return variable.op.graph, variable.op.name
+
+
+@export("train.Optimizer")
+class Optimizer:
+    """Base of the optimizers; a rule overrides the `_apply...` methods.
+
+    Args:
+      use_locking: whether updates of one variable exclude each other.
+      name: the name scope of the updates, and the slots' name.
+
+    Attributes:
+      GATE_NONE, GATE_OP, GATE_GRAPH: how long gradients wait for each other: not at
+        all, for those of the same op, or for all.
+
+    Raises:
+      ValueError: `name` is empty.
+
+    Source: python/training/optimizer.py.
+    """
+
+    GATE_NONE = 0
+    GATE_OP = 1
+    GATE_GRAPH = 2
+
+    def __init__(self, use_locking: bool, name: str) -> None:
+        if not name:
+            raise ValueError("Must specify the optimizer name")
+        self._use_locking = use_locking
+        self._name = name
+        self._slots: dict[str, dict[Any, Any]] = {}
+        self._non_slots: dict[tuple[str, Graph], Any] = {}
+
+    def get_name(self) -> str:
+        """The name given to the constructor."""
+        return self._name
+
+    # ---- from a loss to an op
+
+    def minimize(
+        self,
+        loss: Any,
+        global_step: Any = None,
+        var_list: Any = None,
+        gate_gradients: int = GATE_OP,
+        aggregation_method: int | None = None,
+        colocate_gradients_with_ops: bool = False,
+        name: str | None = None,
+        grad_loss: Any = None,
+    ) -> Operation:
+        """An op that takes one step towards a smaller `loss`.
+
+        Args:
+          loss: float Tensor; if it is no scalar, its sum is minimized.
+          global_step: an integer variable to increase by 1 at each step, or None.
+          var_list: the variables to change; all trainable ones if None.
+          gate_gradients: GATE_NONE, GATE_OP or GATE_GRAPH.
+          aggregation_method: one of `tf.AggregationMethod`.
+          colocate_gradients_with_ops: put each op's gradient on the op's device.
+          name: the name scope of the updates; the optimizer's name if None.
+          grad_loss: the gradient of `loss`; ones if None.
+
+        Returns:
+          The Operation to run.
+
+        Raises:
+          ValueError: `loss` depends on none of the variables, or there are none.
+
+        Example:
+          >>> train = tf.train.GradientDescentOptimizer(0.1).minimize(loss)
+          >>> sess.run(train)
+        """
+        pairs = self.compute_gradients(
+            loss, var_list, gate_gradients, aggregation_method,
+            colocate_gradients_with_ops, grad_loss,
+        )  # fmt: skip
+        if all(g is None for g, _ in pairs):
+            raise ValueError(
+                "No gradients provided for any variable, check your graph for ops that "
+                "do not support gradients, between variables "
+                f"{[str(v) for _, v in pairs]} and loss {loss}."
+            )
+        return self.apply_gradients(pairs, global_step=global_step, name=name)
+
+    def compute_gradients(
+        self,
+        loss: Any,
+        var_list: Any = None,
+        gate_gradients: int = GATE_OP,
+        aggregation_method: int | None = None,
+        colocate_gradients_with_ops: bool = False,
+        grad_loss: Any = None,
+    ) -> list[tuple[Any, Any]]:
+        """The gradients of `loss`, the first half of `minimize`; see there.
+
+        Returns:
+          A list of (gradient, variable); the gradient is a Tensor, an IndexedSlices,
+          or None where `loss` does not depend on the variable.
+        """
+        if callable(loss):
+            raise NotImplementedError(
+                "A loss that is a function belongs to eager execution, which is not "
+                "implemented: give the Tensor that it returns."
+            )
+        if gate_gradients not in (self.GATE_NONE, self.GATE_OP, self.GATE_GRAPH):
+            raise ValueError(
+                "gate_gradients must be one of: Optimizer.GATE_NONE, "
+                f"Optimizer.GATE_OP, Optimizer.GATE_GRAPH.  Not {gate_gradients}"
+            )
+        self._assert_valid_dtypes([loss])
+        if grad_loss is not None:
+            self._assert_valid_dtypes([grad_loss])
+        if var_list is None:
+            variables = trainable_variables()
+        else:
+            variables = nest.flatten(var_list)
+        targets = [_target(v) for v in variables]
+        if not variables:
+            raise ValueError("No variables to optimize.")
+        grads = gradients(
+            loss,
+            targets,
+            grad_ys=grad_loss,
+            gate_gradients=gate_gradients == self.GATE_OP,
+            aggregation_method=aggregation_method,
+            colocate_gradients_with_ops=colocate_gradients_with_ops,
+        )
+        if gate_gradients == self.GATE_GRAPH:
+            grads = tuple_(grads)
+        pairs = list(zip(grads, variables, strict=True))
+        self._assert_valid_dtypes(
+            [v for g, v in pairs if g is not None and v.dtype != dtypes.resource]
+        )
+        return pairs
+
+    def apply_gradients(
+        self,
+        grads_and_vars: Iterable[tuple[Any, Any]],
+        global_step: Any = None,
+        name: str | None = None,
+    ) -> Operation:
+        """An op that applies gradients, the second half of `minimize`.
+
+        Args:
+          grads_and_vars: (gradient, variable) pairs, as `compute_gradients` gives.
+          global_step: an integer variable to increase by 1, or None.
+          name: the name scope of the updates; the optimizer's name if None.
+
+        Returns:
+          The Operation to run.
+
+        Raises:
+          TypeError: a gradient is no Tensor, IndexedSlices or None.
+          ValueError: no variable has a gradient.
+        """
+        pairs = _checked(grads_and_vars)
+        variables = [v for g, v in pairs if g is not None]
+        if not variables:
+            raise ValueError(
+                f"No gradients provided for any variable: {[str(v) for _, v in pairs]}."
+            )
+        # Slots are made once, so what the caller waits for must not hold them up.
+        with open_init_scope(get_default_graph()):
+            self._create_slots(variables)
+        with name_scope(name, self._name) as scope:
+            self._prepare()
+            updates = []
+            for grad, variable in pairs:
+                if grad is not None:
+                    with (
+                        name_scope("update_" + variable.op.name),
+                        colocate_with(variable),
+                    ):
+                        updates.append(self._update(grad, variable))
+            if global_step is None:
+                done = self._finish(updates, scope)
+            else:
+                finished = self._finish(updates, "update")
+                done = _count(global_step, finished, scope)
+        done = done.op if isinstance(done, Tensor) else done
+        train_ops = get_default_graph().get_collection_ref(GraphKeys.TRAIN_OP)
+        if done not in train_ops:
+            train_ops.append(done)
+        return done
+
+    def _update(self, grad: Any, variable: Any) -> Any:
+        """The op that applies one gradient."""
+        is_sparse = isinstance(grad, IndexedSlices)
+        if is_sparse and variable.constraint is not None:
+            raise RuntimeError("Cannot use a constraint function on a sparse variable.")
+        if is_resource(variable):
+            if is_sparse:
+                return self._resource_apply_sparse_duplicate_indices(
+                    grad.values, variable, grad.indices
+                )
+            update = self._resource_apply_dense(grad, variable)
+        elif is_sparse:
+            return self._apply_sparse_duplicate_indices(grad, variable)
+        else:
+            update = self._apply_dense(grad, variable)
+        if variable.constraint is None:
+            return update
+        with get_default_graph().control_dependencies([update]):
+            # One node more than TF's, which hands over the reference variable's old
+            # Identity and counts on its sharing the buffer with the update.
+            fresh = variable if is_resource(variable) else variable.read_value()
+            return variable.assign(variable.constraint(fresh))
+
+    # ---- slots
+
+    def get_slot(self, var: Any, name: str) -> Any:
+        """The slot of that name that belongs to `var`, or None.
+
+        Args:
+          var: a variable of the model.
+          name: one of `get_slot_names()`.
+        """
+        return self._slots.get(name, {}).get(_key(var))
+
+    def get_slot_names(self) -> list[str]:
+        """The names of the slots, such as ["m", "v"] for Adam."""
+        return sorted(self._slots)
+
+    def variables(self) -> list[Any]:
+        """All variables that this optimizer made in the default graph, by name."""
+        graph = get_default_graph()
+        made = [*self._non_slots.values()]
+        for slots in self._slots.values():
+            made += slots.values()
+        return sorted((v for v in made if v.op.graph is graph), key=lambda v: v.name)
+
+    def _slot_dict(self, slot_name: str) -> dict[Any, Any]:
+        return self._slots.setdefault(slot_name, {})
+
+    def _slot_once(self, var: Any, slot_name: str, make: Callable[[], Any]) -> Any:
+        slots = self._slot_dict(slot_name)
+        key = _key(var)
+        if key not in slots:
+            slots[key] = make()
+        return slots[key]
+
+    def _get_or_make_slot(
+        self, var: Any, val: Any, slot_name: str, op_name: str
+    ) -> Any:
+        return self._slot_once(
+            var, slot_name, lambda: slot_creator.create_slot(var, val, op_name)
+        )
+
+    def _get_or_make_slot_with_initializer(
+        self,
+        var: Any,
+        initializer: Any,
+        shape: Any,
+        dtype: Any,
+        slot_name: str,
+        op_name: str,
+    ) -> Any:
+        return self._slot_once(
+            var, slot_name,
+            lambda: slot_creator.create_slot_with_initializer(
+                var, initializer, shape, dtype, op_name
+            ),
+        )  # fmt: skip
+
+    def _zeros_slot(self, var: Any, slot_name: str, op_name: str) -> Any:
+        return self._slot_once(
+            var, slot_name, lambda: slot_creator.create_zeros_slot(var, op_name)
+        )
+
+    def _create_non_slot_variable(
+        self, initial_value: Any, name: str, colocate_with: Any
+    ) -> Any:
+        """A variable of the optimizer itself, made once in each graph."""
+        graph = colocate_with.graph
+        found = self._non_slots.get((name, graph))
+        if found is None:
+            with graph.colocate_with(colocate_with):
+                make: Any = Variable  # its metaclass takes the arguments
+                found = make(
+                    initial_value,
+                    name=name,
+                    trainable=False,
+                    use_resource=is_resource(colocate_with),
+                )
+            self._non_slots[name, graph] = found
+        return found
+
+    def _get_non_slot_variable(self, name: str, graph: Graph | None = None) -> Any:
+        graph = get_default_graph() if graph is None else graph
+        return self._non_slots.get((name, graph))
+
+    def _non_slot_variables(self) -> list[Any]:
+        return list(self._non_slots.values())
+
+    # ---- checks
+
+    def _assert_valid_dtypes(self, tensors: Sequence[Any]) -> None:
+        valid = self._valid_dtypes()
+        for tensor in tensors:
+            dtype = tensor.dtype.base_dtype
+            if dtype not in valid:
+                raise ValueError(
+                    f"Invalid type {dtype!r} for {tensor.name}, expected: "
+                    f"{list(valid)}."
+                )
+
+    def _valid_dtypes(self) -> Any:
+        return _VALID
+
+    # ---- what a rule may override
+
+    def _create_slots(self, var_list: list[Any]) -> None:
+        """Make the slots of these variables."""
+
+    def _prepare(self) -> None:
+        """Make the tensors that all updates share, such as the learning rate."""
+
+    def _apply_dense(self, grad: Any, var: Any) -> Any:
+        """The update of a reference variable by a Tensor."""
+        raise NotImplementedError
+
+    def _resource_apply_dense(self, grad: Any, handle: Any) -> Any:
+        """The update of a resource variable by a Tensor."""
+        raise NotImplementedError
+
+    def _apply_sparse_duplicate_indices(self, grad: Any, var: Any) -> Any:
+        """The update by an IndexedSlices in which rows may occur several times."""
+        values, indices = sum_duplicates(grad.values, grad.indices)
+        slices = IndexedSlices(values, indices, grad.dense_shape)
+        return self._apply_sparse(slices, var)
+
+    def _apply_sparse(self, grad: Any, var: Any) -> Any:
+        """The update by an IndexedSlices in which each row occurs once."""
+        raise NotImplementedError
+
+    def _resource_apply_sparse_duplicate_indices(
+        self, grad: Any, handle: Any, indices: Any
+    ) -> Any:
+        """As `_apply_sparse_duplicate_indices`, for a resource variable."""
+        values, unique = sum_duplicates(grad, indices)
+        return self._resource_apply_sparse(values, handle, unique)
+
+    def _resource_apply_sparse(self, grad: Any, handle: Any, indices: Any) -> Any:
+        """As `_apply_sparse`, for a resource variable."""
+        raise NotImplementedError
+
+    def _finish(self, update_ops: list[Any], name_scope: str) -> Any:
+        """The op that is done when all updates are."""
+        return group(*update_ops, name=name_scope)
+
+    def _call_if_callable(self, param: Any) -> Any:
+        return param() if callable(param) else param
+
+
+def hyper(value: Any, name: str) -> Tensor:
+    """A hyperparameter (a number, Tensor, or function that gives one) as a Tensor."""
+    is_function = callable(value) and not isinstance(value, Tensor | Variable)
+    return convert(value() if is_function else value, name=name)
+
+
+def cast_all(values: Sequence[Any], like: Any) -> list[Any]:
+    """Each value in the element type of `like`."""
+    dtype = like.dtype.base_dtype
+    return [cast(value, dtype) for value in values]
+
+
+def _target(variable: Any) -> Any:
+    """What the gradient is taken of."""
+    if isinstance(variable, Variable):
+        return variable if is_resource(variable) else variable._ref()  # type: ignore[attr-defined]
+    if isinstance(variable, Tensor):
+        return variable
+    raise NotImplementedError("Trying to optimize unsupported type ", variable)
+
+
+def _checked(pairs: Iterable[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+    checked = []
+    for grad, variable in tuple(pairs):
+        if grad is not None:
+            try:
+                grad = convert_to_tensor_or_indexed_slices(grad)
+            except TypeError:
+                raise TypeError(
+                    "Gradient must be convertible to a Tensor or IndexedSlices, or "
+                    f"None: {grad}"
+                ) from None
+        if isinstance(variable, Tensor):
+            raise NotImplementedError("Trying to update a Tensor ", variable)
+        if not isinstance(variable, Variable):
+            raise NotImplementedError("Trying to optimize unsupported type ", variable)
+        checked.append((grad, variable))
+    if not checked:
+        raise ValueError("No variables provided.")
+    return checked
+
+
+def _count(global_step: Any, finished: Any, name: str) -> Any:
+    """Increase the global step after the updates; the op (or Tensor) that does."""
+    with ExitStack() as stack:
+        stack.enter_context(get_default_graph().control_dependencies([finished]))
+        stack.enter_context(colocate_with(global_step))
+        if isinstance(global_step, Variable) and is_resource(global_step):
+            one = convert(1, dtype=global_step.dtype.base_dtype)
+            return OPS["AssignAddVariableOp"]()(global_step.handle, one, name=name)  # type: ignore[attr-defined]
+        return assign_add(global_step, 1, name=name)

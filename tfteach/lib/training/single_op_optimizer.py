@@ -1,0 +1,93 @@
+"""Optimizers whose update is one op: which slots and numbers it takes, said as data.
+
+The ops of a rule are `Apply<Rule>`, `ResourceApply<Rule>`, `SparseApply<Rule>` and
+`ResourceSparseApply<Rule>`; their signatures tell in which order they want what.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfteach.framework.op import OPS
+from tfteach.framework.operation import Tensor
+from tfteach.framework.scope import colocate_with
+from tfteach.lib.training.optimizer import Optimizer, hyper
+from tfteach.ops.core.constant import constant
+from tfteach.ops.math.cast import cast
+
+
+class RuleOptimizer(Optimizer):
+    """Base of the optimizers that make one op for each variable.
+
+    A subclass has `_rule`, the op types' end; `_state`, the names of the slots in the
+    order the ops take them; and fills `_numbers` with the ops' scalar inputs by name.
+    """
+
+    _rule: str
+    _state: tuple[str, ...] = ()
+
+    def __init__(self, use_locking: bool, name: str) -> None:
+        super().__init__(use_locking, name)
+        self._given: dict[str, tuple[str, Any]] = {}  # input -> (its node, its value)
+        self._numbers: dict[str, Any] = {}
+
+    def _prepare(self) -> None:
+        self._numbers = {
+            name: hyper(value, node) for name, (node, value) in self._given.items()
+        }
+
+    def _number(self, name: str, var: Any, dtype: Any) -> Any:
+        """A scalar input of the update of `var`, in the element type `dtype`."""
+        return cast(self._numbers[name], dtype)
+
+    def _kind(self) -> str:
+        """The end of the op types' names."""
+        return self._rule
+
+    def _apply(self, prefix: str, var: Any, is_handle: bool, **known: Any) -> Any:
+        kind = OPS[f"{prefix}{self._kind()}"]
+        cells = [var, *(self.get_slot(var, name) for name in self._state)]
+        if is_handle:
+            cells = [cell.handle for cell in cells]
+        names = [arg.name for arg in kind.inputs[len(cells) :]]
+        if "delta" in names:
+            known["delta"] = known.pop("grad")
+        dtype = (known["grad"] if "grad" in known else known["delta"]).dtype.base_dtype
+        inputs = [
+            known[name] if name in known else self._number(name, var, dtype)
+            for name in names
+        ]
+        made = kind(self._use_locking)(*cells, *inputs)
+        return made.op if isinstance(made, Tensor) else made
+
+    def _apply_dense(self, grad: Any, var: Any) -> Any:
+        return self._apply("Apply", var, False, grad=grad)
+
+    def _resource_apply_dense(self, grad: Any, handle: Any) -> Any:
+        return self._apply("ResourceApply", handle, True, grad=grad)
+
+    def _apply_sparse(self, grad: Any, var: Any) -> Any:
+        return self._apply(
+            "SparseApply", var, False, grad=grad.values, indices=grad.indices
+        )
+
+    def _resource_apply_sparse(self, grad: Any, handle: Any, indices: Any) -> Any:
+        return self._apply(
+            "ResourceSparseApply", handle, True, grad=grad, indices=indices
+        )
+
+    def _constant_slot(self, var: Any, value: float, slot_name: str, name: str) -> Any:
+        """A slot that starts as `value` everywhere, given as a constant."""
+        with colocate_with(var):
+            start = self._start(value, var)
+        return self._get_or_make_slot(var, start, slot_name, name)
+
+    def _start(self, value: float, var: Any) -> Tensor:
+        return constant(value, shape=var.get_shape(), dtype=var.dtype.base_dtype)
+
+
+def check_strengths(**values: float) -> None:
+    """Refuse negative strengths, in TF's words."""
+    for name, value in values.items():
+        if value < 0.0:
+            raise ValueError(f"{name} {value:f} needs to be positive or zero")

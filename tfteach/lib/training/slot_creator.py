@@ -1,0 +1,100 @@
+"""Slots: variables that an optimizer keeps for each variable of the model.
+
+A slot of `w` made by Adam is named `w/Adam`, and stays where `w` is.
+Source: python/training/slot_creator.py.
+"""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from typing import Any
+
+from tfteach.framework.graph import get_default_graph
+from tfteach.ops.core import shape_ops
+from tfteach.ops.core.fill import zeros
+from tfteach.variables.base import SaveSliceInfo, Variable
+from tfteach.variables.initializers import Zeros
+from tfteach.variables.ref import RefVariable
+from tfteach.variables.scope import get_variable, get_variable_scope, variable_scope
+
+
+def create_slot(primary: Any, val: Any, name: str, is_beside: bool = True) -> Any:
+    """A slot of `primary` that starts as the Tensor `val`."""
+    validate = val.shape.is_fully_defined()
+    with variable_scope(None, f"{primary.op.name}/{name}"), _beside(primary, is_beside):
+        return _slot(primary, val, None, None, validate)
+
+
+def create_slot_with_initializer(
+    primary: Any,
+    initializer: Any,
+    shape: Any,
+    dtype: Any,
+    name: str,
+    is_beside: bool = True,
+) -> Any:
+    """A slot of `primary` of the given shape and type.
+
+    Args:
+      primary: the variable.
+      initializer: an initializer such as `tf.zeros_initializer()`, or a Tensor.
+      shape: the slot's TensorShape.
+      dtype: its element type.
+      name: what to call it below `primary`'s name.
+      is_beside: whether it is colocated with `primary`.
+    """
+    validate = shape.is_fully_defined()
+    with variable_scope(None, f"{primary.op.name}/{name}"), _beside(primary, is_beside):
+        return _slot(primary, initializer, shape, dtype, validate)
+
+
+def create_zeros_slot(
+    primary: Any, name: str, dtype: Any = None, is_beside: bool = True
+) -> Any:
+    """A slot of `primary` that starts as zeros; colocated with it if `is_beside`."""
+    dtype = primary.dtype.base_dtype if dtype is None else dtype
+    shape = primary.get_shape()
+    if shape.is_fully_defined():
+        return create_slot_with_initializer(
+            primary, Zeros(), shape, dtype, name, is_beside
+        )
+    is_variable = isinstance(primary, Variable)
+    sizes = shape_ops.shape(primary.initialized_value() if is_variable else primary)
+    return create_slot(primary, zeros(sizes, dtype=dtype), name, is_beside)
+
+
+def _beside(primary: Any, is_beside: bool) -> Any:
+    return get_default_graph().colocate_with(primary) if is_beside else nullcontext()
+
+
+def _slot(primary: Any, val: Any, shape: Any, dtype: Any, validate: bool) -> Any:
+    scope = get_variable_scope()
+    partitioner = scope.partitioner
+    scope.set_partitioner(None)
+    use_resource = None
+    if primary.op.type == "VarHandleOp":
+        use_resource = True
+    elif isinstance(primary, RefVariable):
+        use_resource = False
+    try:
+        slot = get_variable(
+            "",
+            initializer=val,
+            trainable=False,
+            use_resource=use_resource,
+            shape=shape if callable(val) else None,
+            dtype=dtype,
+            validate_shape=validate,
+        )
+    finally:
+        scope.set_partitioner(partitioner)
+    info = getattr(primary, "_save_slice_info", None)
+    if info is not None:  # what a part's slots are parts of
+        kind = slot.op.name.removeprefix(f"{primary.op.name}/")
+        whole = f"{info.full_name}/{kind}"
+        slot._set_save_slice_info(
+            SaveSliceInfo(
+                whole, info.full_shape[:], info.var_offset[:], info.var_shape[:]
+            )
+        )
+    return slot

@@ -1,0 +1,1 @@
+"""Ops that rearrange, select, pad or count elements."""

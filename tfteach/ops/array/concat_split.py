@@ -1,0 +1,409 @@
+"""Several arrays into one along an axis, and back: concatenate, split.
+
+Source: core/ops/array_ops.cc, python/ops/array_ops.py, python/ops/array_grad.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tfteach.framework import shape as shapes
+from tfteach.framework.convert import convert
+from tfteach.framework.dimension import Dimension
+from tfteach.framework.dtypes import int32, int64
+from tfteach.framework.errors import invalid_argument
+from tfteach.framework.export import export
+from tfteach.framework.op import Op
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.scope import name_scope
+from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require, require_scalar, require_vector
+from tfteach.ops.array.concat_grad import concat_gradient
+from tfteach.ops.core.identity_reshape import INDICES, identity
+from tfteach.ops.core.stack_unstack import brackets
+
+
+def _concat_shape(values: list[Shape], axis: Any) -> Shape:
+    ranks = [len(v) for v in values if v is not None]
+    if ranks and min(ranks) == 0:
+        raise ValueError("Can't concatenate scalars (use tf.stack instead)")
+    if not ranks:
+        return None
+    for value in values:
+        shapes.with_rank(value, ranks[0])
+    if axis is None:
+        return (None,) * ranks[0]
+    axis = int(np.reshape(axis, ()))
+    needed = axis + 1 if axis >= 0 else -axis
+    parts = [shapes.with_rank_at_least(v, needed) for v in values]
+    total: int | None = 0
+    before: Shape = None
+    after: Shape = None
+    for part in parts:
+        if part is None:
+            total = None
+            continue
+        at = axis % len(part)
+        before = _merge_side(before, part[:at])
+        after = _merge_side(after, part[at + 1 :])
+        total = None if total is None or part[at] is None else total + part[at]
+    if None in values and axis < 0:
+        return None if before is None or after is None else (*before, None, *after)
+    assert before is not None and after is not None
+    return (*before, total, *after)
+
+
+def _merge_side(a: Shape, b: Shape) -> Shape:
+    try:
+        return shapes.merge(a, b)
+    except ValueError:
+        pass
+    assert a is not None and b is not None
+    if len(a) != len(b):
+        raise ValueError(f"Shapes must be equal rank, but are {len(a)} and {len(b)}")
+    i = next(
+        i
+        for i, (m, n) in enumerate(zip(a, b, strict=True))
+        if None not in (m, n) and m != n
+    )
+    raise ValueError(
+        f"Dimension {i} in both shapes must be equal, but are {a[i]} and {b[i]}. "
+        f"Shapes are {shapes.text(a)} and {shapes.text(b)}."
+    )
+
+
+def _concatenate(xp: Any, values: tuple[Any, ...], axis: Any) -> Any:
+    at, rank = int(axis.reshape(())), values[0].ndim
+    if not -rank <= at < rank:
+        raise invalid_argument(
+            "ConcatOp : Expected concatenating dimensions in the range "
+            f"[{-rank}, {rank}), but got {at}"
+        )
+    try:
+        return xp.concatenate(values, at)
+    except ValueError:
+        pass
+    at %= rank
+    first = values[0].shape
+    for i, value in enumerate(values):
+        if value.ndim != rank:
+            raise invalid_argument(
+                "ConcatOp : Ranks of all input tensors should match: shape[0] = "
+                f"{brackets(values[0])} vs. shape[{i}] = {brackets(value)}"
+            )
+        if value.shape[:at] + value.shape[at + 1 :] != first[:at] + first[at + 1 :]:
+            raise invalid_argument(
+                "ConcatOp : Dimensions of inputs should match: shape[0] = "
+                f"{brackets(values[0])} vs. shape[{i}] = {brackets(value)}"
+            )
+    raise invalid_argument("ConcatOp : the inputs do not fit")
+
+
+class ConcatV2(Op):
+    """Arrays one after the other along an axis.  Source: array_ops.cc, ConcatV2."""
+
+    signature = "values: N*T, axis: Tidx -> output: T"
+    minimum: ClassVar[dict[str, int]] = {"N": 2}
+    ranks: ClassVar[dict[str, int | tuple[int, ...]]] = {"axis": 0}
+    Tidx = INDICES
+    Tidx_default = int32
+    by_value: ClassVar[tuple[str, ...]] = ("axis",)
+    host_inputs: ClassVar[tuple[str, ...]] = ("axis",)
+
+    def infer_shape(self, values: list[Shape], axis: Any) -> Shape:
+        return _concat_shape(values, axis)
+
+    def check_shapes(self, axis: Any) -> None:
+        require_scalar(axis, "axis tensor should be a scalar integer, but got shape %s")
+
+    def compute(self, xp: Any, *arrays: Any) -> Any:
+        return _concatenate(xp, arrays[:-1], arrays[-1])
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        if len(op.inputs) == 2:
+            return [grad, None]
+        return [*concat_gradient(op.inputs[:-1], op.inputs[-1], grad), None]
+
+
+class Concat(Op):
+    """The older form of ConcatV2, axis first.  Source: array_ops.cc, Concat."""
+
+    signature = "concat_dim: int32, values: N*T -> output: T"
+    minimum: ClassVar[dict[str, int]] = {"N": 2}
+    ranks: ClassVar[dict[str, int | tuple[int, ...]]] = {"concat_dim": 0}
+    by_value: ClassVar[tuple[str, ...]] = ("concat_dim",)
+    host_inputs: ClassVar[tuple[str, ...]] = ("concat_dim",)
+
+    def infer_shape(self, concat_dim: Any, values: list[Shape]) -> Shape:
+        return _concat_shape(values, concat_dim)
+
+    def check_shapes(self, concat_dim: Any) -> None:
+        words = "concat_dim tensor should be a scalar integer, but got shape %s"
+        require_scalar(concat_dim, words)
+
+    def compute(self, xp: Any, concat_dim: Any, *values: Any) -> Any:
+        return _concatenate(xp, values, concat_dim)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        if len(op.inputs) == 2:
+            return [None, grad]
+        return [None, *concat_gradient(op.inputs[1:], op.inputs[0], grad)]
+
+
+class ConcatOffset(Op):
+    """Where each part of a concatenation begins.  Source: ConcatOffset."""
+
+    signature = "concat_dim: int32, shape: N*int32 -> offset: N*int32"
+    minimum: ClassVar[dict[str, int]] = {"N": 2}
+    host_inputs: ClassVar[tuple[str, ...]] = ("concat_dim", "shape")
+    is_expensive: ClassVar[bool] = False
+
+    def infer_shape(self, concat_dim: Shape, shape: list[Shape]) -> list[Shape]:
+        return list(shape)
+
+    def check_shapes(self, *shapes: Any) -> None:
+        words = "Concat dim tensor should be a scalar integer, but got shape %s"
+        require_scalar(shapes[0], words)
+        for i, own in enumerate(shapes[1:]):
+            require_vector(own, f"input {i} should be a vector, but got shape %s")
+            words = f"input {i} should contain %s elements, but got %s"
+            require(own == shapes[1], words, shapes[1][0], own[0])
+
+    def compute(self, xp: Any, concat_dim: Any, *shape: Any) -> Any:
+        axis, rank = int(concat_dim), shape[0].size
+        if not -rank <= axis < rank:
+            raise invalid_argument(f"Concat dim is out of range: {axis} vs. {rank}")
+        offsets, start, axis = [], 0, axis % rank
+        for i, sizes in enumerate(shape):
+            differs = sizes != shape[0]
+            differs[axis] = False
+            if differs.any():
+                texts = " ".join(map(str, sizes)), " ".join(map(str, shape[0]))
+                raise invalid_argument(
+                    f"All dimensions except {axis} must match. Input {i} has shape "
+                    f"[{texts[0]}] and doesn't match input 0 with shape [{texts[1]}]."
+                )
+            offset = np.zeros(len(sizes), np.int32)
+            offset[axis] = start
+            start += int(sizes[axis])
+            offsets.append(offset)
+        return tuple(offsets)
+
+    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
+        return [None] * len(op.inputs)
+
+
+class Split(Op):
+    """Equal parts along an axis.  Source: core/ops/array_ops.cc, Split."""
+
+    signature = "split_dim: int32, value: T -> output: num_split*T"
+    ranks: ClassVar[dict[str, int | tuple[int, ...]]] = {"split_dim": 0}
+    num_split: int
+    aliases: ClassVar[bool] = True
+    by_value: ClassVar[tuple[str, ...]] = ("split_dim",)
+    host_inputs: ClassVar[tuple[str, ...]] = ("split_dim",)
+    minimum: ClassVar[dict[str, int]] = {"num_split": 1}
+
+    def infer_shape(self, split_dim: Any, value: Shape) -> list[Shape]:
+        if value is None:
+            return [None] * self.num_split
+        if split_dim is None:
+            return [(None,) * len(value)] * self.num_split
+        axis = _axis_within(int(split_dim), len(value))
+        whole = value[axis]
+        if whole is not None and whole % self.num_split:
+            raise ValueError(
+                f"Dimension size must be evenly divisible by {self.num_split} but is "
+                f"{whole}\n\tNumber of ways to split should evenly divide the split "
+                "dimension"
+            )
+        part = None if whole is None else whole // self.num_split
+        return [(*value[:axis], part, *value[axis + 1 :])] * self.num_split
+
+    def check_shapes(self, split_dim: Any) -> None:
+        words = f"split_dim must be a scalar but has rank {len(split_dim)}"
+        require_scalar(split_dim, words)
+
+    def compute(self, xp: Any, split_dim: Any, value: Any) -> Any:
+        axis = int(split_dim)
+        if not -value.ndim <= axis < value.ndim:
+            raise invalid_argument(
+                f"-input rank(-{value.ndim}) <= split_dim < input rank "
+                f"({value.ndim}), but got {axis}"
+            )
+        if value.shape[axis] % self.num_split:
+            raise invalid_argument(
+                "Number of ways to split should evenly divide the split dimension, "
+                f"but got split_dim {axis % value.ndim} (size = {value.shape[axis]}) "
+                f"and num_split {self.num_split}"
+            )
+        return _parts(xp, value, axis % value.ndim, self.num_split)
+
+    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
+        return [None, concat(list(grads), op.inputs[0])]
+
+
+# A part with fewer elements is copied: who computes with it, each time twice as fast
+# as with a view of columns, soon has that back.
+_MIN_VIEWED = 1 << 16
+
+
+def _parts(xp: Any, value: Any, axis: int, count: int) -> tuple[Any, ...]:
+    """Equal parts along an axis (`np.split` would take 10 us to cut them)."""
+    size = value.shape[axis] // count
+    before = (slice(None),) * axis
+    cuts = [(*before, slice(i * size, (i + 1) * size)) for i in range(count)]
+    if axis and value.size < count * _MIN_VIEWED:
+        return tuple([xp.ascontiguousarray(value[cut]) for cut in cuts])
+    return tuple([value[cut] for cut in cuts])
+
+
+def _axis_within(axis: int, rank: int) -> int:
+    if not -rank <= axis < rank:
+        raise ValueError(f"Dimension {axis} must be in the range [{-rank}, {rank})")
+    return axis % rank
+
+
+class SplitV(Op):
+    """Parts of given lengths along an axis.  Source: array_ops.cc, SplitV."""
+
+    signature = "value: T, size_splits: Tlen, split_dim: int32 -> output: num_split*T"
+    ranks: ClassVar[dict[str, int | tuple[int, ...]]] = {
+        "size_splits": 1,
+        "split_dim": 0,
+    }
+    num_split: int
+    Tlen = INDICES
+    Tlen_default = int64
+    aliases: ClassVar[bool] = True
+    by_value: ClassVar[tuple[str, ...]] = ("size_splits", "split_dim")
+    host_inputs: ClassVar[tuple[str, ...]] = ("size_splits", "split_dim")
+    minimum: ClassVar[dict[str, int]] = {"num_split": 1}
+
+    def infer_shape(self, value: Shape, size_splits: Any, split_dim: Any) -> Any:
+        if value is None:
+            return [None] * self.num_split
+        if split_dim is None:
+            return [(None,) * len(value)] * self.num_split
+        axis = _axis_within(int(split_dim), len(value))
+        lengths: list[int | None] = [None] * self.num_split
+        if size_splits is not None:
+            lengths = [None if n < 0 else int(n) for n in size_splits]
+            known = sum(n for n in lengths if n is not None)
+            rest = None if value[axis] is None else value[axis] - known  # type: ignore[operator]
+            if rest is not None and (rest < 0 or (rest and None not in lengths)):
+                raise ValueError(
+                    f"can't split axis of size {value[axis]} into pieces of size "
+                    f"[{','.join(str(n) for n in size_splits)}]"
+                )
+            lengths = [rest if n is None else n for n in lengths]
+        return [(*value[:axis], n, *value[axis + 1 :]) for n in lengths]
+
+    def check_shapes(self, value: Any, size_splits: Any, split_dim: Any) -> None:
+        words = "split_dim_tensor must have exactly one element."
+        require(all(n == 1 for n in split_dim), words)
+        words = "size of the split_tensor must be 1-D and have the same elements as "
+        size = size_splits[0] if size_splits else 1
+        words += f"outputs got {len(size_splits)} -D and {size} elements"
+        require(size_splits == (self.num_split,), words)
+
+    def compute(self, xp: Any, value: Any, size_splits: Any, split_dim: Any) -> Any:
+        axis, lengths = int(split_dim.reshape(())), size_splits.tolist()
+        rank = value.ndim
+        if not -rank <= axis < rank:
+            raise invalid_argument(
+                f"-input rank(-{rank}) <= split_dim < input rank ({rank}), but got "
+                f"{axis}"
+            )
+        whole = value.shape[axis]
+        if lengths.count(-1) > 1:
+            raise invalid_argument("There can only be one -1 in the input.")
+        known = sum(n for n in lengths if n >= 0)
+        if known > whole or (known != whole and -1 not in lengths):
+            raise invalid_argument(
+                "Determined shape must either match input shape along split_dim "
+                "exactly if fully specified, or be less than the size of the input "
+                f"along split_dim if not fully specified.  Got: {known}"
+            )
+        lengths = [whole - known if n == -1 else n for n in lengths]
+        return tuple(xp.split(value, np.cumsum(lengths[:-1]).tolist(), axis))
+
+    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
+        return [concat(list(grads), op.inputs[2]), None, None]
+
+
+# ---- public functions
+
+
+@export("concat")
+def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
+    """Tensors one after the other along an axis.
+
+    Args:
+      values: a list of Tensors that differ in size along `axis` only, or one Tensor.
+      axis: scalar int Tensor, from -rank to rank - 1.
+      name: the op's name.
+
+    Returns:
+      A Tensor.
+
+    Raises:
+      ValueError: the static shapes do not fit.
+      InvalidArgumentError: the run-time shapes do not.
+
+    Example:
+      >>> tf.concat([[[1, 2]], [[3, 4]]], axis=0)  # [[1, 2], [3, 4]]
+
+    Source: ConcatV2 in core/ops/array_ops.cc.
+    """
+    if not isinstance(values, list | tuple):
+        values = [values]
+    if len(values) == 1:
+        with name_scope(name):
+            at = convert(axis, int32, "concat_dim")
+            shapes.with_rank(at.static_shape, 0)
+            return identity(values[0], name=name)
+    return ConcatV2()(values, axis, name=name)
+
+
+@export("split")
+def split(
+    value: Any,
+    num_or_size_splits: Any,
+    axis: Any = 0,
+    num: int | None = None,
+    name: str = "split",
+) -> list[Tensor]:
+    """The parts of a tensor along an axis.
+
+    Args:
+      value: a Tensor.
+      num_or_size_splits: how many equal parts (an int), or the parts' lengths (an int
+        Tensor [num], in which one may be -1 for the rest).
+      axis: the axis along which to cut.
+      num: how many lengths there are, where the static shape cannot tell.
+      name: the op's name.
+
+    Returns:
+      A list of Tensors.
+
+    Raises:
+      ValueError: the parts do not make up the whole, or `num` is not known.
+
+    Source: Split and SplitV in core/ops/array_ops.cc.
+    """
+    lengths = convert(num_or_size_splits)
+    if isinstance(num_or_size_splits, int | np.integer | Dimension):
+        return Split(int(num_or_size_splits))(axis, value, name=name)
+    if lengths.static_shape == ():
+        raise ValueError(
+            "Rank-0 tensors are not supported as the num_or_size_splits argument to "
+            f"split. Argument provided: {num_or_size_splits}"
+        )
+    if num is None:
+        num = lengths.static_shape[0] if lengths.static_shape else None
+        if num is None:
+            raise ValueError(f"Cannot infer num from shape {num_or_size_splits}")
+    return SplitV(num)(value, lengths, axis, name=name)

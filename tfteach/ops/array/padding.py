@@ -1,0 +1,258 @@
+"""Borders around arrays: constant, reflected, symmetric; and their adjoints.
+
+Source: core/ops/array_ops.cc (Pad, PadV2, MirrorPad), python/ops/array_ops.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from tfteach.framework import shape as shapes
+from tfteach.framework.dtypes import int32
+from tfteach.framework.errors import invalid_argument
+from tfteach.framework.export import export
+from tfteach.framework.op import Op
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require_scalar
+from tfteach.ops.array.slicing import Slice
+from tfteach.ops.core.identity_reshape import INDICES, reshape
+from tfteach.ops.core.shape_ops import rank, shape
+from tfteach.ops.core.stack_unstack import brackets, stack
+
+
+class _Padding(Op, abstract=True):
+    """What the pads share: `paddings` is [rank, 2], before and after each axis."""
+
+    Tpaddings = INDICES
+    Tpaddings_default = int32
+    by_value: ClassVar[tuple[str, ...]] = ("paddings",)
+    host_inputs: ClassVar[tuple[str, ...]] = ("paddings",)
+    # What a padding adds to a size: the adjoint takes it away.
+    sign: ClassVar[int] = 1
+
+    def infer_shape(self, input: Shape, paddings: Any, *_: Any) -> Shape:
+        if paddings is None:
+            return None if input is None else (None,) * len(input)
+        shapes.with_rank(paddings.shape, 2)
+        if paddings.shape[1] != 2:
+            raise ValueError(f"paddings must be [rank, 2], got {list(paddings.shape)}")
+        if input is not None and len(input) != len(paddings):
+            raise ValueError(
+                f"Shape must be rank {len(paddings)} but is rank {len(input)}"
+            )
+        if (paddings < 0).any():
+            raise ValueError("Paddings must be non-negative")
+        known = shapes.with_rank(input, len(paddings))
+        return tuple(
+            None if n is None else n + self.sign * int(a + b)
+            for n, (a, b) in zip(known, paddings, strict=True)
+        )
+
+    def checked(self, input: Any, paddings: Any) -> list[tuple[int, int]]:
+        """The paddings as pairs of ints."""
+        if paddings.shape != (input.ndim, 2):
+            raise invalid_argument(
+                "The first dimension of paddings must be the rank of inputs"
+                f"{brackets(paddings)} {brackets(input)}"
+            )
+        pairs = [(a, b) for a, b in paddings.tolist()]
+        for before, after in pairs:
+            if before < 0 or after < 0:
+                raise invalid_argument(
+                    f"Paddings must be non-negative: {before} {after}"
+                )
+        return pairs
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        whole, paddings = op.inputs[:2]
+        column = Slice()(paddings, [0, 0], stack([rank(whole), 1]))
+        begin = reshape(column, [-1])
+        part = Slice()(grad, begin, shape(whole))
+        return [part] + [None] * (len(op.inputs) - 1)
+
+
+class _Plan(NamedTuple):
+    """What to write where, so that along one axis every element is written once."""
+
+    shape: tuple[int, ...]  # of the result
+    border: list[tuple[slice, ...]]
+    inner: tuple[slice, ...]
+
+
+def _plan(shape: tuple[int, ...], pairs: list[tuple[int, int]]) -> _Plan:
+    whole = tuple(n + a + b for n, (a, b) in zip(shape, pairs, strict=True))
+    inner = tuple(slice(a, a + n) for n, (a, _) in zip(shape, pairs, strict=True))
+    padded = [axis for axis, (a, b) in enumerate(pairs) if a or b]
+    if len(padded) > 1:
+        return _Plan(whole, [()], inner)
+    border = []
+    for axis in padded:
+        outer, (before, after) = (slice(None),) * axis, pairs[axis]
+        if before:
+            border.append((*outer, slice(before)))
+        if after:
+            border.append((*outer, slice(before + shape[axis], None)))
+    return _Plan(whole, border, inner)
+
+
+def _surround(xp: Any, input: Any, plan: _Plan, value: Any) -> Any:
+    result = xp.empty(plan.shape, input.dtype)
+    for part in plan.border:
+        result[part] = value
+    result[plan.inner] = input
+    return result
+
+
+class Pad(_Padding):
+    """Zeros around an array.  Source: core/ops/array_ops.cc, Pad."""
+
+    signature = "input: T, paddings: Tpaddings -> output: T"
+
+    def compute(self, xp: Any, input: Any, paddings: Any) -> Any:
+        plan = _plan(input.shape, self.checked(input, paddings))
+        return _surround(xp, input, plan, b"" if input.dtype.hasobject else 0)
+
+    def prepared(self, xp: Any, values: list[Any]) -> Any:
+        if values[1] is None:
+            return None
+        known: tuple[Any, Any] = None, None
+
+        def kernel(input: Any, paddings: Any) -> Any:
+            nonlocal known
+            shape, plan = known
+            if input.shape != shape:
+                plan = _plan(input.shape, self.checked(input, paddings))
+                known = input.shape, plan
+            return _surround(xp, input, plan, b"" if input.dtype.hasobject else 0)
+
+        return kernel
+
+
+class PadV2(_Padding):
+    """A given value around an array.  Source: core/ops/array_ops.cc, PadV2."""
+
+    signature = "input: T, paddings: Tpaddings, constant_values: T -> output: T"
+
+    def check_shapes(self, constant_values: Any) -> None:
+        require_scalar(constant_values, "constant_values must be a scalar. Found: %s")
+
+    def compute(self, xp: Any, input: Any, paddings: Any, constant_values: Any) -> Any:
+        plan = _plan(input.shape, self.checked(input, paddings))
+        return _surround(xp, input, plan, constant_values)
+
+
+class _Mirror(_Padding, abstract=True):
+    mode: str
+
+    def validate(self) -> None:
+        if self.mode not in ("REFLECT", "SYMMETRIC"):
+            raise ValueError(
+                f"Value for attr 'mode' of \"{self.mode}\" is not in the list of "
+                'allowed values: "REFLECT", "SYMMETRIC"'
+            )
+
+    def sources(
+        self, xp: Any, shape: tuple[int, ...], pairs: list[tuple[int, int]]
+    ) -> list[Any]:
+        """For every axis, which input element each output element repeats."""
+        found = []
+        for n, (before, after) in zip(shape, pairs, strict=True):
+            positions = np.arange(-before, n + after)
+            if self.mode == "REFLECT":
+                if before >= n or after >= n:
+                    raise invalid_argument(
+                        "paddings must be less than the dimension size: "
+                        f"{before}, {after} not less than {n}"
+                    )
+                positions = np.abs(positions)
+                positions = np.where(positions >= n, 2 * n - 2 - positions, positions)
+            else:
+                if before > n or after > n:
+                    raise invalid_argument(
+                        "paddings must be no greater than the dimension size: "
+                        f"{before}, {after} greater than {n}"
+                    )
+                positions = np.where(positions < 0, -1 - positions, positions)
+                positions = np.where(positions >= n, 2 * n - 1 - positions, positions)
+            found.append(xp.asarray(positions))
+        return found
+
+
+class MirrorPad(_Mirror):
+    """A border that mirrors the array.  Source: array_ops.cc, MirrorPad.
+
+    REFLECT leaves the edge out of the mirror image, SYMMETRIC repeats it.
+    """
+
+    signature = "input: T, paddings: Tpaddings -> output: T"
+    mode: str
+
+    def compute(self, xp: Any, input: Any, paddings: Any) -> Any:
+        pairs = self.checked(input, paddings)
+        for axis, positions in enumerate(self.sources(xp, input.shape, pairs)):
+            if pairs[axis] != (0, 0):
+                input = xp.take(input, positions, axis)
+        return input if paddings.any() else input.copy()
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return [MirrorPadGrad(self.mode)(grad, op.inputs[1]), None]
+
+
+class MirrorPadGrad(_Mirror):
+    """The adjoint of MirrorPad: the border folded back.  Source: MirrorPadGrad."""
+
+    signature = "input: T, paddings: Tpaddings -> output: T"
+    mode: str
+    sign: ClassVar[int] = -1
+
+    def compute(self, xp: Any, input: Any, paddings: Any) -> Any:
+        pairs = self.checked(input, paddings)
+        shape = tuple(n - a - b for n, (a, b) in zip(input.shape, pairs, strict=True))
+        for axis, positions in enumerate(self.sources(xp, shape, pairs)):
+            rows = xp.moveaxis(input, axis, 0)
+            folded = xp.zeros((shape[axis], *rows.shape[1:]), input.dtype)
+            xp.add.at(folded, positions, rows)
+            input = xp.moveaxis(folded, 0, axis)
+        return input
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return [MirrorPad(self.mode)(grad, op.inputs[1]), None]
+
+
+@export("pad")
+def pad(
+    tensor: Any,
+    paddings: Any,
+    mode: str = "CONSTANT",
+    name: str | None = None,
+    constant_values: Any = 0,
+) -> Tensor:
+    """A border around a tensor.
+
+    Args:
+      tensor: a Tensor.
+      paddings: int Tensor [rank, 2], how much comes before and after along each axis.
+      mode: "CONSTANT", "REFLECT" (mirrored at the edge element) or "SYMMETRIC"
+        (mirrored at the edge, which is repeated); any case.
+      name: the op's name.
+      constant_values: scalar, the border's value in mode "CONSTANT".
+
+    Returns:
+      A Tensor of `tensor`'s type.
+
+    Raises:
+      ValueError: the mode is unknown, or the paddings do not fit.
+
+    Source: Pad, PadV2 and MirrorPad in core/ops/array_ops.cc.
+    """
+    mode = mode.upper()
+    if mode in ("REFLECT", "SYMMETRIC"):
+        return MirrorPad(mode)(tensor, paddings, name=name)
+    if mode != "CONSTANT":
+        raise ValueError(f"Unknown padding mode: {mode}")
+    if not isinstance(constant_values, Tensor) and constant_values == 0:
+        return Pad()(tensor, paddings, name=name)
+    return PadV2()(tensor, paddings, constant_values, name=name)

@@ -1,0 +1,78 @@
+"""Reduce the rows that belong together: the kernels behind segments and scatters.
+
+`ufunc.at` takes 10 ns per element.  Sorting the rows and reducing runs of them costs a
+quarter to a half of that where many rows meet or are wide, a bincount per column a
+fifth where they are narrow; rows that all differ need only a copy.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tfteach.framework.numba_loops import FLOATS
+from tfteach.ops.array.jit_row_scatter import change_rows
+from tfteach.ops.array.row_access import put_rows, take_rows
+
+# Up to this width a bincount per column beats sorting, if there are not many more
+# segments than rows (measured: 10,000 rows of 16 into 1,000: 0.4 ms against 1.0).
+_FEW_COLUMNS = 32
+
+
+def reduce_rows(
+    xp: Any, ufunc: str, data: Any, ids: Any, count: int, start: Any
+) -> Any:
+    """`out[ids[i]] = ufunc(out[ids[i]], data[i])` for all i, from `start` on.
+
+    Args:
+      data: array [n, ...].
+      ids: int array [n], values in [0, count).
+      start: what a row holds that no data reach.
+    """
+    out = xp.full((count, *data.shape[1:]), start, data.dtype)
+    if not ids.size or not data.size:
+        return out
+    if xp is not np:
+        getattr(xp, ufunc).at(out, ids, data)
+        return out
+    if change_rows(ufunc, out, ids, data):
+        return out
+    steps, order = np.diff(ids), None
+    if (steps < 0).any():
+        order = np.argsort(ids, kind="stable")
+        ids = ids[order]
+        steps = np.diff(ids)
+    is_first = np.concatenate(([True], steps != 0))
+    firsts = np.flatnonzero(is_first)
+    reduce = getattr(np, ufunc)
+    if 2 * len(firsts) > len(ids):  # few rows meet: reduceat would cost more than them
+        others = np.flatnonzero(~is_first)
+        where = (firsts, others) if order is None else (order[firsts], order[others])
+        put_rows(xp, out, ids[firsts], take_rows(xp, data, where[0]))
+        if others.size:
+            reduce.at(out, ids[others], data[where[1]])
+    else:
+        data = data if order is None else data[order]
+        if ufunc == "add" and data.dtype in FLOATS:
+            # One row after the other, as TensorFlow and the loop do: a sum of NumPy's
+            # is one of partial sums, while nobody reorders differences.
+            data = np.negative(data)
+            data[firsts] = -data[firsts]
+            reduce = np.subtract
+        out[ids[firsts]] = reduce.reduceat(data, firsts, axis=0, dtype=data.dtype)
+    return out
+
+
+def segment_sum(xp: Any, data: Any, ids: Any, count: int) -> Any:
+    """The sum of the rows of each segment; ids in [0, count)."""
+    if xp is np and data.dtype in (np.float32, np.float64) and data.size:
+        width = data.size // len(data)
+        if width <= _FEW_COLUMNS and count <= 2 * len(data):
+            columns = data.reshape(len(data), width)
+            sums = [
+                np.bincount(ids, columns[:, i], minlength=count) for i in range(width)
+            ]
+            whole = np.stack(sums, axis=1).astype(data.dtype)
+            return whole.reshape((count, *data.shape[1:]))
+    return reduce_rows(xp, "add", data, ids, count, 0)

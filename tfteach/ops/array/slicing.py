@@ -1,0 +1,531 @@
+"""Parts of an array by position: slice, strided slice, and `tensor[...]`.
+
+Source: core/util/strided_slice_op.cc, python/ops/array_ops.py.
+"""
+
+from __future__ import annotations
+
+import builtins
+import sys
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tfteach.framework import shape as shapes
+from tfteach.framework.dimension import Dimension
+from tfteach.framework.dtypes import as_dtype, int32, int64
+from tfteach.framework.errors import invalid_argument
+from tfteach.framework.export import export
+from tfteach.framework.op import OPS, Op
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.scope import name_scope
+from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require, require_vector
+from tfteach.ops.array.concat_split import concat
+from tfteach.ops.array.gather import boolean_mask
+from tfteach.ops.core.constant import constant
+from tfteach.ops.core.fill import ones_like
+from tfteach.ops.core.identity_reshape import INDICES, reshape
+from tfteach.ops.core.shape_ops import rank, shape
+from tfteach.ops.core.stack_unstack import stack
+
+_INDEX_TYPES = (int32, int64)
+
+
+class Slice(Op):
+    """`size` elements from `begin` on, along every axis.  Source: array_ops.cc."""
+
+    signature = "input: T, begin: Index, size: Index -> output: T"
+    Index = INDICES
+    aliases: ClassVar[bool] = True
+    # The sizes by value (an array) where they are known, else in part (a tuple).
+    by_value: ClassVar[tuple[str, ...]] = ("begin", "size")
+    by_shape: ClassVar[tuple[str, ...]] = ("size",)
+    host_inputs: ClassVar[tuple[str, ...]] = ("begin", "size")
+    checks_only_ranks: ClassVar[bool] = True
+
+    def infer_shape(self, input: Shape, begin: Any, size: Any) -> Shape:
+        if begin is not None:
+            shapes.with_rank(begin.shape, 1)
+        for vector in (begin, size):
+            if vector is not None:
+                input = shapes.with_rank(input, len(vector))
+        if input is None or size is None:
+            return None if input is None else (None,) * len(input)
+        wanted: list[int | None] = []
+        for i, length in enumerate(size):
+            if length == -1:
+                whole = input[i] if begin is not None else None
+                left = None if whole is None else whole - int(begin[i])
+                if left is not None and left < 0:
+                    raise ValueError(
+                        "Negative dimension size caused by subtracting "
+                        f"{int(begin[i])} from {whole}"
+                    )
+                wanted.append(left)
+            else:
+                wanted.append(None if length is None else int(length))
+        return tuple(wanted)
+
+    def check_shapes(self, input: Any, begin: Any, size: Any) -> None:
+        rank = len(input)
+        require(
+            begin == size == (rank,),
+            "Expected begin and size arguments to be 1-D tensors of size %s, but got "
+            "shapes %s and %s instead.",
+            rank,
+            begin,
+            size,
+        )
+
+    def compute(self, xp: Any, input: Any, begin: Any, size: Any) -> Any:
+        return input[self.index(input.shape, begin, size)]
+
+    def prepared(self, xp: Any, values: list[Any]) -> Any:
+        return _indexed(self.index, values[1:])
+
+    def index(self, shape: tuple[int, ...], begin: Any, size: Any) -> tuple[Any, ...]:
+        """The NumPy index that the vectors stand for."""
+        starts, lengths = begin.tolist(), size.tolist()
+        if len(starts) != len(shape) or len(lengths) != len(shape):
+            raise invalid_argument(
+                "Expected begin and size arguments to be 1-D tensors of size "
+                f"{len(shape)}, but got shapes {list(begin.shape)} and "
+                f"{list(size.shape)} instead."
+            )
+        index = []
+        for i, (start, length) in enumerate(zip(starts, lengths, strict=True)):
+            whole = shape[i]
+            if not 0 <= start <= whole:
+                raise invalid_argument(
+                    f"Expected begin[{i}] in [0, {whole}], but got {start}"
+                )
+            if length == -1:
+                length = whole - start
+            elif not 0 <= length <= whole - start:
+                raise invalid_argument(
+                    f"Expected size[{i}] in [0, {whole - start}], but got {length}"
+                )
+            index.append(builtins.slice(start, start + length))
+        return tuple(index)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        whole, begin = op.inputs[0], op.inputs[1]
+        input_rank = rank(whole)
+        part = shape(op.outputs[0])
+        column = stack([input_rank, 1])
+        before = reshape(begin, column)
+        after = reshape(shape(whole) - part - begin, column)
+        paddings = concat([before, after], 1)
+        return [OPS["Pad"]()(grad, paddings), None, None]
+
+
+def _indexed(index_of: Callable[..., Any], vectors: list[Any]) -> Any:
+    """A kernel that computes the index when the input's shape is another one."""
+    if any(vector is None for vector in vectors):
+        return None
+    known: tuple[Any, Any] = None, None
+
+    def kernel(input: Any, *_: Any) -> Any:
+        nonlocal known
+        shape, index = known
+        if input.shape != shape:
+            shape, index = known = input.shape, index_of(input.shape, *vectors)
+        return input[index]
+
+    return kernel
+
+
+def _index(
+    shape: tuple[int, ...], spec: Any, begin: Any, end: Any, strides: Any
+) -> tuple[Any, ...]:
+    """The NumPy index that a strided slice's vectors and masks stand for."""
+    if max(begin.size, end.size, strides.size) > _MASKED:
+        begin, end, strides = _shortened(shape, begin, end, strides)
+    begins, ends, steps = begin.tolist(), end.tolist(), strides.tolist()
+    new_axes, shrinks, ellipsis = (
+        spec.new_axis_mask,
+        spec.shrink_axis_mask,
+        spec.ellipsis_mask,
+    )
+    if ellipsis & (ellipsis - 1):
+        raise ValueError("Multiple ellipses in slice spec not allowed")
+    index: list[Any] = []
+    axis = 0
+    for i, step in enumerate(steps):
+        bit = 1 << i
+        if ellipsis & bit:
+            index.append(Ellipsis)
+            later = sum(1 for j in range(i + 1, len(steps)) if not new_axes >> j & 1)
+            axis = max(axis, len(shape) - later)
+        elif new_axes & bit:
+            index.append(None)
+        else:
+            if axis >= len(shape):
+                raise ValueError(
+                    f"Index out of range using input dim {axis}; input has only "
+                    f"{len(shape)} dims"
+                )
+            if step == 0:
+                raise ValueError(f"strides[{axis}] must be non-zero")
+            if shrinks & bit:
+                index.append(_position(shape[axis], begins[i], step, axis))
+            else:
+                index.append(
+                    builtins.slice(
+                        None if spec.begin_mask & bit else begins[i],
+                        None if spec.end_mask & bit else ends[i],
+                        step,
+                    )
+                )
+            axis += 1
+    return tuple(index)
+
+
+def _position(size: int, begin: int, step: int, axis: int) -> int:
+    if step < 0:
+        raise ValueError("only stride 1 allowed on non-range indexing.")
+    position = begin + size if begin < 0 else begin
+    if not 0 <= position < size:
+        raise ValueError(f"slice index {position} of dimension {axis} out of bounds.")
+    return position
+
+
+class _Strided(Op, abstract=True):
+    """The masks that both directions of a strided slice share."""
+
+    begin_mask: int = 0
+    end_mask: int = 0
+    ellipsis_mask: int = 0
+    new_axis_mask: int = 0
+    shrink_axis_mask: int = 0
+
+    @property
+    def masks(self) -> dict[str, int]:
+        """The attributes by name."""
+        return dict(zip(type(self).fields, self.attributes, strict=True))
+
+    def index(
+        self, shape: tuple[int, ...], begin: Any, end: Any, strides: Any
+    ) -> tuple[Any, ...]:
+        """The NumPy index into an array of this shape."""
+        if begin.size > _MASKED:
+            begin, end, strides = _shortened(shape, begin, end, strides)
+        try:
+            return _remembered_index(
+                self, shape, begin.dtype.char,
+                begin.tobytes(), end.tobytes(), strides.tobytes(),
+            )  # fmt: skip
+        except ValueError as error:
+            raise invalid_argument(str(error)) from None
+
+
+_MASKED = 32  # entries of the vectors that the masks have bits for
+
+
+def _shortened(shape: tuple[int, ...], *vectors: Any) -> Iterator[Any]:
+    """The vectors up to an entry that is out of range for certain."""
+    return (vector[: len(shape) + _MASKED + 1] for vector in vectors)
+
+
+@lru_cache(maxsize=1024)
+def _remembered_index(
+    spec: Any, shape: tuple[int, ...], dtype: str, *vectors: bytes
+) -> tuple[Any, ...]:
+    # Most slices are the same at every run, and small: this costs a third.
+    return _index(shape, spec, *(np.frombuffer(v, dtype) for v in vectors))
+
+
+def _check_bounds(begin: Any, end: Any, strides: Any) -> None:
+    words = "Expected begin, end, and strides to be 1D equal size tensors, but got "
+    words += "shapes %s, %s, and %s instead."
+    is_fit = len(begin) == 1 and begin == end == strides and begin[0] < _MASKED
+    require(is_fit, words, begin, end, strides)
+
+
+class StridedSlice(_Strided):
+    """`input[begin:end:strides]`, with NumPy's extras as bit masks.
+
+    Bit i of a mask is about entry i of the vectors: `begin_mask` and `end_mask` leave
+    that bound out, `ellipsis_mask` stands for `...`, `new_axis_mask` for `newaxis`,
+    and `shrink_axis_mask` for an index instead of a range.
+    Source: core/ops/array_ops.cc, StridedSlice.
+    """
+
+    signature = "input: T, begin: Index, end: Index, strides: Index -> output: T"
+    Index = INDICES
+    aliases: ClassVar[bool] = True
+    by_value: ClassVar[tuple[str, ...]] = ("begin", "end", "strides")
+    host_inputs: ClassVar[tuple[str, ...]] = ("begin", "end", "strides")
+
+    def infer_shape(self, input: Shape, begin: Any, end: Any, strides: Any) -> Shape:
+        for vector in (begin, end, strides):
+            if vector is not None:
+                shapes.with_rank(vector.shape, 1)
+        if input is None or strides is None:
+            return None
+        # The spec, with stand-ins where a vector is unknown; 0 is always within.
+        is_known = begin is not None and end is not None
+        zeros = np.broadcast_to(strides.dtype.type(0), strides.shape)
+        stand_in = tuple((1 << 62) if n is None else n for n in input)
+        index = _index(
+            stand_in if is_known else tuple(n or 1 for n in stand_in),
+            self,
+            begin if is_known else zeros,
+            end if is_known else zeros,
+            strides,
+        )
+        result: list[int | None] = []
+        axis = 0
+        for i, part in enumerate(index):
+            if part is None:
+                result.append(1)
+            elif part is Ellipsis:
+                later = sum(1 for p in index[i + 1 :] if p is not None)
+                stop = max(axis, len(input) - later)
+                result += input[axis:stop]
+                axis = stop
+            else:
+                if isinstance(part, builtins.slice):
+                    bit = self.begin_mask & self.end_mask & (1 << i)
+                    result.append(_length(input[axis], part, is_known or bool(bit)))
+                axis += 1
+        return (*result, *input[axis:])
+
+    def check_shapes(self, begin: Any, end: Any, strides: Any) -> None:
+        _check_bounds(begin, end, strides)
+
+    def compute(self, xp: Any, input: Any, begin: Any, end: Any, strides: Any) -> Any:
+        return input[self.index(input.shape, begin, end, strides)]
+
+    def prepared(self, xp: Any, values: list[Any]) -> Any:
+        return _indexed(self.index, values[1:])
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        _, begin, end, strides = op.inputs
+        whole = shape(op.inputs[0], out_type=begin.dtype.base_dtype)
+        spread = StridedSliceGrad(**self.masks)
+        return [spread(whole, begin, end, strides, grad), None, None, None]
+
+
+def _length(size: int | None, part: Any, is_known: bool) -> int | None:
+    if size is None or not is_known:
+        return None
+    return len(range(*part.indices(size)))
+
+
+class StridedSliceGrad(_Strided):
+    """Zeros in the given shape, with `dy` where the slice was taken.
+
+    Source: core/ops/array_ops.cc, StridedSliceGrad.
+    """
+
+    signature = (
+        "shape: Index, begin: Index, end: Index, strides: Index, dy: T -> output: T"
+    )
+    Index = INDICES
+    by_shape: ClassVar[tuple[str, ...]] = ("shape",)
+    host_inputs: ClassVar[tuple[str, ...]] = ("shape", "begin", "end", "strides")
+
+    def infer_shape(self, shape: Shape, *_: Any) -> Shape:
+        return shape
+
+    def check_shapes(self, shape: Any, begin: Any, end: Any, strides: Any) -> None:
+        require_vector(shape, "shape must be 1-D, got shape.shape = %s")
+        _check_bounds(begin, end, strides)
+
+    def compute(
+        self, xp: Any, shape: Any, begin: Any, end: Any, strides: Any, dy: Any
+    ) -> Any:
+        whole = xp.zeros(shape.tolist(), dy.dtype)
+        index = self.index(whole.shape, begin, end, strides)
+        expected = whole[index].shape
+        if expected != dy.shape:
+            raise invalid_argument(
+                f"shape of dy was {list(dy.shape)} instead of {list(expected)}"
+            )
+        whole[index] = dy
+        return whole
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        _, begin, end, strides, _ = op.inputs
+        part = StridedSlice(**self.masks)(grad, begin, end, strides)
+        return [None, None, None, None, part]
+
+
+# ---- public functions
+
+
+@export("slice")
+def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor:
+    """A block of a tensor: `size` elements from `begin` on, along every axis.
+
+    Args:
+      input_: a Tensor.
+      begin: int Tensor [rank], where the block starts.
+      size: int Tensor [rank], how far it reaches; -1 takes the rest.
+      name: the op's name.
+
+    Returns:
+      A Tensor of `input_`'s type and rank.
+
+    Raises:
+      InvalidArgumentError: the block reaches outside.
+
+    Source: Slice in core/ops/array_ops.cc.
+    """
+    return Slice()(input_, begin, size, name=name)
+
+
+@export("strided_slice")
+def strided_slice(
+    input_: Any,
+    begin: Any,
+    end: Any,
+    strides: Any = None,
+    begin_mask: int = 0,
+    end_mask: int = 0,
+    ellipsis_mask: int = 0,
+    new_axis_mask: int = 0,
+    shrink_axis_mask: int = 0,
+    var: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """`input_[begin:end:strides]`; `tensor[...]` is the comfortable form.
+
+    Args:
+      input_: a Tensor.
+      begin, end, strides: int Tensors [n]; strides are 1 if None.
+      begin_mask, end_mask: bit i leaves out that bound of axis i.
+      ellipsis_mask: bit i is `...`.
+      new_axis_mask: bit i is a new axis of size 1.
+      shrink_axis_mask: bit i is an index: the axis goes away.
+      var: the variable that `input_` was read from, for `.assign` on the result.
+      name: the op's name.
+
+    Returns:
+      A Tensor of `input_`'s type.
+
+    Raises:
+      ValueError: an index is out of range, or there are too many.
+
+    Source: StridedSlice in core/ops/array_ops.cc.
+    """
+    if strides is None:
+        strides = ones_like(begin)
+    masks = {
+        "begin_mask": begin_mask,
+        "end_mask": end_mask,
+        "ellipsis_mask": ellipsis_mask,
+        "new_axis_mask": new_axis_mask,
+        "shrink_axis_mask": shrink_axis_mask,
+    }
+    result: Tensor = StridedSlice(**masks)(input_, begin, end, strides, name=name)
+    if var is not None:
+
+        def assign(val: Any, name: str | None = None) -> Any:
+            given = f"{result.op.name}_assign" if name is None else name
+            return var._strided_slice_assign(
+                begin=begin, end=end, strides=strides, value=val, name=given, **masks
+            )
+
+        result.assign = assign  # type: ignore[attr-defined]
+    return result
+
+
+def _check_index(index: Any) -> None:
+    if isinstance(index, int | Dimension):
+        return
+    dtype = getattr(index, "dtype", None)
+    try:
+        is_integer = dtype is not None and as_dtype(dtype).base_dtype in _INDEX_TYPES
+    except TypeError:
+        is_integer = False
+    if not is_integer or (index.shape and len(index.shape) == 1):
+        raise TypeError(
+            "Only integers, slices (`:`), ellipsis (`...`), tf.newaxis (`None`) and "
+            f"scalar tf.int32/tf.int64 tensors are valid indices, got {index!r}"
+        )
+
+
+def _is_given(bound: Any) -> bool:
+    return bound is not None and (isinstance(bound, Tensor) or bound != sys.maxsize)
+
+
+def _is_mask(key: Any) -> bool:
+    if isinstance(key, bool):
+        return True
+    if isinstance(key, Tensor):
+        return key.dtype.base_dtype.is_bool
+    return isinstance(key, np.ndarray) and key.dtype == np.bool_
+
+
+def slice_helper(tensor: Any, slice_spec: Any, var: Any = None) -> Tensor:
+    """`tensor[slice_spec]`, as the graph's StridedSlice or boolean mask."""
+    if _is_mask(slice_spec):
+        return boolean_mask(tensor, slice_spec)
+    if not isinstance(slice_spec, list | tuple):
+        slice_spec = [slice_spec]
+    begin: list[Any] = []
+    end: list[Any] = []
+    strides: list[Any] = []
+    masks = dict.fromkeys(StridedSlice.fields, 0)
+    for i, key in enumerate(slice_spec):
+        bit = 1 << i
+        first, last, step = 0, 0, 1
+        if isinstance(key, builtins.slice):
+            for bound in (key.start, key.stop):
+                if _is_given(bound):
+                    _check_index(bound)
+            if _is_given(key.start):
+                first = key.start
+            else:
+                masks["begin_mask"] |= bit
+            if _is_given(key.stop):
+                last = key.stop
+            else:
+                masks["end_mask"] |= bit
+            if key.step is not None:
+                _check_index(key.step)
+                step = key.step
+        elif key is Ellipsis:
+            masks["ellipsis_mask"] |= bit
+        elif key is None:
+            masks["new_axis_mask"] |= bit
+        else:
+            _check_index(key)
+            first, last = key, key + 1
+            masks["shrink_axis_mask"] |= bit
+        begin.append(first)
+        end.append(last)
+        strides.append(step)
+    return _packed_slice(tensor, begin, end, strides, masks, var)
+
+
+def _packed_slice(
+    tensor: Any,
+    begin: list[Any],
+    end: list[Any],
+    strides: list[Any],
+    masks: dict[str, int],
+    var: Any,
+) -> Tensor:
+    """The slice, after the vectors have become tensors of one type."""
+    with name_scope(None, "strided_slice", [tensor, *begin, *end, *strides]) as scope:
+        if not begin:
+            packed = [constant(np.zeros(0, np.int32))] * 3
+        else:
+            packed = [stack(begin), stack(end), stack(strides)]
+            if any(p.dtype.base_dtype is int64 for p in packed):
+                packed = [
+                    p if p.dtype.base_dtype is int64 else OPS["Cast"](DstT=int64)(p)
+                    for p in packed
+                ]
+        first, last, step = packed
+        options: dict[str, Any] = {**masks, "var": var, "name": scope}
+        return strided_slice(tensor, first, last, step, **options)
+
+
+Tensor.overload("__getitem__", slice_helper)

@@ -1,0 +1,487 @@
+"""Blocks of pixels moved between space and depth, or space and batch.
+
+Source: core/ops/array_ops.cc, python/ops/array_ops.py.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tfteach.framework import shape as shapes
+from tfteach.framework.constant_values import constant_value
+from tfteach.framework.convert import convert
+from tfteach.framework.dtypes import int32
+from tfteach.framework.errors import invalid_argument
+from tfteach.framework.export import export
+from tfteach.framework.input_conversion import check_choice
+from tfteach.framework.op import Op
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.scope import name_scope
+from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require
+from tfteach.ops.core.fill import zeros
+from tfteach.ops.core.identity_reshape import INDICES, either
+from tfteach.ops.core.stack_unstack import stack
+
+_FORMATS = ("NHWC", "NCHW", "NCHW_VECT_C")
+
+
+class _DepthOp(Op, abstract=True):
+    block_size: int
+    data_format: str = "NHWC"
+
+    minimum: ClassVar[dict[str, int]] = {"block_size": 2}
+
+    def validate(self) -> None:
+        check_choice(self.op_type, "data_format", self.data_format, _FORMATS)
+        if self.data_format == "NCHW_VECT_C":
+            raise NotImplementedError(
+                "data_format='NCHW_VECT_C' is for int8 on a GPU: use NHWC or NCHW."
+            )
+
+    @property
+    def is_channels_last(self) -> bool:
+        return self.data_format == "NHWC"
+
+    def last(self, shape: Any) -> Any:
+        """A shape (or order of axes) as batch, height, width, depth."""
+        n, a, b, c = shape
+        return (n, a, b, c) if self.is_channels_last else (n, b, c, a)
+
+    def native(self, shape: Any) -> Any:
+        """The other way round."""
+        n, h, w, c = shape
+        return (n, h, w, c) if self.is_channels_last else (n, c, h, w)
+
+
+class SpaceToDepth(_DepthOp):
+    """Blocks of pixels become channels.  Source: array_ops.cc, SpaceToDepth."""
+
+    signature = "input: T -> output: T"
+    block_size: int
+    data_format: str = "NHWC"
+    checks_only_ranks: ClassVar[bool] = True
+
+    def infer_shape(self, input: Shape) -> Shape:
+        n, h, w, c = self.last(shapes.with_rank(input, 4))
+        size = self.block_size
+        for length in (h, w):
+            if length is not None and length % size:
+                raise ValueError(
+                    f"Dimension size must be evenly divisible by {size} but is {length}"
+                )
+        return self.native((n, h and h // size, w and w // size, c and c * size * size))
+
+    def check_shapes(self, input: Any) -> None:
+        require(len(input) == 4, f"Input rank should be 4 instead of {len(input)}")
+
+    def compute(self, xp: Any, input: Any) -> Any:
+        images = input if self.is_channels_last else input.transpose(0, 2, 3, 1)
+        n, h, w, c = images.shape
+        size = self.block_size
+        if h % size or w % size:
+            raise invalid_argument(
+                f"Image width {w} and height {h} should be divisible by block_size: "
+                f"{size}"
+            )
+        blocks = images.reshape(n, h // size, size, w // size, size, c)
+        blocks = blocks.transpose(0, 1, 3, 2, 4, 5)
+        result = blocks.reshape(n, h // size, w // size, size * size * c)
+        return result if self.is_channels_last else result.transpose(0, 3, 1, 2)
+
+    aliases: ClassVar[bool] = True
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return [DepthToSpace(self.block_size, self.data_format)(grad)]
+
+
+class DepthToSpace(_DepthOp):
+    """Channels become blocks of pixels.  Source: array_ops.cc, DepthToSpace."""
+
+    signature = "input: T -> output: T"
+    block_size: int
+    data_format: str = "NHWC"
+    aliases: ClassVar[bool] = True
+    checks_only_ranks: ClassVar[bool] = True
+
+    def infer_shape(self, input: Shape) -> Shape:
+        n, h, w, c = self.last(shapes.with_rank(input, 4))
+        size = self.block_size
+        if c is not None and c % (size * size):
+            raise ValueError(
+                f"Dimension size must be evenly divisible by {size * size} but is {c}"
+            )
+        return self.native(
+            (n, h and h * size, w and w * size, c and c // (size * size))
+        )
+
+    def check_shapes(self, input: Any) -> None:
+        require(len(input) == 4, f"Input rank should be: 4 instead of: {len(input)}")
+
+    def compute(self, xp: Any, input: Any) -> Any:
+        images = input if self.is_channels_last else input.transpose(0, 2, 3, 1)
+        n, h, w, c = images.shape
+        size = self.block_size
+        if c % (size * size):
+            raise invalid_argument(
+                f"Input depth dimension {c} should be divisible by: {size * size}"
+            )
+        depth = c // (size * size)
+        blocks = images.reshape(n, h, w, size, size, depth).transpose(0, 1, 3, 2, 4, 5)
+        result = blocks.reshape(n, h * size, w * size, depth)
+        return result if self.is_channels_last else result.transpose(0, 3, 1, 2)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return [SpaceToDepth(self.block_size, self.data_format)(grad)]
+
+
+def _check_blocks(block_shape: Any, margins: Any) -> None:
+    if block_shape is not None and block_shape.ndim != 1:
+        raise ValueError("block_shape must have rank 1.")
+    if margins is not None:
+        shapes.merge(margins.shape, (None, 2))
+
+
+def _check_block_shapes(input: Any, blocks: Any, around: Any, name: str) -> None:
+    require(len(blocks) == 1, f"block_shape rank should be 1 instead of {len(blocks)}")
+    needed = blocks[0] + 1
+    words = f"input rank should be >= {needed} instead of {len(input)}"
+    require(len(input) >= needed, words)
+    words = f"{name} should have shape [{blocks[0]}, 2] instead of %s"
+    require(around == (blocks[0], 2), words, around)
+
+
+def _check_numbers(blocks: list[int], around: list[list[int]], name: str) -> None:
+    """Raise for block sizes below 1, and for paddings or crops below 0."""
+    product = math.prod(blocks)
+    if product <= 0 or min(blocks, default=1) < 1:
+        raise invalid_argument(
+            f"Product of block sizes must be positive, got {product}"
+        )
+    if any(n < 0 for pair in around for n in pair):
+        raise invalid_argument(f"{name} must be non-negative")
+
+
+class SpaceToBatchND(Op):
+    """Blocks of pixels become members of the batch.  Source: SpaceToBatchND."""
+
+    signature = "input: T, block_shape: Tblock_shape, paddings: Tpaddings -> output: T"
+    Tblock_shape = INDICES
+    Tblock_shape_default = int32
+    Tpaddings = INDICES
+    Tpaddings_default = int32
+    aliases: ClassVar[bool] = True
+    by_value: ClassVar[tuple[str, ...]] = ("block_shape", "paddings")
+    host_inputs: ClassVar[tuple[str, ...]] = ("block_shape", "paddings")
+
+    def infer_shape(self, input: Shape, block_shape: Any, paddings: Any) -> Shape:
+        _check_blocks(block_shape, paddings)
+        if input is None or block_shape is None:
+            return None if input is None else (None,) * len(input)
+        result = list(input)
+        result[0] = input[0] and input[0] * int(np.prod(block_shape))
+        for i, size in enumerate(block_shape.tolist()):
+            n = input[i + 1]
+            if n is None or paddings is None:
+                result[i + 1] = None
+                continue
+            whole = n + int(paddings[i].sum())
+            if whole % size:
+                raise ValueError(
+                    f"Dimension size must be evenly divisible by {size} but is {whole}"
+                )
+            result[i + 1] = whole // size
+        return tuple(result)
+
+    def check_shapes(self, input: Any, block_shape: Any, paddings: Any) -> None:
+        _check_block_shapes(input, block_shape, paddings, "paddings")
+
+    def compute(self, xp: Any, input: Any, block_shape: Any, paddings: Any) -> Any:
+        sizes = block_shape.tolist()
+        count = len(sizes)
+        _check_numbers(sizes, paddings.tolist(), "Paddings")
+        pads = [(0, 0), *map(tuple, paddings.tolist())]
+        pads += [(0, 0)] * (input.ndim - len(pads))
+        padded = xp.pad(input, pads)
+        for i, size in enumerate(sizes):
+            if padded.shape[i + 1] % size:
+                raise invalid_argument(
+                    f"padded_shape[{i}]={padded.shape[i + 1]} is not divisible by "
+                    f"block_shape[{i}]={size}"
+                )
+        split = [padded.shape[0]]
+        for i, size in enumerate(sizes):
+            split += [padded.shape[i + 1] // size, size]
+        rest = padded.shape[count + 1 :]
+        inner = [2 * i + 2 for i in range(count)]
+        outer = [2 * i + 1 for i in range(count)]
+        tail = range(2 * count + 1, 2 * count + 1 + len(rest))
+        blocks = padded.reshape(*split, *rest).transpose(*inner, 0, *outer, *tail)
+        batch = padded.shape[0] * int(np.prod(sizes, dtype=int))
+        return blocks.reshape(batch, *(split[i] for i in outer), *rest)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return [BatchToSpaceND()(grad, op.inputs[1], op.inputs[2]), None, None]
+
+
+class BatchToSpaceND(Op):
+    """Members of the batch become blocks of pixels.  Source: BatchToSpaceND."""
+
+    signature = "input: T, block_shape: Tblock_shape, crops: Tcrops -> output: T"
+    Tblock_shape = INDICES
+    Tblock_shape_default = int32
+    Tcrops = INDICES
+    Tcrops_default = int32
+    aliases: ClassVar[bool] = True
+    by_value: ClassVar[tuple[str, ...]] = ("block_shape", "crops")
+    host_inputs: ClassVar[tuple[str, ...]] = ("block_shape", "crops")
+
+    def infer_shape(self, input: Shape, block_shape: Any, crops: Any) -> Shape:
+        _check_blocks(block_shape, crops)
+        if input is None or block_shape is None:
+            return None if input is None else (None,) * len(input)
+        result = list(input)
+        product = int(np.prod(block_shape))
+        if input[0] is not None and input[0] % product:
+            raise ValueError(
+                f"Dimension size must be evenly divisible by {product} but is "
+                f"{input[0]}"
+            )
+        result[0] = input[0] and input[0] // product
+        for i, size in enumerate(block_shape.tolist()):
+            n = input[i + 1]
+            known = n is not None and crops is not None
+            result[i + 1] = n * size - int(crops[i].sum()) if known else None
+        return tuple(result)
+
+    def check_shapes(self, input: Any, block_shape: Any, crops: Any) -> None:
+        _check_block_shapes(input, block_shape, crops, "crops")
+
+    def compute(self, xp: Any, input: Any, block_shape: Any, crops: Any) -> Any:
+        sizes = block_shape.tolist()
+        _check_numbers(sizes, crops.tolist(), "Crops")
+        count, product = len(sizes), math.prod(sizes)
+        if input.shape[0] % product:
+            raise invalid_argument(
+                f"Input batch dimension ({input.shape[0]}) is not divisible by product "
+                f"of block sizes ({product})"
+            )
+        batch = input.shape[0] // product
+        space, rest = input.shape[1 : count + 1], input.shape[count + 1 :]
+        order = [count]
+        for i in range(count):
+            order += [count + 1 + i, i]
+        order += range(2 * count + 1, 2 * count + 1 + len(rest))
+        blocks = input.reshape(*sizes, batch, *space, *rest).transpose(order)
+        whole = [n * size for n, size in zip(space, sizes, strict=True)]
+        pixels = blocks.reshape(batch, *whole, *rest)
+        cut = [slice(None)]
+        for i, (before, after) in enumerate(crops.tolist()):
+            n = whole[i]
+            if before + after > n:
+                raise invalid_argument(
+                    f"cropped_shape[{i}]={n - before - after} must be non-negative"
+                )
+            cut.append(slice(before, n - after))
+        return pixels[tuple(cut)]
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return [SpaceToBatchND()(grad, op.inputs[1], op.inputs[2]), None, None]
+
+
+# ---- public functions
+
+
+@export("space_to_depth", "nn.space_to_depth")
+def space_to_depth(
+    input: Any, block_size: int, name: str | None = None, data_format: str = "NHWC"
+) -> Tensor:
+    """Blocks of pixels become channels: smaller images with more of them.
+
+    Args:
+      input: Tensor [batch, height, width, depth] (or NCHW).
+      block_size: the blocks' height and width, at least 2.
+      name: the op's name.
+      data_format: "NHWC" or "NCHW".
+
+    Returns:
+      A Tensor [batch, height / block_size, width / block_size, depth * block_size^2].
+
+    Raises:
+      ValueError: a size is no multiple of `block_size`.
+
+    Source: SpaceToDepth in core/ops/array_ops.cc.
+    """
+    return SpaceToDepth(block_size, data_format)(input, name=name)
+
+
+@export("depth_to_space", "nn.depth_to_space")
+def depth_to_space(
+    input: Any, block_size: int, name: str | None = None, data_format: str = "NHWC"
+) -> Tensor:
+    """Channels become blocks of pixels: larger images with fewer of them.
+
+    Args:
+      input: Tensor [batch, height, width, depth] (or NCHW).
+      block_size: the blocks' height and width, at least 2.
+      name: the op's name.
+      data_format: "NHWC" or "NCHW".
+
+    Returns:
+      A Tensor [batch, height * block_size, width * block_size, depth / block_size^2].
+
+    Raises:
+      ValueError: the depth is no multiple of block_size^2.
+
+    Source: DepthToSpace in core/ops/array_ops.cc.
+    """
+    return DepthToSpace(block_size, data_format)(input, name=name)
+
+
+@export("space_to_batch_nd", "manip.space_to_batch_nd")
+def space_to_batch_nd(
+    input: Any, block_shape: Any, paddings: Any, name: str | None = None
+) -> Tensor:
+    """Pixels at the same place in their blocks become one member of the batch.
+
+    Args:
+      input: Tensor [batch, space..., ...].
+      block_shape: int Tensor [m], the blocks' sizes.
+      paddings: int Tensor [m, 2], zeros put around the space first.
+      name: the op's name.
+
+    Returns:
+      A Tensor with a batch larger by the product of `block_shape`.
+
+    Source: SpaceToBatchND in core/ops/array_ops.cc.
+    """
+    return SpaceToBatchND()(input, block_shape, paddings, name=name)
+
+
+@export("batch_to_space_nd", "manip.batch_to_space_nd")
+def batch_to_space_nd(
+    input: Any, block_shape: Any, crops: Any, name: str | None = None
+) -> Tensor:
+    """Members of the batch become blocks of pixels; undoes `space_to_batch_nd`.
+
+    Args:
+      input: Tensor [batch, space..., ...].
+      block_shape: int Tensor [m], the blocks' sizes.
+      crops: int Tensor [m, 2], how much is cut off around the space at the end.
+      name: the op's name.
+
+    Returns:
+      A Tensor with a batch smaller by the product of `block_shape`.
+
+    Source: BatchToSpaceND in core/ops/array_ops.cc.
+    """
+    return BatchToSpaceND()(input, block_shape, crops, name=name)
+
+
+@export("space_to_batch", "nn.space_to_batch")
+def space_to_batch(
+    input: Any,
+    paddings: Any,
+    block_size: Any = None,
+    name: str | None = None,
+    block_shape: Any = None,
+) -> Tensor:
+    """`space_to_batch_nd` with square blocks, for images.
+
+    Args:
+      input: Tensor [batch, height, width, depth].
+      paddings: int Tensor [2, 2].
+      block_size: the blocks' height and width.
+      name: the op's name.
+      block_shape: other name of `block_size`.
+
+    Returns:
+      A Tensor of rank 4.
+
+    Source: python/ops/array_ops.py.
+    """
+    size = either("block_shape", block_shape, "block_size", block_size)
+    sizes = np.array([size, size], dtype=np.int64)
+    result = space_to_batch_nd(input, sizes, paddings, name)
+    result.set_shape(shapes.with_rank(result.static_shape, 4))
+    return result
+
+
+@export("batch_to_space")
+def batch_to_space(
+    input: Any,
+    crops: Any,
+    block_size: Any,
+    name: str | None = None,
+    block_shape: Any = None,
+) -> Tensor:
+    """`batch_to_space_nd` with square blocks, for images.
+
+    Args:
+      input: Tensor [batch, height, width, depth].
+      crops: int Tensor [2, 2].
+      block_size: the blocks' height and width.
+      name: the op's name.
+      block_shape: other name of `block_size`.
+
+    Returns:
+      A Tensor of rank 4.
+
+    Source: python/ops/array_ops.py.
+    """
+    size = either("block_shape", block_shape, "block_size", block_size)
+    sizes = np.array([size, size], dtype=np.int64)
+    result = batch_to_space_nd(input, sizes, crops, name)
+    result.set_shape(shapes.with_rank(result.static_shape, 4))
+    return result
+
+
+@export("required_space_to_batch_paddings")
+def required_space_to_batch_paddings(
+    input_shape: Any,
+    block_shape: Any,
+    base_paddings: Any = None,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor]:
+    """The paddings that make sizes multiples of block sizes, and the crops for after.
+
+    Args:
+      input_shape: int32 Tensor [n].
+      block_shape: int32 Tensor [n].
+      base_paddings: int32 Tensor [n, 2], the least that is padded; zeros if None.
+      name: the name of the scope.
+
+    Returns:
+      (paddings, crops), int32 Tensors [n, 2].
+
+    Source: python/ops/array_ops.py.
+    """
+    values = [input_shape, block_shape]
+    with name_scope(name, "required_space_to_batch_paddings", values):
+        sizes: Any = convert(input_shape, int32, "input_shape")
+        blocks: Any = convert(block_shape, int32, "block_shape")
+        (count,) = shapes.with_rank(blocks.static_shape, 1)
+        if count is None:
+            raise ValueError("block_shape must have a known length")
+        if not count:
+            return zeros([0, 2], int32), zeros([0, 2], int32)
+        sizes.shape.assert_is_compatible_with([count])
+        base: Any = (
+            zeros([count, 2], int32)
+            if base_paddings is None
+            else (convert(base_paddings, int32, "base_paddings"))
+        )
+        base.shape.assert_is_compatible_with([count, 2])
+        known = [constant_value(t) for t in (sizes, blocks, base)]
+        if all(value is not None for value in known):
+            sizes, blocks, base = known
+        start, end = base[:, 0], base[:, 1]
+        whole = sizes + start + end
+        extra = (blocks - whole % blocks) % blocks
+        end = end + extra
+        paddings = stack([[start[i], end[i]] for i in range(count)], name="paddings")
+        crops = stack([[0, extra[i]] for i in range(count)], name="crops")
+        return paddings, crops

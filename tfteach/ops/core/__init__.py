@@ -1,0 +1,1 @@
+"""Ops that all others build on: constants, shapes, stacking, control flow."""

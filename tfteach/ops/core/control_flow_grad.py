@@ -1,0 +1,183 @@
+"""How gradients pass a cond: through a Switch where values merged, and back; and how
+they pass a loop: the gradient's loop enters where the loop left, and leaves where it
+entered.
+
+Source: python/ops/control_flow_grad.py, control_flow_ops.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfteach.framework import dtypes
+from tfteach.framework.control_flow_context import output_context
+from tfteach.framework.convert import convert
+from tfteach.framework.graph import get_default_graph
+from tfteach.framework.indexed_slices import IndexedSlices
+from tfteach.framework.op import OPS
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.scope import colocate_with, name_scope
+from tfteach.ops.core.broadcast_gradients import upward
+
+
+def merge_gradient(op: Operation, grad: Any) -> list[Any]:
+    """The gradient of a Merge: alive only at the input that was."""
+    context: Any = output_context(op.inputs[0].op)
+    if context is not None and context.is_while:
+        return list(switch_colocated(grad, _loop().pivot))
+    if context is not None and context.is_cond:
+        loop = _loop()
+        pred = context.pred
+        if loop is not None and loop.grad_state is not None:
+            # A cond in a loop: which branch was taken differs from turn to turn.
+            pred = loop.grad_state.real_predicate(pred)
+        return list(switch_colocated(grad, pred, "cond_grad"))
+    is_input = [upward("equal")(op.outputs[1], i) for i in range(len(op.inputs))]
+    return [switch_colocated(grad, chosen)[1] for chosen in is_input]
+
+
+def _loop() -> Any:
+    """The loop that is being built, or None."""
+    context = get_default_graph().control_flow_context
+    return None if context is None else context.while_context
+
+
+def switch_gradient(op: Operation, grads: tuple[Any, ...]) -> list[Any]:
+    """The gradient of a Switch: that of the output which was alive.
+
+    A loop's Switch is visited twice.  The first visit, with the gradient of what left
+    the loop, makes the Merge that begins the gradient's loop; the second, with that of
+    the next turn, closes it.
+    """
+    context = op.control_flow_context
+    if context is not None and context.is_while:
+        switches = _loop().grad_state.switches
+        merged = switches.get(op)
+        if merged is not None:
+            if grads[1] is not None:
+                _close(merged, grads[1])
+        elif grads[0] is not None:
+            switches[op] = _merged([grads[0], grads[0]], "b_switch")
+            return [switches[op], None]
+        return [None, None]
+    if context is None or not context.is_cond:
+        false = _pair(grads[0], op.inputs[1])[0]
+        true = _pair(grads[1], op.inputs[1])[1]
+        return [_merged([false, true], "Merge"), None]
+    if grads[1 - context.branch] is None:
+        return [None, None]
+    return [_merged(list(grads), "cond_grad"), None]
+
+
+def _close(merged: Any, grad: Any) -> None:
+    """Lead the gradient of a turn's beginning to the turn before."""
+    after = OPS["NextIteration"]()
+    if not isinstance(merged, IndexedSlices):
+        merged.op._update_input(1, after(convert(grad)))
+        return
+    slices = _as_slices(grad)
+    for part in ("values", "indices", "dense_shape"):
+        start = getattr(merged, part)
+        if start is not None:
+            start.op._update_input(1, after(getattr(slices, part)))
+
+
+def exit_gradient(op: Operation, grad: Any) -> Any:
+    """The gradient of an Exit: it enters the gradient's loop."""
+    loop = _loop()
+    if not loop.back_prop:
+        return None
+    if op.control_flow_context.grad_state is not None:
+        raise TypeError("Second-order gradient for while loops not supported.")
+    slices = isinstance(grad, IndexedSlices)
+    parts = [grad.values, grad.indices, grad.dense_shape] if slices else [grad]
+    loop.values.update(part for part in parts if part is not None)
+    with loop:
+        entered = OPS["Enter"](loop.name, False, loop.parallel_iterations)
+
+        def carry(part: Tensor | None, name: str | None) -> Tensor | None:
+            if part is None:
+                return None
+            inside: Tensor = entered(part, name=name)
+            inside.set_shape(part.shape)
+            return inside
+
+        if slices:
+            result: Any = IndexedSlices(*[carry(part, None) for part in parts])
+        else:
+            result = carry(grad, "b_exit")
+    loop.loop_enters.append(result)
+    return result
+
+
+def enter_gradient(op: Operation, grad: Any) -> Any:
+    """The gradient of an Enter: it leaves the gradient's loop.
+
+    What a loop does not change has the sum over all turns.
+    """
+    loop = _loop()
+    if loop is None or not loop.back_prop or loop.grad_state is None:
+        return grad
+    if op.get_attr("is_constant"):
+        return loop.grad_state.sum_over_turns(op, grad)
+    leave = OPS["Exit"]()
+    if isinstance(grad, IndexedSlices):
+        shape = None if grad.dense_shape is None else leave(grad.dense_shape)
+        result: Any = IndexedSlices(leave(grad.values), leave(grad.indices), shape)
+    else:
+        result = leave(grad)
+    loop.loop_exits.append(result)
+    loop.exit_result([result])
+    return result
+
+
+def switch_colocated(data: Any, pred: Tensor, name: str = "Switch") -> tuple[Any, Any]:
+    """`data` through a Switch that sits where `data` is."""
+    with colocate_with(data, ignore_existing=True):
+        return _pair(data, pred, name)
+
+
+def _pair(data: Any, pred: Tensor, name: str = "Switch") -> tuple[Any, Any]:
+    """`data` for the case that `pred` is false, and for the case that it is true."""
+    switch = OPS["Switch"]()
+    if not isinstance(data, IndexedSlices):
+        false, true = switch(data, pred, name=name)
+        return false, true
+    with name_scope(name):
+        shape = data.dense_shape
+        parts = [data.values, data.indices, *([] if shape is None else [shape])]
+        pairs = [switch(part, pred) for part in parts]
+        return tuple(IndexedSlices(*[p[i] for p in pairs]) for i in (0, 1))  # type: ignore[return-value]
+
+
+def _merged(grads: list[Any], name: str) -> Any:
+    """The gradient that is alive."""
+    merge = OPS["Merge"]()
+    if not any(isinstance(g, IndexedSlices) for g in grads):
+        return merge(grads, name=name)[0]
+    with name_scope(name):
+        slices = _same_indices([_as_slices(g) for g in grads])
+        values = merge([s.values for s in slices])[0]
+        indices = merge([s.indices for s in slices])[0]
+        shapes = [s.dense_shape for s in slices]
+        if any(shape is None for shape in shapes):
+            return IndexedSlices(values, indices)
+        return IndexedSlices(values, indices, merge(shapes)[0])
+
+
+def _as_slices(grad: Any) -> IndexedSlices:
+    if isinstance(grad, IndexedSlices):
+        return grad
+    sizes = OPS["Shape"](dtypes.int32)(grad, name="Shape")
+    rows = upward("range")(0, sizes[0])
+    return IndexedSlices(grad, rows, sizes)
+
+
+def _same_indices(slices: list[IndexedSlices]) -> list[IndexedSlices]:
+    if len({s.indices.dtype.base_dtype for s in slices}) == 1:
+        return slices
+    cast = upward("cast")
+    return [
+        IndexedSlices(s.values, cast(s.indices, dtypes.int64), s.dense_shape)
+        for s in slices
+    ]

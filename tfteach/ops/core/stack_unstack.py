@@ -1,0 +1,270 @@
+"""Arrays of one shape into one with a new axis, and back; lists that hold tensors.
+
+Source: core/ops/array_ops.cc, python/ops/array_ops.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tfteach.framework import shape as shapes
+from tfteach.framework.convert import convert, register_tensor_conversion_function
+from tfteach.framework.dtypes import DType
+from tfteach.framework.errors import invalid_argument
+from tfteach.framework.export import export
+from tfteach.framework.op import OPS, Op
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.scope import name_scope
+from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require
+from tfteach.ops.core.constant import constant
+
+
+def brackets(array: Any) -> str:
+    """An array's shape as TF's kernels write it: "[2,3]"."""
+    return "[" + ",".join(map(str, array.shape)) + "]"
+
+
+def merge_all(parts: list[Shape]) -> Shape:
+    """What shapes that must be equal tell together.
+
+    Raises:
+      ValueError: two of them contradict each other.
+    """
+    merged: Shape = None
+    for i, part in enumerate(reversed(parts)):
+        try:
+            merged = shapes.merge(part, merged)
+        except ValueError:
+            refuse_merge(part, merged, len(parts) - 1 - i)
+    return merged
+
+
+def refuse_merge(a: Shape, b: Shape, position: int) -> None:
+    assert a is not None and b is not None
+    text_a, text_b = shapes.text(a), shapes.text(b)
+    end = f"\n\tFrom merging shape {position} with other shapes."
+    if len(a) != len(b):
+        raise ValueError(
+            f"Shapes must be equal rank, but are {len(a)} and {len(b)}{end}"
+        )
+    for i, (m, n) in enumerate(zip(a, b, strict=True)):
+        if m is not None and n is not None and m != n:
+            raise ValueError(
+                f"Dimension {i} in both shapes must be equal, but are {m} and {n}. "
+                f"Shapes are {text_a} and {text_b}.{end}"
+            )
+
+
+class Pack(Op):
+    """Arrays of one shape, stacked along a new axis.  Source: array_ops.cc, Pack."""
+
+    signature = "values: N*T -> output: T"
+    axis: int = 0
+
+    def infer_shape(self, values: list[Shape]) -> Shape:
+        part = merge_all(values)
+        if part is None:
+            return None
+        rank = len(part) + 1
+        if not -rank <= self.axis < rank:
+            raise ValueError(f"Invalid axis: {self.axis}; must be in [{-rank},{rank})")
+        axis = self.axis % rank
+        return (*part[:axis], len(values), *part[axis:])
+
+    def compute(self, xp: Any, *values: Any) -> Any:
+        first = values[0]
+        for i, value in enumerate(values):
+            if value.shape != first.shape:
+                raise invalid_argument(
+                    f"Shapes of all inputs must match: values[0].shape = "
+                    f"{brackets(first)} != values[{i}].shape = {brackets(value)}"
+                )
+        rank = first.ndim + 1
+        if self.axis and not -rank <= self.axis < rank:
+            raise invalid_argument(f"axis = {self.axis} not in [{-rank}, {rank})")
+        if not first.shape and not first.dtype.hasobject:
+            # Sizes and indices, mostly: this is quicker than stack.
+            return np.array(values, first.dtype) if xp is np else xp.stack(values)
+        return xp.stack(values, self.axis)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return unstack(grad, len(op.inputs), self.axis)
+
+
+class Unpack(Op):
+    """The slices along one axis.  Source: core/ops/array_ops.cc, Unpack."""
+
+    signature = "value: T -> output: num*T"
+    num: int
+    axis: int = 0
+    aliases: ClassVar[bool] = True
+    minimum: ClassVar[dict[str, int]] = {"num": 0}
+    checks_only_ranks: ClassVar[bool] = True
+
+    def infer_shape(self, value: Shape) -> list[Shape]:
+        if value is None:
+            return [None] * self.num
+        rank = len(value)
+        if not -rank <= self.axis < rank:
+            raise ValueError(f"Invalid axis: {self.axis}; must be in [{-rank},{rank})")
+        axis = self.axis % rank
+        if value[axis] not in (None, self.num):
+            raise ValueError(f"Dimension must be {self.num} but is {value[axis]}")
+        return [value[:axis] + value[axis + 1 :]] * self.num
+
+    def check_shapes(self, value: Any) -> None:
+        rank, axis = len(value), self.axis
+        require(-rank <= axis < rank, f"axis = {axis} not in [{-rank}, {rank})")
+
+    def compute(self, xp: Any, value: Any) -> Any:
+        if value.shape[self.axis] != self.num:
+            raise invalid_argument(
+                f"Input shape axis {self.axis} must equal {self.num}, got shape "
+                f"{brackets(value)}"
+            )
+        return tuple(xp.moveaxis(value, self.axis, 0))
+
+    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
+        return [stack(list(grads), axis=self.axis)]
+
+
+# ---- public functions
+
+
+@export("stack")
+def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
+    """Tensors of one shape and type, stacked along a new axis.
+
+    Args:
+      values: a list of Tensors of one shape.
+      axis: where the new dimension comes, from -(rank + 1) to rank.
+      name: the op's name.
+
+    Returns:
+      A Tensor with one dimension more than each value.
+
+    Raises:
+      ValueError: `axis` is out of range, or the shapes differ.
+
+    Example:
+      >>> tf.stack([[1, 2], [3, 4]], axis=1)  # [[1, 3], [2, 4]]
+
+    Source: Pack in core/ops/array_ops.cc.
+    """
+    if axis == 0:
+        try:
+            return convert(values, name=name)
+        except (TypeError, ValueError):
+            pass  # Pack says it with the op's name
+    part = convert(values[0], name=name).static_shape
+    if part is not None:
+        rank = len(part) + 1
+        if not -rank <= axis < rank:
+            raise ValueError(f"axis = {axis} not in [{-rank}, {rank})")
+    return Pack(axis)(values, name=name)
+
+
+@export("unstack")
+def unstack(
+    value: Any, num: int | None = None, axis: int = 0, name: str = "unstack"
+) -> list[Tensor]:
+    """The slices of a tensor along one axis.
+
+    Args:
+      value: a Tensor of rank at least 1.
+      num: how many slices there are; taken from the static shape if None.
+      axis: the axis that goes away.
+      name: the op's name.
+
+    Returns:
+      A list of Tensors with one dimension less.
+
+    Raises:
+      ValueError: `axis` is out of range, or `num` is neither given nor known.
+
+    Source: Unpack in core/ops/array_ops.cc.
+    """
+    if num is None:
+        value = convert(value)
+        known = value.static_shape
+        if known is not None:
+            rank = len(known)
+            if not -rank <= axis < rank:
+                raise ValueError(f"axis = {axis} not in [{-rank}, {rank})")
+            num = known[axis]
+        if num is None:
+            raise ValueError(f"Cannot infer num from shape {value.shape}")
+    return Unpack(num, axis)(value, name=name)
+
+
+# ---- lists that hold tensors
+
+
+def _is_tensor(value: Any) -> bool:
+    return isinstance(value, Tensor) or getattr(value, "_is_dense_tensor_like", False)
+
+
+def _first_dtype(values: Any) -> DType | None:
+    for value in values:
+        if _is_tensor(value):
+            return value.dtype.base_dtype
+        if isinstance(value, list | tuple):
+            found = _first_dtype(value)
+            if found is not None:
+                return found
+    return None
+
+
+def _cast_all(values: Any, dtype: DType) -> list[Any]:
+    cast: list[Any] = []
+    for value in values:
+        if isinstance(value, list | tuple):
+            cast.append(_cast_all(value, dtype))
+        elif _is_tensor(value) and value.dtype.base_dtype is not dtype:
+            cast.append(OPS["Cast"](DstT=dtype)(value))
+        else:
+            cast.append(value)
+    return cast
+
+
+def _pack_nested(values: Any, dtype: DType, name: str) -> Any:
+    """The list as a tensor if there is one in it, at any depth; else as it is."""
+    must_pack = False
+    parts: list[Any] = []
+    with name_scope(name) as scope:
+        for i, value in enumerate(values):
+            if isinstance(value, list | tuple):
+                value = _pack_nested(value, dtype, str(i))
+            elif _is_tensor(value) and value.dtype.base_dtype is not dtype:
+                raise TypeError(
+                    f"Cannot convert a list containing a tensor of dtype "
+                    f"{value.dtype} to {dtype} (Tensor is: {value!r})"
+                )
+            must_pack = must_pack or _is_tensor(value)
+            parts.append(value)
+        if not must_pack:
+            return parts
+        tensors = [
+            part if _is_tensor(part) else constant(part, dtype, name=str(i))
+            for i, part in enumerate(parts)
+        ]
+        return Pack()(tensors, name=scope)
+
+
+def _convert_list(
+    value: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False
+) -> Any:
+    if as_ref:
+        return NotImplemented
+    found = _first_dtype(value)
+    if found is None:
+        return NotImplemented
+    if dtype is not None and dtype.base_dtype is not found:
+        value, found = _cast_all(value, dtype.base_dtype), dtype.base_dtype
+    return _pack_nested(value, found, name or "packed")
+
+
+register_tensor_conversion_function((list, tuple), _convert_list, 99)

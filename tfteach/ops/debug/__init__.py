@@ -1,0 +1,1 @@
+"""Print, Assert, CheckNumerics, summaries and Python functions in a graph."""

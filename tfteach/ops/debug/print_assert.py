@@ -1,0 +1,493 @@
+"""Ops that show or check values in a run: Print, PrintV2, Assert, CheckNumerics.
+
+Source: core/ops/logging_ops.cc, string_ops.cc, array_ops.cc (CheckNumerics);
+core/framework/tensor.cc (how values are written).
+"""
+
+from __future__ import annotations
+
+import logging
+import pprint
+import random
+import sys
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tfteach.framework import dtypes, nest
+from tfteach.framework import shape as shapes
+from tfteach.framework.convert import convert
+from tfteach.framework.dtypes import dtypes_of
+from tfteach.framework.errors import invalid_argument
+from tfteach.framework.export import export
+from tfteach.framework.graph import get_default_graph
+from tfteach.framework.logger import get_logger
+from tfteach.framework.op import Op, StatefulOp
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.scope import name_scope
+from tfteach.framework.shape import Shape
+from tfteach.ops.core.control_flow_ops import is_tensor, with_dependencies
+
+# ---- values as text
+
+
+def element_text(value: Any, quote: bool = False) -> str:
+    """One element as TF writes it: floats as short as they stay exact."""
+    if isinstance(value, bytes):
+        text = value.decode("utf-8", "replace")
+        return f'"{text}"' if quote else text
+    if isinstance(value, bool | np.bool_):
+        return str(int(value))
+    if isinstance(value, np.complexfloating):
+        return "?"
+    if isinstance(value, np.floating) or value.dtype.kind in "fV":
+        if value.dtype != np.float64:
+            value = np.float32(value)
+        short, exact = (15, 17) if value.dtype == np.float64 else (6, 9)
+        text = f"{float(value):.{short}g}"
+        return (
+            text
+            if type(value)(text) == value or value != value
+            else (f"{float(value):.{exact}g}")
+        )
+    return str(value)
+
+
+# What TF's summaries write instead of a byte of a string, as C does.
+_ESCAPES = {9: r"\t", 10: r"\n", 13: r"\r", 34: r"\"", 39: r"\'", 92: r"\\"}
+
+
+def _flat_text(value: Any) -> str:
+    """One element in a row of them: strings with their bytes escaped."""
+    if not isinstance(value, bytes):
+        return element_text(value)
+    return "".join(
+        _ESCAPES.get(byte) or (chr(byte) if 32 <= byte < 127 else f"\\{byte:03o}")
+        for byte in value
+    )
+
+
+def summarize_flat(array: Any, count: int) -> str:
+    """The first `count` elements (all if negative), as Print and Assert show them."""
+    array = np.asarray(array)
+    limit = array.size if count < 0 else min(count, array.size)
+    parts: list[str] = []
+    done = _first_elements(array, limit, 0, parts)
+    return "".join(parts) + ("..." if done < array.size else "")
+
+
+def _first_elements(array: Any, limit: int, done: int, parts: list[str]) -> int:
+    """Write elements until `limit` of the whole are written; returns how many are."""
+    if array.ndim == 0:
+        if done < limit:
+            parts.append(_flat_text(array[()]))
+            done += 1
+        return done
+    for i, item in enumerate(array):
+        if done >= limit:
+            if array.ndim == 1 and parts and parts[0] == "[":
+                parts.append("...")
+            break
+        if array.ndim == 1:
+            parts.append((" " if i else "") + _flat_text(item))
+            done += 1
+        else:
+            parts.append("[")
+            done = _first_elements(item, limit, done, parts)
+            parts.append("]")
+    return done
+
+
+def summarize_nested(array: Any, edge: int, depth: int = 0, rank: int = -1) -> str:
+    """The array in brackets, with the first and last `edge` items of each dimension."""
+    array = np.asarray(array)
+    if array.ndim == 0:
+        return element_text(array[()], quote=True)
+    rank = array.ndim if rank < 0 else rank
+    gap = " " if array.ndim == 1 else "\n" * (rank - depth - 1) + " " * (depth + 1)
+    if edge < 0 or len(array) <= 2 * edge:
+        rows = list(array)
+        texts = [summarize_nested(row, edge, depth + 1, rank) for row in rows]
+    else:
+        head, tail = list(array[:edge]), list(array[len(array) - edge :])
+        texts = [summarize_nested(row, edge, depth + 1, rank) for row in head]
+        texts.append("...")
+        texts += [summarize_nested(row, edge, depth + 1, rank) for row in tail]
+    return f"[{gap.join(texts)}]"
+
+
+# ---- the ops
+
+
+class Assert(StatefulOp):
+    """Fail the run unless `condition` is true.  Source: logging_ops.cc, Assert."""
+
+    signature = "condition: bool, data: *T ->"
+    minimum: ClassVar[dict[str, int]] = {"T": 1}
+    summarize: int = 3
+    on_gpu: ClassVar[bool] = False
+
+    def infer_shape(self, condition: Shape, data: list[Shape]) -> list[Shape]:
+        return []
+
+    def compute(self, ctx: Any, condition: Any, *data: Any) -> tuple[()]:
+        if np.ndim(condition):
+            raise invalid_argument(
+                f"In[0] should be a scalar: [{','.join(map(str, np.shape(condition)))}]"
+            )
+        if not condition:
+            shown = " ".join(f"[{summarize_flat(d, self.summarize)}]" for d in data)
+            raise invalid_argument(f"assertion failed: {shown}")
+        return ()
+
+    def gradient(self, op: Operation) -> list[Any]:
+        return [None] * len(op.inputs)
+
+
+class Print(StatefulOp):
+    """`input`, showing `data` on its way.  Source: logging_ops.cc, Print."""
+
+    signature = "input: T, data: *U -> output: T"
+    message: str = ""
+    first_n: int = -1
+    summarize: int = 3
+    aliases: ClassVar[bool] = True
+    on_gpu: ClassVar[bool] = False
+
+    def infer_shape(self, input: Shape, data: list[Shape]) -> Shape:
+        return input
+
+    def compute(self, ctx: Any, input: Any, *data: Any) -> Any:
+        count = ctx.once(lambda: [0])
+        if self.first_n < 0 or count[0] < self.first_n:
+            count[0] += 1
+            shown = "".join(f"[{summarize_flat(d, self.summarize)}]" for d in data)
+            print(self.message + shown, file=sys.stderr, flush=True)
+        return input
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return [grad] + [None] * (len(op.inputs) - 1)
+
+
+class StringFormat(Op):
+    """`template` with a tensor's text for each placeholder.
+
+    Source: core/ops/string_ops.cc, StringFormat.
+    """
+
+    signature = "inputs: *T -> output: string"
+    template: str = "%s"
+    placeholder: str = "%s"
+    summarize: int = 3
+    on_gpu: ClassVar[bool] = False
+
+    def infer_shape(self, inputs: list[Shape]) -> Shape:
+        return ()
+
+    def compute(self, xp: Any, *inputs: Any) -> Any:
+        pieces = self.template.split(self.placeholder)
+        texts = [summarize_nested(i, self.summarize) for i in inputs]
+        found = pieces[0]
+        for text, piece in zip(texts, pieces[1:], strict=True):
+            found += text + piece
+        result = np.empty((), object)
+        result[()] = found.encode()
+        return result
+
+
+class PrintV2(StatefulOp):
+    """Write a string to a stream.  Source: logging_ops.cc, PrintV2."""
+
+    signature = "input: string ->"
+    output_stream: str = "stderr"
+    end: str = "\n"
+    on_gpu: ClassVar[bool] = False
+
+    def validate(self) -> None:
+        stream = self.output_stream
+        if not stream.startswith("file://") and stream not in _STREAMS:
+            raise ValueError(
+                f"Unknown output stream: {stream}: expected one of {_STREAMS} or "
+                "file://path"
+            )
+
+    def infer_shape(self, input: Shape) -> list[Shape]:
+        shapes.merge(input, ())
+        return []
+
+    def compute(self, ctx: Any, input: Any) -> tuple[()]:
+        value: Any = np.asarray(input, object)[()]
+        text = value.decode("utf-8", "replace") + self.end
+        stream = self.output_stream
+        if stream.startswith("file://"):
+            with open(stream.removeprefix("file://"), "a", encoding="utf-8") as file:
+                file.write(text)
+        elif stream.startswith("log("):
+            level = {"info": logging.INFO, "warning": logging.WARNING}.get(
+                stream[4:-1], logging.ERROR
+            )
+            get_logger().log(level, text)
+        else:
+            # Looked up now: a notebook replaces sys.stdout for each cell.
+            out = sys.stdout if stream == "stdout" else sys.stderr
+            out.write(text)
+            out.flush()
+        return ()
+
+
+_STREAMS = ("stdout", "stderr", "log(info)", "log(warning)", "log(error)")
+
+
+class CheckNumerics(StatefulOp):
+    """`tensor`, if it holds no NaN and no infinity.  Source: array_ops.cc."""
+
+    signature = "tensor: T -> output: T"
+    T = dtypes_of("bfloat16 float16 float32 float64")
+    message: str
+    aliases: ClassVar[bool] = True
+
+    def infer_shape(self, tensor: Shape) -> Shape:
+        return tensor
+
+    def compute(self, ctx: Any, tensor: Any) -> Any:
+        xp = ctx.xp
+        if not bool(xp.all(xp.isfinite(tensor))):
+            found = ["Inf"] * bool(xp.any(xp.isinf(tensor)))
+            found += ["NaN"] * bool(xp.any(xp.isnan(tensor)))
+            raise invalid_argument(
+                f"{self.message} : Tensor had {' and '.join(found)} values"
+            )
+        return tensor
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        message = (
+            "Not a number (NaN) or infinity (Inf) values detected in gradient. "
+            f"{op.get_attr('message')}"
+        )
+        return [CheckNumerics(message)(grad)]
+
+
+# ---- functions
+
+
+@export("Print")
+def Print_(
+    input_: Any,
+    data: Sequence[Any],
+    message: str | None = None,
+    first_n: int | None = None,
+    summarize: int | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """`input_`, printing `data` to stderr whenever a run computes it.
+
+    Args:
+      input_: the Tensor that is passed on.
+      data: the tensors to print.
+      message: what to print before them.
+      first_n: how many times to print; None for always.
+      summarize: how many elements of each tensor to print (3; -1 for all).
+      name: the op's name.
+
+    Returns:
+      A Tensor equal to `input_`: use it, or nothing is printed.
+
+    Example:
+      >>> x = tf.Print(x, [tf.shape(x)], "shape of x: ")
+
+    Source: Print in core/ops/logging_ops.cc.
+    """
+    op = Print(
+        message or "",
+        -1 if first_n is None else first_n,
+        3 if summarize is None else summarize,
+    )
+    return op(input_, list(data), name=name)
+
+
+@export("print")
+def print_(*inputs: Any, **kwargs: Any) -> Operation:
+    """An operation that prints `inputs` when it is run.
+
+    Args:
+      *inputs: tensors, structures of tensors, and anything else.
+      **kwargs: `output_stream` (sys.stderr; sys.stdout, a logging function or level, or
+        "file://path"), `summarize` (how many items at each end of a dimension, 3; -1
+        for all), `sep` (" "), `end` (a new line), `name`.
+
+    Returns:
+      The Operation: run it, or make something depend on it.
+
+    Raises:
+      ValueError: an unknown keyword or stream.
+
+    Example:
+      >>> with tf.control_dependencies([tf.print("x =", x)]):
+      ...     y = x * 2
+
+    Source: PrintV2 and StringFormat in core/ops; python/ops/logging_ops.py, print_v2.
+    """
+    stream = kwargs.pop("output_stream", sys.stderr)
+    name = kwargs.pop("name", None)
+    summarize = kwargs.pop("summarize", 3)
+    sep = kwargs.pop("sep", " ")
+    end = kwargs.pop("end", "\n")
+    if kwargs:
+        raise ValueError(f"Unrecognized keyword arguments for tf.print: {kwargs}")
+    op = PrintV2(_stream_name(stream), end)
+    first = inputs[0] if len(inputs) == 1 else None
+    if (
+        isinstance(first, Tensor)
+        and first._shape == ()
+        and (first.dtype.base_dtype is dtypes.string)
+    ):
+        return op(first, name=name)
+    template, tensors, placeholder = _template(inputs, sep)
+    text = string_format(
+        template, tensors, placeholder, summarize, f"{name}_format" if name else None
+    )
+    return op(text, name=name)
+
+
+def _stream_name(stream: Any) -> str:
+    if isinstance(stream, str) and stream.startswith("file://"):
+        return stream
+    for known, text in ((sys.stdout, "stdout"), (sys.stderr, "stderr")):
+        if stream is known:
+            return text
+    levels = {logging.INFO: "info", logging.WARNING: "warning", logging.ERROR: "error"}
+    level = (
+        levels.get(stream)
+        if isinstance(stream, int)
+        else (
+            {
+                "info": "info",
+                "warn": "warning",
+                "warning": "warning",
+                "error": "error",
+            }.get(getattr(stream, "__name__", ""))
+        )
+    )
+    if level is None:
+        raise ValueError(
+            f"Unsupported output stream, logging level, or file.{stream}. Supported "
+            "streams are sys.stdout, sys.stderr, tf.logging.info, tf.logging.warning, "
+            "tf.logging.error. File needs to be in the form of 'file://<filepath>'."
+        )
+    return f"log({level})"
+
+
+def _template(inputs: Sequence[Any], sep: str) -> tuple[str, list[Any], str]:
+    """A template with a placeholder for each tensor, the tensors, the placeholder."""
+    bare = nest.map_structure(lambda x: "" if is_tensor(x) else x, inputs)
+    without = " ".join(pprint.pformat(x) for x in bare)
+    placeholder, numbers = "{}", random.Random(5)
+    while placeholder in without:
+        placeholder += str(numbers.randint(0, 9))
+    tensors: list[Any] = []
+
+    def mark(value: Any) -> Any:
+        if not is_tensor(value):
+            return value
+        if type(value).__name__ == "SparseTensor":
+            tensors.extend([value.indices, value.values, value.dense_shape])
+            return (
+                f"SparseTensor(indices={placeholder}, values={placeholder}, "
+                f"shape={placeholder})"
+            )
+        tensors.append(value)
+        return placeholder
+
+    texts = [
+        i if isinstance(i, str) else pprint.pformat(nest.map_structure(mark, i))
+        for i in inputs
+    ]
+    template = sep.join(texts).replace(f"'{placeholder}'", placeholder)
+    return template, tensors, placeholder
+
+
+@export("strings.format")
+def string_format(
+    template: str,
+    inputs: Any,
+    placeholder: str = "{}",
+    summarize: int = 3,
+    name: str | None = None,
+) -> Tensor:
+    """`template` with the text of a tensor for each placeholder.
+
+    Args:
+      template: a string.
+      inputs: a tensor or a list of them, one for each placeholder.
+      placeholder: what to replace.
+      summarize: how many items at each end of a dimension to show; -1 for all.
+      name: the op's name.
+
+    Returns:
+      A string scalar Tensor.
+
+    Raises:
+      ValueError: the numbers of placeholders and tensors differ.
+
+    Source: StringFormat in core/ops/string_ops.cc.
+    """
+    tensors = [inputs] if is_tensor(inputs) else list(inputs)
+    count = template.count(placeholder)
+    if count != len(tensors):
+        raise ValueError(
+            f"{count} placeholder(s) in template does not match {len(tensors)} "
+            "tensor(s) provided as input"
+        )
+    return StringFormat(template, placeholder, summarize)(tensors, name=name)
+
+
+@export("check_numerics", "debugging.check_numerics")
+def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor:
+    """`tensor`; the run fails if it holds a NaN or an infinity.
+
+    Args:
+      tensor: a float Tensor.
+      message: what the error begins with.
+      name: the op's name.
+
+    Returns:
+      A Tensor equal to `tensor`.
+
+    Raises:
+      InvalidArgumentError: in the run.
+
+    Source: CheckNumerics in core/ops/array_ops.cc.
+    """
+    return CheckNumerics(message)(tensor, name=name)
+
+
+@export("verify_tensor_all_finite", "debugging.assert_all_finite")
+def verify_tensor_all_finite(
+    t: Any = None,
+    msg: str | None = None,
+    name: str | None = None,
+    x: Any = None,
+    message: str | None = None,
+) -> Tensor:
+    """`t`, available only if it holds neither NaN nor infinity.
+
+    Args:
+      t: a float Tensor.
+      msg: what the error begins with.
+      name: the name scope of the new operations.
+      x: newer name of `t`.
+      message: newer name of `msg`.
+
+    Returns:
+      A Tensor equal to `t`.
+
+    Source: python/ops/numerics.py, verify_tensor_all_finite.
+    """
+    value: Any = t if x is None else x
+    text: Any = msg if message is None else message
+    with name_scope(name, "VerifyFinite", [value]):
+        value = convert(value, name="t")
+        with get_default_graph().colocate_with(value):
+            check = check_numerics(value, text)
+            return with_dependencies([check], value)

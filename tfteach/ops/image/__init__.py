@@ -1,0 +1,1 @@
+"""Colours, crops, resizing and boxes of images."""

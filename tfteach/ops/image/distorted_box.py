@@ -1,0 +1,197 @@
+"""Random crops for SampleDistortedBoundingBox, number by number as TensorFlow.
+
+All arithmetic is in float32 where TensorFlow's is: a height that is rounded otherwise
+would change all that is drawn after it.
+
+Source: core/kernels/sample_distorted_bounding_box_op.cc, core/lib/random/
+simple_philox.h, exact_uniform_int.h.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tfteach.framework import shape as shapes
+from tfteach.framework.errors import invalid_argument
+from tfteach.ops.random.philox import Philox, uniform_float32
+
+_F = np.float32
+_LARGEST_INT = 2**31 - 1
+_WORD_RANGE = 2**32
+_FIRST_BLOCKS = 8  # of random words; an attempt takes up to four words
+
+
+class Rectangle(NamedTuple):
+    """Pixels from `top` and `left` up to, but without, `bottom` and `right`."""
+
+    top: int
+    left: int
+    bottom: int
+    right: int
+
+    @property
+    def area(self) -> int:
+        return (self.bottom - self.top) * (self.right - self.left)
+
+    def shared_area(self, other: Rectangle) -> int:
+        """The area of what both have."""
+        top, left = max(self.top, other.top), max(self.left, other.left)
+        bottom, right = min(self.bottom, other.bottom), min(self.right, other.right)
+        return max(0, bottom - top) * max(0, right - left)
+
+
+class Rules(NamedTuple):
+    """Which crops are accepted."""
+
+    covered: Any  # the least part of an object
+    aspects: tuple[float, ...]  # width by height: least, largest
+    areas: tuple[float, ...]  # part of the image's area: least, largest
+    attempts: int
+
+    def check(self) -> None:
+        """Raise InvalidArgumentError for what can never be."""
+        if self.covered < 0:
+            raise invalid_argument(
+                f"Min object covered must be non-negative: {self.covered:g}"
+            )
+        for word, ends in (("Aspect ratio", self.aspects), ("Area", self.areas)):
+            if len(ends) != 2:
+                raise invalid_argument(f"{word} range field must specify 2 dimensions")
+            if min(ends) <= 0:
+                raise invalid_argument(
+                    f"{word} range must be non-negative: [{ends[0]:g}, {ends[1]:g}]"
+                )
+        low, high = self.areas
+        if low > 1 or high > 1:
+            raise invalid_argument(
+                f"Area range must be less then or equal to 1.0: [{low:g}, {high:g}]"
+            )
+        if self.attempts <= 0:
+            raise invalid_argument(
+                f"Max attempts must be non-negative: {self.attempts}"
+            )
+
+
+def image_of(size: Any) -> tuple[int, int]:
+    """Height and width."""
+    if size.ndim != 1:
+        raise invalid_argument(
+            f"image_size must be 1-dimensional{shapes.text(size.shape)}"
+        )
+    if len(size) != 3:
+        raise invalid_argument(
+            f"image_size must contain 3 elements{shapes.text(size.shape)}"
+        )
+    height, width = int(size[0]), int(size[1])
+    for name, value in (("height", height), ("width", width)):
+        if not 0 <= value <= _LARGEST_INT:
+            raise invalid_argument(f"image {name} cannot be >= int32 max")
+    return height, width
+
+
+def objects_of(boxes: Any, height: int, width: int) -> list[Rectangle]:
+    """The objects' pixels."""
+    if boxes.ndim != 3:
+        raise invalid_argument(
+            "input boxes must be 3-dimensional [batch, num_boxes, coords]: "
+            f"{shapes.text(boxes.shape)}"
+        )
+    if boxes.shape[2] != 4:
+        raise invalid_argument(
+            "bounding boxes must have shape [4] or [*, 4], got "
+            f"{shapes.text(boxes.shape)}"
+        )
+    rows = boxes.reshape(-1, 4)
+    outside = rows[~((rows >= 0) & (rows <= 1))]
+    if outside.size:
+        raise invalid_argument(
+            f"All bounding box coordinates must be in [0.0, 1.0]: {outside[0]:g}"
+        )
+    pixels = rows * np.array([height, width, height, width], _F)
+    return [Rectangle(*row) for row in pixels.astype(np.int64).tolist()]
+
+
+def sample(
+    generator: Philox, rules: Rules, objects: list[Rectangle], height: int, width: int
+) -> Rectangle:
+    """The first crop that the rules accept; the whole image if none is."""
+    words = _words(generator)
+    low, high = _F(rules.aspects[0]), _F(rules.aspects[1])
+    for _ in range(rules.attempts):
+        share = uniform_float32(np.array([next(words)], np.uint32))[0]
+        aspect = share * (high - low) + low
+        crop = _crop(words, aspect, rules.areas, height, width)
+        if crop is not None and _covers(crop, _F(rules.covered), objects):
+            return crop
+    return Rectangle(0, 0, height, width)
+
+
+def _words(generator: Philox) -> Iterator[int]:
+    """The generator's words; a few at first, since most samples need no more."""
+    first, count = 0, _FIRST_BLOCKS
+    while True:
+        yield from generator.blocks(count, first).reshape(-1).tolist()
+        first, count = first + count, 2 * count
+
+
+def _below(words: Iterator[int], end: int) -> int:
+    """A number in [0, end), all equally likely."""
+    if end & (end - 1) == 0:
+        return next(words) & (end - 1)
+    last = _WORD_RANGE - 1
+    remainder = last % end + 1
+    word = next(words)
+    while word >= last - remainder:
+        word = next(words)
+    return word % end
+
+
+def _rounded(number: Any) -> int:
+    return int(np.rint(number))
+
+
+def _crop(
+    words: Iterator[int], aspect: Any, areas: tuple[float, ...], height: int, width: int
+) -> Rectangle | None:
+    """A crop of this aspect, or None if that cannot have an area in the range."""
+    if height <= 0 or width <= 0 or areas[0] > areas[1]:
+        return None
+    least, most = (_F(part) * _F(width) * _F(height) for part in areas)
+    rows = _rounded(np.sqrt(least / aspect))
+    most_rows = _rounded(np.sqrt(most / aspect))
+    if _rounded(_F(most_rows) * aspect) > width:
+        most_rows = int((width + 0.5 - float(_F(1e-7))) / float(aspect))
+        if _rounded(_F(most_rows) * aspect) > width:
+            most_rows -= 1
+    most_rows = min(most_rows, height)
+    rows = min(rows, most_rows)
+    if rows < most_rows:
+        rows += _below(words, most_rows - rows + 1)
+    columns = _rounded(_F(rows) * aspect)
+    # Rounding may have left the range: one row more or less brings it back.
+    if _F(rows * columns) < least:
+        rows += 1
+        columns = _rounded(_F(rows) * aspect)
+    if _F(rows * columns) > most:
+        rows -= 1
+        columns = _rounded(_F(rows) * aspect)
+    area = _F(rows * columns)
+    if not least <= area <= most:
+        return None
+    if not (0 < columns <= width and 0 < rows <= height):
+        return None
+    top = _below(words, height - rows) if rows < height else 0
+    left = _below(words, width - columns) if columns < width else 0
+    return Rectangle(top, left, top + rows, left + columns)
+
+
+def _covers(crop: Rectangle, least: Any, objects: list[Rectangle]) -> bool:
+    """Whether the crop shows enough of one of the objects."""
+    return crop.area >= 1 and any(
+        _F(thing.shared_area(crop)) / _F(thing.area) >= least
+        for thing in objects
+        if thing.area >= 1
+    )

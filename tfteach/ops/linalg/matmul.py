@@ -1,0 +1,452 @@
+"""Matrix products, and what is built of them.
+
+Source: core/ops/math_ops.cc (MatMul, BatchMatMulV2), python/ops/math_ops.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tfteach.framework import shape as shapes
+from tfteach.framework.convert import convert
+from tfteach.framework.dtypes import bfloat16, dtypes_of, float32, int32
+from tfteach.framework.errors import invalid_argument
+from tfteach.framework.export import export
+from tfteach.framework.op import OPS, Op
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.scope import name_scope
+from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require, require_matrix
+from tfteach.framework.threads import cores, share
+from tfteach.ops.core.broadcast_gradients import BroadcastGradientArgs, upward
+from tfteach.ops.math.complex import conj
+from tfteach.ops.math.reduce_functions import lookup, reduce_max, reduce_sum
+
+FACTORS = dtypes_of("bfloat16 half float double int32 int64 complex64 complex128")
+
+# Multiplications from which a product is worth more than one thread's time.
+MIN_SHARED_PRODUCT = 1 << 25
+# Columns from which NumPy's inner loop is faster than BLAS with one product an element.
+MIN_OUTER_WIDTH = 8
+
+
+def product(xp: Any, a: Any, b: Any) -> Any:
+    """a @ b in a's own type; two-byte floats are added up in four bytes."""
+    dtype = a.dtype
+    if a.shape[-1] == 1 and _is_outer(a, b):
+        return a * b
+    if dtype.itemsize == 2 and dtype.kind in "fV":
+        wide = xp.matmul(a.astype(np.float32), b.astype(np.float32))
+        return wide.astype(dtype)
+    if cores() > 1 and xp is np and _is_worth_sharing(a, b):
+        return _shared_product(a, b)
+    return xp.matmul(a, b)
+
+
+def _is_outer(a: Any, b: Any) -> bool:
+    """Whether each element is one product: 6 us, not 19, for 128 x 128 of them."""
+    return a.ndim == b.ndim == 2 and b.shape[0] == 1 and b.shape[1] >= MIN_OUTER_WIDTH
+
+
+def _is_worth_sharing(a: Any, b: Any) -> bool:
+    return a.ndim == b.ndim == 2 and a.size * b.shape[1] >= MIN_SHARED_PRODUCT
+
+
+def _shared_product(a: Any, b: Any) -> Any:
+    """Each thread makes some rows of the product, or columns if these are more."""
+    if a.shape[1] != b.shape[0]:
+        raise ValueError("the inner dimensions differ")
+    result = np.empty((a.shape[0], b.shape[1]), a.dtype)
+    by_rows = a.shape[0] >= b.shape[1]
+    size = result.shape[not by_rows]
+    # Whole vector registers for each.
+    step = -(-size // (16 * cores())) * 16
+    parts = [slice(i, i + step) for i in range(0, size, step)]
+
+    def run(some: Sequence[slice]) -> None:
+        for part in some:
+            if by_rows:
+                np.matmul(a[part], b, out=result[part])
+            else:
+                np.matmul(a, b[:, part], out=result[:, part])
+
+    share(parts, run)
+    return result
+
+
+class MatMul(Op):
+    """The product of two matrices.  Source: math_ops.cc, MatMul."""
+
+    signature = "a: T, b: T -> product: T"
+    transpose_a: bool = False
+    transpose_b: bool = False
+    T = FACTORS
+    checks_only_ranks: ClassVar[bool] = True
+
+    def infer_shape(self, a: Shape, b: Shape) -> Shape:
+        m, k = shapes.with_rank(a, 2)
+        k2, n = shapes.with_rank(b, 2)
+        if self.transpose_a:
+            m, k = k, m
+        if self.transpose_b:
+            k2, n = n, k2
+        if k is not None and k2 is not None and k != k2:
+            raise ValueError(f"Dimensions must be equal, but are {k} and {k2}")
+        return m, n
+
+    def check_shapes(self, a: Any, b: Any) -> None:
+        require_matrix(a, "In[0] is not a matrix. Instead it has shape %s")
+        require_matrix(b, "In[1] is not a matrix. Instead it has shape %s")
+
+    def compute(self, xp: Any, a: Any, b: Any) -> Any:
+        left = a.T if self.transpose_a else a
+        right = b.T if self.transpose_b else b
+        try:
+            return product(xp, left, right)
+        except ValueError:
+            raise invalid_argument(
+                f"Matrix size-incompatible: In[0]: {shapes.text(a.shape)}, In[1]: "
+                f"{shapes.text(b.shape)}"
+            ) from None
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        a, b = conj(op.inputs[0]), conj(op.inputs[1])
+        if self.transpose_a:
+            first = MatMul(False, True) if not self.transpose_b else MatMul(True, True)
+            grad_a = first(b, grad)
+        else:
+            grad_a = MatMul(False, not self.transpose_b)(grad, b)
+        if self.transpose_b:
+            grad_b = MatMul(True, self.transpose_a)(grad, a)
+        else:
+            grad_b = MatMul(not self.transpose_a, False)(a, grad)
+        return [grad_a, grad_b]
+
+
+def adjoint_view(xp: Any, array: Any) -> Any:
+    """The matrices transposed and conjugated."""
+    turned = xp.swapaxes(array, -1, -2)
+    return xp.conj(turned) if array.dtype.kind == "c" else turned
+
+
+class BatchMatMulV2(Op):
+    """Products of matrices in batches that broadcast.  Source: BatchMatMulV2."""
+
+    signature = "x: T, y: T -> output: T"
+    adj_x: bool = False
+    adj_y: bool = False
+    T = FACTORS
+
+    def infer_shape(self, x: Shape, y: Shape) -> Shape:
+        shapes.with_rank_at_least(x, 2)
+        shapes.with_rank_at_least(y, 2)
+        if x is None or y is None:
+            return None
+        m, k = x[-2:][::-1] if self.adj_x else x[-2:]
+        k2, n = y[-2:][::-1] if self.adj_y else y[-2:]
+        if k is not None and k2 is not None and k != k2:
+            raise ValueError(f"Dimensions must be equal, but are {k} and {k2}")
+        batch = self.batch_shape(x[:-2], y[:-2])
+        return None if batch is None else (*batch, m, n)
+
+    def batch_shape(self, x: Shape, y: Shape) -> Shape:
+        return shapes.broadcast(x, y)
+
+    def compute(self, xp: Any, x: Any, y: Any) -> Any:
+        for i, matrix in enumerate((x, y)):
+            if matrix.ndim < 2:
+                raise invalid_argument(f"In[{i}] ndims must be >= 2: {matrix.ndim}")
+        left = adjoint_view(xp, x) if self.adj_x else x
+        right = adjoint_view(xp, y) if self.adj_y else y
+        try:
+            return product(xp, left, right)
+        except ValueError:
+            raise invalid_argument(
+                f"In[0] mismatch In[1] shape: {left.shape[-1]} vs. {right.shape[-2]}: "
+                f"{shapes.text(x.shape)} {shapes.text(y.shape)} {int(self.adj_x)} "
+                f"{int(self.adj_y)}"
+            ) from None
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        x, y = op.inputs
+        grad_x, grad_y = _batch_gradient(op, grad)
+        if shapes.is_full(x._shape) and x._shape == y._shape:
+            return [grad_x, grad_y]
+        shape, reshape = upward("shape"), upward("reshape")
+        sx, sy = shape(x), shape(y)
+        rx, ry = BroadcastGradientArgs()(sx[:-2], sy[:-2])
+        grad_x = reshape(reduce_sum(grad_x, rx), sx)
+        return [grad_x, reshape(reduce_sum(grad_y, ry), sy)]
+
+
+def _batch_gradient(op: Operation, grad: Any) -> list[Any]:
+    x, y = op.inputs
+    adj_x, adj_y = op.get_attr("adj_x"), op.get_attr("adj_y")
+    if adj_x:
+        grad_x = matmul(y, grad, adjoint_a=adj_y, adjoint_b=True)
+    else:
+        grad_x = matmul(grad, y, adjoint_b=not adj_y)
+    if adj_y:
+        return [grad_x, matmul(grad, x, adjoint_a=True, adjoint_b=adj_x)]
+    return [grad_x, matmul(x, grad, adjoint_a=not adj_x)]
+
+
+class BatchMatMul(BatchMatMulV2):
+    """Products of matrices in equal batches.  Source: math_ops.cc, BatchMatMul."""
+
+    def batch_shape(self, x: Shape, y: Shape) -> Shape:
+        return shapes.merge(x, y)
+
+    def check_shapes(self, x: Any, y: Any) -> None:
+        words = "In[0] and In[1] has different ndims: %s vs. %s"
+        require(len(x) == len(y), words, x, y)
+        for i, (m, n) in enumerate(zip(x[:-2], y[:-2], strict=True)):
+            words = f"In[0].dim({i}) and In[1].dim({i}) must be the same: %s vs %s"
+            require(m == n, words, x, y)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return _batch_gradient(op, grad)
+
+
+def _check_flags(which: str, transpose: bool, adjoint: bool) -> None:
+    if transpose and adjoint:
+        raise ValueError(
+            f"Only one of transpose_{which} and adjoint_{which} can be True."
+        )
+
+
+@export("linalg.matmul", "matmul")
+def matmul(
+    a: Any,
+    b: Any,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    adjoint_a: bool = False,
+    adjoint_b: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The product of two matrices, or of batches of them.
+
+    product[i, j] = Σₖ a[i, k] * b[k, j]
+
+    Args:
+      a: number Tensor [..., m, k].
+      b: Tensor [..., k, n] of the type of `a`; the leading axes broadcast.
+      transpose_a, transpose_b: transpose this matrix first.
+      adjoint_a, adjoint_b: transpose and conjugate this matrix first.
+      a_is_sparse, b_is_sparse: hints that a matrix holds many zeros: the op is then
+        SparseMatMul for float32 and bfloat16.
+      name: the op's name.
+
+    Returns:
+      A Tensor [..., m, n] of that type.
+
+    Raises:
+      ValueError: the inner dimensions differ, or a matrix is both to be transposed and
+        conjugated.
+
+    Example:
+      >>> tf.Session().run(tf.matmul([[1.0, 2.0]], [[3.0], [4.0]]))
+      array([[11.]], dtype=float32)
+
+    Source: MatMul, BatchMatMulV2 in core/ops/math_ops.cc.
+    """
+    with name_scope(name, "MatMul", [a, b]) as scope:
+        _check_flags("a", transpose_a, adjoint_a)
+        _check_flags("b", transpose_b, adjoint_b)
+        a, b = convert(a, name="a"), convert(b, name="b")
+        ranks = [None if t._shape is None else len(t._shape) for t in (a, b)]
+        is_hinted = a_is_sparse or b_is_sparse
+        if not is_hinted and any(rank is None or rank > 2 for rank in ranks):
+            if transpose_a:
+                a, adjoint_a = conj(a), True
+            if transpose_b:
+                b, adjoint_b = conj(b), True
+            op: Op = BatchMatMulV2(adjoint_a, adjoint_b)
+        else:
+            if adjoint_a:
+                a, transpose_a = conj(a), True
+            if adjoint_b:
+                b, transpose_b = conj(b), True
+            is_half = [t.dtype.base_dtype is bfloat16 for t in (a, b)]
+            known = all(t.dtype.base_dtype in (bfloat16, float32) for t in (a, b))
+            if (is_hinted and known) or is_half[0] != is_half[1]:
+                found = upward("sparse_matmul")(
+                    a, b, transpose_a, transpose_b, a_is_sparse, b_is_sparse, scope
+                )
+                return upward("cast")(found, bfloat16) if all(is_half) else found
+            op = MatMul(transpose_a, transpose_b)
+        return op(a, b, name=scope)
+
+
+@export("linalg.matvec")
+def matvec(
+    a: Any,
+    b: Any,
+    transpose_a: bool = False,
+    adjoint_a: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The product of a matrix and a vector, or of batches of them.
+
+    output[i] = Σₖ a[i, k] * b[k]
+
+    Args:
+      a: number Tensor [..., m, k].
+      b: Tensor [..., k] of the type of `a`.
+      transpose_a, adjoint_a, a_is_sparse, b_is_sparse: as in `tf.matmul`.
+      name: the name of the scope of its ops.
+
+    Returns:
+      A Tensor [..., m] of that type.
+
+    Example:
+      >>> tf.Session().run(tf.linalg.matvec([[1.0, 2.0]], [3.0, 4.0]))
+      array([11.], dtype=float32)
+
+    Source: python/ops/math_ops.py.
+    """
+    with name_scope(name, "MatVec", [a, b]):
+        column = upward("expand_dims")(b, axis=-1)
+        output = matmul(
+            a, column, transpose_a=transpose_a, adjoint_a=adjoint_a,
+            a_is_sparse=a_is_sparse, b_is_sparse=b_is_sparse,
+        )  # fmt: skip
+        return upward("squeeze")(output, axis=-1)
+
+
+@export("linalg.trace", "trace")
+def trace(x: Any, name: str | None = None) -> Tensor:
+    """The sum of the diagonal of each matrix.
+
+    output[...] = Σᵢ x[..., i, i]
+
+    Args:
+      x: number Tensor [..., m, n].
+      name: the op's name.
+
+    Returns:
+      A Tensor [...] of that type.
+
+    Example:
+      >>> tf.Session().run(tf.trace([[1.0, 2.0], [3.0, 4.0]]))
+      5.0
+
+    Source: python/ops/math_ops.py.
+    """
+    if "MatrixDiagPart" not in OPS:
+        raise NotImplementedError("tf.trace needs the op MatrixDiagPart")
+    with name_scope(name, "Trace", [x]) as scope:
+        diagonal = OPS["MatrixDiagPart"]()(convert(x, name="x"), name="diag_part")
+        return reduce_sum(diagonal, [-1], name=scope)
+
+
+@export("norm", "linalg.norm")
+def norm(
+    tensor: Any,
+    ord: Any = "euclidean",
+    axis: Any = None,
+    keepdims: bool | None = None,
+    name: str | None = None,
+    keep_dims: bool | None = None,
+) -> Tensor:
+    """The norm of vectors, matrices or a whole tensor.
+
+    y = (Σ |x|ᵖ)^(1/p) for ord = p; max |x| for infinity
+
+    Args:
+      tensor: float or complex Tensor of any shape.
+      ord: "euclidean", "fro" (matrices), 1, 2, infinity or another positive number.
+      axis: the axis of the vectors, a pair for matrices; None: the flat tensor.
+      keepdims: keep the reduced axes with size 1.
+      name: the name of the scope of its ops.
+      keep_dims: older name of `keepdims`.
+
+    Returns:
+      A Tensor of that type, without the reduced axes.
+
+    Raises:
+      ValueError: `ord` or `axis` is none of these.
+
+    Example:
+      >>> tf.Session().run(tf.norm([3.0, 4.0]))
+      array(5., dtype=float32)
+
+    Source: python/ops/linalg_ops.py.
+    """
+    keep = bool(lookup("keepdims", keepdims, "keep_dims", keep_dims))
+    axis, is_matrix = _norm_axis(ord, axis)
+    with name_scope(name, "norm", [tensor]):
+        x = convert(tensor)
+        if ord in ("fro", "euclidean", 2):
+            if is_matrix and ord == 2:
+                result = _spectral_norm(x, axis)
+            else:
+                result = upward("sqrt")(reduce_sum(x * conj(x), axis, True))
+        else:
+            result = _absolute_norm(upward("abs")(x), ord, axis, is_matrix)
+        return result if keep else upward("squeeze")(result, axis)
+
+
+def _spectral_norm(x: Tensor, axis: Any) -> Tensor:
+    """The largest singular values, the two axes kept with size 1."""
+    cond, map_fn, transpose = upward("cond"), upward("map_fn"), upward("transpose")
+    rank = upward("rank")(x)
+
+    def positive(i: Any) -> Any:
+        return cond(i >= 0, lambda: i, lambda: i + rank)
+
+    def place(i: Any) -> Any:
+        found = upward("where_v2")(upward("equal")(before, i))
+        return upward("cast")(upward("squeeze")(found), int32)
+
+    last = map_fn(positive, convert(axis))
+    axes = upward("range")(rank)
+    before = upward("concat")([upward("setdiff1d")(axes, last)[0], last], axis=0)
+    after = map_fn(place, axes)
+    turned = transpose(x, perm=before)
+    sizes = upward("abs")(OPS["Svd"](False, False)(turned)[0])
+    largest = upward("expand_dims")(reduce_max(sizes, axis=-1, keepdims=True), axis=-1)
+    return transpose(largest, perm=after)
+
+
+def _norm_axis(ord: Any, axis: Any) -> tuple[tuple[int, ...] | None, bool]:
+    """The axes of a norm and whether it is one of matrices."""
+    if isinstance(axis, tuple | list) and len(axis) == 2:
+        if not all(isinstance(a, int) for a in axis) or axis[0] == axis[1]:
+            raise ValueError(
+                "'axis' must be None, an integer, or a tuple of 2 unique integers"
+            )
+        supported = ["euclidean", "fro", 1, 2, np.inf]
+        if ord not in supported:
+            raise ValueError(
+                f"'ord' must be a supported matrix norm in {supported}, got {ord}"
+            )
+        return tuple(axis), True
+    if axis is not None and not isinstance(axis, int):
+        raise ValueError(
+            "'axis' must be None, an integer, or a tuple of 2 unique integers"
+        )
+    if ord != "euclidean" and (isinstance(ord, str) or not np.isreal(ord) or ord <= 0):
+        raise ValueError(f"'ord' must be a supported vector norm, got {ord}")
+    return (None if axis is None else (axis,)), False
+
+
+def _absolute_norm(size: Tensor, ord: Any, axis: Any, is_matrix: bool) -> Tensor:
+    first = None if axis is None else axis[0]
+    if ord == 1:
+        result = reduce_sum(size, first, True)
+        return reduce_max(result, axis[-1], True) if is_matrix else result
+    if ord == np.inf:
+        if is_matrix:
+            size = reduce_sum(size, axis[1], True)
+        return reduce_max(size, first, True)
+    power = upward("pow")
+    return power(reduce_sum(power(size, ord), axis, True), 1.0 / ord)

@@ -1,0 +1,159 @@
+"""Products of matrices with many zeros, and stacks made at once.
+
+Source: core/ops/math_ops.cc (SparseMatMul), core/ops/array_ops.cc (ParallelConcat),
+python/ops/math_grad.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tfteach.framework import shape as shapes
+from tfteach.framework.convert import convert
+from tfteach.framework.dtypes import dtypes_of, float32
+from tfteach.framework.errors import invalid_argument
+from tfteach.framework.export import export
+from tfteach.framework.op import Op
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.scope import name_scope
+from tfteach.framework.shape import Shape, TensorShape
+from tfteach.framework.shape_checks import require, require_matrix
+from tfteach.ops.array.transpose_reverse import transpose
+from tfteach.ops.core.identity_reshape import expand_dims
+from tfteach.ops.core.shape_ops import cast
+from tfteach.ops.linalg.matmul import MatMul, matmul
+
+
+class SparseMatMul(Op):
+    """The product of two matrices, a hint that one holds many zeros.
+
+    Source: core/ops/math_ops.cc, SparseMatMul.
+    """
+
+    signature = "a: Ta, b: Tb -> product: float32"
+    transpose_a: bool = False
+    transpose_b: bool = False
+    a_is_sparse: bool = False
+    b_is_sparse: bool = False
+    Ta = dtypes_of("float bfloat16")
+    Ta_default = float32
+    Tb = dtypes_of("float bfloat16")
+    Tb_default = float32
+    on_gpu: ClassVar[bool] = False
+
+    def infer_shape(self, a: Shape, b: Shape) -> Shape:
+        return MatMul(self.transpose_a, self.transpose_b).infer_shape(a, b)
+
+    def check_shapes(self, a: Any, b: Any) -> None:
+        require_matrix(a, "a is not a matrix")
+        require_matrix(b, "b is not a matrix")
+
+    def compute(self, xp: Any, a: Any, b: Any) -> Any:
+        # Zeros cost BLAS less than looking for them would.
+        plain = MatMul(self.transpose_a, self.transpose_b)
+        return plain.compute(xp, a.astype(np.float32), b.astype(np.float32))
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        a, b = op.inputs
+        hints = {a: self.a_is_sparse, b: self.b_is_sparse}
+        hints[grad] = grad.op.type == "ReluGrad"
+
+        def product(
+            x: Any, y: Any, like: Any, turn_x: bool = False, turn_y: bool = False
+        ) -> Any:
+            x_hint, y_hint = hints[x], hints[y]
+            y = transpose(y) if turn_y else y
+            found = matmul(
+                x, y, transpose_a=turn_x, a_is_sparse=x_hint, b_is_sparse=y_hint
+            )
+            return found if found.dtype is like.dtype else cast(found, like.dtype)
+
+        if not self.transpose_a:
+            grad_a = product(grad, b, a, turn_y=not self.transpose_b)
+        else:
+            grad_a = product(b, grad, a, turn_x=self.transpose_b, turn_y=True)
+        if not self.transpose_b:
+            return [grad_a, product(a, grad, b, turn_x=not self.transpose_a)]
+        return [grad_a, product(grad, a, b, turn_x=True, turn_y=self.transpose_a)]
+
+
+@export("sparse_matmul")
+def sparse_matmul(
+    a: Any,
+    b: Any,
+    transpose_a: bool = False,
+    transpose_b: bool = False,
+    a_is_sparse: bool = False,
+    b_is_sparse: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The product of two matrices, one of which may hold many zeros.
+
+    Args:
+      a, b: float32 or bfloat16 Tensors [m, k] and [k, n].
+      transpose_a, transpose_b: transpose this matrix first.
+      a_is_sparse, b_is_sparse: hints that a matrix holds many zeros.
+      name: the op's name.
+
+    Returns:
+      A float32 Tensor [m, n].
+
+    Source: SparseMatMul in core/ops/math_ops.cc.
+    """
+    flags = transpose_a, transpose_b, a_is_sparse, b_is_sparse
+    return SparseMatMul(*map(bool, flags))(a, b, name=name)
+
+
+class ParallelConcat(Op):
+    """Tensors one after the other along the first axis.  Source: ParallelConcat."""
+
+    signature = "values: N*T -> output: T"
+    shape: Shape
+
+    is_expensive: ClassVar[bool] = False
+
+    def infer_shape(self, values: list[Shape]) -> Shape:
+        if not shapes.is_full(self.shape):
+            raise ValueError("shape attr must be fully defined.")
+        return self.shape
+
+    def check_shapes(self, *shapes: Any) -> None:
+        for own in shapes:
+            words = "All input shapes must be the same, with 1 as first size: %s and %s"
+            require(own == shapes[0] and own[:1] == (1,), words, shapes[0], own)
+
+    def compute(self, xp: Any, *values: Any) -> Any:
+        found = xp.concatenate(values, 0)
+        if found.shape != self.shape:
+            raise invalid_argument(
+                f"Expected concatenated tensor shape: {shapes.text(self.shape)} got: "
+                f"{shapes.text(found.shape)}"
+            )
+        return found
+
+
+@export("parallel_stack")
+def parallel_stack(values: Any, name: str = "parallel_stack") -> Tensor:
+    """Tensors stacked along a new first axis, each as soon as it is there.
+
+    Args:
+      values: list of Tensors of one type and fully known shape.
+      name: the name of the scope.
+
+    Returns:
+      A Tensor [len(values), ...].  It has no gradient.
+
+    Raises:
+      ValueError: a shape is not fully known.
+
+    Source: ParallelConcat in core/ops/array_ops.cc.
+    """
+    with name_scope(name):
+        first = convert(values[0])
+        whole = TensorShape([len(values)]).concatenate(first.shape)
+        parts = [expand_dims(value, 0) for value in values]
+        if not all(part.shape.is_fully_defined() for part in parts[1:]):
+            raise ValueError("All input shapes must be fully defined.")
+        return ParallelConcat(whole.dims_or_none)(parts)

@@ -1,0 +1,1 @@
+"""Element-wise arithmetic, comparisons, reductions and running sums."""

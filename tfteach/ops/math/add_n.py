@@ -1,0 +1,239 @@
+"""Sums of lists of tensors, and limits: add_n, accumulate_n, clip_by_value.
+
+Source: core/ops/math_ops.cc, python/ops/math_ops.py, python/ops/clip_ops.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from tfteach.framework import shape as shapes
+from tfteach.framework.convert import convert, default_dtype
+from tfteach.framework.dtypes import dtypes_of
+from tfteach.framework.errors import invalid_argument
+from tfteach.framework.export import export
+from tfteach.framework.indexed_slices import IndexedSlices
+from tfteach.framework.op import Op
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.scope import name_scope
+from tfteach.framework.shape import Shape, as_shape
+from tfteach.framework.shape_checks import require
+from tfteach.ops.core.broadcast_gradients import upward
+from tfteach.ops.core.stack_unstack import brackets
+from tfteach.ops.math.binary import maximum, minimum
+from tfteach.ops.math.compare import NUMBER_TYPES
+
+
+class AddN(Op):
+    """The sum of N tensors of one shape.  Source: math_ops.cc, AddN."""
+
+    signature = "inputs: N*T -> sum: T"
+    T = (*NUMBER_TYPES, *dtypes_of("variant"))
+    is_elementwise: ClassVar[bool] = True
+
+    def infer_shape(self, inputs: list[Shape]) -> Shape:
+        return _merged(inputs)
+
+    def compute(self, xp: Any, *inputs: Any) -> Any:
+        first = inputs[0]
+        if len(inputs) == 1:
+            return xp.positive(first)
+        for i, other in enumerate(inputs):
+            if other.shape != first.shape:
+                raise invalid_argument(
+                    "Inputs to operation {name} of type AddN must have the same size "
+                    f"and shape.  Input 0: {brackets(first)} != input {i}: "
+                    f"{brackets(other)}"
+                )
+        total = xp.add(inputs[0], inputs[1])
+        for array in inputs[2:]:
+            total = xp.add(total, array)
+        return total
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return [grad] * len(op.inputs)
+
+    def scalar_expression(self, *inputs: Any) -> str | None:
+        return " + ".join(inputs) if len(inputs) > 1 else None
+
+
+def _merged(inputs: list[Shape]) -> Shape:
+    merged: Shape = None
+    for i, shape in reversed(list(enumerate(inputs))):
+        try:
+            merged = shapes.merge(shape, merged)
+        except ValueError as error:
+            raise ValueError(
+                f"{error}\n\tFrom merging shape {i} with other shapes."
+            ) from None
+    return merged
+
+
+@export("math.add_n", "add_n")
+def add_n(inputs: Any, name: str | None = None) -> Any:
+    """The sum of a list of tensors.
+
+    sum = inputs[0] + inputs[1] + ...
+
+    Args:
+      inputs: a list of number Tensors (or IndexedSlices) of one type and shape.
+      name: the op's name.
+
+    Returns:
+      A Tensor of that type and shape.
+
+    Raises:
+      ValueError: the list is empty, or its shapes differ.
+
+    Example:
+      >>> tf.Session().run(tf.add_n([[1.0, 2.0], [10.0, 20.0]]))
+      array([11., 22.], dtype=float32)
+
+    Source: AddN in core/ops/math_ops.cc.
+    """
+    if inputs is not None and not isinstance(inputs, list | tuple):
+        list(inputs)  # a single tensor says that it cannot be iterated over
+    if not inputs or not isinstance(inputs, list | tuple):
+        raise ValueError(
+            "inputs must be a list of at least one Tensor/IndexedSlices with the same "
+            "dtype and shape"
+        )
+    tensors = _converted(inputs)
+    if len(tensors) == 1:
+        value = convert(tensors[0])
+        return upward("identity")(value, name=name) if name else value
+    return AddN()(tensors, name=name)
+
+
+def _converted(inputs: Any) -> list[Any]:
+    return [t if isinstance(t, IndexedSlices) else convert(t) for t in inputs]
+
+
+class AccumulateNV2(Op):
+    """The sum of N tensors, of a stated shape.  Source: math_ops.cc, AccumulateNV2."""
+
+    signature = "inputs: N*T -> sum: T"
+    T = NUMBER_TYPES
+    shape: Shape
+
+    is_expensive: ClassVar[bool] = False
+
+    def infer_shape(self, inputs: list[Shape]) -> Shape:
+        return shapes.merge(_merged(inputs), self.shape)
+
+    def compute(self, xp: Any, *inputs: Any) -> Any:
+        return AddN().compute(xp, *inputs)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return [grad] * len(op.inputs)
+
+
+@export("math.accumulate_n", "accumulate_n")
+def accumulate_n(
+    inputs: Any, shape: Any = None, tensor_dtype: Any = None, name: str | None = None
+) -> Any:
+    """The sum of a list of tensors, as `add_n`.
+
+    sum = inputs[0] + inputs[1] + ...
+
+    Args:
+      inputs: a list of number Tensors of one type and shape.
+      shape: their shape, if the tensors do not tell.
+      tensor_dtype: their type, as a check.
+      name: the op's name.
+
+    Returns:
+      A Tensor of that type and shape.
+
+    Raises:
+      ValueError: the list is empty, or its shapes or types differ.
+      TypeError: the type is not `tensor_dtype`.
+
+    Example:
+      >>> tf.Session().run(tf.accumulate_n([[1.0, 2.0], [10.0, 20.0]]))
+      array([11., 22.], dtype=float32)
+
+    Source: AccumulateNV2 in core/ops/math_ops.cc.
+    """
+    wrong = ValueError(
+        "inputs must be a list of at least one Tensor with the same dtype and shape"
+    )
+    if not inputs or not isinstance(inputs, list | tuple):
+        raise wrong
+    tensors = _converted(inputs)
+    dtype = default_dtype(tensors)
+    if any(
+        not isinstance(t, Tensor) or t.dtype.base_dtype is not dtype for t in tensors
+    ):
+        raise wrong
+    merged = as_shape(shape)
+    for tensor in tensors:
+        merged = shapes.merge(merged, tensor._shape)
+    if tensor_dtype is not None and tensor_dtype != dtype:
+        raise TypeError(f"tensor_dtype is {tensor_dtype}, but input is of type {dtype}")
+    if len(tensors) == 1:
+        return upward("identity")(tensors[0], name=name) if name else tensors[0]
+    return AccumulateNV2(merged)(tensors, name=name)
+
+
+class ClipByValue(Op):
+    """Each element moved into a range.  Source: math_ops.cc, ClipByValue."""
+
+    signature = "t: T, clip_value_min: T, clip_value_max: T -> output: T"
+    T = NUMBER_TYPES
+
+    def infer_shape(self, t: Shape, *limits: Shape) -> Shape:
+        return t
+
+    def check_shapes(self, t: Any, clip_value_min: Any, clip_value_max: Any) -> None:
+        own = (t, ())
+        require(
+            clip_value_min in own and clip_value_max in own,
+            "clip_value_min and clip_value_max must be either of the same shape as "
+            "input, or a scalar. input shape: %sclip_value_min shape: %s"
+            "clip_value_max shape: %s",
+            t,
+            clip_value_min,
+            clip_value_max,
+        )
+
+    def compute(self, xp: Any, t: Any, clip_value_min: Any, clip_value_max: Any) -> Any:
+        return xp.maximum(xp.minimum(t, clip_value_max), clip_value_min)
+
+
+@export("clip_by_value")
+def clip_by_value(
+    t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None
+) -> Any:
+    """Each element moved into the range from `clip_value_min` to `clip_value_max`.
+
+    y = max(min(t, clip_value_max), clip_value_min)
+
+    Args:
+      t: float or int Tensor (or IndexedSlices) of any shape.
+      clip_value_min, clip_value_max: the limits, of the type of `t`, broadcast to it.
+      name: the op's name.
+
+    Returns:
+      The same kind of thing as `t`, with its shape and type.
+
+    Raises:
+      ValueError: the limits would make the result larger than `t`.
+
+    Example:
+      >>> tf.Session().run(tf.clip_by_value([-2.0, 0.5, 3.0], 0.0, 1.0))
+      array([0. , 0.5, 1. ], dtype=float32)
+
+    Source: python/ops/clip_ops.py.
+    """
+    given = [t, clip_value_min, clip_value_max]
+    with name_scope(name, "clip_by_value", given) as scope:
+        sliced = isinstance(t, IndexedSlices)
+        values = convert(t.values if sliced else t, name="t")
+        low = minimum(values, clip_value_max)
+        shapes.merge(values._shape, low._shape)
+        clipped = maximum(low, clip_value_min, name=scope)
+        shapes.merge(values._shape, clipped._shape)
+        if sliced:
+            return IndexedSlices(clipped, t.indices, t.dense_shape)
+        return clipped

@@ -1,0 +1,465 @@
+"""Element-wise arithmetic of two tensors, with broadcasting.
+
+Source: core/ops/math_ops.cc, core/kernels/cwise_ops.h, python/ops/math_grad.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tfteach.framework import shape as shapes
+from tfteach.framework.dtypes import dtypes_of, float32, int32
+from tfteach.framework.errors import invalid_argument
+from tfteach.framework.export import export
+from tfteach.framework.op import OPS, Op
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.ops.core.broadcast_gradients import (
+    after,
+    all_shapes_known_and_equal,
+    dynamic_sums,
+    static_sums,
+    upward,
+)
+
+QUOTIENTS = dtypes_of(
+    "bfloat16 half float double uint8 int8 uint16 int16 int32 int64 complex64 "
+    "complex128"
+)
+ORDERED = dtypes_of("bfloat16 half float double int32 int64")
+NO_NAN = dtypes_of("half float double complex64 complex128")
+
+
+def is_whole(array: Any) -> bool:
+    """Whether an array holds integers."""
+    return array.dtype.kind in "iu"
+
+
+def beside(
+    number: int, inputs: list[Any], output: Any, values: list[Any], either: bool = True
+) -> int | None:
+    """The position of the input beside a constant that is `number` throughout.
+
+    Args:
+      number: the neutral element.
+      inputs, output, values: as for `Op.forwards`.
+      either: False if only the second input can be neutral.
+    """
+    for i in (1, 0) if either else (1,):
+        value = values[i]
+        if value is None or value.dtype.hasobject or inputs[1 - i] is None:
+            continue
+        if inputs[1 - i] == output and None not in output and np.all(value == number):
+            return 1 - i
+    return None
+
+
+class Binary(Op, abstract=True):
+    """An element-wise op of two tensors that broadcast."""
+
+    is_elementwise: ClassVar[bool] = True
+
+    def infer_shape(self, *inputs: Any, **_: Any) -> Any:
+        return shapes.broadcast(*inputs)
+
+
+class Add(Binary):
+    """x + y; strings are joined.  Source: math_ops.cc, Add."""
+
+    signature = "x: T, y: T -> z: T"
+    T = dtypes_of(
+        "bfloat16 half float double uint8 int8 int16 int32 int64 complex64 complex128 "
+        "string"
+    )
+
+    def compute(self, xp: Any, x: Any, y: Any) -> Any:
+        total = xp.add(x, y)
+        return np.array(total, object) if isinstance(total, bytes) else total
+
+    def forwards_but_signed_zeros(
+        self, inputs: list[Any], output: Any, values: list[Any]
+    ) -> int | None:
+        return beside(0, inputs, output, values)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return _add_gradient(op, grad)
+
+    def expression(self, x: str, y: str) -> str:
+        return f"{x} + {y}"
+
+
+class AddV2(Binary):
+    """x + y of numbers, the node of the operator `+`.  Source: math_ops.cc, AddV2."""
+
+    signature = "x: T, y: T -> z: T"
+    T = dtypes_of(
+        "bfloat16 half float double uint8 int8 int16 int32 int64 complex64 complex128"
+    )
+
+    def compute(self, xp: Any, x: Any, y: Any) -> Any:
+        return xp.add(x, y)
+
+    def forwards_but_signed_zeros(
+        self, inputs: list[Any], output: Any, values: list[Any]
+    ) -> int | None:
+        return beside(0, inputs, output, values)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return _add_gradient(op, grad)
+
+    def expression(self, x: str, y: str) -> str:
+        return f"{x} + {y}"
+
+
+def _add_gradient(op: Operation, grad: Any) -> list[Any]:
+    x, y = op.inputs
+    if all_shapes_known_and_equal(x, y, grad):
+        return [grad, grad]
+    to_x, to_y = static_sums(x, y, grad)
+    return [to_x(grad), to_y(grad)]
+
+
+@export("math.add", "add")
+def add(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """Element-wise sum, with broadcasting.
+
+    z = x + y
+
+    Args:
+      x: number or string Tensor of any shape.
+      y: Tensor of the type of `x`, broadcast against it.
+      name: the op's name.
+
+    Returns:
+      A Tensor of the broadcast shape and type.
+
+    Example:
+      >>> tf.Session().run(tf.add([1.0, 2.0], 10.0))
+      array([11., 12.], dtype=float32)
+
+    Source: Add in core/ops/math_ops.cc.
+    """
+    return Add()(x, y, name=name)
+
+
+class Sub(Binary):
+    """x - y.  Source: math_ops.cc, Sub."""
+
+    signature = "x: T, y: T -> z: T"
+    T = QUOTIENTS
+
+    def compute(self, xp: Any, x: Any, y: Any) -> Any:
+        return xp.subtract(x, y)
+
+    def forwards_but_signed_zeros(
+        self, inputs: list[Any], output: Any, values: list[Any]
+    ) -> int | None:
+        return beside(0, inputs, output, values, either=False)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        x, y = op.inputs
+        if all_shapes_known_and_equal(x, y, grad):
+            return [grad, -grad]
+        to_x, to_y = static_sums(x, y, grad)
+        return [to_x(grad), to_y(-grad)]
+
+    def expression(self, x: str, y: str) -> str:
+        return f"{x} - {y}"
+
+
+@export("math.subtract", "subtract")
+def subtract(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """Element-wise difference, with broadcasting.
+
+    z = x - y
+
+    Args:
+      x: number Tensor of any shape.
+      y: Tensor of the type of `x`, broadcast against it.
+      name: the op's name.
+
+    Returns:
+      A Tensor of the broadcast shape and type.
+
+    Example:
+      >>> tf.Session().run(tf.subtract([1.0, 2.0], 10.0))
+      array([-9., -8.], dtype=float32)
+
+    Source: Sub in core/ops/math_ops.cc.
+    """
+    return Sub()(x, y, name=name)
+
+
+class Mul(Binary):
+    """x * y.  Source: math_ops.cc, Mul."""
+
+    signature = "x: T, y: T -> z: T"
+    T = QUOTIENTS
+
+    def compute(self, xp: Any, x: Any, y: Any) -> Any:
+        return xp.multiply(x, y)
+
+    def forwards(self, inputs: list[Any], output: Any, values: list[Any]) -> int | None:
+        return beside(1, inputs, output, values)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        x, y = op.inputs
+        short = grad.dtype in (int32, float32)  # TF's choice of types
+        if short and all_shapes_known_and_equal(x, y, grad):
+            return [Mul()(grad, y), Mul()(grad, x)]
+        to_x, to_y = static_sums(x, y, grad)
+        conj = upward("conj")
+        x, y = conj(x), conj(y)
+        return [to_x(Mul()(grad, y)), to_y(Mul()(x, grad))]
+
+    def expression(self, x: str, y: str) -> str:
+        return f"{x} * {y}"
+
+
+@export("math.multiply", "multiply")
+def multiply(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """Element-wise product, with broadcasting.
+
+    z = x * y
+
+    Args:
+      x: number Tensor of any shape.
+      y: Tensor of the type of `x`, broadcast against it.
+      name: the op's name.
+
+    Returns:
+      A Tensor of the broadcast shape and type.
+
+    Example:
+      >>> tf.Session().run(tf.multiply([1.0, 2.0], 10.0))
+      array([10., 20.], dtype=float32)
+
+    Source: Mul in core/ops/math_ops.cc.
+    """
+    return Mul()(x, y, name=name)
+
+
+class MulNoNan(Binary):
+    """x * y, and 0 where y is 0, even if x is inf or nan.  Source: MulNoNan."""
+
+    signature = "x: T, y: T -> z: T"
+    T = NO_NAN
+
+    def compute(self, xp: Any, x: Any, y: Any) -> Any:
+        return zero_where(xp, y == 0, xp.multiply(x, y))
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        x, y = op.inputs
+        if all_shapes_known_and_equal(x, y, grad):
+            return [MulNoNan()(grad, y), MulNoNan()(x, grad)]
+        to_x, to_y = dynamic_sums(x, y)
+        return [to_x(MulNoNan()(grad, y)), to_y(MulNoNan()(x, grad))]
+
+
+def zero_where(xp: Any, where: Any, values: Any) -> Any:
+    """`values` with zeros where the condition (which broadcasts) holds."""
+    return xp.where(where, xp.zeros((), values.dtype), values)
+
+
+class Pow(Binary):
+    """x to the power y.  Source: math_ops.cc, Pow."""
+
+    signature = "x: T, y: T -> z: T"
+    T = dtypes_of("bfloat16 float half double int32 int64 complex64 complex128")
+
+    def compute(self, xp: Any, x: Any, y: Any) -> Any:
+        if is_whole(y) and xp is np and np.any(np.less(y, 0)):
+            raise invalid_argument(
+                "Integers to negative integer powers are not allowed"
+            )
+        if not y.ndim and y == 2:
+            return x * x
+        return xp.power(x, y)
+
+    def scalar_expression(self, x: str, y: str) -> str | None:
+        return f"{x} * {x}" if y == "2" else None
+
+    def forwards(self, inputs: list[Any], output: Any, values: list[Any]) -> int | None:
+        exponent = values[1]
+        is_one = exponent is not None and inputs[0] == output and np.all(exponent == 1)
+        return 0 if is_one else None
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        x, y = op.inputs
+        conj, where = upward("conj"), OPS["Select"]()
+        to_x, to_y = static_sums(x, y, grad)
+        x, y = conj(x), conj(y)
+        gx = to_x(grad * y * pow(x, y - 1))
+        z = conj(op.outputs[0])
+        mask = upward("not_equal")(x, 0) if x.dtype.is_complex else x > 0
+        safe_x = where(mask, x, upward("ones_like")(x))
+        log_x = where(mask, upward("log")(safe_x), upward("zeros_like")(x))
+        return [gx, to_y(grad * z * log_x)]
+
+
+@export("math.pow", "pow")
+def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """Element-wise power, with broadcasting.
+
+    z = x ** y
+
+    Args:
+      x: float, int or complex Tensor of any shape.
+      y: Tensor of the type of `x`, broadcast against it.
+      name: the op's name.
+
+    Returns:
+      A Tensor of the broadcast shape and type.
+
+    Example:
+      >>> tf.Session().run(tf.pow([2.0, 3.0], 3.0))
+      array([ 8., 27.], dtype=float32)
+
+    Source: Pow in core/ops/math_ops.cc.
+    """
+    return Pow()(x, y, name=name)
+
+
+def _has_nan(xp: Any, y: Any) -> bool:
+    """Whether NumPy's answer is not TF's: TF takes x where y is NaN."""
+    if xp is not np or y.dtype.kind in "iu":
+        return False
+    largest = y.max() if y.size else 0.0  # NaN if there is one; faster than isnan
+    return bool(largest != largest)
+
+
+class Maximum(Binary):
+    """The larger of x and y.  Source: math_ops.cc, Maximum."""
+
+    signature = "x: T, y: T -> z: T"
+    T = ORDERED
+
+    def compute(self, xp: Any, x: Any, y: Any) -> Any:
+        found = xp.maximum(x, y)
+        return xp.where(x < y, y, x) if _has_nan(xp, y) else found
+
+    def scalar_expression(self, x: str, y: str) -> str:
+        return f"({y} if {x} < {y} else {x})"
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return _selected_gradient(op, grad, upward("greater_equal"))
+
+
+@export("math.maximum", "maximum")
+def maximum(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """The larger of each pair of elements.
+
+    z = max(x, y)
+
+    Args:
+      x: float or int Tensor of any shape.
+      y: Tensor of the type of `x`, broadcast against it.
+      name: the op's name.
+
+    Returns:
+      A Tensor of the broadcast shape and type.
+
+    Example:
+      >>> tf.Session().run(tf.maximum([1.0, -2.0], 0.0))
+      array([1., 0.], dtype=float32)
+
+    Source: Maximum in core/ops/math_ops.cc.
+    """
+    return Maximum()(x, y, name=name)
+
+
+class Minimum(Binary):
+    """The smaller of x and y.  Source: math_ops.cc, Minimum."""
+
+    signature = "x: T, y: T -> z: T"
+    T = ORDERED
+
+    def compute(self, xp: Any, x: Any, y: Any) -> Any:
+        found = xp.minimum(x, y)
+        return xp.where(y < x, y, x) if _has_nan(xp, y) else found
+
+    def scalar_expression(self, x: str, y: str) -> str:
+        return f"({y} if {x} > {y} else {x})"
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return _selected_gradient(op, grad, upward("less_equal"))
+
+
+@export("math.minimum", "minimum")
+def minimum(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """The smaller of each pair of elements.
+
+    z = min(x, y)
+
+    Args:
+      x: float or int Tensor of any shape.
+      y: Tensor of the type of `x`, broadcast against it.
+      name: the op's name.
+
+    Returns:
+      A Tensor of the broadcast shape and type.
+
+    Example:
+      >>> tf.Session().run(tf.minimum([1.0, -2.0], 0.0))
+      array([ 0., -2.], dtype=float32)
+
+    Source: Minimum in core/ops/math_ops.cc.
+    """
+    return Minimum()(x, y, name=name)
+
+
+def _selected_gradient(op: Operation, grad: Any, selects_x: Any) -> list[Any]:
+    x, y = op.inputs
+    shape, where = upward("shape"), OPS["Select"]()
+    sx, sy, full = shape(x), shape(y), shape(grad)
+    zeros = upward("zeros")(full, grad.dtype)
+    mask = selects_x(x, y)
+    rx, ry = OPS["BroadcastGradientArgs"]()(sx, sy)
+    reshape, total = OPS["Reshape"](), OPS["Sum"]()
+    gx = reshape(total(where(mask, grad, zeros), rx), sx)
+    gy = reshape(total(where(mask, zeros, grad), ry), sy)
+    return [gx, gy]
+
+
+class SquaredDifference(Binary):
+    """(x - y) times its conjugate.  Source: math_ops.cc, SquaredDifference."""
+
+    signature = "x: T, y: T -> z: T"
+    T = dtypes_of("bfloat16 half float double int32 int64 complex64 complex128")
+
+    def compute(self, xp: Any, x: Any, y: Any) -> Any:
+        d = xp.subtract(x, y)
+        return d * xp.conj(d) if d.dtype.kind == "c" else d * d
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        x, y = op.inputs
+        with after(grad):
+            x_grad = upward("scalar_mul")(2.0, grad) * (x - y)
+        if all_shapes_known_and_equal(x, y, grad):
+            return [x_grad, -x_grad]
+        to_x, to_y = static_sums(x, y, grad)
+        return [to_x(x_grad), -to_y(x_grad)]
+
+
+@export("math.squared_difference", "squared_difference")
+def squared_difference(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """Element-wise squared difference, with broadcasting.
+
+    z = (x - y)²
+
+    Args:
+      x: float, int or complex Tensor of any shape.
+      y: Tensor of the type of `x`, broadcast against it.
+      name: the op's name.
+
+    Returns:
+      A Tensor of the broadcast shape and type.
+
+    Example:
+      >>> tf.Session().run(tf.squared_difference([1.0, 4.0], 2.0))
+      array([1., 4.], dtype=float32)
+
+    Source: SquaredDifference in core/ops/math_ops.cc.
+    """
+    return SquaredDifference()(x, y, name=name)

@@ -1,0 +1,164 @@
+"""Operations on the bits of integers.  Source: core/ops/bitwise_ops.cc."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tfteach.framework.dtypes import dtypes_of
+from tfteach.framework.export import export
+from tfteach.framework.op import Op
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.shape import Shape
+from tfteach.ops.math.binary import Binary
+from tfteach.ops.math.unary import Unary
+
+INTEGERS = dtypes_of("int8 int16 int32 int64 uint8 uint16 uint32 uint64")
+
+
+class _Bits(Binary, abstract=True):
+    signature = "x: T, y: T -> z: T"
+    T = INTEGERS
+    ufunc: ClassVar[str]
+
+    def compute(self, xp: Any, x: Any, y: Any) -> Any:
+        return getattr(xp, self.ufunc)(x, y)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return [None, None]
+
+
+class BitwiseAnd(_Bits):
+    """The bits that both have.  Source: bitwise_ops.cc, BitwiseAnd."""
+
+    ufunc: ClassVar[str] = "bitwise_and"
+
+
+class BitwiseOr(_Bits):
+    """The bits that either has.  Source: bitwise_ops.cc, BitwiseOr."""
+
+    ufunc: ClassVar[str] = "bitwise_or"
+
+
+class BitwiseXor(_Bits):
+    """The bits that only one has.  Source: bitwise_ops.cc, BitwiseXor."""
+
+    ufunc: ClassVar[str] = "bitwise_xor"
+
+
+class _Shift(_Bits, abstract=True):
+    def compute(self, xp: Any, x: Any, y: Any) -> Any:
+        # As TF does: never by less than 0 or by as much as there are bits.
+        largest = x.dtype.itemsize * 8 - 1
+        by = xp.minimum(xp.maximum(y, 0), largest).astype(x.dtype)
+        return getattr(xp, self.ufunc)(x, by)
+
+
+class LeftShift(_Shift):
+    """Bits moved up.  Source: bitwise_ops.cc, LeftShift."""
+
+    ufunc: ClassVar[str] = "left_shift"
+
+
+class RightShift(_Shift):
+    """Bits moved down.  Source: bitwise_ops.cc, RightShift."""
+
+    ufunc: ClassVar[str] = "right_shift"
+
+
+class Invert(Unary):
+    """Every bit flipped.  Source: bitwise_ops.cc, Invert."""
+
+    T = INTEGERS
+
+    def compute(self, xp: Any, x: Any) -> Any:
+        return xp.invert(x)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return [None]
+
+
+class PopulationCount(Op):
+    """How many bits are set.  Source: bitwise_ops.cc, PopulationCount."""
+
+    signature = "x: T -> y: uint8"
+    T = INTEGERS
+
+    def infer_shape(self, x: Shape) -> Shape:
+        return x
+
+    def compute(self, xp: Any, x: Any) -> Any:
+        rest = x.astype(f"u{x.dtype.itemsize}")
+        count = xp.zeros(x.shape, np.uint8)
+        for bit in range(x.dtype.itemsize * 8):
+            count += (rest >> rest.dtype.type(bit) & rest.dtype.type(1)).astype("u1")
+        return count
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return [None]
+
+
+@export("bitwise.bitwise_and")
+def bitwise_and(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """The bits that are set in both, element-wise.
+
+    Args:
+      x: integer Tensor of any shape.
+      y: Tensor of the type of `x`, broadcast against it.
+      name: the op's name.
+
+    Returns:
+      A Tensor of the broadcast shape and type.
+
+    Example:
+      >>> tf.Session().run(tf.bitwise.bitwise_and([6], [3]))
+      array([2], dtype=int32)
+
+    Source: BitwiseAnd in core/ops/bitwise_ops.cc.
+    """
+    return BitwiseAnd()(x, y, name=name)
+
+
+@export("bitwise.bitwise_or")
+def bitwise_or(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """The bits that are set in either, element-wise; see `tf.bitwise.bitwise_and`."""
+    return BitwiseOr()(x, y, name=name)
+
+
+@export("bitwise.bitwise_xor")
+def bitwise_xor(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """The bits that are set in one only; see `tf.bitwise.bitwise_and`."""
+    return BitwiseXor()(x, y, name=name)
+
+
+@export("bitwise.invert")
+def invert(x: Any, name: str | None = None) -> Tensor:
+    """Every bit of an integer Tensor flipped, element-wise."""
+    return Invert()(x, name=name)
+
+
+@export("bitwise.left_shift")
+def left_shift(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """Bits moved up, element-wise.
+
+    z = x * 2**y, without what goes beyond the type
+
+    Args:
+      x: integer Tensor of any shape.
+      y: Tensor of the type of `x`, broadcast against it: by how much; taken as 0 if
+        negative, at most the number of bits less one.
+      name: the op's name.
+
+    Returns:
+      A Tensor of the broadcast shape and type.
+
+    Source: LeftShift in core/ops/bitwise_ops.cc.
+    """
+    return LeftShift()(x, y, name=name)
+
+
+@export("bitwise.right_shift")
+def right_shift(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """Bits moved down, the sign kept, element-wise; see `tf.bitwise.left_shift`."""
+    return RightShift()(x, y, name=name)

@@ -1,0 +1,177 @@
+"""One element type to another.
+
+Source: core/ops/math_ops.cc (Cast), python/ops/math_ops.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tfteach.framework import dtypes
+from tfteach.framework.convert import convert
+from tfteach.framework.dtypes import DType, as_dtype
+from tfteach.framework.export import export
+from tfteach.framework.indexed_slices import IndexedSlices
+from tfteach.framework.op import Op
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.scope import name_scope
+from tfteach.framework.shape import Shape
+from tfteach.ops.core.sparse_tensor import SparseTensor
+from tfteach.ops.math.binary import Maximum, Minimum
+
+_DIFFERENTIABLE = dtypes.dtypes_of("half float double bfloat16 complex64 complex128")
+
+
+def _proto_name(name: str) -> str:
+    """A type as TF's kernels call it: "float" for float32."""
+    return {"float16": "half", "float32": "float", "float64": "double"}.get(name, name)
+
+
+class Cast(Op):
+    """Each element in another type.  Source: math_ops.cc, Cast."""
+
+    signature = "x: SrcT -> y: DstT"
+    DstT: DType
+    Truncate: bool = False
+    is_elementwise: ClassVar[bool] = True
+
+    def infer_shape(self, x: Shape) -> Shape:
+        return x
+
+    def compute(self, xp: Any, x: Any) -> Any:
+        target = self.DstT.numpy_dtype
+        if x.dtype.hasobject or target.hasobject:
+            source = "string" if x.dtype.hasobject else _proto_name(x.dtype.name)
+            raise NotImplementedError(
+                f"Cast {source} to {_proto_name(self.DstT.name)} is not supported"
+            )
+        if x.dtype.kind == "c" and target.kind == "b":
+            return x != 0
+        if x.dtype.kind == "c" and target.kind != "c":
+            x = x.real  # the imaginary part is discarded, as in TF
+        return x.astype(target)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        source = op.inputs[0].dtype.base_dtype
+        if source in _DIFFERENTIABLE and grad.dtype.base_dtype in _DIFFERENTIABLE:
+            return [cast(grad, source)]
+        return [None]
+
+
+@export("cast", "dtypes.cast")
+def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
+    """Each element in another type.
+
+    y = x as dtype; floats are cut towards zero to integers.
+
+    Args:
+      x: a Tensor, SparseTensor or IndexedSlices of numbers or bool.
+      dtype: the wanted type.
+      name: the op's name.
+
+    Returns:
+      A Tensor of the same shape; `x` itself if it has that type already.
+
+    Raises:
+      TypeError: `x` cannot be a tensor, or `dtype` is no type.
+
+    Example:
+      >>> tf.Session().run(tf.cast([1.8, -1.8], tf.int32))
+      array([ 1, -1], dtype=int32)
+
+    Source: Cast in core/ops/math_ops.cc.
+    """
+    target = as_dtype(dtype).base_dtype
+    if isinstance(x, Tensor) and x.dtype is target:
+        return x
+    if hasattr(x, "handle") and x.dtype is target:
+        return x  # a resource variable is read where it is used, as in TF
+    with name_scope(name, "Cast", [x]) as scope:
+        if isinstance(x, SparseTensor):
+            values = cast(x.values, target, name=scope)
+            return SparseTensor(x.indices, values, x.dense_shape)
+        if isinstance(x, IndexedSlices):
+            values = cast(x.values, target, name=scope)
+            return IndexedSlices(values, x.indices, x.dense_shape)
+        x = convert(x, name="x")
+        return x if x.dtype.base_dtype is target else Cast(target)(x, name=scope)
+
+
+@export("dtypes.saturate_cast", "saturate_cast")
+def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
+    """Cast, but stop at the ends of the new type's range instead of wrapping around.
+
+    y = min(max(value, dtype.min), dtype.max) as dtype
+
+    Args:
+      value: float or int Tensor of any shape.
+      dtype: the wanted type.
+      name: the op's name.
+
+    Returns:
+      A Tensor of the same shape.
+
+    Example:
+      >>> tf.Session().run(tf.saturate_cast([300, -5], tf.uint8))
+      array([255,   0], dtype=uint8)
+
+    Source: python/ops/math_ops.py.
+    """
+    with name_scope(name, "saturate_cast", [value]) as scope:
+        value = convert(value, name="value")
+        dtype, source = as_dtype(dtype).base_dtype, value.dtype.base_dtype
+        if source.min < dtype.min:
+            low = convert(_bound(dtype.min, source), source, name="min")
+            value = Maximum()(value, low)
+        if source.max > dtype.max:
+            high = convert(_bound(dtype.max, source), source, name="max")
+            value = Minimum()(value, high)
+        return cast(value, dtype, name=scope)
+
+
+def _bound(limit: Any, dtype: DType) -> Any:
+    return np.asarray(limit).astype(dtype.numpy_dtype)
+
+
+@export("to_float")
+def to_float(x: Any, name: str = "ToFloat") -> Any:
+    """`tf.cast(x, tf.float32)`, the older way to say it."""
+    return cast(x, dtypes.float32, name=name)
+
+
+@export("to_double")
+def to_double(x: Any, name: str = "ToDouble") -> Any:
+    """`tf.cast(x, tf.float64)`, the older way to say it."""
+    return cast(x, dtypes.float64, name=name)
+
+
+@export("to_int32")
+def to_int32(x: Any, name: str = "ToInt32") -> Any:
+    """`tf.cast(x, tf.int32)`, the older way to say it."""
+    return cast(x, dtypes.int32, name=name)
+
+
+@export("to_int64")
+def to_int64(x: Any, name: str = "ToInt64") -> Any:
+    """`tf.cast(x, tf.int64)`, the older way to say it."""
+    return cast(x, dtypes.int64, name=name)
+
+
+@export("to_bfloat16")
+def to_bfloat16(x: Any, name: str = "ToBFloat16") -> Any:
+    """`tf.cast(x, tf.bfloat16)`, the older way to say it."""
+    return cast(x, dtypes.bfloat16, name=name)
+
+
+@export("to_complex64")
+def to_complex64(x: Any, name: str = "ToComplex64") -> Any:
+    """`tf.cast(x, tf.complex64)`, the older way to say it."""
+    return cast(x, dtypes.complex64, name=name)
+
+
+@export("to_complex128")
+def to_complex128(x: Any, name: str = "ToComplex128") -> Any:
+    """`tf.cast(x, tf.complex128)`, the older way to say it."""
+    return cast(x, dtypes.complex128, name=name)

@@ -1,0 +1,79 @@
+"""Running log-sum-exps.  Source: core/ops/math_ops.cc, CumulativeLogsumexp."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tfteach.framework.convert import convert
+from tfteach.framework.dtypes import dtypes_of
+from tfteach.framework.export import export
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.scope import name_scope
+from tfteach.ops.core.broadcast_gradients import upward
+from tfteach.ops.math.cumsum import Scan
+from tfteach.ops.math.exponential import exp, log
+
+
+class CumulativeLogsumexp(Scan):
+    """ln of running sums of exponentials.  Source: CumulativeLogsumexp."""
+
+    T = dtypes_of("half float double")
+    on_gpu: ClassVar[bool] = False
+
+    def scan(self, xp: Any, x: Any, axis: int) -> Any:
+        return np.logaddexp.accumulate(x, axis=axis, dtype=x.dtype)
+
+    def first(self, dtype: Any) -> Any:
+        return np.finfo(dtype).min  # TF's stand-in for ln 0
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        x, axis = op.inputs
+        choose, least = upward("where_v2"), grad.dtype.min
+        # Logarithms of the positive and of the negative part.
+        rising = choose(upward("greater")(grad, 0), log(grad), least)
+        falling = choose(upward("less")(grad, 0), log(-grad), least)
+        found = [
+            exp(
+                cumulative_logsumexp(
+                    part - op.outputs[0],
+                    axis=axis,
+                    reverse=not self.reverse,
+                    exclusive=self.exclusive,
+                )
+                + x
+            )
+            for part in (rising, falling)
+        ]
+        return [found[0] - found[1], None]
+
+
+@export("math.cumulative_logsumexp")
+def cumulative_logsumexp(
+    x: Any,
+    axis: Any = 0,
+    exclusive: bool = False,
+    reverse: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """Running log-sum-exps along an axis, without overflow.
+
+    out[i] = ln(exp x[0] + ... + exp x[i])
+
+    Args:
+      x: float Tensor of any shape but a scalar's.
+      axis: the axis, an int or an int Tensor [].
+      exclusive: leave x[i] itself out (the first is then the type's least number).
+      reverse: sum from the end.
+      name: the op's name.
+
+    Returns:
+      A Tensor of the same shape and type.
+
+    Source: CumulativeLogsumexp in core/ops/math_ops.cc.
+    """
+    with name_scope(name, "CumulativeLogsumexp", [x]) as scope:
+        x = convert(x, name="x")
+        op = CumulativeLogsumexp(exclusive, reverse)
+        return op(x, axis, name=scope)

@@ -1,0 +1,408 @@
+"""The functions `tf.reduce_*`, `tf.argmax` and what TF composes of them.
+
+Source: python/ops/math_ops.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tfteach.framework.attributes import dtype_attribute
+from tfteach.framework.dtypes import int32, int64
+from tfteach.framework.export import export
+from tfteach.framework.op import OPS
+from tfteach.framework.operation import Tensor
+from tfteach.framework.shape import is_full
+from tfteach.ops.core.broadcast_gradients import upward
+from tfteach.ops.core.constant import constant
+from tfteach.ops.math.reduce_ops import ArgMax, ArgMin
+
+
+def lookup(new_name: str, new: Any, old_name: str, old: Any) -> Any:
+    """The value of an argument that has an older name.
+
+    Raises:
+      ValueError: both were given.
+    """
+    if old is None:
+        return new
+    if new is not None:
+        raise ValueError(f"Cannot specify both '{old_name}' and '{new_name}'")
+    return old
+
+
+def reduce(op_type: str, x: Any, axis: Any, keepdims: Any, name: str | None) -> Tensor:
+    """A node of a `Reduction`, as the public functions build it."""
+    cls: Any = OPS[op_type]
+    result = cls(keep_dims=keepdims)(x, _axes(x, axis), name=name)
+    if axis is None and not keepdims and not is_full(result._shape):
+        result.set_shape(())
+    return result
+
+
+def _axes(x: Any, axis: Any) -> Any:
+    """The reduction indices; without an axis all of them, as a constant if known."""
+    if axis is not None:
+        return axis
+    if isinstance(x, Tensor) and x._shape is not None:
+        return constant(np.arange(len(x._shape)), dtype=int32)
+    return upward("range")(0, upward("rank")(x))
+
+
+def both(axis: Any, indices: Any, keepdims: Any, keep_dims: Any) -> tuple[Any, Any]:
+    """`axis` and `keepdims`, under their newer or older names."""
+    axis = lookup("axis", axis, "reduction_indices", indices)
+    return axis, lookup("keepdims", keepdims, "keep_dims", keep_dims)
+
+
+@export("math.reduce_sum", "reduce_sum")
+def reduce_sum(
+    input_tensor: Any,
+    axis: Any = None,
+    keepdims: bool | None = None,
+    name: str | None = None,
+    reduction_indices: Any = None,
+    keep_dims: bool | None = None,
+) -> Tensor:
+    """The sum along axes.
+
+    y = Σ x
+
+    Args:
+      input_tensor: number Tensor of any shape.
+      axis: the axis or axes to reduce, negative from the end; all if None.
+      keepdims: keep the reduced axes with size 1.
+      name: the op's name.
+      reduction_indices: older name of `axis`.
+      keep_dims: older name of `keepdims`.
+
+    Returns:
+      A Tensor of the type of `input_tensor`, without the reduced axes.
+
+    Raises:
+      ValueError: an axis is out of range, or an argument is given by both its names.
+
+    Example:
+      >>> tf.Session().run(tf.reduce_sum([[1.0, 2.0], [3.0, 4.0]], 1))
+      array([3., 7.], dtype=float32)
+
+    Source: Sum in core/ops/math_ops.cc.
+    """
+    axis, keepdims = both(axis, reduction_indices, keepdims, keep_dims)
+    return reduce("Sum", input_tensor, axis, keepdims, name)
+
+
+@export("math.reduce_mean", "reduce_mean")
+def reduce_mean(
+    input_tensor: Any,
+    axis: Any = None,
+    keepdims: bool | None = None,
+    name: str | None = None,
+    reduction_indices: Any = None,
+    keep_dims: bool | None = None,
+) -> Tensor:
+    """The mean along axes.
+
+    y = Σ x / n; of integers, cut towards zero
+
+    Args:
+      input_tensor: number Tensor of any shape.
+      axis: the axis or axes to reduce, negative from the end; all if None.
+      keepdims: keep the reduced axes with size 1.
+      name: the op's name.
+      reduction_indices: older name of `axis`.
+      keep_dims: older name of `keepdims`.
+
+    Returns:
+      A Tensor of the type of `input_tensor`, without the reduced axes.
+
+    Raises:
+      ValueError: an axis is out of range, or an argument is given by both its names.
+
+    Example:
+      >>> tf.Session().run(tf.reduce_mean([[1.0, 2.0], [3.0, 4.0]], 1))
+      array([1.5, 3.5], dtype=float32)
+
+    Source: Mean in core/ops/math_ops.cc.
+    """
+    axis, keepdims = both(axis, reduction_indices, keepdims, keep_dims)
+    return reduce("Mean", input_tensor, axis, keepdims, name)
+
+
+@export("math.reduce_prod", "reduce_prod")
+def reduce_prod(
+    input_tensor: Any,
+    axis: Any = None,
+    keepdims: bool | None = None,
+    name: str | None = None,
+    reduction_indices: Any = None,
+    keep_dims: bool | None = None,
+) -> Tensor:
+    """The product along axes.
+
+    y = Π x
+
+    Args:
+      input_tensor: number Tensor of any shape.
+      axis: the axis or axes to reduce, negative from the end; all if None.
+      keepdims: keep the reduced axes with size 1.
+      name: the op's name.
+      reduction_indices: older name of `axis`.
+      keep_dims: older name of `keepdims`.
+
+    Returns:
+      A Tensor of the type of `input_tensor`, without the reduced axes.
+
+    Raises:
+      ValueError: an axis is out of range, or an argument is given by both its names.
+
+    Example:
+      >>> tf.Session().run(tf.reduce_prod([[1.0, 2.0], [3.0, 4.0]], 1))
+      array([ 2., 12.], dtype=float32)
+
+    Source: Prod in core/ops/math_ops.cc.
+    """
+    axis, keepdims = both(axis, reduction_indices, keepdims, keep_dims)
+    return reduce("Prod", input_tensor, axis, keepdims, name)
+
+
+@export("math.reduce_max", "reduce_max")
+def reduce_max(
+    input_tensor: Any,
+    axis: Any = None,
+    keepdims: bool | None = None,
+    name: str | None = None,
+    reduction_indices: Any = None,
+    keep_dims: bool | None = None,
+) -> Tensor:
+    """The largest element along axes.
+
+    y = max x
+
+    Args:
+      input_tensor: float or int Tensor of any shape.
+      axis: the axis or axes to reduce, negative from the end; all if None.
+      keepdims: keep the reduced axes with size 1.
+      name: the op's name.
+      reduction_indices: older name of `axis`.
+      keep_dims: older name of `keepdims`.
+
+    Returns:
+      A Tensor of the type of `input_tensor`, without the reduced axes.
+
+    Raises:
+      ValueError: an axis is out of range, or an argument is given by both its names.
+
+    Example:
+      >>> tf.Session().run(tf.reduce_max([[1.0, 2.0], [3.0, 4.0]], 1))
+      array([2., 4.], dtype=float32)
+
+    Source: Max in core/ops/math_ops.cc.
+    """
+    axis, keepdims = both(axis, reduction_indices, keepdims, keep_dims)
+    return reduce("Max", input_tensor, axis, keepdims, name)
+
+
+@export("math.reduce_min", "reduce_min")
+def reduce_min(
+    input_tensor: Any,
+    axis: Any = None,
+    keepdims: bool | None = None,
+    name: str | None = None,
+    reduction_indices: Any = None,
+    keep_dims: bool | None = None,
+) -> Tensor:
+    """The smallest element along axes.
+
+    y = min x
+
+    Args:
+      input_tensor: float or int Tensor of any shape.
+      axis: the axis or axes to reduce, negative from the end; all if None.
+      keepdims: keep the reduced axes with size 1.
+      name: the op's name.
+      reduction_indices: older name of `axis`.
+      keep_dims: older name of `keepdims`.
+
+    Returns:
+      A Tensor of the type of `input_tensor`, without the reduced axes.
+
+    Raises:
+      ValueError: an axis is out of range, or an argument is given by both its names.
+
+    Example:
+      >>> tf.Session().run(tf.reduce_min([[1.0, 2.0], [3.0, 4.0]], 1))
+      array([1., 3.], dtype=float32)
+
+    Source: Min in core/ops/math_ops.cc.
+    """
+    axis, keepdims = both(axis, reduction_indices, keepdims, keep_dims)
+    return reduce("Min", input_tensor, axis, keepdims, name)
+
+
+@export("math.reduce_all", "reduce_all")
+def reduce_all(
+    input_tensor: Any,
+    axis: Any = None,
+    keepdims: bool | None = None,
+    name: str | None = None,
+    reduction_indices: Any = None,
+    keep_dims: bool | None = None,
+) -> Tensor:
+    """Whether all elements along axes are true.
+
+    y = x₁ and x₂ and ...
+
+    Args:
+      input_tensor: bool Tensor of any shape.
+      axis: the axis or axes to reduce, negative from the end; all if None.
+      keepdims: keep the reduced axes with size 1.
+      name: the op's name.
+      reduction_indices: older name of `axis`.
+      keep_dims: older name of `keepdims`.
+
+    Returns:
+      A Tensor of type bool, without the reduced axes.
+
+    Raises:
+      ValueError: an axis is out of range, or an argument is given by both its names.
+
+    Example:
+      >>> tf.Session().run(tf.reduce_all([[True, False], [True, True]], 1))
+      array([False,  True])
+
+    Source: All in core/ops/math_ops.cc.
+    """
+    axis, keepdims = both(axis, reduction_indices, keepdims, keep_dims)
+    return reduce("All", input_tensor, axis, keepdims, name)
+
+
+@export("math.reduce_any", "reduce_any")
+def reduce_any(
+    input_tensor: Any,
+    axis: Any = None,
+    keepdims: bool | None = None,
+    name: str | None = None,
+    reduction_indices: Any = None,
+    keep_dims: bool | None = None,
+) -> Tensor:
+    """Whether any element along axes is true.
+
+    y = x₁ or x₂ or ...
+
+    Args:
+      input_tensor: bool Tensor of any shape.
+      axis: the axis or axes to reduce, negative from the end; all if None.
+      keepdims: keep the reduced axes with size 1.
+      name: the op's name.
+      reduction_indices: older name of `axis`.
+      keep_dims: older name of `keepdims`.
+
+    Returns:
+      A Tensor of type bool, without the reduced axes.
+
+    Raises:
+      ValueError: an axis is out of range, or an argument is given by both its names.
+
+    Example:
+      >>> tf.Session().run(tf.reduce_any([[True, False], [False, False]], 1))
+      array([ True, False])
+
+    Source: Any in core/ops/math_ops.cc.
+    """
+    axis, keepdims = both(axis, reduction_indices, keepdims, keep_dims)
+    return reduce("Any", input_tensor, axis, keepdims, name)
+
+
+@export("math.argmax", "argmax")
+def argmax(
+    input: Any,
+    axis: Any = None,
+    name: str | None = None,
+    dimension: Any = None,
+    output_type: Any = int64,
+) -> Tensor:
+    """Where along an axis the largest element is; the first of several.
+
+    y = argmax x
+
+    Args:
+      input: float or int Tensor of any shape but a scalar's.
+      axis: the axis to search along, negative from the end; 0 if None.
+      name: the op's name.
+      dimension: older name of `axis`.
+      output_type: tf.int32 or tf.int64.
+
+    Returns:
+      A Tensor of `output_type`, without that axis.
+
+    Raises:
+      ValueError: the axis is out of range, or is given by both its names.
+
+    Example:
+      >>> tf.Session().run(tf.argmax([[1.0, 3.0], [4.0, 2.0]], 1))
+      array([1, 0])
+
+    Source: ArgMax in core/ops/math_ops.cc.
+    """
+    axis = lookup("axis", axis, "dimension", dimension)
+    axis = 0 if axis is None else axis
+    return ArgMax(dtype_attribute("output_type", output_type))(input, axis, name=name)
+
+
+@export("arg_max")
+def arg_max(
+    input: Any, dimension: Any, output_type: Any = int64, name: str | None = None
+) -> Tensor:
+    """`tf.argmax` by its older name; see there."""
+    return ArgMax(dtype_attribute("output_type", output_type))(
+        input, dimension, name=name
+    )
+
+
+@export("math.argmin", "argmin")
+def argmin(
+    input: Any,
+    axis: Any = None,
+    name: str | None = None,
+    dimension: Any = None,
+    output_type: Any = int64,
+) -> Tensor:
+    """Where along an axis the smallest element is; the first of several.
+
+    y = argmin x
+
+    Args:
+      input: float or int Tensor of any shape but a scalar's.
+      axis: the axis to search along, negative from the end; 0 if None.
+      name: the op's name.
+      dimension: older name of `axis`.
+      output_type: tf.int32 or tf.int64.
+
+    Returns:
+      A Tensor of `output_type`, without that axis.
+
+    Raises:
+      ValueError: the axis is out of range, or is given by both its names.
+
+    Example:
+      >>> tf.Session().run(tf.argmin([[1.0, 3.0], [4.0, 2.0]], 1))
+      array([0, 1])
+
+    Source: ArgMin in core/ops/math_ops.cc.
+    """
+    axis = lookup("axis", axis, "dimension", dimension)
+    axis = 0 if axis is None else axis
+    return ArgMin(dtype_attribute("output_type", output_type))(input, axis, name=name)
+
+
+@export("arg_min")
+def arg_min(
+    input: Any, dimension: Any, output_type: Any = int64, name: str | None = None
+) -> Tensor:
+    """`tf.argmin` by its older name; see there."""
+    return ArgMin(dtype_attribute("output_type", output_type))(
+        input, dimension, name=name
+    )

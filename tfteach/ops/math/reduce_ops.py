@@ -1,0 +1,424 @@
+"""Reductions: sums, means, extremes and their positions along axes.
+
+Source: core/ops/math_ops.cc, python/ops/math_ops.py, python/ops/math_grad.py.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from tfteach.framework import shape as shapes
+from tfteach.framework.constant_values import constant_value
+from tfteach.framework.dtypes import DType, dtypes_of, int32, int64
+from tfteach.framework.errors import invalid_argument
+from tfteach.framework.graph import Graph, get_default_graph
+from tfteach.framework.op import Op
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require_scalar
+from tfteach.framework.threads import LARGE, by_rows, cores, share
+from tfteach.ops.core.broadcast_gradients import upward
+from tfteach.ops.core.constant import constant
+from tfteach.ops.math.compare import NUMBER_TYPES
+
+INDICES = dtypes_of("int32 int64")
+_BLOCK = 1 << 18  # elements that a thread takes at once
+
+
+def axes_of(indices: Any, rank: int) -> tuple[int, ...]:
+    """Reduction indices (a number or a vector, negative from the end) as axes.
+
+    Raises:
+      ValueError: an index is out of range.
+    """
+    axes = []
+    for index in np.ravel(indices).tolist():
+        if not -rank <= index < rank:
+            raise ValueError(
+                f"Invalid reduction dimension {index} for input with {rank} dimensions."
+            )
+        axes.append(index % rank)
+    return tuple(axes)
+
+
+class Reduction(Op, abstract=True):
+    """An op that combines the elements along some axes."""
+
+    signature = "input: T, reduction_indices: Tidx -> output: T"
+    T = NUMBER_TYPES
+    Tidx = INDICES
+    Tidx_default = int32
+    keep_dims: bool = False
+
+    ranks: ClassVar[dict[str, int | tuple[int, ...]]] = {"reduction_indices": (0, 1)}
+    by_value: ClassVar[tuple[str, ...]] = ("reduction_indices",)
+    host_inputs: ClassVar[tuple[str, ...]] = ("reduction_indices",)
+
+    def infer_shape(self, input: Shape, reduction_indices: Any) -> Shape:
+        if input is None:
+            return None
+        if reduction_indices is None:
+            return (None,) * len(input) if self.keep_dims else None
+        axes = axes_of(reduction_indices, len(input))
+        if self.keep_dims:
+            return tuple(1 if i in axes else n for i, n in enumerate(input))
+        return tuple(n for i, n in enumerate(input) if i not in axes)
+
+    def compute(self, xp: Any, input: Any, reduction_indices: Any) -> Any:
+        listed = reduction_indices.tolist()
+        try:
+            axes = tuple(listed) if type(listed) is list else (listed,)
+            if _is_large(xp, input) and not _takes_first(input, axes):
+                return by_rows(lambda rows: self.reduce(np, rows, axes), input, _BLOCK)
+            return self.reduce(xp, input, axes)
+        except (ValueError, TypeError):  # an axis twice, none of the input's, a matrix
+            return self.reduce(xp, input, self._checked(listed, input.ndim))
+
+    def _checked(self, listed: Any, rank: int) -> tuple[int, ...]:
+        axes = set()
+        for index in np.ravel(listed).tolist():
+            if not -rank <= index < rank:
+                raise invalid_argument(
+                    f"Invalid reduction dimension ({index} for input with {rank} "
+                    "dimension(s)"
+                )
+            axes.add(index % rank)
+        return tuple(axes)
+
+    def reduce(self, xp: Any, input: Any, axes: tuple[int, ...]) -> Any:
+        """The kernel proper, with checked axes."""
+        raise NotImplementedError
+
+
+def summed(xp: Any, input: Any, axes: tuple[int, ...], keep: bool) -> Any:
+    """The sum in the input's own type; two-byte floats are added up in four bytes."""
+    if input.dtype.itemsize == 2 and input.dtype.kind in "fV":
+        wide = input.astype(np.float32).sum(axis=axes, keepdims=keep)
+        return wide.astype(input.dtype)
+    if _is_large(xp, input) and _takes_first(input, axes):
+        return _sum_of_parts(input, axes, keep)
+    return input.sum(axis=axes, dtype=input.dtype, keepdims=keep)
+
+
+def _sum_of_parts(input: Any, axes: tuple[int, ...], keep: bool) -> Any:
+    """The sum along the first axis (and others): each thread sums a part of it."""
+    parts = np.array_split(input, cores())
+    sums: dict[int, Any] = {}
+
+    def run(numbers: Sequence[int]) -> None:
+        for i in numbers:
+            sums[i] = parts[i].sum(axis=axes, dtype=input.dtype, keepdims=keep)
+
+    share(range(len(parts)), run)
+    return functools.reduce(np.add, (sums[i] for i in range(len(parts))))
+
+
+def _is_large(xp: Any, input: Any) -> bool:
+    return xp is np and input.size >= LARGE
+
+
+def _takes_first(input: Any, axes: tuple[int, ...]) -> bool:
+    return 0 in axes or -input.ndim in axes
+
+
+class Sum(Reduction):
+    """The sum along axes.  Source: math_ops.cc, Sum."""
+
+    def forwards(self, inputs: list[Any], output: Any, values: list[Any]) -> int | None:
+        return 0 if values[1] is not None and values[1].size == 0 else None
+
+    def reduce(self, xp: Any, input: Any, axes: tuple[int, ...]) -> Any:
+        return summed(xp, input, axes, self.keep_dims)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return [spread(op, grad), None]
+
+
+class Mean(Reduction):
+    """The mean along axes; of integers, cut towards zero.  Source: Mean."""
+
+    def reduce(self, xp: Any, input: Any, axes: tuple[int, ...]) -> Any:
+        total = summed(xp, input, axes, self.keep_dims)
+        count = input.size // max(total.size, 1) if input.size else 0
+        if input.dtype.kind in "iu":
+            # An exact quotient of whole numbers; NumPy's // rounds down.
+            sign = xp.sign(total)
+            return (sign * (xp.abs(total) // max(count, 1))).astype(input.dtype)
+        return total / total.dtype.type(count)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        wide = spread(op, grad)
+        source, result = op.inputs[0], op.outputs[0]
+        before, after = source._shape, result._shape
+        if shapes.is_full(before) and shapes.is_full(after):
+            ratio = (shapes.size_of(before) or 0) // max(shapes.size_of(after) or 0, 1)
+            factor: Any = constant(ratio, dtype=wide.dtype)
+        else:
+            shape, product = upward("shape"), upward("reduce_prod")
+            counts = shape(source), shape(result)
+            factor = _safe_quotient(product(counts[0]), product(counts[1]))
+        return [upward("truediv")(wide, upward("cast")(factor, wide.dtype)), None]
+
+
+class Prod(Reduction):
+    """The product along axes.  Source: math_ops.cc, Prod."""
+
+    def reduce(self, xp: Any, input: Any, axes: tuple[int, ...]) -> Any:
+        return input.prod(axis=axes, dtype=input.dtype, keepdims=self.keep_dims)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return [_product_gradient(op, grad), None]
+
+
+class _Extreme(Reduction, abstract=True):
+    """Max or Min: the gradient is shared out equally among ties."""
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        source, indices = op.inputs
+        reshape, cast = upward("reshape"), upward("cast")
+        kept = reduced_shape(upward("shape")(source), indices)
+        y = reshape(op.outputs[0], kept)
+        grad = reshape(grad, kept)
+        chosen = cast(upward("equal")(y, source), grad.dtype)
+        count = reshape(upward("reduce_sum")(chosen, indices), kept)
+        return [upward("divide")(chosen, count) * grad, None]
+
+
+def _limit(dtype: np.dtype[Any], sign: int) -> Any:
+    """The end of the type's range: what an empty Max or Min gives."""
+    if dtype.kind in "iu":
+        info = np.iinfo(dtype)
+        return info.max if sign > 0 else info.min
+    return dtype.type(sign * np.inf)
+
+
+class Max(_Extreme):
+    """The largest element along axes.  Source: math_ops.cc, Max."""
+
+    def reduce(self, xp: Any, input: Any, axes: tuple[int, ...]) -> Any:
+        lowest = _limit(input.dtype, -1)
+        if xp is np:  # fmax passes NaN over, as TF does on CPUs
+            keep: Any = self.keep_dims
+            return np.fmax.reduce(input, axis=axes, keepdims=keep, initial=lowest)
+        if not input.size:
+            return input.max(axis=axes, keepdims=self.keep_dims, initial=lowest)
+        return xp.max(input, axis=axes, keepdims=self.keep_dims)
+
+
+class Min(_Extreme):
+    """The smallest element along axes.  Source: math_ops.cc, Min."""
+
+    def reduce(self, xp: Any, input: Any, axes: tuple[int, ...]) -> Any:
+        highest = _limit(input.dtype, 1)
+        if xp is np:
+            keep: Any = self.keep_dims
+            return np.fmin.reduce(input, axis=axes, keepdims=keep, initial=highest)
+        if not input.size:
+            return input.min(axis=axes, keepdims=self.keep_dims, initial=highest)
+        return xp.min(input, axis=axes, keepdims=self.keep_dims)
+
+
+class _Truth(Reduction, abstract=True):
+    signature = "input: bool, reduction_indices: Tidx -> output: bool"
+
+
+class All(_Truth):
+    """Whether all elements along axes are true.  Source: math_ops.cc, All."""
+
+    def reduce(self, xp: Any, input: Any, axes: tuple[int, ...]) -> Any:
+        return xp.all(input, axis=axes, keepdims=self.keep_dims)
+
+
+class Any_(_Truth):
+    """Whether any element along axes is true.  Source: math_ops.cc, Any."""
+
+    op_type: ClassVar[str] = "Any"
+
+    def reduce(self, xp: Any, input: Any, axes: tuple[int, ...]) -> Any:
+        return xp.any(input, axis=axes, keepdims=self.keep_dims)
+
+
+class EuclideanNorm(Reduction):
+    """√Σ|x|² along axes.  Source: math_ops.cc, EuclideanNorm."""
+
+    def reduce(self, xp: Any, input: Any, axes: tuple[int, ...]) -> Any:
+        squares = summed(xp, input * xp.conj(input), axes, self.keep_dims)
+        return xp.sqrt(squares).astype(input.dtype)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return [None, None]
+
+
+class _Position(Op, abstract=True):
+    """Where along an axis the extreme element is; the first of several."""
+
+    signature = "input: T, dimension: Tidx -> output: output_type"
+    T = NUMBER_TYPES
+    Tidx = INDICES
+    Tidx_default = int32
+    output_type: DType = int64
+    output_type_allowed = INDICES
+
+    ranks: ClassVar[dict[str, int | tuple[int, ...]]] = {"dimension": 0}
+    by_value: ClassVar[tuple[str, ...]] = ("dimension",)
+    host_inputs: ClassVar[tuple[str, ...]] = ("dimension",)
+
+    def infer_shape(self, input: Shape, dimension: Any) -> Shape:
+        if input is None:
+            return None
+        if len(input) <= 1:
+            return ()
+        if dimension is None:
+            return (None,) * (len(input) - 1)
+        rank, axis = len(input), int(dimension)
+        if not -rank <= axis < rank:
+            raise ValueError(
+                f"Dimension ({axis}) must be in the range [{-rank}, {rank}), where "
+                f"{rank} is the number of dimensions in the input."
+            )
+        axis %= rank
+        return input[:axis] + input[axis + 1 :]
+
+    def check_shapes(self, dimension: Any) -> None:
+        words = "dim must be a scalar, but received tensor of shape: %s"
+        require_scalar(dimension, words)
+
+    def compute(self, xp: Any, input: Any, dimension: Any) -> Any:
+        rank, axis = input.ndim, int(dimension)
+        if not -rank <= axis < rank:
+            raise invalid_argument(
+                f"Expected dimension in the range [{-rank}, {rank}), but got {axis}"
+            )
+        if not input.shape[axis]:
+            raise invalid_argument(
+                f"Reduction axis {axis} is empty in shape {shapes.text(input.shape)}"
+            )
+        largest = isinstance(self, ArgMax)
+        find = xp.argmax if largest else xp.argmin
+        found = find(input, axis=axis)
+        if xp is np and input.dtype.kind not in "iub":
+            # NumPy finds the first NaN, TF passes it over.
+            at = np.expand_dims(found, axis)
+            if np.isnan(np.take_along_axis(input, at, axis)).any():
+                last = _limit(input.dtype, -1 if largest else 1)
+                found = find(np.where(np.isnan(input), last, input), axis=axis)
+        return found.astype(self.output_type.numpy_dtype)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return [None, None]
+
+
+class ArgMax(_Position):
+    """Where the largest element is.  Source: math_ops.cc, ArgMax."""
+
+
+class ArgMin(_Position):
+    """Where the smallest element is.  Source: math_ops.cc, ArgMin."""
+
+
+# ---- gradients: a reduction's shape undone
+
+
+def reduced_shape(input_shape: Any, axes: Any) -> Tensor:
+    """The shape that a reduction with kept dimensions gives, as TF computes it.
+
+    Args:
+      input_shape: int Tensor [rank] or a tuple of sizes.
+      axes: int Tensor or tuple: the reduction indices.
+
+    Returns:
+      An int32 Tensor [rank] that is 1 at the axes.
+    """
+    cast = upward("cast")
+    input_shape, axes = cast(input_shape, int32), cast(axes, int32)
+    rank = upward("size")(input_shape)
+    axes = (axes + rank) % rank
+    axes_shape = upward("shape")(axes)
+    return upward("dynamic_stitch")(
+        [upward("range")(rank), axes], [input_shape, upward("fill")(axes_shape, 1)]
+    )
+
+
+def _safe_quotient(x: Any, y: Any) -> Any:
+    """x // y, where 0 / 0 is 0."""
+    return x // upward("maximum")(y, 1)
+
+
+# Per graph: (input shape, axes) -> (shape with ones, how often to repeat).  TF leaves
+# the nodes of the first time in the graph, so the cache shows in GraphDefs.
+_spreads: WeakKeyDictionary[Graph, dict[Any, Any]] = WeakKeyDictionary()
+
+
+def spread(op: Operation, grad: Any) -> Any:
+    """The gradient of Sum: `grad` repeated along the reduced axes."""
+    source, indices = op.inputs
+    reshape, tile = upward("reshape"), upward("tile")
+    shape = source._shape
+    axes = None if shape is None else constant_value(indices)
+    if shape is not None and axes is not None:
+        if np.array_equal(axes, np.arange(len(shape))):
+            grad = reshape(grad, [1] * len(shape))
+            full = shapes.is_full(shape)
+            sizes = constant(shape, int32) if full else upward("shape")(source)
+            return tile(grad, sizes)
+        if shapes.is_full(shape):
+            kept, times = _static_spread(shape, axes)
+            return tile(reshape(grad, kept), times)
+    input_shape = upward("shape")(source)
+    with get_default_graph().colocate_with(input_shape):
+        kept = reduced_shape(input_shape, indices)
+        times = _safe_quotient(input_shape, kept)
+    return tile(reshape(grad, kept), times)
+
+
+def _static_spread(shape: Any, indices: Any) -> tuple[Any, Any]:
+    known = _spreads.setdefault(get_default_graph(), {})
+    listed = tuple(np.ravel(indices).tolist())
+    found = known.get((shape, listed))
+    if found is None:
+        reduced_shape(shape, listed)
+        axes = axes_of(listed, len(shape))
+        kept = tuple(1 if i in axes else n for i, n in enumerate(shape))
+        _safe_quotient(shape, kept)
+        times = tuple(n // max(m, 1) for n, m in zip(shape, kept, strict=True))
+        found = known[shape, listed] = kept, times
+    return found
+
+
+def _product_gradient(op: Operation, grad: Any) -> Any:
+    """The product of the others, from running products from both ends.
+
+    (Dividing the whole product by each element would fail at zeros.)
+    """
+    source = op.inputs[0]
+    shape, reshape = upward("shape"), upward("reshape")
+    gather, product = upward("gather"), upward("reduce_prod")
+    cumprod, conj = upward("cumprod"), upward("conj")
+    input_shape = shape(source)
+    indices = reshape(op.inputs[1], [-1])
+    kept = reduced_shape(input_shape, op.inputs[1])
+    times = _safe_quotient(input_shape, kept)
+    grad = upward("tile")(reshape(grad, kept), times)
+    with get_default_graph().device("/cpu:0"):
+        rank = upward("rank")(source)
+        indices = (indices + rank) % rank
+        reduced = upward("cast")(indices, int32)
+        every = upward("range")(0, rank)
+        other, _ = upward("setdiff1d")(every, reduced)
+        perm = upward("concat")([reduced, other], 0)
+        reduced_count = product(gather(input_shape, reduced))
+        other_count = product(gather(input_shape, other))
+    transpose = upward("transpose")
+    permuted = transpose(source, perm)
+    permuted_shape = shape(permuted)
+    flat = reshape(permuted, (reduced_count, other_count))
+    left = cumprod(flat, axis=0, exclusive=True)
+    right = cumprod(flat, axis=0, exclusive=True, reverse=True)
+    y = reshape(conj(left) * conj(right), permuted_shape)
+    out = grad * transpose(y, upward("invert_permutation")(perm))
+    return reshape(out, input_shape)

@@ -1,0 +1,247 @@
+"""Rounding, and tests for what is no finite number.
+
+Source: core/ops/math_ops.cc, core/kernels/cwise_ops.h.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfteach.framework.convert import convert
+from tfteach.framework.errors import invalid_argument
+from tfteach.framework.export import export
+from tfteach.framework.op import Op
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.shape import Shape
+from tfteach.ops.math.unary import NUMBER, REAL, Unary
+
+
+class _Step(Unary, abstract=True):
+    """A function that is constant between jumps: no gradient flows."""
+
+    T = REAL
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return [None]
+
+
+class Floor(_Step):
+    """The greatest whole number not above x.  Source: math_ops.cc, Floor."""
+
+    def compute(self, xp: Any, x: Any) -> Any:
+        return xp.floor(x)
+
+
+@export("math.floor", "floor")
+def floor(x: Any, name: str | None = None) -> Tensor:
+    """The greatest whole number not above each element.
+
+    y = ⌊x⌋
+
+    Args:
+      x: float Tensor of any shape.
+      name: the op's name.
+
+    Returns:
+      A Tensor of the same shape and type.
+
+    Example:
+      >>> tf.Session().run(tf.floor([1.5, -1.5]))
+      array([ 1., -2.], dtype=float32)
+
+    Source: Floor in core/ops/math_ops.cc.
+    """
+    return Floor()(x, name=name)
+
+
+class Ceil(_Step):
+    """The least whole number not below x.  Source: math_ops.cc, Ceil."""
+
+    def compute(self, xp: Any, x: Any) -> Any:
+        return xp.ceil(x)
+
+
+@export("math.ceil", "ceil")
+def ceil(x: Any, name: str | None = None) -> Tensor:
+    """The least whole number not below each element.
+
+    y = ⌈x⌉
+
+    Args:
+      x: float Tensor of any shape.
+      name: the op's name.
+
+    Returns:
+      A Tensor of the same shape and type.
+
+    Example:
+      >>> tf.Session().run(tf.ceil([1.5, -1.5]))
+      array([ 2., -1.], dtype=float32)
+
+    Source: Ceil in core/ops/math_ops.cc.
+    """
+    return Ceil()(x, name=name)
+
+
+class Rint(_Step):
+    """The nearest whole number, the even one of two.  Source: math_ops.cc, Rint."""
+
+    def compute(self, xp: Any, x: Any) -> Any:
+        return xp.rint(x)
+
+
+@export("math.rint", "rint")
+def rint(x: Any, name: str | None = None) -> Tensor:
+    """The nearest whole number; of two, the even one.
+
+    y = round(x)
+
+    Args:
+      x: float Tensor of any shape.
+      name: the op's name.
+
+    Returns:
+      A Tensor of the same shape and type.
+
+    Example:
+      >>> tf.Session().run(tf.rint([0.5, 1.5, -1.7]))
+      array([ 0.,  2., -2.], dtype=float32)
+
+    Source: Rint in core/ops/math_ops.cc.
+    """
+    return Rint()(x, name=name)
+
+
+class Round(_Step):
+    """As Rint, also for integers.  Source: math_ops.cc, Round."""
+
+    T = NUMBER
+
+    def compute(self, xp: Any, x: Any) -> Any:
+        if x.dtype.kind == "c":
+            raise invalid_argument(
+                "Operands to RoundToEven must be real-valued floating-point"
+            )
+        return xp.positive(x) if x.dtype.kind in "iu" else xp.rint(x)
+
+
+@export("math.round", "round")
+def round(x: Any, name: str | None = None) -> Tensor:
+    """The nearest whole number; of two, the even one (as Python rounds).
+
+    y = round(x); integers are returned as they are.
+
+    Args:
+      x: float or int Tensor of any shape.
+      name: the op's name.
+
+    Returns:
+      A Tensor of the same shape and type.
+
+    Example:
+      >>> tf.Session().run(tf.round([0.5, 1.5, 2.6]))
+      array([0., 2., 3.], dtype=float32)
+
+    Source: Round in core/ops/math_ops.cc.
+    """
+    x = convert(x, name="x")
+    if x.dtype.is_integer:
+        return x
+    return Round()(x, name=name)
+
+
+class _Test(Op, abstract=True):
+    """A truth value per element."""
+
+    signature = "x: T -> y: bool"
+    T = REAL
+
+    def infer_shape(self, x: Shape) -> Shape:
+        return x
+
+
+class IsNan(_Test):
+    """Whether x is not a number.  Source: math_ops.cc, IsNan."""
+
+    def compute(self, xp: Any, x: Any) -> Any:
+        return xp.isnan(x)
+
+
+@export("math.is_nan", "debugging.is_nan", "is_nan")
+def is_nan(x: Any, name: str | None = None) -> Tensor:
+    """Which elements are not a number.
+
+    y = (x is nan); bool
+
+    Args:
+      x: float Tensor of any shape.
+      name: the op's name.
+
+    Returns:
+      A Tensor of the same shape and type bool.
+
+    Example:
+      >>> tf.Session().run(tf.is_nan([1.0, float("nan")]))
+      array([False,  True])
+
+    Source: IsNan in core/ops/math_ops.cc.
+    """
+    return IsNan()(x, name=name)
+
+
+class IsInf(_Test):
+    """Whether x is infinite.  Source: math_ops.cc, IsInf."""
+
+    def compute(self, xp: Any, x: Any) -> Any:
+        return xp.isinf(x)
+
+
+@export("math.is_inf", "debugging.is_inf", "is_inf")
+def is_inf(x: Any, name: str | None = None) -> Tensor:
+    """Which elements are infinite.
+
+    y = (x is inf or -inf); bool
+
+    Args:
+      x: float Tensor of any shape.
+      name: the op's name.
+
+    Returns:
+      A Tensor of the same shape and type bool.
+
+    Example:
+      >>> tf.Session().run(tf.is_inf([1.0, float("inf")]))
+      array([False,  True])
+
+    Source: IsInf in core/ops/math_ops.cc.
+    """
+    return IsInf()(x, name=name)
+
+
+class IsFinite(_Test):
+    """Whether x is a finite number.  Source: math_ops.cc, IsFinite."""
+
+    def compute(self, xp: Any, x: Any) -> Any:
+        return xp.isfinite(x)
+
+
+@export("math.is_finite", "debugging.is_finite", "is_finite")
+def is_finite(x: Any, name: str | None = None) -> Tensor:
+    """Which elements are finite numbers.
+
+    y = (x is neither inf nor nan); bool
+
+    Args:
+      x: float Tensor of any shape.
+      name: the op's name.
+
+    Returns:
+      A Tensor of the same shape and type bool.
+
+    Example:
+      >>> tf.Session().run(tf.is_finite([1.0, float("inf")]))
+      array([ True, False])
+
+    Source: IsFinite in core/ops/math_ops.cc.
+    """
+    return IsFinite()(x, name=name)

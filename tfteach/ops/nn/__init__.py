@@ -1,0 +1,1 @@
+"""Activations, losses, normalization, recurrent blocks and embeddings."""

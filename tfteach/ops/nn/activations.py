@@ -1,0 +1,404 @@
+"""Activation functions of neural networks, each beside its derivative.
+
+Source: core/ops/nn_ops.cc, core/kernels/relu_op_functor.h, python/ops/nn_grad.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tfteach.framework import shape as shapes
+from tfteach.framework.convert import convert
+from tfteach.framework.dtypes import dtypes_of, float32
+from tfteach.framework.export import export
+from tfteach.framework.graph import get_default_graph
+from tfteach.framework.op import Op
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.scope import name_scope
+from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require
+from tfteach.ops.array.concat_split import concat
+from tfteach.ops.core import fill
+from tfteach.ops.core import shape_ops as shape_ops
+from tfteach.ops.core.broadcast_gradients import upward
+from tfteach.ops.math.cast import cast
+from tfteach.ops.math.exponential import exp, sigmoid
+
+REALS = dtypes_of(
+    "float32 float64 int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 uint64"
+)
+FLOATS = dtypes_of("half bfloat16 float32 float64")
+# Klambauer et al. 2017: the fixed point of mean 0 and variance 1.
+SELU_SCALE = 1.0507009873554804934193349852946
+SELU_SCALE_ALPHA = 1.7580993408473768599402175208123
+
+
+class _Activation(Op, abstract=True):
+    is_elementwise: ClassVar[bool] = True
+
+    def infer_shape(self, features: Shape) -> Shape:
+        return features
+
+
+class _ActivationGrad(Op, abstract=True):
+    is_elementwise: ClassVar[bool] = True
+
+    def infer_shape(self, gradients: Shape, features: Shape) -> Shape:
+        return shapes.merge(gradients, features)
+
+    def check_shapes(self, *shapes: Any) -> None:
+        first, second = shapes
+        words = f"of type {self.op_type} must have the same size and shape."
+        words = "Inputs to operation {name} " + words + "  Input 0: %s != input 1: %s"
+        require(first == second, words, first, second)
+
+
+def _zeros_as(x: Tensor) -> Tensor:
+    return fill.zeros(shape_ops.shape(x), x.dtype)
+
+
+class Relu(_Activation):
+    """max(x, 0).  Source: core/ops/nn_ops.cc, Relu."""
+
+    signature = "features: T -> activations: T"
+    T = (*REALS, *dtypes_of("qint8"))
+
+    def compute(self, xp: Any, features: Any) -> Any:
+        return xp.maximum(features, features.dtype.type(0))
+
+    def scalar_expression(self, features: str) -> str:
+        # NumPy's maximum, as told apart by tests: NaN stays, -0 becomes 0.
+        return f"(0 if {features} <= 0 else {features})"
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return [ReluGrad()(grad, op.outputs[0])]
+
+
+class ReluGrad(_ActivationGrad):
+    """The gradient where Relu's input (or output) is positive, else 0.
+
+    Source: core/ops/nn_ops.cc, ReluGrad.
+    """
+
+    signature = "gradients: T, features: T -> backprops: T"
+    T = REALS
+
+    def compute(self, xp: Any, gradients: Any, features: Any) -> Any:
+        return gradients * (features > 0)
+
+    def expression(self, gradients: str, features: str) -> str:
+        return f"{gradients} * ({features} > 0)"
+
+    def scalar_expression(self, gradients: str, features: str) -> str:
+        return f"{gradients} * (1 if {features} > 0 else 0)"
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        x = op.inputs[1]
+        return [ReluGrad()(grad, x), _zeros_as(x)]
+
+
+class Relu6(_Activation):
+    """min(max(x, 0), 6).  Source: core/ops/nn_ops.cc, Relu6."""
+
+    signature = "features: T -> activations: T"
+    T = REALS
+
+    def compute(self, xp: Any, features: Any) -> Any:
+        kind = features.dtype.type
+        return xp.minimum(xp.maximum(features, kind(0)), kind(6))
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return [Relu6Grad()(grad, op.outputs[0])]
+
+
+class Relu6Grad(_ActivationGrad):
+    """The gradient between 0 and 6, else 0.  Source: core/ops/nn_ops.cc, Relu6Grad."""
+
+    signature = "gradients: T, features: T -> backprops: T"
+    T = REALS
+
+    def compute(self, xp: Any, gradients: Any, features: Any) -> Any:
+        return gradients * ((features > 0) & (features < 6))
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        x = op.inputs[1]
+        return [Relu6Grad()(grad, x), _zeros_as(x)]
+
+
+class Elu(_Activation):
+    """x, or exp(x) - 1 below zero.  Source: core/ops/nn_ops.cc, Elu."""
+
+    signature = "features: T -> activations: T"
+    T = FLOATS
+
+    def compute(self, xp: Any, features: Any) -> Any:
+        return xp.where(features < 0, xp.expm1(features), features)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return [EluGrad()(grad, op.outputs[0])]
+
+
+class EluGrad(_ActivationGrad):
+    """The gradient times Elu's slope, from its outputs.
+
+    Source: core/ops/nn_ops.cc, EluGrad.
+    """
+
+    signature = "gradients: T, outputs: T -> backprops: T"
+    T = FLOATS
+
+    def infer_shape(self, gradients: Shape, outputs: Shape) -> Shape:
+        return shapes.merge(gradients, outputs)
+
+    def compute(self, xp: Any, gradients: Any, outputs: Any) -> Any:
+        return xp.where(outputs < 0, (outputs + 1) * gradients, gradients)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        y = op.inputs[1]
+        by_gradient = EluGrad()(grad, y)
+        bent = upward("where")(y < 0, grad * op.inputs[0], fill.zeros_like(y))
+        return [by_gradient, bent]
+
+
+class Selu(_Activation):
+    """s x, or s a (exp(x) - 1) below zero.  Source: core/ops/nn_ops.cc, Selu."""
+
+    signature = "features: T -> activations: T"
+    T = FLOATS
+
+    def compute(self, xp: Any, features: Any) -> Any:
+        kind = features.dtype.type
+        scale, below = kind(SELU_SCALE), kind(SELU_SCALE_ALPHA)
+        return xp.where(features < 0, below * xp.expm1(features), scale * features)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return [SeluGrad()(grad, op.outputs[0])]
+
+
+class SeluGrad(_ActivationGrad):
+    """The gradient times Selu's slope, from its outputs.
+
+    Source: core/ops/nn_ops.cc, SeluGrad.
+    """
+
+    signature = "gradients: T, outputs: T -> backprops: T"
+    T = FLOATS
+
+    def infer_shape(self, gradients: Shape, outputs: Shape) -> Shape:
+        return shapes.merge(gradients, outputs)
+
+    def compute(self, xp: Any, gradients: Any, outputs: Any) -> Any:
+        kind = outputs.dtype.type
+        slope = xp.where(
+            outputs < 0, outputs + kind(SELU_SCALE_ALPHA), kind(SELU_SCALE)
+        )
+        return gradients * slope
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        y = op.inputs[1]
+        by_gradient = SeluGrad()(grad, y)
+        bent = upward("where")(y < 0.0, grad * op.inputs[0], fill.zeros_like(y))
+        return [by_gradient, bent]
+
+
+class LeakyRelu(_Activation):
+    """x, or alpha x below zero.  Source: core/ops/nn_ops.cc, LeakyRelu."""
+
+    signature = "features: T -> activations: T"
+    alpha: float = 0.2
+    T = FLOATS
+    T_default = float32
+
+    def compute(self, xp: Any, features: Any) -> Any:
+        slope = features.dtype.type(np.float32(self.alpha))  # attributes are float32
+        return xp.where(features > 0, features, features * slope)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return [LeakyReluGrad(self.alpha)(grad, op.inputs[0])]
+
+
+class LeakyReluGrad(_ActivationGrad):
+    """The gradient, times alpha where the input is not positive.
+
+    Source: core/ops/nn_ops.cc, LeakyReluGrad.
+    """
+
+    signature = "gradients: T, features: T -> backprops: T"
+    alpha: float = 0.2
+    T = FLOATS
+    T_default = float32
+
+    def compute(self, xp: Any, gradients: Any, features: Any) -> Any:
+        slope = gradients.dtype.type(np.float32(self.alpha))
+        return xp.where(features > 0, gradients, gradients * slope)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        x = op.inputs[1]
+        return [LeakyReluGrad(self.alpha)(grad, x), _zeros_as(x)]
+
+
+class Softplus(_Activation):
+    """log(1 + exp(x)).  Source: core/ops/nn_ops.cc, Softplus."""
+
+    signature = "features: T -> activations: T"
+    T = FLOATS
+
+    def compute(self, xp: Any, features: Any) -> Any:
+        # exp of a negative number only: it cannot overflow.
+        positive = xp.maximum(features, features.dtype.type(0))
+        return positive + xp.log1p(xp.exp(-abs(features)))
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return [grad * sigmoid(op.inputs[0])]
+
+
+class SoftplusGrad(_ActivationGrad):
+    """g / (1 + exp(-x)).  Source: core/ops/nn_ops.cc, SoftplusGrad."""
+
+    signature = "gradients: T, features: T -> backprops: T"
+    T = FLOATS
+
+    def compute(self, xp: Any, gradients: Any, features: Any) -> Any:
+        return gradients / (xp.exp(-features) + 1)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        dy, x = op.inputs
+        with get_default_graph().control_dependencies([grad]):
+            by_gradient = SoftplusGrad()(grad, x)
+            by_input = grad * dy / (exp(-x) + 2.0 + exp(x))
+        return [by_gradient, by_input]
+
+
+class Softsign(_Activation):
+    """x / (1 + |x|).  Source: core/ops/nn_ops.cc, Softsign."""
+
+    signature = "features: T -> activations: T"
+    T = FLOATS
+
+    def compute(self, xp: Any, features: Any) -> Any:
+        return features / (abs(features) + 1)
+
+    def expression(self, features: str) -> str:
+        return f"{features} / (abs({features}) + 1)"
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        return [SoftsignGrad()(grad, op.inputs[0])]
+
+
+class SoftsignGrad(_ActivationGrad):
+    """g / (1 + |x|)^2.  Source: core/ops/nn_ops.cc, SoftsignGrad."""
+
+    signature = "gradients: T, features: T -> backprops: T"
+    T = FLOATS
+
+    def compute(self, xp: Any, gradients: Any, features: Any) -> Any:
+        return gradients / (abs(features) + 1) ** 2
+
+
+# ---- functions
+
+
+@export("nn.relu")
+def relu(features: Any, name: str | None = None) -> Tensor:
+    """`max(x, 0)`, element by element.
+
+    Args:
+      features: real Tensor of any shape.
+      name: the op's name.
+
+    Returns:
+      A Tensor like `features`.
+
+    Example:
+      >>> tf.nn.relu([-1.0, 2.0])  # [0., 2.]
+
+    Source: Nair and Hinton 2010; Relu in core/ops/nn_ops.cc.
+    """
+    return Relu()(features, name=name)
+
+
+@export("nn.relu6")
+def relu6(features: Any, name: str | None = None) -> Tensor:
+    """`min(max(x, 0), 6)`; see `tf.nn.relu`.
+
+    Source: Krizhevsky 2010; Relu6 in core/ops/nn_ops.cc.
+    """
+    with name_scope(name, "Relu6", [features]) as scope:
+        features = convert(features, name="features")
+        return Relu6()(features, name=scope)
+
+
+@export("nn.elu")
+def elu(features: Any, name: str | None = None) -> Tensor:
+    """`x` if x > 0, else `exp(x) - 1`; see `tf.nn.relu`.
+
+    Source: Clevert et al. 2015 (arXiv:1511.07289); Elu in core/ops/nn_ops.cc.
+    """
+    return Elu()(features, name=name)
+
+
+@export("nn.selu")
+def selu(features: Any, name: str | None = None) -> Tensor:
+    """`1.0507 x` if x > 0, else `1.7581 (exp(x) - 1)`; see `tf.nn.relu`.
+
+    Source: Klambauer et al. 2017 (arXiv:1706.02515); Selu in core/ops/nn_ops.cc.
+    """
+    return Selu()(features, name=name)
+
+
+@export("nn.leaky_relu")
+def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Tensor:
+    """`x` if x > 0, else `alpha x`.
+
+    Args:
+      features: Tensor of floats, or of integers, which become float32.
+      alpha: the slope below zero, a number.
+      name: the op's name.
+
+    Returns:
+      A float Tensor of the same shape.
+
+    Example:
+      >>> tf.nn.leaky_relu([-1.0, 2.0])  # [-0.2, 2.]
+
+    Source: Maas et al. 2013; LeakyRelu in core/ops/nn_ops.cc.
+    """
+    with name_scope(name, "LeakyRelu", [features, alpha]) as scope:
+        features = convert(features, name="features")
+        if features.dtype.is_integer:
+            features = cast(features, float32)
+        return LeakyRelu(float(alpha))(features, name=scope)
+
+
+@export("nn.softplus", "math.softplus")
+def softplus(features: Any, name: str | None = None) -> Tensor:
+    """`log(1 + exp(x))`; see `tf.nn.relu`.  Source: Softplus in core/ops/nn_ops.cc."""
+    return Softplus()(features, name=name)
+
+
+@export("nn.softsign", "math.softsign")
+def softsign(features: Any, name: str | None = None) -> Tensor:
+    """`x / (1 + |x|)`; see `tf.nn.relu`.  Source: Softsign in core/ops/nn_ops.cc."""
+    return Softsign()(features, name=name)
+
+
+@export("nn.crelu")
+def crelu(features: Any, name: str | None = None, axis: int = -1) -> Tensor:
+    """`relu(x)` and `relu(-x)`, side by side.
+
+    Args:
+      features: real Tensor of rank 1 or more.
+      name: the name scope of the ops.
+      axis: where to put them side by side; that size doubles.
+
+    Returns:
+      A Tensor of the same type.
+
+    Source: Shang et al. 2016 (arXiv:1603.05201).
+    """
+    with name_scope(name, "CRelu", [features]) as scope:
+        features = convert(features, name="features")
+        both = concat([features, -features], axis, name=scope)
+        return Relu()(both)

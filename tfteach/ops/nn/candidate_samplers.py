@@ -1,0 +1,449 @@
+"""Candidate samplers: a few wrong classes for losses over very many classes.
+
+Source: core/ops/candidate_sampling_ops.cc; python/ops/candidate_sampling_ops.py.
+"""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tfteach.framework import shape as shapes
+from tfteach.framework.errors import NotFoundError, invalid_argument
+from tfteach.framework.export import export
+from tfteach.framework.op import Op, StatefulOp
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.shape import Shape
+from tfteach.ops.nn import candidate_sampling as kernels
+from tfteach.ops.random.philox import Stream
+from tfteach.ops.random.random_ops import seeds_of
+
+_BLOCKS = 512  # of the generator, kept for each candidate: TensorFlow's reserve
+_SIGNATURE = (
+    "true_classes: int64 -> sampled_candidates: int64, true_expected_count: float, "
+    "sampled_expected_count: float"
+)
+_AT_LEAST_ONE = {"num_true": 1, "num_sampled": 1, "range_max": 1}
+_NOTHING = -np.finfo(np.float32).max
+
+
+class _CandidateSampler(StatefulOp, abstract=True):
+    on_gpu: ClassVar[bool] = False
+
+    def infer_shape(self: Any, true_classes: Shape) -> Any:
+        rows, _ = shapes.with_rank(true_classes, 2)
+        return [(self.num_sampled,), (rows, self.num_true), (self.num_sampled,)]
+
+    def sampler(self) -> kernels.Sampler:
+        """The op's distribution, made once in each session."""
+        raise NotImplementedError
+
+    def compute(self: Any, ctx: Any, true_classes: Any) -> Any:
+        if true_classes.ndim != 2:
+            raise invalid_argument("true_classes must be a matrix")
+        if true_classes.shape[1] != self.num_true:
+            raise invalid_argument(
+                f"true_classes must have num_true columns, expected: "
+                f"{true_classes.shape[1]} was: {self.num_true}"
+            )
+        return self.sample(ctx, true_classes)
+
+    def sample(self: Any, ctx: Any, true_classes: Any) -> Any:
+        """The outputs, for true classes of the right shape."""
+        batches, sampler = ctx.once(self._state)
+        if self.unique and self.num_sampled > sampler.size:
+            raise invalid_argument("Sampler's range is too small.")
+        outputs = kernels.sample(
+            sampler, batches.next(), self.num_sampled, self.unique, true_classes
+        )
+        sampler.learn(true_classes)
+        return outputs
+
+    def _state(self: Any) -> tuple[kernels.Batches, kernels.Sampler]:
+        sampler = self.sampler()
+        likely = (2 * self.num_sampled + 16) * sampler.words_per_draw
+        stream = Stream(self.seed, self.seed2)
+        ahead = sampler.ahead(self.num_sampled) if self.unique else None
+        reserved = _BLOCKS * self.num_sampled
+        return kernels.Batches(stream, reserved, likely, ahead), sampler
+
+    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
+        return [None]
+
+
+class UniformCandidateSampler(_CandidateSampler):
+    """All classes equally likely.  Source: candidate_sampling_ops.cc."""
+
+    signature = _SIGNATURE
+    num_true: int
+    num_sampled: int
+    unique: bool
+    range_max: int
+    seed: int = 0
+    seed2: int = 0
+    minimum: ClassVar[dict[str, int]] = {
+        "num_true": 1,
+        "num_sampled": 1,
+        "range_max": 1,
+    }
+
+    def sampler(self) -> kernels.Sampler:
+        return kernels.Uniform(self.range_max)
+
+
+class LogUniformCandidateSampler(_CandidateSampler):
+    """Small classes are likelier (Zipf's law).  Source: candidate_sampling_ops.cc."""
+
+    signature = _SIGNATURE
+    num_true: int
+    num_sampled: int
+    unique: bool
+    range_max: int
+    seed: int = 0
+    seed2: int = 0
+    minimum: ClassVar[dict[str, int]] = {
+        "num_true": 1,
+        "num_sampled": 1,
+        "range_max": 1,
+    }
+
+    def sampler(self) -> kernels.Sampler:
+        return kernels.LogUniform(self.range_max)
+
+
+class LearnedUnigramCandidateSampler(_CandidateSampler):
+    """As often as true classes were seen.  Source: candidate_sampling_ops.cc."""
+
+    signature = _SIGNATURE
+    num_true: int
+    num_sampled: int
+    unique: bool
+    range_max: int
+    seed: int = 0
+    seed2: int = 0
+    minimum: ClassVar[dict[str, int]] = {
+        "num_true": 1,
+        "num_sampled": 1,
+        "range_max": 1,
+    }
+
+    def sampler(self) -> kernels.Sampler:
+        return kernels.LearnedUnigram(self.range_max)
+
+
+class ThreadUnsafeUnigramCandidateSampler(LearnedUnigramCandidateSampler):
+    """LearnedUnigramCandidateSampler.  Source: candidate_sampling_ops.cc."""
+
+
+class FixedUnigramCandidateSampler(_CandidateSampler):
+    """With given weights.  Source: candidate_sampling_ops.cc."""
+
+    signature = _SIGNATURE
+    num_true: int
+    num_sampled: int
+    unique: bool
+    range_max: int
+    vocab_file: str = ""
+    distortion: float = 1.0
+    num_reserved_ids: int = 0
+    num_shards: int = 1
+    shard: int = 0
+    unigrams: tuple[float, ...] = ()
+    seed: int = 0
+    seed2: int = 0
+    minimum: ClassVar[dict[str, int]] = {
+        "num_true": 1,
+        "num_sampled": 1,
+        "range_max": 1,
+        "num_shards": 1,
+        "shard": 0,
+    }
+
+    def sampler(self) -> kernels.Sampler:
+        if bool(self.vocab_file) == bool(self.unigrams):
+            both = ", not both" if self.unigrams else ""
+            raise invalid_argument(f"Must provide either vocab_file or unigrams{both}.")
+        given = self._in_file() if self.vocab_file else self.unigrams
+        reserved = self.num_reserved_ids
+        weights = [0.0] * len(range(self.shard, reserved, self.num_shards))
+        power = np.float32(self.distortion)
+        first = len(weights)
+        for i, weight in enumerate(given, first):
+            if i % self.num_shards == self.shard:
+                weights.append(float(np.float32(weight) ** power))
+        if len(weights) != self.range_max:
+            raise invalid_argument(
+                f"There are {len(weights)} weights with the {first} reserved ones, but "
+                f"range_max is {self.range_max}: they must be as many."
+            )
+        return kernels.FixedUnigram(np.array(weights, np.float32))
+
+    def _in_file(self) -> list[float]:
+        """The last column of each line."""
+        try:
+            text = Path(self.vocab_file).read_text("utf-8")
+        except OSError as error:
+            raise NotFoundError(
+                None, None, f"{self.vocab_file}; {error.strerror}"
+            ) from None
+        found = []
+        for line in text.splitlines():
+            try:
+                found.append(float(line.split(",")[-1]))
+            except ValueError:
+                raise invalid_argument(
+                    f"Wrong vocabulary format at line: {line}"
+                ) from None
+        return found
+
+
+class AllCandidateSampler(_CandidateSampler):
+    """Every class once.  Source: candidate_sampling_ops.cc, AllCandidateSampler."""
+
+    signature = _SIGNATURE
+    num_true: int
+    num_sampled: int
+    unique: bool
+    seed: int = 0
+    seed2: int = 0
+    minimum: ClassVar[dict[str, int]] = {"num_true": 1, "num_sampled": 1}
+
+    def sample(self, ctx: Any, true_classes: Any) -> Any:
+        return (
+            np.arange(self.num_sampled),
+            np.ones(true_classes.shape, np.float32),
+            np.ones(self.num_sampled, np.float32),
+        )
+
+
+class ComputeAccidentalHits(Op):
+    """Where candidates are true classes.  Source: candidate_sampling_ops.cc."""
+
+    signature = (
+        "true_classes: int64, sampled_candidates: int64 -> "
+        "indices: int32, ids: int64, weights: float"
+    )
+    num_true: int
+    seed: int = 0
+    seed2: int = 0
+    on_gpu: ClassVar[bool] = False
+
+    def infer_shape(self, true_classes: Shape, sampled_candidates: Shape) -> Any:
+        _, columns = shapes.with_rank(true_classes, 2)
+        if columns not in (None, self.num_true):
+            raise ValueError(f"Dimension must be {self.num_true} but is {columns}")
+        shapes.with_rank(sampled_candidates, 1)
+        return [(None,), (None,), (None,)]
+
+    def compute(self, xp: Any, true_classes: Any, sampled_candidates: Any) -> Any:
+        if true_classes.ndim != 2 or true_classes.shape[1] != self.num_true:
+            raise invalid_argument(
+                "true_candidates must be a batch_size * num_true matrix"
+            )
+        if sampled_candidates.ndim != 1:
+            raise invalid_argument(
+                "sampled_candidates must be a vector, which is typically an output "
+                "from CandidateSampler"
+            )
+        order = np.argsort(sampled_candidates, kind="stable")
+        ordered = sampled_candidates[order]
+        flat = true_classes.reshape(-1)
+        # The last of equal candidates counts.
+        at = np.searchsorted(ordered, flat, side="right") - 1
+        is_hit = (at >= 0) & (ordered[at] == flat) if ordered.size else flat != flat
+        hits = np.flatnonzero(is_hit)
+        rows = (hits // max(self.num_true, 1)).astype(np.int32)
+        return rows, order[at[hits]], np.full(len(hits), _NOTHING, np.float32)
+
+    def gradient(self, op: Operation, *grads: Any) -> list[Any]:
+        return [None, None]
+
+
+# ---- the public functions
+
+
+def _named(op: Op, *inputs: Any, name: str | None) -> Any:
+    """The op's outputs, which the signature names."""
+    kind = type(op)
+    outputs = [arg.name for arg in kind.outputs]
+    return namedtuple(kind.op_type, outputs)(*op(*inputs, name=name))
+
+
+@export("nn.uniform_candidate_sampler", "random.uniform_candidate_sampler")
+def uniform_candidate_sampler(
+    true_classes: Any,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: int,
+    seed: int | None = None,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Classes drawn with equal probabilities.
+
+    Args:
+      true_classes: int64 Tensor [batch, num_true].
+      num_true: the number of true classes in each example.
+      num_sampled: how many classes to draw, for the whole batch.
+      unique: whether they must differ.
+      range_max: the number of classes.
+      seed: with it the draws are the same in every session (see `tf.get_seed`).
+      name: the op's name.
+
+    Returns:
+      A named tuple (sampled_candidates, true_expected_count, sampled_expected_count):
+      int64 [num_sampled]; float32 [batch, num_true] and [num_sampled], how often the
+      true classes and the candidates are expected among the draws.
+
+    Raises:
+      InvalidArgumentError: `unique`, and there are fewer classes than draws.
+
+    Source: UniformCandidateSampler in core/ops/candidate_sampling_ops.cc.
+    """
+    op = UniformCandidateSampler(
+        int(num_true), int(num_sampled), unique, int(range_max), *seeds_of(seed)
+    )
+    return _named(op, true_classes, name=name)
+
+
+@export("nn.log_uniform_candidate_sampler", "random.log_uniform_candidate_sampler")
+def log_uniform_candidate_sampler(
+    true_classes: Any,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: int,
+    seed: int | None = None,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Classes drawn by Zipf's law: for classes sorted by falling frequency.
+
+    `p(class) = (log(class + 2) - log(class + 1)) / log(range_max + 1)`
+
+    Arguments and result are those of `tf.random.uniform_candidate_sampler`.
+
+    Source: LogUniformCandidateSampler in core/ops/candidate_sampling_ops.cc.
+    """
+    op = LogUniformCandidateSampler(
+        int(num_true), int(num_sampled), unique, int(range_max), *seeds_of(seed)
+    )
+    return _named(op, true_classes, name=name)
+
+
+@export(
+    "nn.learned_unigram_candidate_sampler", "random.learned_unigram_candidate_sampler"
+)
+def learned_unigram_candidate_sampler(
+    true_classes: Any,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: int,
+    seed: int | None = None,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Classes drawn as often as they were true ones in this session.
+
+    Arguments and result are those of `tf.random.uniform_candidate_sampler`.
+
+    Source: LearnedUnigramCandidateSampler in core/ops/candidate_sampling_ops.cc.
+    """
+    op = LearnedUnigramCandidateSampler(
+        int(num_true), int(num_sampled), unique, int(range_max), *seeds_of(seed)
+    )
+    return _named(op, true_classes, name=name)
+
+
+@export("nn.fixed_unigram_candidate_sampler", "random.fixed_unigram_candidate_sampler")
+def fixed_unigram_candidate_sampler(
+    true_classes: Any,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: int,
+    vocab_file: str = "",
+    distortion: float = 1.0,
+    num_reserved_ids: int = 0,
+    num_shards: int = 1,
+    shard: int = 0,
+    unigrams: Any = (),
+    seed: int | None = None,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Classes drawn with given weights.
+
+    Args:
+      true_classes, num_true, num_sampled, unique, range_max, seed, name: as in
+        `tf.random.uniform_candidate_sampler`.
+      vocab_file: a file with a line for each class, whose last comma-separated column
+        is the weight; or
+      unigrams: the weights.
+      distortion: the power to take the weights to.
+      num_reserved_ids: how many classes before those in the list are never drawn.
+      num_shards, shard: to draw only classes whose number, divided by `num_shards`,
+        leaves `shard`.
+
+    Returns:
+      As `tf.random.uniform_candidate_sampler`.
+
+    Raises:
+      InvalidArgumentError: both or none of `vocab_file` and `unigrams` are given, or
+        there are not `range_max` weights.
+
+    Source: FixedUnigramCandidateSampler in core/ops/candidate_sampling_ops.cc.
+    """
+    op = FixedUnigramCandidateSampler(
+        int(num_true), int(num_sampled), unique, int(range_max), vocab_file,
+        distortion, num_reserved_ids, num_shards, shard,
+        tuple(float(w) for w in unigrams), *seeds_of(seed),
+    )  # fmt: skip
+    return _named(op, true_classes, name=name)
+
+
+@export("nn.all_candidate_sampler", "random.all_candidate_sampler")
+def all_candidate_sampler(
+    true_classes: Any,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    seed: int | None = None,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """All classes, for tests of sampled losses; `num_sampled` is their number.
+
+    Arguments and result are those of `tf.random.uniform_candidate_sampler`.
+
+    Source: AllCandidateSampler in core/ops/candidate_sampling_ops.cc.
+    """
+    op = AllCandidateSampler(num_true, num_sampled, unique, *seeds_of(seed))
+    return _named(op, true_classes, name=name)
+
+
+@export("nn.compute_accidental_hits")
+def compute_accidental_hits(
+    true_classes: Any,
+    sampled_candidates: Any,
+    num_true: int,
+    seed: int | None = None,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Which candidates are true classes of which examples.
+
+    Args:
+      true_classes: int64 Tensor [batch, num_true].
+      sampled_candidates: int64 Tensor [num_sampled].
+      num_true: the number of true classes in each example.
+      seed, name: not used by the result; the op's name.
+
+    Returns:
+      A named tuple (indices, ids, weights): of each hit the row of `true_classes`,
+      the position in `sampled_candidates`, and the lowest float32, to be added to
+      the logit.
+
+    Source: ComputeAccidentalHits in core/ops/candidate_sampling_ops.cc.
+    """
+    op = ComputeAccidentalHits(num_true, *seeds_of(seed))
+    return _named(op, true_classes, sampled_candidates, name=name)

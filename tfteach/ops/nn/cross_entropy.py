@@ -1,0 +1,382 @@
+"""The losses that compare softmax probabilities with labels.
+
+Source: core/ops/nn_ops.cc, core/kernels/xent_op.h and sparse_xent_op.h,
+python/ops/nn_ops.py, python/ops/nn_grad.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tfteach.framework import shape as shapes
+from tfteach.framework.constant_values import constant_value
+from tfteach.framework.convert import convert
+from tfteach.framework.dtypes import bfloat16, dtypes_of, float16, float32, int64
+from tfteach.framework.errors import invalid_argument
+from tfteach.framework.export import export
+from tfteach.framework.graph import get_default_graph
+from tfteach.framework.op import Op
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.scope import name_scope
+from tfteach.framework.shape import Shape, TensorShape
+from tfteach.ops.array import slicing
+from tfteach.ops.array.concat_split import concat
+from tfteach.ops.array.transpose_reverse import transpose
+from tfteach.ops.core import shape_ops as shape_ops
+from tfteach.ops.core.broadcast_gradients import upward
+from tfteach.ops.core.identity_reshape import (
+    either,
+    expand_dims,
+    prevent_gradient,
+    reshape,
+    squeeze,
+    stop_gradient,
+)
+from tfteach.ops.math.binary import subtract
+from tfteach.ops.math.cast import cast
+from tfteach.ops.nn.softmax import LogSoftmax, Softmax, shifted_exp
+
+FLOATS = dtypes_of("half bfloat16 float32 float64")
+_SHOWN_LABELS = 10
+
+
+def _scale_rows(vector: Tensor, matrix: Tensor) -> Tensor:
+    return expand_dims(vector, -1) * matrix
+
+
+class SoftmaxCrossEntropyWithLogits(Op):
+    """-sum(labels * log softmax(features)) per row, and its gradient.
+
+    Source: core/ops/nn_ops.cc, SoftmaxCrossEntropyWithLogits.
+    """
+
+    signature = "features: T, labels: T -> loss: T, backprop: T"
+    T = FLOATS
+
+    def infer_shape(self, features: Shape, labels: Shape) -> list[Shape]:
+        if features is None or labels is None:
+            return [(None,), (None, None)]
+        found = shapes.with_rank(shapes.broadcast(features, labels), 2)
+        assert found is not None
+        return [found[:1], found]
+
+    def compute(self, xp: Any, features: Any, labels: Any) -> tuple[Any, Any]:
+        if features.shape != labels.shape:
+            sizes = (
+                f"logits_size={shapes.text(features.shape)} "
+                f"labels_size={shapes.text(labels.shape)}"
+            )
+            try:
+                features, labels = xp.broadcast_arrays(features, labels)
+            except ValueError:
+                raise invalid_argument(
+                    f"logits and labels must be broadcastable: {sizes}"
+                ) from None
+        if features.ndim != 2:
+            raise invalid_argument(
+                "logits and labels must be either 2-dimensional, or broadcasted to be "
+                "2-dimensional"
+            )
+        shifted, exp, total = shifted_exp(xp, features)
+        loss = (labels * (xp.log(total) - shifted)).sum(axis=1)
+        return loss, exp / total - labels
+
+    def gradient(self, op: Operation, grad_loss: Any, grad_grad: Any) -> list[Any]:
+        grad = _scale_rows(grad_loss, op.outputs[1])
+        logits = op.inputs[0]
+        if grad_grad is not None and not _is_zero(grad_grad):
+            probabilities = Softmax()(logits)
+            product = upward("matmul")(
+                expand_dims(grad_grad, 1), expand_dims(probabilities, 2)
+            )
+            grad += (grad_grad - squeeze(product, axis=1)) * probabilities
+        return [grad, _scale_rows(grad_loss, -LogSoftmax()(logits))]
+
+
+def _is_zero(tensor: Tensor) -> bool:
+    if tensor.op.type in ("ZerosLike", "Zeros"):
+        return True
+    value = constant_value(tensor)
+    return value is not None and not np.any(value)
+
+
+class SparseSoftmaxCrossEntropyWithLogits(Op):
+    """-log softmax(features)[label] per row, and its gradient.
+
+    Source: core/ops/nn_ops.cc, SparseSoftmaxCrossEntropyWithLogits.
+    """
+
+    signature = "features: T, labels: Tlabels -> loss: T, backprop: T"
+    T = FLOATS
+    Tlabels = dtypes_of("int32 int64")
+    Tlabels_default = int64
+
+    def infer_shape(self, features: Shape, labels: Shape) -> list[Shape]:
+        features = shapes.with_rank(features, 2)
+        labels = shapes.with_rank(labels, 1)
+        rows = shapes.same_size(
+            None if features is None else features[0],
+            None if labels is None else labels[0],
+        )
+        return [(rows,), (rows, None if features is None else features[1])]
+
+    def compute(self, xp: Any, features: Any, labels: Any) -> tuple[Any, Any]:
+        _check_rows(features, labels)
+        rows, classes = features.shape
+        if xp is np and rows:
+            _check_labels(labels, classes)
+        shifted, exp, total = shifted_exp(xp, features)
+        at = xp.arange(rows), labels
+        loss = xp.log(total[:, 0]) - shifted[at]
+        backprop = exp / total
+        backprop[at] -= 1
+        if xp is not np:  # a GPU reports no bad label: as in TF, its row is NaN
+            bad = (labels < 0) | (labels >= classes)
+            loss[bad] = xp.nan
+            backprop[bad] = xp.nan
+        return loss, backprop
+
+    def gradient(self, op: Operation, grad: Any, grad_grad: Any) -> list[Any]:
+        # The output is a gradient already; what tf.gradients would make of it is wrong.
+        backprop = prevent_gradient(
+            op.outputs[1],
+            message="Currently there is no way to take the second derivative of "
+            "sparse_softmax_cross_entropy_with_logits due to the fused "
+            "implementation's interaction with tf.gradients()",
+        )
+        return [_scale_rows(grad, backprop), None]
+
+
+def _check_rows(features: Any, labels: Any) -> None:
+    if features.ndim != 2:
+        raise invalid_argument(
+            f"logits must be 2-D, but got shape {shapes.text(features.shape)}"
+        )
+    if not features.shape[1]:
+        raise invalid_argument(
+            "Must have at least one class, but got logits shape "
+            f"{shapes.text(features.shape)}"
+        )
+    if labels.ndim != 1:
+        raise invalid_argument(
+            f"labels must be 1-D, but got shape {shapes.text(labels.shape)}"
+        )
+    if features.shape[0] != labels.shape[0]:
+        raise invalid_argument(
+            "logits and labels must have the same first dimension, got logits shape "
+            f"{shapes.text(features.shape)} and labels shape "
+            f"{shapes.text(labels.shape)}"
+        )
+
+
+def _check_labels(labels: Any, classes: int) -> None:
+    if labels.min() >= 0 and labels.max() < classes:
+        return
+    bad = labels[(labels < 0) | (labels >= classes)][0]
+    shown = " ".join(str(n) for n in labels[:_SHOWN_LABELS])
+    more = "..." if labels.size > _SHOWN_LABELS else ""
+    raise invalid_argument(
+        f"Received a label value of {bad} which is outside the valid range of [0, "
+        f"{classes}).  Label values: {shown}{more}"
+    )
+
+
+# ---- functions
+
+
+def check_named(sentinel: Any, labels: Any, logits: Any, name: str) -> None:
+    """Refuse positional arguments: mixing up labels and logits is too easy."""
+    if sentinel is not None:
+        raise ValueError(
+            f"Only call `{name}` with named arguments (labels=..., logits=..., ...)"
+        )
+    if labels is None or logits is None:
+        raise ValueError("Both labels and logits must be provided.")
+
+
+@export("nn.softmax_cross_entropy_with_logits_v2")
+def softmax_cross_entropy_with_logits_v2(
+    labels: Any,
+    logits: Any,
+    axis: Any = None,
+    name: str | None = None,
+    dim: Any = None,
+) -> Tensor:
+    """The cross entropy of softmax probabilities; gradients flow into both arguments.
+
+    `-sum(labels * log(softmax(logits)))` along the axis
+
+    Args:
+      labels: float Tensor [..., classes], each row a probability distribution.
+      logits: float Tensor of the same shape.
+      axis: the classes' axis, the last one if None.
+      name: the name scope of the ops.
+      dim: deprecated name of `axis`.
+
+    Returns:
+      A Tensor of `logits`' type and shape without that axis: the losses.
+
+    Raises:
+      ValueError: the shapes cannot be broadcast against each other.
+
+    Example:
+      >>> tf.nn.softmax_cross_entropy_with_logits_v2(labels=[[1.0, 0.0]],
+      ...                                            logits=[[0.0, 0.0]])  # [0.693]
+
+    Source: SoftmaxCrossEntropyWithLogits in core/ops/nn_ops.cc.
+    """
+    axis = either("axis", axis, "dim", dim)
+    axis = -1 if axis is None else axis
+    with name_scope(
+        name, "softmax_cross_entropy_with_logits", [logits, labels]
+    ) as scope:
+        logits = convert(logits, name="logits")
+        labels = convert(labels, name="labels")
+        is_short = logits.dtype in (float16, bfloat16)
+        precise = cast(logits, float32) if is_short else logits
+        labels = cast(labels, precise.dtype)
+        input_rank = shape_ops.rank(precise)
+        if axis != -1:
+            precise = _move_to_end(precise, axis, input_rank)
+            labels = _move_to_end(labels, axis, input_rank)
+        input_shape = shape_ops.shape(precise)
+        cost, _ = SoftmaxCrossEntropyWithLogits()(
+            _as_matrix(precise), _as_matrix(labels), name=scope
+        )
+        output_shape = slicing.slice(input_shape, [0], [subtract(input_rank, 1)])
+        cost = reshape(cost, output_shape)
+        if logits._shape is not None:
+            left = list(logits._shape)
+            del left[axis]
+            cost.set_shape(left)
+        return cast(cost, logits.dtype) if is_short else cost
+
+
+def _move_to_end(tensor: Tensor, axis: int, rank: Any) -> Tensor:
+    span = upward("range")
+    order = concat([span(axis), span(axis + 1, rank), [axis]], 0)
+    return transpose(tensor, order)
+
+
+def _as_matrix(logits: Tensor) -> Tensor:
+    """All but the last axis as one."""
+    rank = shape_ops.rank(logits)
+    last = slicing.slice(shape_ops.shape(logits), [subtract(rank, 1)], [1])
+    output = reshape(logits, concat([[-1], last], 0))
+    shape = logits._shape
+    if shape is not None:
+        rows = shapes.size_of(shape[:-1])
+        if rows is not None:
+            output.set_shape([rows, shape[-1]])
+    return output
+
+
+@export("nn.softmax_cross_entropy_with_logits")
+def softmax_cross_entropy_with_logits(
+    _sentinel: Any = None,
+    labels: Any = None,
+    logits: Any = None,
+    dim: Any = -1,
+    name: str | None = None,
+    axis: Any = None,
+) -> Tensor:
+    """The cross entropy of softmax probabilities; labels are constants for gradients.
+
+    Deprecated in TF: `tf.nn.softmax_cross_entropy_with_logits_v2` is the same with
+    gradients into `labels` too.  Arguments must be named; see there.
+
+    Raises:
+      ValueError: a positional argument, or `labels` or `logits` is missing.
+    """
+    # TF's rule for a deprecated argument that has a default: the new name wins only
+    # over None, so `dim=-1` is always there.
+    if axis is not None:
+        raise ValueError("Cannot specify both 'dim' and 'axis'")
+    check_named(_sentinel, labels, logits, "softmax_cross_entropy_with_logits")
+    with name_scope(
+        name, "softmax_cross_entropy_with_logits_sg", [logits, labels]
+    ) as scope:
+        labels = stop_gradient(labels, name="labels_stop_gradient")
+    return softmax_cross_entropy_with_logits_v2(
+        labels=labels, logits=logits, axis=dim, name=scope
+    )
+
+
+@export("nn.sparse_softmax_cross_entropy_with_logits")
+def sparse_softmax_cross_entropy_with_logits(
+    _sentinel: Any = None,
+    labels: Any = None,
+    logits: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """The cross entropy of softmax probabilities with labels given by number.
+
+    `-log(softmax(logits)[label])`
+
+    Args:
+      labels: int32 or int64 Tensor [...], each in [0, classes).
+      logits: float Tensor [..., classes].
+      name: the op's name.
+
+    Returns:
+      A Tensor of `logits`' type and `labels`' shape: the losses.
+
+    Raises:
+      ValueError: the shapes do not fit, or arguments are not named.
+      InvalidArgumentError: (when run) a label is out of range.
+
+    Example:
+      >>> tf.nn.sparse_softmax_cross_entropy_with_logits(
+      ...     labels=[0], logits=[[0.0, 0.0]])  # [0.693]
+
+    Source: SparseSoftmaxCrossEntropyWithLogits in core/ops/nn_ops.cc.
+    """
+    check_named(_sentinel, labels, logits, "sparse_softmax_cross_entropy_with_logits")
+    with name_scope(name, "SparseSoftmaxCrossEntropyWithLogits", [labels, logits]):
+        labels, logits = convert(labels), convert(logits)
+        is_short = logits.dtype == float16
+        precise = cast(logits, float32) if is_short else logits
+        labels_shape = shape_ops.shape(labels)
+        is_known = _check_static(labels, logits)
+        op = SparseSoftmaxCrossEntropyWithLogits()
+        if logits.shape.ndims == 2:
+            cost, _ = op(precise, labels, name=name)
+            return cast(cost, float16) if is_short else cost
+        checks = []
+        if not is_known:
+            own = shape_ops.shape(labels)
+            checks = [upward("assert_equal")(own, shape_ops.shape(logits)[:-1])]
+        with get_default_graph().control_dependencies(checks):
+            classes = shape_ops.shape(logits)[shape_ops.rank(logits) - 1]
+            precise = reshape(precise, [-1, classes])
+            flat = reshape(labels, [-1])
+            cost, _ = op(precise, flat, name=name)
+            cost = reshape(cost, labels_shape)
+            cost.set_shape(labels.shape)
+            return cast(cost, float16) if is_short else cost
+
+
+def _check_static(labels: Tensor, logits: Tensor) -> bool:
+    """Whether all of the shapes are known; ValueError if they do not fit."""
+    shape, own = logits._shape, labels._shape
+    if shape == ():
+        raise ValueError(
+            f"Logits cannot be scalars - received shape {TensorShape(shape)}."
+        )
+    if shape is None or own is None:
+        return False
+    if len(own) != len(shape) - 1:
+        raise ValueError(
+            f"Rank mismatch: Rank of labels (received {len(own)}) should equal rank of "
+            f"logits minus 1 (received {len(shape)})."
+        )
+    is_known = shapes.is_full(own) and shapes.is_full(shape[:-1])
+    if is_known and own != shape[:-1]:
+        raise ValueError(
+            f"Shape mismatch: The shape of labels (received {TensorShape(own)}) should "
+            "equal the shape of logits except for the last dimension (received "
+            f"{TensorShape(shape)})."
+        )
+    return is_known

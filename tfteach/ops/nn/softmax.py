@@ -1,0 +1,178 @@
+"""Softmax and its logarithm.
+
+Source: core/ops/nn_ops.cc, python/ops/nn_ops.py, python/ops/nn_grad.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tfteach.framework import shape as shapes
+from tfteach.framework.convert import convert
+from tfteach.framework.dtypes import dtypes_of
+from tfteach.framework.errors import InvalidArgumentError, invalid_argument
+from tfteach.framework.export import export
+from tfteach.framework.op import Op
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.shape import Shape
+from tfteach.framework.threads import by_rows
+from tfteach.ops.array.concat_split import concat
+from tfteach.ops.array.transpose_reverse import transpose
+from tfteach.ops.core import shape_ops as shape_ops
+from tfteach.ops.core.broadcast_gradients import upward
+from tfteach.ops.core.identity_reshape import either
+from tfteach.ops.math.binary import subtract
+from tfteach.ops.math.exponential import exp
+
+_BLOCK = 1 << 16  # elements: they and what is made of them fit the second cache
+FLOATS = dtypes_of("half bfloat16 float32 float64")
+
+
+def shifted_exp(xp: Any, logits: Any) -> tuple[Any, Any, Any]:
+    """x - max(x), its exp, and the sum of that, along the last axis.
+
+    Without the shift, exp would overflow for large logits; the softmax is the same.
+    """
+    if not logits.size:
+        return logits, logits, logits.sum(axis=-1, keepdims=True)
+    shifted = logits - logits.max(axis=-1, keepdims=True)
+    exp = xp.exp(shifted)
+    return shifted, exp, exp.sum(axis=-1, keepdims=True)
+
+
+def _softmax(xp: Any, logits: Any) -> Any:
+    if not logits.size:
+        return logits.copy()
+    _, exp, total = shifted_exp(xp, logits)
+    return xp.divide(exp, total, out=exp)
+
+
+def _log_softmax(xp: Any, logits: Any) -> Any:
+    if not logits.size:
+        return logits.copy()
+    shifted, _, total = shifted_exp(xp, logits)
+    return xp.subtract(shifted, xp.log(total), out=shifted)
+
+
+def _by_rows(xp: Any, logits: Any, function: Callable[[Any], Any]) -> Any:
+    if xp is not np or logits.ndim == 1:
+        return function(logits)
+    return by_rows(function, logits, _BLOCK)
+
+
+class _Softmax(Op, abstract=True):
+    def infer_shape(self, logits: Shape) -> Shape:
+        return shapes.with_rank_at_least(logits, 1)
+
+
+class Softmax(_Softmax):
+    """exp(x) / sum(exp(x)) along the last axis.  Source: nn_ops.cc, Softmax."""
+
+    signature = "logits: T -> softmax: T"
+    T = FLOATS
+
+    def compute(self, xp: Any, logits: Any) -> Any:
+        if logits.ndim == 0:
+            raise invalid_argument("logits must have >= 1 dimension, got []")
+        return _by_rows(xp, logits, lambda rows: _softmax(xp, rows))
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        softmax = op.outputs[0]
+        total = upward("reduce_sum")(grad * softmax, -1, keepdims=True)
+        return [(grad - total) * softmax]
+
+
+class LogSoftmax(_Softmax):
+    """x - log(sum(exp(x))) along the last axis.  Source: nn_ops.cc, LogSoftmax."""
+
+    signature = "logits: T -> logsoftmax: T"
+    T = FLOATS
+
+    def compute(self, xp: Any, logits: Any) -> Any:
+        if logits.ndim == 0:
+            raise invalid_argument("logits must have >= 1 dimension, got []")
+        return _by_rows(xp, logits, lambda rows: _log_softmax(xp, rows))
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        softmax = exp(op.outputs[0])
+        return [grad - upward("reduce_sum")(grad, -1, keepdims=True) * softmax]
+
+
+def _along_axis(op: Op, logits: Any, axis: Any, name: str | None) -> Tensor:
+    """`op`, which works on the last axis, along any one (it is swapped to the end)."""
+    logits = convert(logits)
+    rank = logits.shape.ndims
+    if axis == -1 or (rank is not None and axis == rank - 1):
+        return op(logits, name=name)
+    if isinstance(axis, Tensor) or rank is None:
+        raise NotImplementedError(
+            "softmax along an axis known only at run time is not implemented: give "
+            "`axis` as an int, and `logits` a known rank."
+        )
+    if not -rank <= axis < rank:
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"Dimension ({axis}) must be in the range [{-rank}, {rank}) where {rank} "
+            "is the number of dimensions in the input.",
+        )
+    own_rank = shape_ops.rank(logits)  # two nodes, as in TF
+    if axis < 0:
+        axis = axis + own_rank  # a tensor, and so what follows from it
+    input_rank = shape_ops.rank(logits)
+    at = axis % rank
+    swapped = _swap_with_last(logits, at, subtract(input_rank, 1))
+    result = _swap_with_last(op(swapped), at, subtract(input_rank, 1), name)
+    result.set_shape(logits.shape)
+    return result
+
+
+def _swap_with_last(
+    tensor: Any, axis: Any, last: Any, name: str | None = None
+) -> Tensor:
+    order = concat(
+        [upward("range")(axis), [last], upward("range")(axis + 1, last), [axis]], 0
+    )
+    return transpose(tensor, order, name=name or "transpose")
+
+
+@export("nn.softmax", "math.softmax")
+def softmax(
+    logits: Any, axis: Any = None, name: str | None = None, dim: Any = None
+) -> Tensor:
+    """Probabilities: `exp(x) / sum(exp(x))` along an axis.
+
+    Args:
+      logits: float Tensor of rank 1 or more.
+      axis: the axis that sums to 1, the last one if None.
+      name: the op's name.
+      dim: deprecated name of `axis`.
+
+    Returns:
+      A Tensor like `logits`.
+
+    Raises:
+      InvalidArgumentError: there is no such axis, or `logits` is a scalar.
+
+    Example:
+      >>> tf.nn.softmax([0.0, 0.0])  # [0.5, 0.5]
+
+    Source: Softmax in core/ops/nn_ops.cc.
+    """
+    axis = either("axis", axis, "dim", dim)
+    return _along_axis(Softmax(), logits, -1 if axis is None else axis, name)
+
+
+@export("nn.log_softmax", "math.log_softmax")
+def log_softmax(
+    logits: Any, axis: Any = None, name: str | None = None, dim: Any = None
+) -> Tensor:
+    """`x - log(sum(exp(x)))` along an axis; arguments as for `tf.nn.softmax`.
+
+    Source: LogSoftmax in core/ops/nn_ops.cc.
+    """
+    axis = either("axis", axis, "dim", dim)
+    return _along_axis(LogSoftmax(), logits, -1 if axis is None else axis, name)

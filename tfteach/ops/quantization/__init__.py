@@ -1,0 +1,1 @@
+"""Fake quantization: floats rounded to what a few bits can hold."""

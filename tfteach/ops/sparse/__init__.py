@@ -1,0 +1,1 @@
+"""Sparse tensors, sets and edit distances."""

@@ -1,0 +1,1 @@
+"""Special functions: error, gamma, beta, zeta and Bessel functions."""

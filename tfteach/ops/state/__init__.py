@@ -1,0 +1,1 @@
+"""Variables, tables, TensorArrays, checkpoints: what outlives a run."""

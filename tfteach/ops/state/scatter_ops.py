@@ -1,0 +1,514 @@
+"""Updates of parts of a variable: rows by number, points, slices; and gathers from it.
+
+Source: core/ops/state_ops.cc, resource_variable_ops.cc; core/kernels/scatter_op.cc.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tfteach.framework import shape as shapes
+from tfteach.framework.dtypes import dtypes_of
+from tfteach.framework.errors import UnimplementedError, invalid_argument
+from tfteach.framework.op import StatefulOp
+from tfteach.framework.shape import Shape
+from tfteach.framework.variable_cell import Cell, update_in_place
+from tfteach.ops.array.gather import check_indices, check_points
+from tfteach.ops.array.jit_row_scatter import change_rows
+from tfteach.ops.array.row_access import are_distinct, groups_of, put_rows, take_rows
+from tfteach.ops.array.slicing import StridedSlice
+from tfteach.ops.core.identity_reshape import INDICES
+from tfteach.ops.state.resource_variables import NUMBERS, require_value
+
+ORDERED = dtypes_of("half bfloat16 float32 float64 int32 int64")
+
+
+# ---- kernels
+
+
+def _change_distinct(xp: Any, how: str, target: Any, ids: Any, rows: Any) -> None:
+    changed = take_rows(xp, target, ids)
+    getattr(xp, how)(changed, rows, out=changed)
+    put_rows(xp, target, ids, changed)
+
+
+def _change_rows(how: str, target: Any, ids: Any, rows: Any) -> None:
+    """One row after the other: equal ids are as in TensorFlow, to the last bit."""
+    if change_rows(how, target, ids, rows):
+        return
+    change_at = getattr(np, how).at
+    if target.ndim == 1:
+        change_at(target, ids, rows)
+        return
+    if are_distinct(np, ids):
+        _change_distinct(np, how, target, ids, rows)
+        return
+    order, is_first = groups_of(np, ids)
+    firsts = order[is_first]
+    _change_distinct(np, how, target, ids[firsts], rows[firsts])
+    later = np.sort(order[~is_first])
+    width = target.size // len(target)
+    # NumPy is quick here with one dimension only.
+    elements = ids[later, None] * width + np.arange(width)
+    change_at(target.reshape(-1), elements.reshape(-1), rows[later].reshape(-1))
+
+
+def _change_on_gpu(xp: Any, how: str, target: Any, ids: Any, rows: Any) -> None:
+    """Rows of equal ids are reduced to one, in any order, as on TensorFlow's GPUs."""
+    if ids.size > 1 and not are_distinct(xp, ids):
+        order, is_first = groups_of(xp, ids)
+        ordered, firsts = ids[order], xp.flatnonzero(is_first)
+        whole = rows[order][firsts]
+        later = xp.flatnonzero(~is_first)
+        groups = xp.cumsum(is_first)[later] - 1
+        reduce = "add" if how == "subtract" else how
+        getattr(xp, reduce).at(whole, groups, rows[order][later])
+        ids, rows = ordered[firsts], whole
+    _change_distinct(xp, how, target, ids, rows)
+
+
+def _divide(xp: Any, target: Any, ids: Any, rows: Any) -> None:
+    is_whole = target.dtype.kind in "iu"
+    for i, row in zip(ids.tolist(), rows, strict=True):
+        if is_whole:
+            quotient = xp.abs(target[i]) // xp.abs(row)  # towards zero, as in C++
+            target[i] = xp.where((target[i] < 0) != (row < 0), -quotient, quotient)
+        else:
+            target[i] = target[i] / row
+
+
+def update_rows(xp: Any, how: str, target: Any, ids: Any, rows: Any) -> None:
+    """Update `target[ids[i]]` by `rows[i]`, for all i, in place.
+
+    Args:
+      how: "set", "add", "subtract", "multiply", "divide", "minimum" or "maximum".
+      target: array [n, ...].
+      ids: int array [m], each in [0, n).
+      rows: array [m, ...].
+    """
+    if how == "set":
+        put_rows(xp, target, ids, rows)  # the last of equal ids wins
+    elif how == "divide":
+        if xp is not np or not change_rows(how, target, ids, rows):
+            _divide(xp, target, ids, rows)
+    elif xp is np:
+        _change_rows(how, target, ids, rows)
+    else:
+        _change_on_gpu(xp, how, target, ids, rows)
+
+
+def scatter(ctx: Any, how: str, cell: Cell, indices: Any, updates: Any) -> None:
+    """Update the rows `indices` of a variable."""
+    xp, text = ctx.xp, shapes.text
+    shape = cell.value.shape
+    if not shape:
+        raise invalid_argument(f"params must be at least 1-D, got shape {text(shape)}")
+    wanted = (*indices.shape, *shape[1:])
+    if updates.shape not in ((), wanted):
+        raise invalid_argument(
+            "Must have updates.shape = indices.shape + params.shape[1:] or "
+            f"updates.shape = [], got updates.shape {text(updates.shape)}, "
+            f"indices.shape {text(indices.shape)}, params.shape {text(shape)}"
+        )
+    check_indices(xp, indices, shape[0])
+    _check_divisor(how, updates)
+    ids = indices.reshape(-1)
+    if updates.shape != wanted:
+        updates = xp.broadcast_to(updates, wanted)
+    rows = updates.reshape((ids.size, *shape[1:]))
+
+    def update(arrays: list[Any]) -> None:
+        update_rows(xp, how, arrays[0], ids, rows)
+
+    update_in_place((cell,), update, ctx.may_defer, (ids, shape[1:]))
+
+
+def scatter_points(ctx: Any, how: str, cell: Cell, indices: Any, updates: Any) -> None:
+    """Update the points (or slices) of a variable that the rows of `indices` name."""
+    xp = ctx.xp
+    shape = cell.value.shape
+    if indices.shape[:1] != updates.shape[:1] or not indices.ndim:
+        raise invalid_argument(
+            "The outermost dimension of updates and indices must match. Got "
+            f"indices.shape {shapes.text(indices.shape)}, updates.shape "
+            f"{shapes.text(updates.shape)}"
+        )
+    if indices.ndim == 1:  # numbers of rows, whatever the shape rule says
+        indices = indices[:, None]
+    depth = indices.shape[-1]
+    wanted = (*indices.shape[:-1], *shape[depth:])
+    if depth > len(shape) or updates.shape != wanted:
+        raise invalid_argument(
+            "Must have updates.shape = indices.shape[:batch_dim] + "
+            f"params_shape[slice_dim:], got updates.shape: "
+            f"{shapes.text(updates.shape)}, indices.shape: "
+            f"{shapes.text(indices.shape)}, params_shape: {shapes.text(shape)}, "
+            f"slice_dim: {depth}, and batch_dim: {indices.ndim - 1}"
+        )
+    check_points(xp, indices, shape, "shape")
+    ids = xp.zeros(indices.shape[:-1], "int64")
+    for i in range(depth):
+        ids = ids * shape[i] + indices[..., i]
+    rows = updates.reshape((ids.size, *shape[depth:]))
+    count = int(np.prod(shape[:depth], dtype=np.int64))
+
+    def update(arrays: list[Any]) -> None:
+        flat = arrays[0].reshape((count, *shape[depth:]))
+        update_rows(xp, how, flat, ids.reshape(-1), rows)
+
+    rows_written = ids.reshape(-1), shape[depth:]
+    update_in_place((cell,), update, ctx.may_defer, rows_written)
+
+
+def _check_divisor(how: str, updates: Any) -> None:
+    if how == "divide" and updates.dtype.kind in "iu" and bool((updates == 0).any()):
+        raise invalid_argument("Integer division by zero")
+
+
+# ---- what the ops share
+
+
+class _Scatter(StatefulOp, abstract=True):
+    """Rows of a reference variable."""
+
+    aliases: ClassVar[bool] = True
+    how: ClassVar[str]
+
+    def infer_shape(self, ref: Shape, indices: Shape, updates: Shape) -> Any:
+        if ref is not None and indices is not None and updates != ():
+            shapes.merge(updates, indices + shapes.with_rank_at_least(ref, 1)[1:])  # type: ignore[index]
+        return ref
+
+    def compute(self, ctx: Any, ref: Cell, indices: Any, updates: Any) -> Any:
+        scatter(ctx, self.how, ref, indices, updates)
+        return ref
+
+
+class _ResourceScatter(StatefulOp, abstract=True):
+    """Rows of a resource variable."""
+
+    by_handle: ClassVar[tuple[str, ...]] = ("resource",)
+    how: ClassVar[str]
+
+    def infer_shape(self, resource: Shape, indices: Shape, updates: Shape) -> Any:
+        if resource is not None and indices is not None and updates != ():
+            shapes.merge(updates, indices + resource[1:])
+        return []
+
+    def compute(self, ctx: Any, resource: Cell, indices: Any, updates: Any) -> Any:
+        require_value(resource)
+        scatter(ctx, self.how, resource, indices, updates)
+        return ()
+
+
+class _ScatterNd(StatefulOp, abstract=True):
+    """Points of a reference variable."""
+
+    aliases: ClassVar[bool] = True
+    how: ClassVar[str]
+
+    def infer_shape(self, ref: Shape, indices: Shape, updates: Shape) -> Any:
+        _check_points_shape(ref, indices, updates)
+        return ref
+
+    def compute(self, ctx: Any, ref: Cell, indices: Any, updates: Any) -> Any:
+        scatter_points(ctx, self.how, ref, indices, updates)
+        return ref
+
+
+class _ResourceScatterNd(StatefulOp, abstract=True):
+    """Points of a resource variable."""
+
+    by_handle: ClassVar[tuple[str, ...]] = ("ref",)
+    how: ClassVar[str]
+
+    def infer_shape(self, ref: Shape, indices: Shape, updates: Shape) -> Any:
+        _check_points_shape(ref, indices, updates)
+        return []
+
+    def compute(self, ctx: Any, ref: Cell, indices: Any, updates: Any) -> Any:
+        require_value(ref)
+        scatter_points(ctx, self.how, ref, indices, updates)
+        return ()
+
+
+def _check_points_shape(whole: Shape, indices: Shape, updates: Shape) -> None:
+    if indices == ():
+        raise ValueError("Shape must be at least rank 1 but is rank 0")
+    if whole is None or not indices or indices[-1] is None:
+        return
+    if indices[-1] > len(whole):
+        raise ValueError(
+            f"indices.shape[-1] must be <= params.rank, but saw indices shape: "
+            f"{shapes.text(indices)} and params shape: {shapes.text(whole)}"
+        )
+    outer = len(indices) - 1
+    inner = len(whole) - indices[-1]
+    try:
+        if updates is not None:
+            shapes.merge(indices[:-1], updates[:outer])
+            shapes.merge(whole[indices[-1] :], updates[outer:])
+    except ValueError as error:
+        assert updates is not None
+        raise ValueError(
+            f"The inner {inner} dimensions of input.shape={shapes.text(whole)} must "
+            f"match the inner {len(updates) - outer} dimensions of updates.shape="
+            f"{shapes.text(updates)}: {error}"
+        ) from None
+
+
+# ---- rows
+
+
+class ScatterUpdate(_Scatter):
+    """Rows set to `updates`.  Source: state_ops.cc, ScatterUpdate."""
+
+    signature = "ref: ref T, indices: Tindices, updates: T -> output_ref: ref T"
+    Tindices = INDICES
+    use_locking: bool = True
+    how: ClassVar[str] = "set"
+
+
+class ScatterAdd(_Scatter):
+    """Rows increased by `updates`.  Source: state_ops.cc, ScatterAdd."""
+
+    signature = "ref: ref T, indices: Tindices, updates: T -> output_ref: ref T"
+    T = NUMBERS
+    Tindices = INDICES
+    use_locking: bool = False
+    how: ClassVar[str] = "add"
+
+
+class ScatterSub(_Scatter):
+    """Rows decreased by `updates`.  Source: state_ops.cc, ScatterSub."""
+
+    signature = "ref: ref T, indices: Tindices, updates: T -> output_ref: ref T"
+    T = NUMBERS
+    Tindices = INDICES
+    use_locking: bool = False
+    how: ClassVar[str] = "subtract"
+
+
+class ScatterMul(_Scatter):
+    """Rows multiplied by `updates`.  Source: state_ops.cc, ScatterMul."""
+
+    signature = "ref: ref T, indices: Tindices, updates: T -> output_ref: ref T"
+    T = NUMBERS
+    Tindices = INDICES
+    use_locking: bool = False
+    how: ClassVar[str] = "multiply"
+
+
+class ScatterDiv(_Scatter):
+    """Rows divided by `updates`.  Source: state_ops.cc, ScatterDiv."""
+
+    signature = "ref: ref T, indices: Tindices, updates: T -> output_ref: ref T"
+    T = NUMBERS
+    Tindices = INDICES
+    use_locking: bool = False
+    how: ClassVar[str] = "divide"
+
+
+class ScatterMin(_Scatter):
+    """Rows lowered to at most `updates`.  Source: state_ops.cc, ScatterMin."""
+
+    signature = "ref: ref T, indices: Tindices, updates: T -> output_ref: ref T"
+    T = ORDERED
+    Tindices = INDICES
+    use_locking: bool = False
+    how: ClassVar[str] = "minimum"
+
+
+class ScatterMax(_Scatter):
+    """Rows raised to at least `updates`.  Source: state_ops.cc, ScatterMax."""
+
+    signature = "ref: ref T, indices: Tindices, updates: T -> output_ref: ref T"
+    T = ORDERED
+    Tindices = INDICES
+    use_locking: bool = False
+    how: ClassVar[str] = "maximum"
+
+
+class ResourceScatterUpdate(_ResourceScatter):
+    """Rows set to `updates`.  Source: resource_variable_ops.cc."""
+
+    signature = "resource: resource, indices: Tindices, updates: dtype ->"
+    Tindices = INDICES
+    how: ClassVar[str] = "set"
+
+
+class ResourceScatterAdd(_ResourceScatter):
+    """Rows increased by `updates`.  Source: resource_variable_ops.cc."""
+
+    signature = "resource: resource, indices: Tindices, updates: dtype ->"
+    dtype = NUMBERS
+    Tindices = INDICES
+    how: ClassVar[str] = "add"
+
+
+class ResourceScatterSub(_ResourceScatter):
+    """Rows decreased by `updates`.  Source: resource_variable_ops.cc."""
+
+    signature = "resource: resource, indices: Tindices, updates: dtype ->"
+    dtype = NUMBERS
+    Tindices = INDICES
+    how: ClassVar[str] = "subtract"
+
+
+class ResourceScatterMul(_ResourceScatter):
+    """Rows multiplied by `updates`.  Source: resource_variable_ops.cc."""
+
+    signature = "resource: resource, indices: Tindices, updates: dtype ->"
+    dtype = NUMBERS
+    Tindices = INDICES
+    how: ClassVar[str] = "multiply"
+
+
+class ResourceScatterDiv(_ResourceScatter):
+    """Rows divided by `updates`.  Source: resource_variable_ops.cc."""
+
+    signature = "resource: resource, indices: Tindices, updates: dtype ->"
+    dtype = NUMBERS
+    Tindices = INDICES
+    how: ClassVar[str] = "divide"
+
+
+class ResourceScatterMin(_ResourceScatter):
+    """Rows lowered to at most `updates`.  Source: resource_variable_ops.cc."""
+
+    signature = "resource: resource, indices: Tindices, updates: dtype ->"
+    dtype = NUMBERS
+    Tindices = INDICES
+    how: ClassVar[str] = "minimum"
+
+
+class ResourceScatterMax(_ResourceScatter):
+    """Rows raised to at least `updates`.  Source: resource_variable_ops.cc."""
+
+    signature = "resource: resource, indices: Tindices, updates: dtype ->"
+    dtype = NUMBERS
+    Tindices = INDICES
+    how: ClassVar[str] = "maximum"
+
+
+# ---- points
+
+
+class ScatterNdUpdate(_ScatterNd):
+    """Points set to `updates`.  Source: state_ops.cc, ScatterNdUpdate."""
+
+    signature = "ref: ref T, indices: Tindices, updates: T -> output_ref: ref T"
+    Tindices = INDICES
+    use_locking: bool = True
+    how: ClassVar[str] = "set"
+
+
+class ResourceScatterNdUpdate(_ResourceScatterNd):
+    """Points set to `updates`.  Source: state_ops.cc."""
+
+    signature = "ref: resource, indices: Tindices, updates: T ->"
+    Tindices = INDICES
+    use_locking: bool = True
+    how: ClassVar[str] = "set"
+
+
+class ScatterNdAdd(_ScatterNd):
+    """Points increased by `updates`.  Source: state_ops.cc, ScatterNdAdd."""
+
+    signature = "ref: ref T, indices: Tindices, updates: T -> output_ref: ref T"
+    T = NUMBERS
+    Tindices = INDICES
+    use_locking: bool = False
+    how: ClassVar[str] = "add"
+
+
+class ResourceScatterNdAdd(_ResourceScatterNd):
+    """Points increased by `updates`.  Source: state_ops.cc."""
+
+    signature = "ref: resource, indices: Tindices, updates: T ->"
+    Tindices = INDICES
+    use_locking: bool = True
+    how: ClassVar[str] = "add"
+
+
+class ScatterNdSub(_ScatterNd):
+    """Points decreased by `updates`.  Source: state_ops.cc, ScatterNdSub."""
+
+    signature = "ref: ref T, indices: Tindices, updates: T -> output_ref: ref T"
+    T = NUMBERS
+    Tindices = INDICES
+    use_locking: bool = False
+    how: ClassVar[str] = "subtract"
+
+
+class ResourceScatterNdSub(_ResourceScatterNd):
+    """Points decreased by `updates`.  Source: state_ops.cc."""
+
+    signature = "ref: resource, indices: Tindices, updates: T ->"
+    Tindices = INDICES
+    use_locking: bool = True
+    how: ClassVar[str] = "subtract"
+
+
+# ---- slices
+
+
+class _SliceAssign(StatefulOp, abstract=True):
+    host_inputs: ClassVar[tuple[str, ...]] = ("begin", "end", "strides")
+    begin_mask: int = 0
+    end_mask: int = 0
+    ellipsis_mask: int = 0
+    new_axis_mask: int = 0
+    shrink_axis_mask: int = 0
+
+    def _set(self, ctx: Any, cell: Cell, vectors: Any, value: Any) -> None:
+        index = StridedSlice(*self.attributes).index(cell.value.shape, *vectors)
+        sliced = ctx.xp.asarray(cell.value)[index].shape
+        if sliced != value.shape:
+            raise UnimplementedError(
+                None,
+                None,
+                f"sliced l-value shape {shapes.text(sliced)} does not match r-value "
+                f"shape {shapes.text(value.shape)}. Automatic broadcasting not yet "
+                "implemented.",
+            )
+
+        def update(arrays: list[Any]) -> None:
+            arrays[0][index] = value
+
+        update_in_place((cell,), update, ctx.may_defer)
+
+
+class StridedSliceAssign(_SliceAssign):
+    """`ref[begin:end:strides] = value`.  Source: array_ops.cc, StridedSliceAssign."""
+
+    signature = (
+        "ref: ref T, begin: Index, end: Index, strides: Index, value: T -> "
+        "output_ref: ref T"
+    )
+    Index = INDICES
+    aliases: ClassVar[bool] = True
+
+    def infer_shape(self, ref: Shape, *_: Any) -> Any:
+        return ref
+
+    def compute(self, ctx: Any, ref: Cell, *rest: Any) -> Any:
+        self._set(ctx, ref, rest[:3], rest[3])
+        return ref
+
+
+class ResourceStridedSliceAssign(_SliceAssign):
+    """StridedSliceAssign for a resource variable.  Source: array_ops.cc."""
+
+    signature = "ref: resource, begin: Index, end: Index, strides: Index, value: T ->"
+    Index = INDICES
+
+    def infer_shape(self, ref: Shape, *_: Any) -> Any:
+        return []
+
+    def compute(self, ctx: Any, ref: Cell, *rest: Any) -> Any:
+        require_value(ref)
+        self._set(ctx, ref, rest[:3], rest[3])
+        return ()

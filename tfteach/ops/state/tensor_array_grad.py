@@ -1,0 +1,80 @@
+"""Gradients of TensorArrays: what was written is read, what was read is written.
+
+Each call of `tf.gradients` has TensorArrays of its own, told apart by its name scope.
+Source: python/ops/tensor_array_grad.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.ops.core.broadcast_gradients import upward
+
+
+def read_gradient(op: Operation, grad: Any) -> list[Any]:
+    """The element's gradient is added at its index."""
+    index, flow = op.inputs[1:]
+    array = _gradient_array(op, op.get_attr("dtype"), flow, grad)
+    return [None, None, array.write(index, grad).flow]
+
+
+def write_gradient(op: Operation, flow: Any) -> list[Any]:
+    """The value's gradient is what was collected at its index."""
+    array = _gradient_array(op, op.get_attr("T"), flow, flow)
+    return [None, None, array.read(op.inputs[1]), flow]
+
+
+def gather_gradient(op: Operation, grad: Any) -> list[Any]:
+    """The rows are added at their indices."""
+    indices, flow = op.inputs[1:]
+    array = _gradient_array(op, op.get_attr("dtype"), flow, grad)
+    return [None, None, array.scatter(indices, grad).flow]
+
+
+def scatter_gradient(op: Operation, flow: Any) -> list[Any]:
+    """The rows that were collected at the indices."""
+    array = _gradient_array(op, op.get_attr("T"), flow, flow)
+    return [None, None, array.gather(op.inputs[1]), flow]
+
+
+def concat_gradient(op: Operation, grad: Any) -> list[Any]:
+    """The parts are added, each to its element."""
+    array = _gradient_array(op, op.get_attr("dtype"), op.inputs[1], grad)
+    return [None, array.split(grad, lengths=op.outputs[1]).flow]
+
+
+def split_gradient(op: Operation, flow: Any) -> list[Any]:
+    """All that was collected, one element after the other."""
+    array = _gradient_array(op, op.get_attr("T"), flow, flow)
+    return [None, array.concat(), None, flow]
+
+
+def _gradient_array(op: Operation, dtype: Any, flow: Any, named: Any) -> Any:
+    # A dynamic array's size is final once the flow is there.
+    forward = upward("TensorArray")(
+        dtype=dtype,
+        handle=op.inputs[0],
+        flow=flow,
+        colocate_with_first_write_call=False,
+    )
+    return forward.grad(source=_source_of(named), flow=flow)
+
+
+def _source_of(grad: Tensor) -> str:
+    """The name scope of the `tf.gradients` call that `grad` was made in.
+
+    Raises:
+      ValueError: no part of the name begins with "gradients".
+    """
+    tokens = grad.name.split("/")
+    found = [i for i, token in enumerate(tokens) if token.startswith("gradients")]
+    if not found:
+        raise ValueError(
+            "Expected op/tensor name to start with gradients (excluding scope), got: "
+            f"{grad.name}. This means that a tf.gradients op with this op in its "
+            "dependency path has a custom name that does not start with 'gradients'. "
+            "Please make sure all calls to tf.gradients that have non-empty 'name' "
+            "arguments use names that start with 'gradients'."
+        )
+    return "/".join(tokens[: found[-1] + 1])

@@ -1,0 +1,1 @@
+"""Byte strings: Unicode, numbers, splitting, regular expressions and hashes."""

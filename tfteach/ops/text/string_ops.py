@@ -1,0 +1,333 @@
+"""Strings, element by element: case, length, parts, joins, base64.
+
+Source: core/ops/string_ops.cc.
+"""
+
+from __future__ import annotations
+
+import base64
+import re
+import string
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tfteach.framework import shape as shapes
+from tfteach.framework.dtypes import dtypes_of
+from tfteach.framework.errors import invalid_argument
+from tfteach.framework.export import export
+from tfteach.framework.input_conversion import check_choice
+from tfteach.framework.op import Op
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.shape import Shape
+from tfteach.ops.text.byte_strings import each, each_as
+
+
+class TextOp(Op, abstract=True):
+    """Strings have neither gradients nor GPU kernels."""
+
+    on_gpu: ClassVar[bool] = False
+
+    def infer_shape(self, *inputs: Any, **_: Any) -> Any:
+        return inputs[0]
+
+    def gradient(self, op: Operation, *_: Any) -> list[Any]:
+        return [None] * len(op.inputs)
+
+
+# ---- case, spaces, length
+
+
+class CaseOp(TextOp, abstract=True):
+    """Another case of each letter: of ASCII's, or with "utf-8" of all."""
+
+    encoding: str = ""
+
+    def change(self, xp: Any, input: Any, ascii: Any, unicode: Any) -> Any:
+        if self.encoding not in ("", "utf-8"):
+            raise invalid_argument(
+                "only utf-8 or '' (no encoding) is supported, received " + self.encoding
+            )
+        if self.encoding == "":
+            return each(ascii, input)
+        return each(lambda s: unicode(s.decode("utf-8", "replace")).encode(), input)
+
+
+class StringLower(CaseOp):
+    """Capitals made small.  Source: string_ops.cc, StringLower."""
+
+    signature = "input: string -> output: string"
+
+    def compute(self, xp: Any, input: Any) -> Any:
+        return self.change(xp, input, bytes.lower, str.lower)
+
+
+class StringUpper(CaseOp):
+    """Small letters made capitals.  Source: string_ops.cc, StringUpper."""
+
+    signature = "input: string -> output: string"
+
+    def compute(self, xp: Any, input: Any) -> Any:
+        return self.change(xp, input, bytes.upper, str.upper)
+
+
+@export("strings.lower")
+def string_lower(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
+    """Each string in small letters; beyond ASCII only with `encoding="utf-8"`.
+
+    Example:
+      >>> tf.strings.lower(["CamelCase"])  # [b"camelcase"]
+
+    Source: StringLower in core/ops/string_ops.cc.
+    """
+    return StringLower(encoding)(input, name=name)
+
+
+@export("strings.upper")
+def string_upper(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
+    """Each string in capitals; beyond ASCII only with `encoding="utf-8"`.
+
+    Example:
+      >>> tf.strings.upper(["CamelCase"])  # [b"CAMELCASE"]
+
+    Source: StringUpper in core/ops/string_ops.cc.
+    """
+    return StringUpper(encoding)(input, name=name)
+
+
+class StringStrip(TextOp):
+    """Without spaces at the ends.  Source: string_ops.cc, StringStrip."""
+
+    signature = "input: string -> output: string"
+
+    def compute(self, xp: Any, input: Any) -> Any:
+        return each(lambda s: s.strip(string.whitespace.encode()), input)
+
+
+@export("strings.strip", "string_strip")
+def string_strip(input: Any, name: str | None = None) -> Tensor:
+    r"""Each string without white space at its ends.
+
+    Example:
+      >>> tf.strings.strip([" a b\n"])  # [b"a b"]
+
+    Source: StringStrip in core/ops/string_ops.cc.
+    """
+    return StringStrip()(input, name=name)
+
+
+UNITS = ("BYTE", "UTF8_CHAR")
+
+
+class StringLength(TextOp):
+    """Bytes, or characters, of each string.  Source: string_ops.cc, StringLength."""
+
+    signature = "input: string -> output: int32"
+    unit: str = "BYTE"
+
+    def validate(self) -> None:
+        check_choice(self.op_type, "unit", self.unit, UNITS)
+
+    def compute(self, xp: Any, input: Any) -> Any:
+        return each_as(np.int32, len if self.unit == "BYTE" else _characters, input)
+
+
+def _characters(value: bytes) -> int:
+    """Characters of a UTF-8 string: its bytes that do not continue one."""
+    return sum(byte & 0xC0 != 0x80 for byte in value)
+
+
+@export("strings.length")
+def string_length(input: Any, name: str | None = None, unit: str = "BYTE") -> Tensor:
+    """The length of each string, an int32 Tensor of `input`'s shape.
+
+    Args:
+      input: a string Tensor.
+      name: the op's name.
+      unit: "BYTE" or "UTF8_CHAR".
+
+    Example:
+      >>> tf.strings.length(["hello", ""])  # [5, 0]
+
+    Source: StringLength in core/ops/string_ops.cc.
+    """
+    return StringLength(unit)(input, name=name)
+
+
+# ---- parts and joins
+
+
+class Substr(TextOp):
+    """A part of each string.  Source: string_ops.cc, Substr."""
+
+    signature = "input: string, pos: T, len: T -> output: string"
+    T = dtypes_of("int32 int64")
+    unit: str = "BYTE"
+
+    def validate(self) -> None:
+        check_choice(self.op_type, "unit", self.unit, UNITS)
+
+    def infer_shape(self, input: Shape, pos: Shape, len: Shape) -> Shape:
+        if len is not None:
+            shapes.with_rank(pos, tuple.__len__(len))
+        shapes.merge(pos, len)
+        return shapes.broadcast(input, pos)
+
+    def compute(self, xp: Any, input: Any, pos: Any, len: Any) -> Any:
+        if np.shape(pos) != np.shape(len):
+            raise invalid_argument("pos and len should have the same shape")
+        where = np.arange(np.size(input)).reshape(np.shape(input))
+        return each(self._cut, input, pos, len, where)
+
+    def _cut(self, value: bytes, pos: int, size: int, index: int) -> bytes:
+        # Where each unit starts, and the end.
+        of_byte = self.unit == "BYTE"
+        starts = [i for i, byte in enumerate(value) if of_byte or byte & 0xC0 != 0x80]
+        starts.append(len(value))
+        length = len(starts) - 1
+        if not -length <= pos <= length:
+            raise invalid_argument(
+                f"pos {pos} out of range for string b'{value.decode('latin-1')}' at "
+                f"index {index}"
+            )
+        start = pos if pos >= 0 else pos + length
+        end = length if size < 0 else min(length, start + size)
+        return value[starts[start] : starts[end]]
+
+
+@export("substr", "strings.substr")
+def substr(
+    input: Any, pos: Any, len: Any, name: str | None = None, unit: str = "BYTE"
+) -> Tensor:
+    """A part of each string: `len` bytes (or characters) from `pos`.
+
+    Args:
+      input: a string Tensor.
+      pos: int32 or int64 Tensor that broadcasts to `input`; negative from the end.
+      len: of `pos`'s type and shape.
+      name: the op's name.
+      unit: "BYTE" or "UTF8_CHAR".
+
+    Returns:
+      A string Tensor.
+
+    Raises:
+      tf.errors.InvalidArgumentError: in a run, `pos` lies outside a string.
+
+    Example:
+      >>> tf.substr(["Hello", "World"], 1, 3)  # [b"ell", b"orl"]
+
+    Source: Substr in core/ops/string_ops.cc.
+    """
+    return Substr(unit)(input, pos, len, name=name)
+
+
+class StringJoin(TextOp):
+    """Strings joined across tensors.  Source: string_ops.cc, StringJoin."""
+
+    signature = "inputs: N*string -> output: string"
+    separator: str = ""
+
+    def infer_shape(self, inputs: list[Shape], *_: Shape) -> Shape:
+        found: Shape = ()
+        for shape in inputs:
+            if shape is None or len(shape):  # scalars go with every shape
+                found = shape if found == () else shapes.merge(found, shape)
+        return found
+
+    def compute(self, xp: Any, *inputs: Any) -> Any:
+        full = {np.shape(i) for i in inputs} - {()}
+        if len(full) > 1:
+            raise invalid_argument(
+                "Input shapes do not match: "
+                + " vs. ".join(str(list(shape)) for shape in sorted(full))
+            )
+        between = self.separator.encode()
+        return each(lambda *parts: between.join(parts), *inputs)
+
+
+@export("strings.join", "string_join")
+def string_join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
+    """The strings of several tensors joined, element by element.
+
+    Args:
+      inputs: a list of string Tensors of one shape; scalars go with all.
+      separator: what stands between two.
+      name: the op's name.
+
+    Returns:
+      A string Tensor.
+
+    Example:
+      >>> tf.string_join(["img", ["1", "2"], ".png"])  # [b"img1.png", b"img2.png"]
+
+    Source: StringJoin in core/ops/string_ops.cc.
+    """
+    return StringJoin(separator)(inputs, name=name)
+
+
+# ---- base64
+
+
+class EncodeBase64(TextOp):
+    """Web-safe base64.  Source: string_ops.cc, EncodeBase64."""
+
+    signature = "input: string -> output: string"
+    pad: bool = False
+
+    def compute(self, xp: Any, input: Any) -> Any:
+        def encode(value: bytes) -> bytes:
+            text = base64.urlsafe_b64encode(value)
+            return text if self.pad else text.rstrip(b"=")
+
+        return each(encode, input)
+
+
+class DecodeBase64(TextOp):
+    """Bytes from web-safe base64.  Source: string_ops.cc, DecodeBase64."""
+
+    signature = "input: string -> output: string"
+
+    def compute(self, xp: Any, input: Any) -> Any:
+        return each(_decode, input)
+
+
+def _decode(value: bytes) -> bytes:
+    text = value.rstrip(b"=") if len(value) % 4 == 0 else value
+    if len(text) % 4 == 1:
+        raise invalid_argument("Base64 string length cannot be 1 modulo 4.")
+    if not re.fullmatch(rb"[A-Za-z0-9_-]*", text) or len(value) - len(text) > 2:
+        raise invalid_argument("Invalid character found in base64.")
+    return base64.urlsafe_b64decode(text + b"=" * (-len(text) % 4))
+
+
+@export("encode_base64", "io.encode_base64")
+def encode_base64(input: Any, pad: bool = False, name: str | None = None) -> Tensor:
+    """Each string in web-safe base64 (RFC 4648, section 5).
+
+    Args:
+      input: a string Tensor.
+      pad: whether to fill up with "=" to a multiple of four.
+      name: the op's name.
+
+    Example:
+      >>> tf.encode_base64(["a?~"])  # [b"YT9-"]
+
+    Source: EncodeBase64 in core/ops/string_ops.cc.
+    """
+    return EncodeBase64(pad)(input, name=name)
+
+
+@export("decode_base64", "io.decode_base64")
+def decode_base64(input: Any, name: str | None = None) -> Tensor:
+    """What web-safe base64 strings stand for, padded or not.
+
+    Raises:
+      tf.errors.InvalidArgumentError: in a run, for a character outside the alphabet.
+
+    Example:
+      >>> tf.decode_base64(["YT9-"])  # [b"a?~"]
+
+    Source: DecodeBase64 in core/ops/string_ops.cc.
+    """
+    return DecodeBase64()(input, name=name)

@@ -1,0 +1,1 @@
+"""Convolution, pooling, patches and morphology: ops over sliding windows."""

@@ -1,0 +1,251 @@
+"""Convolution over three dimensions and its gradients.
+
+Source: core/ops/nn_ops.cc, core/kernels/conv_ops_3d.cc, conv_grad_ops_3d.cc,
+python/ops/nn_ops.py, nn_grad.py.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from tfteach.framework import shape as shapes
+from tfteach.framework.dtypes import dtypes_of, int32
+from tfteach.framework.errors import invalid_argument
+from tfteach.framework.export import export
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.scope import name_scope
+from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require_vector
+from tfteach.ops.core import shape_ops as shape_ops
+from tfteach.ops.core.identity_reshape import either
+from tfteach.ops.windows import conv_geometry as geometry
+from tfteach.ops.windows.conv_base import Convolution
+
+ONES = (1, 1, 1, 1, 1)
+
+
+class _Conv3D(Convolution, abstract=True):
+    minimum: ClassVar[dict[str, int]] = {"strides": 5}
+
+    strides: tuple[int, ...]
+    padding: str
+    data_format: str = "NDHWC"
+    dilations: tuple[int, ...] = ONES
+    dimensions = 3
+    formats = geometry.FORMATS_3D
+
+    @property
+    def arguments(self) -> tuple[Any, ...]:
+        """The attributes that all three ops have."""
+        return self.strides, self.padding, self.data_format, self.dilations
+
+
+class Conv3D(_Conv3D):
+    """Sums of products over each window.  Source: core/ops/nn_ops.cc, Conv3D."""
+
+    signature = "input: T, filter: T -> output: T"
+
+    def infer_shape(self, input: Shape, filter: Shape) -> Shape:
+        input, filter, out = self.windows_over(input, filter)
+        self.check_groups(self.depth(input), filter)
+        return tuple(geometry.around(input[0], out, filter[4], self.data_format))
+
+    def compute(self, xp: Any, input: Any, filter: Any) -> Any:
+        self.check_ranks(input=input.shape, filter=filter.shape)
+        if self.depth(input.shape) != filter.shape[3]:
+            raise invalid_argument(
+                "Input and filter depth must match, got "
+                f"{self.depth(input.shape)} and {filter.shape[3]}"
+            )
+        return self.convolve(xp, input, filter)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        x, filters = op.inputs
+        size = shape_ops.shape(x)
+        to_input = Conv3DBackpropInputV2(*self.arguments)(size, filters, grad)
+        size = shape_ops.shape(filters)
+        return [to_input, Conv3DBackpropFilterV2(*self.arguments)(x, size, grad)]
+
+
+class Conv3DBackpropInputV2(_Conv3D):
+    """Conv3D's gradient in its input.  Source: core/ops/nn_ops.cc."""
+
+    signature = "input_sizes: Tshape, filter: T, out_backprop: T -> output: T"
+    Tshape = dtypes_of("int32 int64")
+    Tshape_default = int32
+    by_shape: ClassVar[tuple[str, ...]] = ("input_sizes",)
+    host_inputs: ClassVar[tuple[str, ...]] = ("input_sizes",)
+
+    def infer_shape(
+        self, input_sizes: Shape, filter: Shape, out_backprop: Shape
+    ) -> Shape:
+        return shapes.with_rank(input_sizes, 5)
+
+    def check_shapes(self, input_sizes: Any) -> None:
+        words = "Conv3DBackpropInput: input_sizes input must be 1-dim, not"
+        require_vector(input_sizes, f"{words} {len(input_sizes)}")
+
+    def compute(self, xp: Any, input_sizes: Any, filter: Any, out_backprop: Any) -> Any:
+        return self.to_input(xp, input_sizes, filter, out_backprop)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        size = shape_ops.shape(op.inputs[1])
+        to_filter = Conv3DBackpropFilterV2(*self.arguments)(grad, size, op.inputs[2])
+        return [None, to_filter, Conv3D(*self.arguments)(grad, op.inputs[1])]
+
+
+class Conv3DBackpropFilterV2(_Conv3D):
+    """Conv3D's gradient in its filter.  Source: core/ops/nn_ops.cc."""
+
+    signature = "input: T, filter_sizes: int32, out_backprop: T -> output: T"
+    by_shape: ClassVar[tuple[str, ...]] = ("filter_sizes",)
+    host_inputs: ClassVar[tuple[str, ...]] = ("filter_sizes",)
+
+    def infer_shape(
+        self, input: Shape, filter_sizes: Shape, out_backprop: Shape
+    ) -> Shape:
+        return shapes.with_rank(filter_sizes, 5)
+
+    def check_shapes(self, filter_sizes: Any) -> None:
+        words = "Conv3DBackpropFilter: filter_sizes input must be 1-dim, not"
+        require_vector(filter_sizes, f"{words} {len(filter_sizes)}")
+
+    def compute(self, xp: Any, input: Any, filter_sizes: Any, out_backprop: Any) -> Any:
+        return self.to_filter(xp, input, filter_sizes, out_backprop)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        size = shape_ops.shape(op.inputs[0])
+        to_input = Conv3DBackpropInputV2(*self.arguments)(size, grad, op.inputs[2])
+        return [to_input, None, Conv3D(*self.arguments)(op.inputs[0], grad)]
+
+
+# ---- functions
+
+
+def _attributes(
+    kind: str, strides: Any, padding: Any, data_format: Any, dilations: Any
+) -> tuple[Any, ...]:
+    layout = "NDHWC" if data_format is None else data_format
+    return (
+        geometry.ints(kind, "strides", strides), padding, layout,
+        ONES if dilations is None else geometry.ints(kind, "dilations", dilations),
+    )  # fmt: skip
+
+
+@export("nn.conv3d")
+def conv3d(
+    input: Any,
+    filter: Any = None,
+    strides: Any = None,
+    padding: Any = None,
+    data_format: str | None = "NDHWC",
+    dilations: Any = ONES,
+    name: str | None = None,
+    filters: Any = None,
+) -> Tensor:
+    """The sums of products of a filter with every window of a volume.
+
+    Args:
+      input: float Tensor [batch, depth, height, width, channels]; the channels come
+        second for "NCDHW".
+      filter: Tensor [depth, height, width, channels, outputs] of the same type.
+      strides: a list of 5 ints, the first and the channels' 1.
+      padding: "SAME" or "VALID".
+      data_format: "NDHWC" or "NCDHW".
+      dilations: the distance of the filter's elements, a list of 5 ints.
+      name: the op's name.
+      filters: another name of `filter`.
+
+    Returns:
+      A Tensor [batch, planes, rows, columns, outputs] (or as "NCDHW").
+
+    Raises:
+      ValueError: ranks or channels do not fit, or an argument is none of those above.
+
+    Example:
+      >>> volume = tf.ones([1, 2, 2, 2, 1])
+      >>> tf.nn.conv3d(volume, tf.ones([2, 2, 2, 1, 1]), [1] * 5, "VALID")  # 8.0
+
+    Source: Conv3D in core/ops/nn_ops.cc.
+    """
+    filter = either("filters", filters, "filter", filter)
+    given = _attributes("conv3d", strides, padding, data_format, dilations)
+    return Conv3D(*given)(input, filter, name=name)
+
+
+@export("nn.conv3d_backprop_filter", "nn.conv3d_backprop_filter_v2")
+def conv3d_backprop_filter(
+    input: Any,
+    filter_sizes: Any,
+    out_backprop: Any,
+    strides: Any,
+    padding: Any,
+    data_format: str | None = "NDHWC",
+    dilations: Any = ONES,
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of `tf.nn.conv3d` with respect to its filter.
+
+    Args:
+      input: the input of that convolution.
+      filter_sizes: int32 Tensor [5], the filter's shape.
+      out_backprop: Tensor, the gradient with respect to the output.
+      strides, padding, data_format, dilations, name: as for `tf.nn.conv3d`.
+
+    Returns:
+      A Tensor of the shape `filter_sizes`.
+
+    Raises:
+      InvalidArgumentError: (when run) the three shapes do not fit together.
+
+    Source: Conv3DBackpropFilterV2 in core/ops/nn_ops.cc.
+    """
+    given = _attributes(
+        "conv3d_backprop_filter_v2", strides, padding, data_format, dilations
+    )
+    op = Conv3DBackpropFilterV2(*given)
+    return op(input, filter_sizes, out_backprop, name=name)
+
+
+@export("nn.conv3d_transpose")
+def conv3d_transpose(
+    value: Any,
+    filter: Any = None,
+    output_shape: Any = None,
+    strides: Any = None,
+    padding: Any = "SAME",
+    data_format: str | None = "NDHWC",
+    name: str | None = None,
+    input: Any = None,
+    filters: Any = None,
+    dilations: Any = None,
+) -> Tensor:
+    """A convolution run backwards, as `tf.nn.conv2d_transpose`, over volumes.
+
+    Args:
+      value: float Tensor [batch, depth, height, width, channels] (or as "NCDHW").
+      filter: Tensor [depth, height, width, outputs, channels] of the same type.
+      output_shape: int32 Tensor or list [5].
+      strides, dilations: an int, or a list of 1, 3 or 5 ints.
+      padding: "SAME" or "VALID".
+      data_format: "NDHWC" or "NCDHW".
+      name: the op's name.
+      input, filters: other names of `value` and `filter`.
+
+    Returns:
+      A Tensor of the shape `output_shape`.
+
+    Raises:
+      ValueError: ranks or arguments are none of those above.
+      InvalidArgumentError: (when run) the sizes do not fit together.
+
+    Source: Conv3DBackpropInputV2 in core/ops/nn_ops.cc.
+    """
+    filter = either("filters", filters, "filter", filter)
+    value = either("input", input, "value", value)
+    with name_scope(name, "conv3d_transpose", [value, output_shape]) as scope:
+        layout = "NDHWC" if data_format is None else data_format
+        strides = geometry.sequence(strides, 3, layout, "strides")
+        dilations = geometry.sequence(dilations, 3, layout, "dilations")
+        op = Conv3DBackpropInputV2(strides, padding, layout, dilations)
+        return op(output_shape, filter, value, name=scope)

@@ -1,0 +1,322 @@
+"""Convolutions of arrays, any number of spatial dimensions, channels last.
+
+Every one is a matrix product: the windows of a few images (or of a few rows of a large
+one) are copied side by side into a buffer that stays in the cache, and multiplied by
+the kernel's matrix.  The copy costs a twentieth of the product; all windows at once
+would need the input's memory times the size of the window.
+
+Both gradients are of the same kind.  The filter's sums one product per buffer.  The
+input's is, for each remainder of the position divided by the stride, a convolution of
+the output's gradient with those parts of the flipped kernel that reach it.
+
+Source: core/kernels/conv_ops.cc, conv_grad_ops.h (what is computed).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
+from itertools import product
+from math import gcd, prod
+from typing import Any
+
+from tfteach.framework.threads import cores, share
+from tfteach.ops.windows.conv_geometry import Pairs, Windows
+
+# Elements of the buffer of windows: 2 MB of float32.  Less makes products slower, more
+# falls out of the cache.
+BLOCK = 512 * 1024
+# Less than this is done before another thread has begun.
+MIN_SHARED_WORK = 4_000_000
+# On a card a product has to fill it; the buffer's size matters little.
+CARD_BLOCK = 64 * 1024 * 1024
+
+
+def convolve(xp: Any, x: Any, filters: Any, windows: Windows) -> Any:
+    """The sums of `x * filters` over each window.
+
+    Args:
+      xp: numpy or cupy.
+      x: array [batch, *sizes, channels].
+      filters: array [*window, channels, outputs] of the same type.
+      windows: where they lie.
+
+    Returns:
+      An array [batch, *windows.out, outputs].
+    """
+    depth = filters.shape[-1]
+    result = xp.empty((x.shape[0], *windows.out, depth), x.dtype)
+    if not result.size or not filters.size:
+        result[...] = 0
+        return result
+    matrix = _wide(filters.reshape(-1, depth))
+    pixels = _pixels(x, windows)
+    if pixels is not None:
+        return _product(xp, pixels.reshape(-1, x.shape[-1]), matrix, result)
+
+    def run(batch: Sequence[int]) -> None:
+        first, last = batch[0], batch[-1] + 1
+        for images, rows, columns in patches(xp, x[first:last], windows):
+            _product(xp, columns, matrix, result[first:last][images, rows])
+
+    _by_images(xp, len(x), 2 * prod(result.shape[1:]) * len(matrix), run)
+    return result
+
+
+def filter_gradient(xp: Any, x: Any, grad: Any, windows: Windows) -> Any:
+    """The gradient of `convolve` in its filters, [*window, channels, outputs]."""
+    channels, depth = x.shape[-1], grad.shape[-1]
+    shape = (*windows.window, channels, depth)
+    if not grad.size or not x.size:
+        return xp.zeros(shape, x.dtype)
+    pixels = _pixels(x, windows)
+    if pixels is not None:
+        flat = _wide(pixels.reshape(-1, channels))
+        total = xp.dot(flat.T, _wide(grad.reshape(-1, depth)))
+        return total.astype(x.dtype, copy=False).reshape(shape)
+    totals: dict[int, Any] = {}
+
+    def run(batch: Sequence[int]) -> None:
+        first, last = batch[0], batch[-1] + 1
+        total = None
+        for images, rows, columns in patches(xp, x[first:last], windows):
+            lines = _wide(grad[first:last][images, rows].reshape(-1, depth))
+            part = xp.dot(columns.T, lines)
+            total = part if total is None else xp.add(total, part, out=total)
+        totals[first] = total
+
+    _by_images(xp, len(x), 2 * prod(windows.out) * prod(shape), run)
+    total = reduce(xp.add, (totals[first] for first in sorted(totals)))
+    return total.astype(x.dtype, copy=False).reshape(shape)
+
+
+def input_gradient(
+    xp: Any, sizes: tuple[int, ...], filters: Any, grad: Any, windows: Windows
+) -> Any:
+    """The gradient of `convolve` in its input, [batch, *sizes, channels]."""
+    axes = len(sizes)
+    if filters.shape[-2] * 4 <= filters.shape[-1]:
+        return _scatter(xp, sizes, filters, grad, windows)
+    flipped = xp.swapaxes(filters, -1, -2)
+    parts = [
+        [_reach(i, r, sizes[i], grad.shape[1 + i], windows) for r in range(stride)]
+        for i, stride in enumerate(windows.strides)
+    ]
+    if all(stride == 1 for stride in windows.strides):
+        return _convolve_part(xp, flipped, grad, [part[0] for part in parts])
+    result = xp.zeros((grad.shape[0], *sizes, filters.shape[-2]), grad.dtype)
+    for remainders in product(*(range(s) for s in windows.strides)):
+        chosen = [parts[i][r] for i, r in enumerate(remainders)]
+        if None not in chosen:
+            where = tuple(
+                slice(remainders[i], None, windows.strides[i]) for i in range(axes)
+            )
+            result[:, *where] = _convolve_part(xp, flipped, grad, chosen)
+    return result
+
+
+def _scatter(
+    xp: Any, sizes: tuple[int, ...], filters: Any, grad: Any, windows: Windows
+) -> Any:
+    """The same for few channels: a product for all taps, and one sum of images a tap.
+
+    A product with a column per channel would be hardly more than a product of vectors.
+    """
+    channels, depth = filters.shape[-2:]
+    result = xp.zeros((grad.shape[0], *sizes, channels), grad.dtype)
+    if not grad.size or not result.size:
+        return result
+    matrix = _wide(filters.reshape(-1, depth))
+    rows = zip(sizes, *windows, strict=True)
+    spans, crop = [], [slice(None), slice(None)]
+    for size, width, stride, dilation, (before, _), out in rows:
+        last = (out - 1) * stride + (width - 1) * dilation
+        spans.append(max(before + size, last + 1))
+        crop.append(slice(before, before + size))
+    limit = BLOCK if xp.__name__ == "numpy" else CARD_BLOCK
+    step = max(1, limit // (prod(windows.out) * matrix.shape[0]))
+    for i in range(0, len(grad), step):
+        part = _wide(grad[i : i + step])
+        columns = xp.dot(matrix, part.reshape(-1, depth).T)
+        columns = columns.reshape(*filters.shape[:-1], len(part), *windows.out)
+        canvas = xp.zeros((channels, len(part), *spans), columns.dtype)
+        for tap in product(*(range(n) for n in windows.window)):
+            begin = [t * d for t, d in zip(tap, windows.dilations, strict=True)]
+            where = tuple(
+                slice(b, b + (n - 1) * s + 1, s)
+                for b, n, s in zip(begin, windows.out, windows.strides, strict=True)
+            )
+            canvas[:, :, *where] += columns[tap]
+        result[i : i + step] = xp.moveaxis(canvas[tuple(crop)], 0, -1)
+    return result
+
+
+def _reach(
+    axis: int, remainder: int, size: int, grad_size: int, windows: Windows
+) -> Any:
+    """Which taps of the kernel reach the positions `remainder + stride * t`.
+
+    Returns:
+      The taps as a slice of the kernel in falling order, their distance in the
+      gradient, the padding (before, after), the number of positions; None if no tap
+      reaches them.
+    """
+    width, stride = windows.window[axis], windows.strides[axis]
+    dilation, before = windows.dilations[axis], windows.pads[axis][0]
+    reached = remainder + before
+    count = -(-(size - remainder) // stride)
+    taps = [i for i in range(width) if (reached - i * dilation) % stride == 0]
+    if not taps or count <= 0:
+        return None
+    step = stride // gcd(stride, dilation)
+    first, last = taps[0], taps[-1]
+    distance = dilation * step // stride
+    lead = (last * dilation - reached) // stride
+    trail = count - 1 + (len(taps) - 1) * distance - lead - (grad_size - 1)
+    chosen = slice(last, first - 1 if first else None, -step)
+    return chosen, distance, (lead, trail), count
+
+
+def _convolve_part(xp: Any, flipped: Any, grad: Any, parts: list[Any]) -> Any:
+    kernel = flipped[tuple(part[0] for part in parts)]
+    windows = Windows(
+        kernel.shape[: len(parts)],
+        (1,) * len(parts),
+        tuple(part[1] for part in parts),
+        tuple(part[2] for part in parts),
+        tuple(part[3] for part in parts),
+    )
+    return convolve(xp, grad, kernel, windows)
+
+
+def _by_images(
+    xp: Any, count: int, work: int, run: Callable[[Sequence[int]], None]
+) -> None:
+    """Call `run` with ranges of images, on all cores if there is enough `work` in one.
+
+    Args:
+      work: additions and multiplications for an image.
+    """
+    batch = range(count)
+    if xp.__name__ == "numpy" and count >= cores() and count * work > MIN_SHARED_WORK:
+        share(batch, run)
+    else:
+        run(batch)
+
+
+# ---- the windows of an array as a matrix
+
+
+def patches(xp: Any, x: Any, windows: Windows) -> Iterator[tuple[slice, slice, Any]]:
+    """The windows as rows of matrices, a few at a time.
+
+    Yields:
+      Which images, which rows of the output, and a matrix with a line for each output
+      position and a column for each element of the window; it is valid until the next.
+    """
+    window, out = windows.window, windows.out
+    batch, channels = x.shape[0], x.shape[-1]
+    limit = BLOCK if xp.__name__ == "numpy" else CARD_BLOCK
+    per_image = prod(out) * prod(window) * channels
+    images = min(batch, max(1, limit // per_image))
+    rows = out[0] if per_image <= limit else max(1, limit * out[0] // per_image)
+    # What NumPy copies at once is a line of the window, or one of the output.
+    by_taps = window[-1] * channels < out[-1]
+    lines = (images, rows, *out[1:])
+    taps = (*window, channels)
+    buffer = xp.empty((*taps, *lines) if by_taps else (*lines, *taps), _work_type(x))
+    source = Source(xp, x, windows, images)
+    for i in range(0, batch, images):
+        view = source.view(i)
+        for r in range(0, out[0], rows):
+            part = view[:, r : r + rows]
+            count, height = part.shape[:2]
+            at = slice(i, i + count), slice(r, r + height)
+            if by_taps:
+                whole = (slice(None),) * len(taps)
+                columns = buffer[*whole, :count, :height]
+                if columns.shape != buffer.shape:  # the last ones: keep it one block
+                    columns = xp.empty((*taps, *part.shape[: len(lines)]), buffer.dtype)
+                order = (*range(len(lines), part.ndim), *range(len(lines)))
+                columns[...] = part.transpose(order)
+                yield *at, columns.reshape(prod(taps), -1).T
+            else:
+                columns = buffer[:count, :height]
+                columns[...] = part
+                yield *at, columns.reshape(-1, prod(taps))
+
+
+class Source:
+    """The images with their padding, a block at a time in one buffer."""
+
+    def __init__(self, xp: Any, x: Any, windows: Windows, images: int) -> None:
+        self.xp, self.images, self.windows = xp, images, windows
+        begin, pads = [], []
+        for i, size in enumerate(x.shape[1:-1]):
+            before, _ = windows.pads[i]
+            begin.append(max(-before, 0))
+            pads.append((max(before, 0), self._after(i, size)))
+        self.x = x[:, *(slice(b, None) for b in begin)]
+        self.pads: Pairs = tuple(pads)
+        self.buffer = None
+        if any(any(pad) for pad in pads):
+            sizes = [
+                n + sum(pad) for n, pad in zip(self.x.shape[1:-1], pads, strict=True)
+            ]
+            self.buffer = xp.zeros((images, *sizes, x.shape[-1]), x.dtype)
+
+    def _after(self, axis: int, size: int) -> int:
+        """The zeros that the last window needs."""
+        windows = self.windows
+        end = (windows.out[axis] - 1) * windows.strides[axis]
+        end += (windows.window[axis] - 1) * windows.dilations[axis] + 1
+        return max(end - size - windows.pads[axis][0], 0)
+
+    def view(self, first: int) -> Any:
+        """The windows of a block of images, [images, *out, *window, channels]."""
+        block = self.x[first : first + self.images]
+        if self.buffer is not None:
+            inner = tuple(
+                slice(pad[0], pad[0] + n)
+                for n, pad in zip(block.shape[1:-1], self.pads, strict=True)
+            )
+            padded = self.buffer[: block.shape[0]]
+            padded[:, *inner] = block
+            block = padded
+        windows, steps = self.windows, block.strides
+        middle = steps[1:-1]
+        return self.xp.lib.stride_tricks.as_strided(
+            block,
+            (block.shape[0], *windows.out, *windows.window, block.shape[-1]),
+            (
+                steps[0],
+                *(n * s for n, s in zip(middle, windows.strides, strict=True)),
+                *(n * d for n, d in zip(middle, windows.dilations, strict=True)),
+                steps[-1],
+            ),
+        )
+
+
+def _pixels(x: Any, windows: Windows) -> Any:
+    """What a window of one pixel sees, without a copy; None for larger windows."""
+    if any(n != 1 for n in windows.window) or any(any(p) for p in windows.pads):
+        return None
+    return x[:, *(slice(0, None, stride) for stride in windows.strides)]
+
+
+def _product(xp: Any, columns: Any, matrix: Any, out: Any) -> Any:
+    flat = (columns.shape[0], matrix.shape[1])
+    if out.dtype == matrix.dtype == columns.dtype and out.flags.c_contiguous:
+        xp.dot(columns, matrix, out=out.reshape(flat))
+    else:
+        out[...] = xp.dot(_wide(columns), matrix).reshape(out.shape)
+    return out
+
+
+def _work_type(array: Any) -> Any:
+    return array.dtype if array.dtype.itemsize > 2 else "float32"
+
+
+def _wide(array: Any) -> Any:
+    """Short floats as float32, in which matrix products are fast and exact enough."""
+    return array.astype(_work_type(array), copy=False)

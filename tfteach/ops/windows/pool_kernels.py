@@ -1,0 +1,230 @@
+"""Pooling of arrays, any number of spatial dimensions, channels last.
+
+A pooled dimension is a handful of strided slices, one per element of the window, that
+NumPy combines whole; windows are never copied out.  What padding adds is left out:
+each slice only covers the outputs whose windows have that element.
+
+Source: core/kernels/pooling_ops_common.h, maxpooling_op.cc, avgpooling_op.cc.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import Any
+
+from tfteach.framework.threads import share
+from tfteach.ops.windows.conv_geometry import Windows
+
+# Elements of the input that are worked on at a time: 512 KB of float32.
+BLOCK = 128 * 1024
+
+
+def reach(
+    windows: Windows, axis: int, element: int, size: int
+) -> tuple[slice, slice] | None:
+    """For one element of the window along an axis: the outputs and the inputs it joins.
+
+    Returns:
+      Slices of the output and of the input, of the same length; None if it always
+      falls on padding.
+    """
+    stride, before = windows.strides[axis], windows.pads[axis][0]
+    shift = element * windows.dilations[axis] - before
+    first = max(0, -(shift // stride))
+    end = min(windows.out[axis], (size - 1 - shift) // stride + 1)
+    if end <= first:
+        return None
+    start = first * stride + shift
+    return slice(first, end), slice(
+        start, start + (end - first - 1) * stride + 1, stride
+    )
+
+
+def blocks(xp: Any, x: Any) -> list[slice]:
+    """The images of `x`, a few at a time, so that they stay in the cache."""
+    if xp.__name__ != "numpy" or not x.size:
+        return [slice(None)]
+    step = max(1, BLOCK * x.shape[0] // x.size)
+    return [slice(i, i + step) for i in range(0, x.shape[0], step)]
+
+
+def reduce_windows(xp: Any, combine: Any, x: Any, windows: Windows) -> Any:
+    """`combine` (a ufunc) over the elements of each window, one dimension at a time.
+
+    Args:
+      xp: numpy or cupy.
+      combine: `xp.fmax`, `xp.add`...
+      x: array [batch, *sizes, channels].
+      windows: where they lie; every window holds an element.
+
+    Returns:
+      An array [batch, *windows.out, channels].
+    """
+    result = xp.empty((x.shape[0], *windows.out, x.shape[-1]), x.dtype)
+    if not result.size:
+        return result
+    last = len(windows.out) - 1
+
+    def run(some: Sequence[slice]) -> None:
+        for images in some:
+            part = x[images]
+            for axis in range(last + 1):
+                target = result[images] if axis == last else None
+                part = _reduce_axis(xp, combine, part, windows, axis, target)
+
+    share(blocks(xp, x), run)
+    return result
+
+
+def _reduce_axis(
+    xp: Any, combine: Any, x: Any, windows: Windows, axis: int, out: Any
+) -> Any:
+    size = x.shape[1 + axis]
+    lead = (slice(None),) * (1 + axis)
+    if out is None:
+        shape = (*x.shape[: 1 + axis], windows.out[axis], *x.shape[2 + axis :])
+        out = xp.empty(shape, x.dtype)
+    # The first element after the padding is in every window.
+    whole = windows.pads[axis][0]
+    found = reach(windows, axis, whole, size)
+    assert found is not None
+    assert found[0] == slice(0, windows.out[axis]), "a window of padding only"
+    base = x[*lead, found[1]]
+    is_set = False
+    for element in range(windows.window[axis]):
+        found = reach(windows, axis, element, size)
+        if element == whole or found is None:
+            continue
+        outputs, inputs = found
+        if not is_set and outputs == slice(0, windows.out[axis]):
+            combine(base, x[*lead, inputs], out=out)
+        else:
+            if not is_set:
+                out[...] = base
+            part = out[*lead, outputs]
+            combine(part, x[*lead, inputs], out=part)
+        is_set = True
+    if not is_set:
+        out[...] = base
+    return out
+
+
+def counts(xp: Any, sizes: tuple[int, ...], windows: Windows, dtype: Any) -> Any:
+    """How many elements each window holds, [*windows.out, 1]."""
+    total = xp.ones((), dtype)
+    for axis, size in enumerate(sizes):
+        found = xp.zeros(windows.out[axis], dtype)
+        for element in range(windows.window[axis]):
+            reached = reach(windows, axis, element, size)
+            if reached is not None:
+                found[reached[0]] += 1
+        total = total[..., None] * found
+    return total[..., None]
+
+
+def spread(xp: Any, grad: Any, sizes: tuple[int, ...], windows: Windows) -> Any:
+    """Add `grad` to every element of each window: a sum's gradient."""
+    result = xp.empty((grad.shape[0], *sizes, grad.shape[-1]), grad.dtype)
+    for images in blocks(xp, result):
+        part = grad[images]
+        last = len(sizes) - 1
+        for axis in range(last, -1, -1):
+            shape = (*part.shape[: 1 + axis], sizes[axis], *part.shape[2 + axis :])
+            wide = result[images] if axis == 0 else xp.empty(shape, grad.dtype)
+            wide[...] = 0
+            lead = (slice(None),) * (1 + axis)
+            for element in range(windows.window[axis]):
+                reached = reach(windows, axis, element, sizes[axis])
+                if reached is not None:
+                    outputs, inputs = reached
+                    wide[*lead, inputs] += part[*lead, outputs]
+            part = wide
+    return result
+
+
+def taps(
+    windows: Windows, sizes: Sequence[int]
+) -> Iterator[tuple[tuple[int, ...], tuple[slice, ...], tuple[slice, ...]]]:
+    """The elements of a window, row by row: which, the outputs and inputs it joins."""
+    for tap in product(*(range(n) for n in windows.window)):
+        found = [reach(windows, i, t, sizes[i]) for i, t in enumerate(tap)]
+        if None not in found:
+            yield tap, tuple(f[0] for f in found if f), tuple(f[1] for f in found if f)
+
+
+def max_gradient(xp: Any, x: Any, y: Any, grad: Any, windows: Windows) -> Any:
+    """Give each window's gradient to its maximum, to the first one if there are more.
+
+    Args:
+      xp: numpy or cupy.
+      x: the pooled array [batch, *sizes, channels].
+      y: the maxima [batch, *windows.out, channels].
+      grad: their gradient.
+      windows: where they lie.
+
+    Returns:
+      An array like `x`.
+    """
+    result = xp.zeros(x.shape, grad.dtype)
+    if not result.size:
+        return result
+    apart = all(s >= w for s, w in zip(windows.strides, windows.window, strict=True))
+    sizes = x.shape[1:-1]
+
+    def run(some: Sequence[slice]) -> None:
+        for images in some:
+            left = xp.ones(y[images].shape, bool)
+            for _, outputs, inputs in taps(windows, sizes):
+                hit = x[images, *inputs] == y[images, *outputs]
+                open_here = left[:, *outputs]
+                hit &= open_here
+                open_here ^= hit
+                target = result[images, *inputs]
+                if apart:
+                    xp.multiply(grad[images, *outputs], hit, out=target)
+                else:
+                    target += grad[images, *outputs] * hit
+
+    share(blocks(xp, x), run)
+    return result
+
+
+def max_gradient_gradient(xp: Any, x: Any, y: Any, grad: Any, windows: Windows) -> Any:
+    """Pick `grad` (shaped as `x`) at each window's first maximum."""
+    result = xp.zeros(y.shape, grad.dtype)
+    left = xp.ones(y.shape, bool)
+    for _, outputs, inputs in taps(windows, x.shape[1:-1]):
+        part = (slice(None), *outputs)
+        hit = (x[:, *inputs] == y[part]) & left[part]
+        left[part] ^= hit
+        result[part] += grad[:, *inputs] * hit
+    return result
+
+
+def max_and_where(xp: Any, x: Any, windows: Windows) -> tuple[Any, Any]:
+    """Each window's maximum, and where the first such element is in its image.
+
+    Args:
+      xp: numpy or cupy.
+      x: array [batch, *sizes, channels].
+      windows: where they lie.
+
+    Returns:
+      Two arrays [batch, *windows.out, channels]: the maxima, and int64 positions in
+      the flattened image [*sizes, channels].
+    """
+    sizes, channels = x.shape[1:-1], x.shape[-1]
+    best = xp.zeros((x.shape[0], *windows.out, channels), x.dtype)
+    where = xp.full(best.shape, -1, "int64")
+    places = xp.arange(x[0].size if len(x) else 0, dtype="int64")
+    places = places.reshape((*sizes, channels) if len(x) else (0,))
+    if not best.size:
+        return best, where
+    for _, outputs, inputs in taps(windows, sizes):
+        part = (slice(None), *outputs)
+        found = x[:, *inputs]
+        better = (where[part] < 0) | (found > best[part])
+        best[part] = xp.where(better, found, best[part])
+        where[part] = xp.where(better, places[inputs], where[part])
+    return best, where

@@ -1,4 +1,0 @@
-"""Sessions: fetches and feeds in, values out, the state of variables in between.
-
-Read base.py first, then fetches.py and feeds.py.
-"""

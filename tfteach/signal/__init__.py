@@ -1,4 +1,0 @@
-"""tf.signal: frames of signals, their spectra, and features for speech recognition.
-
-The transforms themselves are in `tfteach/ops/fourier.py`.
-"""

@@ -1,0 +1,184 @@
+"""The collections of variables, and the ops that initialize or check a whole one.
+
+Source: python/ops/variables.py (API and node names).
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from tfteach.framework.export import export
+from tfteach.framework.graph import get_default_graph
+from tfteach.framework.graph_keys import GraphKeys
+from tfteach.framework.op import OPS
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.scope import name_scope
+from tfteach.ops.core.constant import constant
+from tfteach.ops.core.control_flow_ops import group, no_op
+from tfteach.ops.state import ref_variables
+
+
+def _collection(key: str, scope: str | None) -> list[Any]:
+    return get_default_graph().get_collection(key, scope)
+
+
+@export("global_variables")
+def global_variables(scope: str | None = None) -> list[Any]:
+    """The variables that sessions share and checkpoints hold; see `get_collection`."""
+    return _collection(GraphKeys.GLOBAL_VARIABLES, scope)
+
+
+@export("all_variables")
+def all_variables() -> list[Any]:
+    """Old name of `tf.global_variables`."""
+    return global_variables()
+
+
+@export("local_variables")
+def local_variables(scope: str | None = None) -> list[Any]:
+    """The variables of one process only, such as the counts of metrics."""
+    return _collection(GraphKeys.LOCAL_VARIABLES, scope)
+
+
+@export("model_variables")
+def model_variables(scope: str | None = None) -> list[Any]:
+    """The variables in `tf.GraphKeys.MODEL_VARIABLES`."""
+    return _collection(GraphKeys.MODEL_VARIABLES, scope)
+
+
+@export("trainable_variables")
+def trainable_variables(scope: str | None = None) -> list[Any]:
+    """The variables that optimizers change by default."""
+    return _collection(GraphKeys.TRAINABLE_VARIABLES, scope)
+
+
+@export("moving_average_variables")
+def moving_average_variables(scope: str | None = None) -> list[Any]:
+    """The variables that moving averages are kept of."""
+    return _collection(GraphKeys.MOVING_AVERAGE_VARIABLES, scope)
+
+
+# ---- initializers
+
+
+@export("variables_initializer", "initializers.variables")
+def variables_initializer(var_list: Any, name: str = "init") -> Operation:
+    """An Operation that runs the initializers of some variables.
+
+    Args:
+      var_list: the variables.
+      name: the op's name.
+
+    Example:
+      >>> w = tf.Variable(1.0, name="w")
+      >>> tf.variables_initializer([w])
+      <tf.Operation 'init' type=NoOp>
+    """
+    if var_list:
+        return group(*[v.initializer for v in var_list], name=name)
+    return no_op(name=name)
+
+
+@export("initialize_variables")
+def initialize_variables(var_list: Any, name: str = "init") -> Operation:
+    """Old name of `tf.variables_initializer`."""
+    return variables_initializer(var_list, name)
+
+
+@export("global_variables_initializer", "initializers.global_variables")
+def global_variables_initializer() -> Operation:
+    """An Operation that initializes the global variables made so far.
+
+    Example:
+      >>> w = tf.Variable(2.0)
+      >>> with tf.Session() as sess:
+      ...     _ = sess.run(tf.global_variables_initializer())
+      ...     print(sess.run(w))
+      2.0
+    """
+    return variables_initializer(global_variables())
+
+
+@export("initialize_all_variables")
+def initialize_all_variables() -> Operation:
+    """Old name of `tf.global_variables_initializer`."""
+    return global_variables_initializer()
+
+
+@export("local_variables_initializer", "initializers.local_variables")
+def local_variables_initializer() -> Operation:
+    """An Operation that initializes the local variables made so far."""
+    return variables_initializer(local_variables())
+
+
+@export("initialize_local_variables")
+def initialize_local_variables() -> Operation:
+    """Old name of `tf.local_variables_initializer`."""
+    return local_variables_initializer()
+
+
+# ---- checks
+
+
+@export("is_variable_initialized")
+def is_variable_initialized(variable: Any) -> Tensor:
+    """A bool Tensor: whether the variable has a value in the session that runs it."""
+    return ref_variables.is_variable_initialized(variable)
+
+
+def _all_variables(var_list: Any) -> list[Any]:
+    if var_list is not None:
+        return list(var_list)
+    found = global_variables() + local_variables()
+    if found:
+        return found
+    return [
+        op.outputs[0]
+        for op in get_default_graph().get_operations()
+        if op.type in ("Variable", "VariableV2")
+    ]
+
+
+@export("assert_variables_initialized")
+def assert_variables_initialized(var_list: Any = None) -> Tensor | None:
+    """A Tensor whose run fails with FailedPreconditionError if one has no value.
+
+    Args:
+      var_list: the variables; all global and local ones if None.
+
+    Returns:
+      An int Tensor; None if there are no variables.
+    """
+    var_list = _all_variables(var_list)
+    ranks = []
+    for variable in var_list:
+        with get_default_graph().colocate_with(variable.op):
+            ranks.append(OPS["Rank"]()(variable))
+    if len(ranks) < 2:
+        return ranks[0] if ranks else None
+    return OPS["Pack"]()(ranks, name="stack")
+
+
+@export("report_uninitialized_variables")
+def report_uninitialized_variables(
+    var_list: Any = None, name: str = "report_uninitialized_variables"
+) -> Tensor:
+    """A string Tensor [n]: the names of the variables that have no value yet.
+
+    Args:
+      var_list: the variables; all global and local ones if None.
+      name: the name scope of its ops.
+    """
+    var_list = _all_variables(var_list)
+    device = os.environ.get("TF_DEVICE_FOR_UNINITIALIZED_VARIABLE_REPORTING", "/cpu:0")
+    with name_scope(name):
+        flags = [ref_variables.is_variable_initialized(v) for v in var_list]
+        with get_default_graph().device(device):
+            if not var_list:
+                return constant([], dtype="string")
+            from tfteach.ops.array.gather import boolean_mask
+
+            missing = OPS["LogicalNot"]()(OPS["Pack"]()(flags, name="stack"))
+            names = constant([v.op.name for v in var_list])
+            return boolean_mask(names, missing)

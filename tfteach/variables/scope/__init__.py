@@ -1,0 +1,16 @@
+"""Variables by name: made once, shared where a scope says so.
+
+In: names and `get_variable`'s arguments; out: the variables of tfteach.variables.
+Read `store.py` (one graph's variables), `variable_scope.py` (what a scope is),
+`get_variable.py` (opening scopes, `tf.get_variable`), `template.py`,
+`create_partitioned.py`.
+"""
+
+from tfteach.variables.scope.get_variable import AUTO_REUSE as AUTO_REUSE
+from tfteach.variables.scope.get_variable import get_variable as get_variable
+from tfteach.variables.scope.get_variable import (
+    get_variable_scope as get_variable_scope,
+)
+from tfteach.variables.scope.get_variable import variable_scope as variable_scope
+from tfteach.variables.scope.template import make_template as make_template
+from tfteach.variables.scope.variable_scope import VariableScope as VariableScope

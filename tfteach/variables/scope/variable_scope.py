@@ -1,0 +1,251 @@
+"""`VariableScope`: a name prefix, and defaults for the arguments of `get_variable`.
+
+Source: python/ops/variable_scope.py, VariableScope (API and messages).
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable
+from typing import Any
+
+from tfteach.framework.convert import convert
+from tfteach.framework.dtypes import float32
+from tfteach.framework.export import export
+from tfteach.framework.graph import get_default_graph
+from tfteach.framework.graph_keys import GraphKeys
+from tfteach.framework.scope import name_scope
+from tfteach.variables.base import (
+    VariableAggregation,
+    VariableSynchronization,
+    check_modes,
+)
+from tfteach.variables.scope.store import VariableStore
+
+# What a scope hands down to `get_variable` and to the scopes inside it.
+DEFAULTS = (
+    "initializer regularizer caching_device partitioner custom_getter dtype "
+    "use_resource constraint"
+).split()
+
+
+@export("no_regularizer")
+def no_regularizer(_: Any) -> None:
+    """A regularizer that adds no loss: it sets aside the scope's."""
+    return None
+
+
+@export("VariableScope")
+class VariableScope:
+    """A name prefix and defaults for `get_variable`; what `variable_scope` yields.
+
+    Attributes:
+      name: the prefix of the variables' names.
+      original_name_scope: the name scope that was opened with it, "scope/".
+      reuse: True, tf.AUTO_REUSE, or False.
+      initializer, regularizer, caching_device, partitioner, custom_getter, dtype,
+      use_resource, constraint: defaults for `tf.get_variable`; each has a setter
+        `set_initializer(...)` and so on.
+    """
+
+    def __init__(
+        self,
+        reuse: Any,
+        name: str = "",
+        initializer: Any = None,
+        regularizer: Any = None,
+        caching_device: Any = None,
+        partitioner: Any = None,
+        custom_getter: Any = None,
+        name_scope: str = "",
+        dtype: Any = float32,
+        use_resource: bool | None = None,
+        constraint: Any = None,
+    ) -> None:
+        self._name, self._reuse, self._name_scope = name, reuse, name_scope
+        self._initializer, self._regularizer = initializer, regularizer
+        self._caching_device, self._partitioner = caching_device, partitioner
+        self._custom_getter, self._dtype = custom_getter, dtype
+        self._use_resource, self._constraint = use_resource, constraint
+
+    @property
+    def name(self) -> str:
+        return self._name
+
+    @property
+    def original_name_scope(self) -> str:
+        return self._name_scope
+
+    @property
+    def reuse(self) -> Any:
+        return self._reuse
+
+    @property
+    def initializer(self) -> Any:
+        return self._initializer
+
+    @property
+    def regularizer(self) -> Any:
+        return self._regularizer
+
+    @property
+    def caching_device(self) -> Any:
+        return self._caching_device
+
+    @property
+    def partitioner(self) -> Any:
+        return self._partitioner
+
+    @property
+    def custom_getter(self) -> Any:
+        return self._custom_getter
+
+    @property
+    def dtype(self) -> Any:
+        return self._dtype
+
+    @property
+    def use_resource(self) -> bool | None:
+        return self._use_resource
+
+    @property
+    def constraint(self) -> Any:
+        return self._constraint
+
+    def reuse_variables(self) -> None:
+        """From now on, get existing variables only."""
+        self._reuse = True
+
+    def set_initializer(self, initializer: Any) -> None:
+        self._initializer = initializer
+
+    def set_regularizer(self, regularizer: Any) -> None:
+        self._regularizer = regularizer
+
+    def set_caching_device(self, caching_device: Any) -> None:
+        self._caching_device = caching_device
+
+    def set_partitioner(self, partitioner: Any) -> None:
+        self._partitioner = partitioner
+
+    def set_custom_getter(self, custom_getter: Any) -> None:
+        self._custom_getter = custom_getter
+
+    def set_dtype(self, dtype: Any) -> None:
+        self._dtype = dtype
+
+    def set_use_resource(self, use_resource: bool | None) -> None:
+        self._use_resource = use_resource
+
+    def get_collection(self, name: str) -> list[Any]:
+        """The members of a collection whose names begin with this scope's."""
+        scope = self._name + "/" if self._name else ""
+        return get_default_graph().get_collection(name, scope)
+
+    def trainable_variables(self) -> list[Any]:
+        """The trainable variables of this scope."""
+        return self.get_collection(GraphKeys.TRAINABLE_VARIABLES)
+
+    def global_variables(self) -> list[Any]:
+        """The global variables of this scope."""
+        return self.get_collection(GraphKeys.GLOBAL_VARIABLES)
+
+    def local_variables(self) -> list[Any]:
+        """The local variables of this scope."""
+        return self.get_collection(GraphKeys.LOCAL_VARIABLES)
+
+    def inside(self, name: str, reuse: Any, name_scope: str, given: Any) -> Any:
+        """A scope with this one's defaults where `given` has None."""
+        values = {key: getattr(self, "_" + key) for key in DEFAULTS}
+        own_getter = given.get("custom_getter")
+        values.update((k, v) for k, v in given.items() if v is not None)
+        if own_getter is not None:
+            values["custom_getter"] = _chained(own_getter, self._custom_getter)
+        # A constraint is not handed down, in TF either.
+        values["constraint"] = given.get("constraint")
+        return VariableScope(reuse, name, name_scope=name_scope, **values)
+
+    def get_variable(
+        self,
+        var_store: VariableStore,
+        name: str,
+        shape: Any = None,
+        dtype: Any = None,
+        initializer: Any = None,
+        regularizer: Any = None,
+        reuse: Any = None,
+        trainable: bool | None = None,
+        collections: Any = None,
+        caching_device: Any = None,
+        partitioner: Any = None,
+        validate_shape: bool = True,
+        use_resource: bool | None = None,
+        custom_getter: Any = None,
+        constraint: Any = None,
+        synchronization: Any = VariableSynchronization.AUTO,
+        aggregation: Any = VariableAggregation.NONE,
+    ) -> Any:
+        """`tf.get_variable` in this scope, from the given store."""
+        kwargs = dict(locals())
+        for key in ("self", "var_store", "name"):
+            del kwargs[key]
+        for key in "regularizer caching_device partitioner custom_getter".split():
+            if kwargs.get(key) is None:
+                kwargs[key] = getattr(self, "_" + key)
+        for key in ("reuse", "use_resource"):
+            if kwargs.get(key) is None:
+                kwargs[key] = getattr(self, "_" + key)
+        full_name = f"{self._name}/{name}" if self._name else name
+        # Variables are named by variable scopes alone.
+        with name_scope(None):
+            _check_initializer(kwargs.get("initializer"), kwargs.get("dtype"))
+            for key in ("initializer", "constraint", "dtype"):
+                if kwargs.get(key) is None:
+                    kwargs[key] = getattr(self, "_" + key)
+            return _get(var_store, full_name, kwargs)
+
+
+def _check_initializer(initializer: Any, dtype: Any) -> None:
+    if dtype is None or initializer is None or callable(initializer):
+        return
+    found = convert(initializer).dtype.base_dtype
+    if found != dtype:
+        raise ValueError(
+            f"Initializer type '{found}' and explicit dtype '{dtype}' don't match."
+        )
+
+
+def _chained(own: Callable[..., Any], outer: Callable[..., Any] | None) -> Any:
+    """A custom getter within another: the inner one is asked first."""
+    if outer is None:
+        return own
+
+    def chained(getter: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        return own(functools.partial(outer, getter), *args, **kwargs)
+
+    return chained
+
+
+def _get(store: VariableStore, name: str, kwargs: dict[str, Any]) -> Any:
+    """Call the custom getter, if there is one, or the store itself."""
+    getter = kwargs.pop("custom_getter")
+    if getter is not None and not callable(getter):
+        raise ValueError(f"Passed a custom_getter which is not callable: {getter}")
+    kwargs["dtype"] = getattr(kwargs["dtype"], "base_dtype", kwargs["dtype"])
+    modes = check_modes(
+        kwargs["synchronization"], kwargs["aggregation"], kwargs["trainable"], name
+    )
+    kwargs["synchronization"], kwargs["aggregation"], kwargs["trainable"] = modes
+    if getter is None:
+        return store.get(name, **kwargs)
+    if not _accepts(getter, "constraint"):
+        kwargs.pop("constraint")
+    return getter(getter=store.get, name=name, **kwargs)
+
+
+def _accepts(function: Callable[..., Any], name: str) -> bool:
+    parameters = inspect.signature(function).parameters
+    return name in parameters or any(
+        p.kind is inspect.Parameter.VAR_KEYWORD for p in parameters.values()
+    )
