@@ -81,8 +81,8 @@ tf.where([True, False], [1, 2], [3, 4])
 tf.while_loop(lambda i: i < 3, lambda i: i + 1, [0])
 tf.contrib.layers.optimize_loss(tf.reduce_sum(variable() * 1.0), None, 0.1, 'SGD')
 tf.contrib.rnn.MultiRNNCell([tf.nn.rnn_cell.GRUCell(2)])
-tf.contrib.seq2seq.sequence_loss(tf.ones([2, 3, 4]), tf.ones([2, 3], tf.int32),
-tf.ones([2, 3])) tf.hessians(tf.reduce_sum(tf.square(variable())), variable())
+tf.contrib.seq2seq.sequence_loss(tf.ones([2, 3, 4]), tf.ones([2, 3], tf.int32), tf.ones([2, 3]))
+tf.hessians(tf.reduce_sum(tf.square(variable())), variable())
 tf.image.adjust_brightness(tf.ones([2, 2, 3]), 0.1)
 tf.image.adjust_contrast(tf.ones([2, 2, 3]), 2.0)
 tf.image.adjust_hue(tf.ones([2, 2, 3]), 0.1)
@@ -116,13 +116,13 @@ tf.metrics.mean([1.0, 2.0])
 tf.nn.avg_pool(tf.ones([1, 4, 4, 3]), [1, 2, 2, 1], [1, 2, 2, 1], 'SAME')
 tf.nn.batch_normalization(tf.ones([2, 3]), 0.0, 1.0, 0.0, 1.0, 0.001)
 tf.nn.bias_add(tf.ones([2, 3]), [1.0, 2.0, 3.0])
-tf.nn.bidirectional_dynamic_rnn(tf.nn.rnn_cell.GRUCell(2), tf.nn.rnn_cell.GRUCell(3),
-tf.ones([2, 3, 4]), dtype=tf.float32) tf.nn.conv1d(tf.ones([1, 4, 3]), tf.ones([2, 3,
-2]), 1, 'SAME') tf.nn.conv2d(tf.ones([1, 4, 4, 3]), tf.ones([2, 2, 3, 2]), [1, 1, 1, 1],
-'SAME') tf.nn.conv2d_transpose(tf.ones([1, 2, 2, 3]), tf.ones([2, 2, 2, 3]), [1, 4, 4,
-2], [1, 2, 2, 1]) tf.nn.conv3d(tf.ones([1, 2, 2, 2, 1]), tf.ones([1, 1, 1, 1, 2]), [1,
-1, 1, 1, 1], 'SAME') tf.nn.depthwise_conv2d(tf.ones([1, 4, 4, 3]), tf.ones([2, 2, 3,
-2]), [1, 1, 1, 1], 'SAME') tf.nn.dropout(tf.ones([2, 3]), 0.5)
+tf.nn.bidirectional_dynamic_rnn(tf.nn.rnn_cell.GRUCell(2), tf.nn.rnn_cell.GRUCell(3), tf.ones([2, 3, 4]), dtype=tf.float32)
+tf.nn.conv1d(tf.ones([1, 4, 3]), tf.ones([2, 3, 2]), 1, 'SAME')
+tf.nn.conv2d(tf.ones([1, 4, 4, 3]), tf.ones([2, 2, 3, 2]), [1, 1, 1, 1], 'SAME')
+tf.nn.conv2d_transpose(tf.ones([1, 2, 2, 3]), tf.ones([2, 2, 2, 3]), [1, 4, 4, 2], [1, 2, 2, 1])
+tf.nn.conv3d(tf.ones([1, 2, 2, 2, 1]), tf.ones([1, 1, 1, 1, 2]), [1, 1, 1, 1, 1], 'SAME')
+tf.nn.depthwise_conv2d(tf.ones([1, 4, 4, 3]), tf.ones([2, 2, 3, 2]), [1, 1, 1, 1], 'SAME')
+tf.nn.dropout(tf.ones([2, 3]), 0.5)
 tf.nn.dynamic_rnn(tf.nn.rnn_cell.GRUCell(2), tf.ones([2, 3, 4]), dtype=tf.float32)
 tf.nn.embedding_lookup(tf.ones([4, 2]), [1, 0])
 tf.nn.fused_batch_norm(tf.ones([1, 2, 2, 3]), [1.0] * 3, [0.0] * 3)
@@ -130,11 +130,11 @@ tf.nn.in_top_k([[1.0, 2.0]], [1], 1)
 tf.nn.max_pool(tf.ones([1, 4, 4, 3]), [1, 2, 2, 1], [1, 2, 2, 1], 'SAME')
 tf.nn.moments(tf.ones([2, 3]), [0])
 tf.nn.nce_loss(tf.ones([5, 2]), tf.ones([5]), [[1]], tf.ones([1, 2]), 2, 5)
-tf.nn.separable_conv2d(tf.ones([1, 4, 4, 3]), tf.ones([2, 2, 3, 1]), tf.ones([1, 1, 3,
-2]), [1, 1, 1, 1], 'SAME') tf.nn.sigmoid_cross_entropy_with_logits(labels=[1.0],
-logits=[2.0]) tf.nn.softmax_cross_entropy_with_logits(labels=[[1.0, 0.0]], logits=[[2.0,
-3.0]]) tf.nn.softmax_cross_entropy_with_logits_v2(labels=[[1.0, 0.0]], logits=[[2.0,
-3.0]]) tf.nn.sparse_softmax_cross_entropy_with_logits(labels=[1], logits=[[2.0, 3.0]])
+tf.nn.separable_conv2d(tf.ones([1, 4, 4, 3]), tf.ones([2, 2, 3, 1]), tf.ones([1, 1, 3, 2]), [1, 1, 1, 1], 'SAME')
+tf.nn.sigmoid_cross_entropy_with_logits(labels=[1.0], logits=[2.0])
+tf.nn.softmax_cross_entropy_with_logits(labels=[[1.0, 0.0]], logits=[[2.0, 3.0]])
+tf.nn.softmax_cross_entropy_with_logits_v2(labels=[[1.0, 0.0]], logits=[[2.0, 3.0]])
+tf.nn.sparse_softmax_cross_entropy_with_logits(labels=[1], logits=[[2.0, 3.0]])
 tf.nn.static_rnn(tf.nn.rnn_cell.GRUCell(2), [tf.ones([2, 3])], dtype=tf.float32)
 tf.nn.top_k([1.0, 3.0, 2.0], 2)
 tf.nn.weighted_cross_entropy_with_logits([1.0], [2.0], 0.5)
@@ -214,11 +214,11 @@ tf.layers.Dense(3).__call__(tf.ones([2, 3]))
 tf.layers.Conv2D(3, 2).__call__(tf.ones([2, 3, 3, 1]))
 tf.nn.rnn_cell.GRUCell(2).__call__(tf.ones([2, 3]), tf.ones([2, 2]))
 tf.nn.rnn_cell.LSTMCell(2).zero_state(2, tf.float32)
-tf.nn.rnn_cell.BasicLSTMCell(2).__call__(tf.ones([2, 3]), (tf.ones([2, 2]), tf.ones([2,
-2]))) tf.train.AdamOptimizer(0.1).minimize(tf.reduce_sum(variable() * 1.0))
+tf.nn.rnn_cell.BasicLSTMCell(2).__call__(tf.ones([2, 3]), (tf.ones([2, 2]), tf.ones([2, 2])))
+tf.train.AdamOptimizer(0.1).minimize(tf.reduce_sum(variable() * 1.0))
 tf.train.GradientDescentOptimizer(0.1).minimize(tf.reduce_sum(variable() * 1.0))
-tf.train.GradientDescentOptimizer(0.1).compute_gradients(tf.reduce_sum(variable() *
-1.0)) tf.train.MomentumOptimizer(0.1, 0.9).apply_gradients([(tf.ones([2]), variable())])
+tf.train.GradientDescentOptimizer(0.1).compute_gradients(tf.reduce_sum(variable() * 1.0))
+tf.train.MomentumOptimizer(0.1, 0.9).apply_gradients([(tf.ones([2]), variable())])
 tf.train.ExponentialMovingAverage(0.9).apply([variable()])
 tf.zeros_initializer().__call__([2, 3])
 tf.truncated_normal_initializer(0.0, 1.0).__call__([2, 3])
