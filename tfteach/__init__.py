@@ -13,6 +13,7 @@ from typing import Any as _Any
 
 from tfteach import api as _api
 from tfteach.api import *  # noqa: F403
+from tfteach.compat.import_paths import install as _install
 from tfteach.compat.versions import VERSION as VERSION
 from tfteach.engine.devices.devices import simulate_gpus as simulate_gpus
 
@@ -39,10 +40,10 @@ def load_ipython_extension(shell: _Any) -> None:
 
 
 class _Package(_ModuleType):
-    """This package, whose `layers` is the public `tf.layers`.
+    """This package, whose `compat` is the public `tf.compat`.
 
     Python sets an attribute for each module that is imported below a package, and
-    would hide `api/layers.py` by the package `layers/` that it lists.
+    would hide `api/compat.py` by the package `compat/`.
     """
 
     def __setattr__(self, name: str, value: _Any) -> None:
@@ -52,6 +53,7 @@ class _Package(_ModuleType):
 
 
 _sys.modules[__name__].__class__ = _Package
+_install()
 
 
 def __dir__() -> list[str]:

@@ -147,7 +147,8 @@ def test_devices_of_imported_nodes() -> None:
 
 
 def test_an_op_keeps_the_name_it_is_given() -> None:
-    op = tf.constant(1).op
+    with tf.Graph().as_default():
+        op = tf.constant(1).op
     for name in ("/gpu:0", "gpu:1", "foo", ""):
         op._set_device(name)
         assert op.device == op.outputs[0].device == name

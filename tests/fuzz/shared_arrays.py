@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 
 import tfteach as tf
+from tests.engine.test_every_op import CASES
 from tests.ops.case import Case, node_of
-from tests.runtime.test_every_op import CASES
 from tfteach.engine.execute.program import HOT_AFTER_RUNS
 from tfteach.framework.dtypes import as_dtype, string
 from tfteach.framework.variable_cell import Cell

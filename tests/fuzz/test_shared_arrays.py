@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tests.engine.test_every_op import CASES
 from tests.fuzz.shared_arrays import shared_in
 from tests.ops.case import Case
-from tests.runtime.test_every_op import CASES
 
 
 @pytest.mark.parametrize("as_constants", [False, True], ids=["fed", "constants"])

@@ -1,7 +1,7 @@
 """MetaGraphDefs of real TensorFlow 1.15: `python meta_graphs.py OUT.json`.
 
 Each function builds a small graph with collections; the file holds, by function, its
-exported MetaGraphDef (zlib, base64).  tests/io/test_meta_graph.py compares.
+exported MetaGraphDef (zlib, base64).  tests/lib/files/test_meta_graph.py compares.
 """
 
 import base64

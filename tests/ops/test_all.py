@@ -81,7 +81,7 @@ def test_every_op_has_a_row() -> None:
     missing = set(OPS) - {case.op.op_type for case in CASES}
     own = {n for n in missing if OPS[n].__module__.startswith("tfteach.ops.")}
     untestable = {n for n in own if issubclass(OPS[n], StatefulOp)}
-    # The executor acts these out: tests/test_flow.py.
+    # The executor acts these out: tests/control/test_control_flow_oracle.py.
     acted = {n for n in own if OPS[n].__module__ == "tfteach.ops.core.control_flow_ops"}
     assert not own - untestable - acted - {"Const", "Placeholder"}
 

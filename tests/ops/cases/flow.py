@@ -1,6 +1,6 @@
 """What loops and branches are made of, where it has a value of its own.
 
-The executor acts out the rest: tests/test_flow.py.
+The executor acts out the rest: tests/control/test_control_flow_oracle.py.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CASES = [
     Case(ControlTrigger(), (), ()),
     Case(Enter("frame", is_constant=True), (X,), X),
     Case(Enter("frame"), (X,), X, id="varying", exact_shape=False),
-    Case(Exit(), (X,), X, gradient=False),  # it needs its loop: tests/test_loops.py
+    Case(Exit(), (X,), X, gradient=False),  # see control/test_loop.py
     Case(NextIteration(), (X,), X),
     Case(LoopCond(), (np.array(True),), True),
 ]

@@ -1,4 +1,4 @@
-"""Summaries, as real TensorFlow wrote them; tests/ops/test_summary.py has more."""
+"""Summaries as real TensorFlow wrote them; ops/debug/test_summary.py has more."""
 
 from __future__ import annotations
 

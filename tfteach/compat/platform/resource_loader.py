@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 
 from tfteach.framework.export import export
 
@@ -43,6 +44,5 @@ def load_resource(path: str) -> bytes:
     Raises:
       OSError: there is no such file.
     """
-    root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    with open(os.path.join(root, path), "rb") as file:
-        return file.read()
+    package = Path(__file__).parents[2]
+    return (package / path).read_bytes()

@@ -1,4 +1,4 @@
-"""A Saver's nodes; tests/test_flow.py holds them against TensorFlow's."""
+"""A Saver's nodes; control/test_control_flow_oracle.py compares them to TF's."""
 
 import pytest
 

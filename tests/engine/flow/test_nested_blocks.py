@@ -198,7 +198,7 @@ def test_errors_name_the_op_and_the_line() -> None:
         with pytest.raises(tf.errors.InvalidArgumentError) as caught:
             session.run(bad, {x: [1.0, 2.0]})
         assert caught.value.op.name == "while/Reshape"
-        assert "test_nested.py" in str(caught.value)
+        assert "test_nested_blocks.py" in str(caught.value)
         assert session.run(bad[1], {x: [1.0, 2.0, 3.0]}).tolist() == [1.0, 2.0, 3.0]
 
 

@@ -35,7 +35,7 @@ def test_rows_of_a_live_graph() -> None:
     assert y_row.inputs == [1, 0, 0, 0]
     assert y_row.more["device"] == "/device:CPU:0"
     file, line, function, text = y_row.more["source"]
-    assert file == "test_outline.py"
+    assert file == "test_graph_rows.py"
     assert line > 1
     assert function == "test_rows_of_a_live_graph"
     assert 'name="y"' in text

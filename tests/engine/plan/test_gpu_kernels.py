@@ -11,9 +11,9 @@ import pytest
 
 import tfteach
 import tfteach as tf
+from tests.engine.plan.test_place import placed
 from tests.golden import kernels
 from tests.ops.case import import_families
-from tests.runtime.test_place import placed
 from tfteach.engine.plan import gpu_kernels
 from tfteach.framework.op import OPS
 

@@ -1,4 +1,4 @@
-"""Checks: what is told at once, what the run tells; more in tests/test_flow.py."""
+"""Checks while building and in runs; test_control_flow_oracle.py has more."""
 
 import numpy as np
 import pytest

@@ -12,7 +12,7 @@ from tests.golden.summaries import CASES
 from tfteach.framework.protos import Summary
 from tfteach.ops.debug import summary_formats
 
-GOLDEN = json.loads((Path(__file__).parents[1] / "golden/summaries.json").read_text())
+GOLDEN = json.loads((Path(__file__).parents[2] / "golden/summaries.json").read_text())
 
 
 def pixels(png):

@@ -6,7 +6,7 @@ import pytest
 
 import tfteach
 import tfteach as tf
-from tests.runtime.test_place import INVALID, LOCAL, placed, product, session
+from tests.engine.plan.test_place import INVALID, LOCAL, placed, product, session
 
 pytestmark = pytest.mark.usefixtures("no_cards")
 PRUNED = tf.GraphOptions(place_pruned_graph=True)

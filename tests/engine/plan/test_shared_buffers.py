@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import tfteach as tf
-from tests.runtime.test_nested import DATAFLOW, NESTED, session_of
+from tests.engine.flow.test_nested_blocks import DATAFLOW, NESTED, session_of
 from tfteach.engine.execute.program import HOT_AFTER_RUNS
 from tfteach.engine.flow.dataflow import DataflowProgram
 
