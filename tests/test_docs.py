@@ -1,4 +1,4 @@
-"""README.md and docs/: their links lead somewhere, their pictures are small."""
+"""README.md and docs/: links resolve, pictures are small, decisions are complete."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ from tfteach.jupyter.magics import MAGICS
 
 ROOT = Path(__file__).resolve().parents[1]
 PICTURES = ROOT / "docs" / "pictures"
-PAGES = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/views.md"]
+DECISIONS = ROOT / "docs" / "decisions"
+PAGES = [
+    *("README.md", "CONTRIBUTING.md", "CHANGELOG.md"),
+    *sorted(p.relative_to(ROOT).as_posix() for p in ROOT.glob("docs/**/*.md")),
+]
 MOST_BYTES = 150_000
 
 
@@ -71,3 +75,30 @@ def test_each_picture_is_there_in_light_and_in_dark() -> None:
     names = {path.stem.rpartition("_")[0] for path in PICTURES.iterdir()}
     themes = {f"{name}_{theme}" for name in names for theme in ("light", "dark")}
     assert {path.stem for path in PICTURES.iterdir()} == themes
+
+
+def test_decisions_are_indexed_by_number_and_title() -> None:
+    pages = {path.name: path for path in DECISIONS.glob("[0-9]*.md")}
+    assert sorted(int(name[:4]) for name in pages) == [*range(1, len(pages) + 1)]
+    index = (DECISIONS / "README.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^- \[(.+)\]\((\S+)\)$", index, re.MULTILINE)
+    titles = {}
+    for name, path in pages.items():
+        titles[name] = (
+            path.read_text(encoding="utf-8").split("\n")[0].removeprefix("# ")
+        )
+        assert titles[name].startswith(f"{int(name[:4])}. "), name
+    assert sorted((name, title) for title, name in rows) == sorted(titles.items())
+
+
+@pytest.mark.parametrize("name", sorted(p.name for p in DECISIONS.glob("[0-9]*.md")))
+def test_decision_is_complete(name: str) -> None:
+    text = (DECISIONS / name).read_text(encoding="utf-8")
+    assert re.search(r"^Date: \d{4}-\d\d-\d\d", text, re.MULTILINE)
+    sections = re.split(r"^## (.+)\n", text, flags=re.MULTILINE)[1:]
+    assert sections[::2] == ["Context", "Decision", "Consequences", "Rejected"]
+    assert all(section.strip() for section in sections[1::2])
+    built = "tfteach/jupyter/static"
+    named = re.findall(r"\b(?:tfteach|tests|widgets|notebooks)/[\w./-]*\w/?", text)
+    missing = {path for path in named if not (ROOT / path).exists()}
+    assert {path for path in missing if not path.startswith(built)} == set()
