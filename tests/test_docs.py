@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import reference
 from tfteach.jupyter import _VIEWS
 from tfteach.jupyter.magics import MAGICS
 
@@ -75,6 +76,12 @@ def test_each_picture_is_there_in_light_and_in_dark() -> None:
     names = {path.stem.rpartition("_")[0] for path in PICTURES.iterdir()}
     themes = {f"{name}_{theme}" for name in names for theme in ("light", "dark")}
     assert {path.stem for path in PICTURES.iterdir()} == themes
+
+
+@pytest.mark.parametrize("path", reference.PAGES)
+def test_reference_pages_are_current(path: str) -> None:
+    written = (ROOT / path).read_text(encoding="utf-8")
+    assert written == reference.PAGES[path](), f"run {reference.COMMAND}"
 
 
 def test_decisions_are_indexed_by_number_and_title() -> None:

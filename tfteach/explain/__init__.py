@@ -1,15 +1,59 @@
-"""Why the runtime does what it does, as plain data with reasons.
+"""Explanations of what a graph, a run or a session does, as plain data.
 
-Enters: graphs and what a session noted. Leaves: tuples and texts that a test, a
-terminal or a widget can show; nothing here knows Jupyter. Read graph_rows.py (what a
-graph holds), scope_tree.py (its scopes), pruning.py (what a run needs, and why),
-growth.py (how a graph grew; lazy_loading.py the verdict, duplicate_ops.py what was
-built again), placement.py (devices and copies), sharing.py and sessions.py (variables),
-status.py, difference.py (what changed from one graph to another), stepping.py (a run op
-by op).
+Every function returns an object that can be printed, tested, or passed to a view of
+`tfteach.jupyter`; nothing here depends on Jupyter.
 """
 
-from tfteach.explain.growth import Growth as Growth
-from tfteach.explain.growth import watch_growth as watch_growth
-from tfteach.explain.pruning import RunNeeds as RunNeeds
-from tfteach.explain.pruning import explain_run as explain_run
+# Read graph_rows.py (the ops of a graph as rows), scope_tree.py (its scopes), then one
+# module for each question, as docs/explain.md lists them.
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tfteach.explain.growth import Growth as Growth
+    from tfteach.explain.growth import watch_growth as watch_growth
+    from tfteach.explain.memory import MemoryWatch as MemoryWatch
+    from tfteach.explain.memory import memory_of as memory_of
+    from tfteach.explain.memory import watch_memory as watch_memory
+    from tfteach.explain.optimizing import explain_optimizing as explain_optimizing
+    from tfteach.explain.pruning import RunNeeds as RunNeeds
+    from tfteach.explain.pruning import explain_run as explain_run
+    from tfteach.explain.runs import watch_runs as watch_runs
+    from tfteach.explain.schedule import explain_schedule as explain_schedule
+    from tfteach.explain.sessions import SessionLog as SessionLog
+    from tfteach.explain.sessions import state_of as state_of
+    from tfteach.explain.sharing import explain_sharing as explain_sharing
+    from tfteach.explain.stepping import record as record
+    from tfteach.explain.timing import timed as timed
+    from tfteach.explain.timing import times_of as times_of
+
+# Imported at their first use.  `placement`, `difference` and `status` are not among
+# them: a package cannot have a function and a module of one name.
+_LATER = {
+    "Growth": "growth",
+    "MemoryWatch": "memory",
+    "RunNeeds": "pruning",
+    "SessionLog": "sessions",
+    "explain_optimizing": "optimizing",
+    "explain_run": "pruning",
+    "explain_schedule": "schedule",
+    "explain_sharing": "sharing",
+    "memory_of": "memory",
+    "record": "stepping",
+    "state_of": "sessions",
+    "timed": "timing",
+    "times_of": "timing",
+    "watch_growth": "growth",
+    "watch_memory": "memory",
+    "watch_runs": "runs",
+}
+
+__all__ = [*_LATER]
+
+
+def __getattr__(name: str) -> Any:
+    module = _LATER.get(name)
+    if module is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"tfteach.explain.{module}"), name)

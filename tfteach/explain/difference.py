@@ -1,8 +1,4 @@
-"""What changed from one graph to another, op by op, matched by name.
-
-Enters: two graphs, live or as GraphDefs. Leaves: a `Difference`, which prints as a list
-of what was added, removed and changed.
-"""
+"""How two graphs differ, op by op, matched by name."""
 
 from __future__ import annotations
 
@@ -12,15 +8,17 @@ from typing import Any, NamedTuple
 from tfteach.explain.graph_rows import attr_proto_text
 from tfteach.framework.graph import Graph
 
+__all__ = ["Change", "Difference", "difference"]
+
 MOST_LINES = 40
 
 
 class Change(NamedTuple):
-    """An op that both graphs have and that is not the same in them.
+    """An op that differs between the two graphs.
 
     Attributes:
-      name: of the op.
-      what: a line for each thing that differs: "input 0: a -> b".
+      name: the op's name.
+      what: a line for each difference: "input 0: a -> b".
     """
 
     name: str
@@ -28,14 +26,14 @@ class Change(NamedTuple):
 
 
 class Difference(NamedTuple):
-    """What leads from one graph to another.
+    """The changes from one graph to another; `print` it.
 
     Attributes:
-      added: names of ops that only the later graph has, in its order, with their types.
-      removed: those that only the earlier one has.
-      changed: ops of both that differ.
-      same: how many ops are alike.
-      kept: the names of all ops of both, for telling scopes that are new as a whole.
+      added: name -> type of the ops that only the later graph has, in its order.
+      removed: name -> type of the ops that only the earlier graph has.
+      changed: a `Change` for each op that differs.
+      same: the number of ops that are equal.
+      kept: the names of all ops that both graphs have.
     """
 
     added: dict[str, str]
@@ -55,17 +53,24 @@ class Difference(NamedTuple):
         )
 
     def scopes(self) -> list[str]:
-        """The scopes of both graphs that hold what differs, outer ones first."""
+        """The scopes of both graphs that contain differences.
+
+        Returns:
+          A list of scope names that end with "/", outer scopes first.
+        """
         known = {scope for name in self.kept for scope in _scopes(name)}
         names = [*self.added, *self.removed, *(c.name for c in self.changed)]
         found = {scope for name in names for scope in _scopes(name)}
         return sorted(found & known, key=lambda scope: (scope.count("/"), scope))
 
     def to_text(self, most: int | None = MOST_LINES) -> str:
-        """The counts, then a line for each op, or for a scope that is all new or gone.
+        """The counts, then a line for each op, or for each whole scope.
 
         Args:
-          most: how many lines at most; None for all.
+          most: the number of lines; None for all.
+
+        Returns:
+          A string of several lines.
         """
         lines = [
             *_lines("+", self.added, self.kept),
@@ -81,22 +86,28 @@ class Difference(NamedTuple):
 
 
 def difference(before: Any, after: Any) -> Difference:
-    """What was added, removed and changed from `before` to `after`.
+    """Compare two graphs.
 
-    Ops are the same op if they have the same name. What an op computes, reads (also
-    control inputs), where it is asked to be, and its attributes are compared.
+    Ops are matched by name. Their types, inputs, control inputs, requested devices and
+    attributes are compared.
 
     Args:
-      before, after: each a `tf.Graph` or a GraphDef.
+      before: a `tf.Graph` or a GraphDef.
+      after: a `tf.Graph` or a GraphDef.
+
+    Returns:
+      A `Difference`; `print` it.
 
     Raises:
-      TypeError: something else was given.
+      TypeError: an argument is neither.
 
     Example:
-      >>> print(difference(graph, other_graph))
-      1 op added, 0 removed, 1 changed, 5 the same
-      + loss/l2 (L2Loss)
-      ~ loss/total: input 1: loss/data -> loss/l2
+      >>> a = tf.constant(1.0, name="a")
+      >>> before = a.graph.as_graph_def()
+      >>> b = tf.square(a, name="b")
+      >>> print(difference(before, a.graph))
+      1 op added, 0 removed, 0 changed, 1 the same
+      + b (Square)
     """
     earlier = {node.name: node for node in _graph_def(before).node}
     later = {node.name: node for node in _graph_def(after).node}
@@ -136,13 +147,13 @@ def _changes(before: Any, after: Any) -> Iterator[str]:
         one, other = (node.attr.get(key) for node in (before, after))
         if one != other:
             words = ["none" if a is None else attr_proto_text(a) for a in (one, other)]
-            # Long values look alike in a few words.
+            # Abbreviated, two long values may look the same.
             alike = f"{key}: other values ({words[1]})"
             yield alike if words[0] == words[1] else f"{key}: {' -> '.join(words)}"
 
 
 def input_changes(before: list[str], after: list[str]) -> Iterator[str]:
-    """A line for each input that is another one, as in a GraphDef, "^a" for waits."""
+    """A line for each input that differs, as in a GraphDef ("^a" for control)."""
     data = [[name for name in names if name[0] != "^"] for names in (before, after)]
     for i in range(max(map(len, data))):
         one, other = (names[i] if i < len(names) else "none" for names in data)
@@ -155,7 +166,7 @@ def input_changes(before: list[str], after: list[str]) -> Iterator[str]:
 
 
 def _lines(sign: str, ops: dict[str, str], kept: frozenset[str]) -> Iterator[str]:
-    """A line for each op; one for a scope of which the other graph has nothing."""
+    """A line for each op; one for a scope that the other graph does not have."""
     known = {scope for name in kept for scope in _scopes(name)}
     counts: dict[str, int] = {}
     for name, op_type in ops.items():

@@ -1,7 +1,7 @@
-"""Ops that were built more than once: alike in type, attributes and inputs.
+"""Duplicate ops: equal in type, attributes and inputs.
 
-Found by structure, not by name: `Add_1(x, Add_1/y)` is `Add(x, Add/y)` again if the two
-constants are equal.
+Duplicates are found by structure, not by name: `Add_1(x, Add_1/y)` duplicates `Add(x,
+Add/y)` if the two constants are equal.
 """
 
 from __future__ import annotations
@@ -15,25 +15,33 @@ from tfteach.engine.plan.prune import PLACEHOLDERS
 from tfteach.framework.graph import Graph, Operation, SourceLine
 from tfteach.framework.op import Op, StatefulOp
 
+__all__ = ["Group"]
+
 _SUFFIX = re.compile(r"_\d+(?=/|$)")
 
 
 class Group(NamedTuple):
-    """Ops that are alike, the first of them first."""
+    """Operations that compute the same.
+
+    Attributes:
+      ops: the operations, in graph order.
+    """
 
     ops: tuple[Operation, ...]
 
     @property
     def type(self) -> str:
+        """Their op type."""
         return self.ops[0].type
 
     @property
     def names(self) -> list[str]:
+        """Their names."""
         return [op.name for op in self.ops]
 
     @property
     def lines(self) -> dict[SourceLine, int]:
-        """The lines that built them, and how many each."""
+        """Source line -> number of them that it built."""
         return dict(Counter(op.source for op in self.ops if op.source is not None))
 
     def __str__(self) -> str:
@@ -41,13 +49,14 @@ class Group(NamedTuple):
 
 
 class Twins:
-    """Tells for each op of a graph, in order, which earlier one it repeats.
+    """Finds, for each op of a graph, the first op equal to it.
 
-    What holds state or is fed stands for itself: two placeholders of one type are not
-    one. It repeats another if the same line built both, each between other runs.
+    Stateful ops and placeholders differ from each other, even with equal types. They
+    count as duplicates only if the same line built both, each in another round.
 
     Attributes:
-      first: for each op, by index, the index of the first op like it; its own if none.
+      first: for each op, by index, the index of the first op equal to it; its own index
+        if there is none.
     """
 
     def __init__(self, graph: Graph) -> None:
@@ -57,10 +66,15 @@ class Twins:
         self._specs: dict[int, tuple[int, bool]] = {}
         self._numbers: dict[Hashable, int] = {}
         self._round = -1
-        self._seen: Counter[Hashable] = Counter()  # stateful ops in this round
+        self._seen: Counter[Hashable] = Counter()  # counts stateful ops in this round
 
     def read(self, stop: int, round_: int) -> None:
-        """Take in the ops up to `stop`, built in one round: after the same run."""
+        """Process the ops before index `stop`.
+
+        Args:
+          stop: an index into `graph.operations`.
+          round_: the round in which they were built.
+        """
         if round_ != self._round:
             self._round = round_
             self._seen.clear()
@@ -70,7 +84,7 @@ class Twins:
 
     def _key(self, op: Operation, index: int) -> Hashable:
         def same(other: Operation) -> int:
-            # A loop's back edge comes from an op still to be built.
+            # A loop's back edge comes from a later op.
             at = other.node_id - 1
             return self.first[at] if at < index else -1
 
@@ -89,11 +103,13 @@ class Twins:
         return key
 
     def _attributes(self, spec: Op) -> tuple[int, bool]:
-        """The op's type and attributes, names in them without their suffix.
+        """A number for the op's type and attributes, ignoring suffixes in names.
 
-        Said as a number, equal for equal ones; and whether the op stands for itself.
+        Returns:
+          (number, is_apart): equal numbers for equal ops; True for stateful ops and
+          placeholders.
         """
-        found = self._specs.get(id(spec))  # which the graph keeps
+        found = self._specs.get(id(spec))  # ids stay valid: the graph keeps its ops
         if found is None:
             plain = spec if spec.op_type == "Const" else _plain(spec)
             number = self._numbers.setdefault(plain, len(self._numbers))
@@ -102,10 +118,13 @@ class Twins:
         return found
 
     def groups(self, start: int = 0) -> list[Group]:
-        """Ops that are there more than once, at least one from index `start` on.
+        """Groups of equal ops.
+
+        Args:
+          start: only groups with an op from this index on.
 
         Returns:
-          The largest group first.
+          A list of `Group`, the largest first.
         """
         members: dict[int, list[int]] = {}
         for index, first in enumerate(self.first):
@@ -130,7 +149,7 @@ def _plain(spec: Op) -> Hashable:
 
 
 def shortened(names: list[str]) -> str:
-    """Names in a line: "Add, Add_1, ..., Add_9"."""
+    """Names on one line: "Add, Add_1, ..., Add_9"."""
     if len(names) > 4:
         names = [*names[:2], "...", names[-1]]
     return ", ".join(names)

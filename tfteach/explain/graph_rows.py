@@ -1,7 +1,7 @@
-"""A graph as rows of plain data: what a view of it needs, in JSON's types.
+"""A graph as rows of plain data, which serialize to JSON.
 
-The same rows come from a live `Graph` and from a GraphDef, so every picture (live view,
-SVG, text) is drawn from one description.
+The rows of a live `Graph` and of a GraphDef are alike, so that every picture (live
+view, SVG, text) is drawn from one description.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ Shape = list[int] | None
 
 
 class Row(NamedTuple):
-    """One op. Indices count the graph's ops from 0, in the order they were added.
+    """One op. Indices count the graph's ops from 0, in graph order.
 
     Attributes:
       name, type: as in the GraphDef.
-      inputs: (op, output) by turns: [op, output, op, output, ...].
-      controls: the ops that only have to run before.
+      inputs: op and output alternate: [op, output, op, output, ...].
+      controls: the control inputs.
       outputs: (dtype, shape) of each; -1 is an unknown size, None an unknown rank.
-      more: device, source, attrs, value; each only where there is something to say.
+      more: device, source, attrs and value; each is left out if empty.
     """
 
     name: str
@@ -61,12 +61,12 @@ def row_of(
     Args:
       op: the operation.
       where: turns a `SourceLine` into (file, line, function, text).
-      attrs: with the attributes; they make the bulk of a large graph's data.
-      known: keeps what many rows share, for the next call with these arguments.
+      attrs: include the attributes, which are the bulk of a large graph's data.
+      known: a cache for data that rows share, to pass on with the same other arguments.
     """
     known = {} if known is None else known
     origin = op._origin
-    # The graph keeps all of its ops, and with them what these numbers stand for.
+    # The graph keeps its ops alive, so these ids stay valid.
     key: Any = (
         id(op.spec), op.device, attrs, origin and (id(origin[0]), origin[1]),
         *[t.dtype.as_datatype_enum for t in op.inputs],
@@ -122,13 +122,13 @@ def rows_of_graph(graph: Graph, where: Where = plain_source) -> list[Row]:
 def rows_of_graph_def(graph_def: Any) -> list[Row]:
     """The rows of a GraphDef's nodes.
 
-    A GraphDef does not say how many outputs a node has: as many as are read, and one if
-    it has a type attribute at all; shapes come from `_output_shapes`, or from the
-    attributes of constants, placeholders and variables.
+    A GraphDef does not contain the number of outputs: a node gets as many as are read,
+    and at least one if it has a type attribute. Shapes come from `_output_shapes`, or
+    from the attributes of constants, placeholders and variables.
 
     Raises:
-      ValueError: a node reads another that is not in the GraphDef, or an output that
-        no node has.
+      ValueError: a node reads another that is not in the GraphDef, or an output that no
+        node has.
     """
     names = {node.name: index for index, node in enumerate(graph_def.node)}
     read: dict[int, int] = {}
@@ -157,7 +157,7 @@ def rows_of_graph_def(graph_def: Any) -> list[Row]:
     return rows
 
 
-_LONGEST_PORT = 5  # digits of the number of a node's output
+_LONGEST_PORT = 5  # digits of an output's index
 
 
 def _find(names: dict[str, int], reader: str, text: str) -> tuple[int, int]:

@@ -1,8 +1,7 @@
-"""How a graph grew: which lines added ops, and which of them after the first run.
+"""Which lines of a program add ops to a graph, and which do so after the first run.
 
-A program has two clocks: building moves the one, running the other. A graph that keeps
-growing while it is run is the mark of lazy loading: ops are built in the loop that runs
-them. The verdict is in lazy_loading.py, what is built twice in duplicate_ops.py.
+A graph that keeps growing while it is run is the sign of lazy loading: the loop that
+runs ops also builds them.
 """
 
 from __future__ import annotations
@@ -23,21 +22,23 @@ from tfteach.framework.operation import decode_source
 if TYPE_CHECKING:
     from tfteach.explain.lazy_loading import Embedded, Verdict
 
+__all__ = ["Growth", "Round", "Step", "watch_growth"]
 
-# Programs that run in turns from several lines are noted run by run up to here; beyond,
-# only what is built makes a new round, so that long trainings take no memory.
+
+# Runs that alternate between lines make a stretch each, up to this number; after that
+# only new ops begin a stretch, so that long trainings need no memory.
 MOST_STRETCHES = 2000
-MOST_NOTED = 2000  # runs that wait to be sorted
+MOST_NOTED = 2000  # recorded runs not yet merged into stretches
 
 
 class Step(NamedTuple):
-    """The ops added between two runs.
+    """The ops added between two consecutive runs.
 
     Attributes:
-      after_runs: how many runs there were before.
-      ops: the names of the ops added, in order.
-      lines: for each line of the user's that added some, how many.
-      size_bytes: of the whole GraphDef, with them.
+      after_runs: the number of runs before them.
+      ops: their names, in order.
+      lines: source line -> number of ops that it added.
+      size_bytes: the size of the GraphDef including them.
     """
 
     after_runs: int
@@ -47,12 +48,15 @@ class Step(NamedTuple):
 
 
 class Round(NamedTuple):
-    """A stretch of building, and the runs from one line that followed.
+    """A stretch of building, followed by runs from one line.
 
     Attributes:
-      start, stop: the ops built, as indices into `graph.operations`; may be none.
-      runs: how many runs followed; 0 only in the last round.
-      ran_at: the line that ran; after very many rounds that of the first of them.
+      start: index into `graph.operations` of the first op built; equals `stop` if no op
+        was built.
+      stop: index after the last one.
+      runs: the number of runs that followed; 0 only in the last round.
+      ran_at: the line that called `Session.run`; in very long programs, that of the
+        first of several merged stretches.
     """
 
     start: int
@@ -62,51 +66,56 @@ class Round(NamedTuple):
 
 
 class Growth:
-    """Notes what a graph gains from now on; `close()` ends it.
+    """Records how a graph grows, until `close()`; `print` it for the verdict.
 
-    Noting costs nothing while ops are built; questions are answered when asked.
+    Recording adds nothing to the cost of building an op; a run costs a microsecond.
 
     Args:
-      graph: the graph to watch.
-      ops_before: how many of its ops count as there before; all without that.
+      graph: the `tf.Graph` to watch.
+      ops_before: the number of its ops that count as already present; by default all.
 
     Example:
-      >>> with watch_growth(graph) as growth:
+      >>> with tf.Session() as sess:
+      ...     growth = Growth(sess.graph)
       ...     for _ in range(3):
-      ...         session.run(tf.add(x, y))
-      >>> growth.added_while_running
-      2
-      >>> print(growth.verdict)
-      Lazy loading: line 3 adds 1 op to the graph at every run.
-      ...
+      ...         _ = sess.run(tf.add(1.0, 2.0))
+      ...     growth.close()
+      >>> growth.runs, growth.added_while_running
+      (3, 6)
+      >>> growth.verdict.is_lazy
+      True
     """
 
     def __init__(self, graph: Graph, ops_before: int | None = None) -> None:
         self.graph = graph
         self.ops_before = graph.version if ops_before is None else ops_before
         self._ops_after: int | None = None
-        # Runs as they were noted: ops there were, where in the user's code.
+        # Recorded runs: (number of ops, code position in the user's program).
         self._noted: deque[tuple[int, Any]] = deque()
-        # For each stretch of runs from one line: ops there were, runs, the line.
+        # Stretches of runs from one line: (number of ops, number of runs, line).
         self._stretches: list[tuple[int, int, SourceLine | None]] = []
         self._runs = 0
         self._lock = threading.RLock()
         self._twins = Twins(graph)
-        self._twin_rounds = 0  # whose ops the twins know
-        self._sizes = [0]  # of the GraphDef with so many ops
+        self._twin_rounds = 0  # rounds already read by _twins
+        self._sizes = [0]  # GraphDef size by number of ops
         self._blocks: dict[Any, bytes] = {}
         self._subscription = graph.observe(self.note)
 
     def note(self, event: OpAdded | SessionRun) -> None:
-        """Take in an event of the graph; called by it."""
-        # The cell waits for this; what can wait is done by whoever asks.
+        """Record an event of the graph, which calls this.
+
+        Args:
+          event: an op that was added, or a run that begins.
+        """
+        # This delays the user's run, so all other work waits for a question.
         if type(event) is SessionRun:
             self._noted.append((len(self.graph.operations), user_frame()))
             if len(self._noted) >= MOST_NOTED:
                 self._sort()
 
     def _sort(self) -> list[tuple[int, int, SourceLine | None]]:
-        """All runs so far in stretches."""
+        """Merge the recorded runs into stretches; returns all stretches so far."""
         with self._lock:
             while self._noted:
                 ops, origin = self._noted.popleft()
@@ -121,6 +130,7 @@ class Growth:
             return self._stretches
 
     def close(self) -> None:
+        """Stop recording. What was recorded remains available."""
         self._subscription.close()
         if self._ops_after is None:
             self._ops_after = self.graph.version
@@ -129,27 +139,35 @@ class Growth:
 
     @property
     def runs(self) -> int:
-        """How many session runs there were."""
+        """The number of session runs so far."""
         self._sort()
         return self._runs
 
     @property
     def is_open(self) -> bool:
-        """Whether the watching goes on."""
+        """True until `close()`."""
         return self._ops_after is None
 
     @property
     def ops_after(self) -> int:
-        """How many ops the graph had when the watching ended; has now, before."""
+        """The number of ops in the graph at `close()`, or now."""
         return self.graph.version if self._ops_after is None else self._ops_after
 
     @property
     def rounds(self) -> list[Round]:
-        """Building and running by turns; the last round may have no run."""
+        """The alternation of building and running; the last round may have no runs."""
         return self.rounds_from(0)
 
     def rounds_from(self, first: int, most_ops: int | None = None) -> list[Round]:
-        """The rounds from number `first` on, as far as the first `most_ops` ops."""
+        """Some of `rounds`.
+
+        Args:
+          first: the number of the first round, from 0.
+          most_ops: ignore ops from this index on; by default none.
+
+        Returns:
+          A list of `Round`.
+        """
         limit = self.ops_after if most_ops is None else most_ops
         ran = self._sort()[max(0, first - 1) :]
         start = self.ops_before
@@ -167,7 +185,7 @@ class Growth:
 
     @property
     def steps(self) -> list[Step]:
-        """What was added before the first run, between runs, and after the last."""
+        """The ops added before the first run, between runs, and after the last run."""
         found: list[Step] = []
         for round_ in self.rounds:
             ops = self.graph.operations[round_.start : round_.stop]
@@ -183,24 +201,38 @@ class Growth:
 
     @property
     def at_first_run(self) -> int:
-        """How many ops the graph had when it was first run; has now, before."""
+        """The number of ops at the first run; without runs, `ops_after`."""
         ran = self._sort()
         return ran[0][0] if ran else self.ops_after
 
     @property
     def added_while_running(self) -> int:
-        """How many ops came after the first run: none, in a well-kept program."""
+        """The number of ops added after the first run: 0 in a well-behaved program."""
         return self.ops_after - self.at_first_run
 
     def round_of(self, op: Operation) -> int:
-        """In which of `rounds` an op was built; -1 if before the watching."""
+        """The number of the round in which an op was built.
+
+        Args:
+          op: an operation of the graph.
+
+        Returns:
+          An index into `rounds`; -1 if the op is older than the recording.
+        """
         index = op.node_id - 1
         if index < self.ops_before:
             return -1
         return bisect_right([ops for ops, _, _ in self._sort()], index)
 
     def size_bytes(self, ops: int | None = None) -> int:
-        """The size of the GraphDef with its first `ops` ops; with all without that."""
+        """The size of the serialized GraphDef.
+
+        Args:
+          ops: count the first `ops` operations only; by default all up to `ops_after`.
+
+        Returns:
+          A number of bytes.
+        """
         count = self.ops_after if ops is None else ops
         with self._lock:
             for op in self.graph.operations[len(self._sizes) - 1 : count]:
@@ -211,30 +243,37 @@ class Growth:
     # ---- what was built again
 
     def twins(self, most_ops: int | None = None) -> Twins:
-        """For each op so far, or the first `most_ops`, the first op that is like it."""
+        """Find, for each op, the first op that computes the same.
+
+        Args:
+          most_ops: read the first `most_ops` operations only; by default all.
+
+        Returns:
+          An object whose `first[i]` is the index of the first op equal to op `i`.
+        """
         with self._lock:
             self._twins.read(self.ops_before, -1)
             for round_ in self.rounds_from(self._twin_rounds, most_ops):
                 self._twins.read(round_.stop, self._twin_rounds)
-                # What follows a round that no run has ended yet is of this round, too.
+                # A round without a run is not over: ops added later belong to it.
                 self._twin_rounds += round_.runs > 0
         return self._twins
 
     @property
     def duplicates(self) -> list[Group]:
-        """Ops that were built again while watched, like ones together."""
+        """Groups of equal ops of which at least one was built during the recording."""
         return self.twins().groups(self.ops_before)
 
     @property
     def constants(self) -> list[Embedded]:
-        """Large values that a line put into the graph more than once."""
+        """Large values that one line put into the graph more than once."""
         from tfteach.explain.lazy_loading import embedded_again
 
         return embedded_again(self)
 
     @property
     def verdict(self) -> Verdict:
-        """Whether this is lazy loading, which line does it, and what to do."""
+        """Is it lazy loading, which line causes it, and what fixes it."""
         from tfteach.explain.lazy_loading import judge
 
         return judge(self)
@@ -247,7 +286,24 @@ class Growth:
 
 @contextmanager
 def watch_growth(graph: Graph) -> Iterator[Growth]:
-    """A context manager that notes what `graph` gains inside it."""
+    """Record how a graph grows inside a `with` block.
+
+    Args:
+      graph: the `tf.Graph` to watch.
+
+    Returns:
+      A context manager; `with` assigns a `Growth`, which is closed at the end of the
+      block.
+
+    Example:
+      >>> x = tf.placeholder(tf.float32, name="x")
+      >>> with tf.Session() as sess, watch_growth(sess.graph) as growth:
+      ...     for value in range(3):
+      ...         _ = sess.run(tf.square(x), {x: value})
+      >>> print(growth.verdict)
+      Lazy loading: line 3 adds 1 op to the graph at every run.
+      Build it once, before the loop: `op = tf.square(x)`. In the loop only run it: ...
+    """
     growth = Growth(graph)
     try:
         yield growth

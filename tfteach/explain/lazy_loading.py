@@ -1,7 +1,4 @@
-"""The verdict on a graph's growth: is it lazy loading, which line does it, what cures.
-
-Enters: a `Growth`. Leaves: the verdict as data, and its text.
-"""
+"""The verdict on a graph's growth: the lines that cause lazy loading, and the fix."""
 
 from __future__ import annotations
 
@@ -19,22 +16,24 @@ from tfteach.framework.graph import Operation, SourceLine
 if TYPE_CHECKING:
     from tfteach.explain.growth import Growth
 
+__all__ = ["Embedded", "LazyLine", "Verdict"]
+
 Kind = Literal["clean", "late", "lazy"]
 Place = Callable[[SourceLine], str]
 
 LARGE_BYTES = 1024
-MOST_LINES = 5  # that are told one by one
+MOST_LINES = 5  # listed individually
 
 
 class LazyLine(NamedTuple):
-    """A line that builds again and again while the graph is run.
+    """A line that builds ops again and again while the graph is run.
 
     Attributes:
       source: the line.
-      ran_at: the line whose runs it builds for.
-      turns: after how many runs it built something.
-      ops: what it built after the first run.
-      twins: how many of them repeat an op that was there.
+      ran_at: the line whose runs it builds for, or None if unknown.
+      turns: the number of runs before which it built something.
+      ops: the operations that it built after the first run.
+      twins: the number of them that repeat an existing op.
     """
 
     source: SourceLine
@@ -45,18 +44,18 @@ class LazyLine(NamedTuple):
 
     @property
     def kinds(self) -> dict[str, int]:
-        """Op types, and how many of each, most first."""
+        """Op type -> number of ops of that type, most frequent first."""
         return dict(Counter(op.type for op in self.ops).most_common())
 
 
 class Embedded(NamedTuple):
-    """A large value that one line made part of the graph more than once.
+    """A large value that one line put into the graph more than once.
 
     Attributes:
-      source: the line.
-      names: the constants.
-      size_bytes: of each.
-      same: whether all hold the same values.
+      source: the line, or None if unknown.
+      names: the names of the constants.
+      size_bytes: the size of each.
+      same: True if all have the same value.
     """
 
     source: SourceLine | None
@@ -66,6 +65,7 @@ class Embedded(NamedTuple):
 
     @property
     def advice(self) -> str:
+        """How to avoid the copies."""
         if self.same:
             return (
                 "Convert it once, before: `c = tf.convert_to_tensor(array)`, and use "
@@ -79,16 +79,16 @@ class Embedded(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What a graph's growth means.
+    """What a graph's growth means; `print` it.
 
     Attributes:
-      kind: "clean": nothing was added after the first run. "late": something was, but
-        by no line again and again. "lazy": lazy loading.
-      lines: those that build again and again; the one that builds most first.
+      kind: "clean": nothing was added after the first run. "late": ops were added, but
+        not repeatedly. "lazy": lazy loading.
+      lines: the `LazyLine`s, the one that builds most first.
       caught_at: the line at which `graph.finalize()` before the loop would have stopped
-        the program.
-      late: how many ops came after the first run.
-      runs: how many runs there were.
+        the program, or None.
+      late: the number of ops added after the first run.
+      runs: the number of runs.
     """
 
     kind: Kind
@@ -99,18 +99,23 @@ class Verdict(NamedTuple):
 
     @property
     def line(self) -> SourceLine | None:
-        """The line that does it; None if there is no lazy loading."""
+        """The line that builds most; None without lazy loading."""
         return self.lines[0].source if self.lines else None
 
     @property
     def is_lazy(self) -> bool:
+        """True if `kind` is "lazy"."""
         return self.kind == "lazy"
 
     def headline(self, place: Place | None = None) -> str:
-        """The verdict in a sentence.
+        """The verdict in one sentence.
 
         Args:
-          place: says where a line is, such as "In [3] line 4"; "line 4" without it.
+          place: formats a source line, for instance as "In [3] line 4"; by default
+            "line 4".
+
+        Returns:
+          A string.
         """
         if self.kind == "clean":
             return "No op was added after the first run."
@@ -124,13 +129,20 @@ class Verdict(NamedTuple):
 
     @property
     def pace(self) -> str:
-        """How much the worst line adds for a run."""
+        """The number of ops that the worst line adds per run, such as "2 ops"."""
         line = self.lines[0]
         each = len(line.ops) / max(1, line.turns)
         return _ops(round(each)) if each == round(each) else f"about {each:.1f} ops"
 
     def fix(self, place: Place | None = None) -> str:
-        """What to do, "" where nothing is wrong."""
+        """What to change.
+
+        Args:
+          place: as for `headline`.
+
+        Returns:
+          A string of one or two lines; "" if nothing is wrong.
+        """
         if self.kind == "clean":
             return ""
         if self.kind == "late":
@@ -158,7 +170,7 @@ def _ops(count: int) -> str:
 
 
 def _cure(lines: tuple[LazyLine, ...]) -> str:
-    """How to repair it, in the user's own words where they can be read."""
+    """How to fix it, in terms of the user's own code where it can be parsed."""
     if len(lines) > 1:
         return (
             f"Build it once: move these {len(lines)} lines before the loop, and only "
@@ -181,10 +193,10 @@ def _cure(lines: tuple[LazyLine, ...]) -> str:
 
 
 def built_in_run(text: str) -> str | None:
-    """The expression that `sess.run(tf.add(x, y))` builds, None if it builds none."""
+    """The expression that `sess.run(tf.add(x, y))` builds; None if it builds none."""
     try:
         tree = ast.parse(text)
-    except SyntaxError:  # the head of a block, a part of a statement
+    except SyntaxError:  # the header of a block, or a continuation line
         return None
     for node in ast.walk(tree):
         if (
@@ -199,7 +211,7 @@ def built_in_run(text: str) -> str | None:
 
 
 def judge(growth: Growth) -> Verdict:
-    """The verdict on what was seen so far."""
+    """The verdict on what was recorded so far."""
     late = growth.added_while_running
     if not late:
         return Verdict("clean", (), None, 0, growth.runs)
@@ -210,7 +222,7 @@ def judge(growth: Growth) -> Verdict:
     watched = _ops_of(growth, growth.ops_before, growth.ops_after)
     caught_at = next(op.source for op in watched if op.source in sources)
     for round_ in reversed(growth.rounds):
-        # the first to build in a whole turn of the loop
+        # the first line that builds in a complete iteration of the loop
         built = {op.source for op in _ops_of(growth, round_.start, round_.stop)}
         if all(line.source in built for line in lines):
             ops = _ops_of(growth, round_.start, round_.stop)
@@ -224,15 +236,15 @@ def _ops_of(growth: Growth, start: int, stop: int) -> list[Operation]:
 
 
 def _lazy_lines(growth: Growth) -> tuple[LazyLine, ...]:
-    """Lines that built for the runs of one line more than once.
+    """Lines that built ops for the runs of one other line more than once.
 
-    Twice is enough if the second time gave nothing new; a chain that grows longer needs
-    a third turn to be told from a program built in parts.
+    Two rounds are enough if the second one only repeated ops. Ops that are all new
+    could be a program built in parts, so those need a third round.
     """
     rounds = growth.rounds
     turns: dict[SourceLine, list[int]] = {}
     built: dict[SourceLine, list[Operation]] = {}
-    sources: dict[tuple[str, int], SourceLine] = {}  # a lambda is of its line
+    sources: dict[tuple[str, int], SourceLine] = {}  # one per line: ignores lambdas
     for number, round_ in enumerate(rounds):
         for op in _ops_of(growth, round_.start, round_.stop):
             source = op.source
@@ -259,10 +271,10 @@ def _lazy_lines(growth: Growth) -> tuple[LazyLine, ...]:
 
 
 def embedded_again(growth: Growth) -> list[Embedded]:
-    """Constants of 1 kB or more of one line, type and shape: two or more.
+    """Groups of two or more constants of 1 kB or more with equal line, type and shape.
 
-    Not what one number fills, as the zeros with which optimizers begin: they come from
-    no array of the program, and there is nothing to convert.
+    Constants filled with one number do not count, such as the zeros of optimizer slots:
+    no array of the program was converted.
     """
     groups: dict[tuple[object, ...], list[Operation]] = {}
     for op in _ops_of(growth, growth.ops_before, growth.ops_after):
@@ -287,7 +299,7 @@ def _is_fill(value: np.ndarray[Any, Any]) -> bool:
 
 
 def size_text(size_bytes: float) -> str:
-    """A number of bytes as a reader wants it: "67 bytes", "1.0 kB", "2.3 MB"."""
+    """A number of bytes for people: "67 bytes", "1.0 kB", "2.3 MB"."""
     if size_bytes < 1000:
         return f"{size_bytes:.0f} bytes"
     if size_bytes < 1e6:
@@ -317,7 +329,7 @@ def text_of(growth: Growth, place: Place | None = None) -> str:
 
 
 def advice_of(verdict: Verdict, place: Place | None = None) -> list[str]:
-    """What to do, in lines for a terminal."""
+    """The fix, in lines that fit a terminal."""
     found: list[str] = []
     for part in verdict.fix(place).splitlines():
         found += _wrapped(part, "Fix: " if not found else "     ")

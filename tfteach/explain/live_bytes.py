@@ -1,4 +1,4 @@
-"""Which arrays of a run are alive: a count by their lives, not by who holds them."""
+"""The memory of the arrays of a run that are still referenced."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from typing import Any
 
 
 class Alive:
-    """The arrays that a run has made and still has."""
+    """The arrays that a run has created and not yet released."""
 
     def __init__(self) -> None:
         self.size_bytes = 0
         self._held: dict[int, tuple[weakref.ref[Any], int]] = {}
 
     def leave(self, array: Any) -> None:
-        """This one was there before: it does not count."""
+        """Exclude an array: it existed before the run."""
         self._hold(array, counts=False)
 
     def add(self, array: Any) -> None:
-        """This one was made just now, unless it is known."""
+        """Count an array that was just created, unless it is known."""
         self._hold(array, counts=True)
 
     def _hold(self, array: Any, counts: bool) -> None:
@@ -34,6 +34,6 @@ class Alive:
 
         try:
             self._held[key] = weakref.ref(array, ended), size_bytes
-        except TypeError:  # a NumPy scalar: nobody counts it
+        except TypeError:  # NumPy scalars have no weak references
             return
         self.size_bytes += size_bytes

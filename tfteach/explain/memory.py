@@ -1,7 +1,8 @@
-"""What takes a device's memory: over one run, op by op, and over many runs.
+"""What uses the memory of a device: op by op in one run, and over many runs.
 
-One run: from the lives of arrays in a RunMetadata. Many runs: from the ledgers of a
-session's simulated GPUs, which reserve memory as TensorFlow's allocator does.
+Figures of a single run come from the lifetimes of arrays in its RunMetadata. Figures of
+many runs come from the allocators of a session's simulated GPUs, which reserve memory
+as TensorFlow's do.
 """
 
 from __future__ import annotations
@@ -18,12 +19,29 @@ from tfteach.explain.placement import label_of
 from tfteach.explain.timing import half_of_copy
 from tfteach.framework.graph import OpAdded, SessionRun
 
+__all__ = [
+    "Exhausted",
+    "Holder",
+    "MemoryCurve",
+    "MemoryWatch",
+    "Point",
+    "RunSpan",
+    "memory_of",
+    "watch_memory",
+]
+
 MOST_POINTS = 4000
 MOST_LISTED = 12
 
 
 class Point(NamedTuple):
-    """What was taken and reserved from a moment on."""
+    """The memory of a device from one moment on.
+
+    Attributes:
+      at_us: the time in microseconds.
+      taken_bytes: the memory in use.
+      reserved_bytes: the memory that the allocator holds; None in a traced run.
+    """
 
     at_us: float
     taken_bytes: int
@@ -31,14 +49,25 @@ class Point(NamedTuple):
 
 
 class Holder(NamedTuple):
-    """An op whose output takes memory."""
+    """An op whose output is alive.
+
+    Attributes:
+      name: the op's name.
+      size_bytes: the size of its output.
+    """
 
     name: str
     size_bytes: int
 
 
 class Exhausted(NamedTuple):
-    """A moment at which there was no room."""
+    """An allocation that failed.
+
+    Attributes:
+      at_us: the time in microseconds.
+      needed_bytes: the size of the allocation.
+      message: the error message.
+    """
 
     at_us: float
     needed_bytes: int
@@ -46,7 +75,14 @@ class Exhausted(NamedTuple):
 
 
 class RunSpan(NamedTuple):
-    """One `Session.run`."""
+    """One `Session.run`.
+
+    Attributes:
+      start_us: its start in microseconds.
+      end_us: its end in microseconds.
+      fetches: the names of the fetches.
+      error: the class of the exception that ended it; "" without one.
+    """
 
     start_us: float
     end_us: float
@@ -56,17 +92,18 @@ class RunSpan(NamedTuple):
 
 @dataclass
 class MemoryCurve:
-    """The memory of one device over time.
+    """The memory of one device over time; `print` it.
 
     Attributes:
-      title: what it is about, such as "GPU:0" or a session's name and that.
-      is_simulated: whether the device is a GPU that is none.
-      policy: how its memory is reserved, in words; "" where nobody reserves.
-      limit_bytes: how much there is; None if nobody says.
-      points: in the order of time.
-      holders: what is alive at the peak, the largest first; empty if nobody noted it.
-      runs: the runs on the way.
-      exhausted: where there was no room.
+      title: the device, such as "GPU:0", preceded by the session if there are several.
+      is_simulated: True for a simulated GPU.
+      policy: how memory is reserved; "" in a traced run.
+      limit_bytes: the memory available; None in a traced run.
+      points: a `Point` for each change, in order of time.
+      holders: a `Holder` for each op whose output is alive at the peak, the largest
+        first; empty for sessions.
+      runs: a `RunSpan` for each run; empty for a traced run.
+      exhausted: an `Exhausted` for each allocation that failed.
     """
 
     title: str
@@ -80,11 +117,12 @@ class MemoryCurve:
 
     @property
     def peak(self) -> Point:
-        """The first moment at which most was taken."""
+        """The first `Point` with the most memory in use."""
         return max(self.points, key=lambda p: p.taken_bytes, default=Point(0.0, 0, 0))
 
     @property
     def summary(self) -> str:
+        """One line: the peak, the limit, and the memory reserved."""
         name = f"{self.title}{' (simulated)' if self.is_simulated else ''}"
         words = f"{name}: peak {show_bytes(self.peak.taken_bytes)}"
         if self.limit_bytes is not None:
@@ -110,25 +148,37 @@ class MemoryCurve:
 
 
 def memory_of(run_metadata: Any) -> list[MemoryCurve]:
-    """The memory that the arrays of one traced run took, per device.
+    """The memory that the arrays of one traced run use, per device.
 
-    Variables, constants and what is fed are there before and do not count.
+    Variables, constants and fed arrays exist before the run and do not count.
 
     Args:
-      run_metadata: of a run with full tracing (or its step_stats).
+      run_metadata: the RunMetadata of a run with full tracing, or its step_stats.
+
+    Returns:
+      A list of `MemoryCurve`, one per device that was used.
 
     Example:
-      >>> print(memory_of(run_metadata)[0])
-      CPU:0: peak 1.53 MiB
-          784.00 KiB  layer1/MatMul
-      ...
+      >>> x = tf.placeholder(tf.float32, [64, 64], name="x")
+      >>> loss = tf.reduce_sum(tf.matmul(x, x, name="product"))
+      >>> metadata = tf.RunMetadata()
+      >>> with tf.Session() as sess:
+      ...     _ = sess.run(
+      ...         loss,
+      ...         {x: np.ones([64, 64])},
+      ...         options=tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE),
+      ...         run_metadata=metadata,
+      ...     )
+      >>> print(memory_of(metadata)[0])
+      CPU:0: peak 16.00 KiB
+          16.00 KiB  product
     """
     stats = getattr(run_metadata, "step_stats", run_metadata)
     starts = [
         node.all_start_micros for dev in stats.dev_stats for node in dev.node_stats
     ]
     first = min(starts, default=0)
-    # Copies between devices stand in the rows of the threads, with their device.
+    # Copies between devices are in the rows of threads, which name the device.
     changes: dict[str, list[tuple[int, int, str]]] = {
         device.device: []
         for device in stats.dev_stats
@@ -156,8 +206,8 @@ def memory_of(run_metadata: Any) -> list[MemoryCurve]:
 
 
 def _add_up(curve: MemoryCurve, changes: list[tuple[int, int, str]]) -> None:
-    """Fill in the points, and what lives at the peak."""
-    # Frees come before allocations of the same microsecond.
+    """Fill in the points, and the ops alive at the peak."""
+    # Within a microsecond, frees precede allocations.
     changes.sort(key=lambda change: change[:2])
     alive: dict[str, int] = {}
     at_peak: dict[str, int] = {}
@@ -178,11 +228,22 @@ def _is_simulated(device: Any) -> bool:
 
 
 class MemoryWatch:
-    """Follows the simulated GPUs of sessions, run by run; `close()` ends it.
+    """Records the memory of sessions' simulated GPUs, until `close()`; `print` it.
 
     Args:
-      sessions: names and sessions.
-      note: called when something was noted, in any thread; may be None.
+      sessions: a dict from names to sessions.
+      note: a function without arguments, called after each change in the thread that
+        made it; or None.
+
+    Attributes:
+      curves: a `MemoryCurve` for each device of each session.
+
+    Example:
+      >>> with tf.Session() as sess:
+      ...     watch = MemoryWatch({"sess": sess})
+      ...     watch.close()
+      >>> print(watch)
+      No memory is counted: the session has no simulated GPU.
     """
 
     def __init__(self, sessions: Mapping[str, Any], note: Any = None) -> None:
@@ -257,6 +318,7 @@ class MemoryWatch:
         self._closing.append(session.graph.observe(began).close)
 
     def close(self) -> None:
+        """Stop recording. What was recorded remains available."""
         for close in self._closing:
             close()
         self._closing.clear()
@@ -269,13 +331,25 @@ class MemoryWatch:
 
 @contextmanager
 def watch_memory(*sessions: Any, **named: Any) -> Iterator[MemoryWatch]:
-    """A context manager that follows the memory of sessions' simulated GPUs.
+    """Record the memory of sessions' simulated GPUs inside a `with` block.
+
+    Args:
+      sessions: sessions, reported as "session 1" and so on.
+      named: sessions with the names under which to report them.
+
+    Returns:
+      A context manager; `with` assigns a `MemoryWatch`, which is closed at the end of
+      the block.
 
     Example:
-      >>> with watch_memory(grows=sess_a, half=sess_b) as watch:
-      ...     sess_a.run(loss); sess_b.run(loss)
+      >>> tf.simulate_gpus(1, memory="8MiB")
+      >>> config = tf.ConfigProto(gpu_options=tf.GPUOptions(allow_growth=True))
+      >>> x = tf.placeholder(tf.float32, [256, 256])
+      >>> with tf.Session(config=config) as sess, watch_memory(grows=sess) as watch:
+      ...     _ = sess.run(tf.reduce_sum(tf.matmul(x, x)), {x: np.ones([256, 256])})
       >>> print(watch)
-      grows · GPU:0 (simulated): peak 1.00 MiB of 8.00 MiB, reserved 1.00 MiB ...
+      GPU:0 (simulated): peak 512.00 KiB of ...
+      >>> tf.simulate_gpus(0)
     """
     numbered = {f"session {session.number}": session for session in sessions}
     watch = MemoryWatch({**numbered, **named})
@@ -286,7 +360,7 @@ def watch_memory(*sessions: Any, **named: Any) -> Iterator[MemoryWatch]:
 
 
 def thinned(points: list[Point]) -> list[Point]:
-    """Half as many points; of two neighbours the one with more taken stays."""
+    """Half as many points; the one with more memory in use remains of each pair."""
     pairs = zip(points[::2], points[1::2], strict=False)
     kept = [max(pair, key=lambda point: point.taken_bytes) for pair in pairs]
     return [*kept, points[-1]] if kept[-1] is not points[-1] else kept

@@ -1,8 +1,4 @@
-"""The steps between the optimizer's passes as graphs that a picture can show.
-
-Enters: the passes of an `OptimizerLog`. Leaves: `Stages`: rows, as of any graph, and
-for each pass what it changed in them and why.
-"""
+"""The graphs between the optimizer's passes, as rows that a view can draw."""
 
 from __future__ import annotations
 
@@ -13,20 +9,20 @@ from tfteach.explain.graph_rows import Row, Where, plain_source, row_of
 from tfteach.explain.optimizing import OptimizerLog, Pass, StepNode
 from tfteach.framework.graph import Graph
 
-MOST_WITH_ATTRS = 500  # nodes of a stage; with more, attributes are left out
+MOST_WITH_ATTRS = 500  # a stage with more nodes is shown without attributes
 Nodes = tuple[StepNode, ...]
-FOLDED = "Const"  # what is known before the run looks like any other constant
+FOLDED = "Const"  # folded nodes are shown as constants
 
 
 class Staged(NamedTuple):
-    """One pass between two of the stages.
+    """One pass, between two of the stages.
 
     Attributes:
-      done: the pass.
+      done: the `Pass`.
       before, after: numbers of stages.
-      changes: node -> what is other than before, a line each; of a node with a reason
-        that looks as before, no line.
-      reasons: node -> why, a line each.
+      changes: node -> a line for each difference; empty for a node that has a reason
+        but looks the same.
+      reasons: node -> a line for each reason.
     """
 
     done: Pass
@@ -89,9 +85,9 @@ def stages_of(log: OptimizerLog, graph: Graph, where: Where = plain_source) -> S
 
 
 def with_sources(nodes: Nodes, known: dict[str, StepNode]) -> Nodes:
-    """Nodes, and before them what they take and is not among them.
+    """The nodes, preceded by their inputs that are not among them.
 
-    Fed tensors are no nodes of a step, constants and variables are no kernels.
+    Fed tensors are no nodes of a step; constants and variables are no kernels.
     """
     names = {node.name for node in nodes}
     found: dict[str, StepNode] = {}

@@ -1,4 +1,4 @@
-"""What the optimizer does to a run: the step before and after each pass, and why."""
+"""What the optimizer does to a run: the ops before and after each pass, and why."""
 
 from __future__ import annotations
 
@@ -22,6 +22,8 @@ from tfteach.engine.plan.step import Change, Edge, Node, Step, build_step
 from tfteach.explain.graph_rows import value_text
 from tfteach.explain.pruning import Fetch, elements_of
 
+__all__ = ["OptimizerLog", "Pass", "StepNode", "explain_optimizing"]
+
 MOST_CHANGES = 12
 
 ABOUT = {
@@ -36,15 +38,16 @@ ABOUT = {
 
 
 class StepNode(NamedTuple):
-    """A node of a step at some moment.
+    """A node of a run's graph before or after a pass.
 
     Attributes:
-      name, op_type: of the op.
-      inputs: the names of what it takes, "name:1" for second outputs.
-      control: the names of what it waits for.
-      is_constant: whether its value is known before the run.
-      value: what a node that was folded holds, in a few words; "" of all others.
-      is_fetched: whether the run gives its value, or runs it for its effect.
+      name: the op's name.
+      op_type: the op's type.
+      inputs: the names of its inputs, "name:1" for a second output.
+      control: the names of its control inputs.
+      is_constant: True if its value is known before the run.
+      value: the value of a folded node, abbreviated; "" for all others.
+      is_fetched: True if it is fetched, or run for its effect.
     """
 
     name: str
@@ -57,12 +60,14 @@ class StepNode(NamedTuple):
 
 
 class Pass(NamedTuple):
-    """What one pass did.
+    """The effect of one pass; `print` it.
 
     Attributes:
-      name: of the pass.
-      before, after: the step's nodes, in order; of "fusion" the kernels.
-      changes: (pass_name, node, reason) of each change.
+      name: the name of the pass.
+      before: a `StepNode` for each node before the pass, in order; for "fusion", each
+        kernel.
+      after: those after the pass.
+      changes: a named tuple (pass_name, node, reason) for each change.
     """
 
     name: str
@@ -72,26 +77,28 @@ class Pass(NamedTuple):
 
     @property
     def about(self) -> str:
+        """What the pass does in general."""
         return ABOUT[self.name]
 
     @property
     def asked(self) -> int:
-        """How many ops there were to compute."""
+        """The number of ops to compute before the pass."""
         return _computed(self.before)
 
     @property
     def left(self) -> int:
-        """How many there are."""
+        """The number of ops to compute after the pass."""
         return _computed(self.after)
 
     @property
     def removed(self) -> tuple[str, ...]:
-        """The nodes that are gone."""
+        """The names of the nodes that the pass removed."""
         kept = {node.name for node in self.after}
         return tuple(node.name for node in self.before if node.name not in kept)
 
     @property
     def summary(self) -> str:
+        """One line of counts."""
         if not self.changes:
             return f"{self.name}: nothing to do ({self.about})"
         computed = f"{self.asked} -> {self.left} to compute"
@@ -114,25 +121,33 @@ class Pass(NamedTuple):
 
 
 class OptimizerLog(NamedTuple):
-    """What all passes did; `print` it.
+    """The effect of all passes; `print` it.
+
+    `log["fold_constants"]` is the `Pass` of that name.
 
     Attributes:
-      passes: in the order in which they ran.
+      passes: a `Pass` for each pass that ran, in order.
     """
 
     passes: tuple[Pass, ...]
 
     def of(self, name: str) -> list[Change]:
-        """What happened to one node.
+        """The changes to one node.
 
-        Example:
-          >>> log.of("layer1/Shape")
-          [Change(pass_name='fold_constants', node='layer1/Shape', reason='all...')]
+        Args:
+          name: the op's name.
+
+        Returns:
+          A list of named tuples (pass_name, node, reason).
         """
         return [c for each in self.passes for c in each.changes if c.node == name]
 
     def __getitem__(self, key: Any) -> Any:
-        """A pass by its name (or by its number)."""
+        """A pass by its name or number.
+
+        Raises:
+          KeyError: no pass of that name ran.
+        """
         if not isinstance(key, str):
             return self.passes[key]
         for each in self.passes:
@@ -142,7 +157,7 @@ class OptimizerLog(NamedTuple):
 
     @property
     def whole(self) -> Pass:
-        """All passes as one: the step as it was asked for, and what is left of it.
+        """All passes as a single one.
 
         Raises:
           ValueError: no pass ran.
@@ -155,10 +170,12 @@ class OptimizerLog(NamedTuple):
 
     @property
     def names(self) -> list[str]:
+        """The names of the passes that ran."""
         return [each.name for each in self.passes]
 
     @property
     def summary(self) -> str:
+        """One line of counts."""
         if not self.passes:
             return "The session's options switch every pass off."
         first, last = self.passes[0], self.passes[-1]
@@ -174,23 +191,34 @@ def explain_optimizing(
     feeds: Iterable[Any] = (),
     feed_shapes: Sequence[tuple[int, ...]] | None = None,
 ) -> OptimizerLog:
-    """The passes over a run's step one by one, without running it.
+    """Run the optimizer's passes over a run's graph one by one.
+
+    Nothing is executed.
 
     Args:
-      session: its options say which passes run.
-      fetches: one or several tensors, operations or their names.
-      feeds: the tensors (or names) that the run would be fed.
-      feed_shapes: the shape of each feed, as a program that is run often is made for
-        them; without them, feeds whose static shape is known throughout have that one.
+      session: the session whose options determine which passes run.
+      fetches: a tensor, an operation, a name, or an iterable of these.
+      feeds: the tensors, or their names, that the run would be fed.
+      feed_shapes: a tuple of sizes for each feed. Runs that are repeated are optimized
+        again for the shapes of their feeds; by default this is shown if all static
+        shapes are fully known.
+
+    Returns:
+      An `OptimizerLog`; `print` it.
 
     Raises:
       KeyError: a name is not in the graph.
-      ValueError: there are not as many shapes as feeds.
+      ValueError: the number of shapes differs from that of feeds.
 
     Example:
-      >>> print(explain_optimizing(sess, loss, [x], [(32, 784)]))
-      61 ops asked for, 24 kernels called
-      remove_identities: 4 changes, ...
+      >>> x = tf.placeholder(tf.float32, [2, 3], name="x")
+      >>> rows = tf.cast(tf.shape(x)[0], tf.float32, name="rows")
+      >>> with tf.Session() as sess:
+      ...     log = explain_optimizing(sess, tf.reduce_sum(x) / rows, [x])
+      >>> print(log.summary)
+      4 ops asked for, 2 kernels called
+      >>> log.of("rows")[-1].reason
+      'all its inputs are constant'
     """
     wanted, fed = elements_of(session.graph, fetches, feeds)
     if feed_shapes is not None and len(feed_shapes) != len(fed):
@@ -229,10 +257,10 @@ def explain_optimizing(
 
 
 def _leave_what_runs(step: Step) -> bool:
-    """Drop the nodes that only say in which branch others run.
+    """Drop the nodes that only determine in which branch others run.
 
     Returns:
-      False if the step has no structure: then it is run as it was.
+      False if the step's control flow has no structure: then it runs unchanged.
     """
     try:
         alive = recover(step).alive
@@ -273,8 +301,8 @@ def _passes(options: Any, step: Step) -> list[tuple[str, Callable[[Step], None]]
 
 
 def _fusion(step: Step) -> Pass:
-    """What fusing would make of the step's instructions."""
-    # Resources of its own: the session's variables have nothing to do with it.
+    """The effect of fusion on the step's instructions."""
+    # Separate resources: compiling must not touch the session's variables.
     compiled = compile_step(step, Resources(), None, fuses=True)
     by_name = {node.name: node for node in _nodes(step)}
     plain = [i.node.name for i in compiled.instructions]

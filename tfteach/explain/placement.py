@@ -1,4 +1,4 @@
-"""Where each op of a run goes, why, and what is copied between devices for it."""
+"""Where each op of a run is placed, why, and what is copied between devices."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from tfteach.framework.errors import invalid_argument
 from tfteach.framework.graph import Operation, Tensor
 from tfteach.framework.shape import Shape, size_of
 
-# What a reason begins with (engine/plan/place.py) -> its kind, in words for a legend.
+__all__ = ["Copy", "DeviceUse", "Placements", "placement"]
+
+# How a reason begins (engine/plan/place.py) -> its kind, as a legend shows it.
 KINDS = {
     "explicit": "asked for",
     "colocated with": "colocated",
@@ -29,20 +31,22 @@ KINDS = {
     "default": "default",
 }
 VARIABLES = frozenset(("Variable", "VariableV2", "VarHandleOp"))
-WIDEST = 84  # characters of a log line before its reason; longer ones push theirs
+WIDEST = 84  # columns before the reason; longer lines shift theirs
 
 
 class Copy(NamedTuple):
     """One value that a run copies from one device to another.
 
     Attributes:
-      tensor: what is copied.
-      source, target: full device names.
-      size_bytes: of the last run that made the copy, else by the static shape; None
-        where that is not fully known.
-      readers: the ops that take it there; none for what is fetched.
-      is_measured: whether a run said the size.
-      is_feed, is_fetch: whether the caller gives the value, or gets it.
+      tensor: the tensor.
+      source: full name of the device that it is copied from.
+      target: full name of the device that it is copied to.
+      size_bytes: its size in the last run that made the copy, else by its static shape;
+        None if that is not fully known.
+      readers: names of the ops that consume it on `target`; empty for a fetch.
+      is_measured: True if `size_bytes` comes from a run.
+      is_feed: True if the tensor is fed.
+      is_fetch: True if the tensor is fetched.
     """
 
     tensor: Tensor
@@ -56,7 +60,7 @@ class Copy(NamedTuple):
 
     @property
     def why(self) -> str:
-        """What the copy is for, in words."""
+        """The purpose of the copy."""
         begin = "fed, " if self.is_feed else ""
         ends = ["the fetch"] if self.is_fetch else []
         ends += self.readers[:2]
@@ -67,16 +71,20 @@ class Copy(NamedTuple):
 
 
 class DeviceUse(NamedTuple):
-    """One device of the session, and what it holds.
+    """One device of a session, and what is placed on it.
 
     Attributes:
-      name: TF's full name; `label` is its end, such as GPU:0.
-      is_simulated: whether it is a GPU that is none.
-      description: what stands behind it; "" for a CPU.
-      ops: how many ops are placed there.
-      variable_bytes: what the variables placed there take, as far as their shapes say.
-      limit_bytes, current_bytes, peak_bytes, reserved_bytes: its memory, as the
-        session's ledger counts it; None where nobody counts.
+      name: TensorFlow's full name.
+      is_simulated: True for a simulated GPU.
+      description: the physical device; "" for a CPU.
+      ops: the number of ops placed there.
+      variable_bytes: the size of the variables placed there, as far as their static
+        shapes are known.
+      limit_bytes: the memory that the session may use; None if memory is not counted on
+        this device, as for the next three.
+      current_bytes: the memory in use now.
+      peak_bytes: the most memory that was in use.
+      reserved_bytes: the memory that the allocator holds.
     """
 
     name: str
@@ -91,6 +99,7 @@ class DeviceUse(NamedTuple):
 
     @property
     def label(self) -> str:
+        """The short name, such as "GPU:0"."""
         return label_of(self.name)
 
     def __str__(self) -> str:
@@ -107,13 +116,13 @@ class DeviceUse(NamedTuple):
 
 
 class Placements(NamedTuple):
-    """Where the ops of a run go; `print` it for TF's log with the reasons.
+    """Where the ops of a run are placed; `print` it for TensorFlow's log with reasons.
 
     Attributes:
-      rows: a `Placement` (name, op_type, requested, assigned, reason) for each op.
-      copies: what is copied between devices.
-      devices: the session's devices.
-      fetches: what the run would fetch; empty if it is about the whole graph.
+      rows: a named tuple (name, op_type, requested, assigned, reason) for each op.
+      copies: a `Copy` for each value copied between devices.
+      devices: a `DeviceUse` for each device of the session.
+      fetches: the fetches of the run; empty for the whole graph.
     """
 
     rows: tuple[Placement, ...]
@@ -124,8 +133,14 @@ class Placements(NamedTuple):
     def of(self, op: Operation | str) -> Placement:
         """The placement of one op.
 
+        Args:
+          op: an operation, or its name.
+
+        Returns:
+          A named tuple (name, op_type, requested, assigned, reason).
+
         Raises:
-          KeyError: it has none: there is no such op, or the run leaves it out.
+          KeyError: the graph has no such op, or the run does not need it.
         """
         name = op if isinstance(op, str) else op.name
         for row in self.rows:
@@ -135,19 +150,26 @@ class Placements(NamedTuple):
 
     @property
     def reasons(self) -> Counter[str]:
-        """Kind of reason -> how many ops have it."""
+        """Kind of reason -> number of ops placed for it."""
         return Counter(kind_of(row.reason) for row in self.rows)
 
     @property
     def copied_bytes(self) -> int:
-        """What one run copies, as far as sizes are known."""
+        """The bytes that one run copies, as far as sizes are known."""
         return sum(copy.size_bytes or 0 for copy in self.copies)
 
     def __str__(self) -> str:
         return self.to_text()
 
     def to_text(self, most: int | None = None) -> str:
-        """TF's log with the reasons; of ops and of copies the first `most`."""
+        """TensorFlow's placement log with reasons, then copies and memory.
+
+        Args:
+          most: the number of ops and of copies to list; by default all.
+
+        Returns:
+          A string of several lines.
+        """
         lines = [self.summary]
         lines += [f"{d.name} -> {d.description}" for d in self.devices if d.description]
         logged = [f"{r.name}: ({r.op_type}): {r.assigned}" for r in self.rows[:most]]
@@ -169,7 +191,7 @@ class Placements(NamedTuple):
 
     @property
     def summary(self) -> str:
-        """One line: how many ops are where, and what is copied."""
+        """One line: the number of ops per device, and the copies."""
         parts = [
             f"{d.ops} on {d.label}{' (simulated)' if d.is_simulated else ''}"
             for d in self.devices
@@ -192,13 +214,18 @@ def placement(
     fetches: Fetch | Iterable[Fetch] | None = None,
     feeds: Iterable[Tensor | str] = (),
 ) -> Placements:
-    """Where the ops of a run would go, without running anything.
+    """Explain where the ops of a run would be placed.
+
+    Nothing is executed.
 
     Args:
-      session: a session; its devices and options decide.
-      fetches: one or several tensors, operations or their names; None for all ops of
-        the graph as it stands, none of them optimized away.
-      feeds: the tensors (or names) that the run would be fed.
+      session: the session whose devices and options apply.
+      fetches: a tensor, an operation, a name, or an iterable of these; None for all ops
+        of the graph as it is now.
+      feeds: the tensors, or their names, that the run would be fed.
+
+    Returns:
+      A `Placements`; `print` it.
 
     Raises:
       KeyError: a name is not in the graph.
@@ -206,10 +233,13 @@ def placement(
         closed.
 
     Example:
+      >>> a = tf.constant(1.0, name="a")
       >>> with tf.Session() as sess:
-      ...     print(placement(sess, "loss"))
-      1 ops: 1 on CPU:0
-      loss: (Const): /job:localhost/replica:0/task:0/device:CPU:0  # default: ...
+      ...     found = placement(sess, tf.square(a, name="b"))
+      >>> print(found.summary)
+      2 ops: 2 on CPU:0
+      >>> found.of("b").reason
+      'default: the only device'
     """
     graph = session.graph
     if session._closed:
@@ -234,12 +264,12 @@ def placement(
 
 
 def uses_of(session: Any, rows: tuple[Placement, ...]) -> tuple[DeviceUse, ...]:
-    """What each device of the session holds now, with `rows` placed."""
+    """The devices of the session, with `rows` placed on them."""
     return tuple(_use(device, rows, session.graph) for device in session.devices)
 
 
 def kind_of(reason: str) -> str:
-    """The kind of a reason: one of KINDS' values."""
+    """The kind of a reason: one of the values of `KINDS`."""
     for begin, kind in KINDS.items():
         if reason.startswith(begin):
             return kind
@@ -247,12 +277,12 @@ def kind_of(reason: str) -> str:
 
 
 def label_of(device: str) -> str:
-    """The end of a full device name: "GPU:0"."""
+    """The short form of a full device name: "GPU:0"."""
     return device.rpartition("device:")[2]
 
 
 def copy_size(copy: Copy) -> str:
-    """A copy's size for people."""
+    """The size of a copy, for people."""
     if copy.size_bytes is None:
         return "unknown size"
     return show_bytes(copy.size_bytes)
@@ -264,7 +294,7 @@ def _and_more(rows: tuple[Any, ...], most: int | None, indent: str) -> list[str]
 
 
 def _says_more(row: Placement) -> bool:
-    """Whether the op asked for something that its device's name does not tell."""
+    """True if the request contains more than the assigned device's name shows."""
     return bool(row.requested) and not row.reason.startswith("explicit")
 
 
@@ -308,7 +338,7 @@ def _copies(step: Step, transfers: Transfers) -> list[Copy]:
 
 
 def _size_bytes(shape: Shape, dtype: Any) -> int | None:
-    """None where the shape, or the size of an element, is unknown."""
+    """The size in bytes; None if the shape or the size of an element is unknown."""
     count, kind = size_of(shape), dtype.base_dtype.numpy_dtype
     return None if count is None or kind.hasobject else count * int(kind.itemsize)
 

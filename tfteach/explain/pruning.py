@@ -1,4 +1,4 @@
-"""Why a run needs an op, or leaves it out."""
+"""Why a run executes an op, or skips it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import NamedTuple
 from tfteach.engine.plan.prune import prune
 from tfteach.framework.graph import Graph, Operation, Tensor
 
+__all__ = ["Reason", "RunNeeds", "Why", "explain_run"]
+
 Fetch = Operation | Tensor | str
 
 
@@ -16,9 +18,9 @@ class Reason(NamedTuple):
 
     Attributes:
       op: the operation.
-      needed: whether the run executes it.
-      text: why, in words.
-      via: the needed op that asks for it; None for a fetch, and for what is left out.
+      needed: True if the run executes it.
+      text: the reason.
+      via: the needed op that requires it; None for fetched and for skipped ops.
     """
 
     op: Operation
@@ -28,15 +30,15 @@ class Reason(NamedTuple):
 
 
 class Why(NamedTuple):
-    """Why a run executes one op, or does not.
+    """Why a run executes one op, or skips it.
 
     Attributes:
       op: the operation.
-      runs: whether the run executes it.
-      path: the shortest way through readers: from the op to a fetch if it runs, to the
-        fed op that cuts it off if a feed does; else the op alone.
-      fed: the fed tensor that stands in its way, None if there is none.
-      text: the reason in a sentence.
+      runs: True if the run executes it.
+      path: the shortest path of consumers: from the op to a fetch if it runs, to the
+        fed op that cuts it off if a feed replaces it, else the op alone.
+      fed: the fed tensor that cuts the op off, or None.
+      text: the reason in one sentence.
     """
 
     op: Operation
@@ -53,11 +55,12 @@ class Why(NamedTuple):
 
 
 class RunNeeds(NamedTuple):
-    """What one run needs of a graph.
+    """Which ops of a graph a run executes; `print` it for a table.
 
     Attributes:
-      reasons: one for every op of the graph, in its order.
-      fetches, feeds: what was asked.
+      reasons: a `Reason` for every op of the graph, in graph order.
+      fetches: the fetched operations and tensors.
+      feeds: the fed tensors.
     """
 
     reasons: list[Reason]
@@ -66,21 +69,31 @@ class RunNeeds(NamedTuple):
 
     @property
     def needed(self) -> list[Operation]:
+        """The operations that the run executes, in graph order."""
         return [reason.op for reason in self.reasons if reason.needed]
 
     @property
     def pruned(self) -> list[Operation]:
+        """The operations that the run skips, in graph order."""
         return [reason.op for reason in self.reasons if not reason.needed]
 
     def why(self, op: Operation | str) -> Why:
-        """Why the run executes this op, or does not.
+        """Explain why the run executes an op, or skips it.
+
+        Args:
+          op: an operation of the graph, or its name.
+
+        Returns:
+          A `Why`; `print` it for the reason and the path.
 
         Raises:
-          KeyError: there is no op of that name.
+          KeyError: the graph has no op of that name.
 
         Example:
-          >>> print(explain_run(graph, loss, [x]).why("layer1/w"))
-          'layer1/w' runs: the fetch 'loss' depends on it
+          >>> x = tf.placeholder(tf.float32, name="x")
+          >>> loss = tf.square(x, name="loss")
+          >>> print(explain_run(loss.graph, loss, [x]).why("x"))
+          'x' does not run: it is fed
         """
         graph = self.fetches[0].graph
         found = graph.as_graph_element(op, allow_tensor=False)
@@ -101,12 +114,14 @@ class RunNeeds(NamedTuple):
 def explain_run(
     graph: Graph, fetches: Fetch | Iterable[Fetch], feeds: Iterable[Tensor | str] = ()
 ) -> RunNeeds:
-    """Tell for every op whether a run executes it, and why.
+    """Explain for every op of a graph whether a run executes it.
+
+    Nothing is executed.
 
     Args:
-      graph: the graph.
-      fetches: one or several tensors, operations or their names.
-      feeds: the tensors (or names) that the run would be fed.
+      graph: a `tf.Graph`.
+      fetches: a tensor, an operation, a name, or an iterable of these.
+      feeds: the tensors, or their names, that the run would be fed.
 
     Returns:
       A `RunNeeds`; `print` it for a table.
@@ -115,9 +130,12 @@ def explain_run(
       KeyError: a name is not in the graph.
 
     Example:
-      >>> a = tf.constant(1.0, name="a"); b = tf.square(a, name="b")
-      >>> explain_run(tf.get_default_graph(), a).pruned
-      [<tf.Operation 'b' type=Square>]
+      >>> a = tf.constant(1.0, name="a")
+      >>> b = tf.square(a, name="b")
+      >>> print(explain_run(a.graph, a))
+      1 of 2 ops run
+      runs  a  fetched
+        -   b  nothing reads it, and it is not fetched
     """
     wanted, fed = elements_of(graph, fetches, feeds)
     found = prune(wanted, fed)
@@ -138,7 +156,14 @@ def explain_run(
 def elements_of(
     graph: Graph, fetches: Fetch | Iterable[Fetch], feeds: Iterable[Tensor | str]
 ) -> tuple[tuple[Operation | Tensor, ...], tuple[Tensor, ...]]:
-    """Fetches and feeds as elements of the graph; KeyError for unknown names."""
+    """Resolve fetches and feeds to elements of the graph.
+
+    Returns:
+      (fetches, feeds): operations and tensors, and tensors.
+
+    Raises:
+      KeyError: a name is not in the graph.
+    """
     if isinstance(fetches, Operation | Tensor | str):
         fetches = [fetches]
     wanted = tuple(graph.as_graph_element(f) for f in fetches)
@@ -158,7 +183,10 @@ def _who_asks(
     fed: tuple[Tensor, ...],
     needed: dict[Operation, None],
 ) -> dict[Operation, Operation | None]:
-    """For each needed op the one through which it was reached first."""
+    """Map each needed op to the consumer through which it was reached first.
+
+    Fetched ops map to None.
+    """
     asks: dict[Operation, Operation | None] = {}
     for fetch in wanted:
         op = fetch if isinstance(fetch, Operation) else fetch.op
@@ -230,7 +258,7 @@ def _what_is_in_the_way(needs: RunNeeds, op: Operation) -> Why:
 
 
 def _shortest(op: Operation, ends: set[Operation]) -> tuple[Operation, ...] | None:
-    """The shortest way through readers to one of `ends`, whatever is fed."""
+    """The shortest path of consumers from `op` to one of `ends`, ignoring feeds."""
     came: dict[Operation, Operation | None] = {op: None}
     queue = [op]
     for passed in queue:

@@ -1,4 +1,4 @@
-"""The session runs of a piece of code: what each fetched, fed and needed."""
+"""Recording the session runs of a piece of code."""
 
 from __future__ import annotations
 
@@ -18,17 +18,20 @@ from tfteach.framework.graph import (
     observe_all,
 )
 
+__all__ = ["Run", "Runs", "watch_runs"]
+
 
 @dataclass
 class Run:
-    """Runs of the same fetches and feeds from the same line.
+    """The runs with the same fetches and feeds that one line made.
 
     Attributes:
-      graph: what ran a part of itself.
-      fetches, feeds: as elements of the graph.
-      source: the line that called `Session.run`; None if that was not a file's line.
-      count: how many times it did.
-      ops: how many ops the graph had at the last of them.
+      graph: the graph.
+      fetches: the fetched operations and tensors.
+      feeds: the fed tensors.
+      source: the line that called `Session.run`; None if it is not in a file or a cell.
+      count: the number of runs.
+      ops: the number of ops in the graph at the last of them.
     """
 
     graph: Graph
@@ -39,7 +42,7 @@ class Run:
     ops: int = 0
 
     def needs(self) -> RunNeeds:
-        """What the run executes, with a reason for each op."""
+        """The ops that the run executes, as `explain_run` returns them."""
         return explain_run(self.graph, self.fetches, self.feeds)
 
     def __str__(self) -> str:
@@ -52,12 +55,23 @@ class Run:
 
 @dataclass
 class Runs:
-    """The runs seen, in the order of their first time."""
+    """The recorded runs; `print` it for a list.
+
+    Attributes:
+      runs: a `Run` for each distinct line, fetches and feeds, in order of first use.
+      total: the number of runs in all.
+    """
 
     runs: list[Run] = field(default_factory=list)
     total: int = 0
 
     def note(self, event: SessionRun, source: SourceLine | None) -> None:
+        """Add one run to the record.
+
+        Args:
+          event: the run.
+          source: the line that called `Session.run`, or None.
+        """
         graph = event.session.graph
         found = None
         for run in self.runs:
@@ -83,14 +97,21 @@ class Runs:
 
 @contextmanager
 def watch_runs() -> Iterator[Runs]:
-    """Note every `Session.run` inside, of any session and graph.
+    """Record every `Session.run` inside a `with` block, of any session and graph.
+
+    Returns:
+      A context manager; `with` assigns a `Runs`, which fills as the block executes.
 
     Example:
-      >>> with watch_runs() as seen:
+      >>> train = tf.assign_add(tf.Variable(0.0), 1.0, name="train")
+      >>> with tf.Session() as sess, watch_runs() as seen:
+      ...     sess.run(tf.global_variables_initializer())
       ...     for _ in range(100):
-      ...         session.run(train)
-      >>> print(seen)
-      run(train) x100: 12 of 40 ops run
+      ...         _ = sess.run(train)
+      >>> [run.count for run in seen.runs]
+      [1, 100]
+      >>> print(seen.runs[1])
+      run(train:0) x100
     """
     seen = Runs()
 

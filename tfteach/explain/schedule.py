@@ -1,4 +1,4 @@
-"""In which order a run may execute its ops: ready sets, races, control dependencies."""
+"""In which order a run can execute its ops: ready sets, races, control dependencies."""
 
 from __future__ import annotations
 
@@ -12,20 +12,23 @@ from tfteach.engine.plan.prune import prune
 from tfteach.engine.plan.step import Node, Step, build_step, writes
 from tfteach.explain.pruning import Fetch, elements_of
 
+__all__ = ["Ordered", "Race", "Schedule", "Scheduled", "explain_schedule"]
+
 VARIABLES = ("Variable", "VariableV2", "VarHandleOp")
-MOST_IN_ORDER = 16  # of the ops of a run, in words
-MOST_ORDERS = 20  # races of which two whole orders are worked out
+MOST_IN_ORDER = 16  # ops of an order, in text
+MOST_ORDERS = 20  # races for which two complete orders are computed
 MERGES = ("Merge", "RefMerge")
 EXITS = ("Exit", "RefExit")
 
 
 class Scheduled(NamedTuple):
-    """An op of a run, and what it waits for.
+    """An op of a run, with the ops it waits for.
 
     Attributes:
-      name, op_type: of the op.
-      inputs: the ops whose values it takes.
-      control: those that it only waits for.
+      name: the op's name.
+      op_type: the op's type.
+      inputs: the names of the ops whose outputs it consumes.
+      control: the names of the ops it waits for without consuming an output.
     """
 
     name: str
@@ -35,15 +38,16 @@ class Scheduled(NamedTuple):
 
 
 class Race(NamedTuple):
-    """A read (or write) and a write of one variable that nothing orders.
+    """A read or write, and a write, of one variable in no defined order.
 
     Attributes:
-      variable: the variable's op.
-      first: the op that reads it, or writes it as well.
-      second: the op that writes it.
-      reads: whether `first` is a read.
-      one_order, other_order: two orders of the whole run, both legal; empty from the
-        21st race on.
+      variable: the name of the variable's op.
+      first: the name of the op that reads, or also writes.
+      second: the name of the op that writes.
+      reads: True if `first` reads.
+      one_order: the names of the run's ops in a legal order with `first` before
+        `second`; empty from the 21st race on.
+      other_order: those in a legal order with `second` before `first`.
     """
 
     variable: str
@@ -57,11 +61,12 @@ class Race(NamedTuple):
         """Where the two orders differ.
 
         Args:
-          most: of more names only those near the two ops are given, "..." between.
+          most: abbreviate longer parts to the surroundings of the two ops, with "..."
+            between.
 
         Returns:
-          How many ops at the beginning are alike, how many at the end, and for both
-          orders what is between.
+          (start, end, parts): the number of equal ops at the beginning and at the end,
+          and for each order the names in between.
         """
         one, other = self.one_order, self.other_order
         same = [a == b for a, b in zip(one, other, strict=True)]
@@ -99,7 +104,13 @@ class Race(NamedTuple):
 
 
 class Ordered(NamedTuple):
-    """A read or write and a write that would race but for control dependencies."""
+    """Two ops that would race without a control dependency.
+
+    Attributes:
+      variable: the name of the variable's op.
+      first: the name of the op that runs first.
+      second: the name of the op that runs second.
+    """
 
     variable: str
     first: str
@@ -110,15 +121,17 @@ class Ordered(NamedTuple):
 
 
 class Schedule(NamedTuple):
-    """What may run when; `print` it.
+    """The possible orders of a run's ops; `print` it.
 
     Attributes:
-      ready_sets: first the ops that wait for nothing, then those that wait only for
-        these, and so on. Ops of one set could run at the same time.
-      order: the order that tfteach takes: reads before writes where both are legal.
-      races: pairs that nothing orders.
-      ordered: pairs that only control dependencies order.
-      ops: the ops in that order, with what they wait for.
+      ready_sets: tuples of op names: first the ops that wait for nothing, then those
+        that wait for the first set only, and so on. Ops of one set can run at the same
+        time.
+      order: the op names in the order that tfteach uses, with reads before writes where
+        both are legal.
+      races: a `Race` for each pair of ops in no defined order.
+      ordered: an `Ordered` for each pair that only control dependencies order.
+      ops: a `Scheduled` for each op, in the order of `order`.
     """
 
     ready_sets: tuple[tuple[str, ...], ...]
@@ -140,10 +153,13 @@ class Schedule(NamedTuple):
         return self.to_text()
 
     def to_text(self, most: int | None = None) -> str:
-        """The ready sets, the races with two orders each, and what prevents others.
+        """The ready sets, the races with two orders each, and the races prevented.
 
         Args:
-          most: how many of each at most, and how many ops of a set; None for all.
+          most: the number of each to list, and of ops in a set; by default all.
+
+        Returns:
+          A string of several lines.
         """
         lines = [self.summary]
         for number, names in enumerate(self.ready_sets[:most], 1):
@@ -174,21 +190,28 @@ class Schedule(NamedTuple):
 def explain_schedule(
     graph: Any, fetches: Fetch | Iterable[Fetch], feeds: Iterable[Any] = ()
 ) -> Schedule:
-    """The orders in which a run may execute its ops, without running anything.
+    """Explain in which orders a run can execute its ops.
+
+    Nothing is executed.
 
     Args:
-      graph: the graph.
-      fetches: one or several tensors, operations or their names.
-      feeds: the tensors (or names) that the run would be fed.
+      graph: a `tf.Graph`.
+      fetches: a tensor, an operation, a name, or an iterable of these.
+      feeds: the tensors, or their names, that the run would be fed.
+
+    Returns:
+      A `Schedule`; `print` it.
 
     Raises:
       KeyError: a name is not in the graph.
 
     Example:
       >>> w = tf.Variable(1.0, name="w")
-      >>> print(explain_schedule(graph, [w.assign(5.0), w + 1.0]))
+      >>> found = explain_schedule(w.graph, [w.assign(5.0), w + 1.0])
+      >>> print(found.summary)
       6 ops in 3 ready sets, at most 3 at a time
-      ...
+      >>> [(race.first, race.second) for race in found.races]
+      [('w/read', 'Assign')]
     """
     wanted, fed = elements_of(graph, fetches, feeds)
     step = build_step(prune(wanted, fed), wanted, fed)
@@ -228,11 +251,10 @@ Before = dict[Node, set[Node]]
 
 
 def _tell_reads_apart(step: Step) -> None:
-    """Drop reads that nothing takes any more, and give second ones names of their own.
+    """Drop reads that are no longer consumed, and name second reads uniquely.
 
-    An op behind a write has its own read of the variable
-    (engine/plan/reads_after_writes.py): the first one may be left without anybody who
-    waits for it.
+    An op that runs after a write has its own read of the variable
+    (engine/plan/reads_after_writes.py), so the first read may be unused.
     """
     used = {edge.node for edge in step.fetches} | set(step.targets)
     for node in step.nodes:
@@ -297,7 +319,7 @@ class _Certain:
     def __init__(self, step: Step, before: Before) -> None:
         self._nodes = step.nodes
         self._bits = {node: 1 << i for i, node in enumerate(step.nodes)}
-        self._behind: dict[Node, int] = {}  # a bit for each node: sets would be large
+        self._behind: dict[Node, int] = {}  # bit sets: sets of nodes would be large
         for node in step.nodes:
             mine = 0
             for source in before[node]:
@@ -339,7 +361,7 @@ def _pairs(step: Step) -> list[tuple[str, Node, Node]]:
         for source, _ in node.inputs[:1]:
             if source in handles:
                 accesses.setdefault(handles[source], []).append(node)
-                if writes(node) and node.op.outputs:  # hands on the reference
+                if writes(node) and node.op.outputs:  # forwards the reference
                     handles[node] = handles[source]
     found = []
     for variable, nodes in accesses.items():

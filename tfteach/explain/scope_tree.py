@@ -1,7 +1,7 @@
-"""A graph's scopes as nested boxes, and which of them a still picture opens.
+"""A graph's scopes as nested boxes, and which of them a static picture opens.
 
-The live view (widgets/src/shared) decides alike in the browser; here the same rules
-serve the SVG and the text that saved notebooks carry.
+The live view (widgets/src/shared) applies the same rules in the browser; this module
+serves the SVG and the text in saved notebooks.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ VARIABLES = ("Variable", "VariableV2", "VarHandleOp")
 
 
 class Box:
-    """An op, or a scope with what is in it.
+    """An op, or a scope with its contents.
 
     Attributes:
       id: the op's name, or the scope's with a final "/".
-      label: what it is called inside its parent: "w", or "(w)" for the op that a scope
-        is named after.
+      label: the name inside its parent: "w", or "(w)" for the op after which the scope
+        is named.
       members: the indices of the rows inside.
       children: the boxes inside; None for an op.
     """
@@ -92,7 +92,7 @@ def make_tree(rows: list[Row]) -> Box:
 
 
 def own_row(box: Box, rows: list[Row]) -> Row | None:
-    """The op that a box is, or that its scope is named after."""
+    """The op of a box, or the op after which its scope is named."""
     if not box.is_scope:
         return rows[box.members[0]]
     for child in box.children or ():
@@ -102,9 +102,9 @@ def own_row(box: Box, rows: list[Row]) -> Row | None:
 
 
 def own_constants(box: Box, rows: list[Row]) -> list[Row]:
-    """The constants that came with an op: `x + 1.0` makes "add" and "add/y".
+    """The constants created along with an op: `x + 1.0` builds "add" and "add/y".
 
-    Empty unless the scope holds nothing but the op of its name and those.
+    Empty unless the scope contains only that op and its constants.
     """
     row = own_row(box, rows)
     if not box.is_scope or row is None or len(box.members) > 4:
@@ -125,7 +125,7 @@ def is_variable(box: Box, rows: list[Row]) -> bool:
 
 
 def lane_of(box: Box, rows: list[Row]) -> Lane:
-    """Where a box stands: in the main flow, among what trains it, or set aside."""
+    """The lane of a box: the main flow, training, or aside."""
     base = box.name.rsplit("/", 1)[-1]
     types = {rows[i].type for i in box.members}
     if _HOUSEKEEPING.fullmatch(base) and (box.is_scope or types == {"NoOp"}):
@@ -159,10 +159,10 @@ def opened(
     Args:
       root: from `make_tree`.
       rows: of the same graph.
-      depth: how many levels to show; variables, trainers and what is set aside stay
-        closed.
-      expanded: these instead, whatever the depth.
-      most: open no further level if more boxes than this would stand in the picture.
+      depth: the number of levels to show; variables, optimizers and boxes set aside
+        stay closed.
+      expanded: the scopes to open, overriding `depth`.
+      most: open no further level if the picture would have more boxes than this.
     """
     if expanded is not None:
         return set(expanded)

@@ -1,4 +1,4 @@
-"""Sessions on one graph: each with its own variables, before and after each run."""
+"""What the variables of a graph hold in each session, before and after each run."""
 
 from __future__ import annotations
 
@@ -18,6 +18,8 @@ from tfteach.framework.build import user_line
 from tfteach.framework.graph import Graph, OpAdded, Operation, SessionRun, SourceLine
 from tfteach.framework.variable_cell import Cell
 
+__all__ = ["Change", "LoggedRun", "SessionLog", "Value", "state_of"]
+
 VARIABLES = frozenset(("Variable", "VariableV2", "VarHandleOp"))
 UNINITIALIZED = "uninitialized"
 MOST_RUNS = 300
@@ -25,11 +27,11 @@ LONGEST_ERROR = 200
 
 
 class Value(NamedTuple):
-    """What a variable holds, in words; large arrays are not kept.
+    """The value of a variable, abbreviated; large arrays are not kept.
 
     Attributes:
-      text: the values if they are few; else the shape, the mean, and the range.
-      digest: equal for equal values.
+      text: the elements of a small array; else shape, mean and range.
+      digest: an int; equal for equal values.
     """
 
     text: str
@@ -37,7 +39,13 @@ class Value(NamedTuple):
 
 
 class Change(NamedTuple):
-    """What one run did to one variable; None stands for uninitialized."""
+    """The change that one run made to one variable.
+
+    Attributes:
+      variable: the name of the variable's op.
+      before: its `Value` before the run; None if it was uninitialized.
+      after: its `Value` after the run.
+    """
 
     variable: str
     before: Value | None
@@ -52,11 +60,12 @@ class LoggedRun:
     """One run of one session.
 
     Attributes:
-      session: the session's name in the log.
-      fetches, feeds: names.
-      source: the line that called `Session.run`; None if that was not a file's line.
-      changes: the variables that the run changed.
-      error: what ended it, "" if nothing did.
+      session: the name of the session in the log.
+      fetches: the names of the fetches.
+      feeds: the names of the fed tensors.
+      source: the line that called `Session.run`; None if it is not in a file or a cell.
+      changes: a `Change` for each variable that the run changed.
+      error: the class and message of the exception that ended the run; "" without one.
     """
 
     session: str
@@ -78,15 +87,24 @@ State = dict[str, "Value | None"]
 
 
 def words(value: Value | None) -> str:
-    """The value, or "uninitialized"."""
+    """The text of a value; "uninitialized" for None."""
     return UNINITIALIZED if value is None else value.text
 
 
 def state_of(session: BaseSession) -> State:
-    """What each variable of the session's graph holds there; None: uninitialized.
+    """The values of all variables of a session's graph.
+
+    Args:
+      session: an open session.
+
+    Returns:
+      A dict from the names of variable ops to a `Value`, or to None if uninitialized.
 
     Example:
-      >>> state_of(sess)["w"].text
+      >>> w = tf.Variable([1.0, 2.0], name="w")
+      >>> with tf.Session() as sess:
+      ...     sess.run(w.initializer)
+      ...     state_of(sess)["w"].text
       '[1, 2]'
     """
     found: State = {}
@@ -98,7 +116,7 @@ def state_of(session: BaseSession) -> State:
 
 
 def variables_of(graph: Graph) -> list[Operation]:
-    """The ops that make variables, in the order they were added."""
+    """The ops that create variables, in graph order."""
     return [op for op in graph.get_operations() if op.type in VARIABLES]
 
 
@@ -110,7 +128,7 @@ def _cell(session: BaseSession, op: Operation) -> Cell | None:
 
 
 def describe(value: Any) -> Value:
-    """A value in words, and what tells it from others."""
+    """A value as text, with a digest that identifies it."""
     array = np.asarray(to_host(value))
     if array.dtype.hasobject:
         return Value(value_text(array), hash(repr(array.tolist())))
@@ -125,26 +143,34 @@ def describe(value: Any) -> Value:
 
 
 class SessionLog:
-    """Notes the runs of a graph's sessions from now on; `close()` ends it.
+    """Records the runs of a graph's sessions, until `close()`; `print` it.
 
-    `Session.run` is noted; what `make_callable` runs is seen only in what it changed,
-    with the next run.
+    Runs of `make_callable` are not recorded; the next `Session.run` reports the changes
+    that they made.
 
     Args:
-      graph: the graph.
-      sessions: name -> session; sessions that run later join in as "session 3". The
-        open ones of the graph if it is None.
-      changed: called, in the thread that ran, after each run.
+      graph: the `tf.Graph`.
+      sessions: a dict from names to sessions; by default all open sessions of the
+        graph. Other sessions are added when they first run, as "session 3".
+      changed: a function without arguments, called after each run in the thread that
+        ran; or None.
 
     Attributes:
-      sessions: name -> session.
-      start: the state of each session when it joined.
-      runs: the last 300 runs; `forgotten` counts those before.
+      sessions: a dict from names to sessions.
+      start: name -> the variables' values when the session was added.
+      runs: a `LoggedRun` for each of the last 300 runs.
+      forgotten: the number of runs before these.
 
     Example:
-      >>> log = SessionLog(graph, {"a": sess_a, "b": sess_b})
-      >>> sess_a.run(init)
-      >>> print(log)
+      >>> w = tf.Variable(1.0, name="w")
+      >>> with tf.Session() as a, tf.Session() as b:
+      ...     log = SessionLog(a.graph, {"a": a, "b": b})
+      ...     a.run(w.initializer)
+      ...     print(log)
+      2 sessions on one graph of 4 ops
+         a  b
+      w  1  uninitialized
+      1. a.run(w/Assign)  w: uninitialized -> 1
     """
 
     def __init__(
@@ -159,7 +185,7 @@ class SessionLog:
         self.runs: list[LoggedRun] = []
         self.forgotten = 0
         self.changed = changed
-        self._last: dict[str, State] = {}  # when its last run had ended
+        self._last: dict[str, State] = {}  # after its last run
         self._lock = threading.RLock()
         if sessions is None:
             sessions = {default_name(s): s for s in open_sessions(graph)}
@@ -168,11 +194,15 @@ class SessionLog:
         self._subscription = graph.observe(self._note)
 
     def close(self) -> None:
-        """Stop listening."""
+        """Stop recording. What was recorded remains available."""
         self._subscription.close()
 
     def states(self) -> dict[str, State]:
-        """What the variables hold now, by session."""
+        """The values of all variables now.
+
+        Returns:
+          A dict from the names of sessions to what `state_of` returns.
+        """
         return {name: state_of(session) for name, session in self.sessions.items()}
 
     def _join(self, name: str, session: BaseSession) -> None:
@@ -213,7 +243,7 @@ class SessionLog:
         event.at_end.append(ended)
 
     def _forget(self) -> None:
-        """The oldest run becomes a part of the start."""
+        """Merge the oldest run into the values at the start."""
         run = self.runs.pop(0)
         self.forgotten += 1
         self.start[run.session].update({c.variable: c.after for c in run.changes})
@@ -222,7 +252,15 @@ class SessionLog:
         return self.to_text()
 
     def to_text(self, most: int | None = None) -> str:
-        """What the variables hold now, and the runs; the first and last `most`."""
+        """A table of the variables' current values, then the runs.
+
+        Args:
+          most: the number of variables, from the first, and of runs, up to the last; by
+            default all.
+
+        Returns:
+          A string of several lines.
+        """
         names = list(self.sessions)
         states = self.states()
         closed = {n: " (closed)" for n in names if self.sessions[n]._closed}
@@ -243,7 +281,7 @@ class SessionLog:
 
 
 def default_name(session: BaseSession) -> str:
-    """What a session is called that nobody named."""
+    """The name of a session that was not given one."""
     return f"session {session.number}"
 
 

@@ -1,4 +1,4 @@
-"""Which calls share a variable, and which made a second one beside it by mistake."""
+"""Which calls share a variable, and which created a second one by mistake."""
 
 from __future__ import annotations
 
@@ -15,19 +15,23 @@ from tfteach.framework.shape import text as shape_text
 from tfteach.variables.scope.get_variable import store_of
 from tfteach.variables.scope.store import Request
 
+__all__ = ["Duplicate", "Sharing", "Uses", "explain_sharing"]
+
 TRAINABLE = GraphKeys.TRAINABLE_VARIABLES
 VARIABLES = frozenset(("Variable", "VariableV2", "VarHandleOp"))
 
 
 class Uses(NamedTuple):
-    """One variable, and the lines that asked for it.
+    """One variable, and the lines that requested it.
 
     Attributes:
-      name: its op's name.
-      dtype, shape: of its value.
-      made_by: the line that made it; None where there is no such line.
-      calls: the `get_variable` calls that it answered; 0 for a plain `tf.Variable`.
-      lines: line -> how many `get_variable` calls there got it, the making one too.
+      name: the name of its op.
+      dtype: the name of its type.
+      shape: a tuple of sizes, with None for unknown ones; None for an unknown rank.
+      made_by: the line that created it, or None if unknown.
+      calls: the number of `get_variable` calls that returned it; 0 for a plain
+        `tf.Variable`.
+      lines: source line -> number of these calls, including the one that created it.
     """
 
     name: str
@@ -39,22 +43,23 @@ class Uses(NamedTuple):
 
     @property
     def is_shared(self) -> bool:
-        """Whether more than one call got it."""
+        """True if more than one call returned it."""
         return self.calls > 1
 
     @property
     def value(self) -> str:
-        """Type and shape in words: "float32 [784,10]"."""
+        """Its type and shape: "float32 [784,10]"."""
         return f"{self.dtype} {shape_text(self.shape)}"
 
 
 class Duplicate(NamedTuple):
-    """A variable that stands beside one of like name, type and shape.
+    """A variable whose name, type and shape resemble those of an earlier one.
 
     Attributes:
-      first, second: their names, such as "weights" and "weights_1".
-      same_line: whether one line of code made both.
-      advice: what to do if one was meant.
+      first: the name of the earlier variable, such as "weights".
+      second: the name of the later one, such as "weights_1".
+      same_line: True if one line of code created both.
+      advice: what to change if a single variable was intended.
     """
 
     first: str
@@ -64,11 +69,11 @@ class Duplicate(NamedTuple):
 
 
 class Sharing(NamedTuple):
-    """The variables of a graph and who shares them; `print` it.
+    """The variables of a graph and the calls that share them; `print` it.
 
     Attributes:
-      variables: in the order they were made.
-      duplicates: the second ones that may be mistakes.
+      variables: a `Uses` for each variable, in the order of creation.
+      duplicates: a `Duplicate` for each variable that may be a mistake.
     """
 
     variables: tuple[Uses, ...]
@@ -76,7 +81,7 @@ class Sharing(NamedTuple):
 
     @property
     def shared(self) -> list[Uses]:
-        """The variables that more than one call got."""
+        """The variables that more than one call returned."""
         return [uses for uses in self.variables if uses.is_shared]
 
     def __str__(self) -> str:
@@ -101,10 +106,10 @@ class Sharing(NamedTuple):
 
 
 def explain_sharing(graph: Graph | None = None) -> Sharing:
-    """Which `get_variable` calls share which variable of a graph.
+    """Explain which `get_variable` calls share which variable.
 
     Args:
-      graph: the graph; the default graph if None.
+      graph: a `tf.Graph`; by default the default graph.
 
     Returns:
       A `Sharing`; `print` it.
@@ -148,7 +153,7 @@ def _uses(op: Operation, requests: Iterable[Request]) -> Uses:
 
 
 def _others(uses: Uses) -> dict[SourceLine | None, int]:
-    """The calls apart from the one that made it."""
+    """The calls other than the one that created the variable."""
     counts = Counter(uses.lines)
     if uses.made_by in counts:
         counts[uses.made_by] -= 1
@@ -161,10 +166,10 @@ def _others(uses: Uses) -> dict[SourceLine | None, int]:
 
 
 def _duplicates(variables: Iterable[Uses]) -> Iterable[Duplicate]:
-    """Second ones among trainable variables: slots and counters come in numbers.
+    """Possible mistakes among trainable variables; slots are numbered on purpose.
 
-    Layers of default names are suspicious only where one line made both: a function of
-    the user's that was called twice, or a loop.
+    Layers with default names are suspicious only if one line created both: a function
+    of the user's that was called twice, or a loop.
     """
     known: dict[str, Uses] = {}
     for uses in variables:
@@ -181,8 +186,10 @@ def _duplicates(variables: Iterable[Uses]) -> Iterable[Duplicate]:
 
 
 def _without_numbers(name: str) -> Iterable[str]:
-    """The names that this one would have without a number: "a_1/w_2" gives "a_1/w",
-    "a/w_2" and "a/w"."""
+    """The name without one or all numeric suffixes.
+
+    "a_1/w_2" yields "a_1/w", "a/w_2" and "a/w".
+    """
     parts = name.split("/")
     plain = [re.sub(r"_\d+$", "", part) for part in parts]
     for i in reversed(range(len(parts))):

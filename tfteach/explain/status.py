@@ -1,4 +1,4 @@
-"""What is at work: versions, devices, threads, extras, open sessions."""
+"""The state of this process: versions, devices, threads, extras, open sessions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from tfteach.engine.session.session import open_sessions
 from tfteach.framework import threads
 from tfteach.framework.defaults import get_default_graph, get_default_session
 
-# module -> what it is for, and how to get it
+__all__ = ["Status", "status"]
+
+# module -> (purpose, how to install it)
 EXTRAS = {
     "numba": ("chains of arithmetic as machine code", "pip install tfteach[fast]"),
     "cupy": ("NVIDIA GPUs", "pip install tfteach[gpu]"),
@@ -34,16 +36,18 @@ SETTINGS = (
 
 
 class Status(NamedTuple):
-    """What is at work; `print` it.
+    """Versions, devices, threads and sessions; `print` it.
 
     Attributes:
-      versions: (name, version), tfteach's first.
-      devices: (name, description) of each device of a session made now.
-      threads: (what, how many) for tfteach and each BLAS library.
-      extras: (module, version or how to get it, what it is for, whether it is there).
-      settings: environment variables that are set and count here.
-      graph: the default graph in words.
-      sessions: the open sessions in words.
+      versions: (name, version) of each package, tfteach's first.
+      devices: (name, description) of each device that a new session would have.
+      threads: (name, number) for tfteach and each BLAS library.
+      extras: (module, version or how to install it, purpose, is installed) of each
+        optional package.
+      settings: (name, value) of each environment variable that is set and has an
+        effect.
+      graph: a description of the default graph.
+      sessions: (name, description) of each open session.
     """
 
     versions: tuple[tuple[str, str], ...]
@@ -56,7 +60,7 @@ class Status(NamedTuple):
 
     @property
     def sections(self) -> dict[str, list[tuple[str, str]]]:
-        """Title -> (what, what is said of it), for any way to print it."""
+        """Title -> rows (name, description), for printing in any form."""
         extras = [
             (name, f"{said} ({use})" if there else f"not installed ({use}): {said}")
             for name, said, use, there in self.extras
@@ -85,8 +89,13 @@ class Status(NamedTuple):
 def status() -> Status:
     """The state of this process.
 
+    Returns:
+      A `Status`; `print` it.
+
     Example:
       >>> print(status())
+      Versions
+        tfteach ...
     """
     return Status(
         _versions(),

@@ -1,6 +1,6 @@
-"""A run written down op by op, to be gone through forward and back.
+"""Recording a run op by op, to step through it forward and backward.
 
-The executor itself runs the step; an observer writes down what each op took and made.
+The executor runs the step; an observer records the inputs and outputs of each op.
 """
 
 from __future__ import annotations
@@ -32,24 +32,30 @@ from tfteach.framework.errors import OpError
 from tfteach.framework.graph import Graph
 from tfteach.framework.variable_cell import Cell
 
+__all__ = ["LoopRun", "Recording", "Step", "record"]
+
 MAX_BYTES = 64 << 20
 MAX_STEPS = 100_000
 MOST_LINES = 200
 
 
 class Step(NamedTuple):
-    """One op of a run.
+    """One op of a recorded run; `print` it for its values.
 
     Attributes:
-      number: in the order of running, from 0.
-      op, op_type: its name and type.
-      turns: the loops that it ran in, from the outermost inwards, and the turn of each,
-        from 0.
-      inputs, outputs: what it took and made.
-      passed: what Switch, Merge, Enter, Exit and NextIteration handed on just before.
-      device: "CPU:0".
-      elapsed_us: how long it took.
-      live_bytes: of all arrays that the run had made and still had, its inputs too.
+      number: its position in the run, from 0.
+      op: the op's name.
+      op_type: the op's type.
+      turns: (frame name, iteration) of each enclosing loop, outermost first; iterations
+        count from 0.
+      inputs: a `Seen` for each input.
+      outputs: a `Seen` for each output.
+      passed: the values that Switch, Merge, Enter, Exit and NextIteration forwarded
+        just before.
+      device: the short name of the device, such as "CPU:0".
+      elapsed_us: the execution time in microseconds.
+      live_bytes: the size of all arrays that the run has created and not released,
+        inputs included.
     """
 
     number: int
@@ -65,7 +71,7 @@ class Step(NamedTuple):
 
     @property
     def turn(self) -> int:
-        """The turn of the innermost loop; 0 outside of loops."""
+        """The iteration of the innermost loop; 0 outside loops."""
         return self.turns[-1][1] if self.turns else 0
 
     def __str__(self) -> str:
@@ -79,15 +85,15 @@ class Step(NamedTuple):
 
 
 class LoopRun(NamedTuple):
-    """One run of a loop.
+    """One execution of a loop.
 
     Attributes:
-      name: of the loop.
-      outer: the loops around it, and their turns.
-      starts: the first step of each turn; the last of them may only be the test that
-        ends the loop.
-      last: the last step.
-      times: how often the body ran.
+      name: the frame name of the loop.
+      outer: (frame name, iteration) of each enclosing loop.
+      starts: the number of the first step of each iteration; the last iteration may
+        consist of the condition only.
+      last: the number of the last step.
+      times: the number of times the body ran.
     """
 
     name: str
@@ -98,18 +104,21 @@ class LoopRun(NamedTuple):
 
 
 class Recording(Sequence[Step]):
-    """The steps of a run; `print` it for a table, `print(recording[3])` for one step.
+    """A recorded run: a sequence of `Step`s; `print` it for a table.
 
     Attributes:
-      steps: what ran, in order.
-      result: what the run returned; None if it failed.
-      error: what ended it; None if nothing did.
-      failed: the op at which it ended, with what it took; None if there is none.
-      graph, fetches: of the run; fetches are names.
-      fed: what it was fed.
+      steps: the `Step`s, in order of execution.
+      result: the return value of the run; None if it failed.
+      error: the exception that ended the run, or None.
+      failed: the `Step` that raised it, with its inputs, or None.
+      graph: the graph.
+      fetches: the names of the fetches.
+      fed: a `Seen` for each fed tensor.
       stops: the numbers of the steps for which `when` was true.
-      dropped: how many small arrays were not kept, because there was no room left.
-      missed: how many steps were not written down, because there were too many.
+      dropped: the number of small arrays that were not kept because `max_bytes` was
+        reached.
+      missed: the number of steps that were not recorded because `max_steps` was
+        reached.
     """
 
     def __init__(
@@ -143,7 +152,11 @@ class Recording(Sequence[Step]):
         return self.steps[index]
 
     def loops(self) -> list[LoopRun]:
-        """Each run of each loop, in the order in which they began."""
+        """The executions of loops, in the order in which they began.
+
+        Returns:
+          A list of `LoopRun`.
+        """
         starts: dict[tuple[Turns, str], dict[int, int]] = {}
         last: dict[tuple[Turns, str], int] = {}
         goes_on: dict[tuple[Turns, str], bool] = {}
@@ -167,7 +180,14 @@ class Recording(Sequence[Step]):
         ]
 
     def values_at(self, number: int) -> dict[str, Seen]:
-        """Every tensor that is known after a step, by name: its latest value."""
+        """The latest value of every tensor that is known after a step.
+
+        Args:
+          number: the number of the step.
+
+        Returns:
+          A dict from tensor names to `Seen`.
+        """
         known = {seen.name: seen for seen in self.fed}
         for step in self.steps[: number + 1]:
             for seen in (*step.passed, *step.inputs, *step.outputs):
@@ -180,12 +200,16 @@ class Recording(Sequence[Step]):
         nan: bool = False,
         when: Callable[[Step], bool] | None = None,
     ) -> list[int]:
-        """The numbers of the steps at which to stop.
+        """Find the steps at which to stop.
 
         Args:
-          patterns: names of ops, with * for any part: "layer1/*".
-          nan: where a NaN is made from none, or an infinity from numbers.
-          when: a predicate of the step.
+          patterns: names of ops; * matches any part, as in "layer1/*".
+          nan: also match steps that produce a NaN from inputs without NaN, or an
+            infinity from finite inputs.
+          when: also match steps for which this function of a `Step` returns True.
+
+        Returns:
+          A list of step numbers, ascending.
         """
         return [
             step.number
@@ -196,19 +220,43 @@ class Recording(Sequence[Step]):
         ]
 
     def after(self, number: int, breakpoints: Sequence[int]) -> int | None:
-        """The next breakpoint after a step; None if there is none."""
+        """The next breakpoint after a step.
+
+        Args:
+          number: the number of the step.
+          breakpoints: step numbers, as from `breakpoints`.
+
+        Returns:
+          A step number, or None if there is none.
+        """
         return next((b for b in sorted(breakpoints) if b > number), None)
 
     def before(self, number: int, breakpoints: Sequence[int]) -> int | None:
-        """The last breakpoint before a step; None if there is none."""
+        """The last breakpoint before a step.
+
+        Args:
+          number: the number of the step.
+          breakpoints: step numbers, as from `breakpoints`.
+
+        Returns:
+          A step number, or None if there is none.
+        """
         return next((b for b in sorted(breakpoints, reverse=True) if b < number), None)
 
     def spoilers(self) -> list[int]:
-        """The numbers of the steps that make a NaN from none, or an infinity."""
+        """The steps where a NaN or an infinity originates: `breakpoints(nan=True)`.
+
+        Returns:
+          A list of step numbers, ascending.
+        """
         return self.breakpoints(nan=True)
 
     def where_it_failed(self) -> str:
-        """The error that ended the run, its op and the first line of its words."""
+        """The exception that ended the run, with its op and first line.
+
+        Returns:
+          A string; "" if the run succeeded.
+        """
         if self.error is None:
             return ""
         where = "" if self.failed is None else f" at {_title(self.failed)}"
@@ -222,9 +270,12 @@ class Recording(Sequence[Step]):
         """A table of the steps.
 
         Args:
-          most: how many lines; of a longer run its beginning, its end and what stands
-            around the marked steps.
-          marked: numbers of steps that get a mark.
+          most: the number of lines; of a longer run the beginning, the end, and the
+            surroundings of marked steps are shown.
+          marked: numbers of steps to mark.
+
+        Returns:
+          A string of several lines.
         """
         shown = self._shown(most, marked)
         width = max((len(_title(self[n])) for n in shown), default=2)
@@ -278,29 +329,41 @@ def record(
     max_bytes: int = MAX_BYTES,
     max_steps: int = MAX_STEPS,
 ) -> Recording:
-    """Run once and write down every op; an error ends the recording, not the program.
+    """Run once and record every op.
 
-    The run does what runs do: variables change.  Ops appear as the executor runs them:
-    what the optimizer folded or merged, and what nothing needs, has no step.
+    The run has its usual effects: variables change. Ops appear in the order in which
+    the executor runs them; ops that were pruned, folded or merged have no step. An op
+    that fails ends the recording, not the program.
 
     Args:
-      session: a session.
-      fetches, feed_dict: as for `session.run`.
-      when: called as `when(step, *arrays)` after each op, with what it made (None for
-        tables and the like); where it is true becomes one of the recording's `stops`.
-      max_bytes: for copies of small arrays; what is beyond is kept in words only.
-      max_steps: what runs beyond is only counted.
+      session: an open session.
+      fetches: as for `session.run`.
+      feed_dict: as for `session.run`.
+      when: called as `when(step, *arrays)` after each op with its outputs (None for
+        resources such as tables); if it returns True, the step is added to
+        `Recording.stops`.
+      max_bytes: the memory for copies of small arrays; beyond it only descriptions are
+        kept.
+      max_steps: the number of steps to record; further ones are only counted.
+
+    Returns:
+      A `Recording`.
 
     Raises:
-      ValueError, TypeError: as `session.run` does for wrong fetches and feeds.
-      Exception: what `when` raises, once the run has ended.
+      ValueError: as for `session.run`.
+      TypeError: as for `session.run`.
+      Exception: the exception that `when` raised, after the run has ended.
 
     Example:
-      >>> run = record(sess, loss, {x: batch})
-      >>> print(run[run.breakpoints("loss")[0]])
-      step 7: loss, Mean on CPU:0, 12 us, 1.2 KiB alive
-        takes Square:0: float32 2x2 [[1, 0], [0, 1]]
-        gives loss:0: float32 scalar 0.5
+      >>> x = tf.placeholder(tf.float32, [2], name="x")
+      >>> loss = tf.reduce_sum(tf.log(x, name="log"), name="loss")
+      >>> with tf.Session() as sess:
+      ...     run = record(sess, loss, {x: [1.0, 0.0]})
+      >>> print(run)
+         0  log   Log  [ 0., -inf]
+         1  loss  Sum  -∞
+      >>> run.spoilers()
+      [0]
     """
     recorder = _Recorder(when, max_bytes, max_steps)
     result, error = None, None
@@ -329,7 +392,7 @@ def _names_in(graph: Graph, fetches: Any) -> list[str]:
 
 
 class _Recorder(ValueObserver):
-    """An observer of a run (`engine.execute.program.StepObserver`)."""
+    """An observer that records a run."""
 
     def __init__(self, when: When | None, max_bytes: int, max_steps: int) -> None:
         self.steps: list[Step] = []
@@ -340,7 +403,7 @@ class _Recorder(ValueObserver):
         self._when = when
         self._room = max_bytes
         self._most = max_steps
-        # What was made last on each edge; another array there is seen anew.
+        # The latest value of each edge: (id of the array, its description).
         self._known: dict[Edge, tuple[int, Seen]] = {}
         self._passed: list[Seen] = []
         self._alive = Alive()
@@ -359,7 +422,7 @@ class _Recorder(ValueObserver):
         if len(self.steps) >= self._most:
             return
         seen = []
-        if len(values) == len(node.inputs):  # else it is the read of a variable
+        if len(values) == len(node.inputs):  # else an implicit read of a variable
             pairs = zip(node.inputs, values, strict=True)
             seen = [self._taken(edge, value) for edge, value in pairs]
         self._next = node, turns, tuple(seen)
@@ -381,12 +444,12 @@ class _Recorder(ValueObserver):
             for value in results:
                 self._alive.add(value)
         elif node.op.type not in ("Identity", "ReadVariableOp"):
-            return  # of a variable, for this op: the op itself has its own step
+            return  # an implicit read; the op that it serves has its own step
         if self._next is None:
             self.missed += node.values is None
             return
         made = [self._made(node, i, v) for i, v in enumerate(results)]
-        if node.values is not None:  # a constant of a loop
+        if node.values is not None:  # a constant inside a loop
             self._passed += made
             self._next = None
             return
@@ -399,7 +462,7 @@ class _Recorder(ValueObserver):
             try:
                 if self._when(step, *map(_array_of, results)):
                     self.stops.append(step.number)
-            except Exception as problem:  # the op is not to blame
+            except Exception as problem:  # an error of `when`, not of the op
                 self.problem = problem
 
     def release(self, instruction: Instruction) -> None:
@@ -458,7 +521,7 @@ class _Recorder(ValueObserver):
     def _behind(self, edge: Edge, value: Any) -> Seen | None:
         """What an Identity that became another name for its input stands for."""
         while not edge.node.is_feed and edge.node.op.type in FORWARDING:
-            if not edge.node.inputs:  # one that is the same in every run
+            if not edge.node.inputs:  # a constant, the same in every run
                 return None
             edge = edge.node.inputs[0]
             known = self._known.get(edge)

@@ -1,4 +1,4 @@
-"""Where the time of a run goes: op by op, by type, by scope."""
+"""Where the time of a run goes: op by op, by op type, by scope."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from tfteach.engine.devices.memory_ledger import show_bytes
 from tfteach.explain.placement import label_of
 from tfteach.framework import protos
 
+__all__ = ["OpTime", "StepTimes", "Total", "timed", "times_of"]
+
 _FRAME = ("_Arg", "_Retval")
-# What TensorFlow calls the feed of x:0, and the halves of copies.
+# TensorFlow's names for the feed of x:0 and for the halves of copies.
 _ARGUMENT = re.compile(r"^_arg_(.+)_(\d+)_\d+(?=$|/_\d+$)")
 _HALF = re.compile(r"/_\d+$")
 _COPY = re.compile(r"(.+)/_(\d+):(_Send|_Recv)")
@@ -21,16 +23,18 @@ MOST_LINES = 25
 
 
 class OpTime(NamedTuple):
-    """One op that ran.
+    """The execution of one op.
 
     Attributes:
-      name, op_type: of the op.
-      device: full name.
-      thread: a number.
-      start_us, elapsed_us: microseconds; the start counts from the run's first op.
-      size_bytes: of its outputs.
-      inputs: what it took, "^name" for what it only waited for.
-      is_simulated: whether the device is a GPU that is none.
+      name: the op's name.
+      op_type: the op's type.
+      device: the full name of the device.
+      thread: the number of the thread.
+      start_us: the start, in microseconds after that of the run's first op.
+      elapsed_us: the duration in microseconds.
+      size_bytes: the size of its outputs.
+      inputs: the names of its inputs; "^name" for control inputs.
+      is_simulated: True if the device is a simulated GPU.
     """
 
     name: str
@@ -45,26 +49,35 @@ class OpTime(NamedTuple):
 
     @property
     def end_us(self) -> float:
+        """The end, in microseconds after the start of the run's first op."""
         return self.start_us + self.elapsed_us
 
 
 class Total(NamedTuple):
-    """What ops of one kind took together, for one run."""
+    """The ops of one type or scope in one run, added up.
+
+    Attributes:
+      name: the type or scope.
+      calls: the number of ops executed.
+      elapsed_us: their time in microseconds.
+      size_bytes: the size of their outputs.
+      share: their share of the time of all ops, from 0 to 1.
+    """
 
     name: str
     calls: int
     elapsed_us: float
     size_bytes: int
-    share: float  # of the time of all ops
+    share: float
 
 
 class StepTimes(NamedTuple):
     """The ops of a run over time; `print` it for totals by type.
 
     Attributes:
-      ops: in the order they began.
-      wall_us: from the first op's start to the last one's end, for each run that was
-        timed; `ops` is the fastest of them, the one that was disturbed least.
+      ops: an `OpTime` for each op of the fastest run, in the order in which they began.
+      wall_us: for each timed run, microseconds from the start of the first op to the
+        end of the last one.
     """
 
     ops: tuple[OpTime, ...]
@@ -72,15 +85,27 @@ class StepTimes(NamedTuple):
 
     @property
     def busy_us(self) -> float:
-        """The time of all ops together; what `wall_us` has more is between them."""
+        """The time of all ops together; the rest of `wall_us` lies between ops."""
         return sum(op.elapsed_us for op in self.ops)
 
     def by_type(self) -> list[Total]:
-        """Totals by op type, the longest first."""
+        """Totals by op type.
+
+        Returns:
+          A list of `Total`, the longest first.
+        """
         return self._totals(lambda op: op.op_type)
 
     def by_scope(self, depth: int = 1) -> list[Total]:
-        """Totals by the first `depth` scopes of the name; ops outside by their own."""
+        """Totals by name scope.
+
+        Args:
+          depth: the number of scope levels to distinguish. Ops outside scopes have a
+            total each.
+
+        Returns:
+          A list of `Total`, the longest first.
+        """
         return self._totals(lambda op: _scope(op.name, depth))
 
     def _totals(self, key: Callable[[OpTime], str]) -> list[Total]:
@@ -97,7 +122,7 @@ class StepTimes(NamedTuple):
 
     @property
     def summary(self) -> str:
-        """One line: how long the run took, and in which type of op most of it went."""
+        """One line: the duration of the run, and the op type that takes most of it."""
         if not self.ops:
             return (
                 "Nothing was timed: no op ran. What is constant is computed once, "
@@ -127,15 +152,28 @@ class StepTimes(NamedTuple):
 
 
 def times_of(run_metadata: Any) -> StepTimes:
-    """The times in a RunMetadata (or its step_stats), from here or from TensorFlow.
+    """The times in the RunMetadata of a traced run, from tfteach or TensorFlow.
 
-    Rows of feeds, fetches and other nodes without a kernel are left out.  Copies
+    Rows without a kernel, such as those of feeds and fetches, are left out. Copies
     between devices are recorded from HARDWARE_TRACE on.
 
+    Args:
+      run_metadata: a RunMetadata, or its step_stats.
+
+    Returns:
+      A `StepTimes`; `print` it.
+
     Example:
-      >>> print(times_of(run_metadata))
-      one run: 1.24 ms, 31 ops; Conv2D takes 41% of their time
-      ...
+      >>> y = tf.square(tf.placeholder_with_default(2.0, [], name="x"), name="y")
+      >>> metadata = tf.RunMetadata()
+      >>> with tf.Session() as sess:
+      ...     _ = sess.run(
+      ...         y,
+      ...         options=tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE),
+      ...         run_metadata=metadata,
+      ...     )
+      >>> [op.name for op in times_of(metadata).ops]
+      ['x', 'y']
     """
     stats = getattr(run_metadata, "step_stats", run_metadata)
     simulated = {
@@ -146,7 +184,7 @@ def times_of(run_metadata: Any) -> StepTimes:
     sizes: dict[str, int] = {}
     found: list[OpTime] = []
     for device in stats.dev_stats:
-        if re.fullmatch("/(host|device:GPU).*", device.device):  # told twice by TF
+        if re.fullmatch("/(host|device:GPU).*", device.device):  # duplicates
             continue
         for node in device.node_stats:
             op = _op_time(node, device.device, device.device in simulated)
@@ -166,22 +204,35 @@ def times_of(run_metadata: Any) -> StepTimes:
 def timed(
     session: Any, fetches: Any, feed_dict: Any = None, runs: int = 5
 ) -> StepTimes:
-    """Run `fetches` several times with full tracing; the times of the fastest run.
+    """Run several times with full tracing, and return the times of the fastest run.
 
-    What else the machine does only ever makes an op slower, and often a single one by
-    more than all the others take: the fastest run is the one to look at.
+    Other work on the machine only ever slows ops down, sometimes a single op by more
+    than all others take: the fastest run is the most representative.
 
-    Traced runs take every op alone, while others may compute several as one: the shares
-    are right, a plain run is faster.
+    A traced run executes every op separately, where a plain run may fuse several: the
+    shares are right, but a plain run is faster.
 
     Args:
-      session: a session.
-      fetches, feed_dict: as for `session.run`; the runs do what they always do, so a
-        training op trains.
-      runs: how many runs are timed; one more comes before, to warm up.
+      session: an open session.
+      fetches: as for `session.run`. The runs have their usual effects: a training op
+        trains.
+      feed_dict: as for `session.run`.
+      runs: the number of timed runs; one more precedes them to warm up.
+
+    Returns:
+      A `StepTimes`; `print` it.
 
     Raises:
       ValueError: `runs` is less than 1.
+
+    Example:
+      >>> x = tf.placeholder(tf.float32, [None, 2])
+      >>> with tf.Session() as sess:
+      ...     times = timed(sess, tf.matmul(x, x, transpose_b=True), {x: [[1, 2]]})
+      >>> print(times)
+      5 runs, the fastest: ..., 1 ops; MatMul takes 100% of their time
+      op type  calls        time  share       bytes
+      MatMul       1 ...
     """
     return times_and_stats(session, fetches, feed_dict, runs)[0]
 
@@ -189,7 +240,11 @@ def timed(
 def times_and_stats(
     session: Any, fetches: Any, feed_dict: Any = None, runs: int = 5
 ) -> tuple[StepTimes, Any]:
-    """As `timed`, and the RunMetadata of the fastest run."""
+    """As `timed`, with the RunMetadata of the fastest run.
+
+    Returns:
+      (times, run_metadata)
+    """
     if runs < 1:
         raise ValueError(f"runs must be at least 1, got {runs}")
     options = protos.RunOptions(trace_level=protos.RunOptions.FULL_TRACE)
@@ -205,12 +260,12 @@ def times_and_stats(
 
 
 def lane_of(op: OpTime) -> str:
-    """The device's short name."""
+    """The short name of the op's device."""
     return label_of(op.device) or op.device
 
 
 def _copies(host: Any, sizes: dict[str, int], simulated: set[str]) -> Iterator[OpTime]:
-    """The halves of copies, which stand in the rows of the threads only."""
+    """The `_Send` and `_Recv` rows, which only the threads' lanes contain."""
     for node in host.node_stats:
         half = half_of_copy(node)
         if half is None:
@@ -235,11 +290,11 @@ class HalfOfCopy(NamedTuple):
     """A `_Send` or `_Recv` in a row of a thread.
 
     Attributes:
-      name: in the words of the graph: "x/_0", if `x:0` is fed.
-      kind: the op's type.
-      source: the name of the node that made the value.
-      number: of this half; a `_Recv` has its `_Send`'s and 1.
-      device: where it runs.
+      name: the name as in the graph: "x/_0" if `x:0` is fed.
+      kind: the op type.
+      source: the name of the node that produced the value.
+      number: the number of the node; a `_Recv` has that of its `_Send` plus 1.
+      device: the device on which it runs.
     """
 
     name: str
@@ -250,7 +305,7 @@ class HalfOfCopy(NamedTuple):
 
 
 def half_of_copy(row: Any) -> HalfOfCopy | None:
-    """Parse a row of `/host:CPU`; None if it is not half a copy."""
+    """Parse a row of `/host:CPU`; None if it is not half of a copy."""
     copy = _COPY.fullmatch(row.node_name)
     where = _WHERE.search(row.timeline_label)
     if copy is None or where is None:

@@ -1,4 +1,4 @@
-"""A value of a run, written down: all of a small array, the figures of a large one."""
+"""Recorded values: small arrays as a whole, large ones as statistics."""
 
 from __future__ import annotations
 
@@ -6,19 +6,25 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-WHOLE = 1000  # elements up to which a value is kept
+__all__ = ["Figures", "Seen"]
+
+WHOLE = 1000  # largest number of elements of an array that is kept
 BINS = 16
-_SHOWN = 6  # numbers in a line
+_SHOWN = 6  # elements on a line
 _LONGEST = 40  # characters of a string
 
 
 class Figures(NamedTuple):
-    """What the numbers of an array are like.
+    """Statistics of an array.
 
     Attributes:
-      nans, infinities: how many are none.
-      low, high, mean: of the finite ones; None without any.
-      bins: how many finite ones lie in equal parts from low to high; () for a few.
+      nans: the number of NaN elements.
+      infinities: the number of infinite elements.
+      low: the smallest finite element; None if there is none.
+      high: the largest finite element; None if there is none.
+      mean: the mean of the finite elements; None if there is none, or if it overflows.
+      bins: a histogram of the finite elements, with 16 equal bins from `low` to `high`;
+        empty for small arrays.
     """
 
     nans: int = 0
@@ -30,14 +36,15 @@ class Figures(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """A value as it was when an op made it, or took it.
+    """The value of a tensor at the time when an op produced or consumed it.
 
     Attributes:
-      name: of the tensor.
-      dtype, shape: of the array.
-      said: `text`, where it cannot be made from the array later.
-      array: a copy, if it is small and there was room for it; else None.
-      figures: of its numbers.
+      name: the name of the tensor.
+      dtype: the name of its type.
+      shape: a tuple of sizes.
+      said: `text`, for values whose array was not kept; else "".
+      array: a copy of a small array, if there was room for it; else None.
+      figures: its statistics.
     """
 
     name: str
@@ -49,25 +56,28 @@ class Seen(NamedTuple):
 
     @property
     def text(self) -> str:
-        """It in a few words: all of a small array, else its range and first numbers."""
-        # Made when asked for: words take longer than most ops of a loop.
+        """The value in brief: all of a small array, else first elements and range."""
+        # Computed on demand: it takes longer than most ops of a loop.
         return self.said if self.array is None else words_of(self.array, self.figures)
 
     @property
     def nans(self) -> int:
+        """The number of NaN elements."""
         return self.figures.nans
 
     @property
     def infinities(self) -> int:
+        """The number of infinite elements."""
         return self.figures.infinities
 
     @property
     def is_finite(self) -> bool:
+        """True if no element is NaN or infinite."""
         return not self.nans and not self.infinities
 
     @property
     def short(self) -> str:
-        """It beside a line of a picture: a few numbers, or the size and the range."""
+        """A description for a label: a few elements, or size and range."""
         return _short(self)
 
     def __str__(self) -> str:
@@ -76,7 +86,7 @@ class Seen(NamedTuple):
 
 
 def figures_of(array: np.ndarray[Any, Any]) -> Figures:
-    """The figures of an array; none of one that holds no real numbers."""
+    """The statistics of an array; incomplete for complex numbers and strings."""
     kind = array.dtype.kind
     nans = infinities = 0
     if kind in "fc":
@@ -93,7 +103,7 @@ def figures_of(array: np.ndarray[Any, Any]) -> Figures:
         span = high - low
     bins: tuple[int, ...] = ()
     if finite.size > 2 * _SHOWN and 0 < span < np.inf:
-        # In doubles: the range of large float16 and float32 numbers is beyond theirs.
+        # In float64: the span may overflow float16 and float32.
         place = (finite.astype(np.float64) - low) * (BINS / span)
         part = np.minimum(place.astype(np.int64).ravel(), BINS - 1)
         bins = tuple(np.bincount(part, minlength=BINS).tolist())
@@ -103,7 +113,7 @@ def figures_of(array: np.ndarray[Any, Any]) -> Figures:
 
 
 def words_of(array: np.ndarray[Any, Any], figures: Figures | None = None) -> str:
-    """An array in a few words."""
+    """The description of an array that `Seen.text` returns."""
     if array.dtype.hasobject:
         items = [_quoted(item) for item in array.reshape(-1)[:_SHOWN].tolist()]
         more = ", ..." if array.size > _SHOWN else ""
@@ -128,18 +138,18 @@ def words_of(array: np.ndarray[Any, Any], figures: Figures | None = None) -> str
 
 
 def is_array(value: Any) -> bool:
-    """Whether it is numbers or text; tables, stores and other resources are not."""
+    """True for numbers and text; False for tables, stacks and other resources."""
     plain = (np.ndarray, np.generic, bytes, str, bool, int, float, complex)
     return isinstance(value, plain) or hasattr(value, "__cuda_array_interface__")
 
 
 def kind_of(array: np.ndarray[Any, Any]) -> str:
-    """The type of an array's elements, as TensorFlow calls it."""
+    """The name of TensorFlow's type of an array."""
     return "string" if array.dtype.hasobject else str(array.dtype)
 
 
 def number_text(value: Any) -> str:
-    """One element in few characters."""
+    """One element, abbreviated."""
     if isinstance(value, bytes | str):
         return _quoted(value)
     if isinstance(value, bool | np.bool_):
@@ -151,9 +161,9 @@ def number_text(value: Any) -> str:
 
 
 def _alone(number: Any) -> str:
-    """A value that is one number: with all the digits of a float32, nine of a double.
+    """A scalar with all the digits of a float32, or nine of a float64.
 
-    In a loop that converges the last ones tell whether it still moves.
+    In a loop that converges, the last digits show whether the value still changes.
     """
     if not isinstance(number, np.floating) or not np.isfinite(number):
         return number_text(number)
@@ -162,7 +172,7 @@ def _alone(number: Any) -> str:
     return np.format_float_scientific(number, 9, trim="-", exp_digits=1)
 
 
-_FEW = 3  # numbers on a line of a picture
+_FEW = 3  # elements on an edge of a picture
 
 
 def _short(seen: Seen) -> str:
@@ -188,7 +198,7 @@ def _short(seen: Seen) -> str:
 
 
 def _brief(number: float, digits: int) -> str:
-    """A few digits, "1.5e4" for "1.5e+04"."""
+    """A number with few digits: "1.5e4" rather than "1.5e+04"."""
     mantissa, e, exponent = f"{number or 0.0:.{digits}g}".partition("e")
     return f"{mantissa}e{int(exponent)}" if e else mantissa
 

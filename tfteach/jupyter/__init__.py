@@ -1,9 +1,12 @@
-"""Graphs in a notebook.
+"""Views of graphs and runs, and magics, for notebooks.
 
-Enters: graphs, and what tfteach.explain says of them. Leaves: widgets and pictures.
-Read static_picture.py, picture.py (still pictures), graph_stream.py (growth on its way
-to the page), widgets/graph.py (the live view), display.py (what a cell shows), magics/.
+`%load_ext tfteach` registers the magics. The views work in any host of anywidget;
+`print(view)` and `view.to_text()` need no front end.
 """
+
+# Read widgets/graph.py (the live view), graph_stream.py (how growth reaches the page),
+# static_picture.py and picture.py (static pictures), display.py (what a cell shows),
+# magics/.
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -43,10 +46,16 @@ __all__ = [*_LATER, "load_ipython_extension"]
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Register the magics; loading again changes nothing.
+    """Register the magics; `%load_ext tfteach` calls this.
 
-    Deprecation warnings are switched off: they go to the cells' output, and name what
-    TensorFlow 2 has instead, which no lesson uses.
+    Deprecation warnings are switched off, since they would appear in the output of
+    cells and recommend TensorFlow 2's names.
+
+    Args:
+      shell: IPython's shell.
+
+    Example:
+      %load_ext tfteach
     """
     from tfteach.framework import deprecation
     from tfteach.jupyter.magics import register

@@ -1,8 +1,8 @@
-"""What a cell shows: the live view, and the still picture that outlives the kernel.
+"""What a cell shows: the live view, and the static picture that outlives the kernel.
 
-They are two outputs. A saved widget without its kernel is an error message in
-JupyterLab, whatever else its output holds, so the picture needs an output of its own;
-while the live view is mounted the picture hides (see STYLE in mime_bundle.py).
+They are two outputs: a saved widget without its kernel is an error message in
+JupyterLab, whatever else its output contains. While the live view is mounted, the
+picture is hidden (see STYLE in mime_bundle.py).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tfteach.framework.graph import SourceLine
 
 
 class View(Protocol):
-    """A widget with a still picture."""
+    """A widget with a static picture."""
 
     def live_bundle(self) -> dict[str, Any]: ...
 
@@ -25,7 +25,7 @@ class View(Protocol):
 
 
 def show(view: View) -> None:
-    """Display the live view and its still picture."""
+    """Display the live view and its static picture."""
     show_live(view)
     show_still(view)
 

@@ -1,4 +1,4 @@
-"""A still picture and its words, by MIME type: what every front end can show."""
+"""A static picture and its text, by MIME type, for any front end."""
 
 from __future__ import annotations
 
@@ -26,15 +26,18 @@ STYLE = """\
 
 
 def bundle_of(still: Still) -> dict[str, str]:
-    """What any front end can show: SVG, the same inside HTML, and text."""
+    """The SVG, the SVG inside HTML, and the text."""
     return bundle_with(text_of(still), svg_of(still))
 
 
 def bundle_with(text: str, svg: str | None, beside: bool = False) -> dict[str, str]:
-    """A picture (if there is one) and its words by MIME type.
+    """A picture (if there is one) and its text by MIME type.
 
     Args:
-      beside: HTML shows the words below the picture, instead of only reading them out.
+      text: the text.
+      svg: the picture, or None.
+      beside: True to show the text below the picture in HTML, instead of using it as
+        alternative text only.
     """
     if svg is None:
         words = f"<pre>{html.escape(text)}</pre>"

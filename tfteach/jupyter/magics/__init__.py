@@ -22,6 +22,6 @@ MAGICS = {
 
 
 def register(shell: Any) -> None:
-    """Register all of them; doing so again changes nothing."""
+    """Register all magics; doing so again has no effect."""
     for module, name in MAGICS.items():
         shell.register_magics(getattr(import_module(f"{__name__}.{module}"), name))

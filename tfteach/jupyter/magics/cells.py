@@ -7,14 +7,14 @@ from typing import Any
 
 
 def run_cell(shell: Any, cell: str, magic: str) -> None:
-    """Run a cell as the shell would; its error comes out with the user's traceback.
+    """Run a cell as the shell would, and raise its exception with the user's traceback.
 
-    The shell would print the error at once, and a second one for the magic.
+    The shell itself would print the exception at once, and the magic another one.
 
     Args:
-      shell: IPython's.
+      shell: IPython's shell.
       cell: the lines below the magic's.
-      magic: its name, as "%%graph".
+      magic: the magic's name, such as "%%graph".
     """
     shown: list[list[str]] = []
     shell._showtraceback = lambda etype, evalue, lines: shown.append(lines)
@@ -38,9 +38,9 @@ def run_cell(shell: Any, cell: str, magic: str) -> None:
 
 
 def _show_once(shell: Any, error: SyntaxError, lines: list[str]) -> None:
-    """Have the shell show these lines for this error.
+    """Make the shell show these lines for this exception.
 
-    Of a syntax error it asks no rendering of its own: it would add a traceback of this
+    For syntax errors it ignores `_render_traceback_`, and would add a traceback of this
     magic to the learner's line.
     """
 

@@ -1,4 +1,4 @@
-"""Completing what stands behind a magic: its options, and names of many kinds."""
+"""Completion of a magic's arguments: its options, ops, graphs and sessions."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Words = Callable[[dict[str, Any], list[str]], list[str]]
 
 
 def op_words(user_ns: dict[str, Any], line: list[str]) -> list[str]:
-    """Names of ops, and Python's names of tensors, of the graph or graphs meant."""
+    """Names of ops, and Python names of tensors, in the graphs that may be meant."""
     session = None
     if "--session" in line[:-1]:
         session = user_ns.get(line[line.index("--session") + 1])
@@ -26,7 +26,7 @@ def op_words(user_ns: dict[str, Any], line: list[str]) -> list[str]:
 def tensors_in(
     user_ns: dict[str, Any], graphs: list[Graph]
 ) -> list[tuple[str, Operation | Tensor]]:
-    """The user's names of ops, tensors and variables of these graphs."""
+    """The user's names of operations, tensors and variables of these graphs."""
     found = []
     for name, value in list(user_ns.items()):
         if name.startswith("_"):
@@ -39,12 +39,12 @@ def tensors_in(
 
 
 def graph_words(user_ns: dict[str, Any], line: list[str]) -> list[str]:
-    """Python's names of graphs, GraphDefs and sessions."""
+    """The user's names of graphs, GraphDefs and sessions."""
     return graphs_in(user_ns)
 
 
 def session_words(user_ns: dict[str, Any], line: list[str]) -> list[str]:
-    """Python's names of open sessions."""
+    """The user's names of open sessions."""
     return list(sessions_in(user_ns))
 
 
@@ -62,12 +62,13 @@ _BEHIND: dict[str, Words] = {
 
 
 def complete(shell: Any, magic: Any, words: Words = op_words) -> None:
-    """Complete what follows a magic, as a line's and as a cell's.
+    """Complete the arguments of a line magic and of the cell magic of the same name.
 
     Args:
-      shell: IPython's.
+      shell: IPython's shell.
       magic: the method, with its `magic_arguments`.
-      words: from the user's names and the line's words, the words that may follow.
+      words: a function of the user's names and the words of the line, which returns the
+        words that may follow.
     """
     options = [
         option

@@ -1,4 +1,4 @@
-"""`%diff` and `%%diff`: what two graphs have different, or what a cell does to one."""
+"""`%diff` and `%%diff`: how two graphs differ, or what a cell adds to one."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ class DiffMagics(Magics):
     @argument(
         "graph",
         nargs="*",
-        help="%%diff: the graph before and the one after; without the second, the "
-        "default graph. %%%%diff: the graph that the cell changes; the default graph "
-        "without it. Each is a Python name (or an expression without spaces) of a "
-        "tf.Graph, a GraphDef, a session or a tensor.",
+        help="%%diff: the graphs before and after; the second is optional, and by "
+        "default the default graph. %%%%diff: the graph that the cell changes; by "
+        "default the default graph. Each is a Python name (or an expression without "
+        "spaces) of a tf.Graph, a GraphDef, a session or a tensor.",
     )
     @STATIC
-    @argument("--text", action="store_true", help="print a line for each op.")
+    @argument("--text", action="store_true", help="print a line for each difference.")
     @line_cell_magic
     def diff(self, line: str, cell: str | None = None) -> None:  # fmt: skip
-        """Show two graphs side by side; `%%diff` runs the cell and shows what it did.
+        """Show two graphs side by side; `%%diff` shows what the cell changes.
 
-        Ops are compared by name. A graph grows on, so keep what it was as a GraphDef:
-        `before = graph.as_graph_def()`.
+        Ops are matched by name. To compare a graph with its own earlier state, keep
+        that as a GraphDef: `before = graph.as_graph_def()`.
 
         Examples:
 

@@ -1,4 +1,4 @@
-"""`%graph` and `%%graph`: build a graph in a cell and watch it grow."""
+"""`%graph` and `%%graph`: show a graph, or build one in a cell and watch it grow."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tfteach.jupyter.magics.options import DEPTH, STATIC, check_depth, show_as_a
 
 @magics_class
 class GraphMagics(Magics):
-    """The magics, with the graphs that `--keep` names."""
+    """The magics, with the graphs named by `--keep`."""
 
     shell: Any
 
@@ -35,8 +35,8 @@ class GraphMagics(Magics):
     @argument(
         "graph",
         nargs="*",
-        help="%%%%graph: a Python name for the new graph. %%graph: what to show, an "
-        "expression such as sess.graph; the default graph without it.",
+        help="%%%%graph: a Python name for the new graph. %%graph: the graph to show, "
+        "an expression such as sess.graph; by default the default graph.",
     )
     @argument(
         "--fetch",
@@ -50,27 +50,27 @@ class GraphMagics(Magics):
         action="append",
         default=[],
         metavar="NAME",
-        help="... when this tensor is fed; may be repeated.",
+        help="a tensor that this run would be fed; may be repeated.",
     )
     @DEPTH
     @STATIC
     @argument(
         "--keep",
         metavar="NAME",
-        help="use the graph kept under this name in earlier cells, or begin it.",
+        help="continue the graph kept under this name by earlier cells, or begin it.",
     )
     @argument(
         "--default",
         action="store_true",
-        help="add to the default graph instead of a fresh one.",
+        help="add to the default graph instead of a new one.",
     )
     @line_cell_magic
     def graph(self, line: str, cell: str | None = None) -> None:  # fmt: skip
-        """Show a graph; `%%graph` runs the cell in a fresh tf.Graph and shows it grow.
+        """Show a graph; `%%graph` runs the cell in a new tf.Graph and shows it grow.
 
-        The cell runs in your own namespace, as any cell does: what it assigns stays.
-        Only the default graph is another one while it runs. After an error the view
-        shows the part of the graph that was built.
+        The cell runs in your own namespace, as any cell does, so its variables remain.
+        Only the default graph differs while it runs. After an exception the view shows
+        the part of the graph that was built.
 
         Examples:
 

@@ -44,22 +44,27 @@ class GrowthMagics(Magics):
     @argument(
         "--fresh",
         action="store_true",
-        help="run the cell with a fresh tf.Graph as the default graph, so that running "
-        "it again begins anew.",
+        help="run the cell with a new tf.Graph as the default graph, so that it can be "
+        "run again.",
     )
     @argument(
-        "--height", type=int, default=0, help="of the graph, in pixels; 0 fits it."
+        "--height",
+        type=int,
+        default=0,
+        help="height of the graph in pixels; 0 fits.",
     )
     @argument(
-        "--static", action="store_true", help="show a still picture, no live view."
+        "--static",
+        action="store_true",
+        help="show a static picture, not a live view.",
     )
     @cell_magic
     def lazy(self, line: str, cell: str) -> None:
         """Run the cell and watch every graph that it builds or runs.
 
-        The view grows with the cell; afterwards it can be played. If ops are built
-        again and again while the graph is run, the line that does it is printed, and
-        what to do. The cell runs in your own namespace, as any cell does.
+        The view grows with the cell; afterwards the growth can be played. If ops are
+        built again and again while the graph is run, the line that builds them is
+        printed, with a fix. The cell runs in your own namespace, as any cell does.
 
         Example:
 
@@ -84,7 +89,7 @@ class GrowthMagics(Magics):
 
 
 class _Watch:
-    """The graphs of one cell, each with its growth and its view."""
+    """The graphs of one cell, with a growth and a view for each."""
 
     def __init__(self, args: Any) -> None:
         self.args = args

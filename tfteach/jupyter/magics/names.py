@@ -1,4 +1,4 @@
-"""Names of ops, tensors, graphs and sessions in magics: looking them up."""
+"""Looking up names of ops, tensors, graphs and sessions in arguments of magics."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from tfteach.framework.graph import Graph, Operation, Tensor
 
 
 def element_of(graph: Graph, user_ns: dict[str, Any], name: str) -> Operation | Tensor:
-    """What a name stands for: an op or tensor of the graph, or the user's variable.
+    """The element that a name stands for: an op or tensor, or the user's variable.
 
-    Where `loss` is the op of that name and the user's variable for its output, it is
-    the output: a run that fetches the op gives nothing.
+    Where `loss` is both an op and the user's variable for its output, the output is
+    meant: a run that fetches an op returns None.
 
     Raises:
-      UsageError: nothing; it says which names are near.
+      UsageError: there is none; the message suggests similar names.
     """
     value: Any = user_ns.get(name)
     if hasattr(value, "_as_graph_element"):  # a variable
@@ -42,20 +42,20 @@ def element_of(graph: Graph, user_ns: dict[str, Any], name: str) -> Operation | 
 
 
 def did_you_mean(name: str, known: Iterable[str], least: float = 0.6) -> str:
-    """ " Did you mean this or that?", or "" if nothing known is near."""
+    """ " Did you mean this or that?", or "" if no known name is similar."""
     near = difflib.get_close_matches(name, list(known), 3, least)
     return f" Did you mean {' or '.join(near)}?" if near else ""
 
 
 def graph_of(user_ns: dict[str, Any], names: Sequence[str]) -> Graph:
-    """The graph that is meant where nothing but these names is said.
+    """The graph that these names refer to.
 
-    It is that of the first Python variable among them; else the one at hand that has
-    the first as an op: the default graph before others, then the only one to which
-    the user's names lead (a cell that ran twice has left another); else the default.
+    It is that of the first Python variable among them; else the one that has the first
+    name as an op. Of several such graphs the default graph precedes the only one that
+    the user's variables refer to (a cell that ran twice has left another).
 
     Raises:
-      UsageError: several graphs have such an op, and nothing says which is meant.
+      UsageError: several graphs have such an op, and nothing decides between them.
     """
     for name in names:
         value = user_ns.get(name)
@@ -79,7 +79,7 @@ def _values(user_ns: dict[str, Any]) -> list[Any]:
 
 
 def _graph_behind(value: Any) -> Graph | None:
-    """A graph, or that of a session, op, tensor or variable; else None."""
+    """The graph itself, or that of a session, op, tensor or variable; else None."""
     if isinstance(value, Graph):
         return value
     is_of_graph = isinstance(value, BaseSession | Operation | Tensor)
@@ -89,7 +89,7 @@ def _graph_behind(value: Any) -> Graph | None:
 
 
 def has_op(graph: Graph, name: str) -> bool:
-    """Whether the graph has an op of that name."""
+    """True if the graph has an op of that name."""
     try:
         graph.get_operation_by_name(name)
     except (KeyError, ValueError):
@@ -98,7 +98,7 @@ def has_op(graph: Graph, name: str) -> bool:
 
 
 def graphs_at_hand(user_ns: dict[str, Any]) -> list[Graph]:
-    """The default graph, those of open sessions, and those that have names."""
+    """The default graph, those of open sessions, and those with a Python name."""
     named = [value for value in _values(user_ns) if isinstance(value, Graph)]
     of_sessions = [session.graph for session in open_sessions()]
     return list(dict.fromkeys([get_default_graph(), *of_sessions, *named]))
@@ -117,12 +117,12 @@ def graphs_in(user_ns: dict[str, Any]) -> list[str]:
 def session_of(
     shell: Any, expression: str | None, may_be_closed: bool = False
 ) -> BaseSession:
-    """The session that an expression gives; the default one; or the only one open.
+    """The session of an expression; else the default one; else the only one open.
 
-    Of several that are open it is the only one that the user has a name for.
+    Of several open sessions, the only one that has a Python name is meant.
 
     Raises:
-      UsageError: it gives none or a closed one, or none is meant.
+      UsageError: the expression yields no open session, or none can be determined.
     """
     if expression:
         try:

@@ -36,19 +36,23 @@ class OptimizingMagics(Magics):
 
     @magic_arguments()
     @argument(
-        "fetch", nargs="+", help="what would be run: names of ops, or Python names."
+        "fetch", nargs="+", help="what would be fetched: names of ops, or Python names."
     )
     @FEED
     @FEED_DICT
     @SESSION
     @STATIC
-    @argument("--text", action="store_true", help="print what each pass does, and why.")
+    @argument(
+        "--text",
+        action="store_true",
+        help="print what each pass changes, and why.",
+    )
     @line_magic
     def optimizing(self, line: str) -> None:  # fmt: skip
         """Show a run's graph before and after each pass of the optimizer, and why.
 
-        Nothing is run. With `--feed-dict` the shapes of what is fed are known, as they
-        are to a program that has run a few times: then more is constant.
+        Nothing is executed. With `--feed-dict` the shapes of the feeds are known, as
+        they are to a program that has run several times, so more ops are constant.
 
         Examples:
 

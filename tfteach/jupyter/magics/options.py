@@ -1,4 +1,4 @@
-"""What several magics have in common: options, what is fed, and how a view is shown."""
+"""Options that several magics share, and how their views are shown."""
 
 from __future__ import annotations
 
@@ -12,31 +12,33 @@ from tfteach.jupyter import display
 SESSION = argument(
     "--session",
     metavar="NAME",
-    help="the session, an expression; without it the default session, or the only one "
-    "that is open.",
+    help="the session, an expression; by default the default session, or the only open "
+    "one.",
 )
 FEED = argument(
     "--feed",
     action="append",
     default=[],
     metavar="NAME",
-    help="a tensor that the run is fed; may be repeated.",
+    help="a tensor that the run would be fed; may be repeated.",
 )
 FEED_DICT = argument(
     "--feed-dict",
     metavar="EXPRESSION",
-    help="what to feed: the Python name of a dict, or {x:batch} without spaces.",
+    help="the feeds: the Python name of a dict, or {x:batch} without spaces.",
 )
 DEPTH = argument(
-    "--depth", type=int, default=1, help="how many levels of scopes to open."
+    "--depth", type=int, default=1, help="the number of scope levels to open."
 )
 STATIC = argument(
-    "--static", action="store_true", help="show a still picture, no live view."
+    "--static",
+    action="store_true",
+    help="show a static picture instead of a live view.",
 )
 
 
 def check_depth(args: Any) -> None:
-    """Refuse a `--depth` that opens nothing.
+    """Refuse a `--depth` below 1.
 
     Raises:
       UsageError: it is less than 1.
@@ -46,10 +48,10 @@ def check_depth(args: Any) -> None:
 
 
 def feed_dict_of(shell: Any, expression: str | None) -> dict[Any, Any] | None:
-    """The dict that `--feed-dict` gives.
+    """The value of `--feed-dict`.
 
     Raises:
-      UsageError: it gives none.
+      UsageError: it is not a dict.
     """
     if not expression:
         return None
@@ -63,7 +65,7 @@ def feed_dict_of(shell: Any, expression: str | None) -> dict[Any, Any] | None:
 
 
 def show_as_asked(view: Any, args: Any) -> None:
-    """Show a view live, or as `--static` or `--text` ask for it; then it is closed."""
+    """Show a view live; with `--static` or `--text` show its contents and close it."""
     if getattr(args, "text", False):
         print(view.to_text())
     elif args.static:

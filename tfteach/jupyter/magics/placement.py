@@ -1,4 +1,4 @@
-"""`%placement`: which device each op goes to, why, and what is copied."""
+"""`%placement`: where each op is placed, why, and what is copied."""
 
 from __future__ import annotations
 
@@ -37,21 +37,21 @@ class PlacementMagics(Magics):
     @argument(
         "fetch",
         nargs="*",
-        help="ops or tensors whose run is looked at: names or Python names; the whole "
-        "graph without any.",
+        help="what would be fetched: names of ops, or Python names; by default the "
+        "whole graph is placed.",
     )
     @FEED
     @SESSION
     @DEPTH
     @STATIC
     @argument(
-        "--text", action="store_true", help="print TensorFlow's log, with the reasons."
+        "--text", action="store_true", help="print TensorFlow's log, with reasons."
     )
     @line_magic
     def placement(self, line: str) -> None:  # fmt: skip
-        """Show on which device each op runs, why, and what is copied between devices.
+        """Show where each op is placed, why, and what is copied between devices.
 
-        Nothing is run. Devices belong to a session, so there must be one.
+        Nothing is executed. Devices belong to a session, so there must be one.
 
         Examples:
 

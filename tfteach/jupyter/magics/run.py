@@ -1,4 +1,4 @@
-"""`%%run` and `%why`: what the session runs of a cell needed, and why."""
+"""`%%run` and `%why`: which ops the session runs of a cell needed, and why."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tfteach.jupyter.magics.options import DEPTH, STATIC, check_depth, show_as_a
 
 @magics_class
 class RunMagics(Magics):
-    """Shows runs; remembers the last one for `%why`."""
+    """Shows runs, and keeps the last one for `%why`."""
 
     shell: Any
 
@@ -38,10 +38,11 @@ class RunMagics(Magics):
     @STATIC
     @cell_magic
     def run(self, line: str, cell: str) -> None:
-        """Run the cell, then show what each `Session.run` in it did.
+        """Run the cell, then show which ops each `Session.run` in it executed.
 
         Runs of the same fetches and feeds from the same line count as one. The cell
-        runs in your own namespace, as any cell does. `%why` then answers for the last.
+        runs in your own namespace, as any cell does. Afterwards, `%why` refers to the
+        last run.
 
         Example:
 
@@ -70,30 +71,30 @@ class RunMagics(Magics):
             show_as_asked(view, args)
 
     @magic_arguments()
-    @argument("node", help="the op to ask about: a name or a Python name.")
+    @argument("node", help="the op to explain: its name, or a Python name.")
     @argument(
         "--fetch",
         action="append",
         default=[],
         metavar="NAME",
-        help="ask about a run of this op or tensor; may be repeated. Without it, about "
-        "the last run that %%%%run saw.",
+        help="explain a run of this op or tensor; may be repeated. By default the last "
+        "run in a %%%%run cell.",
     )
     @argument(
         "--feed",
         action="append",
         default=[],
         metavar="NAME",
-        help="... when this tensor is fed; may be repeated.",
+        help="a tensor that this run would be fed; may be repeated.",
     )
     @line_magic
     def why(self, line: str) -> None:  # fmt: skip
-        """Tell why a run executes an op, or does not.
+        """Explain why a run executes an op, or skips it.
 
         Examples:
 
             %why layer1/weights --fetch loss --feed x
-            %why w                                   # of the last run in a %%run cell
+            %why w                                   # in the last run of a %%run cell
         """
         args = parse_argstring(self.why, line)
         needs = self._needs(args)

@@ -1,4 +1,4 @@
-"""`%schedule`: in which order a run may execute its ops."""
+"""`%schedule`: in which order a run can execute its ops."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ class ScheduleMagics(Magics):
 
     @magic_arguments()
     @argument(
-        "fetch", nargs="+", help="what would be run: names of ops, or Python names."
+        "fetch", nargs="+", help="what would be fetched: names of ops, or Python names."
     )
     @FEED
     @STATIC
     @argument("--text", action="store_true", help="print ready sets and races.")
     @line_magic
     def schedule(self, line: str) -> None:  # fmt: skip
-        """Show in which order a run may execute its ops: ready sets and races.
+        """Show in which order a run can execute its ops: ready sets and races.
 
-        Nothing is run. Where a read and a write of a variable race, both legal orders
-        are shown, with what is read in each.
+        Nothing is executed. Where a read and a write of a variable race, both legal
+        orders are shown, with the value that is read in each.
 
         Examples:
 

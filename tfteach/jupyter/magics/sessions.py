@@ -1,4 +1,4 @@
-"""`%sessions`: the sessions on one graph, and what the variables of each hold."""
+"""`%sessions`: the sessions on one graph, and the values of their variables."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ class SessionsMagics(Magics):
     @argument(
         "session",
         nargs="*",
-        help="Python names of sessions; without any, all that have names, and the "
-        "others of their graphs.",
+        help="Python names of sessions; by default all that have one, and the other "
+        "sessions of their graphs.",
     )
     @STATIC
-    @argument("--text", action="store_true", help="print it.")
+    @argument("--text", action="store_true", help="print the variables and runs.")
     @line_magic
     def sessions(self, line: str) -> None:  # fmt: skip
         """Show sessions side by side: what their variables hold, run by run.
 
-        Runs are noted from here on, in this cell and all that follow. There is a view
-        for each graph that has sessions.
+        Runs are recorded from here on, in this cell and all later ones. Each graph that
+        has sessions gets a view.
 
         Examples:
 

@@ -1,4 +1,4 @@
-"""`%tfteach`: what is at work here."""
+"""`%tfteach`: versions, devices and sessions."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from tfteach.jupyter import display
 
 @magics_class
 class StatusMagics(Magics):
-    """Tells what is at work."""
+    """Shows the state of this process."""
 
     shell: Any
 
     @magic_arguments()
     @line_magic
     def tfteach(self, line: str) -> None:
-        """Tell versions, devices (simulated GPUs too), threads, extras, sessions.
+        """Show versions, devices (also simulated GPUs), threads, extras and sessions.
 
         Example:
 

@@ -1,4 +1,4 @@
-"""`%step`: run something, and go through the run op by op."""
+"""`%step`: record a run, and step through it op by op."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tfteach.jupyter.magics.options import (
 
 @magics_class
 class StepMagics(Magics):
-    """Shows runs op by op."""
+    """Shows runs, op by op."""
 
     shell: Any
 
@@ -40,14 +40,14 @@ class StepMagics(Magics):
         complete(shell, self.step)
 
     @magic_arguments()
-    @argument("fetch", nargs="+", help="what to run: names or Python names.")
+    @argument("fetch", nargs="+", help="what to fetch: names of ops, or Python names.")
     @argument(
         "--feed",
         action="append",
         default=[],
         metavar="NAME=EXPRESSION",
-        help="a tensor to feed, and what: x=batch, or in quotes 'x=np.ones([2, 3])'; "
-        "may be repeated.",
+        help="a tensor to feed, and its value: x=batch, or in quotes "
+        "'x=np.ones([2, 3])'; may be repeated.",
     )
     @FEED_DICT
     @argument(
@@ -56,20 +56,20 @@ class StepMagics(Magics):
         action="append",
         default=[],
         metavar="OP",
-        help="stop at this op; with * for any part of names: 'layer1/*'; may be "
+        help="stop at this op; * matches any part of a name: 'layer1/*'; may be "
         "repeated.",
     )
     @argument(
         "--break-nan",
         action="store_true",
-        help="stop where a NaN is made from none, or an infinity from numbers.",
+        help="stop where a NaN or an infinity originates.",
     )
     @argument(
         "--when",
         metavar="EXPRESSION",
-        help="stop where this is true, for any number of an array: 'abs(value) > 100'. "
-        "It may use value (the op's first output, an array), op, op_type, turn (of the "
-        "innermost loop, from 0), and your own names.",
+        help="stop where this is true for any element: 'abs(value) > 100'. It may use "
+        "value (the op's first output, an array), op, op_type, turn (the iteration of "
+        "the innermost loop, from 0), and your own names.",
     )
     @SESSION
     @DEPTH
@@ -77,11 +77,11 @@ class StepMagics(Magics):
     @argument("--text", action="store_true", help="print the steps as a table.")
     @line_magic
     def step(self, line: str) -> None:
-        """Run once and write down every op; then step through it, forward and back.
+        """Run once and record every op, then step through the run in either direction.
 
-        It is a real run: a training op trains, variables keep what it assigns. An error
-        ends the recording at the op that raised it, not the notebook. Your Python names
-        stay as they are.
+        It is a real run: a training op trains, variables keep their new values. An op
+        that fails ends the recording, not the notebook. Your Python variables stay
+        unchanged.
 
         Examples:
 

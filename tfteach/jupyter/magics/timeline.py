@@ -1,4 +1,4 @@
-"""`%timeline`: where the time of a run goes, and what its memory does."""
+"""`%timeline`: where the time of a run goes, and its memory."""
 
 from __future__ import annotations
 
@@ -35,23 +35,23 @@ class TimelineMagics(Magics):
         complete(shell, self.timeline)
 
     @magic_arguments()
-    @argument("fetch", nargs="+", help="what to run: names or Python names.")
+    @argument("fetch", nargs="+", help="what to fetch: names of ops, or Python names.")
     @FEED_DICT
     @SESSION
     @argument(
         "--runs",
         type=int,
         default=5,
-        help="how many runs are timed, after one to warm up; the fastest is shown.",
+        help="the number of timed runs, after one to warm up; the fastest is shown.",
     )
-    @argument("--memory", action="store_true", help="show the run's memory as well.")
+    @argument("--memory", action="store_true", help="also show the memory of the run.")
     @STATIC
     @argument("--text", action="store_true", help="print totals by op type.")
     @line_magic
     def timeline(self, line: str) -> None:  # fmt: skip
-        """Run something a few times, and show when each op ran and for how long.
+        """Run several times, and show when each op ran and for how long.
 
-        The runs do what they always do: a training op trains.
+        The runs have their usual effects: a training op trains.
 
         Examples:
 

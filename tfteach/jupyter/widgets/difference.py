@@ -25,24 +25,31 @@ MOST_OPEN = 12  # scopes that differ; more of them open would be no picture
 
 
 class GraphDiff(GraphView):
-    """Two graphs side by side, moved, opened and selected together.
+    """Two graphs side by side, which pan, expand and select together.
 
-    Ops are matched by name; scopes that hold a difference are open. `+` marks what only
-    the later graph has, `−` what only the earlier one has, `~` what differs; its
-    details say in what.
+    Ops are matched by name; scopes that contain a difference are open. `+` marks ops
+    that only the later graph has, `−` ops that only the earlier one has, `~` ops that
+    differ; their details describe the difference.
 
     Args:
-      before, after: each a `tf.Graph` or a GraphDef, as they are now.
+      before: a `tf.Graph`, as it is now, or a GraphDef.
+      after: a `tf.Graph`, as it is now, or a GraphDef.
       options: as for `GraphView`.
 
+    Attributes:
+      difference: the `Difference`, to `print`.
+
     Raises:
-      TypeError: one is neither a Graph nor a GraphDef.
+      TypeError: `before` or `after` is neither a Graph nor a GraphDef.
 
     Example:
-      >>> view = GraphDiff(graph, optimized)
+      >>> a = tf.constant(1.0, name="a")
+      >>> before = a.graph.as_graph_def()
+      >>> b = tf.square(a, name="b")
+      >>> view = GraphDiff(before, a.graph)
       >>> print(view.difference)
-      2 ops added, 1 removed, 1 changed, 40 the same
-      ...
+      1 op added, 0 removed, 0 changed, 1 the same
+      + b (Square)
     """
 
     _esm = STATIC / "difference.js"
@@ -76,7 +83,7 @@ class GraphDiff(GraphView):
         return f"GraphDiff({self.difference.summary})"
 
     def refresh(self) -> None:
-        """Nothing: the graphs are shown as they were."""
+        """Do nothing: the graphs are shown as they were."""
 
     # ---- still pictures: the later graph, and the difference in words
 
@@ -100,7 +107,7 @@ class GraphDiff(GraphView):
         return still
 
     def to_text(self) -> str:
-        """The difference, a line for each op."""
+        """The difference as text, with a line for each op."""
         return self.difference.to_text(None)
 
     def static_bundle(self) -> dict[str, str]:

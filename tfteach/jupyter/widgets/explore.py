@@ -44,10 +44,10 @@ NO_TRACE = """\
 
 
 class Views(Mapping[str, Any]):
-    """The views of a panel by the names of their tabs, each made when first asked for.
+    """The views of a panel by the names of their tabs, each created at its first use.
 
     Attributes:
-      made: those that were.
+      made: those that exist.
     """
 
     def __init__(self, makers: dict[str, Callable[[], Any]]) -> None:
@@ -67,18 +67,26 @@ class Views(Mapping[str, Any]):
 
 
 class Explorer(Shown, ipywidgets.Tab):
-    """Tabs of views that share what is selected, fetched and fed.
+    """A panel of views in tabs, which share the selection, fetches and feeds.
 
-    A view is made when its tab is opened first: what it notes of runs begins there.
+    A view is created when its tab is first opened, and records runs from then on.
 
     Args:
-      graph: a graph or a GraphDef.
-      session: whose devices and variables are shown, or None.
-      fetches, feeds: what a run would fetch and feed.
-      run_metadata: of a traced run; without it the last one from now on.
+      graph: a `tf.Graph` or a GraphDef.
+      session: the session whose devices and variables are shown, or None.
+      fetches: as for `GraphView`.
+      feeds: as for `GraphView`.
+      run_metadata: the RunMetadata of a run with full tracing; by default that of the
+        next such run.
 
     Attributes:
-      views: by the names of their tabs.
+      views: a mapping from the names of tabs to views.
+
+    Example:
+      >>> loss = tf.square(tf.constant(2.0), name="loss")
+      >>> panel = Explorer(loss.graph, None, fetches=[loss])
+      >>> panel.views["Graph"].fetches
+      ['loss:0']
     """
 
     def __init__(
@@ -221,19 +229,21 @@ class Explorer(Shown, ipywidgets.Tab):
     def step(
         self, fetches: Any = None, feed_dict: Any = None, when: When | None = None
     ) -> None:
-        """Run once and write every op down, for the tab "Step".
+        """Run once and record every op, for the tab "Step".
 
         Args:
-          fetches, feed_dict: as for `session.run`; without fetches, what the panel
-            fetches.
-          when: stops where it is true, see `tfteach.explain.stepping.record`.
+          fetches: as for `session.run`; by default the panel's fetches.
+          feed_dict: as for `session.run`.
+          when: as for `tfteach.explain.record`.
 
         Raises:
-          ValueError: the panel has no session, or nothing is fetched.
+          ValueError: the panel has no session, or there are no fetches.
 
         Example:
-          >>> panel = explore(sess)
-          >>> panel.step(loss, {x: batch})
+          >>> x = tf.placeholder(tf.float32, name="x")
+          >>> with tf.Session() as sess:
+          ...     panel = explore(sess)
+          ...     panel.step(tf.square(x), {x: 2.0})
         """
         session, fetches = self._session_and(fetches)
         self._recording = record(session, fetches, feed_dict, when=when)
@@ -242,20 +252,22 @@ class Explorer(Shown, ipywidgets.Tab):
     # ---- traced runs
 
     def trace(self, fetches: Any = None, feed_dict: Any = None, runs: int = 5) -> None:
-        """Run something a few times with full tracing, and show the run in the middle.
+        """Run several times with full tracing, and show the fastest run.
 
         Args:
-          fetches: as for `session.run`; what the panel fetches without that. The runs
-            do what they always do, so a training op trains.
+          fetches: as for `session.run`; by default the panel's fetches. The runs have
+            their usual effects: a training op trains.
           feed_dict: as for `session.run`.
-          runs: how many runs are timed, after one to warm up.
+          runs: the number of timed runs; one more precedes them to warm up.
 
         Raises:
-          ValueError: the panel has no session, or nothing is fetched.
+          ValueError: the panel has no session, or there are no fetches.
 
         Example:
-          >>> panel = explore(sess)
-          >>> panel.trace(train_op, {x: batch})
+          >>> x = tf.placeholder(tf.float32, name="x")
+          >>> with tf.Session() as sess:
+          ...     panel = explore(sess)
+          ...     panel.trace(tf.square(x), {x: 2.0})
         """
         session, fetches = self._session_and(fetches)
         times, stats = times_and_stats(session, fetches, feed_dict, runs)
@@ -297,13 +309,13 @@ class Explorer(Shown, ipywidgets.Tab):
         super().close()
 
     def static_bundle(self) -> dict[str, str]:
-        """The still picture of the first view, by MIME type."""
+        """The static picture of the first view, as a dict from MIME types to data."""
         bundle: dict[str, str] = self.views[self.titles[0]].static_bundle()
         return bundle
 
 
 def _words(text: str, is_html: bool = False) -> ipywidgets.HTML:
-    """Words in the place of a view."""
+    """Text in place of a view."""
     return ipywidgets.HTML(text if is_html else html.escape(text))
 
 
@@ -313,24 +325,32 @@ def explore(
     feeds: Names = (),
     run_metadata: Any = None,
 ) -> Explorer:
-    """All views of a graph in tabs; of a session, also its devices, variables and runs.
+    """Show all views of a graph in tabs; of a session, also its devices and runs.
 
-    What is selected, fetched or fed in one tab is so in all. A view is made when its
-    tab is opened first. Timeline and memory show `run_metadata`, or else the last run
-    with full tracing; `Explorer.trace` makes one, `Explorer.step` a run to step
-    through.
+    An op that is selected, fetched or fed in one tab is so in all. A view is created
+    when its tab is first opened. Timeline and Memory show `run_metadata`, or else the
+    last run with full tracing; `Explorer.trace` makes such a run, `Explorer.step` one
+    to step through.
 
     Args:
-      target: a session, a graph, a GraphDef or a tensor; without it the default
-        session, or else the default graph.
-      fetches, feeds: what a run would fetch and feed.
-      run_metadata: a RunMetadata of a run with full tracing.
+      target: a session, a graph, a GraphDef or a tensor; by default the default
+        session, else the default graph.
+      fetches: as for `GraphView`.
+      feeds: as for `GraphView`.
+      run_metadata: the RunMetadata of a run with full tracing.
 
     Returns:
-      An `Explorer`, which a cell shows.
+      An `Explorer`, which the cell displays.
+
+    Raises:
+      TypeError: `target` is something else.
 
     Example:
-      >>> explore(sess, fetches=[train_op])
+      >>> loss = tf.square(tf.constant(2.0), name="loss")
+      >>> with tf.Session() as sess:
+      ...     panel = explore(sess, fetches=[loss])
+      >>> list(panel.views)[:2]
+      ['Graph', 'Run']
     """
     if target is None:
         target = get_default_session()

@@ -24,7 +24,7 @@ Names = str | Operation | Tensor | Iterable[str | Operation | Tensor]
 
 
 class NameList(traitlets.List[Any]):
-    """A list of names that takes tensors and operations as well."""
+    """A list of names that also accepts tensors and operations."""
 
     def validate(self, obj: Any, value: Any) -> Any:
         return super().validate(obj, names_of(value))
@@ -34,7 +34,7 @@ COLOUR_BY = ("structure", "device", "family", "run", "cell", "time", "memory")
 
 
 class Figures(traitlets.Dict):
-    """What ops took, by name; also from a traced run."""
+    """Times and bytes by op name; also accepts a RunMetadata."""
 
     def validate(self, obj: Any, value: Any) -> Any:
         return super().validate(obj, figures_of(value))
@@ -43,39 +43,45 @@ class Figures(traitlets.Dict):
 class GraphView(Shown, anywidget.AnyWidget):
     r"""A live view of a graph: expand scopes, search, see what a run needs.
 
-    Ops that are added while a cell runs appear at once. Click a box for its details;
-    Shift-click (or `f`) fetches, `d` feeds; Enter or a double click opens a scope; `i`
-    traces all that a box is made from, `o` all that is made from it; `c` changes the
-    colours; `/` searches, also for regular expressions (`/conv\d/`). Views of one graph
-    in a page share what is selected.
+    Ops that are added while a cell runs appear at once. Click a box for its details.
+    Shift-click (or `f`) fetches, `d` feeds. Enter or a double click opens a scope. `i`
+    traces the inputs of a box transitively, `o` its consumers. `c` changes the colours.
+    `/` searches, with regular expressions between slashes (`/conv\d/`). All views of a
+    graph on a page share the selection.
 
     Args:
-      graph: a `tf.Graph` or a GraphDef; the default graph if None.
-      fetches: tensors, operations or names: what they do not need is drawn faint. Names
-        may be of ops still to come.
-      feeds: tensors or names that the run would be fed.
-      depth: how many levels of scopes to open; variables, gradients, optimizers and
-        what is set aside stay closed.
-      expanded: the scopes to open ("layer1/"), instead of `depth`.
-      aside, inline: names of scopes or ops to draw apart, or to keep in the main flow.
-      height: in pixels; 0 fits the graph.
-      group_above: a scope with more children shows series of like ones; above 600 it
-        counts as 600, for the page's sake.
-      labels: shapes on the edges.
-      colour_by: "structure" (scopes built alike), "device" (as asked for), "family"
-        (what kind of op), "run" (needed or pruned), "cell" (the `In [n]` that
-        made it), "time", "memory" (both from `figures`).
-      figures: what a run took: its `RunMetadata` (traced), or what is known of any ops:
-        {"y": {"time_us": 12.5, "bytes": 64}}.
+      graph: a `tf.Graph` or a GraphDef; by default the default graph.
+      fetches: a tensor, an operation, a name, or an iterable of these; ops that they do
+        not need are dimmed. Names may belong to ops added later.
+      feeds: the tensors, or their names, that the run would be fed.
+      depth: the number of scope levels to open; variables, gradients, optimizers and
+        boxes set aside stay closed.
+      expanded: the names of the scopes to open ("layer1/"), overriding `depth`.
+      aside: names of scopes or ops to draw apart from the main flow.
+      inline: names of scopes or ops to keep in the main flow.
+      height: pixels; 0 fits the graph.
+      group_above: group similar children of a scope into series if it has more children
+        than this; at most 600.
+      labels: True to show shapes on edges.
+      colour_by: "structure" (scopes with equal structure), "device" (as requested),
+        "family" (kind of op), "run" (needed or pruned), "cell" (the `In [n]` that built
+        the op), "time" or "memory" (both from `figures`).
+      figures: the RunMetadata of a traced run, its `StepTimes`, or a dict from ops or
+        names to {"time_us": 12.5, "bytes": 64}.
 
     Attributes:
-      stopped_at: the line at which an error ended the `%%graph` cell; "" without one.
+      fetches: a list of names; may be assigned.
+      feeds: a list of names; may be assigned.
+      selected: the name of the selected op or scope; "" without one.
+      stopped_at: the line at which an exception ended the `%%graph` cell; "" without
+        one.
 
     Raises:
       TypeError: `graph` is neither a Graph nor a GraphDef.
-      ValueError: a GraphDef whose nodes read nodes that are not there.
+      ValueError: a node of the GraphDef reads a node that does not exist.
 
     Example:
+      >>> loss = tf.square(tf.constant(2.0), name="loss")
       >>> view = GraphView(fetches=[loss])
       >>> view.fetches
       ['loss:0']
@@ -188,11 +194,11 @@ class GraphView(Shown, anywidget.AnyWidget):
 
     @property
     def runs(self) -> int:
-        """How many session runs of the graph this view has seen."""
+        """The number of session runs of the graph since the view was created."""
         return 0 if self._growing is None else self._growing.runs
 
     def refresh(self) -> None:
-        """Send at once what the graph gained, and changes of shapes."""
+        """Send additions to the graph, and changed shapes, to the page now."""
         if self._growing is not None:
             self._growing.flush(check=len(self._rows) < 3000)
 
@@ -215,7 +221,7 @@ class GraphView(Shown, anywidget.AnyWidget):
     # ---- still pictures
 
     def still(self) -> Still:
-        """The graph as it is now, as one picture."""
+        """A description of the static picture of the graph as it is now."""
         self.refresh()
         return Still(
             self._rows, self.depth, self.expanded, *self._run_in_picture(),
@@ -226,10 +232,13 @@ class GraphView(Shown, anywidget.AnyWidget):
         return self.fetches, self.feeds
 
     def to_svg(self) -> str:
-        """The picture as SVG, scopes open as in the view.
+        """The static picture, with the scopes open as in the view.
+
+        Returns:
+          SVG as a string.
 
         Raises:
-          RuntimeError: there is no Graphviz, or the graph is too large for it.
+          RuntimeError: Graphviz is not installed, or the graph is too large for it.
         """
         svg = svg_of(self.still())
         if svg is None:
@@ -240,16 +249,16 @@ class GraphView(Shown, anywidget.AnyWidget):
         return svg
 
     def to_text(self) -> str:
-        """The graph in words, a line for each box."""
+        """The graph as text, with a line for each box."""
         return text_of(self.still())
 
     def static_bundle(self) -> dict[str, str]:
-        """The still picture by MIME type: SVG, HTML and text."""
+        """The static picture as a dict from MIME types to SVG, HTML and text."""
         return bundle_of(self.still())
 
 
 def names_of(things: Names) -> list[str]:
-    """Tensors, operations or names, one or several, as names.
+    """The names of one or several tensors, operations or names.
 
     Raises:
       TypeError: something has no name.
@@ -273,10 +282,10 @@ def names_of(things: Names) -> list[str]:
 
 
 def figures_of(things: Any) -> dict[str, dict[str, float]]:
-    """Times and bytes by op name, from a mapping, a RunMetadata or its `StepTimes`.
+    """Times and bytes by op name, from a mapping, a RunMetadata or a `StepTimes`.
 
     Raises:
-      TraitError: a mapping holds something else than time_us and bytes.
+      TraitError: a mapping contains keys other than time_us and bytes.
     """
     from tfteach.explain.timing import StepTimes, times_of
 
@@ -306,7 +315,7 @@ def scope_id(name: str) -> str:
 
 
 def rows_with_shapes(graph_def: Any) -> list[Row]:
-    """The rows of a GraphDef, with inferred shapes where all its ops are known here."""
+    """The rows of a GraphDef, with inferred shapes if all its ops are known here."""
     from tfteach.framework.graphdef.import_graph_def import import_graph_def
 
     graph = Graph()

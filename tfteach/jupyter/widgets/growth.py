@@ -30,25 +30,26 @@ PATIENCE_S = 2.0  # for what is still to be sent
 
 
 class GrowthView(PlainView):
-    """A meter of ops against runs, and the graph as it grew: play it, or scrub.
+    """Ops plotted against runs, with a recording of the graph's growth to play.
 
-    Building moves the line up, running moves it right: lazy loading is a staircase.
-    What is built again is marked in the graph, with the line that does it. While a
-    watched cell runs, the view grows with it.
+    Building moves the line up, running moves it right, so lazy loading draws a
+    staircase. Duplicate ops are marked in the graph, and the line that builds them is
+    named. The view grows while a watched cell runs.
 
     Args:
-      growth: what `watch_growth` gives; may still be open.
+      growth: a `Growth`, from `watch_growth`; it may still be recording.
       height: of the graphs, in pixels; 0 fits them.
-      named: several, to be seen side by side, each under its name.
+      named: several `Growth`s to compare, each with its title.
 
     Raises:
-      TypeError: no growth, or something else.
+      TypeError: no growth was given, or something else.
 
     Example:
-      >>> with watch_growth(graph) as growth:
-      ...     train()
-      >>> GrowthView(growth)
-      >>> GrowthView(normal=growth, lazy=other)
+      >>> with tf.Session() as sess, watch_growth(sess.graph) as growth:
+      ...     for _ in range(3):
+      ...         _ = sess.run(tf.add(1.0, 2.0))
+      >>> view = GrowthView(growth)
+      >>> comparison = GrowthView(lazy=growth, again=growth)
     """
 
     _esm = STATIC / "growth.js"
@@ -96,12 +97,18 @@ class GrowthView(PlainView):
         super().close()
 
     def refresh(self) -> None:
-        """Send at once what is new, and the verdict on all of it."""
+        """Send additions, and the verdict on them, to the page now."""
         for pane in self._followed:
             pane.refresh()
 
     def send_batch(self, batch: dict[str, Any]) -> None:
-        """Send a part of a pane; each is an attribute of its own, so none is lost."""
+        """Send a part of a pane to the page.
+
+        Every batch is a separate attribute, so that none is lost.
+
+        Args:
+          batch: JSON data.
+        """
         if self.comm is None:  # closed, or no front end
             return
         number = self._batches
@@ -112,7 +119,7 @@ class GrowthView(PlainView):
     # ---- still pictures
 
     def to_text(self) -> str:
-        """The verdict on each growth, in words."""
+        """The verdict on each growth, as text."""
         texts = []
         for title, growth in self.parts:
             text = text_of(growth, place)
@@ -120,20 +127,20 @@ class GrowthView(PlainView):
         return "\n\n".join(texts)
 
     def to_svg(self) -> str:
-        """The meters."""
+        """The plots of ops against runs, as SVG."""
         return growth_svg.svg_of(self.parts)
 
     def static_bundle(self) -> dict[str, str]:
-        """The still picture by MIME type: SVG, HTML and text."""
+        """The static picture as a dict from MIME types to SVG, HTML and text."""
         self.refresh()
         return bundle_with(self.to_text(), self.to_svg())
 
 
 class _Pane:
-    """One growth on its way to the page.
+    """One growth, sent to the page as it is recorded.
 
     Attributes:
-      state: what a page that opens now needs to know; grows in place.
+      state: the data that a newly opened page needs; grows in place.
     """
 
     def __init__(
@@ -243,6 +250,6 @@ class _Pane:
 
 
 def place(source: SourceLine) -> str:
-    """A line as a notebook's reader knows it: "In [3] line 4"."""
+    """A line in the terms of a notebook: "In [3] line 4"."""
     file, line, _, _ = display.where(source)
     return f"{file} line {line}" if file else f"line {line}"

@@ -25,27 +25,32 @@ LONGEST_WAIT = 0.04  # of the time in runs; what is waited longer between is cut
 
 
 class MemoryView(PlainView):
-    """A device's memory over time: what is taken, reserved, and where there was none.
+    """The memory of devices over time: in use, reserved, and allocations that failed.
 
-    Of a traced run it shows each array from its making to its end, and what is alive at
-    the peak. Of sessions it follows the simulated GPUs over all runs from now on, so
-    that `allow_growth` can be seen beside `per_process_gpu_memory_fraction`.
+    For a traced run it shows the lifetime of each array, and what is alive at the peak.
+    For sessions it follows their simulated GPUs over all runs from now on, so that
+    `allow_growth` can be compared with `per_process_gpu_memory_fraction`.
 
     Args:
-      subject: a RunMetadata of a run with full tracing; a session; a dict from names to
-        sessions, for comparing; a `MemoryWatch`; the default session if None.
-      graph: of a traced run; without it the default graph, if it has the ops. An op
-        that is selected in one view of a graph is so in all of them in the page.
+      subject: the RunMetadata of a run with full tracing; a session; a dict from names
+        to sessions, to compare; a `MemoryWatch`; by default the default session.
+      graph: the graph of the traced run; by default the default graph, if it has the
+        ops. All views of a graph on a page share the selection.
 
     Attributes:
-      selected: the name of the chosen op; "" for none.
+      selected: the name of the selected op; "" without one.
 
     Raises:
       ValueError: there is no session.
       TypeError: `subject` is something else.
 
     Example:
-      >>> MemoryView({"allow_growth": sess_a, "half of it": sess_b})
+      >>> tf.simulate_gpus(1, memory="8MiB")
+      >>> with tf.Session() as sess:
+      ...     view = MemoryView({"all at once": sess})
+      >>> [curve.title for curve in view.curves]
+      ['GPU:0']
+      >>> tf.simulate_gpus(0)
     """
 
     _esm = STATIC / "memory.js"
@@ -76,7 +81,7 @@ class MemoryView(PlainView):
 
     @property
     def curves(self) -> list[MemoryCurve]:
-        """What it shows, as data; `print` one."""
+        """A `MemoryCurve` for each device that is shown."""
         return self._traced if self.watch is None else self.watch.curves
 
     def __repr__(self) -> str:
@@ -102,7 +107,7 @@ class MemoryView(PlainView):
         self.refresh()
 
     def refresh(self) -> None:
-        """Show what is known by now."""
+        """Send the current state to the page now."""
         with self._lock:
             self._sent_s = time.monotonic()
             if self.comm is None and self._curves:  # closed
@@ -110,7 +115,7 @@ class MemoryView(PlainView):
             self._curves = [_row(curve) for curve in self.curves]
 
     def to_text(self) -> str:
-        """Peaks, who holds them, and where there was no room."""
+        """Peaks, the ops that hold the memory, and failed allocations, as text."""
         if self.curves:
             return "\n".join(str(curve) for curve in self.curves)
         return str(self.watch) if self.watch else "The run made no arrays."
@@ -134,7 +139,7 @@ def _named(subject: Any) -> dict[str, Any]:
 
 
 def _row(curve: MemoryCurve) -> dict[str, Any]:
-    """A curve for the page; what is waited between runs is cut short."""
+    """A curve as JSON; the time between runs is cut short."""
     cut = _Clock(curve)
     points = curve.points
     stride = -(-len(points) // MOST_POINTS)
@@ -161,7 +166,7 @@ def _row(curve: MemoryCurve) -> dict[str, Any]:
 
 
 class _Clock:
-    """Time without the waiting between runs."""
+    """Time without the pauses between runs."""
 
     def __init__(self, curve: MemoryCurve) -> None:
         runs = sorted(curve.runs)

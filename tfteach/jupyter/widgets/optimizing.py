@@ -35,30 +35,34 @@ FATES = {
 class OptimizingView(PlannedView):
     """The graph of a run before and after each of the optimizer's passes, and why.
 
-    The passes stand in a row with the number of ops that are left to compute; a click
-    or the arrow keys choose one. Below are the graphs before and after it, moved and
-    opened together, then what was folded, merged, removed or fused, with the reason.
-    Nothing is run.
+    The passes are listed with the number of ops left to compute; a click or the arrow
+    keys choose one. Below are the graphs before and after it, which pan and expand
+    together, then the ops that were folded, merged, removed or fused, with the reasons.
+    Nothing is executed.
 
     Args:
-      session: whose options say which passes run; the default session if None.
-      fetches: what the run fetches: tensors, operations or names.
-      feeds: what it is fed.
-      feed_shapes: the shape of each feed, as a program that runs often is made for
-        them.
+      session: the session whose options determine which passes run; by default the
+        default session.
+      fetches: a tensor, an operation, a name, or an iterable of these.
+      feeds: the tensors, or their names, that the run would be fed.
+      feed_shapes: a tuple of sizes for each feed, as for `explain_optimizing`.
 
     Attributes:
-      optimizer_log: what it shows, as data; `print` it. None without fetches.
-      problem: why there is nothing to show; "" if there is.
-      chosen: the number of the pass in view; 0 is all of them.
+      optimizer_log: the `OptimizerLog`, to `print`; None without fetches.
+      problem: why there is nothing to show, or "".
+      chosen: the number of the displayed pass; 0 is all of them.
 
     Raises:
-      ValueError: there is no session, or there are not as many shapes as feeds.
+      ValueError: there is no session, or the number of shapes differs from that of
+        feeds.
 
     Example:
-      >>> view = OptimizingView(sess, loss, [x], [(32, 784)])
+      >>> x = tf.placeholder(tf.float32, [2, 3], name="x")
+      >>> rows = tf.cast(tf.shape(x)[0], tf.float32, name="rows")
+      >>> with tf.Session() as sess:
+      ...     view = OptimizingView(sess, tf.reduce_sum(x) / rows, [x])
       >>> print(view.optimizer_log.summary)
-      30 ops asked for, 18 kernels called
+      4 ops asked for, 2 kernels called
     """
 
     _esm = STATIC / "optimizing.js"
@@ -85,7 +89,15 @@ class OptimizingView(PlannedView):
         super().__init__(self.session.graph, fetches, feeds)
 
     def look(self, fetches: list[str], feeds: list[str]) -> dict[str, Any]:
-        """What the passes do to such a run."""
+        """The effect of the passes on a run, as values of traits.
+
+        Args:
+          fetches: names.
+          feeds: names.
+
+        Returns:
+          A dict from traits to values.
+        """
         shapes = self._shapes
         if shapes is not None and len(shapes) != len(feeds):
             shapes = None  # other tensors are fed by now
@@ -111,12 +123,13 @@ class OptimizingView(PlannedView):
         }
 
     def explanation(self) -> OptimizerLog | None:
+        """The `OptimizerLog`; None without fetches."""
         return self.optimizer_log
 
     # ---- still pictures: the graph as it was asked for, with what becomes of its ops
 
     def still(self) -> Still | None:
-        """The graph as it was asked for; None if there is none."""
+        """The static picture of the graph before all passes; None without fetches."""
         if not self._found.passes:
             return None
         whole = self._found.passes[0]
@@ -148,7 +161,7 @@ class OptimizingView(PlannedView):
 
 
 def _row(staged: Staged) -> dict[str, Any]:
-    """A pass for the page."""
+    """A pass as JSON."""
     done = staged.done
     return {
         "name": done.name,

@@ -44,28 +44,34 @@ MOST_LINES = 60  # of ops, and of copies, in what a notebook saves
 
 
 class PlacementView(GraphView):
-    """The graph by device, beside TensorFlow's log of placements with reasons.
+    """The graph by device, beside TensorFlow's placement log with reasons.
 
-    A click on a box finds its line in the log, a click there the box; copies between
-    devices are lines with their size; each device has a bar of its memory. Without
-    fetches it shows the whole graph, with them (`f`) what a run of them does. Nothing
-    is run. After each cell the view looks again.
+    Click a box to find its line in the log, and a line to find its box. Copies between
+    devices are edges labelled with their size, and each device has a bar for its
+    memory. Without fetches the view shows the whole graph, with fetches (`f`) the run.
+    Nothing is executed. The view is updated after each cell.
 
     Args:
-      session: whose devices and options decide; the default session if None.
-      fetches, feeds: as for `GraphView`.
+      session: the session whose devices and options apply; by default the default
+        session.
+      fetches: as for `GraphView`.
+      feeds: as for `GraphView`.
       options: as for `GraphView`.
 
     Attributes:
-      problem: why the graph cannot be placed at all; "" if it can.
+      problem: why the graph cannot be placed, or "".
 
     Raises:
       ValueError: there is no session.
 
     Example:
       >>> tf.simulate_gpus(2)
-      >>> sess = tf.Session()
-      >>> PlacementView(sess, fetches=[train_op])
+      >>> total = tf.reduce_sum(tf.ones([2]), name="total")
+      >>> with tf.Session() as sess:
+      ...     view = PlacementView(sess, fetches=[total])
+      ...     view.placement().of("total").assigned
+      '/job:localhost/replica:0/task:0/device:GPU:0'
+      >>> tf.simulate_gpus(0)
     """
 
     _esm = STATIC / "placement.js"
@@ -94,7 +100,10 @@ class PlacementView(GraphView):
         at_cell_end(self.refresh)
 
     def placement(self) -> Placements:
-        """What the view shows as data; `print` it.
+        """The placements that the view shows, as data.
+
+        Returns:
+          A `Placements`; `print` it.
 
         Raises:
           InvalidArgumentError: an op cannot be placed where it must be.
@@ -105,7 +114,7 @@ class PlacementView(GraphView):
         return placement(self.session, known or None, feeds)
 
     def refresh(self) -> None:
-        """Look again at the graph and at the memory of the devices."""
+        """Place the graph again, and read the memory of the devices."""
         super().refresh()
         self._look_again()
 
@@ -192,7 +201,14 @@ class PlacementView(GraphView):
         return still
 
     def to_text(self, most: int | None = None) -> str:
-        """The log with its reasons, copies and memory; the graph if it has none."""
+        """The log with reasons, copies and memory; without it, the graph as text.
+
+        Args:
+          most: the number of ops and of copies to list; by default all.
+
+        Returns:
+          A string of several lines.
+        """
         if self._found is None:
             return f"{self.problem}\n{text_of(self.still())}"
         return self._found.to_text(most)
@@ -202,14 +218,14 @@ class PlacementView(GraphView):
 
 
 def colours_of(device: int) -> tuple[str, str]:
-    """Fill and line of the device of that number; the first is CPU:0."""
+    """The fill and line colours of the device of that number; the first is CPU:0."""
     if device < len(COLOURS):
         return COLOURS[device]
     return COLOURS[1 + (device - 1) % (len(COLOURS) - 1)]
 
 
 def _device_row(device: DeviceUse, index: int) -> dict[str, Any]:
-    """A device for the page."""
+    """A device as JSON."""
     return {
         "label": device.label,
         "name": device.name,
@@ -226,7 +242,7 @@ def _device_row(device: DeviceUse, index: int) -> dict[str, Any]:
 
 
 def _copy_row(copy: Copy, at: dict[str, int], index: dict[str, int]) -> list[Any]:
-    """A copy for the page; short, as a large graph has thousands."""
+    """A copy as JSON; compact, since a large graph has thousands."""
     return [
         at.get(copy.tensor.op.name, -1),
         copy.tensor.value_index,

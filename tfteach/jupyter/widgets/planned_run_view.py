@@ -16,15 +16,15 @@ NOTHING = "Nothing is fetched: choose what to run in a graph view, with the key 
 
 
 class PlannedView(PlainView):
-    """A view of what a run of some fetches would do; it looks again when these change.
+    """A view of what a run would do; it is updated when fetches or feeds change.
 
     Args:
       graph: the graph.
-      fetches: what the run fetches: tensors, operations or names.
-      feeds: what it is fed.
+      fetches: a tensor, an operation, a name, or an iterable of these.
+      feeds: the tensors, or their names, that the run would be fed.
 
     Attributes:
-      problem: why there is nothing to show; "" if there is.
+      problem: why there is nothing to show, or "".
     """
 
     _graph = traitlets.Unicode("").tag(sync=True)
@@ -47,14 +47,14 @@ class PlannedView(PlainView):
         return f"{type(self).__name__}({self.problem or self._summary})"
 
     def refresh(self) -> None:
-        """Look again at what the run would do."""
+        """Plan the run again."""
         found = self.look(*self._known(self.fetches, self.feeds))
         with self.hold_sync():
             for name, value in found.items():
                 setattr(self, name, value)
 
     def look(self, fetches: list[str], feeds: list[str]) -> dict[str, Any]:
-        """What such a run would do, as the values of traits."""
+        """The plan of a run, as values of traits."""
         raise NotImplementedError
 
     def _known(self, *names: list[str]) -> Iterator[list[str]]:
@@ -63,10 +63,10 @@ class PlannedView(PlainView):
             yield [n for n in some if self.graph.find_operation(op_name(n))]
 
     def explanation(self) -> Any:
-        """What it shows, as data that prints; None without fetches."""
+        """The plan as printable data; None without fetches."""
         raise NotImplementedError
 
     def to_text(self) -> str:
-        """What it shows, in words."""
+        """The plan as text."""
         found = self.explanation()
         return self.problem if found is None else str(found)

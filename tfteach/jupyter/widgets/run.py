@@ -1,4 +1,4 @@
-"""`RunView`: the session runs of a piece of code, and what each needs of its graph."""
+"""`RunView`: the session runs of a piece of code, and which ops each one needs."""
 
 from __future__ import annotations
 
@@ -14,25 +14,35 @@ from tfteach.jupyter.widgets.graph import STATIC, GraphView, Names
 
 
 class RunView(GraphView):
-    """What `Session.run` needs, traced back from the fetches, and why.
+    """The ops that `Session.run` needs, traced back from the fetches, and why.
 
-    "Trace" plays how a run finds its ops; the slider stops it at any step. A click on a
-    box tells why it runs, or what is in the way. Fetches and feeds change with `f` and
-    `d`, as in a `GraphView`.
+    "Trace" animates how a run finds its ops; the slider stops it at any step. Click a
+    box to see why it runs, or why it does not. `f` and `d` change fetches and feeds, as
+    in a `GraphView`.
 
     Args:
-      graph: as for `GraphView`; the graph of `runs` if it is None and there are some.
-      fetches, feeds: of the run to look at; those of the first of `runs` otherwise.
-      runs: what `watch_runs` saw, to choose from; runs of other graphs are left out.
-      predict: first the learner clicks what will run; then "Reveal" scores it.
+      graph: as for `GraphView`; by default that of the first of `runs`.
+      fetches: as for `GraphView`; by default those of the first of `runs`.
+      feeds: as for `GraphView`; by default those of the first of `runs`.
+      runs: a `Runs` from `watch_runs`, to choose from; runs of other graphs are
+        ignored.
+      predict: True to let the learner first mark the ops that will run; "Reveal" then
+        scores the prediction.
       options: as for `GraphView`.
 
     Attributes:
-      guessed: the names of the ops that are marked.
-      score: {"right": n, "wrong": n, "missed": n} once it is revealed, else None.
+      guessed: the names of the marked ops.
+      score: {"right": n, "wrong": n, "missed": n} once revealed, else None.
+
+    Raises:
+      TypeError: `graph` is neither a Graph nor a GraphDef.
 
     Example:
-      >>> RunView(fetches=[loss], feeds=[x], predict=True)
+      >>> x = tf.placeholder(tf.float32, name="x")
+      >>> loss = tf.square(x, name="loss")
+      >>> view = RunView(fetches=[loss], feeds=[x], predict=True)
+      >>> view.needs().pruned
+      [<tf.Operation 'x' type=Placeholder>]
     """
 
     _esm = STATIC / "run.js"
@@ -66,7 +76,10 @@ class RunView(GraphView):
         self._run_list = [row_of(run) for run in seen]
 
     def needs(self) -> RunNeeds:
-        """What the run in view executes, with a reason for every op; print it.
+        """The ops that the displayed run executes, as `explain_run` returns them.
+
+        Returns:
+          A `RunNeeds`; `print` it for a table.
 
         Raises:
           KeyError: a fetch or feed is not in the graph.
@@ -74,7 +87,17 @@ class RunView(GraphView):
         return explain_run(self.graph, self.fetches, self.feeds)
 
     def why(self, op: Operation | str) -> Why:
-        """Why the run in view executes this op, or does not."""
+        """Explain why the displayed run executes an op, or skips it.
+
+        Args:
+          op: an operation of the graph, or its name.
+
+        Returns:
+          A `Why`; `print` it.
+
+        Raises:
+          KeyError: the graph has no op of that name.
+        """
         return self.needs().why(op)
 
     def _run_in_picture(self) -> tuple[list[str], list[str]]:
@@ -83,7 +106,7 @@ class RunView(GraphView):
         return ([], []) if guessing else super()._run_in_picture()
 
     def to_text(self) -> str:
-        """The runs, a line for each, and the graph in words."""
+        """The runs, with a line each, then the graph as text."""
         lines = [
             f"{row['label']}{' x' + str(row['count']) if row['count'] > 1 else ''}: "
             f"{row['needed']} of {row['ops']} ops run"

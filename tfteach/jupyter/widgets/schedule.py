@@ -18,26 +18,29 @@ MOST_LINES = 40  # of ready sets and of their ops, in what a notebook saves
 
 
 class ScheduleView(PlannedView):
-    """The ready sets of a run as columns, its races, and two legal orders of each.
+    """The ready sets of a run as columns, its races, and two legal orders for each.
 
-    Ops of one column could run at the same time. A click on an op, or the arrow keys,
-    tell which ops must run before it, which after it, and which in any order. Where
-    nothing orders a read and a write of a variable, both orders stand side by side with
-    what is read in each; where only a control dependency does, that is told.
+    Ops of one column can run at the same time. Click an op, or use the arrow keys, to
+    see which ops must run before it, which after it, and which in any order. Where
+    nothing orders a read and a write of a variable, both orders are shown side by side
+    with the value that is read in each. Races that only a control dependency prevents
+    are listed.
 
     Args:
-      graph: a `tf.Graph` or a session; the default graph if None.
-      fetches: what the run fetches: tensors, operations or names.
-      feeds: what it is fed.
+      graph: a `tf.Graph` or a session; by default the default graph.
+      fetches: a tensor, an operation, a name, or an iterable of these.
+      feeds: the tensors, or their names, that the run would be fed.
 
     Attributes:
-      schedule: what it shows, as data; `print` it. None without fetches.
-      selected: the name of the chosen op; "" for none.
-      problem: why there is nothing to show; "" if there is.
+      schedule: the `Schedule`, to `print`; None without fetches.
+      selected: the name of the selected op; "" without one.
+      problem: why there is nothing to show, or "".
 
     Example:
       >>> w = tf.Variable(1.0, name="w")
-      >>> ScheduleView(fetches=[w.assign(5.0), w + 1.0])
+      >>> view = ScheduleView(fetches=[w.assign(5.0), w + 1.0])
+      >>> len(view.schedule.races)
+      1
     """
 
     _esm = STATIC / "schedule.js"
@@ -57,7 +60,15 @@ class ScheduleView(PlannedView):
         super().__init__(graph, fetches, feeds)
 
     def look(self, fetches: list[str], feeds: list[str]) -> dict[str, Any]:
-        """The orders that are possible in such a run."""
+        """The possible orders of a run, as values of traits.
+
+        Args:
+          fetches: names.
+          feeds: names.
+
+        Returns:
+          A dict from traits to values.
+        """
         found = Schedule((), (), (), (), ())
         if fetches:
             found = explain_schedule(self.graph, fetches, feeds)
@@ -83,6 +94,7 @@ class ScheduleView(PlannedView):
         }
 
     def explanation(self) -> Schedule | None:
+        """The `Schedule`; None without fetches."""
         return self.schedule
 
     def static_bundle(self) -> dict[str, str]:
@@ -96,7 +108,7 @@ class ScheduleView(PlannedView):
 
 
 def _race_row(race: Race, index: dict[str, int]) -> dict[str, Any]:
-    """A race for the page; -1 stands for ops that are left out."""
+    """A race as JSON; -1 stands for omitted ops."""
     start, end, parts = race.differing()
     return {
         "variable": race.variable,
@@ -109,7 +121,7 @@ def _race_row(race: Race, index: dict[str, int]) -> dict[str, Any]:
 
 
 def _table(schedule: Schedule) -> str:
-    """The ready sets as columns, the races below."""
+    """The ready sets as columns of an HTML table, with the races below."""
     cell = "style='text-align:left;vertical-align:top;padding:3px 12px'"
     sets = schedule.ready_sets[:MOST_LINES]
     heads = "".join(f"<th {cell}>{number}</th>" for number in range(1, len(sets) + 1))

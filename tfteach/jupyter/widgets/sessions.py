@@ -40,24 +40,33 @@ Sessions = BaseSession | Iterable[BaseSession] | Mapping[str, BaseSession]
 
 
 class SessionsView(PlainView):
-    """Two sessions (or more) on one graph: what each one's variables hold.
+    """Sessions on one graph: what the variables of each hold, run by run.
 
-    A column for each session, a row for each variable, with what it holds or that it is
-    uninitialized; beside it the runs since the view was made. The slider, the arrow
-    keys or a click on a run go back to what was there after that run; what it changed
-    is marked, with the value before.
+    A table with a column for each session and a row for each variable, beside the runs
+    since the view was created. The slider, the arrow keys or a click on a run go back
+    to the values after that run; the values that it changed are marked, with those
+    before.
 
     Args:
-      sessions: sessions of one graph, or a dict from names to them; the open ones of
-        the default graph if None. Sessions that run the graph later join in.
+      sessions: an iterable of sessions, or a dict from names to sessions; by default
+        the open sessions of the default graph. Other sessions of the graph are added
+        when they first run.
       height: of the table and the log, in pixels; 0 fits them, up to 420.
 
     Raises:
-      TypeError: something is no session.
-      ValueError: they are of several graphs.
+      TypeError: something is not a session.
+      ValueError: the sessions belong to different graphs.
 
     Example:
-      >>> SessionsView({"sess_a": sess_a, "sess_b": sess_b})
+      >>> w = tf.Variable(1.0, name="w")
+      >>> with tf.Session() as a, tf.Session() as b:
+      ...     view = SessionsView({"a": a, "b": b})
+      ...     a.run(w.initializer)
+      ...     print(view.to_text())
+      2 sessions on one graph of 4 ops
+         a  b
+      w  1  uninitialized
+      1. a.run(w/Assign)  w: uninitialized -> 1
     """
 
     _esm = STATIC / "sessions.js"
@@ -115,7 +124,7 @@ class SessionsView(PlainView):
         self.refresh()
 
     def refresh(self) -> None:
-        """Show the runs and variables as they are now."""
+        """Send the current variables and runs to the page now."""
         with self._lock:
             self._sent_s = time.monotonic()
             log = self.session_log
@@ -136,11 +145,19 @@ class SessionsView(PlainView):
     # ---- still
 
     def to_text(self, most: int | None = None) -> str:
-        """The sessions, their variables and the runs, as a table and a list."""
+        """A table of the variables' current values, then the runs.
+
+        Args:
+          most: the number of variables, from the first, and of runs, up to the last; by
+            default all.
+
+        Returns:
+          A string of several lines.
+        """
         return self.session_log.to_text(most)
 
     def static_bundle(self) -> dict[str, str]:
-        """The same as text and as an HTML table."""
+        """The text, and an HTML table, as a dict from MIME types to data."""
         return {
             "text/plain": self.to_text(MOST_LINES),
             "text/html": static_html(self._table()),
@@ -209,7 +226,7 @@ def _texts(state: State) -> dict[str, str | None]:
 
 
 def _run_row(run: LoggedRun) -> dict[str, Any]:
-    """A run for the page's log."""
+    """A run as JSON."""
     place, line, text = "", 0, ""
     if run.source is not None:
         place, line, _, text = display.where(run.source)

@@ -29,37 +29,42 @@ WRONG = ("#fbe4dc", "#b83208")
 
 
 def as_text(value: Any, _: Any) -> str:
-    """A trait's value on its way to the page."""
+    """The value of a trait as a string, for the page."""
     return json.dumps(value, separators=(",", ":"))
 
 
 class StepView(GraphView):
-    """A run that was written down, stepped through: in the page, without the kernel.
+    """A recorded run to step through, forward and backward, without the kernel.
 
-    The arrow keys (or the buttons) go an op forward and back; Shift with them over the
-    turns of a loop; `n` and `p` to the next breakpoint and the one before. The graph
-    shows what has run, and on its lines what flowed there last; the panel what the op
-    took and made, what is alive, and the line that built it. A click on a box goes to
-    the step at which it ran; `b` sets a breakpoint there.
+    The arrow keys (or the buttons) go one op forward or backward, with Shift one
+    iteration of a loop. `n` and `p` go to the next and the previous breakpoint. The
+    graph shows which ops have run, and the latest values on its edges; the panel shows
+    the inputs and outputs of the op, the arrays alive, and the line that built it.
+    Click a box to go to the step at which it ran; `b` sets a breakpoint there.
 
     Args:
-      run: what `record` gives.
-      break_on: names of ops to stop at, with * for any part.
-      break_nan: stop where a NaN is made from none, or an infinity from numbers.
-      at: the step to begin with; without it the first breakpoint, or else the error
-        that ended the run, or else the first step.
+      run: a `Recording`, from `record`.
+      break_on: names of ops to stop at; * matches any part.
+      break_nan: True to stop where a NaN or an infinity originates.
+      at: the number of the step to begin with; by default the first breakpoint, else
+        the op that failed, else the first step.
       options: as for `GraphView`.
 
     Attributes:
       run: the recording.
-      at: the number of the step in view; the run's length stands for what failed.
+      at: the number of the displayed step; the length of the run stands for the op that
+        failed.
 
     Raises:
-      TypeError: `run` is no recording.
+      TypeError: `run` is not a recording.
 
     Example:
-      >>> StepView(record(sess, loss, {x: batch}), break_nan=True)
-      >>> StepView.of(sess, train_op, {x: batch}, break_on=["loss"])   # runs it
+      >>> x = tf.placeholder(tf.float32, [2], name="x")
+      >>> loss = tf.reduce_sum(tf.log(x, name="log"), name="loss")
+      >>> with tf.Session() as sess:
+      ...     view = StepView(record(sess, loss, {x: [1.0, 0.0]}), break_nan=True)
+      >>> view.stops()
+      [0]
     """
 
     _esm = STATIC / "step.js"
@@ -114,12 +119,20 @@ class StepView(GraphView):
         when: When | None = None,
         **options: Any,
     ) -> StepView:
-        """Run once, write it down and show it.
+        """Run once, and show the recording.
 
         Args:
-          session, fetches, feed_dict, when: as for `tfteach.explain.stepping.record`;
-            the default session if None.
+          session: an open session; None for the default session.
+          fetches: as for `session.run`.
+          feed_dict: as for `session.run`.
+          when: as for `tfteach.explain.record`.
           options: as for `StepView`.
+
+        Returns:
+          A `StepView`.
+
+        Raises:
+          ValueError: there is no session; or as for `session.run`.
         """
         session = get_default_session() if session is None else session
         if session is None:
@@ -135,7 +148,11 @@ class StepView(GraphView):
         return max(0, min(int(proposal["value"]), last))
 
     def stops(self) -> list[int]:
-        """The numbers of the steps at which there is a breakpoint."""
+        """The breakpoints.
+
+        Returns:
+          A list of step numbers, ascending.
+        """
         found = self.run.breakpoints(*self.break_on, nan=self.break_nan)
         return sorted({*found, *self.run.stops})
 
@@ -185,7 +202,14 @@ class StepView(GraphView):
         return still
 
     def to_text(self, most: int = 200) -> str:
-        """The steps as a table, with a mark at breakpoints."""
+        """The steps as a table, with breakpoints marked.
+
+        Args:
+          most: the number of lines.
+
+        Returns:
+          A string of several lines.
+        """
         lines = [f"{plural(len(self.run), 'step')} for {', '.join(self.run.fetches)}"]
         return "\n".join([*lines, self.run.to_text(most, self.stops())])
 
@@ -198,7 +222,7 @@ class StepView(GraphView):
 
 
 def _scopes_of(op: str, still: Still) -> set[str]:
-    """The scopes that hide an op; a variable, or an op with its constants, is none."""
+    """The scopes that hide an op; none for variables and ops with own constants."""
     found: set[str] = set()
     inside = still.root.children or ()
     while True:
@@ -212,14 +236,14 @@ def _scopes_of(op: str, still: Still) -> set[str]:
 
 
 def clipped(text: str) -> str:
-    """A text that has room on a line."""
+    """A text cut to the length of an edge label."""
     if len(text) <= LONGEST_WORDS:
         return text
     return text[: LONGEST_WORDS - 1] + "…"
 
 
 class _Wire:
-    """A recording for the page: values that several steps share travel once."""
+    """A recording as JSON, in which values shared by several steps occur once."""
 
     def __init__(self, run: Recording, first: int, at: dict[str, int]) -> None:
         self.values: list[list[Any]] = []
@@ -279,9 +303,9 @@ class _Wire:
 
 
 def _value_row(seen: Seen, first: int) -> list[Any]:
-    """A value for the page: of a large array its figures, of a small one its numbers.
+    """A value as JSON: elements of a small array, statistics of a large one.
 
-    The last entry is the number of the value that this one was when it was made.
+    The last entry is the number that this value had when it was produced.
     """
     cells = _cells(seen)
     is_told = bool(cells) or (seen.array is not None and not seen.shape)  # by `short`
@@ -307,7 +331,7 @@ def _figure(value: float | None) -> str:
 
 
 def _cells(seen: Seen) -> list[list[str]]:
-    """The numbers of a small array, in rows; none of another."""
+    """The elements of a small array, in rows; empty for a large one."""
     array = seen.array
     if array is None or array.ndim not in (1, 2) or array.dtype.hasobject:
         return []

@@ -18,28 +18,30 @@ MOST_OPS = 20_000
 
 
 class TimelineView(PlainView):
-    """The ops of a run over time, a lane for each device and thread.
+    """The ops of a run over time, with a lane for each device and thread.
 
-    The wheel zooms, dragging pans; a click on an op selects it, the arrow keys go from
-    op to op. Beside the lanes stand totals by op type or by scope; a click there marks
-    the ops that it counts. An op that is selected here is so in all views of the graph
-    in the page.
+    The wheel zooms, dragging pans. Click an op to select it; the arrow keys go from op
+    to op. Beside the lanes are totals by op type or by scope; click a total to mark its
+    ops. All views of a graph on a page share the selection.
 
     Args:
-      run: a RunMetadata of a run with full tracing, or `StepTimes`.
-      height: of the totals beside the lanes, in pixels; 0 fits.
-      graph: that ran; without it the default graph, if it has the ops.
+      run: the RunMetadata of a run with full tracing, or a `StepTimes`.
+      height: of the totals, in pixels; 0 fits them.
+      graph: the graph that ran; by default the default graph, if it has the ops.
 
     Attributes:
-      selected: the name of the chosen op; "" for none.
-      times: what it shows, as data.
+      selected: the name of the selected op; "" without one.
+      times: the `StepTimes`.
 
     Raises:
       TypeError: `run` is something else.
 
     Example:
-      >>> view = TimelineView(run_metadata)
-      >>> view = TimelineView.of(sess, train_op, {x: batch})   # runs it six times
+      >>> x = tf.placeholder(tf.float32, [None, 2])
+      >>> with tf.Session() as sess:
+      ...     view = TimelineView.of(sess, tf.matmul(x, [[1.0], [2.0]]), {x: [[1, 2]]})
+      >>> [total.name for total in view.times.by_type()]
+      ['MatMul']
     """
 
     _esm = STATIC / "timeline.js"
@@ -95,9 +97,20 @@ class TimelineView(PlainView):
     def of(
         cls, session: Any, fetches: Any, feed_dict: Any = None, runs: int = 5
     ) -> TimelineView:
-        """Run `fetches` with full tracing, and show the fastest run.
+        """Run several times with full tracing, and show the fastest run.
 
-        Args: as for `tfteach.explain.timing.timed`; a training op trains.
+        Args:
+          session: an open session; None for the default session.
+          fetches: as for `session.run`. The runs have their usual effects: a training
+            op trains.
+          feed_dict: as for `session.run`.
+          runs: the number of timed runs; one more precedes them to warm up.
+
+        Returns:
+          A `TimelineView`.
+
+        Raises:
+          ValueError: there is no session, or `runs` is less than 1.
         """
         return cls(timed(session, fetches, feed_dict, runs), graph=session.graph)
 
@@ -105,7 +118,7 @@ class TimelineView(PlainView):
         return f"TimelineView({plural(len(self.times.ops), 'op')})"
 
     def to_text(self) -> str:
-        """The totals by op type."""
+        """The totals by op type, as text."""
         return str(self.times)
 
     def static_bundle(self) -> dict[str, str]:

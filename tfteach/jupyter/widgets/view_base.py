@@ -1,4 +1,4 @@
-"""What the views have in common: how a cell shows them."""
+"""How a cell displays the views."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _tokens: WeakKeyDictionary[Graph, str] = WeakKeyDictionary()
 
 
 def token_of(graph: Any) -> str:
-    """What a page knows a graph by: its views there share what is selected.
+    """The key under which a page knows a graph, so that its views share the selection.
 
     Returns:
-      The same word for the same `tf.Graph`; "" for anything else.
+      The same string for the same `tf.Graph`; "" for anything else.
     """
     if not isinstance(graph, Graph):
         return ""
@@ -30,8 +30,8 @@ def token_of(graph: Any) -> str:
 def token_of_run(graph: Graph | None, names: Iterable[str]) -> str:
     """The token of the graph that ran ops of these names.
 
-    Without a graph it is the default graph, if that has all the ops; "_send" and the
-    like are in no graph.
+    Without `graph`, that is the default graph if it has all the ops; names such as
+    "_send" belong to no graph.
     """
     if graph is None:
         graph = get_default_graph()
@@ -42,7 +42,7 @@ def token_of_run(graph: Graph | None, names: Iterable[str]) -> str:
 
 
 def session_for(session: Any, view: str, why: str) -> Any:
-    """The session that a view is of: the one given, or the default one.
+    """The given session, or the default one.
 
     Raises:
       ValueError: there is none.
@@ -58,16 +58,16 @@ def session_for(session: Any, view: str, why: str) -> Any:
 
 
 class Shown:
-    """For a widget with a still picture: a cell shows both, as `display.show` does."""
+    """A widget with a static picture: a cell displays both (see `display.show`)."""
 
     model_id: str
 
     def static_bundle(self) -> dict[str, str]:
-        """The still picture and the text by MIME type."""
+        """The static picture as a dict from MIME types to data."""
         raise NotImplementedError
 
     def live_bundle(self) -> dict[str, Any]:
-        """The live view's MIME type alone."""
+        """The live view as a dict from its MIME type to its model id."""
         view = {"version_major": 2, "version_minor": 0, "model_id": self.model_id}
         return {"application/vnd.jupyter.widget-view+json": view}
 
@@ -79,8 +79,8 @@ class Shown:
 
 
 class PlainView(Shown, anywidget.AnyWidget):
-    """A view that draws no graph, with a text and a still picture of its own."""
+    """A view that is not a graph, with its own text and static picture."""
 
     def to_text(self) -> str:
-        """What the view shows, in words."""
+        """The contents as text."""
         raise NotImplementedError

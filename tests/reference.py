@@ -1,0 +1,365 @@
+"""Writes docs/explain.md and docs/jupyter.md from docstrings and signatures.
+
+`python -m tests.reference` rewrites both; tests/test_docs.py compares them.
+A page lists the names in `__all__` of the modules below, in that order.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tfteach.jupyter.magics import MAGICS
+
+ROOT = Path(__file__).resolve().parents[1]
+COMMAND = "python -m tests.reference"
+
+# Modules of tfteach.explain in the order of the page, each with its heading.
+EXPLAIN = {
+    "pruning": "What a run needs, and why",
+    "runs": "The runs of a piece of code",
+    "growth": "How a graph grows",
+    "lazy_loading": "The verdict on lazy loading",
+    "duplicate_ops": "Duplicate ops",
+    "placement": "Where each op runs",
+    "sharing": "Which calls share a variable",
+    "sessions": "What variables hold in each session",
+    "stepping": "A run, op by op",
+    "value_summary": "Values in a recorded run",
+    "timing": "Where the time goes",
+    "memory": "What uses the memory",
+    "optimizing": "What the optimizer does",
+    "schedule": "In which order ops can run",
+    "difference": "How two graphs differ",
+    "status": "The state of this process",
+}
+SECTIONS = ("Args", "Attributes", "Returns", "Yields", "Raises", "Example", "Examples")
+VIEWS = (
+    "GraphView RunView GrowthView PlacementView SessionsView StepView TimelineView "
+    "MemoryView OptimizingView ScheduleView GraphDiff"
+).split()
+
+
+class Doc(NamedTuple):
+    """A docstring in parts.
+
+    Attributes:
+      summary: its first paragraph.
+      body: the paragraphs before the first section.
+      sections: heading -> text, without indentation.
+    """
+
+    summary: str
+    body: str
+    sections: dict[str, str]
+
+
+def parsed(thing: Any) -> Doc:
+    """The docstring of a function, property or class; an empty one if it has none."""
+    text = inspect.cleandoc(vars(thing).get("__doc__") or "") if isinstance(
+        thing, type
+    ) else inspect.cleandoc(getattr(thing, "__doc__", None) or "")  # fmt: skip
+    names = "|".join(SECTIONS)
+    parts = re.split(rf"^({names}):[ ]*\n?", text, flags=re.MULTILINE)
+    summary, _, body = parts[0].strip().partition("\n\n")
+    pairs = zip(parts[1::2], parts[2::2], strict=True)
+    found = {name: inspect.cleandoc(f"\n{section}") for name, section in pairs}
+    return Doc(summary, body.strip(), found)
+
+
+def items(section: str) -> list[tuple[str, str]]:
+    """The entries of a section such as Args: "name: text" with indented lines."""
+    found: list[tuple[str, str]] = []
+    for line in section.splitlines():
+        if line.startswith(" ") and found:
+            name, text = found[-1]
+            found[-1] = name, f"{text} {line.strip()}"
+        elif line.strip():
+            name, _, text = line.partition(": ")
+            found.append((name.removesuffix(":"), text))
+    return found
+
+
+def prose(text: str) -> str:
+    """Text of a docstring as Markdown; only what is between backticks is code."""
+    parts = re.split(r"(`[^`]*`)", text)
+    return "".join(p if p[:1] == "`" else p.replace("<", "\\<") for p in parts)
+
+
+def listed(title: str, section: str) -> str:
+    rows = [
+        f"- {', '.join(f'`{n.strip()}`' for n in name.split(','))}: {prose(text)}"
+        for name, text in items(section)
+    ]
+    return f"**{title}**\n\n" + "\n".join(rows)
+
+
+def code(text: str, language: str) -> str:
+    return f"```{language}\n{text}\n```"
+
+
+def rendered(doc: Doc) -> Iterator[str]:
+    """A docstring as Markdown blocks."""
+    yield prose(doc.summary)
+    if doc.body:
+        yield prose(doc.body)
+    for name, section in doc.sections.items():
+        if name in ("Args", "Attributes", "Raises"):
+            title = {"Args": "Arguments"}.get(name, name)
+            yield listed(title, section)
+        elif name in ("Returns", "Yields"):
+            yield f"**{name}** {prose(' '.join(section.split()))}"
+        else:
+            yield code(section, "pycon" if ">>>" in section else "python")
+
+
+class Plain(str):
+    """An annotation that a signature prints without quotes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+def signature(name: str, function: Callable[..., Any]) -> str:
+    """`name(arguments) -> type`, one argument a line where it is long."""
+    found = inspect.signature(function)
+    if inspect.isgeneratorfunction(inspect.unwrap(function)):  # a context manager
+        result = str(found.return_annotation).replace("Iterator", "ContextManager")
+        found = found.replace(return_annotation=result)
+    kept = [
+        p.replace(annotation=Plain(p.annotation))
+        for p in found.parameters.values()
+        if p.name not in ("self", "cls")
+    ]
+    found = found.replace(
+        parameters=kept, return_annotation=Plain(found.return_annotation)
+    )
+    if name[:1].isupper():
+        found = found.replace(return_annotation=inspect.Signature.empty)
+    text = f"{name}{found}"
+    if len(text) <= 88:
+        return text
+    words: list[str] = []
+    has_star = False
+    for parameter in kept:
+        if parameter.kind is parameter.KEYWORD_ONLY and not has_star:
+            has_star = True
+            words.append("*")
+        has_star = has_star or parameter.kind is parameter.VAR_POSITIONAL
+        words.append(str(parameter))
+    result = text.rpartition(")")[2]
+    lines = "".join(f"    {word},\n" for word in words)
+    return f"{name}(\n{lines}){result}"
+
+
+def members(cls: type) -> Iterator[tuple[str, Any]]:
+    """The public methods and properties that a class defines itself, in order."""
+    fields = getattr(cls, "_fields", ())
+    for name, value in vars(cls).items():
+        if name.startswith("_") or name in fields:
+            continue
+        plain = value.__func__ if isinstance(value, classmethod) else value
+        # Without a docstring it is described where a base class defines it.
+        is_member = isinstance(plain, property) or inspect.isfunction(plain)
+        if is_member and (plain.__doc__ or not hasattr(super(cls, cls), name)):
+            yield name, plain
+
+
+def is_called(cls: type) -> bool:
+    """Whether users construct the class, rather than get it from a function."""
+    return "Args" in parsed(cls).sections
+
+
+def class_blocks(cls: type) -> Iterator[str]:
+    if is_called(cls):
+        yield code(signature(cls.__name__, cls.__init__), "python")  # type: ignore[misc]
+    yield from rendered(parsed(cls))
+    for name, member in members(cls):
+        doc = parsed(member)
+        if isinstance(member, property):
+            yield f"#### `{cls.__name__}.{name}`"
+        else:
+            yield f"#### `{cls.__name__}.{name}()`"
+            yield code(signature(name, member), "python")
+        yield from rendered(doc)
+
+
+def function_blocks(function: Callable[..., Any]) -> Iterator[str]:
+    yield code(signature(function.__name__, function), "python")
+    yield from rendered(parsed(function))
+
+
+def blocks(name: str, thing: Any, level: str = "###") -> Iterator[str]:
+    yield f"{level} `{name}`"
+    make = class_blocks if isinstance(thing, type) else function_blocks
+    yield from make(thing)
+
+
+def anchor(heading: str) -> str:
+    return re.sub(r"[^\w\- ]", "", heading).lower().replace(" ", "-")
+
+
+def link(text: str, heading: str) -> str:
+    return f"[{text}](#{anchor(heading)})"
+
+
+def page(title: str, lead: str, parts: Iterable[str]) -> str:
+    note = f"<!-- Written by `{COMMAND}` from docstrings. -->"
+    return "\n\n".join([f"# {title}", note, lead, *parts]) + "\n"
+
+
+# ---- tfteach.explain
+
+
+def public_names() -> list[tuple[str, Any]]:
+    """The names on both pages, qualified where two modules have the same."""
+    found = [pair for names in explain_names().values() for pair in names]
+    return [*found, *jupyter_names()]
+
+
+def explain_names() -> dict[str, list[tuple[str, Any]]]:
+    """Module -> (name, object) of each public name."""
+    loaded = {name: import_module(f"tfteach.explain.{name}") for name in EXPLAIN}
+    # Anchors are in lower case, so `Status` and `status` are qualified as well.
+    names = [n.lower() for module in loaded.values() for n in module.__all__]
+    counts = Counter(names)
+    return {
+        module: [
+            (n if counts[n.lower()] == 1 else f"{module}.{n}", getattr(found, n))
+            for n in sorted(found.__all__, key=lambda n: rank(getattr(found, n)))
+        ]
+        for module, found in loaded.items()
+    }
+
+
+def rank(thing: Any) -> int:
+    """Functions come first, then classes that users construct, then results."""
+    return 0 if not isinstance(thing, type) else 1 if is_called(thing) else 2
+
+
+def explain_page() -> str:
+    package = import_module("tfteach.explain")
+    contents = ["## Contents"]
+    parts: list[str] = []
+    rows = []
+    for module, names in explain_names().items():
+        heading = EXPLAIN[module]
+        found = ", ".join(link(f"`{name}`", name) for name, _ in names)
+        rows.append(f"- {link(heading, heading)}: {found}")
+        parts.append(f"## {heading}")
+        called = [thing.__name__ for _, thing in names if rank(thing) < 2]
+        here = all(name in package.__all__ for name in called)
+        path = "tfteach.explain" if here else f"tfteach.explain.{module}"
+        if called:
+            parts.append(code(f"from {path} import {', '.join(called)}", "python"))
+        doc = parsed(import_module(f"tfteach.explain.{module}"))
+        parts.append(prose("\n\n".join(filter(None, [doc.summary, doc.body]))))
+        for name, thing in names:
+            parts += blocks(name, thing)
+    contents.append("\n".join(rows))
+    doc = parsed(package)
+    lead = prose("\n\n".join(filter(None, [doc.summary, doc.body])))
+    return page("tfteach.explain", lead, [*contents, *parts])
+
+
+# ---- tfteach.jupyter
+
+
+def magic_blocks() -> Iterator[tuple[str, list[str]]]:
+    """(name with its percent signs, blocks) of each magic."""
+    for module, class_name in MAGICS.items():
+        cls = getattr(import_module(f"tfteach.jupyter.magics.{module}"), class_name)
+        functions: dict[str, list[str]] = {}
+        for kind, marker in (("line", "%"), ("cell", "%%")):
+            for name, method in cls.magics[kind].items():
+                functions.setdefault(method, []).append(marker + name)
+        for method, names in functions.items():
+            yield (
+                " and ".join(f"`{n}`" for n in names),
+                [*magic_text(getattr(cls, method), names)],
+            )
+
+
+def magic_text(function: Any, names: list[str]) -> Iterator[str]:
+    # magic_arguments puts the usage, after "::", before the docstring proper.
+    text = re.sub(r"\A\s*::\n\n(?:[ ]+.*\n|\n)*?(?=\S)", "", function.__doc__ or "")
+    text, _, _ = text.partition("positional arguments:")
+    text, _, _ = text.partition("\noptions:")
+    parser = getattr(function, "parser", None)
+    usage = []
+    rows = []
+    for action in parser._actions if parser is not None else ():
+        if action.dest == "help":
+            continue
+        word = action.option_strings[-1] if action.option_strings else ""
+        is_option = bool(action.option_strings)
+        value = action.metavar or (action.dest.upper() if is_option else action.dest)
+        if is_option:
+            shown = f"{word} {value}" if action.nargs != 0 else word
+            usage.append(f"[{shown}]")
+        else:
+            shown = str(value)
+            usage.append(f"[{shown} ...]" if action.nargs == "*" else shown)
+        words = (action.help or "").replace("%%", "%")
+        rows.append(f"- `{shown}`: {prose(words)}")
+    yield code("\n".join(" ".join([name, *usage]) for name in names), "text")
+    doc_text = inspect.cleandoc(text)
+    summary, _, rest = doc_text.partition("\n\n")
+    yield prose(summary)
+    body, _, example = re.sub(r"^Examples?:\n", "\0", rest, flags=re.M).partition("\0")
+    if body.strip():
+        yield prose(body.strip())
+    if rows:
+        yield "**Options**\n\n" + "\n".join(rows)
+    if example.strip():
+        yield code(inspect.cleandoc("\n" + example).strip(), "python")
+
+
+def jupyter_names() -> list[tuple[str, Any]]:
+    package = import_module("tfteach.jupyter")
+    explorer = import_module("tfteach.jupyter.widgets.explore").Explorer
+    names = (*VIEWS, "explore", "load_ipython_extension")
+    found = [(name, getattr(package, name)) for name in names]
+    return [*found[:-1], ("Explorer", explorer), found[-1]]
+
+
+def jupyter_page() -> str:
+    package = import_module("tfteach.jupyter")
+    views = jupyter_names()
+    magics = list(magic_blocks())
+    contents = [
+        "## Contents",
+        "- [Magics](#magics): "
+        + ", ".join(link(name, name) for name, _ in magics)
+        + "\n- [Views](#views): "
+        + ", ".join(link(f"`{name}`", name) for name, _ in views),
+    ]
+    parts = ["## Magics"]
+    for name, found in magics:
+        parts += [f"### {name}", *found]
+    parts += ["## Views"]
+    for name, thing in views:
+        parts += blocks(name, thing)
+    doc = parsed(package)
+    lead = prose("\n\n".join(filter(None, [doc.summary, doc.body])))
+    return page("tfteach.jupyter", lead, [*contents, *parts])
+
+
+PAGES = {"docs/explain.md": explain_page, "docs/jupyter.md": jupyter_page}
+
+
+def main() -> None:
+    for path, make in PAGES.items():
+        (ROOT / path).write_text(make(), encoding="utf-8")
+        print(path)
+
+
+if __name__ == "__main__":
+    main()
