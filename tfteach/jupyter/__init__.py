@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tfteach.jupyter.widgets.step import StepView as StepView
     from tfteach.jupyter.widgets.timeline import TimelineView as TimelineView
 
-# The views, which wait for their first use: magics and pictures need none of them.
+# Imported at their first use: magics and pictures need none of the views.
 _VIEWS = {
     "GraphDiff": "difference",
     "GraphView": "graph",

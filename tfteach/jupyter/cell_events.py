@@ -1,4 +1,4 @@
-"""What calls a view: the end of a cell, and what a graph or session notes."""
+"""Callbacks of views: at the end of a cell, and without keeping the view alive."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 
 def at_cell_end(method: Callable[[], Any]) -> None:
-    """Call a bound method after each cell, for as long as its object lives.
+    """Call a bound method after each cell, until its object is collected.
 
-    Without IPython, as in tests and scripts, there are no cells and it is never called.
+    Without IPython, as in tests and scripts, there are no cells, and nothing is called.
     """
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
@@ -30,7 +30,7 @@ def at_cell_end(method: Callable[[], Any]) -> None:
 
 
 def weakly(method: Callable[..., Any]) -> Callable[..., None]:
-    """A call of a bound method that does not keep its object alive."""
+    """A function that calls a bound method without keeping its object alive."""
     held = weakref.WeakMethod(method)
 
     def call(*arguments: Any) -> None:

@@ -45,14 +45,14 @@ def publish(bundle: dict[str, Any]) -> None:
 
 
 def where(source: SourceLine) -> tuple[str, int, str, str]:
-    """A source line as a notebook's reader knows it: "In [3]", 2, function, text."""
+    """A source line in the terms of a notebook: "In [3]", 2, function, text."""
     file, line, function, text = plain_source(source)
     cell = cell_number(source.file)
     return (file if cell is None else f"In [{cell}]"), line, function, text
 
 
 def where_stopped(error: BaseException) -> str:
-    """The line of a cell at which an error ended it: "In [3] line 2: y = ..."."""
+    """The line of a cell at which an exception ended it: "In [3] line 2: y = ..."."""
     places = [
         (frame.f_code.co_filename, line)
         for frame, line in traceback.walk_tb(error.__traceback__)
@@ -68,7 +68,7 @@ def where_stopped(error: BaseException) -> str:
 
 
 def cell_number(file: str) -> int | None:
-    """The number of the cell that a pseudo file stands for, None for real files."""
+    """The number of the cell behind a pseudo file name; None for real files."""
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
     names = getattr(getattr(shell, "compile", None), "_filename_map", None)

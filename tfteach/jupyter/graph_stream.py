@@ -1,11 +1,11 @@
-"""A graph's growth on its way to the page.
+"""Streaming the growth of a graph to the page.
 
-A kernel answers no messages while a cell runs, but it can send. New ops travel in
-batches, at most 20 a second and 600 kB a second (JupyterLab's server drops more than
-1 MB/s), sent by a timer so that the last op of a burst does not wait for the next.
+A kernel answers no messages while a cell runs, but it can send. New ops are sent in
+batches, at most 20 per second and 600 kB per second (JupyterLab's server drops more
+than 1 MB/s), by a timer, so that the last op of a burst does not wait for the next one.
 
-The timer's thread takes its time from the cell. While the graph moves it takes a small
-share; what does not fit waits until the cell rests or ends.
+The timer's thread competes with the cell. While the graph is growing it uses a small
+share of the time; the rest of the work waits until the cell pauses or ends.
 """
 
 from __future__ import annotations
@@ -23,28 +23,28 @@ from tfteach.framework.graph import Graph, OpAdded, SessionRun, SourceLine
 
 INTERVAL_S = 0.05
 BYTES_PER_S = 600_000
-LIVE_SHARE = 0.02  # of the time, while the graph moves
-LIVE_SLICE_S = 0.0006  # of making rows at a time, while the graph moves
+LIVE_SHARE = 0.02  # share of the time, while the graph is growing
+LIVE_SLICE_S = 0.0006  # for making rows at a time, while it is growing
 RESTING_SLICE_S = 0.03
-MOST_WITH_ATTRS = 5_000  # ops; beyond, attributes travel only when asked for
+MOST_WITH_ATTRS = 5_000  # ops; attributes of later ones are sent on request
 
 Where = Callable[[SourceLine], tuple[str, int, str, str]]
 Send = Callable[[dict[str, Any]], None]
 
 
 class GrowingRows:
-    """The rows of a live graph, and a sender of what is added to them.
+    """The rows of a live graph, which sends what is added to them.
 
     Args:
       graph: the graph.
-      send: gets batches {"from": index, "rows": [...], "patches": [[index, row], ...],
-        "runs": count, "first": count}; called in any thread, never twice at once.
-      where: see `tfteach.explain.graph_rows.row_of`.
+      send: called with batches {"from": index, "rows": [...], "patches": [[index, row],
+        ...], "runs": count, "first": count}, in any thread, but never concurrently.
+      where: as for `tfteach.explain.graph_rows.row_of`.
 
     Attributes:
-      rows: all rows so far; appended in place before they are sent.
-      runs: how many session runs were seen.
-      first: how many ops there were when the first of them began; -1 before.
+      rows: all rows so far; they are appended in place before they are sent.
+      runs: the number of session runs so far.
+      first: the number of ops when the first run began; -1 before that.
     """
 
     def __init__(self, graph: Graph, send: Send, where: Where) -> None:
@@ -56,9 +56,9 @@ class GrowingRows:
         self._runs_sent = 0
         self._mutations = graph.mutations
         self._full: set[int] = set()
-        self._known: dict[Any, Any] = {}  # what rows share
-        self._next_s = 0.0  # for what may be sent
-        self._rest_s = 0.0  # for this thread's share
+        self._known: dict[Any, Any] = {}  # parts that rows share
+        self._next_s = 0.0  # when the next batch may be sent
+        self._rest_s = 0.0  # when this thread may work again
         self._next_check_s = 0.0
         self._timer: threading.Timer | None = None
         self._lock = threading.RLock()
@@ -68,7 +68,7 @@ class GrowingRows:
         self._subscription = graph.observe(_noting(self))
 
     def close(self) -> None:
-        """Stop listening; what was not sent is not sent any more."""
+        """Stop observing the graph; pending rows are not sent."""
         self._subscription.close()
         with self._lock:
             if self._timer is not None:
@@ -104,11 +104,12 @@ class GrowingRows:
                 self._start_timer()
 
     def flush(self, check: bool = False, slice_s: float = math.inf) -> bool:
-        """Send what is new, as far as the rate allows; True if something is left.
+        """Send pending rows, as far as the rate permits; True if something remains.
 
         Args:
-          check: compare all rows with the graph, for shapes set after the op was made.
-          slice_s: make rows for about so long; what is left is for the next time.
+          check: compare all rows with the graph, to find shapes set after an op was
+            built.
+          slice_s: the time to spend on making rows; the rest waits for the next call.
         """
         with self._lock:
             self._read(slice_s)
@@ -140,7 +141,7 @@ class GrowingRows:
         )
 
     def give_attributes(self, name: str) -> None:
-        """Send the attributes of one op of a graph too large to send them all."""
+        """Send the attributes of one op, in a graph too large to send all of them."""
         op = self.graph.find_operation(name)
         if op is None or op.node_id > len(self.rows):
             return
@@ -164,7 +165,7 @@ class GrowingRows:
                 return
 
     def _changed(self, check: bool, slice_s: float) -> list[list[Any]]:
-        """Rows whose op changed: a loop closed, a control input or shape came later."""
+        """Rows whose op changed: by a back edge, a control input or a shape."""
         mutations, now_s = self.graph.mutations, time.monotonic()
         if not check and mutations == self._mutations:
             return []
@@ -190,7 +191,7 @@ def _noting(rows: GrowingRows) -> Callable[[OpAdded | SessionRun], None]:
 
     def note(event: OpAdded | SessionRun) -> None:
         watcher = known()
-        # Every op that a cell makes passes here; most find the timer running.
+        # Called for every op that a cell builds; usually the timer is running.
         if watcher is None or (watcher._timer is not None and type(event) is OpAdded):
             return
         watcher._note(event)
@@ -199,7 +200,7 @@ def _noting(rows: GrowingRows) -> Callable[[OpAdded | SessionRun], None]:
 
 
 def _fitting(rows: list[Row]) -> tuple[int, float]:
-    """How many rows make half a second's worth of bytes, and how many bytes."""
+    """The number of rows that fit into half a second, and their size in bytes."""
     size = 0.0
     shared: set[int] = set()
     for count, row in enumerate(rows):
@@ -215,10 +216,10 @@ def _fitting(rows: list[Row]) -> tuple[int, float]:
 
 
 def packed(rows: Sequence[Row]) -> dict[str, Any]:
-    """Rows as they travel: what several have in common is said once.
+    """Rows for sending: parts that several rows share are sent once.
 
     Returns:
-      {"rows": rows, "shared": parts}; outputs and more of a row are numbers of parts.
+      {"rows": rows, "shared": parts}; a row's outputs and more are indices into parts.
     """
     shared: list[Any] = []
     by_id: dict[int, int] = {}

@@ -1,7 +1,7 @@
-"""The still picture of a growth: ops against runs, as SVG.
+"""The static picture of a graph's growth: ops plotted against runs, as SVG.
 
-A program's two clocks are the axes: building moves up, running moves right. A program
-that builds first and then runs goes up and then right; lazy loading is a staircase.
+Building moves up, running moves right. A program that builds first and then runs draws
+one corner; lazy loading draws a staircase.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ LEFT, RIGHT, TOP, BOTTOM = 56, 80, 40, 40
 LINE = "#0b63ce"
 WORDS = {"clean": "built, then run", "late": "built late", "lazy": "lazy loading"}
 MOST_CORNERS = 400
-LEAST_SPAN = 10  # ops: one more op is no cliff
+LEAST_SPAN = 10  # ops; so that one more op does not look like a cliff
 
 
 def corners(growth: Growth) -> list[tuple[int, int]]:
-    """(runs, ops) at each turn of the way, from the start of the watching on."""
+    """The corners of the line as (runs, ops), from the start of the recording."""
     runs = 0
     found = [(0, growth.ops_before)]
     rounds = growth.rounds
@@ -36,9 +36,10 @@ def corners(growth: Growth) -> list[tuple[int, int]]:
 
 
 def foot_of(before: int, most: int) -> int:
-    """The ops at the foot of the axis; as `footOf` in the page.
+    """The number of ops at the foot of the axis; `footOf` in the page does the same.
 
-    None, or, where a large graph grows by little, not far below what there was.
+    That is 0, unless a large graph grows by little: then the axis begins shortly below
+    its first size.
     """
     if most <= before or before < most / 2:
         return 0
@@ -46,7 +47,7 @@ def foot_of(before: int, most: int) -> int:
 
 
 def svg_of(parts: Sequence[tuple[str, Growth]]) -> str:
-    """One meter for each growth, side by side on the same scale."""
+    """One plot for each growth, side by side with equal scales."""
     most_runs = max(1, *(growth.runs for _, growth in parts), 1)
     most_ops = max(1, *(growth.ops_after for _, growth in parts), 1)
     foot = foot_of(min(growth.ops_before for _, growth in parts), most_ops)

@@ -8,10 +8,9 @@ import html
 from tfteach.jupyter.picture import svg_of
 from tfteach.jupyter.static_picture import Still, text_of
 
-# Trusted notebooks apply this (untrusted ones drop it). While a live view is mounted in
-# the same outputs its still picture hides; once no kernel knows the widget any more,
-# the picture is what remains, and JupyterLab's "model not found" hides instead. The
-# second name is VS Code's for a cell and its outputs.
+# Applied in trusted notebooks only. The picture is hidden while a live view is mounted
+# in the same cell. Once no kernel knows the widget, the picture remains, and the error
+# "model not found" of JupyterLab is hidden instead. The second selector is VS Code's.
 STYLE = """\
 .jp-OutputArea:has(.tfteach-graph, .tfteach-diff)
   .jp-OutputArea-child:has(.tfteach-static),

@@ -1,8 +1,8 @@
-"""Still pictures of a graph: DOT source and SVG.
+"""Static pictures of a graph: DOT source and SVG.
 
-They look like the live view and show the same boxes at the same depth, so that a saved
-notebook, an HTML export or a code host shows the graph too.  SVG comes from `dot` where
-one is installed, else from the Graphviz inside the pygraphviz wheel.
+They look like the live view and show the same boxes at the same depth, so that saved
+notebooks, HTML exports and code hosts show the graph too. SVG is made by `dot` if it is
+installed, else by the Graphviz inside the pygraphviz wheel.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ MOST_BOXES = 250
 FONT = "Helvetica,Arial,sans-serif"
 INK, MUTED, EDGE, RULE = "#1c2430", "#566273", "#7c899b", "#c5ccd6"
 FETCH, FEED, REFERENCE = "#b83208", "#08716c", "#b35c00"
-COPY = "#9c1f6b"  # a line from device to device
+COPY = "#9c1f6b"  # an edge between devices
 
-# shape, fill, line of each kind of box
+# kind of box -> shape, fill, line
 LOOKS = {
     "op": ("box", "#ffffff", "#7a8699"),
     "const": ("ellipse", "#f1f3f6", "#a2adbb"),
@@ -116,7 +116,7 @@ def _draw_box(still: Still, dot: Any, box: Box, ids: dict[str, str]) -> None:
         "shape": shape, "fillcolor": fill, "color": line, "style": style,
         "label": _label(still, box, kind, words), "tooltip": _escape(clip(box.name)),
     }  # fmt: skip
-    if kind in ("placeholder", "const"):  # these shapes stretch around their words
+    if kind in ("placeholder", "const"):  # these shapes are larger than their text
         attrs["margin"] = "0,0" if kind == "placeholder" else "0.02,0.02"
         attrs["height"] = "0.3"
     if still.is_dim(box):
@@ -168,7 +168,7 @@ def _draw_edges(still: Still, dot: Any, ids: dict[str, str]) -> None:
             if ends[0] is not ends[1] and _same_lane(still, *ends):
                 key = ids[ends[0].id], ids[ends[1].id]
                 bundles.setdefault(key, []).append((source, port, index))
-    # One tensor says its shape once; the lines of one that many read stay a fan.
+    # A tensor's shape is shown once, and not at all on large fans.
     fans = Counter(tail for tail, _ in bundles)
     said: set[tuple[int, int]] = set()
     for (tail, head), base in bundles.items():
@@ -181,11 +181,11 @@ def _draw_edges(still: Still, dot: Any, ids: dict[str, str]) -> None:
             said |= tensors
         dot.edge(tail, head, **attrs)
     if max(fans.values(), default=0) > LARGE_FAN and not still.open:
-        dot.attr(ordering="out")  # the first that was made stands at the left
+        dot.attr(ordering="out")  # in graph order, from the left
 
 
 def _same_lane(still: Still, one: Box, other: Box) -> bool:
-    """Edges between lanes tie everything to everything; the live view shows them."""
+    """False for edges between lanes, which connect nearly everything."""
     paths = [path_of(one), path_of(other)]
     for a, b in zip(*paths, strict=False):
         if a is not b:
@@ -213,7 +213,7 @@ def _edge_attrs(still: Still, base: list[tuple[int, int, int]]) -> dict[str, str
         elif outputs and outputs[0][1] is not None:
             attrs["label"] = f" {shape_text(outputs[0][1])}"
     if any(source > reader for source, _, reader in base):
-        attrs["constraint"] = "false"  # a loop's way back must not turn the picture
+        attrs["constraint"] = "false"  # a loop's back edge must not affect the ranks
     if still.needed is not None:
         rows, fed = still.rows, still.fed
         works = any(
@@ -237,7 +237,7 @@ def _edge_attrs(still: Still, base: list[tuple[int, int, int]]) -> dict[str, str
 
 
 def svg_of(still: Still, timeout_s: float = TIMEOUT_S) -> str | None:
-    """The picture as SVG; None without Graphviz, when too large, or out of time."""
+    """The picture as SVG; None without Graphviz, or if it is too large or slow."""
     if not still.rows or len(still.boxes) > MOST_BOXES:
         return None
     try:
@@ -250,9 +250,9 @@ def svg_of(still: Still, timeout_s: float = TIMEOUT_S) -> str | None:
 
 @lru_cache(maxsize=32)
 def render_dot(source: str, timeout_s: float = TIMEOUT_S) -> str | None:
-    """DOT to SVG in another process, which a deadline can end."""
+    """Convert DOT to SVG in another process, which a timeout can end."""
     dot = shutil.which("dot")
-    # AGraph(string=...): a bare argument that looks like a path would be read as one.
+    # AGraph(string=...), since a positional argument may be taken for a path.
     program = (
         "import sys, pygraphviz;"
         "graph = pygraphviz.AGraph(string=sys.stdin.buffer.read().decode());"
@@ -269,7 +269,7 @@ def render_dot(source: str, timeout_s: float = TIMEOUT_S) -> str | None:
 
 
 def tidy_svg(svg: str, description: str) -> str:
-    """The same SVG without version comments, and with words for who cannot see it."""
+    """The same SVG without version comments, described for screen readers."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<!--.*?-->\n?", "", svg, flags=re.DOTALL)
     svg = re.sub(r"<title>[^<]*</title>\n?", "", svg)

@@ -1,4 +1,4 @@
-"""What a still picture of a graph shows, and the same in words."""
+"""The contents of a static picture of a graph, and the same as text."""
 
 from __future__ import annotations
 
@@ -23,19 +23,20 @@ FLOW = {"Switch", "Merge", "Enter", "Exit", "NextIteration", "LoopCond"}
 
 
 class Still:
-    """What one still picture shows.
+    """The contents of one static picture.
 
     Args:
       rows: the graph, from `tfteach.explain.graph_rows`.
-      depth, expanded: which scopes are open, see `tfteach.explain.scope_tree.opened`.
-      fetches, feeds: names; what a run of them leaves out is drawn faint.
+      depth, expanded: the open scopes, as for `tfteach.explain.scope_tree.opened`.
+      fetches, feeds: names; ops that such a run skips are dimmed.
       aside, inline: names of boxes to set aside, or to keep in the main flow.
 
     Attributes:
-      paint: gives a box its fill, line and words for the second line, in place of those
-        of its kind; None for these.
-      edge_words: from (op, output, reader) of a line to words on it; "" for none.
-      values: the same, for words in place of a shape, on a line like others.
+      paint: a function of a box that returns (fill, line, second line of text), or None
+        for the default of its kind.
+      edge_words: a function of the (op, output, consumer) triples of an edge that
+        returns its label, or "".
+      values: the same, for labels in place of shapes, on edges of the usual colour.
     """
 
     paint: Callable[[Box], tuple[str, str, str] | None] | None = None
@@ -79,12 +80,12 @@ class Still:
 
 
 def op_name(name: str) -> str:
-    """ "a:0" and "^a" as "a"."""
+    """The op of "a:0" or "^a": "a"."""
     return name.removeprefix("^").partition(":")[0]
 
 
 def shape_text(shape: Shape) -> str:
-    """ "32×?"; "[10]" for rank 1, "scalar", "?" for an unknown rank."""
+    """A shape as "32×?"; "[10]" for rank 1, "scalar", "?" for an unknown rank."""
     if shape is None:
         return "?"
     if not shape:
@@ -94,7 +95,7 @@ def shape_text(shape: Shape) -> str:
 
 
 def kind_of(still: Still, box: Box) -> str:
-    """Which of the looks a box has: "op", "const", "variable", "scope", ..."""
+    """The kind of a box: "op", "const", "variable", "scope", ..."""
     row = own_row(box, still.rows)
     if is_variable(box, still.rows):
         return "variable"
@@ -108,7 +109,7 @@ def kind_of(still: Still, box: Box) -> str:
 
 
 def second_line(still: Still, box: Box, kind: str) -> str:
-    """What stands under a box's name: its size, value, type or shape."""
+    """The text below a box's name: its size, value, type or shape."""
     row = own_row(box, still.rows)
     if box.is_scope and still.needed is not None and kind != "op":
         return f"{still.count_needed(box)} of {len(box.members)} run"
@@ -144,7 +145,7 @@ def output_text(row: Row) -> str:
 
 
 def clip(text: str, longest: int = 160) -> str:
-    """Both ends of a text that nobody can read in full: names have no limit."""
+    """A long text without its middle: names have no maximum length."""
     if len(text) <= longest:
         return text
     return f"{text[: longest // 2]}…{text[-longest // 2 + 1 :]}"
@@ -162,7 +163,7 @@ def path_of(box: Box) -> list[Box]:
 
 
 def text_of(still: Still) -> str:
-    """The picture in words: a line for each box, indented by scope.
+    """The picture as text: a line for each box, indented by scope.
 
     Example:
       3 ops

@@ -1,4 +1,4 @@
-"""Still pictures of time and memory, as SVG."""
+"""Static pictures of time and memory, as SVG."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ WIDTH = 760
 LEFT, RIGHT = 84, 20
 LANE = 46
 CHART = 176
-# Fill and line of the op types that take most time, then of all others.
+# (fill, line) of the op types that take most time; the last is for all others.
 COLOURS = (
     ("#e6e9fd", "#6a77d6"),
     ("#fbeadf", "#c67f4e"),
@@ -25,11 +25,11 @@ COLOURS = (
     ("#eef1f6", "#8592a6"),
 )
 LINE = "#0b63ce"
-FAR = 20  # times the peak: the limit is then not in the picture
+FAR = 20  # times the peak: a higher limit is not drawn
 
 
 def timeline_svg(times: StepTimes) -> str:
-    """A bar for each op, a lane for each device, and the types that took most."""
+    """A bar for each op, a lane for each device, and the slowest op types."""
     lanes = list(dict.fromkeys(lane_of(op) for op in times.ops))
     rank = {total.name: i for i, total in enumerate(times.by_type())}
     span = max((op.end_us for op in times.ops), default=0.0) or 1.0
@@ -71,7 +71,7 @@ def timeline_svg(times: StepTimes) -> str:
 
 
 def memory_svg(curves: Sequence[MemoryCurve]) -> str:
-    """A chart for each device: taken, reserved, the limit, and where it ran out."""
+    """A chart for each device: memory in use and reserved, limit, failures."""
     parts: list[str] = []
     for number, curve in enumerate(curves):
         parts.append(f'<g transform="translate(0,{number * CHART})">')
@@ -84,7 +84,9 @@ def _chart(curve: MemoryCurve) -> list[str]:
     top, bottom, right = 42, CHART - 22, WIDTH - RIGHT
     peak = curve.peak.taken_bytes
     most = max(curve.limit_bytes or 0, peak, 1)
-    is_far = 0 < FAR * peak < most and not curve.exhausted  # nothing could be seen
+    is_far = (
+        0 < FAR * peak < most and not curve.exhausted
+    )  # the peak would be invisible
     most = round(1.25 * peak) if is_far else most
     start = curve.points[0].at_us if curve.points else 0.0
     span = (curve.points[-1].at_us - start if curve.points else 0.0) or 1.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-# module here -> class; each is imported when the extension is loaded.
+# module -> class; imported when the extension is loaded.
 MAGICS = {
     "difference": "DiffMagics",
     "graph": "GraphMagics",

@@ -19,10 +19,10 @@ def run_cell(shell: Any, cell: str, magic: str) -> None:
     shown: list[list[str]] = []
     shell._showtraceback = lambda etype, evalue, lines: shown.append(lines)
     count = shell.execution_count
-    # The shell counts on when a cell begins; this is still the cell that it began.
+    # run_cell increments the count, but this is still the same cell.
     shell.execution_count = max(1, len(shell.user_ns["In"]) - 1)
     try:
-        # The comment stands for the magic's own line: numbers are as the user sees.
+        # The comment replaces the magic's own line, so that line numbers match.
         result = shell.run_cell(f"# {magic}\n{cell}", store_history=False)
     finally:
         del shell._showtraceback
@@ -48,7 +48,7 @@ def _show_once(shell: Any, error: SyntaxError, lines: list[str]) -> None:
         del shell.showsyntaxerror
         if sys.exc_info()[1] is error:
             shell._showtraceback(type(error), error, lines)
-        else:  # somebody caught it, and this is another
+        else:  # it was caught; this is another error
             shell.showsyntaxerror(*args, **options)
 
     shell.showsyntaxerror = show

@@ -99,7 +99,7 @@ class GraphMagics(Magics):
         except Exception as error:
             near = did_you_mean(expression, graphs_in(self.shell.user_ns))
             raise UsageError(f"%graph {expression}: {error}.{near}") from None
-        graph = getattr(graph, "graph", graph)  # a session or tensor stands for its own
+        graph = getattr(graph, "graph", graph)  # also a session or a tensor
         if isinstance(graph, str):
             raise UsageError(f"%graph shows a graph, not the string {graph!r}")
         self._display(graph, args)
@@ -121,12 +121,12 @@ class GraphMagics(Magics):
             self.shell.user_ns[name] = graph
         view = self._view(graph, args)
         if not args.static:
-            display.show_live(view)  # before the cell runs: growth is live
+            display.show_live(view)  # before the cell runs, to show growth live
         try:
             with graph.as_default():
                 run_cell(self.shell, cell, "%%graph")
             unknown = _unknown(graph, args)
-            if unknown:  # what the cell builds is there all the same
+            if unknown:  # not an error: the cell has run
                 print(unknown)
         except BaseException as error:
             view.stopped_at = display.where_stopped(error)

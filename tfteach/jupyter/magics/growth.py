@@ -27,7 +27,7 @@ from tfteach.jupyter import display
 from tfteach.jupyter.magics.cells import run_cell
 from tfteach.jupyter.magics.completion import complete
 
-MOST_VIEWS = 4  # graphs of one cell that are shown
+MOST_VIEWS = 4  # views per cell
 
 
 @magics_class
@@ -96,12 +96,12 @@ class _Watch:
         self.growths: dict[Graph, Growth] = {}
         self.views: list[Any] = []
         self.thread = threading.get_ident()
-        self.callback = self._note  # always the same object
+        self.callback = self._note  # `self._note` is a new object at each access
 
     def _note(self, event: OpAdded | SessionRun) -> None:
         built = isinstance(event, OpAdded)
         graph = event.op.graph if isinstance(event, OpAdded) else event.session.graph
-        # Functions are graphs too; what only other threads touch shows no view.
+        # Ignore functions, and graphs that only other threads use.
         if graph in self.growths or graph.building_function:
             return
         if threading.get_ident() != self.thread:
@@ -111,7 +111,7 @@ class _Watch:
             growth.note(event)
         if len(self.views) < MOST_VIEWS:
             self._show(growth)
-        # From here on the growth listens: each observer costs each op of the cell.
+        # The growth observes the graph itself; every observer slows every op down.
         Subscription(graph, self.callback).close()
 
     def _show(self, growth: Growth) -> None:

@@ -145,7 +145,7 @@ def session_of(
     if not found:
         raise UsageError("There is no open session: make one, sess = tf.Session()")
     names = sessions_in(shell.user_ns)
-    if len(set(names.values())) == 1:  # others were left open somewhere
+    if len(set(names.values())) == 1:  # others were left open without a name
         return next(iter(names.values()))
     raise UsageError(f"Which of {len(found)} sessions? {', '.join(names)}")
 

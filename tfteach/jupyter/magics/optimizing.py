@@ -67,7 +67,7 @@ class OptimizingMagics(Magics):
         fed = feed_dict_of(self.shell, args.feed_dict)
         shapes = None
         if fed is not None:
-            # One shape for each feed: what `--feed` names besides has none.
+            # Shapes are all or none, and feeds named by `--feed` have none.
             shapes = None if feeds else [np.shape(value) for value in fed.values()]
             feeds += list(fed)
 

@@ -66,8 +66,8 @@ class SessionsMagics(Magics):
             names: dict[BaseSession, str] = {}
             for name, session in sessions_in(self.shell.user_ns).items():
                 names.setdefault(session, name)
-            # Lost ones elsewhere, of earlier cells, would each get a view; %tfteach
-            # counts them.
+            # Leave out unnamed sessions of other graphs, left over from earlier
+            # cells; %tfteach lists them.
             graphs = {session.graph for session in names}
             meant = [s for s in open_sessions() if not graphs or s.graph in graphs]
             chosen = {names.get(s) or default_name(s): s for s in meant}

@@ -160,7 +160,7 @@ class _Predicate:
         }  # fmt: skip
         try:
             found = bool(np.any(eval(self._code, {**self._names, **known})))
-        except Exception as error:  # of a text there is no maximum
+        except Exception as error:  # strings have no maximum
             self._error = error
             return False
         self._answers += 1

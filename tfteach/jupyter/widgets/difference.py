@@ -17,11 +17,11 @@ from tfteach.jupyter.picture import svg_of
 from tfteach.jupyter.static_picture import Still
 from tfteach.jupyter.widgets.graph import STATIC, GraphView, rows_with_shapes
 
-# Fill and line in still pictures, as difference.css has them for the light theme.
+# (fill, line) in static pictures, as in difference.css for the light theme.
 ADDED = ("#e2f5ec", "#2f7d5b")
 REMOVED = ("#fbe4e4", "#b03a3a")
 CHANGED = ("#ffefd2", "#9a6405")
-MOST_OPEN = 12  # scopes that differ; more of them open would be no picture
+MOST_OPEN = 12  # scopes with differences; more would make the picture unreadable
 
 
 class GraphDiff(GraphView):
@@ -65,7 +65,7 @@ class GraphDiff(GraphView):
         if "expanded" not in options and len(differing) <= MOST_OPEN:
             options["expanded"] = differing
         super().__init__(after, **options)
-        # A picture of a moment: graphs that grow on would no longer fit it.
+        # A snapshot: later additions to the graphs would not match it.
         if self._growing is not None:
             self._growing.close()
         with self.hold_sync():

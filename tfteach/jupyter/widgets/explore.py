@@ -104,7 +104,7 @@ class Explorer(Shown, ipywidgets.Tab):
         self._is_new_trace = False
         self._recording: Recording | None = None
         self._links: list[Any] = []
-        self._replaced: list[list[Any]] = [[], []]  # in this cell, in the one before
+        self._replaced: list[list[Any]] = [[], []]  # by this cell, by the previous one
         self._growth: Growth | None = None
         self._subscription: Any = None
         self.graph = get_default_graph() if graph is None else graph
@@ -174,26 +174,26 @@ class Explorer(Shown, ipywidgets.Tab):
             self._open(self.titles[change["new"]])
 
     def _open(self, title: str) -> None:
-        """Make the view of a tab, if it is not there, and put it in."""
+        """Put the view of a tab into it, creating the view if necessary."""
         try:
             view = self.views[title]
-        except Exception as error:  # nobody else would tell the reader
+        except Exception as error:  # otherwise the reader would not see it
             words = f"{type(error).__name__}: {error}"
             self._boxes[title].children = [_words(f"This view cannot be made. {words}")]
             return
         self._boxes[title].children = [view]
         first = self.views[self.titles[0]]
-        # A run that was has its own fetches.
+        # A recorded run keeps its own fetches.
         shared = SHARED[:1] if isinstance(view, StepView) else SHARED
         self._links += [
-            # In the page: they hold while the kernel computes, and in each new view.
+            # Linked in the page, so that it works while the kernel is busy.
             ipywidgets.jslink((first, name), (view, name))
             for name in shared
             if view is not first and view.has_trait(name)
         ]
 
     def _remake(self, *titles: str) -> None:
-        """Make views anew that show something older."""
+        """Replace views that show older data."""
         for title in titles:
             old = self.views.made.pop(title, None)
             if old is not None:

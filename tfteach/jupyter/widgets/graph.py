@@ -96,7 +96,7 @@ class GraphView(Shown, anywidget.AnyWidget):
     def _has_colours_of_its_own(self) -> bool:
         classes = type(self).__mro__
         pages = [vars(c).get("_esm") for c in classes[: classes.index(GraphView)]]
-        # Each instance has a class of its own, where the page's module is a trait.
+        # ipywidgets gives each instance its own class, in which _esm is a trait.
         return any(not isinstance(p, traitlets.TraitType | None) for p in pages)
 
     _graph = traitlets.Unicode("").tag(sync=True)
@@ -164,7 +164,7 @@ class GraphView(Shown, anywidget.AnyWidget):
             _graph=token_of(self.graph),
             _ops=rows,
         )
-        # Traits copy a list; the page that asks again must get the one that grows.
+        # Traits copy lists, but a page that reloads must get the list that grows.
         self._trait_values["_ops"] = rows
         self.observe(self._on_selected, "selected")
 
@@ -205,8 +205,8 @@ class GraphView(Shown, anywidget.AnyWidget):
     def _send_batch(self, batch: dict[str, Any]) -> None:
         if self.comm is None:  # closed, or no front end
             return
-        # Each batch is an attribute of its own: the page's model keeps all of them,
-        # also those that come before a view is there to listen.
+        # Every batch is a separate attribute, so that the page's model keeps all of
+        # them, even before a view listens.
         number = self._batches
         self._trait_values["_batches"] = number + 1
         self._trait_values["_runs"] = batch.get("runs", self._runs)
@@ -293,7 +293,7 @@ def figures_of(things: Any) -> dict[str, dict[str, float]]:
     if hasattr(things, "step_stats"):
         things = times_of(things)
     if isinstance(things, StepTimes):
-        for op in things.ops:  # in a loop several times
+        for op in things.ops:  # ops in loops occur several times
             row = found.setdefault(op.name, {"time_us": 0.0, "bytes": 0.0})
             row["time_us"] += op.elapsed_us
             row["bytes"] += op.size_bytes
@@ -322,9 +322,9 @@ def rows_with_shapes(graph_def: Any) -> list[Row]:
     try:
         with graph.as_default():
             import_graph_def(graph_def, name="")
-    except Exception:  # any graph can be looked at, also one that cannot run here
+    except Exception:  # show any graph, even if it cannot run here
         return rows_of_graph_def(graph_def)
     rows = rows_of_graph(graph)
     for row in rows:
-        row.more.pop("source", None)  # the line of this import says nothing
+        row.more.pop("source", None)  # the line of the import above
     return rows

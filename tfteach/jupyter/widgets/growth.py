@@ -23,10 +23,10 @@ from tfteach.jupyter.mime_bundle import bundle_with
 from tfteach.jupyter.widgets.graph import STATIC
 from tfteach.jupyter.widgets.view_base import PlainView
 
-# A verdict is worked out anew after so many times the time that the last one took.
+# The next verdict is computed after this many times the duration of the last one.
 VERDICT_SHARE = 100
-VERDICT_S = 1.0  # and at the least after this
-PATIENCE_S = 2.0  # for what is still to be sent
+VERDICT_S = 1.0  # and not earlier than this
+PATIENCE_S = 2.0  # how long to wait for pending batches
 
 
 class GrowthView(PlainView):
@@ -79,7 +79,7 @@ class GrowthView(PlainView):
         self._followed = [_Pane(self, i, *part) for i, part in enumerate(parts)]
         panes = [pane.state for pane in self._followed]
         super().__init__(height=height, _panes=panes)
-        # Traits copy a list; the page that asks again must get the one that grows.
+        # Traits copy lists, but a page that reloads must get the list that grows.
         self._trait_values["_panes"] = panes
 
     def __repr__(self) -> str:
@@ -196,7 +196,7 @@ class _Pane:
         stop = batch["from"] + len(batch["rows"])
         twins = self.growth.twins(stop).first[known:stop]
         state["twins"] += twins
-        # The last round that the page knows may have got more ops and runs.
+        # The last round on the page may have gained ops and runs.
         at = max(0, len(state["rounds"]) - 1)
         rounds = self._rounds(at, stop)
         state["rounds"][at:] = rounds

@@ -21,7 +21,7 @@ from tfteach.jupyter.widgets.view_base import PlainView, session_for, token_of_r
 
 INTERVAL_S = 0.25
 MOST_POINTS = 1500
-LONGEST_WAIT = 0.04  # of the time in runs; what is waited longer between is cut
+LONGEST_WAIT = 0.04  # longest pause shown between runs, as a share of the time in runs
 
 
 class MemoryView(PlainView):
@@ -172,7 +172,9 @@ class _Clock:
         runs = sorted(curve.runs)
         spent = sum(run.end_us - run.start_us for run in runs)
         longest = spent * LONGEST_WAIT
-        self._cuts: list[tuple[float, float, float]] = []  # from, to, time cut before
+        self._cuts: list[
+            tuple[float, float, float]
+        ] = []  # (start, end, total time cut before)
         total = last = 0.0
         for run in runs:
             excess = max(0.0, run.start_us - last - longest)

@@ -20,8 +20,8 @@ from tfteach.jupyter.widgets.graph import STATIC, Names, names_of
 from tfteach.jupyter.widgets.planned_run_view import NOTHING, PlannedView
 from tfteach.jupyter.widgets.view_base import session_for
 
-MOST_ROWS = 12_000  # of all stages; beyond, the page gets the first and the last
-# What becomes of an op in a still picture: word, fill and line.
+MOST_ROWS = 12_000  # of all stages; with more, only the first and last stages are sent
+# The fate of an op in a static picture: word, fill and line.
 FATES = {
     "remove_identities": ("removed", *REMOVED),
     "fold_constants": ("folded", *CHANGED),
@@ -100,7 +100,7 @@ class OptimizingView(PlannedView):
         """
         shapes = self._shapes
         if shapes is not None and len(shapes) != len(feeds):
-            shapes = None  # other tensors are fed by now
+            shapes = None  # the feeds have changed since
         log, found, problem = None, Stages([], [], []), NOTHING
         if fetches:
             log = explain_optimizing(self.session, fetches, feeds, shapes)
@@ -109,7 +109,7 @@ class OptimizingView(PlannedView):
         self.optimizer_log, self._found = log, found
         passes = found.passes
         if sum(map(len, found.rows)) > MOST_ROWS:
-            passes = passes[:1]  # the single ones are in the log
+            passes = passes[:1]  # the log has the individual passes
         sent = {n for staged in passes for n in (staged.before, staged.after)}
         rows = [part if n in sent else [] for n, part in enumerate(found.rows)]
         return {
@@ -139,7 +139,9 @@ class OptimizingView(PlannedView):
         for change in whole.done.changes:
             fate.setdefault(change.node, change.pass_name)
         for staged in self._found.passes[1:]:
-            if staged.done.name == "fusion":  # told once, of the last op of a chain
+            if (
+                staged.done.name == "fusion"
+            ):  # reported once, for the last op of a chain
                 gone = dict.fromkeys(staged.done.removed, "fusion")
                 fate = {**gone, **fate}
 

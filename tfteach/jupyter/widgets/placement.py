@@ -26,8 +26,8 @@ from tfteach.jupyter.static_picture import Still, op_name, text_of
 from tfteach.jupyter.widgets.graph import STATIC, GraphView, Names
 from tfteach.jupyter.widgets.view_base import session_for
 
-# Fill and line of devices in still pictures, as placement.css has them for the light
-# theme; words say the same.
+# (fill, line) of devices in static pictures, as in placement.css for the light theme;
+# the text names the devices, too.
 COLOURS = (
     ("#eef1f6", "#8592a6"),
     ("#e6e9fd", "#6a77d6"),
@@ -40,7 +40,7 @@ COLOURS = (
 
 
 LARGE = 3000  # ops
-MOST_LINES = 60  # of ops, and of copies, in what a notebook saves
+MOST_LINES = 60  # of ops, and of copies, in a saved notebook
 
 
 class PlacementView(GraphView):
@@ -123,10 +123,10 @@ class PlacementView(GraphView):
         graph = session.graph
         asked = (
             graph.version, graph.mutations, *self.fetches, None, *self.feeds,
-            # Runs tell the sizes of copies; a large graph is not placed anew for that.
+            # Runs measure copies, but large graphs are not placed again for that.
             session.transfers.count if graph.version < LARGE else 0,
         )  # fmt: skip
-        if session._closed:  # what was known of it stays in view
+        if session._closed:  # keep the last placement
             if self._found is None:
                 self.problem = "The session is closed: it places nothing any more."
             return

@@ -36,7 +36,7 @@ class PlannedView(PlainView):
     def __init__(self, graph: Graph, fetches: Names, feeds: Names) -> None:
         self.graph = graph
         names = names_of(fetches), names_of(feeds)
-        # Made at once with what it shows: later messages of that size may be dropped.
+        # Created with its contents: the server may drop large messages later.
         super().__init__(
             _graph=token_of(graph), fetches=names[0], feeds=names[1],
             **self.look(*self._known(*names)),

@@ -14,7 +14,7 @@ from tfteach.jupyter.mime_bundle import bundle_with, static_html
 from tfteach.jupyter.widgets.graph import STATIC, Names
 from tfteach.jupyter.widgets.planned_run_view import NOTHING, PlannedView
 
-MOST_LINES = 40  # of ready sets and of their ops, in what a notebook saves
+MOST_LINES = 40  # of ready sets and of their ops, in a saved notebook
 
 
 class ScheduleView(PlannedView):

@@ -34,7 +34,7 @@ from tfteach.jupyter.widgets.graph import STATIC
 from tfteach.jupyter.widgets.view_base import PlainView
 
 INTERVAL_S = 0.25
-MOST_LINES = 60  # of variables, and of runs, in what a notebook saves
+MOST_LINES = 60  # of variables, and of runs, in a saved notebook
 
 Sessions = BaseSession | Iterable[BaseSession] | Mapping[str, BaseSession]
 
@@ -100,7 +100,7 @@ class SessionsView(PlainView):
 
     def close(self) -> None:
         """Stop following the sessions and remove the view."""
-        if hasattr(self, "session_log"):  # made as far as that
+        if hasattr(self, "session_log"):  # unset if __init__ failed
             self.session_log.close()
         super().close()
 

@@ -18,9 +18,9 @@ from tfteach.jupyter.static_picture import Still, plural
 from tfteach.jupyter.widgets.graph import STATIC, GraphView, Names, names_of
 
 MOST_STEPS = 5000  # in the page
-MOST_LINES = 60  # in what a notebook saves
+MOST_LINES = 60  # in a saved notebook
 MOST_SVG = 50_000  # characters; HTML holds it a second time
-# Arrays up to this size travel number by number.
+# Arrays up to this size are sent element by element.
 MOST_CELLS, MOST_COLUMNS = 64, 8
 LONGEST_WORDS = 24
 DONE = ("#e2f5ec", "#3c9a73")
@@ -70,7 +70,7 @@ class StepView(GraphView):
     _esm = STATIC / "step.js"
     _css = STATIC / "step.css"
 
-    # As text: of lists ipywidgets would look at each of a million elements.
+    # As text: ipywidgets would traverse each element of lists.
     _values: Any = traitlets.List().tag(sync=True, to_json=as_text)
     _steps: Any = traitlets.List().tag(sync=True, to_json=as_text)
     _loops: Any = traitlets.List().tag(sync=True, to_json=as_text)
@@ -165,7 +165,7 @@ class StepView(GraphView):
     # ---- still pictures
 
     def _moment(self) -> int:
-        """The step in a still picture: without a reason for one, the end of the run."""
+        """The step of the static picture: the current one, else the end of the run."""
         return self.at or len(self.run)
 
     def still(self) -> Still:
@@ -178,7 +178,7 @@ class StepView(GraphView):
             still.open |= _scopes_of(now.op, still)
             still.boxes = list(visible(still.root, still.open))
         known = self.run.values_at(number)
-        # A scope that is closed is done once anything in it ran, as in the page.
+        # A closed scope counts as run once any of its ops ran, as in the page.
         spoiled = {self.run[n].op for n in self._spoilers if n <= number}
 
         def paint(box: Box) -> tuple[str, str, str] | None:
@@ -249,12 +249,14 @@ class _Wire:
         self.values: list[list[Any]] = []
         self._ids: dict[int, int] = {}
         self._first: dict[int, int] = {}
-        self._keep: list[Seen] = []  # an id is only good while its value lives
+        self._keep: list[Seen] = []  # keeps the ids valid
         loops = run.loops()
         self.loops = [_loop_row(loop) for loop in loops]
         self._loop_of = {(loop.outer, loop.name): i for i, loop in enumerate(loops)}
         self._at = at
-        self._added: dict[tuple[str, str], int] = {}  # _Send and _Recv: in no graph
+        self._added: dict[
+            tuple[str, str], int
+        ] = {}  # _Send and _Recv, which are in no graph
         steps = run.steps[first : first + MOST_STEPS]
         fed = [self._value(seen) for seen in run.fed]
         self.steps = [self._step(step) for step in steps]
@@ -273,13 +275,15 @@ class _Wire:
         loops = []
         for depth, (name, turn) in enumerate(step.turns):
             loop = self._loop_of.get((step.turns[:depth], name))
-            if loop is not None:  # not of what failed in a turn without a step
+            if loop is not None:  # unless the op failed in an iteration without steps
                 loops += [loop, turn]
         op = self._at.get(step.op)
         if op is None:
             key = step.op, step.op_type
             op = -1 - self._added.setdefault(key, len(self._added))
-        passed = [self._value(seen) for seen in step.passed]  # before it was taken
+        passed = [
+            self._value(seen) for seen in step.passed
+        ]  # before its inputs are consumed
         return [
             op,
             loops,
@@ -296,7 +300,7 @@ class _Wire:
         if found is None:
             found = self._ids[id(seen)] = len(self.values)
             self._keep.append(seen)
-            # What flows through a Switch or a Merge keeps its figures.
+            # Values that Switch or Merge forward share their statistics.
             first = self._first.setdefault(id(seen.figures), found)
             self.values.append(_value_row(seen, first))
         return found
@@ -346,6 +350,6 @@ def _loop_row(loop: LoopRun) -> list[Any]:
 
 
 def _message(error: BaseException) -> str:
-    # TensorFlow ends with the op and its file; the page shows both, with the line.
+    # Without TensorFlow's trailing op and file: the page shows both.
     words = str(getattr(error, "message", error)).partition("\n\t [[")[0]
     return words[:4000]
