@@ -33,7 +33,7 @@ _COUNTED = dtypes_of("int32 int64 float double")
 
 
 class Bincount(Op):
-    """How often (or how heavily) each number occurs.  Source: Bincount."""
+    """Count (or sum of weights) of each number.  Source: Bincount."""
 
     signature = "arr: int32, size: int32, weights: T -> bins: T"
     T = _COUNTED
@@ -78,7 +78,7 @@ def bincount(
     maxlength: Any = None,
     dtype: Any = int32,
 ) -> Tensor:
-    """How often each number 0, 1, 2, ... occurs.
+    """Occurrences of each number 0, 1, 2, ...
 
     bins[i] = Σ weights where arr = i
 
@@ -117,7 +117,7 @@ def bincount(
 
 
 class HistogramFixedWidth(Op):
-    """How many values fall in each of equal ranges.  Source: HistogramFixedWidth."""
+    """Counts of values in ranges of equal width.  Source: HistogramFixedWidth."""
 
     signature = "values: T, value_range: T, nbins: int32 -> out: dtype"
     T = _COUNTED
@@ -170,7 +170,7 @@ def histogram_fixed_width(
     dtype: Any = int32,
     name: str | None = None,
 ) -> Tensor:
-    """How many values fall in each of `nbins` ranges of equal width.
+    """Counts of values in each of `nbins` ranges of equal width.
 
     Args:
       values: int or float Tensor of any shape.

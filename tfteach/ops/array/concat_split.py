@@ -153,7 +153,7 @@ class Concat(Op):
 
 
 class ConcatOffset(Op):
-    """Where each part of a concatenation begins.  Source: ConcatOffset."""
+    """The offset of each part of a concatenation.  Source: ConcatOffset."""
 
     signature = "concat_dim: int32, shape: N*int32 -> offset: N*int32"
     minimum: ClassVar[dict[str, int]] = {"N": 2}

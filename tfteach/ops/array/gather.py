@@ -31,7 +31,7 @@ from tfteach.ops.core.stack_unstack import stack
 
 
 def position(indices: Any, bad: Any) -> str:
-    """Where in `indices` the first bad one stands: "[1,0]", or "" in a scalar."""
+    """Position of the first invalid index in `indices`: "[1,0]", "" for a scalar."""
     if not indices.ndim:
         return ""
     first = np.argwhere(np.asarray(bad))[0]

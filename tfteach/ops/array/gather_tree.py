@@ -51,7 +51,7 @@ class GatherTree(Op):
         beams = xp.full(step_ids.shape, end_token, step_ids.dtype)
         lengths = max_sequence_lengths[:, None]
         ends_at = xp.minimum(lengths, steps) - 1
-        # Which beam of a step each whole beam goes through, from the last step back.
+        # The parent beam at each step, traced back from the last step.
         place = xp.broadcast_to(xp.arange(width), (batch, width))
         for time in range(steps - 1, -1, -1):
             is_inside = time <= ends_at

@@ -24,13 +24,13 @@ from tfteach.ops.core.stack_unstack import brackets, stack
 
 
 class _Padding(Op, abstract=True):
-    """What the pads share: `paddings` is [rank, 2], before and after each axis."""
+    """Base of the pads: `paddings` is [rank, 2], before and after each axis."""
 
     Tpaddings = INDICES
     Tpaddings_default = int32
     by_value: ClassVar[tuple[str, ...]] = ("paddings",)
     host_inputs: ClassVar[tuple[str, ...]] = ("paddings",)
-    # What a padding adds to a size: the adjoint takes it away.
+    # Sign of a padding's effect on a size: the adjoint removes it.
     sign: ClassVar[int] = 1
 
     def infer_shape(self, input: Shape, paddings: Any, *_: Any) -> Shape:
@@ -75,7 +75,7 @@ class _Padding(Op, abstract=True):
 
 
 class _Plan(NamedTuple):
-    """What to write where, so that along one axis every element is written once."""
+    """Slices to copy so that each element along one axis is written once."""
 
     shape: tuple[int, ...]  # of the result
     border: list[tuple[slice, ...]]

@@ -38,7 +38,7 @@ def are_distinct(xp: Any, ids: Any) -> bool:
 
 
 def groups_of(xp: Any, ids: Any) -> tuple[Any, Any]:
-    """How to sort a vector, and where runs of equal values then begin.
+    """A stable sorting permutation, and the starts of runs of equal values.
 
     Returns:
       (order, is_first): int array [n], equal values in the order of appearance; bool

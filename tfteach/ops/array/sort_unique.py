@@ -69,7 +69,7 @@ def argsort(
     stable: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """Where the elements stand that `tf.sort` would put in order.
+    """Indices of the elements in sorted order.
 
     Args:
       values, axis, direction: as for `tf.sort`.

@@ -206,7 +206,7 @@ def _unique(xp: Any, x: Any, dtype: Any) -> tuple[Any, Any]:
 
 
 class ListDiff(Op):
-    """What of x is not in y, and where it stood.  Source: array_ops.cc, ListDiff."""
+    """Elements of x that are not in y, and their indices.  Source: ListDiff."""
 
     signature = "x: T, y: T -> out: T, idx: out_idx"
     out_idx: DType = int32
@@ -251,7 +251,7 @@ class _Bound(Op, abstract=True):
 
 
 class LowerBound(_Bound):
-    """Where values go in sorted rows, before equals.  Source: LowerBound."""
+    """Insertion points in sorted rows, before equals.  Source: LowerBound."""
 
     signature = "sorted_inputs: T, values: T -> output: out_type"
     out_type: DType = int32
@@ -260,7 +260,7 @@ class LowerBound(_Bound):
 
 
 class UpperBound(_Bound):
-    """Where values go in sorted rows, after equals.  Source: UpperBound."""
+    """Insertion points in sorted rows, after equals.  Source: UpperBound."""
 
     signature = "sorted_inputs: T, values: T -> output: out_type"
     out_type: DType = int32
@@ -378,7 +378,7 @@ def searchsorted(
     out_type: Any = int32,
     name: str | None = None,
 ) -> Tensor:
-    """Where values go in sorted rows so that these stay sorted.
+    """Insertion points of values in sorted rows.
 
     Args:
       sorted_sequence: Tensor [..., n], every row sorted.

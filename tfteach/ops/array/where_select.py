@@ -1,4 +1,4 @@
-"""Where a condition holds: positions, and the choice between two arrays.
+"""Indices where a condition holds, and selection between two arrays.
 
 Source: core/ops/math_ops.cc (Select), core/ops/array_ops.cc (Where).
 """

@@ -1,4 +1,4 @@
-"""What gradient rules share: broadcasting undone, and functions of later families.
+"""Gradients of broadcasting: sums over the axes that an op broadcast along.
 
 The rules build the nodes that TF's build, in the same order, because GraphDefs are
 compared; that is why some shapes become constants and others `Shape` nodes.

@@ -34,7 +34,7 @@ class Const(Op):
 
     aliases: ClassVar[bool] = True
     _digest: ClassVar[bytes | None] = None
-    # How many elements the graph's file holds, if the last one fills up the shape.
+    # Elements stored in a GraphDef if the last one fills up the shape.
     given: ClassVar[int | None] = None
     is_expensive: ClassVar[bool] = False
 

@@ -1,6 +1,5 @@
-"""How gradients pass a cond: through a Switch where values merged, and back; and how
-they pass a loop: the gradient's loop enters where the loop left, and leaves where it
-entered.
+"""Gradients of control flow: a Switch for each Merge, a Merge for each Switch, and for
+loops an Enter for each Exit, an Exit for each Enter.
 
 Source: python/ops/control_flow_grad.py, control_flow_ops.py.
 """

@@ -136,7 +136,7 @@ def _is_small(shape: Any) -> bool:
     if not hasattr(shape, "__len__"):
         return False  # a single size, which TF makes a vector on the way to Fill
     sizes = np.asarray(shape)
-    # What has a size below 0 is left to Fill, which refuses it.
+    # Fill refuses negative sizes.
     if sizes.dtype.kind == "i" and (sizes < 0).any():
         return False
     return bool(np.prod(sizes) < 1000)

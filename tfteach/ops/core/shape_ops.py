@@ -1,4 +1,4 @@
-"""What is known of a tensor: its sizes, their number, the number of elements.
+"""Shape, rank and size of tensors.
 
 Source: core/ops/array_ops.cc, python/ops/array_ops.py.
 """

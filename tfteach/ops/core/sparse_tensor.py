@@ -90,7 +90,7 @@ class SparseTensor:
 
     @property
     def indices(self) -> Tensor:
-        """Where the kept elements stand, int64 [n, rank]."""
+        """Positions of the elements, int64 [n, rank]."""
         return self._indices
 
     @property

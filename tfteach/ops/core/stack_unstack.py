@@ -28,7 +28,7 @@ def brackets(array: Any) -> str:
 
 
 def merge_all(parts: list[Shape]) -> Shape:
-    """What shapes that must be equal tell together.
+    """Merge shapes that must be equal.
 
     Raises:
       ValueError: two of them contradict each other.

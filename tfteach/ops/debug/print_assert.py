@@ -54,7 +54,7 @@ def element_text(value: Any, quote: bool = False) -> str:
     return str(value)
 
 
-# What TF's summaries write instead of a byte of a string, as C does.
+# C escapes, which TF's summaries of strings use.
 _ESCAPES = {9: r"\t", 10: r"\n", 13: r"\r", 34: r"\"", 39: r"\'", 92: r"\\"}
 
 

@@ -36,7 +36,7 @@ class Registered:
 _functions: weakref.WeakValueDictionary[str, Registered] = weakref.WeakValueDictionary()
 _numbers = itertools.count()
 
-# Which error a Python exception becomes (TF's choice).
+# Python exception -> the OpError that TF raises for it.
 _CLASSES: tuple[tuple[tuple[type[Exception], ...], type[errors.OpError]], ...] = (
     ((ValueError, TypeError), errors.InvalidArgumentError),
     ((StopIteration,), errors.OutOfRangeError),

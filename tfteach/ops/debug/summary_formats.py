@@ -1,4 +1,4 @@
-"""What summaries hold: TensorBoard's histogram buckets, PNG pictures, WAV sounds.
+"""Contents of summaries: TensorBoard's histogram buckets, PNG images, WAV audio.
 
 Source: core/lib/histogram/histogram.cc, core/kernels/summary_image_op.cc,
 core/lib/wav/wav_io.cc; the PNG and RIFF WAVE formats.

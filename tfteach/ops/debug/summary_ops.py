@@ -77,7 +77,7 @@ def _sizes(array: Any) -> str:
 
 
 class HistogramSummary(_SummaryOp):
-    """How values are distributed.  Source: core/ops/logging_ops.cc."""
+    """A histogram of values.  Source: core/ops/logging_ops.cc."""
 
     signature = "tag: string, values: T -> summary: string"
     T = REALS

@@ -61,7 +61,7 @@ class DrawBoundingBoxes(Op):
         return images
 
     def check(self, images: Any, boxes: Any) -> None:
-        """What the shapes must be when it runs."""
+        """Check shapes in the run."""
         if images.ndim != 4:
             raise invalid_argument("The rank of the images should be 4")
         if boxes.ndim != 3:

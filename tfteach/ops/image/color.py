@@ -56,7 +56,7 @@ def by_planes(xp: Any, images: Any, rule: Rule) -> Any:
 
 
 def _hue(xp: Any, red: Any, green: Any, blue: Any, value: Any, spread: Any) -> Any:
-    """Where a colour stands on the wheel of six colours: in [-1, 5], 0 for greys."""
+    """Hue of a colour on a wheel of six: in [-1, 5], 0 for greys."""
     number = red.dtype.type
     unit = number(1) / spread
     hue = xp.where(
@@ -79,7 +79,7 @@ def _to_hsv(xp: Any, red: Any, green: Any, blue: Any) -> tuple[Any, Any, Any]:
 
 
 def _ramps(xp: Any, hue: Any) -> Any:
-    """How much red, green and blue there is in a pure colour: three times in [0, 1].
+    """Red, green and blue of a pure hue: three values in [0, 1].
 
     Args:
       hue: where it stands on the wheel, in [0, 6].
@@ -211,7 +211,7 @@ class _Adjustment(Op, abstract=True):
         return shapes.with_rank_at_least(images, 3)
 
     def check(self, images: Any, factor: Any) -> None:
-        """What the shapes must be when it runs."""
+        """Check shapes in the run."""
         if images.ndim < 3:
             raise invalid_argument(
                 f"input must be at least 3-D, got shape{shapes.text(images.shape)}"

@@ -90,7 +90,7 @@ class CombinedNonMaxSuppression(Op):
         return [(batch, size, 4), (batch, size), (batch, size), (batch,)]
 
     def check(self, boxes: Any, scores: Any, *scalars: Any) -> None:
-        """What the shapes and limits must be when it runs."""
+        """Check shapes and limits in the run."""
         names = "max_size_per_class max_total_size iou_threshold score_threshold"
         for name, value in zip(names.split(), scalars, strict=True):
             require_scalar(value, name)

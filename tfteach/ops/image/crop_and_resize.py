@@ -32,7 +32,7 @@ FLOATS = dtypes_of("float32 half float64")
 
 
 class Places(NamedTuple):
-    """Where the pixels of crops lie along one axis of the images.
+    """Sampling positions of crops along one axis of the images.
 
     Attributes:
       lower: ints [boxes, crop's size], the pixel before the place.
@@ -308,7 +308,7 @@ class CropAndResizeGradBoxes(_Crop):
         grads = xp.where(inside, grads, F32(0))
         slope_y = (1 - across) * (bottom - top) + across * (right - top_right)
         slope_x = (1 - down) * (top_right - top) + down * (right - bottom)
-        # How a place moves with the start and the end of its box.
+        # Derivatives of a sampling position by the start and the end of its box.
         at_y = (slope_y * grads).sum((2, 3))
         at_x = (slope_x * grads).sum((1, 3))
         sums: list[Any] = []

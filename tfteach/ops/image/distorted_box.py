@@ -44,7 +44,7 @@ class Rectangle(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """Which crops are accepted."""
+    """Conditions on accepted crops."""
 
     covered: Any  # the least part of an object
     aspects: tuple[float, ...]  # width by height: least, largest

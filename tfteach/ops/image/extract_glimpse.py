@@ -104,7 +104,7 @@ class ExtractGlimpse(Op):
 
 
 def _overlap(start: int, window: int, size: int) -> tuple[slice, slice, bool]:
-    """Which part of a window shows which part of the image; and whether others do not.
+    """Overlap of a window with the image, and True if the window reaches beyond it.
 
     A window that begins before the image shows it at its end, even where it is larger
     than what is left: that is how TensorFlow lays them.
@@ -123,7 +123,7 @@ def _overlap(start: int, window: int, size: int) -> tuple[slice, slice, bool]:
 
 
 def _noise(xp: Any, kind: str, image: Any, shape: tuple[int, ...]) -> Any:
-    """What surrounds an image: numbers like its own."""
+    """Noise that surrounds an image, in the image's range."""
     if kind == "zero" or not image.size:
         return xp.zeros(shape, F32)
     random = xp.random.default_rng()

@@ -23,7 +23,7 @@ Similarity = Callable[[Any, Any], Array]
 
 
 class Limits(NamedTuple):
-    """What stops the selection."""
+    """Limits that end the selection."""
 
     size: int  # at most so many; negative: as many as there are
     similarity: Any  # from here on a box counts as covered

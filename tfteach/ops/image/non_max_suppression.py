@@ -79,7 +79,7 @@ class _Suppression(Op, abstract=True):
         return (size,)
 
     def check(self, boxes: Any, scores: Any, size: Any) -> None:
-        """What the shapes must be when it runs."""
+        """Check shapes in the run."""
         require_scalar(size, "max_output_size")
         if boxes.ndim != 2:
             raise invalid_argument(f"boxes must be 2-D{shapes.text(boxes.shape)}")
@@ -97,7 +97,7 @@ class _Suppression(Op, abstract=True):
         self, boxes: Any, scores: Any, size: Any, similarity: Any,
         score: Any = None, sigma: Any = None,
     ) -> kernels.Chosen:  # fmt: skip
-        """What remains, without padding."""
+        """The selected boxes, without padding."""
         self.check(boxes, scores, size)
         require_similarity(similarity)
         least = np.float32(_LOWEST)
@@ -172,7 +172,7 @@ class NonMaxSuppressionV3(_OfThresholds):
 
 
 class NonMaxSuppressionV4(_OfThresholds):
-    """Which can fill up the output with zeros.
+    """Can pad its output with zeros.
 
     Source: core/ops/image_ops.cc, NonMaxSuppressionV4.
     """

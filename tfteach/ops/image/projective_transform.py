@@ -106,7 +106,7 @@ def _masked(pixels: Any, is_used: Any) -> Any:
 
 
 def _sources(transforms: Any, height: int, width: int) -> tuple[Any, Any]:
-    """Where each output pixel comes from: x and y, float32 [count, height, width]."""
+    """Source of each output pixel: x and y, float32 [count, height, width]."""
     x, y = (
         np.arange(width, dtype=np.float32),
         np.arange(height, dtype=np.float32)[:, None],

@@ -132,7 +132,7 @@ class _Sized(Op, abstract=True):
 
 
 class _Aligned(Op, abstract=True):
-    """What the resizing ops and their gradients share."""
+    """Base of the resizing ops and their gradients."""
 
     align_corners: bool = False
     half_pixel_centers: bool = False

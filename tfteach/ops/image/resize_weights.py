@@ -20,7 +20,7 @@ from tfteach.framework.errors import invalid_argument
 from tfteach.framework.threads import share
 
 F32 = np.float32
-# What is resized at once, in bytes: a few images, or some lines of a large one.
+# Bytes resized at once: a few images, or some rows of a large one.
 BLOCK_BYTES = 2 << 20
 # With fewer channels than this, columns are taken number by number.
 FEW_CHANNELS = 16
@@ -54,7 +54,7 @@ class Taps(NamedTuple):
 def _centers(
     size: int, out: int, align_corners: bool, half_pixel_centers: bool
 ) -> np.ndarray[Any, Any]:
-    """Where the outputs lie in the input, in float32 as TensorFlow computes it."""
+    """Source positions of the outputs, in float32 as TensorFlow computes them."""
     places = np.arange(out, dtype=F32)
     scale = resize_scale(size, out, align_corners)
     if half_pixel_centers:
@@ -173,7 +173,7 @@ def transpose(taps: Taps, size: int) -> Taps:
     if (count == 1).all() and (weight == 1).all():
         return _plain(place, taps.source.shape[1])
     rank = np.arange(len(to)) - (np.cumsum(count) - count)[to]
-    # What has weight 0 is multiplied, too: neighbours, so that a NaN stays at home.
+    # Taps of weight 0 are multiplied too: neighbours, so that NaN does not spread.
     first = np.zeros(size, np.intp)
     first[to[::-1]] = place[::-1]
     index = np.tile(np.maximum.accumulate(first), (max(1, int(count.max())), 1))

@@ -90,17 +90,17 @@ class LinearOperatorLowerTriangular:
 
     @property
     def domain_dimension(self) -> Any:
-        """How many elements a vector has that it is multiplied with."""
+        """Size of its domain: the number of columns."""
         return self.shape[-1]
 
     @property
     def range_dimension(self) -> Any:
-        """How many elements its product with a vector has."""
+        """Size of its range: the number of rows."""
         return self.shape[-2]
 
     @property
     def tensor_rank(self) -> int | None:
-        """How many dimensions it has."""
+        """The rank, batch dimensions included."""
         return self.shape.ndims
 
     @property

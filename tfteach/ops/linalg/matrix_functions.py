@@ -372,7 +372,7 @@ def _checked(a: Tensor, validate_args: bool) -> Tensor:
 def matrix_rank(
     a: Any, tol: Any = None, validate_args: bool = False, name: str | None = None
 ) -> Tensor:
-    """How many singular values of each matrix are not 0.
+    """Rank of each matrix: the number of nonzero singular values.
 
     Args:
       a: float Tensor [..., m, n].

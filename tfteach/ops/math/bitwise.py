@@ -80,7 +80,7 @@ class Invert(Unary):
 
 
 class PopulationCount(Op):
-    """How many bits are set.  Source: bitwise_ops.cc, PopulationCount."""
+    """The number of set bits.  Source: bitwise_ops.cc, PopulationCount."""
 
     signature = "x: T -> y: uint8"
     T = INTEGERS

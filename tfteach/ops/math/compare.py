@@ -49,7 +49,7 @@ class Less(_Compare):
 
 @export("math.less", "less")
 def less(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """Where x is below y, with broadcasting.
+    """`x < y` element-wise, with broadcasting.
 
     z = x < y; bool
 
@@ -82,7 +82,7 @@ class LessEqual(_Compare):
 
 @export("math.less_equal", "less_equal")
 def less_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """Where x is at most y, with broadcasting.
+    """`x <= y` element-wise, with broadcasting.
 
     z = x <= y; bool
 
@@ -115,7 +115,7 @@ class Greater(_Compare):
 
 @export("math.greater", "greater")
 def greater(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """Where x is above y, with broadcasting.
+    """`x > y` element-wise, with broadcasting.
 
     z = x > y; bool
 
@@ -148,7 +148,7 @@ class GreaterEqual(_Compare):
 
 @export("math.greater_equal", "greater_equal")
 def greater_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """Where x is at least y, with broadcasting.
+    """`x >= y` element-wise, with broadcasting.
 
     z = x >= y; bool
 
@@ -202,7 +202,7 @@ def _broadcasts(x: Any, y: Any) -> bool:
 
 @export("math.equal", "equal")
 def equal(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """Where x equals y, with broadcasting.
+    """`x == y` element-wise, with broadcasting.
 
     z = (x = y); bool
 
@@ -240,7 +240,7 @@ class NotEqual(_Compare):
 
 @export("math.not_equal", "not_equal")
 def not_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """Where x differs from y, with broadcasting.
+    """`x != y` element-wise, with broadcasting.
 
     z = (x ≠ y); bool
 
@@ -300,7 +300,7 @@ class LogicalAnd(_Logical):
 
 @export("math.logical_and", "logical_and")
 def logical_and(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """Where both are true, with broadcasting.
+    """`x and y` element-wise, with broadcasting.
 
     z = x and y; bool
 
@@ -338,7 +338,7 @@ class LogicalOr(_Logical):
 
 @export("math.logical_or", "logical_or")
 def logical_or(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """Where either is true, with broadcasting.
+    """`x or y` element-wise, with broadcasting.
 
     z = x or y; bool
 
@@ -373,7 +373,7 @@ class LogicalNot(_Logical):
 
 @export("math.logical_not", "logical_not")
 def logical_not(x: Any, name: str | None = None) -> Tensor:
-    """Where x is false.
+    """`not x` element-wise.
 
     y = not x; bool
 
@@ -395,7 +395,7 @@ def logical_not(x: Any, name: str | None = None) -> Tensor:
 
 @export("math.logical_xor", "logical_xor")
 def logical_xor(x: Any, y: Any, name: str = "LogicalXor") -> Tensor:
-    """Where exactly one of x and y is true, with broadcasting.
+    """`x xor y` element-wise, with broadcasting.
 
     z = (x or y) and not (x and y)
 

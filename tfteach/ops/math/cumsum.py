@@ -70,7 +70,7 @@ class Scan(Op, abstract=True):
         return xp.flip(out, where) if self.reverse else out
 
     def first(self, dtype: Any) -> Any:
-        """What nothing combines to."""
+        """The identity element."""
         return self.neutral
 
     def scan(self, xp: Any, x: Any, axis: int) -> Any:

@@ -25,7 +25,7 @@ from tfteach.ops.math.complex import abs as tf_abs
 from tfteach.ops.math.division import DivNoNan, FloorDiv, RealDiv
 from tfteach.ops.math.unary import negative
 
-# What whole numbers are cast to before a true division; None: stays as it is.
+# Integer type -> float type of its true division; None: unchanged.
 _QUOTIENT_TYPES: dict[DType, DType | None] = {
     **dict.fromkeys(dtypes_of("uint8 int8 uint16 int16"), float32),
     **dict.fromkeys(dtypes_of("int32 int64"), float64),

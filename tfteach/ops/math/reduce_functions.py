@@ -324,7 +324,7 @@ def argmax(
     dimension: Any = None,
     output_type: Any = int64,
 ) -> Tensor:
-    """Where along an axis the largest element is; the first of several.
+    """Index of the largest element along an axis; the first on ties.
 
     y = argmax x
 
@@ -370,7 +370,7 @@ def argmin(
     dimension: Any = None,
     output_type: Any = int64,
 ) -> Tensor:
-    """Where along an axis the smallest element is; the first of several.
+    """Index of the smallest element along an axis; the first on ties.
 
     y = argmin x
 

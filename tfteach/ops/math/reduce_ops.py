@@ -255,7 +255,7 @@ class EuclideanNorm(Reduction):
 
 
 class _Position(Op, abstract=True):
-    """Where along an axis the extreme element is; the first of several."""
+    """Index of the extreme element along an axis; the first on ties."""
 
     signature = "input: T, dimension: Tidx -> output: output_type"
     T = NUMBER_TYPES
@@ -314,11 +314,11 @@ class _Position(Op, abstract=True):
 
 
 class ArgMax(_Position):
-    """Where the largest element is.  Source: math_ops.cc, ArgMax."""
+    """Index of the largest element.  Source: math_ops.cc, ArgMax."""
 
 
 class ArgMin(_Position):
-    """Where the smallest element is.  Source: math_ops.cc, ArgMin."""
+    """Index of the smallest element.  Source: math_ops.cc, ArgMin."""
 
 
 # ---- gradients: a reduction's shape undone

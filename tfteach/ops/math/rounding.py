@@ -169,7 +169,7 @@ class IsNan(_Test):
 
 @export("math.is_nan", "debugging.is_nan", "is_nan")
 def is_nan(x: Any, name: str | None = None) -> Tensor:
-    """Which elements are not a number.
+    """True where an element is NaN.
 
     y = (x is nan); bool
 
@@ -198,7 +198,7 @@ class IsInf(_Test):
 
 @export("math.is_inf", "debugging.is_inf", "is_inf")
 def is_inf(x: Any, name: str | None = None) -> Tensor:
-    """Which elements are infinite.
+    """True where an element is infinite.
 
     y = (x is inf or -inf); bool
 
@@ -227,7 +227,7 @@ class IsFinite(_Test):
 
 @export("math.is_finite", "debugging.is_finite", "is_finite")
 def is_finite(x: Any, name: str | None = None) -> Tensor:
-    """Which elements are finite numbers.
+    """True where an element is finite.
 
     y = (x is neither inf nor nan); bool
 

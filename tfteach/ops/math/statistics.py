@@ -1,4 +1,4 @@
-"""What TF composes of reductions: logsumexp, variance, norms, counts.
+"""Statistics composed of reductions: logsumexp, variance, norms, counts.
 
 Source: python/ops/math_ops.py.
 """

@@ -101,7 +101,7 @@ def sufficient_statistics(
     name: str | None = None,
     keepdims: Any = None,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
-    """What mean and variance over some axes follow from.
+    """Statistics from which mean and variance over some axes are computed.
 
     Args:
       x: float Tensor.

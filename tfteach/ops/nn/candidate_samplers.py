@@ -220,7 +220,7 @@ class AllCandidateSampler(_CandidateSampler):
 
 
 class ComputeAccidentalHits(Op):
-    """Where candidates are true classes.  Source: candidate_sampling_ops.cc."""
+    """Candidates that are true classes.  Source: candidate_sampling_ops.cc."""
 
     signature = (
         "true_classes: int64, sampled_candidates: int64 -> "
@@ -430,7 +430,7 @@ def compute_accidental_hits(
     seed: int | None = None,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Which candidates are true classes of which examples.
+    """Candidates that are true classes, with the examples they are true for.
 
     Args:
       true_classes: int64 Tensor [batch, num_true].

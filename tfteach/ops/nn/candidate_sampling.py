@@ -151,11 +151,11 @@ class Sampler:
         raise NotImplementedError
 
     def probability(self, classes: Array) -> Array:
-        """How likely each class is: float32 of the same shape."""
+        """The probability of each class: float32 of the same shape."""
         raise NotImplementedError
 
     def expected(self, classes: Array, count: int, tries: int) -> Array:
-        """How often classes are among `count` that took so many tries: float32."""
+        """Expected counts among `count` samples drawn in `tries`: float32."""
         return _expected(self.probability(classes), count, tries)
 
     def learn(self, classes: Array) -> None:
@@ -327,7 +327,7 @@ def sample(
 
 
 def _first_draws(count: int) -> int:
-    """How many draws to make at first for so many different classes."""
+    """The number of draws to begin with for that many distinct classes."""
     return count + count // 2 + 8
 
 
@@ -365,10 +365,10 @@ def _distinct_rows(drawn: Array, count: int, sampler: Sampler) -> list[Drawn | N
 
 
 def _expected(p: Array, count: int, tries: int) -> Array:
-    """How often a class is among `count` candidates; at most once if they differ."""
+    """Expected count of a class among `count` candidates; at most 1 if unique."""
     return p * np.float32(count) if tries == count else _chance(p, tries)
 
 
 def _chance(p: Array, tries: Any) -> Array:
-    """How likely a class comes at all in so many tries."""
+    """The probability that a class is drawn at least once in that many tries."""
     return -np.expm1(np.float32(tries) * np.log1p(-p))

@@ -41,7 +41,7 @@ def _sigmoid(xp: Any, x: Any) -> Any:
 
 
 class _Lstm(Op, abstract=True):
-    """What forward and backward ops share; gates lie in the order i, ci, f, o."""
+    """Base of the forward and backward ops; gates are in the order i, ci, f, o."""
 
     T = dtypes_of("half float32")
 

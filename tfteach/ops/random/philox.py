@@ -44,7 +44,7 @@ _MANY = 1 << 27
 
 
 def count_of(sizes: Sequence[int]) -> int:
-    """How many numbers a shape holds.
+    """The number of elements of a shape.
 
     Raises:
       InvalidArgumentError: a size is negative, or the product no int64.

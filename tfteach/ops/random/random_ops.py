@@ -235,7 +235,7 @@ class Multinomial(StatefulOp):
 
     @staticmethod
     def checked_count(logits: Any, num_samples: Any) -> int:
-        """How many to draw; InvalidArgumentError if that makes no sense."""
+        """The number of samples; InvalidArgumentError if it is not valid."""
         count = int(num_samples)
         if logits.ndim != 2:
             raise invalid_argument(

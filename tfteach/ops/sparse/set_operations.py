@@ -224,7 +224,7 @@ def set_size(a: Any, validate_indices: bool = True) -> Tensor:
     "sets.intersection", "sets.set_intersection", "contrib.metrics.set_intersection"
 )
 def set_intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
-    """What both `a` and `b` have in each row; arguments as for `tf.sets.union`."""
+    """Row-wise intersection of sets; arguments as for `tf.sets.union`."""
     a, b, _ = _pair(a, b)
     return _operate(a, b, "intersection", validate_indices)
 
@@ -233,7 +233,7 @@ def set_intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTen
 def set_difference(
     a: Any, b: Any, aminusb: bool = True, validate_indices: bool = True
 ) -> SparseTensor:
-    """What `a` has and `b` has not, in each row (the other way if not `aminusb`).
+    """Row-wise set difference `a - b` (`b - a` if not `aminusb`).
 
     For the other arguments see `tf.sets.union`.
     """
@@ -244,7 +244,7 @@ def set_difference(
 
 @export("sets.union", "sets.set_union", "contrib.metrics.set_union")
 def set_union(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
-    """What `a` or `b` has, in each row (the last dimension).
+    """Row-wise union of sets (the last dimension holds a set).
 
     Args:
       a: Tensor or SparseTensor of integers or strings.

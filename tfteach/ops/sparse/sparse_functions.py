@@ -1,4 +1,4 @@
-"""What is put together from the other ops of sparse tensors.
+"""Sparse functions composed of other sparse ops.
 
 Source: python/ops/sparse_ops.py.
 """
@@ -144,7 +144,7 @@ def sparse_merge(
 def sparse_to_indicator(
     sp_input: Any, vocab_size: Any, name: str | None = None
 ) -> Tensor:
-    """Which ids each row of a SparseTensor holds: a bool Tensor [batch, vocab_size].
+    """Membership of ids in each row of a SparseTensor: bool [batch, vocab_size].
 
     Args:
       sp_input: a SparseTensor of int32 or int64 ids.

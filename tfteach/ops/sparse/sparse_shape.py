@@ -178,7 +178,7 @@ def sparse_reshape(sp_input: Any, shape: Any, name: str | None = None) -> Sparse
         return SparseTensor(indices, identity(sp_input.values), sizes)
 
 
-# What TF's Python computes while it builds the graph; its nodes depend on it here.
+# TF's Python computes this while building; the nodes it adds depend on it.
 _PLAIN = frozenset(
     "Const Shape Size Rank Range Cast Concat ConcatV2 ConcatOffset Pack Fill Equal "
     "NotEqual".split()

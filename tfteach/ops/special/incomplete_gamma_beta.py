@@ -196,7 +196,7 @@ def _share_gradient(op: Operation, grad: Any) -> list[Any]:
 
 
 class RandomGammaGrad(Binary):
-    """How a gamma number moves with its `alpha`, its probability fixed.
+    """Derivative of a gamma sample by `alpha`, at a fixed probability.
 
     d sample / d alpha = -(dP / d alpha) / (dP / d sample)
 

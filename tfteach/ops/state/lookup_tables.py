@@ -215,7 +215,7 @@ class LookupTableFindV2(TableOp):
 
 
 class LookupTableSizeV2(TableOp):
-    """How many entries there are.  Source: lookup_ops.cc, LookupTableSizeV2."""
+    """The number of entries.  Source: lookup_ops.cc, LookupTableSizeV2."""
 
     signature = "table_handle: resource -> size: int64"
 

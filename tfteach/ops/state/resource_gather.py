@@ -28,7 +28,7 @@ from tfteach.ops.state.resource_variables import VariableShape, require_value
 
 def variable_shape(handle: Tensor) -> Tensor:
     """The shape of the variable behind a handle: a constant if it is known."""
-    # Where a loop or a branch carried the handle in, TF asks the variable.
+    # For a handle carried into a loop or a branch, TF asks the variable.
     known = handle_shape(handle) if handle.op.type == "VarHandleOp" else None
     if is_full(known):
         return constant(list(known or ()), "int32")

@@ -1,4 +1,4 @@
-"""What a TensorArray holds during a run, and what it refuses.
+"""The elements of a TensorArray during a run, and the writes it refuses.
 
 Source: core/kernels/tensor_array.h, tensor_array.cc.
 """

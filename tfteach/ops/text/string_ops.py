@@ -180,7 +180,7 @@ class Substr(TextOp):
         return each(self._cut, input, pos, len, where)
 
     def _cut(self, value: bytes, pos: int, size: int, index: int) -> bytes:
-        # Where each unit starts, and the end.
+        # Start of each unit, and the end.
         of_byte = self.unit == "BYTE"
         starts = [i for i, byte in enumerate(value) if of_byte or byte & 0xC0 != 0x80]
         starts.append(len(value))
@@ -320,7 +320,7 @@ def encode_base64(input: Any, pad: bool = False, name: str | None = None) -> Ten
 
 @export("decode_base64", "io.decode_base64")
 def decode_base64(input: Any, name: str | None = None) -> Tensor:
-    """What web-safe base64 strings stand for, padded or not.
+    """Decode web-safe base64 strings, padded or not.
 
     Raises:
       tf.errors.InvalidArgumentError: in a run, for a character outside the alphabet.

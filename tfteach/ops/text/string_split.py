@@ -247,7 +247,7 @@ class ReduceJoin(TextOp):
                 raise invalid_argument(f"Duplicate reduction dimension {axis}")
         axes = [axis % inputs.ndim for axis in listed]
         rest = [i for i in range(inputs.ndim) if i not in axes]
-        # What is listed first is joined first.
+        # Joined in the order listed.
         ordered = inputs.transpose(rest + axes[::-1])
         shape = ordered.shape[: len(rest)]
         length = math.prod(ordered.shape[len(rest) :])

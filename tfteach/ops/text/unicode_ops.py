@@ -25,7 +25,7 @@ from tfteach.ops.text.string_ops import TextOp
 ENCODINGS = ("UTF-8", "UTF-16-BE", "UTF-32-BE")
 _LARGEST = 0x10FFFF
 REPLACEMENT = 0xFFFD
-# What Python calls encodings, but no text in some encoding is.
+# Codecs of Python that are not text encodings.
 _NO_TEXT = frozenset(
     "idna punycode raw_unicode_escape undefined unicode_escape".split()
 )
@@ -78,7 +78,7 @@ def _encoded(points: list[int], encoding: str) -> bytes:
 
 
 class _Lenient(TextOp, abstract=True):
-    """What to do with bytes that are no characters."""
+    """Replacement policy for bytes that do not decode."""
 
     errors = "replace"
     replacement_char = REPLACEMENT
@@ -235,7 +235,7 @@ class UnicodeEncode(_Lenient):
 
 @cache
 def _scripts() -> tuple[Any, Any]:
-    """Where each run of one script begins, and the script's number (ICU 64's)."""
+    """Start of each run of code points in one script, and its number (ICU 64)."""
     file = Path(__file__).with_name("unicode_scripts.txt")
     rows = [line.split() for line in file.read_text().splitlines()]
     starts = np.array([int(first, 16) for first, _ in rows])

@@ -1,4 +1,4 @@
-"""What makes an update rule an op: inputs sorted by the signature, dense or by rows.
+"""Update rules as ops: inputs by their role in the signature, dense or by rows.
 
 A rule says its arithmetic once, in `step`; its four ops (dense and by rows, on
 references and on handles) differ in their signatures only.
@@ -15,7 +15,7 @@ from tfteach.ops.training.training_ops import _Dense, _Sparse, update, update_ro
 
 
 class Layout(NamedTuple):
-    """Where a rule's inputs stand."""
+    """Positions of a rule's inputs."""
 
     cells: int  # how many variables come first
     grad: int
@@ -25,7 +25,7 @@ class Layout(NamedTuple):
 
 @cache
 def layout_of(kind: Any) -> Layout:
-    """Where the inputs of an op class stand."""
+    """Positions of the inputs of an op class."""
     names = [arg.name for arg in kind.inputs]
     cells = sum(arg.is_ref or arg.name in kind.by_handle for arg in kind.inputs)
     grad = names.index("delta" if "delta" in names else "grad")

@@ -1,4 +1,4 @@
-"""What convolutions over two and three dimensions share.
+"""Base of the convolutions over two and three dimensions.
 
 Source: core/kernels/conv_ops.cc, conv_grad_ops.cc (checks and their messages).
 """

@@ -1,4 +1,4 @@
-"""Where windows lie: what convolutions and pooling share before any number is read.
+"""Window geometry: sizes and paddings of convolutions and pooling.
 
 Everything here is per spatial dimension; `data_format` only says where those are.
 
@@ -153,7 +153,7 @@ def window_sizes(
     pads: Pairs = (),
     may_be_empty: bool = False,
 ) -> tuple[int | None, ...]:
-    """How often the window fits along each dimension, as far as that is known.
+    """The number of windows along each dimension, None where unknown.
 
     `may_be_empty`: whether that may be never.
 

@@ -154,7 +154,7 @@ def _scatter(
 def _reach(
     axis: int, remainder: int, size: int, grad_size: int, windows: Windows
 ) -> Any:
-    """Which taps of the kernel reach the positions `remainder + stride * t`.
+    """Taps of the kernel that reach the positions `remainder + stride * t`.
 
     Returns:
       The taps as a slice of the kernel in falling order, their distance in the
@@ -220,7 +220,7 @@ def patches(xp: Any, x: Any, windows: Windows) -> Iterator[tuple[slice, slice, A
     per_image = prod(out) * prod(window) * channels
     images = min(batch, max(1, limit // per_image))
     rows = out[0] if per_image <= limit else max(1, limit * out[0] // per_image)
-    # What NumPy copies at once is a line of the window, or one of the output.
+    # NumPy copies a row of the window at once, or a row of the output.
     by_taps = window[-1] * channels < out[-1]
     lines = (images, rows, *out[1:])
     taps = (*window, channels)
@@ -298,7 +298,7 @@ class Source:
 
 
 def _pixels(x: Any, windows: Windows) -> Any:
-    """What a window of one pixel sees, without a copy; None for larger windows."""
+    """A view of the input for windows of one pixel; None for larger windows."""
     if any(n != 1 for n in windows.window) or any(any(p) for p in windows.pads):
         return None
     return x[:, *(slice(0, None, stride) for stride in windows.strides)]

@@ -27,12 +27,12 @@ _NUMBERS = dtypes_of("float32 float64 int32 int64")
 
 
 def _pooled(size: int, ratio: float) -> int:
-    """How many windows `size` elements make; in float32, as TensorFlow counts."""
+    """The number of windows over `size` elements, in float32 as TensorFlow counts."""
     return int(np.floor(np.float32(size) / np.float32(ratio)))
 
 
 def boundaries(size: int, count: int, stream: philox.Stream, pseudo: bool) -> Any:
-    """Where each of `count` windows over `size` elements begins, and the end.
+    """Starts of `count` windows over `size` elements, and the end.
 
     Windows have floor(size / count) elements or one more.  With `pseudo` window i ends
     at ceil(size / count * (i + u)) for one random u; else the sizes are shuffled.
@@ -72,7 +72,7 @@ def _cells(
 
 
 class _Fractional(Op, abstract=True):
-    """What the two poolings share: the windows."""
+    """Base of both fractional poolings: the windows."""
 
     signature = (
         "value: T -> output: T, row_pooling_sequence: int64, "

@@ -37,7 +37,7 @@ GRAD_TYPES = dtypes_of(
 
 
 class Pooling(Op, abstract=True):
-    """What all pooling has; subclasses add the attributes."""
+    """Base of the pooling ops; subclasses add the attributes."""
 
     formats: ClassVar[tuple[str, ...]] = geometry.FORMATS
     if TYPE_CHECKING:  # fields of the subclasses, in TF's order

@@ -111,7 +111,7 @@ def _reduce_axis(
 
 
 def counts(xp: Any, sizes: tuple[int, ...], windows: Windows, dtype: Any) -> Any:
-    """How many elements each window holds, [*windows.out, 1]."""
+    """The number of elements in each window, [*windows.out, 1]."""
     total = xp.ones((), dtype)
     for axis, size in enumerate(sizes):
         found = xp.zeros(windows.out[axis], dtype)
