@@ -1,4 +1,4 @@
-"""The walk from ys back to xs: what lies between, in which order, and what arrives.
+"""The backward traversal from ys to xs: ops between them, their order, their gradients.
 
 Source: python/ops/gradients_util.py.
 """
@@ -42,7 +42,7 @@ TRAINABLE = (
     dtypes.resource,
     dtypes.variant,
 )
-# By number, with the reference types: the walk asks this of every edge.
+# By number, reference types included: checked at every edge of the traversal.
 _DIFFERENTIABLE = frozenset(
     d.as_datatype_enum
     for base in (*TRAINABLE, dtypes.bfloat16)
@@ -133,7 +133,7 @@ def _nearest_first(
     return found
 
 
-# ---- the walk
+# ---- the traversal
 
 
 class BackwardWalk:
@@ -170,7 +170,7 @@ class BackwardWalk:
         return found
 
     def seed(self, ys: list[Any], weights: list[Gradient]) -> None:
-        """Let the walk begin with these gradients of `ys`."""
+        """Start the traversal with these gradients of `ys`."""
         for y, weight in zip(ys, weights, strict=True):
             self._send(tensor_of(y), weight)
 
@@ -230,7 +230,7 @@ class BackwardWalk:
                     queue.append(source)
 
     def finish(self) -> None:
-        """What is left to do when all gradients are built."""
+        """Finish once all gradients are built."""
         if self._loops is not None:
             self._loops.finish()
 
@@ -287,7 +287,7 @@ class BackwardWalk:
         grads: list[Gradient],
         zeros_like: Callable[[Operation, int], Gradient],
     ) -> None:
-        """Apply an op's rule and send on what it gives."""
+        """Apply an op's gradient rule and propagate the results."""
         for i, grad in enumerate(grads):
             if grad is None and op.outputs[i].dtype.base_dtype in TRAINABLE:
                 # Kept: an output that nothing depends on then has a gradient of zeros.
@@ -334,7 +334,7 @@ class BackwardWalk:
     # -- sums
 
     def _sum_arrived(self, op: Operation) -> list[Gradient]:
-        """One gradient per output of `op`, kept for `result`."""
+        """One gradient per output of `op`, recorded for `result`."""
         slots = self._arrived.get(op)
         if slots is None:
             return [None] * len(op.outputs)
@@ -381,7 +381,7 @@ class BackwardWalk:
     # -- where it ends
 
     def result(self, x: Any, zero: bool) -> Gradient:
-        """What arrived at `x`."""
+        """The gradient accumulated at `x`."""
         tensor = tensor_of(x)
         slots = self._arrived.get(tensor.op)
         if slots is None:

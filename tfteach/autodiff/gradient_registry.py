@@ -1,4 +1,4 @@
-"""Which function differentiates an op: its own rule, or one that a user registered.
+"""Gradient functions: an op's own rule, or one registered by the user.
 
 Source: python/framework/ops.py (RegisterGradient, get_gradient_function).
 """
@@ -13,7 +13,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import OPS, Op
 from tfteach.framework.operation import Operation
 
-# What stops gradients without an error.  Source: python/ops/state_grad.py and others.
+# Ops through which no gradient flows.  Source: python/ops/state_grad.py and others.
 _STOPS = frozenset(
     """Assign AssignAdd AssignSub ScatterAdd ScatterSub ScatterMul ScatterDiv
     ScatterNdUpdate ScatterNdAdd ScatterNdSub DrawBoundingBoxes HSVToRGB EditDistance

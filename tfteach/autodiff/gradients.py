@@ -16,7 +16,7 @@ from tfteach.framework.scope import name_scope
 
 @export("UnconnectedGradients")
 class UnconnectedGradients(Enum):
-    """What `tf.gradients` gives for an x that y does not depend on.
+    """Result of `tf.gradients` for an x that y does not depend on.
 
     NONE: None.  ZERO: a tensor of zeros like x.
     """
@@ -27,7 +27,7 @@ class UnconnectedGradients(Enum):
 
 @export("AggregationMethod")
 class AggregationMethod:
-    """How gradients that meet at one tensor are summed.
+    """Methods of summing the gradients that reach a tensor.
 
     ADD_N (DEFAULT): one AddN of all.  EXPERIMENTAL_TREE and EXPERIMENTAL_ACCUMULATE_N:
     pair by pair, so that each may be freed early.

@@ -1,4 +1,4 @@
-"""What a gradient adds to a loop and to its own: counters, and sums over the turns.
+"""Counters and accumulators that a gradient adds to a loop and to its own loop.
 
 Source: python/ops/control_flow_ops.py (WhileContext: AddForwardLoopCounter,
 AddBackpropLoopCounter, AddBackpropAccumulator, AddBackpropIndexedSlicesAccumulator).
@@ -57,14 +57,14 @@ def _merge(value: Tensor, name: str = "Merge") -> Tensor:
 
 
 def add_forward_counter(context: Any, outer: Any) -> tuple[Tensor, Tensor]:
-    """Let a loop count its turns.
+    """Count the iterations of a loop.
 
     Args:
       context: the loop.
       outer: the gradient state of the loop around it, or None.
 
     Returns:
-      The number of turns, and inside the loop the number of the next turn.
+      The number of iterations, and inside the loop the number of the next one.
     """
     start = constant(0, name="f_count")
     if outer is not None:
@@ -81,10 +81,10 @@ def add_forward_counter(context: Any, outer: Any) -> tuple[Tensor, Tensor]:
 
 
 def add_backward_counter(context: Any, count: Tensor, outer: Any) -> Tensor:
-    """Let a gradient's loop run `count` turns.
+    """Make a gradient's loop run `count` iterations.
 
     Returns:
-      Inside the loop, the number of turns that are left.
+      Inside the loop, the number of remaining iterations.
     """
     one = constant(1, name="b_count")
     with context:
@@ -106,16 +106,16 @@ def add_backward_counter(context: Any, count: Tensor, outer: Any) -> Tensor:
     return after
 
 
-# ---- sums over the turns, for what was constant in the forward loop
+# ---- sums over iterations, for values constant in the forward loop
 
 
 def add_accumulator(context: Any, op: Operation, grad: Any) -> Any:
-    """The sum over all turns of the gradient of a value that entered as a constant.
+    """Gradient of a loop-invariant value, summed over all iterations.
 
     Args:
       context: the gradient's loop, which is open.
       op: the Enter of the forward loop.
-      grad: the gradient in one turn.
+      grad: the gradient in one iteration.
 
     Returns:
       A Tensor or IndexedSlices outside the loop.
@@ -124,7 +124,7 @@ def add_accumulator(context: Any, op: Operation, grad: Any) -> Any:
         return _add_slices_accumulator(context, op, grad)
     with context.left():
         start = _zero_sum(context, op, grad)
-    # The walk holds the loop open; here its values go in by their names.
+    # The traversal has the loop open; its values enter by name here.
     entered = _loop_enter(context, start, "b_acc", True)
     merged = _merge(entered, "b_acc")
     ends, so_far = OPS["Switch"]()(merged, context.pivot)
@@ -134,7 +134,7 @@ def add_accumulator(context: Any, op: Operation, grad: Any) -> Any:
 
 
 def _zero_sum(context: Any, op: Operation, grad: Tensor) -> Tensor:
-    """Zeros in the shape of the gradient, for a loop that may take no turn."""
+    """Zeros shaped like the gradient, for a loop that may run no iteration."""
     outer = context.outer_context
     if shapes.is_full(grad._shape):
         with inside(outer):
@@ -155,7 +155,7 @@ def _zero_sum(context: Any, op: Operation, grad: Tensor) -> Tensor:
 def _add_slices_accumulator(
     context: Any, op: Operation, grad: IndexedSlices
 ) -> IndexedSlices:
-    """All rows of all turns, one after the other."""
+    """The rows of all iterations, concatenated."""
     indices, values, dense_shape = grad.indices, grad.values, grad.dense_shape
     with context.left(), inside(context.outer_context):
         starts = _empty_slices(op, grad)

@@ -90,11 +90,11 @@ class LoopGradient:
             grad_state=self,
         )
 
-    # ---- order: the turns of both loops push and pop one after the other
+    # ---- order: iterations of both loops push and pop in sequence
 
     @property
     def forward_sync(self) -> Operation:
-        """What the loop's next turn waits for."""
+        """Control inputs of the loop's next iteration."""
         if self._forward_sync is None:
             with get_default_graph().control_dependencies(None):
                 made: Operation = OPS["ControlTrigger"]()(name="f_sync")
@@ -105,7 +105,7 @@ class LoopGradient:
 
     @property
     def grad_sync(self) -> Operation:
-        """What the next turn of the gradient's loop waits for."""
+        """Control inputs of the next iteration of the gradient's loop."""
         if self._grad_sync is None:
             with get_default_graph().control_dependencies(None):
                 made: Operation = OPS["ControlTrigger"]()(name="b_sync")
@@ -119,7 +119,7 @@ class LoopGradient:
     # ---- histories
 
     def add_history(self, value: Tensor, dead_branch: bool = False) -> Tensor:
-        """Let the loop keep `value` of each turn.
+        """Record `value` of each iteration on a stack.
 
         Called in the context in which the gradients are built.
 
@@ -157,7 +157,7 @@ class LoopGradient:
     def from_history(
         self, history: Tensor, value: Tensor, dead_branch: bool = False
     ) -> Tensor:
-        """The value of the turn that the gradient's loop is at.
+        """The forward value of the iteration that the gradient's loop has reached.
 
         Called inside the gradient's loop, or where it is built.
         """
@@ -190,7 +190,7 @@ class LoopGradient:
         return None
 
     def real_value(self, value: Tensor) -> Tensor:
-        """What stands for a value of the loop in the gradient's loop, which is open."""
+        """The counterpart of a forward value in the gradient's loop, which is open."""
         found = self.histories.get(value)
         if found is None:
             found = self.histories[value] = self._real_value(value)
@@ -339,7 +339,7 @@ class LoopGradients:
                 result = switch_colocated(result, pred)[1 - context.branch]
             return result
         if is_switch:
-            # What comes in is alive on the other side.
+            # The value that enters is live on the other side.
             with context.outer_context:
                 side = 1 - context.branch
                 value = switch_colocated(op.inputs[0], context.pred)[side]
@@ -354,7 +354,7 @@ class LoopGradients:
         return zeros(state.from_history(history, sizes, is_switch), value.dtype)
 
     def finish(self) -> None:
-        """Zeros for the turns before the last, where a variable is always made anew."""
+        """Zeros for all but the last iteration, for a variable overwritten in each."""
         for state in self.states.values():
             for merged in state.switches.values():
                 first, second = merged.op.inputs

@@ -1,4 +1,4 @@
-"""The nodes that the backward walk adds by itself: ones, zeros, sums of rows.
+"""Nodes that the backward traversal adds: ones, zeros, sums of rows.
 
 Source: python/ops/gradients_util.py, control_flow_state.py, eager/backprop.py.
 """

@@ -106,7 +106,7 @@ def enable_v2_tensorshape() -> None:
 def _of_compat(name: str) -> Any:
     """`tf.compat.__getattr__`: `tf.compat.v1` has the names of `tf`."""
     if name == "v1":
-        # Where `tensorflow` is this package, its names warn and `compat.v1`'s do not.
+        # If `tensorflow` is this package, its names warn; those of `compat.v1` do not.
         top = sys.modules.get("tensorflow")
         if getattr(top, "__tfteach__", False):
             return top.version_1  # type: ignore[union-attr]

@@ -69,7 +69,7 @@ class WarningModule(ModuleType):
 
 
 def warning_module(module: ModuleType, path: str) -> ModuleType:
-    """What stands for a public module below `tensorflow`; one object for each path."""
+    """The proxy of a public module below `tensorflow`; one object per path."""
     if path not in _modules():
         return module
     known = _made.get(path)

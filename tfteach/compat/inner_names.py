@@ -38,7 +38,7 @@ def unknown_shape(ndims: int | None = None) -> TensorShape:
 
 
 class MergeOutput(NamedTuple):
-    """What `merge` gives."""
+    """The result of `merge`."""
 
     output: Any
     value_index: Any

@@ -314,7 +314,7 @@ def inner(path: str) -> Any:
 
 
 def similar(path: str) -> str:
-    """Where else to look for what is not at `tensorflow.python.<path>`."""
+    """Alternatives to a missing `tensorflow.python.<path>`."""
     outer, _, name = path.rpartition(".")
     paths = (path.rpartition(".") for path in _TABLE)
     known = [leaf for folder, _, leaf in paths if folder == outer]

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-# What TensorFlow 1.0 (or a later 1.x) called anew: "old new", below `tf.`.
+# Names that TensorFlow 1.0 (or a later 1.x) renamed: "old new", below `tf.`.
 _RENAMED = """
 mul multiply
 sub subtract
@@ -99,14 +99,14 @@ _NOTES = {
 
 @functools.cache
 def _names() -> dict[str, frozenset[str]]:
-    """What TensorFlow 1.15.5 has: package ("." is tf itself) -> names."""
+    """TensorFlow 1.15.5's names: package ("." is tf itself) -> names."""
     file = Path(__file__).with_name("names_1_15.txt")
     lines = (line.split(": ") for line in file.read_text("utf-8").splitlines())
     return {package: frozenset(names.split()) for package, names in lines}
 
 
 def hint(name: str) -> str:
-    """What became of a missing public name, or nothing.
+    """A hint at the replacement of a missing public name, or "".
 
     Args:
       name: dotted, below `tf.`.

@@ -336,7 +336,7 @@ def smart_cond(
       name: see `tf.cond`.
 
     Returns:
-      What the chosen function returns, or what `tf.cond` gives.
+      The result of the chosen function, or of `tf.cond`.
 
     Raises:
       TypeError: a function cannot be called, or `pred` is something else.
@@ -355,7 +355,7 @@ def smart_cond(
 
 @export("contrib.framework.smart_constant_value")
 def smart_constant_value(pred: Any) -> bool | None:
-    """The truth value of `pred`, or None if only a run can tell."""
+    """The truth value of `pred`, or None if it is not known before the run."""
     if isinstance(pred, Tensor):
         value = constant_value(pred)
         return None if value is None else bool(value)

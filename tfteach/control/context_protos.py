@@ -135,7 +135,7 @@ def while_from_proto(proto: Any, import_scope: str | None = None) -> WhileContex
 
 
 def _restore(context: ControlFlowContext, proto: Any, names: _Names) -> None:
-    """What both kinds of contexts have; their ops know them from now on."""
+    """Restore the fields common to both contexts, and attach their ops."""
     graph = names.graph
     context.graph, context.name = graph, names.prefix + proto.context_name
     context.outer_context = graph.control_flow_context

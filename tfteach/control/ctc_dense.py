@@ -184,7 +184,7 @@ def _loss_and_gradient(
 
 
 def _transitions(labels: Any) -> Any:
-    """Which state may follow which: 1 or 0, [batch, states, states]."""
+    """Allowed transitions between states: 1 or 0, [batch, states, states]."""
     batch, longest = _size(labels, 0), _size(labels, 1)
     labelled = range_of(longest + 1)
     blanks = labelled + (longest + 1)

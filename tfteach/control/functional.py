@@ -47,7 +47,7 @@ def map_fn(
         default.
       parallel_iterations: how many turns may overlap (10 by default).
       back_prop: whether gradients will be asked for.
-      swap_memory: whether values kept for the gradient may move to host memory.
+      swap_memory: whether values saved for the gradient may move to host memory.
       infer_shape: all results of `fn` have the same shape.
       name: the name scope of the new operations.
 
@@ -130,9 +130,9 @@ def scan(
       fn: takes the result so far and one element, returns the next result.
       elems: a Tensor [n, ...], or a nested structure of such.
       initializer: the first result; elems[0] by default.
-      parallel_iterations: how many turns may overlap.
+      parallel_iterations: how many iterations may overlap.
       back_prop: whether gradients will be asked for.
-      swap_memory: whether values kept for the gradient may move to host memory.
+      swap_memory: whether values saved for the gradient may move to host memory.
       infer_shape: all results have the same shape.
       reverse: begin with the last element.
       name: the name scope of the new operations.
@@ -215,9 +215,9 @@ def foldl(
       fn: takes the result so far and one element, returns the next result.
       elems: a Tensor [n, ...], or a nested structure of such.
       initializer: the first result; elems[0] by default.
-      parallel_iterations: how many turns may overlap.
+      parallel_iterations: how many iterations may overlap.
       back_prop: whether gradients will be asked for.
-      swap_memory: whether values kept for the gradient may move to host memory.
+      swap_memory: whether values saved for the gradient may move to host memory.
       name: the name scope of the new operations.
 
     Returns:
@@ -272,9 +272,9 @@ def foldr(
       fn: takes the result so far and one element, returns the next result.
       elems: a Tensor [n, ...], or a nested structure of such.
       initializer: the first result; the last element by default.
-      parallel_iterations: how many turns may overlap.
+      parallel_iterations: how many iterations may overlap.
       back_prop: whether gradients will be asked for.
-      swap_memory: whether values kept for the gradient may move to host memory.
+      swap_memory: whether values saved for the gradient may move to host memory.
       name: the name scope of the new operations.
 
     Returns:

@@ -100,7 +100,7 @@ class WhileContext(ControlFlowContext):
         return entered
 
     def _from_forward_loop(self, value: Tensor) -> Tensor | None:
-        """What a gradient's loop has of a value of the loop that it belongs to."""
+        """The counterpart of a forward value in its gradient's loop."""
         state = _grad_state(self.graph)
         if state is not None:
             context = output_context(value.op)
@@ -123,7 +123,7 @@ class WhileContext(ControlFlowContext):
 
     def add_op(self, op: Operation) -> None:
         if op.type in ("Shape", "Size", "Rank"):
-            # Of a value of the forward loop the size is kept, not the value.
+            # The size of a forward value is recorded, not the value itself.
             state = _grad_state(self.graph)
             theirs = op.inputs[0].op.control_flow_context
             loop = None if theirs is None else theirs.while_context
@@ -297,7 +297,7 @@ def _set_invariant(tensor: Tensor, enter: Tensor, shape: Shape) -> None:
 
 
 def _close(merged: Tensor, after: Tensor) -> None:
-    """Lead the value for the next turn back to the loop's beginning."""
+    """Connect the value for the next iteration to the start of the loop."""
     if not _fits(after._shape, merged._shape):
         start = merged.op.inputs[0].op.inputs[0]
         raise ValueError(
@@ -334,17 +334,17 @@ def while_loop(
       cond: takes the loop variables, returns a bool scalar Tensor.
       body: takes the loop variables, returns their next values in the same structure.
       loop_vars: a list or tuple of tensors, or of nested structures of them.
-      shape_invariants: like `loop_vars`, the shapes that hold in every turn; None keeps
+      shape_invariants: like `loop_vars`, the shapes in every iteration; None keeps
         each variable's first shape.
       parallel_iterations: how many turns may overlap (has no effect on the values).
       back_prop: whether gradients through the loop will be asked for.
-      swap_memory: whether values kept for the gradient may move to host memory.
+      swap_memory: whether values saved for the gradient may move to host memory.
       name: the name scope of the new operations.
-      maximum_iterations: an int scalar, the most turns to take.
+      maximum_iterations: an int scalar, the maximum number of iterations.
       return_same_structure: keep a list of one variable a list.
 
     Returns:
-      The loop variables after the last turn; a single one without its list.
+      The loop variables after the last iteration; a single one without its list.
 
     Raises:
       TypeError: `cond` or `body` cannot be called, or `body` changes the structure.
@@ -433,7 +433,7 @@ def _invariants(loop_vars: Any, invariants: Any) -> list[TensorShape] | None:
 
 
 def _invariants_of(value: Any, given: TensorShape | None) -> list[Shape]:
-    """The shapes of a loop variable's tensors that hold in all turns."""
+    """The shapes of a loop variable's tensors in all iterations."""
     if not is_slices(value):
         return [value._shape if given is None else given.dims_or_none]
     if hasattr(value, "get_shape"):  # a SparseTensor; given is its dense_shape's shape

@@ -141,12 +141,12 @@ class TensorArray:
 
     @property
     def element_shape(self) -> TensorShape:
-        """What is known about the elements' shape."""
+        """The static shape of the elements."""
         return self._element_shape[0]
 
     @property
     def dynamic_size(self) -> bool:
-        """Whether it may grow."""
+        """True if writes beyond the end extend it."""
         return self._dynamic_size
 
     def _with_flow(self, flow: Tensor) -> TensorArray:
@@ -324,7 +324,7 @@ class TensorArray:
 
     @contextmanager
     def _beside(self, value: Tensor) -> Iterator[None]:
-        """Where the first value was written from."""
+        """The op to colocate with: the source of the first value."""
         if self._places is None:
             place: Any = nullcontext()
         else:

@@ -1,4 +1,4 @@
-"""What is known of values before any run: constants and partly known shape vectors.
+"""Values known while building: constants and partly known shape vectors.
 
 `tf.reshape(x, tf.stack([tf.shape(x)[0], 10]))` has the static shape (?, 10) because
 these functions look through the ops that compute shapes.
@@ -114,15 +114,15 @@ class _Values:
         return found
 
     def at_once(self, tensor: Tensor) -> Any:
-        """What is found without looking at the inputs' values; else None."""
+        """The value, if it does not depend on the inputs' values; else None."""
         raise NotImplementedError
 
     def unknown(self, tensor: Tensor, why: Any) -> Any:
-        """What follows from an input's value not being known."""
+        """The value if an input's value is unknown."""
         return why
 
     def combined(self, tensor: Tensor, values: list[Any]) -> Any:
-        """What follows from the inputs' values."""
+        """The value computed from the inputs' values."""
         raise NotImplementedError
 
 
@@ -205,7 +205,7 @@ _OF_SHAPES = frozenset(("Shape", "ShapeN", "Size", "Rank"))
 
 
 class KnownValues:
-    """What is known of a graph's values before any run; on the graph as `known`."""
+    """Cached constant values of a graph, stored on it as `known`."""
 
     def __init__(self) -> None:
         self._folded: dict[frozenset[str], _FoldedValues] = {}

@@ -1,4 +1,4 @@
-"""What ops belong to while a loop or a branch is being built.
+"""Control flow contexts: the loops and branches that ops are built in.
 
 `Graph.control_flow_context` is the innermost context that the thread has open.  Each
 new op is shown to it (`add_op`); values from outside are replaced by values carried in
@@ -70,7 +70,7 @@ class ControlFlowContext:
         raise NotImplementedError
 
     def add_value(self, value: Tensor) -> Tensor:
-        """What stands for `value` inside this context."""
+        """The tensor that stands for `value` inside this context."""
         raise NotImplementedError
 
     def add_inner_op(self, op: Operation) -> None:
@@ -86,7 +86,7 @@ class ControlFlowContext:
 
     @property
     def control_pivot(self) -> Tensor | None:
-        """What ops without inputs wait for, so that they run only with the context."""
+        """Control input of ops without inputs: they run only with the context."""
         return None
 
     @property

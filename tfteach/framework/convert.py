@@ -1,4 +1,4 @@
-"""What is no tensor becomes one: the registry behind `tf.convert_to_tensor`.
+"""Conversion to tensors: the registry behind `tf.convert_to_tensor`.
 
 Source: python/framework/ops.py (`internal_convert_to_tensor`).
 """

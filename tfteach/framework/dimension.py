@@ -68,7 +68,7 @@ class Dimension:
             raise ValueError(f"Dimensions {self} and {other} are not compatible")
 
     def merge_with(self, other: Any) -> Any:
-        """What both sizes tell together; NotImplemented if `other` is no size.
+        """The merged dimension; NotImplemented if `other` is not a dimension.
 
         Raises:
           ValueError: the sizes differ.

@@ -52,7 +52,7 @@ def export_value(module: str, **names: str) -> None:
             content[attribute] = warned
 
 
-# What a program uses little of: imported at its first use.
+# Packages that few programs use: imported on first access.
 LATER = frozenset(
     f"tfteach.{package}"
     for package in "compat.examples lib.contrib lib.distributions lib.image "
@@ -90,7 +90,7 @@ _Targets = dict[str, tuple[str, str]]
 def _now_and_later(
     package: str, names: _Targets, modules: dict[str, _Targets]
 ) -> tuple[_Targets, _Targets]:
-    """What a package imports at once, and what at its first use."""
+    """The names a package imports eagerly, and those it imports on first access."""
     base = "tfteach.api" + ("." + package if package else "")
     every = dict(names)
     for module in modules:

@@ -200,7 +200,7 @@ class Graph(GraphCollections, GraphScopes):
         return Subscription(self, callback)
 
     def known_values(self) -> KnownValues:
-        """What was found of values before any run (framework/constant_values.py)."""
+        """Cached constant values (framework/constant_values.py)."""
         known = self.known
         if known is None:
             from tfteach.framework.constant_values import KnownValues

@@ -78,7 +78,7 @@ class GraphScopes:
 
     @property
     def scopes(self) -> Scopes:
-        """What the current thread has open in this graph."""
+        """The current thread's open scopes in this graph."""
         scopes = self._of_thread.scopes
         if scopes.state is scopes.outer:  # nothing: that of the graph's maker applies
             scopes.state = scopes.outer = self._outer_state()

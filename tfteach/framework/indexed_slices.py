@@ -49,7 +49,7 @@ class IndexedSlices:
 
     @property
     def indices(self) -> Any:
-        """Where the rows stand, a Tensor [n]."""
+        """Indices of the rows, a Tensor [n]."""
         return self._indices
 
     @property
@@ -75,7 +75,7 @@ class IndexedSlices:
 
     @property
     def _control_element(self) -> Operation:
-        # What control dependencies and colocation take instead of it.
+        # Stands in for it in control dependencies and colocation.
         return self.op
 
     @property

@@ -72,7 +72,7 @@ def is_sole_view(array: np.ndarray[Any, Any]) -> bool:
 
 
 def _count_sole_references() -> int:
-    """What `sys.getrefcount(whole)` says above when there is one view only."""
+    """`sys.getrefcount(whole)` above if there is exactly one view."""
     view = np.empty(4, np.uint8)[:2]
     whole = view.base
     return sys.getrefcount(whole)

@@ -371,7 +371,7 @@ def flatten_up_to(
     expand_composites: bool = False,
     check_subtrees_length: bool = True,
 ) -> list[Any]:
-    """What a structure has in the places of a shallower one's leaves.
+    """The parts of a structure at the leaves of a shallower one.
 
     Args and Raises: see `assert_shallow_structure`.
     """

@@ -30,7 +30,7 @@ FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 class Parameter(NamedTuple):
-    """What a loop takes: a number, or an array whose elements follow one another."""
+    """Argument of a loop: a scalar, or a contiguous array."""
 
     dtype: np.dtype[Any]
     rank: int = 1  # 0 for a number
@@ -73,7 +73,7 @@ def loop_of(source: str, parameters: Sequence[Parameter]) -> Loop | None:
 
 
 def cache_folder() -> Path:
-    """Where compiled loops are kept."""
+    """The folder in which compiled loops are cached."""
     import platformdirs
 
     return Path(platformdirs.user_cache_dir("tfteach")) / "loops"

@@ -1,4 +1,4 @@
-"""What happens to graphs, told to whoever observes: ops added, session runs.
+"""Observers of graphs: notified when ops are added and sessions run.
 
 `Graph.observe` listens to one graph, `observe_all` to every one.
 """
@@ -84,6 +84,6 @@ def observe_all(callback: Observer) -> Iterator[None]:
 
 
 def observers_of_new(graph: Graph) -> tuple[Observer, ...]:
-    """What observes a graph from its beginning."""
+    """The observers of a graph since its creation."""
     _graphs.add(graph)
     return _everywhere

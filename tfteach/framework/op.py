@@ -85,7 +85,7 @@ def parse_args(text: str) -> tuple[Arg, ...]:
 
 
 def _positions(op: type[Op]) -> tuple[int, ...] | None:
-    """Where the inputs are that `check_shapes` names, from the end behind a list."""
+    """Positions of the inputs named by `check_shapes`, from the end behind a list."""
     code = op.check_shapes.__code__
     if code.co_flags & inspect.CO_VARARGS:
         return None
@@ -362,7 +362,7 @@ class Op:
         return None
 
     def forwards(self, inputs: list[Any], output: Any, values: list[Any]) -> int | None:
-        """Which input the output equals, element by element, if that is certain.
+        """Index of the input that the output certainly equals, or None.
 
         Args:
           inputs: the static shapes of the inputs.
@@ -378,7 +378,7 @@ class Op:
         return self.forwards(inputs, output, values)
 
     def fetched(self, output: Tensor, value: Any) -> Any:
-        """What a session returns for a fetched output of this value."""
+        """The value that a session returns when this output is fetched."""
         return value
 
     def output_dtypes(self, bound: dict[str, Any]) -> list[DType]:

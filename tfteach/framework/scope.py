@@ -1,4 +1,4 @@
-"""What surrounds an op while it is built: names, devices, control deps, colocation.
+"""Scopes around ops while they are built: names, devices, control dependencies...
 
 Each thread has its own `Scopes` in each graph, so that threads can build in one graph
 at a time.  A thread starts without a name scope; while it has opened none of the other
@@ -137,7 +137,7 @@ class ScopeState:
         return op.device
 
     def control_inputs_for(self, input_ops: set[Operation]) -> list[Operation]:
-        """What a new op with these inputs must wait for, outer blocks first.
+        """Control inputs for a new op with these inputs, outer blocks first.
 
         A block adds nothing when an input was built inside it (that input waits
         already), and an input is not waited for twice.
@@ -150,7 +150,7 @@ class ScopeState:
 
 
 class Scopes:
-    """What one thread has open in one graph.
+    """One thread's open scopes in one graph.
 
     Attributes:
       name: the name scope, "" at the top.

@@ -24,7 +24,7 @@ def is_full(shape: Shape) -> bool:
 
 
 def merge(a: Shape, b: Shape) -> Shape:
-    """What both shapes tell together.
+    """The merged shape.
 
     Raises:
       ValueError: they contradict each other.
@@ -47,7 +47,7 @@ def merge(a: Shape, b: Shape) -> Shape:
 
 
 def common(a: Shape, b: Shape) -> Shape:
-    """What holds for a tensor that has the one shape or the other."""
+    """The most specific shape compatible with both."""
     if a == b or a is None:
         return a
     if b is None or len(a) != len(b):
@@ -94,7 +94,7 @@ def broadcast(a: Shape, b: Shape) -> Shape:
 
 
 def same_size(a: int | None, b: int | None) -> int | None:
-    """What both sizes tell together.  Raises: ValueError: they differ."""
+    """The merged dimension.  Raises: ValueError: they differ."""
     if a is not None and b is not None and a != b:
         raise ValueError(f"Dimensions must be equal, but are {a} and {b}")
     return b if a is None else a
@@ -234,7 +234,7 @@ class TensorShape:
         return size_of(self.dims_or_none)
 
     def merge_with(self, other: Any) -> TensorShape:
-        """What both shapes tell together; ValueError if they contradict."""
+        """The merged shape; ValueError if they are incompatible."""
         other = as_tensor_shape(other)
         try:
             return TensorShape(merge(self.dims_or_none, other.dims_or_none))

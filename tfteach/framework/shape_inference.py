@@ -106,7 +106,7 @@ def _type_attrs(cls: type[Op]) -> set[str]:
 
 
 def _count(op: Op, arg: Arg, bound: dict[str, Any], left: int) -> int:
-    """How many of the remaining inputs belong to `arg`."""
+    """The number of remaining inputs that belong to `arg`."""
     if not arg.is_sequence:
         return 1
     if arg.number_attr in bound:
@@ -232,7 +232,7 @@ def _elements(value: np.ndarray[Any, Any]) -> str:
 
 
 def _view(op: Op, arg: Arg, tensor: Tensor) -> Any:
-    """What `infer_shape` gets for one input tensor."""
+    """The argument of `infer_shape` for one input tensor."""
     if arg.name in op.by_value_or_shape:
         value = folded_value(tensor)
         return tensor._shape if value is None else value

@@ -51,7 +51,7 @@ def as_array(value: Any, dtype: DType | None = None) -> np.ndarray[Any, Any]:
         return _strings(value)
     array = _dense(value, dtype)
     if dtype is not None:
-        # What is too large for a smaller integer type wraps around, as in TF.
+        # Integers wrap around on overflow, as in TF.
         return array.astype(dtype.numpy_dtype)
     if array.dtype == object or array.dtype.kind in "USMm":
         raise _not_convertible(value)

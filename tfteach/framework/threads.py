@@ -27,7 +27,7 @@ LARGE = 1 << 20
 
 @functools.cache
 def thread_count() -> int:
-    """How many threads compute at once."""
+    """The number of threads that compute at once."""
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"):
         if os.environ.get(name, "").isdigit():
             return max(1, int(os.environ[name]))
@@ -89,7 +89,7 @@ def own_threads() -> Iterator[None]:
 
 
 def cores() -> int:
-    """How many threads `share` would use now."""
+    """The number of threads that `share` would use now."""
     return thread_count() if _users else 1
 
 

@@ -49,7 +49,7 @@ class Deadline:
 
 
 class Transaction(list["tuple[Cell, Any, Any]"]):
-    """What one run has written so far: the arguments of `Cell.undo`, in order.
+    """Undo log of one run: the arguments of `Cell.undo`, in order.
 
     It is a list, with its defaults on the class, because every training step makes one.
 

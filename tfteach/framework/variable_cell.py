@@ -223,7 +223,7 @@ def _read_slot(cell: Cell) -> Any:
 
 
 def _count_own_references() -> int:
-    """What `sys.getrefcount(value)` returns in `take` when only the cell held it."""
+    """`sys.getrefcount(value)` in `take` if the cell holds the only reference."""
 
     class Holder:
         __slots__ = ("value",)

@@ -1,1 +1,1 @@
-"""What TensorFlow builds on graphs and variables: layers, losses, training, files..."""
+"""TensorFlow's libraries on top of graphs and variables: layers, training, files..."""

@@ -42,7 +42,7 @@ class VariableSynchronization(Enum):
 
 @export("VariableAggregation")
 class VariableAggregation(Enum):
-    """How copies of a variable on several devices are brought together."""
+    """Synchronization of a variable's copies on several devices."""
 
     NONE = 0
     SUM = 1
@@ -52,7 +52,7 @@ class VariableAggregation(Enum):
 
 
 class SaveSliceInfo:
-    """Which part of a larger variable a part is, as checkpoints note it.
+    """The slice of a partitioned variable that a part holds, as in checkpoints.
 
     Args:
       full_name: the whole variable's name.
@@ -137,7 +137,7 @@ def variable_creator_scope(variable_creator: Creator) -> Iterator[None]:
 
 
 class Kinds:
-    """What `tf.Variable(...)` makes, and who is asked about `use_resource`."""
+    """Creates the variable of `tf.Variable(...)`; consults the creator scopes."""
 
     ref: Callable[..., Any]
     resource: Callable[..., Any]
@@ -201,7 +201,7 @@ class Variable(PartUpdates, metaclass=_VariableMeta):
       import_scope: a name scope to look for the nodes of `variable_def` in.
       constraint: a function of the value that optimizers apply after an update.
       use_resource: make a ResourceVariable, whose reads and writes are ordered.
-      synchronization, aggregation: for distribution strategies; only kept.
+      synchronization, aggregation: for distribution strategies; recorded only.
       shape: the static shape; that of `initial_value` if None.
 
     Raises:
@@ -253,7 +253,7 @@ class Variable(PartUpdates, metaclass=_VariableMeta):
             make = _before(creator, make)
         return make(**kwargs)
 
-    # What differs between the kinds: value, read_value, assign*, _ref, name, op ...
+    # Members that subclasses define: value, read_value, assign*, _ref, name, op ...
 
     def value(self) -> Tensor:
         """The Tensor that ops use when they are given this variable."""

@@ -55,7 +55,7 @@ def trainable_variables(scope: str | None = None) -> list[Any]:
 
 @export("moving_average_variables")
 def moving_average_variables(scope: str | None = None) -> list[Any]:
-    """The variables that moving averages are kept of."""
+    """The variables that have moving averages."""
     return _collection(GraphKeys.MOVING_AVERAGE_VARIABLES, scope)
 
 

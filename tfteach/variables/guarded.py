@@ -21,7 +21,7 @@ _GUARDED = frozenset(
 
 
 class _Searched:
-    """What earlier searches found in a graph; the ancestors of an op do not change.
+    """Cached ancestor searches in a graph: the ancestors of an op do not change.
 
     Initial values may depend on each other, and each asks for all before it.
 

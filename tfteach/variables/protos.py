@@ -64,7 +64,7 @@ def operation_of(name: str, import_scope: str | None) -> Any:
 
 
 def restore_common(variable: Any, proto: Any, import_scope: str | None) -> None:
-    """What both kinds of variables take from a VariableDef."""
+    """Restore the fields common to both kinds of variables from a VariableDef."""
     from tfteach.variables.base import SaveSliceInfo, check_modes
 
     variable._synchronization, variable._aggregation, variable._trainable = check_modes(

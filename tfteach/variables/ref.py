@@ -27,7 +27,7 @@ from tfteach.variables.guarded import guarded
 
 
 class RefVariable(Variable):
-    """A variable whose op gives a reference to its buffer; see `Variable`."""
+    """A variable whose op outputs a reference to its buffer; see `Variable`."""
 
     def __deepcopy__(self, memo: Any) -> NoReturn:
         raise TypeError(

@@ -40,7 +40,7 @@ def _alone_on(device: Any) -> Iterator[None]:
 
 
 class BaseResourceVariable(Variable):
-    """What a resource variable and the result of assigning to it have in common."""
+    """Base of resource variables and of the results of assigning to them."""
 
     _handle: Tensor
     _dtype: DType
@@ -331,7 +331,7 @@ class ResourceVariable(BaseResourceVariable):
         self._initial_value = initial
 
     def _build_access(self, scope: str, caching_device: Any) -> None:
-        """The ops that every resource variable has beside its handle."""
+        """The ops that accompany the handle of every resource variable."""
         graph = get_default_graph()
         device = self._handle.device
         with graph.name_scope("IsInitialized"):
@@ -376,7 +376,7 @@ class ResourceVariable(BaseResourceVariable):
 
 
 class UnreadVariable(BaseResourceVariable):
-    """What assigning gives: the variable, read after that assignment."""
+    """Result of an assignment: the variable, read after that assignment."""
 
     def __init__(self, variable: BaseResourceVariable, parent: Operation) -> None:
         self._handle, self._dtype = variable._handle, variable._dtype

@@ -1,1 +1,1 @@
-"""What surrounds a model in a script: flags, the entry point, logging, files."""
+"""Script utilities around a model: flags, the entry point, logging, files."""

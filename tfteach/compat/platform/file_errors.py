@@ -1,4 +1,4 @@
-"""What the operating system says of a file, as one of `tf.errors`.
+"""Operating system errors of files, as `tf.errors`.
 
 Source: core/platform/posix/error.cc (which number gives which class).
 """

@@ -20,7 +20,7 @@ from tfteach.framework.export import export
 
 @dataclass(frozen=True)
 class FileStatistics:
-    """What `tf.gfile.Stat` says of a file."""
+    """The result of `tf.gfile.Stat`."""
 
     length: int
     mtime_nsec: int

@@ -23,7 +23,7 @@ _ABOUT_VARIABLES = frozenset(
     "TruncatedNormal Variable VariableV2".split()
 )
 _VARIABLES = frozenset(("Variable", "VariableV2", "VarHandleOp"))
-# What may stand between a resource variable and where it is read.
+# Ops that may stand between a resource variable and its read.
 _HANDLE_PASSES = frozenset("Switch Enter Exit Identity Merge NextIteration".split())
 
 

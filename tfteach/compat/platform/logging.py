@@ -112,7 +112,7 @@ _counts: dict[tuple[str, int, str], int] = {}
 
 
 def _calls_before(function: str) -> int:
-    """How often the line that called `function` has called it before."""
+    """The number of earlier calls from the line that called `function`."""
     frame = sys._getframe(2)
     key = (frame.f_code.co_filename, frame.f_lineno, function)
     count = _counts.get(key, 0)

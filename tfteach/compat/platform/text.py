@@ -72,7 +72,7 @@ def as_str_any(value: Any) -> str:
 
 @export("compat.path_to_str")
 def path_to_str(path: Any) -> Any:
-    """What `os.fspath` says of a path object; anything else as it is."""
+    """`os.fspath` of a path object; other values unchanged."""
     return as_str_any(os.fspath(path)) if isinstance(path, os.PathLike) else path
 
 

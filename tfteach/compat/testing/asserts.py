@@ -1,4 +1,4 @@
-"""What a test says of arrays, errors and protos.
+"""Assertions on arrays, errors and protos.
 
 Source: python/framework/test_util.py (API, tolerances, error messages).
 """

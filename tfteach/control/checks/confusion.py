@@ -30,7 +30,7 @@ def confusion_matrix(
     name: str | None = None,
     weights: Any = None,
 ) -> Tensor:
-    """How often each class was taken for which.
+    """Counts of predictions by label and predicted class.
 
     matrix[i, j] = Σ weights where label is i and prediction is j
 

@@ -72,7 +72,7 @@ def assert_same_float_dtype(
       dtype: the type they must have.
 
     Returns:
-      The type; float32 if there is nothing to tell it.
+      The type; float32 if no argument determines it.
 
     Raises:
       ValueError: they differ, or the type is no float.

@@ -68,14 +68,14 @@ def assert_broadcastable(weights: Any, values: Any) -> Operation:
 
 
 def _measured(name: str, value: Any) -> tuple[Tensor, Tensor, Tensor]:
-    """A Tensor with its shape and rank, in a name scope of their own."""
+    """A Tensor with its shape and rank, in a separate name scope."""
     with name_scope(None, name, [value]) as scope:
         tensor = convert(value, name=scope)
         return tensor, shape(tensor, name="shape"), rank(tensor, name="rank")
 
 
 def _check_known(weights: Tensor, values: Tensor) -> str | None:
-    """What the static shapes show, as the name of an op; None if they cannot tell."""
+    """The op name that static shapes imply; None if they are not sufficient."""
     if weights.shape.ndims == 0 and values.shape.ndims is not None:
         return "static_scalar_check_success"
     if values.shape.ndims is None:
@@ -190,7 +190,7 @@ def remove_squeezable_dimensions(
 
 
 def may_end_in_one(tensor: Tensor) -> bool:
-    """Whether the last size can be 1, as far as is known."""
+    """Whether the last dimension may be 1."""
     dims = tensor.shape.dims
     return dims is None or bool(dims[-1].is_compatible_with(1))
 

@@ -251,7 +251,7 @@ def _visible(count: int) -> list[int]:
 
 @functools.cache
 def cuda_cards() -> int:
-    """How many cards CuPy can use."""
+    """The number of GPUs that CuPy can use."""
     if importlib.util.find_spec("cupy") is None:
         return 0
     try:

@@ -17,7 +17,7 @@ _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 # Arrays up to this size come from the heap; larger ones from the system, which takes
 # them back at once.  It is the largest value that glibc accepts.
 _FROM_HEAP_BYTES = 32 << 20
-# How much free memory stays at the end of the heap.
+# Free bytes that stay at the top of the heap.
 _KEPT_BYTES = 256 << 20
 _CHOSEN = ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "GLIBC_TUNABLES")
 

@@ -37,7 +37,7 @@ def no_room_for(shape: Any, dtype: Any, device_name: str, allocator: str) -> str
 
 
 class LedgerEvent(NamedTuple):
-    """What a ledger's watcher hears: how it stands, and what there was no room for."""
+    """Callbacks of a ledger: its new balance, and requests that did not fit."""
 
     current_bytes: int
     reserved_bytes: int

@@ -227,7 +227,7 @@ _Ready = tuple[_Cell, Frame, int, list[Any], bool]
 
 
 class _InTurns:
-    """What is ready to run, for somebody who follows it: loops turn by turn.
+    """The ready nodes, for an observer: loops iteration by iteration.
 
     What a loop can wait for comes before it; a turn, with the loops inside, before the
     next one.  The same methods as of the queue that is used otherwise.

@@ -1,4 +1,4 @@
-"""Which loop each node of a step is in, and what is wrong with hand-made loops.
+"""The loop (frame) of each node of a step, and errors of malformed loops.
 
 Source: core/graph/control_flow.cc (BuildControlFlowInfo).
 """

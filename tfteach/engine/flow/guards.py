@@ -12,7 +12,7 @@ from tfteach.engine.plan.step import FORWARDING, Edge, Node
 
 # A predicate and how it must come out.
 Literal = tuple[Edge, bool]
-# What must hold for a node to run; None: it never does.
+# The condition under which a node runs; None: never.
 Guard = frozenset[Literal] | None
 ALWAYS: frozenset[Literal] = frozenset()
 
@@ -26,7 +26,7 @@ def kind_of(node: Node) -> str:
 
 
 def predicate_of(edge: Edge) -> Edge:
-    """Where a predicate was computed, behind what only hands it on."""
+    """The source of a predicate, behind ops that forward it."""
     while True:
         node = edge.node
         kind = kind_of(node)

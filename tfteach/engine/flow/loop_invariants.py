@@ -1,4 +1,4 @@
-"""What makes the blocks of a nested step faster, where the shapes are known.
+"""Loop-invariant code motion in nested steps whose shapes are known.
 
 - A product with the transpose of a matrix that stays the same in all turns of a loop:
   the transpose is laid out in memory once, before the loop.  If only some columns of
@@ -31,7 +31,7 @@ from tfteach.framework.shape import Shape, is_full
 
 
 class BlockCompiler(Protocol):
-    """What is needed of the compiler of nested steps.
+    """The interface of the compiler of nested steps.
 
     Attributes:
       registers: the initial registers.
@@ -78,7 +78,7 @@ class LoopCode:
                 self.lay_out_factors(inner)
 
     def factors_of(self, loop: Loop, outer: Block) -> list[Instruction]:
-        """What to compute before the loop; changes the loop's body to use it."""
+        """Instructions to hoist out of the loop; rewrites its body to use them."""
         changing = {loop.predicate, *written_in(loop)}
         body = loop.body.statements
         added: list[Instruction] = []

@@ -29,7 +29,7 @@ _EMPTY = frozenset(("NoOp", "ControlTrigger"))
 
 
 class Nested(NamedTuple):
-    """What execution needs of a step; compare `Compiled`."""
+    """A step compiled to nested blocks; compare `Compiled`."""
 
     registers: list[Any]
     feeds: tuple[int, ...]

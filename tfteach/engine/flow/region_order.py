@@ -28,7 +28,7 @@ class Schedule:
         self.rank = {unit: i for i, unit in enumerate(order)}
         self.ready: dict[Guard, list[tuple[bool, int, Node | Region | Entry]]] = {}
         self._pending = 0
-        # Which branch is next; keys that no longer hold are replaced when they come up.
+        # The next branch; stale keys are replaced when popped.
         self._branches: list[tuple[Key, int, Guard]] = []
         self._queued: dict[Guard, Key] = {}
         self._numbers = itertools.count()

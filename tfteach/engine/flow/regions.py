@@ -1,4 +1,4 @@
-"""What the structure of a step is made of: regions of units under guards."""
+"""Structured control flow: regions of units under guards."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Region:
         self.members: list[Node] = []
         self.children: list[Region] = []
         self.enters: list[Node] = []
-        # What holds wherever the loop runs at all, and what branches in it decided on.
+        # The guard of the loop itself, and the predicates of branches inside it.
         self.context: frozenset[Literal] = ALWAYS
         self.eliminated: set[Edge] = set()
 

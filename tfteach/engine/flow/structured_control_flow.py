@@ -86,14 +86,14 @@ class Recovery:
     # ---- which nodes run when
 
     def owner(self, node: Node, region: Region) -> Node | Region | None:
-        """What computes `node` in the region; None if that is outside of it."""
+        """The unit of the region that computes `node`; None if it is outside."""
         loop = self.loop_of.get(node)
         if loop is not None and loop is not region and loop in region.children:
             return loop
         return node if self.paths.get(node, ()) == region.path else None
 
     def sources(self, unit: Node | Region, region: Region) -> set[Node | Region]:
-        """What in the same region must run before."""
+        """Units of the same region that must run before."""
         found: set[Node | Region | None] = set()
         if isinstance(unit, Region):
             found.update(unit.enters)

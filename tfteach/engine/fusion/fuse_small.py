@@ -93,7 +93,7 @@ def _is_candidate(instruction: Instruction, shape_of: ShapeOf) -> bool:
 
 
 def form_of(shape: Shape, whole: Shape) -> Form | None:
-    """How an argument of some shape lies along results of another; None if it cannot.
+    """Alignment of an argument with results of another shape, or None.
 
     Example:
       >>> form_of((5,), (3, 5)), form_of((3, 1), (3, 5))
@@ -136,7 +136,7 @@ class _ChainFuser(Fuser):
             form = form_of(argument, shape)
             assert form is not None
             arguments.append(Argument(form, argument))
-        # How many columns there are: a row can also run over the last few dimensions.
+        # Number of columns: a row may span the last few dimensions.
         widths = {size_of(a.shape) for a in arguments if a.form == "row"}
         if any(a.form == "column" for a in arguments):
             widths.add(shape[-1])
@@ -146,7 +146,7 @@ class _ChainFuser(Fuser):
 
 
 class Argument(NamedTuple):
-    """How an argument of a chain lies along the results, and its shape."""
+    """Alignment of a chain's argument with the results, and its shape."""
 
     form: Form
     shape: Shape

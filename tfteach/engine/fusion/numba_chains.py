@@ -14,7 +14,7 @@ import numpy as np
 from tfteach.engine.execute.instruction import Chain, Instruction
 from tfteach.framework.numba_loops import FLOATS, Loop, Parameter, is_installed, loop_of
 
-# How an argument lies along the results: element by element, one number for all, one
+# Alignment of an argument with the results: element by element, one scalar, one
 # for each column (a bias), one for each row.
 Form = Literal["whole", "number", "row", "column"]
 
@@ -40,7 +40,7 @@ class MachineCode:
         self.made = [types[slot] for slot in chain.outputs]
 
     def loop(self, forms: Sequence[Form]) -> Loop | None:
-        """What computes the chain for arguments of these forms, if it is there already.
+        """The compiled chain for arguments of these forms, or None if not ready.
 
         Returns:
           A function of flat arrays, of numbers, and of flat arrays for the results.

@@ -1,4 +1,4 @@
-"""What is known of the shapes in a step once the shapes of its feeds are."""
+"""Shape inference over a step, given the shapes of its feeds."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Inference:
         return found
 
     def known_inputs(self, node: Node) -> tuple[list[Any], str] | None:
-        """What the kernel can be given now, and why; None if runs decide."""
+        """Inputs of the kernel known before the run, with reasons; None if unknown."""
         values = [self.value_of(edge) for edge in node.inputs]
         if not any(value is None for value in values):
             return values, "all its inputs are constant"
@@ -71,7 +71,7 @@ class Inference:
         return [merged(a, b) for a, b in zip(known, found, strict=True)]
 
     def arguments(self, node: Node) -> list[Any]:
-        """What `infer_shape` takes: shapes, or values where the op wants them."""
+        """Arguments of `infer_shape`: shapes, or values where the op reads them."""
         spec = node.spec
         edges = iter(node.inputs)
         arguments: list[Any] = []
@@ -98,7 +98,7 @@ class Inference:
     def forwarded(
         self, node: Node, lets_zeros_lose_their_sign: bool = False
     ) -> int | None:
-        """Which input the output equals, if the shapes make the op do nothing."""
+        """Index of the input that the output equals, given these shapes, or None."""
         if len(node.op.outputs) != 1 or node.spec.is_stateful:
             return None
         rule = node.spec.forwards
@@ -115,7 +115,7 @@ class Inference:
 
 
 def merged(known: Shape, found: Shape) -> Shape:
-    """What both tell together; the first if they contradict each other."""
+    """The merged shape; the first if they are incompatible."""
     try:
         return shapes.merge(known, found)
     except ValueError:

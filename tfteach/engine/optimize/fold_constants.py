@@ -46,7 +46,7 @@ def fold(
         return
     node.values = values
     if node.inputs:
-        # What the inputs waited for, the node now waits for itself.
+        # The node inherits the control inputs of its folded inputs.
         waited = [c for source, _ in node.inputs for c in source.control]
         if waited:
             node.control = list(dict.fromkeys([*node.control, *waited]))

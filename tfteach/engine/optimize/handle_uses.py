@@ -1,4 +1,4 @@
-"""What the stacks and TensorArrays of a step hold: who writes them and who reads.
+"""Writers and readers of each stack and TensorArray in a step.
 
 Their handles go through Enter, Switch and the like; here each op is traced back to the
 op that made what it works on.
@@ -12,7 +12,7 @@ from tfteach.engine.flow.guards import kind_of
 from tfteach.engine.plan.step import FORWARDING, Edge, Node, Step
 from tfteach.framework.dtypes import resource
 
-# What hands on its first input, or nothing.
+# Ops that forward their first input, or nothing.
 PASSING = frozenset(("Switch", "Enter", "Exit", "NextIteration", "LoopCond"))
 
 # A StackV2 or TensorArrayV3, and for gradients of the latter whose they are.

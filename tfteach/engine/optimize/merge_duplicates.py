@@ -28,7 +28,7 @@ def merge_duplicates(step: Step) -> None:
         else:
             node.inputs = [changed.get(edge, edge) for edge in node.inputs]
             key = (spec, tuple(node.inputs))
-        # Who takes the value relies on its device, and on what it waited for.
+        # Consumers rely on the device of the value and on its control inputs.
         other = first.setdefault((key, node.device, frozenset(node.control)), node)
         if other is not node:
             for i in range(len(node.op.outputs)):

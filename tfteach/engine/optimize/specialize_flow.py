@@ -230,7 +230,7 @@ class FlowSpecializer(Inference):
 
 
 def shape_of_any(found: Sequence[Shape]) -> Shape:
-    """What holds for all of these shapes."""
+    """The most specific shape compatible with all of these."""
     result = found[0]
     for shape in found[1:]:
         result = shapes.common(result, shape)
@@ -238,7 +238,7 @@ def shape_of_any(found: Sequence[Shape]) -> Shape:
 
 
 def _next_turn(node: Node) -> Edge | None:
-    """What a loop's Merge has in later turns; None for any other node."""
+    """The input of a loop's Merge in later iterations; None for any other node."""
     if kind_of(node) != "Merge" or len(node.inputs) != 2:
         return None
     turns = [e for e in node.inputs if kind_of(e.node) == "NextIteration"]

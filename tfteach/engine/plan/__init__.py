@@ -1,1 +1,1 @@
-"""Which ops a run needs, in which order, on which device, and what must be copied."""
+"""Planning a run: the ops it needs, their order, devices and copies."""

@@ -72,7 +72,7 @@ class Group:
         self.resource_request = self.request
 
     def soft_request(self, moves_variables: bool) -> DeviceName:
-        """What is left of the request when soft placement ignores type and index."""
+        """The request without type and index, which soft placement ignores."""
         request = self.request
         fixed = DeviceName() if moves_variables else self.resource_request
         if fixed.device_type is None:
@@ -181,7 +181,7 @@ def _complete(
     groups: dict[Operation, Group],
     bound: set[Operation],
 ) -> None:
-    """What a group is once its members are known."""
+    """A colocation group with all its members."""
     seen: dict[int, list[Operation]] = {}
     for op in operations:
         group = groups[op]

@@ -1,4 +1,4 @@
-"""Which updates of variables can wait for the end of the run.
+"""Updates of variables that can be deferred to the end of the run.
 
 An update in place cannot be undone when a later op fails or the user interrupts the
 run.  Where no later op of the step observes the variable, its update is deferred to the

@@ -1,4 +1,4 @@
-"""Which operations a GPU has a kernel for, and which of those compute in host memory.
+"""Ops that have a GPU kernel, and those among them that compute in host memory.
 
 TensorFlow keeps shapes, sizes and other small int32 values of a GPU in the host's
 memory: it registers int32 kernels of many ops "for the GPU" that run on the CPU.  Other

@@ -1,4 +1,4 @@
-"""Which arrays of a step something may hold when the run is over.
+"""Arrays of a step that may still be referenced after the run.
 
 What is fetched belongs to the caller, who may change it, and so does what is fed.  An
 array that a variable, table or queue may hold as well is copied on its way out or in.

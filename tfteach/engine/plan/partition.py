@@ -22,7 +22,7 @@ UNCOPIED = ("resource", "variant")  # handles: what they stand for stays where i
 
 
 class Transfer:
-    """What was copied from one device to another.
+    """Copies from one device to another.
 
     Attributes:
       source, target: full device names.
@@ -70,12 +70,12 @@ class Transfers(dict[tuple[str, str], Transfer]):
 
     @property
     def count(self) -> int:
-        """How many values were copied in all."""
+        """The total number of copied values."""
         return sum(transfer.count for transfer in self.values())
 
     @property
     def size_bytes(self) -> int:
-        """How many bytes were copied in all."""
+        """The total number of copied bytes."""
         return sum(transfer.size_bytes for transfer in self.values())
 
 

@@ -1,4 +1,4 @@
-"""Where each operation of a graph runs, and why.
+"""Placement: the device of each operation in a graph, with reasons.
 
 What is asked for (`tf.device`) comes first, then the device of those that an op is
 colocated with (`_class`, references and handles of variables), then the first GPU if
@@ -42,7 +42,7 @@ class Placement(NamedTuple):
 
 
 class PlacementLog(Protocol):
-    """Where a placer reports."""
+    """Receiver of a placer's reports."""
 
     def placed(self, rows: Sequence[tuple[str, str, str]]) -> None:
         """Ops that have been placed: (name, type, device), in TF's order."""
@@ -422,7 +422,7 @@ class Placer:
 
 
 class _Ends(NamedTuple):
-    """What stands for the fetches and feeds of a step that is placed by itself."""
+    """Stand-ins for the fetches and feeds of a step that is placed by itself."""
 
     fetches: list[tuple[str, str, str]]
     feeds: list[tuple[str, str, str]]

@@ -44,6 +44,6 @@ def placing_order(operations: Iterable[Operation]) -> list[Operation]:
 
 
 def _sources_of(op: Operation) -> list[Operation]:
-    """What an op needs, without the edges that lead back to a loop's begin."""
+    """Inputs of an op, without the back edges of loops."""
     data = [t.op for t in op.inputs if not t.op.spec.closes_loop]
     return data + op.control_inputs if op.control_inputs else data

@@ -1,4 +1,4 @@
-"""Which operations a run needs: backward from the fetches, stopping at the feeds."""
+"""Pruning: ops needed by a run, traversed from the fetches back to the feeds."""
 
 from __future__ import annotations
 

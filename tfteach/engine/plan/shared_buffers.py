@@ -32,7 +32,7 @@ _CROSSING = frozenset(("Enter", "Exit", "NextIteration"))
 
 
 def buffer_of(step: Step, node: Node, handle: Any) -> Any:
-    """What stands for a variable's cell in the step."""
+    """The node that stands for a variable's cell in the step."""
     return SharedBuffer(handle) if node.op in step.shared else handle
 
 
@@ -71,7 +71,7 @@ def _apart(value: Any, arrays: tuple[Any, ...]) -> Any:
 
 
 class _View(NamedTuple):
-    """How a value comes to share a variable's buffer.
+    """Path by which a value aliases a variable's buffer.
 
     Attributes:
       seen: the writes (a bit each) that the read is behind.

@@ -282,7 +282,7 @@ def build_step(
 
 
 def argument_names(step: Step) -> dict[Node, str]:
-    """What TF calls the feeds of a step: `_arg_x_0_0` for `x:0`, the first by name."""
+    """TF's names of a step's feeds: `_arg_x_0_0` for `x:0`, the first by name."""
     feeds = sorted(step.feeds.items(), key=lambda item: item[0].name)
     return {
         node: f"_arg_{tensor.op.name}_{tensor.value_index}_{i}"
@@ -291,7 +291,7 @@ def argument_names(step: Step) -> dict[Node, str]:
 
 
 def return_names(step: Step) -> dict[Tensor, str]:
-    """What TF calls the fetches: `_retval_y_0_0` for `y:0`, the first by name.
+    """TF's names of the fetches: `_retval_y_0_0` for `y:0`, the first by name.
 
     What is fed and fetched is handed back as it is, and is none of them.
     """

@@ -53,7 +53,7 @@ AnyProgram = Program | NestedProgram | DataflowProgram
 
 
 class Plan(NamedTuple):
-    """How one combination of fetches and feeds is run, once it has been resolved."""
+    """A resolved combination of fetches and feeds, with its program."""
 
     program: AnyProgram
     converters: tuple[Converter, ...]
@@ -62,7 +62,7 @@ class Plan(NamedTuple):
 
 
 class Asked(NamedTuple):
-    """What a run was asked for, taken apart."""
+    """The fetches and feeds of a run, flattened."""
 
     fetches: Fetches
     fed: tuple[Tensor, ...]
@@ -71,7 +71,7 @@ class Asked(NamedTuple):
 
 
 class BaseSession:
-    """What `Session` and `InteractiveSession` share."""
+    """Base of `Session` and `InteractiveSession`."""
 
     _closed: bool
 
@@ -219,7 +219,7 @@ class BaseSession:
         )
 
     def _take_apart(self, fetches: Any, feed_dict: Any) -> Asked:
-        """What the arguments of `run` ask for; refuses what cannot be run."""
+        """Resolve the arguments of `run`; raises for those that cannot run."""
         self._check_open()
         if self._graph.version == 0:
             raise RuntimeError(
@@ -237,7 +237,7 @@ class BaseSession:
     def _announced(
         self, asked: Asked, run: Callable[[], Any], run_metadata: Any = None
     ) -> Any:
-        """What `run` gives; the graph's observers hear of it, and how it ended."""
+        """The results of `run`; the graph's observers are notified of the outcome."""
         elements = tuple(asked.fetches.elements)
         event = SessionRun(self, elements, asked.fed, [], run_metadata)
         for observer in self._graph.observers:

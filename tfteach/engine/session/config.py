@@ -58,7 +58,7 @@ class VirtualDeviceConfiguration(NamedTuple):
 
 
 class Settings:
-    """What was set in this process; nothing yet says: TF's defaults."""
+    """Settings of this process; unset ones are TF's defaults."""
 
     def __init__(self) -> None:
         self.is_soft = False

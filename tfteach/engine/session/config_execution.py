@@ -40,7 +40,7 @@ def set_soft_device_placement(enabled: bool) -> None:
 
 @export("config.threading.get_inter_op_parallelism_threads")
 def get_inter_op_parallelism_threads() -> int:
-    """How many ops may run at once; 0 leaves it to the system."""
+    """The number of ops that may run concurrently; 0 leaves it to the system."""
     return settings.inter_threads
 
 
@@ -64,7 +64,7 @@ def set_inter_op_parallelism_threads(num_threads: int) -> None:
 
 @export("config.threading.get_intra_op_parallelism_threads")
 def get_intra_op_parallelism_threads() -> int:
-    """How many threads an op may use; 0 leaves it to the system."""
+    """The number of threads within an op; 0 leaves it to the system."""
     return settings.intra_threads
 
 

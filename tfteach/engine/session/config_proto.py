@@ -1,4 +1,4 @@
-"""What a ConfigProto asks of a session.
+"""A session's options, read from a ConfigProto.
 
 TREATMENT says of every field of TensorFlow 1.15's proto what becomes of it; a test
 compares it with the proto.

@@ -1,4 +1,4 @@
-"""What a session tells of its devices: their list, and the log of placements."""
+"""A session's list of devices and its log of placements."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ Rebuild = Callable[[dict[Element, Any]], Any]
 
 
 class Expansion(NamedTuple):
-    """How a composite type is fetched and fed."""
+    """Fetching and feeding of a composite type."""
 
     fetch: Callable[[Any], tuple[list[Any], Callable[[list[Any]], Any]]]
     feed: Callable[[Any, Any], list[tuple[Any, Any]]] | None
@@ -59,7 +59,7 @@ def register_session_run_conversion_functions(
 
 
 def expansion_of(value: Any) -> Expansion | None:
-    """How to fetch and feed `value`, if its type is a composite one."""
+    """The `Composite` of `value`'s type, or None."""
     for kind, expansion in _expansions:
         if isinstance(value, kind):
             return expansion

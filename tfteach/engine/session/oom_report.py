@@ -29,7 +29,7 @@ def _usage(device: Device, tracer: Tracer, failed: Row) -> str:
     for row in tracer.rows:
         if row.node.device is not device:
             continue
-        # What was freed later was freed because the run ended.
+        # Later deallocations only unwind the failed run.
         size_bytes = sum(n for at, n in row.records if at <= failed.op_start_ns)
         if size_bytes > 0:
             held.append((size_bytes, row.node.name))

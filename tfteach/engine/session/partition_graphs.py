@@ -44,7 +44,7 @@ Attrs = dict[str, tuple[str, Any]]  # attribute -> its kind (as in AttrValue) an
 
 
 class Source(NamedTuple):
-    """Where a value comes from: an output of an executed node."""
+    """The source of a value: an output of an executed node."""
 
     name: str
     slot: int
@@ -282,7 +282,7 @@ class ExecutedGraph:
     # ---- edges
 
     def _controls(self, node: Node, also: list[Edge], taken: set[Node]) -> list[str]:
-        """What the node waits for (and for the edges), without what it takes anyhow."""
+        """Control inputs of the node and its edges, data inputs excluded."""
         found: dict[str, None] = {}
         seen = set(taken)
         stack = [*(source for source, _ in also), *reversed(node.control)]

@@ -1,4 +1,4 @@
-"""What an AttrValue proto must hold to be of an attribute's type.
+"""Validation of AttrValue protos against an attribute's type.
 
 Source: core/framework/attr_value_util.cc, tensor_shape.cc (checks and messages).
 """

@@ -254,7 +254,7 @@ def node_def(op: Operation) -> Any:
 
 
 def node_size(op: Operation, known: dict[Any, bytes] | None = None) -> int:
-    """How many bytes the node takes in a GraphDef.
+    """Encoded size of the node in a GraphDef, in bytes.
 
     The values of a large constant are counted, not copied: give or take ten bytes.
 

@@ -31,7 +31,7 @@ class UnknownOpError(NotFoundError, ValueError):
 
 
 class ReadNode(NamedTuple):
-    """What a NodeDef says, apart from its name and edges."""
+    """The contents of a NodeDef, apart from its name and edges."""
 
     spec: Op
     inputs: tuple[tuple[DType, bool], ...]  # type, and whether a reference is needed

@@ -1,4 +1,4 @@
-"""Where imported nodes run: their devices, and the ops that they are colocated with.
+"""Placement of imported nodes: devices and colocation groups.
 
 Source: python/framework/importer.py (_ProcessNewOps), graph_constructor.cc.
 """

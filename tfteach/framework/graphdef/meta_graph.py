@@ -23,7 +23,7 @@ GIT_VERSION = "tfteach"  # TensorFlow says "v1.15.4-39-g3db52be7be8"
 
 
 class ProtoFunctions(NamedTuple):
-    """How the items of a collection are written, and read again.
+    """Serialization of the items of a collection.
 
     Attributes:
       message: the name of the items' message.

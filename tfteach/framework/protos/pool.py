@@ -20,7 +20,7 @@ from typing import Any
 from tfteach.framework.protos.absent_files import ABSENT, absent_file
 from tfteach.framework.protos.text_format import message_text
 
-# Where each message is: proto file -> messages.
+# Proto file -> the messages it defines.
 FILES = {
     "attr_value": "AttrValue NameAttrList",
     "node_def": "NodeDef",

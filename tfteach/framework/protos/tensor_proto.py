@@ -13,7 +13,7 @@ import numpy as np
 from tfteach.framework.dtypes import DType, as_dtype, bfloat16, string
 from tfteach.framework.graphdef.attr_value import check_full_shape
 
-# Which repeated field holds the values of a type.
+# Type -> the repeated field that holds its values.
 _FIELDS = {
     "float32": "float_val", "float64": "double_val", "int32": "int_val",
     "uint8": "int_val", "int16": "int_val", "int8": "int_val", "uint16": "int_val",

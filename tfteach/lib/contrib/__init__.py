@@ -1,1 +1,1 @@
-"""What TF keeps in tf.contrib: one package for each of its parts.  Source: contrib/."""
+"""tf.contrib: one package for each of its parts.  Source: contrib/."""

@@ -197,7 +197,7 @@ class Distribution:
 
     @property
     def batch_shape(self) -> TensorShape:
-        """How many distributions of the family this is, as a static shape."""
+        """The batch shape, static."""
         return as_tensor_shape(self._batch_shape())
 
     @property
@@ -458,7 +458,7 @@ class Scalar(Distribution):
 
 
 def _first(direct: Callable[[], Any], derived: Callable[[], Any]) -> Any:
-    """What `direct` gives, or `derived` if the subclass did not say `direct`."""
+    """`direct()`, or `derived()` if the subclass does not define `direct`."""
     try:
         return direct()
     except NotImplementedError as missing:

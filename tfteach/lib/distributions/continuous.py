@@ -57,12 +57,12 @@ class _LocationScale(Scalar):
 
     @property
     def loc(self) -> Tensor:
-        """Where the distribution is."""
+        """The location parameter."""
         return self._loc
 
     @property
     def scale(self) -> Tensor:
-        """How wide it is."""
+        """The scale parameter."""
         return self._scale
 
     def _log_prob(self, x: Any) -> Any:

@@ -41,7 +41,7 @@ from tfteach.ops.special.incomplete_gamma_beta import lbeta
     "distributions.DirichletMultinomial", "contrib.distributions.DirichletMultinomial"
 )
 class DirichletMultinomial(Shares):
-    """How often each class comes up, its probability from a Dirichlet distribution.
+    """Counts of each class, with probabilities from a Dirichlet distribution.
 
     Args:
       total_count: float Tensor, the number of draws.

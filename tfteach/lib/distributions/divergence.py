@@ -72,7 +72,7 @@ def kl_divergence(
     allow_nan_stats: bool = True,
     name: str | None = None,
 ) -> Tensor:
-    """How far one distribution is from another, in nats.
+    """Kullback-Leibler divergence of two distributions, in nats.
 
     KL(a || b) = E_a[ln a(X) - ln b(X)]
 

@@ -24,7 +24,7 @@ from tfteach.ops.math.exponential import exp, log, log1p
 from tfteach.ops.math.unary import sqrt, square
 from tfteach.ops.special.erf_lgamma import erf, erfc
 
-# Where ln of the cumulative function is a series below, and linear above.
+# ln of the cumulative distribution: a series below, linear above.
 _SEGMENTS = {np.float32: (-10.0, 5.0), np.float64: (-20.0, 8.0)}
 _SERIES_TERMS = 3
 

@@ -1,4 +1,4 @@
-"""What distributions over classes and counts share: parameters and their checks.
+"""Parameters of distributions over classes and counts, and their checks.
 
 Source: python/ops/distributions/util.py.
 """

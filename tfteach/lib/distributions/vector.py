@@ -205,7 +205,7 @@ def _kl_dirichlet(a: Dirichlet, b: Dirichlet, name: str | None = None) -> Tensor
 
 @export("distributions.Multinomial", "contrib.distributions.Multinomial")
 class Multinomial(Distribution):
-    """How often each class comes up in a number of draws.
+    """Counts of each class in a number of draws.
 
     Args:
       total_count: float Tensor, the number of draws.
@@ -367,12 +367,12 @@ class StudentT(Scalar):
 
     @property
     def loc(self) -> Tensor:
-        """Where the distribution is."""
+        """The location parameter."""
         return self._loc
 
     @property
     def scale(self) -> Tensor:
-        """How wide it is."""
+        """The scale parameter."""
         return self._scale
 
     def _ones(self) -> Tensor:

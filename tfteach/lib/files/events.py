@@ -108,7 +108,7 @@ class EventFile:
                 self._file = None
 
     def __del__(self) -> None:
-        # A writer that nobody closed loses nothing and needs no warning.
+        # An unclosed writer loses nothing and needs no warning.
         if self._file is not None:
             self._file.close()
 

@@ -32,7 +32,7 @@ def _is_message(value: Any, name: str) -> bool:
 
 
 def _meta_graph(graph: Any, data: bytes) -> bytes:
-    """A MetaGraphDef of the same nodes, as TF writes beside each first graph.
+    """A MetaGraphDef of the same nodes, which TF writes with the first graph.
 
     Its collections are those of the default graph, whichever graph is written.
     """

@@ -37,7 +37,7 @@ class Saveable(NamedTuple):
 
 
 def saveables_of(var_list: Any) -> list[Saveable]:
-    """What a Saver's `var_list` stands for, sorted by key.
+    """The variables of a Saver's `var_list`, sorted by key.
 
     Raises:
       TypeError: something in it is no variable, or it is no collection.

@@ -1,4 +1,4 @@
-"""What images must be: checked at once where it is known, otherwise in the run.
+"""Checks of images: static where shapes are known, otherwise in the run.
 
 Source: python/ops/image_ops_impl.py (words, and the nodes of the checks).
 """

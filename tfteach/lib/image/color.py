@@ -112,7 +112,7 @@ def as_float(image: Tensor) -> Tensor:
 
 @export("image.rgb_to_grayscale")
 def rgb_to_grayscale(images: Any, name: str | None = None) -> Tensor:
-    """How bright each pixel looks.
+    """Perceived brightness of each pixel.
 
     0.2989 red + 0.587 green + 0.114 blue
 

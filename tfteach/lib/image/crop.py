@@ -75,7 +75,7 @@ def central_crop(image: Any, central_fraction: float) -> Tensor:
 
 
 def _margin(size: Any, fraction: float) -> Any:
-    """How much is cut off on one side."""
+    """The number of pixels cropped on one side."""
     if not is_tensor(size):
         return int((float(size) - float(size) * fraction) / 2)
     size = cast(size, float64)

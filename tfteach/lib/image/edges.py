@@ -1,4 +1,4 @@
-"""How much neighbouring pixels differ.
+"""Differences of neighbouring pixels: gradients, edges, total variation.
 
 Source: python/ops/image_ops_impl.py (node names).
 """

@@ -1,4 +1,4 @@
-"""How much two images look alike: PSNR, SSIM and SSIM at several scales.
+"""Similarity of images: PSNR, SSIM and multi-scale SSIM.
 
 Papers: Wang, Bovik, Sheikh & Simoncelli, "Image quality assessment: from error
 visibility to structural similarity" (2004); Wang, Simoncelli & Bovik, "Multiscale
@@ -50,7 +50,7 @@ _SCALE_WEIGHTS = 0.0448, 0.2856, 0.3001, 0.2363, 0.1333
 
 
 class _Window(NamedTuple):
-    """Where and how pixels are compared."""
+    """The windows and constants of the comparison."""
 
     size: Any  # of the Gaussian, in pixels
     sigma: Any

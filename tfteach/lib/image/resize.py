@@ -30,7 +30,7 @@ from tfteach.ops.math.cast import cast
 
 @export("image.ResizeMethod")
 class ResizeMethod:
-    """How `tf.image.resize_images` finds the value of a pixel.
+    """Interpolation methods of `tf.image.resize_images`.
 
     Attributes:
       BILINEAR: from the four pixels around its place.

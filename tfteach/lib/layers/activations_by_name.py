@@ -124,7 +124,7 @@ def data_format(value: Any) -> str:
 
 
 def op_format(value: str, rank: int) -> str:
-    """The ops' word for a data format: "NHWC" for channels last and rank 4."""
+    """A data format as the ops spell it: "NHWC" for channels last and rank 4."""
     space = {3: "W", 4: "HW", 5: "DHW"}[rank]
     return f"NC{space}" if value == "channels_first" else f"N{space}C"
 
@@ -146,7 +146,7 @@ def padding(value: Any) -> str:
 def window_count(
     size: int | None, window: int, padding: str, stride: int, dilation: int = 1
 ) -> int | None:
-    """How many positions a window of a convolution or a pool has along one axis."""
+    """Output size of a convolution or a pooling along one axis."""
     if size is None:
         return None
     if padding == "valid":
@@ -155,7 +155,7 @@ def window_count(
 
 
 def spread_size(size: Any, window: int, padding: str, stride: int) -> Any:
-    """The size that a transposed convolution gives, of a number or a Tensor."""
+    """Output size of a transposed convolution, for an int or a Tensor."""
     if size is None:
         return None
     if padding == "valid":

@@ -40,7 +40,7 @@ from tfteach.variables.collections import global_variables, trainable_variables
 from tfteach.variables.partitioned import PartitionedVariable
 from tfteach.variables.scope import VariableScope, get_variable, variable_scope
 
-# How many layers of each kind a graph has, for `Layer.name`.
+# Number of layers of each kind in a graph, for `Layer.name`.
 _counts: WeakKeyDictionary[Graph, dict[str, int]] = WeakKeyDictionary()
 
 
@@ -432,7 +432,7 @@ _phases: WeakKeyDictionary[Graph, Tensor] = WeakKeyDictionary()
 
 
 def training_value(training: Any) -> Any:
-    """What `training` says; for None Keras' placeholder, which is false unless fed."""
+    """`training`; for None Keras' placeholder, which is false unless fed."""
     if training is not None:
         return training
     graph = get_default_graph()

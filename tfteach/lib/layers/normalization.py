@@ -408,7 +408,7 @@ def _composed(scale: Any, offset: Any, then_scale: Any, then_offset: Any) -> Any
 
 
 def _known(training: Any) -> bool | None:
-    """Whether it is training, or None if only a run can tell."""
+    """Whether it is training; None if the run decides."""
     return None if isinstance(training, Variable) else smart_constant_value(training)
 
 

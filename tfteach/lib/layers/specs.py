@@ -1,4 +1,4 @@
-"""What a layer expects of its inputs.
+"""Requirements of a layer on its inputs.
 
 Source: python/keras/engine/input_spec.py (rules and messages).
 """
@@ -14,7 +14,7 @@ from tfteach.framework.export import export
 
 @export("layers.InputSpec")
 class InputSpec:
-    """What one input of a layer must be like.
+    """Requirements on one input of a layer.
 
     Args:
       dtype: the element type.

@@ -1,4 +1,4 @@
-"""What layers note: updates and losses, what they depend on, and the collections.
+"""Updates and losses recorded by layers, their dependencies, and the collections.
 
 Source: python/keras/utils/tf_utils.py, python/layers/base.py.
 """

@@ -1,4 +1,4 @@
-"""What the layers with windows share: arguments, kernel and bias.
+"""Base of the layers with windows: arguments, kernel and bias.
 
 Source: python/layers/convolutional.py, python/keras/layers/convolutional.py.
 """
@@ -25,7 +25,7 @@ def given(arguments: dict[str, Any]) -> dict[str, Any]:
 
 
 class Windowed(Layer):
-    """What convolutions and their transposes share: arguments, kernel and bias."""
+    """Base of convolutions and their transposes: arguments, kernel and bias."""
 
     rank: ClassVar[int]
     kernel: Any
@@ -90,7 +90,7 @@ class Windowed(Layer):
 
     @property
     def op_format(self) -> str:
-        """The ops' word for the data format."""
+        """The data format as the ops spell it."""
         return activations_by_name.op_format(self.data_format, self.rank + 2)
 
     def channels(self, input_shape: Any) -> int:

@@ -44,7 +44,7 @@ def initialize_all_tables(name: str = "init_all_tables") -> Operation:
 
 @export("contrib.lookup.TableInitializerBase")
 class TableInitializerBase:
-    """What fills a table: its types, and `initialize(table)`."""
+    """Initializer of a table: its types, and `initialize(table)`."""
 
     def __init__(self, key_dtype: Any, value_dtype: Any) -> None:
         self._key_dtype = as_dtype(key_dtype)
@@ -128,7 +128,7 @@ def _collected(op: Operation) -> Operation:
 
 @export("lookup.TextFileIndex", "contrib.lookup.TextFileIndex")
 class TextFileIndex:
-    """What of a line is taken: `WHOLE_LINE`, `LINE_NUMBER`, or a column's number."""
+    """Part of a line to read: `WHOLE_LINE`, `LINE_NUMBER`, or a column's index."""
 
     WHOLE_LINE = WHOLE_LINE
     LINE_NUMBER = LINE_NUMBER

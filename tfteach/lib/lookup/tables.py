@@ -39,7 +39,7 @@ from tfteach.ops.text.string_conversion import (
 
 @export("contrib.lookup.LookupInterface")
 class LookupInterface:
-    """What all tables share: their types and their size."""
+    """Base of lookup tables: key and value types, and the size."""
 
     def __init__(self, key_dtype: Any, value_dtype: Any) -> None:
         self._key_dtype = as_dtype(key_dtype)
@@ -120,7 +120,7 @@ class InitializableLookupTableBase(LookupInterface):
 
     @property
     def default_value(self) -> Tensor:
-        """What keys that are not there get."""
+        """The value of missing keys."""
         return self._default_value
 
     @property
@@ -218,7 +218,7 @@ class HashTable(StaticHashTable):
 
 @export("contrib.lookup.HasherSpec")
 class HasherSpec(NamedTuple):
-    """How unknown keys are hashed: "fasthash", or "stronghash" with a key."""
+    """Hash of unknown keys: "fasthash", or "stronghash" with a key."""
 
     hasher: str
     key: Any

@@ -34,7 +34,7 @@ from tfteach.ops.math.reduce_functions import reduce_sum
 
 @export("losses.Reduction")
 class Reduction:
-    """How a loss is made of its elements.
+    """Reduction of a loss over its elements.
 
     Attributes:
       NONE: it is not: the weighted losses, element by element.
@@ -168,7 +168,7 @@ def get_losses(
 
 @export("losses.get_regularization_losses")
 def get_regularization_losses(scope: str | None = None) -> list[Any]:
-    """What the regularizers of variables and layers gave, as a list of Tensors."""
+    """The regularization losses of variables and layers, as a list of Tensors."""
     return get_collection(GraphKeys.REGULARIZATION_LOSSES, scope)
 
 

@@ -56,7 +56,7 @@ def mean_per_class_accuracy(
 
     Returns:
       The mean so far, a scalar float32 Tensor, and the op that takes this batch in; it
-      gives the accuracy of each class.
+      returns the accuracy of each class.
 
     Raises:
       ValueError: the shapes differ.
@@ -100,7 +100,7 @@ def mean_iou(
 
     Returns:
       The mean so far, a scalar float32 Tensor, and the op that takes this batch in; it
-      gives the confusion matrix.
+      returns the confusion matrix.
     """
     with variable_scope(name, "mean_iou", (predictions, labels, weights)):
         predictions.shape.assert_is_compatible_with(labels.shape)

@@ -43,7 +43,7 @@ def _count_pairs(
     weights: Any,
     collections: tuple[Any, Any],
 ) -> Pair:
-    """How often (label, prediction) was the wanted pair."""
+    """The (weighted) number of examples with this pair of label and prediction."""
     with variable_scope(name, default, (predictions, labels, weights)):
         predictions, labels, weights = _truths(labels, predictions, weights)
         first, second = equal(labels, wanted[0]), equal(predictions, wanted[1])
@@ -68,7 +68,7 @@ def true_positives(
     updates_collections: Any = None,
     name: str | None = None,
 ) -> Pair:
-    """How often labels and predictions are both true.
+    """The number of true positives.
 
     Args:
       labels: Tensor, cast to bool.
@@ -107,7 +107,7 @@ def true_negatives(
     updates_collections: Any = None,
     name: str | None = None,
 ) -> Pair:
-    """How often labels and predictions are both false.
+    """The number of true negatives.
 
     See `tf.metrics.true_positives`.
     """
@@ -131,7 +131,7 @@ def false_positives(
     updates_collections: Any = None,
     name: str | None = None,
 ) -> Pair:
-    """How often the prediction is true and the label false.
+    """The number of false positives.
 
     See `tf.metrics.true_positives`.
     """
@@ -155,7 +155,7 @@ def false_negatives(
     updates_collections: Any = None,
     name: str | None = None,
 ) -> Pair:
-    """How often the prediction is false and the label true.
+    """The number of false negatives.
 
     See `tf.metrics.true_positives`.
     """

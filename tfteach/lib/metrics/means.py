@@ -54,7 +54,7 @@ def mean(
 
     Returns:
       The mean so far, a scalar float32 Tensor (0 at first), and the op that takes this
-      batch in and gives the mean after it.
+      batch in and returns the mean after it.
 
     Raises:
       ValueError: the weights do not fit.
@@ -126,7 +126,7 @@ def accuracy(
     updates_collections: Any = None,
     name: str | None = None,
 ) -> Pair:
-    """How often predictions equal labels, as a share; see `tf.metrics.mean`.
+    """Fraction of predictions that equal the labels; see `tf.metrics.mean`.
 
     Args:
       labels: Tensor of any shape and type.

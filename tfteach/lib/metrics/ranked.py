@@ -105,7 +105,7 @@ def _hits(
     weights: Any = None,
     name: str | None = None,
 ) -> Tensor:
-    """How many of each row's predictions (or labels) are of a kind, as float64."""
+    """Per row, the number of predictions (or labels) of a kind, as float64."""
     with name_scope(name, kind + "s", (ids, labels, weights)):
         if class_id is not None:
             labels, ids = _only(labels, class_id), _only(ids, class_id)

@@ -1,4 +1,4 @@
-"""What metrics share: their variables, fitting shapes, and collections.
+"""Common parts of metrics: variables, matching shapes, and collections.
 
 Source: python/ops/metrics_impl.py.
 """

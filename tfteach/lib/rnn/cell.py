@@ -153,7 +153,7 @@ class RNNCell(Layer):
             with variable_scope(scope, custom_getter=self._note) as opened:
                 return super().__call__(inputs, state, scope=opened)
         if self._own_scope is None:
-            # What `call` makes by tf.get_variable goes where the first call was.
+            # Variables of tf.get_variable in `call` belong to the first call's scope.
             self._own_scope = variable_scope(
                 get_variable_scope(), custom_getter=self._note
             )

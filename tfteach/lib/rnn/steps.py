@@ -1,4 +1,4 @@
-"""What all runs over a sequence share: scopes, sizes, and sequences that end early.
+"""Common parts of unrolled RNNs: scopes, sizes, and early ends of sequences.
 
 Source: python/ops/rnn.py.
 """

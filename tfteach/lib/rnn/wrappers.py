@@ -84,7 +84,7 @@ class CellWrapper(EnclosingCell):
 
 
 def _all_but_memory(part: Any) -> Any:
-    """What of a state is dropped: not an LSTM's memory, and no TensorArrays."""
+    """Filter of the state's parts to drop: no LSTM memory, no TensorArrays."""
     if isinstance(part, LSTMStateTuple):
         return LSTMStateTuple(c=False, h=True)
     return not isinstance(part, TensorArray)
@@ -203,7 +203,7 @@ class DropoutWrapper(CellWrapper):
 
 
 def _visited(visitor: Callable[[Any], Any], state: Any) -> Any:
-    """What the visitor says of each part; one bool for a part speaks for all of it."""
+    """The filter's answer for each part; one bool covers a whole part."""
     said = visitor(state)
     if isinstance(said, bool) and nest.is_sequence(state):
         if not said:

@@ -25,7 +25,7 @@ class AdagradOptimizer(Optimizer):
     """`a += gradient ** 2`, then `w -= learning_rate * gradient / sqrt(a)`
 
     Args:
-      learning_rate: a number, a scalar Tensor, or a function that gives one.
+      learning_rate: a number, a scalar Tensor, or a callable that returns one.
       initial_accumulator_value: where a starts, above 0.
       use_locking: whether updates of one variable exclude each other.
       name: the name scope of the updates.
@@ -69,7 +69,7 @@ class AdagradOptimizer(Optimizer):
             )
 
     def _filled_like(self, var: Any, dtype: Any) -> Callable[[], Tensor]:
-        """A function that gives the slot's start, of the shape `var` has in a run."""
+        """A callable: the slot's initial value, of `var`'s shape in the run."""
         return lambda: cast(fill(sizes_of(var), self._initial), dtype)
 
     def _prepare(self) -> None:

@@ -27,7 +27,7 @@ class AdamOptimizer(Optimizer):
     (sqrt(v) + epsilon)` at step t
 
     Args:
-      learning_rate: a number, a scalar Tensor, or a function that gives one.
+      learning_rate: a number, a scalar Tensor, or a callable that returns one.
       beta1: how much of the mean to keep.
       beta2: how much of the mean square to keep.
       epsilon: a small number against division by zero.

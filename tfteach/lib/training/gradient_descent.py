@@ -19,7 +19,7 @@ class GradientDescentOptimizer(Optimizer):
     """`w -= learning_rate * gradient`
 
     Args:
-      learning_rate: a number, a scalar Tensor, or a function that gives one.
+      learning_rate: a number, a scalar Tensor, or a callable that returns one.
       use_locking: whether updates of one variable exclude each other.
       name: the name scope of the updates.
 

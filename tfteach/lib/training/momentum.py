@@ -19,7 +19,7 @@ class MomentumOptimizer(Optimizer):
     """`a = momentum * a + gradient`, then `w -= learning_rate * a`
 
     Args:
-      learning_rate: a number, a scalar Tensor, or a function that gives one.
+      learning_rate: a number, a scalar Tensor, or a callable that returns one.
       momentum: likewise; how much of the last steps to keep.
       use_locking: whether updates of one variable exclude each other.
       name: the name scope of the updates.

@@ -200,7 +200,7 @@ class ExponentialMovingAverage:
     def variables_to_restore(
         self, moving_avg_variables: Iterable[Any] | None = None
     ) -> dict[str, Any]:
-        """What to load from a checkpoint so that variables start as their averages.
+        """Checkpoint names that initialize variables with their averages.
 
         Args:
           moving_avg_variables: the variables with averages; if None, all trainable

@@ -37,7 +37,7 @@ _VALID = (dtypes.float32, dtypes.float64, dtypes.float16, dtypes.bfloat16)
 
 
 def is_resource(variable: Any) -> bool:
-    """Whether the variable lives behind a resource handle."""
+    """Whether the variable is a resource variable."""
     return variable.op.type == "VarHandleOp"
 
 
@@ -193,7 +193,7 @@ class Optimizer:
         """An op that applies gradients, the second half of `minimize`.
 
         Args:
-          grads_and_vars: (gradient, variable) pairs, as `compute_gradients` gives.
+          grads_and_vars: (gradient, variable) pairs, as `compute_gradients` returns.
           global_step: an integer variable to increase by 1, or None.
           name: the name scope of the updates; the optimizer's name if None.
 
@@ -404,7 +404,7 @@ class Optimizer:
 
 
 def hyper(value: Any, name: str) -> Tensor:
-    """A hyperparameter (a number, Tensor, or function that gives one) as a Tensor."""
+    """A hyperparameter (a number, Tensor, or callable) as a Tensor."""
     is_function = callable(value) and not isinstance(value, Tensor | Variable)
     return convert(value() if is_function else value, name=name)
 
@@ -416,7 +416,7 @@ def cast_all(values: Sequence[Any], like: Any) -> list[Any]:
 
 
 def _target(variable: Any) -> Any:
-    """What the gradient is taken of."""
+    """The tensor to differentiate with respect to."""
     if isinstance(variable, Variable):
         return variable if is_resource(variable) else variable._ref()  # type: ignore[attr-defined]
     if isinstance(variable, Tensor):

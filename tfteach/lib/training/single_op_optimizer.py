@@ -87,7 +87,7 @@ class RuleOptimizer(Optimizer):
 
 
 def check_strengths(**values: float) -> None:
-    """Refuse negative strengths, in TF's words."""
+    """Raise ValueError for negative strengths."""
     for name, value in values.items():
         if value < 0.0:
             raise ValueError(f"{name} {value:f} needs to be positive or zero")

@@ -31,7 +31,7 @@ from tfteach.variables.partitioned import PartitionedVariable
 
 
 class PartitionInfo(NamedTuple):
-    """Which part of a variable an initializer makes."""
+    """The part of a variable that an initializer creates."""
 
     full_shape: list[int]
     var_offset: list[int]

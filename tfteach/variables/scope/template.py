@@ -62,7 +62,7 @@ def make_template(
 
 
 class Template:
-    """What `tf.make_template` gives.
+    """Result of `tf.make_template`.
 
     Args:
       name: the scope's name, made unique.

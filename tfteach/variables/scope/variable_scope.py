@@ -23,7 +23,7 @@ from tfteach.variables.base import (
 )
 from tfteach.variables.scope.store import VariableStore
 
-# What a scope hands down to `get_variable` and to the scopes inside it.
+# Properties that `get_variable` and inner scopes inherit.
 DEFAULTS = (
     "initializer regularizer caching_device partitioner custom_getter dtype "
     "use_resource constraint"

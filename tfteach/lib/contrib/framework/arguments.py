@@ -36,7 +36,7 @@ def current_arg_scope() -> Scope:
 
 @export("contrib.slim.arg_scope_func_key")
 def arg_scope_func_key(op: Any) -> Any:
-    """What scopes know a function by."""
+    """The key of a function in argument scopes."""
     return getattr(op, "_key_op", str(op))
 
 

@@ -1,4 +1,4 @@
-"""How `batch_norm` makes its ops where `tf.layers` has no such layer.
+"""Implementation of `batch_norm` where `tf.layers` has no such layer.
 
 Source: contrib/layers/python/layers/layers.py.
 """

@@ -95,7 +95,7 @@ def spatial_softmax(
     trainable: bool = True,
     data_format: str = "NHWC",
 ) -> Tensor:
-    """Where each channel's features are: the mean position, weighted by a softmax.
+    """Mean position of each channel's features, weighted by a softmax.
 
     Args:
       features: float Tensor [batch, height, width, channels] with known channels.

@@ -1,4 +1,4 @@
-"""What the layers share: variables of the model under their own names, and the end.
+"""Common parts of layers: model variables under their scopes, and the outputs.
 
 Source: contrib/layers/python/layers/layers.py.
 """

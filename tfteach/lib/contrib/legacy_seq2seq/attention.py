@@ -59,7 +59,7 @@ class _Attention:
             self._heads.append((features, vector))
 
     def read(self, query: Any) -> list[Tensor]:
-        """What each head reads, Tensors [batch, size]."""
+        """The attended value of each head, Tensors [batch, size]."""
         if nest.is_sequence(query):
             parts = nest.flatten(query)
             if any(part.shape.ndims not in (None, 0, 2) for part in parts):

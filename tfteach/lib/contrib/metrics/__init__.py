@@ -215,7 +215,7 @@ def streaming_recall_at_k(
     updates_collections: Any = None,
     name: str | None = None,
 ) -> Pair:
-    """How often the label is among the k largest predictions.
+    """Fraction of examples whose label is among the k largest predictions.
 
     Args:
       predictions: float32 Tensor [batch, classes].

@@ -24,7 +24,7 @@ from tfteach.ops.state.scatter_functions import scatter_sub
 
 
 class _Signs(RuleOptimizer):
-    """What both rules share: the mean m, and the decay of the sign's influence."""
+    """Base of both rules: the mean m, and the decay of the sign's influence."""
 
     _state = ("m",)
 
@@ -55,7 +55,7 @@ class _Signs(RuleOptimizer):
         self._numbers["sign_decay"] = self._sign_decay
 
     def _factor(self, numbers: dict[str, Any], agree: Any) -> Any:
-        """What to multiply the gradient's rows by; `agree` is 1 or -1."""
+        """Factor of the gradient's rows; `agree` is 1 or -1."""
         raise NotImplementedError
 
     def _apply_sparse(self, grad: Any, var: Any) -> Any:
@@ -91,7 +91,7 @@ class AddSignOptimizer(_Signs):
     `w -= learning_rate * (alpha + f(t) * sign(g) * sign(m)) * g`
 
     Args:
-      learning_rate: a number, a scalar Tensor, or a function that gives one.
+      learning_rate: a number, a scalar Tensor, or a callable that returns one.
       alpha: how much of the gradient counts whatever its sign.
       beta: how much of the mean to keep.
       sign_decay_fn: f, a function of the global step; 1 if None.
@@ -135,7 +135,7 @@ class PowerSignOptimizer(_Signs):
     `w -= learning_rate * base ** (f(t) * sign(g) * sign(m)) * g`
 
     Args:
-      learning_rate: a number, a scalar Tensor, or a function that gives one.
+      learning_rate: a number, a scalar Tensor, or a callable that returns one.
       base: above 1: how much agreement counts.
       beta: how much of the mean to keep.
       sign_decay_fn: f, a function of the global step; 1 if None.

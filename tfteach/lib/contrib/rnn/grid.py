@@ -37,7 +37,7 @@ def _known_depth(inputs: Tensor) -> int:
 
 
 def _count(depth: int, size: int | None, skip: int | None) -> int:
-    """How many windows of `size`, every `skip`, there are."""
+    """The number of windows of `size` with stride `skip`."""
     if size is None or skip is None:
         raise TypeError(
             "feature_size and frequency_skip must be ints, got "
@@ -142,7 +142,7 @@ class TimeFreqLSTMCell(RNNCell):
 
 @dataclass
 class _Weights:
-    """What one of the two LSTMs of a grid has."""
+    """Weights of one of the two LSTMs of a grid."""
 
     kernel: Any
     bias: Any

@@ -19,7 +19,7 @@ from tfteach.variables.scope import get_variable, get_variable_scope, variable_s
 
 
 def joined_depth(inputs: Any) -> int:
-    """How wide the matrices are, side by side.
+    """The total number of columns of the matrices.
 
     Raises:
       ValueError: one is no matrix, or its width is not known.

@@ -1,4 +1,4 @@
-"""What the cells share: sizes, weights in parts, normalized values.
+"""Common parts of cells: sizes, partitioned weights, normalization.
 
 Source: contrib/rnn/python/ops/rnn_cell.py.
 """
@@ -35,7 +35,7 @@ class WithMemory:
 
 
 def require_known_depth(inputs: Tensor) -> int:
-    """How wide a matrix is; ValueError if that is not known."""
+    """The number of columns of a matrix; ValueError if unknown."""
     depth: int | None = inputs.shape.with_rank(2).as_list()[1]
     if depth is None:
         raise ValueError("Could not infer input size from inputs.get_shape()[-1]")

@@ -128,7 +128,7 @@ class AttentionCellWrapper(RNNCell):
         return output, parts if self._state_is_tuple else concat(list(parts), 1)
 
     def _read(self, query: Tensor, outputs: Tensor) -> tuple[Tensor, Tensor]:
-        """What is read, and the outputs without the oldest one."""
+        """The attended value, and the outputs without the oldest one."""
         size, compared = self._size, self._vector_size
         with variable_scope("attention"):
             kernel = get_variable("attn_w", [1, 1, size, compared])

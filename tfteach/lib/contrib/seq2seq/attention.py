@@ -50,7 +50,7 @@ class AttentionMechanism:
 
     @property
     def alignments_size(self) -> Any:
-        """How many places of the memory there are."""
+        """The number of positions in the memory."""
         raise NotImplementedError
 
     @property
@@ -130,17 +130,17 @@ class MemoryAttention(AttentionMechanism):
 
     @property
     def keys(self) -> Any:
-        """What queries are compared with."""
+        """The keys that queries are compared with."""
         return self._keys
 
     @property
     def batch_size(self) -> Any:
-        """How many sequences there are, an int or a scalar Tensor."""
+        """The batch size, an int or a scalar Tensor."""
         return self._batch_size
 
     @property
     def alignments_size(self) -> Any:
-        """How many places the memory has, an int or a scalar Tensor."""
+        """The number of positions in the memory, an int or a scalar Tensor."""
         return self._alignments_size
 
     @property
@@ -162,7 +162,7 @@ class MemoryAttention(AttentionMechanism):
     _scope: str
 
     def __call__(self, query: Tensor, state: Any) -> tuple[Any, Any]:
-        """Which places of the memory a query is about.
+        """Attention weights of a query over the positions of the memory.
 
         Args:
           query: a Tensor [batch, depth].

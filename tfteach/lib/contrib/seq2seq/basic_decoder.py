@@ -19,7 +19,7 @@ from tfteach.lib.rnn.cell import require_cell, size_shape
 
 @export("contrib.seq2seq.BasicDecoderOutput")
 class BasicDecoderOutput(NamedTuple):
-    """What `BasicDecoder` gives: outputs of the cell (or layer), and sampled ids."""
+    """Output of `BasicDecoder`: outputs of the cell (or layer), and sampled ids."""
 
     rnn_output: Any
     sample_id: Any
@@ -66,7 +66,7 @@ class BasicDecoder(Decoder):
 
     @property
     def batch_size(self) -> Any:
-        """How many sequences there are, as the helper says."""
+        """The batch size, from the helper."""
         return self._helper.batch_size
 
     def _rnn_output_size(self) -> Any:

@@ -187,7 +187,7 @@ def _check_beams(stacked: Tensor, batch_size: Tensor, width: int) -> Operation:
 def gather_tree_from_array(
     stacked: Tensor, parent_ids: Tensor, sequence_length: Tensor
 ) -> Tensor:
-    """What each final beam went through.
+    """The path of each final beam.
 
     Args:
       stacked: a Tensor [time, batch, beams, ...] or [time, batch * beams, ...].

@@ -45,7 +45,7 @@ from tfteach.ops.math.reduce_functions import reduce_all, reduce_max
 
 @export("contrib.seq2seq.FinalBeamSearchDecoderOutput")
 class FinalBeamSearchDecoderOutput(NamedTuple):
-    """What beam search gives in the end.
+    """Final result of beam search.
 
     Attributes:
       predicted_ids: int32 Tensor [batch, time, beams], the best beam first.
@@ -141,7 +141,7 @@ class BeamSearchDecoder(Decoder):
 
     @property
     def batch_size(self) -> Tensor:
-        """How many batch entries there are."""
+        """The batch size."""
         return self._batch_size
 
     @property

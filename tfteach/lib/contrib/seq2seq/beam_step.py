@@ -58,7 +58,7 @@ class BeamSearchDecoderState(NamedTuple):
 
 @export("contrib.seq2seq.BeamSearchDecoderOutput")
 class BeamSearchDecoderOutput(NamedTuple):
-    """What a step of beam search gives.
+    """Result of one step of beam search.
 
     Attributes:
       scores: a float Tensor [batch, beams].
@@ -217,7 +217,7 @@ def _scores(
     known = python_constant_value(weight)
     if attended is None or (known is not None and known == 0.0):
         return scores
-    # What lies behind the memory's end has no attention, and is no reason for penalty.
+    # Positions beyond the memory's end have no attention and cause no penalty.
     attended = where(equal(attended, 0.0), ones_like(attended), attended)
     penalty = reduce_sum(log(minimum(attended, 1.0)), 2)
     penalty = penalty * cast(finished, float32)

@@ -44,7 +44,7 @@ class Decoder(ABC):
 
     @property
     def batch_size(self) -> Any:
-        """How many sequences there are: an int or a scalar int32 Tensor."""
+        """The batch size: an int or a scalar int32 Tensor."""
         raise NotImplementedError
 
     @property
@@ -186,7 +186,7 @@ def dynamic_decode(
 
 
 def _element_shape(batch_size: Any, size: Any) -> TensorShape | None:
-    """What is known of a step's output; nothing of scalars and of plain sizes."""
+    """Static shape of a step's output; unknown for scalars and plain sizes."""
     if not isinstance(size, TensorShape) or size.ndims == 0:
         return None
     known = python_constant_value(convert(batch_size, name="batch_size"))

@@ -36,7 +36,7 @@ class Helper(ABC):
     @property
     @abstractmethod
     def batch_size(self) -> Any:
-        """How many sequences there are, a scalar int32 Tensor."""
+        """The batch size, a scalar int32 Tensor."""
 
     @property
     @abstractmethod
@@ -81,7 +81,7 @@ class OneIdHelper(Helper):
 
     @property
     def batch_size(self) -> Tensor:
-        """How many sequences there are."""
+        """The batch size."""
         return self._batch_size
 
     @property
@@ -125,7 +125,7 @@ class CustomHelper(Helper):
 
     @property
     def batch_size(self) -> Any:
-        """How many sequences there are, known once `initialize` was called."""
+        """The batch size, known once `initialize` was called."""
         if self._batch_size is None:
             raise ValueError("batch_size accessed before initialize was called")
         return self._batch_size

@@ -162,7 +162,7 @@ class InferenceHelper(Helper):
 
     @property
     def batch_size(self) -> Tensor:
-        """How many sequences there are."""
+        """The batch size."""
         return self._batch_size
 
     @property

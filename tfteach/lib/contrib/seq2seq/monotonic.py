@@ -64,7 +64,7 @@ def safe_cumprod(x: Any, *args: Any, **kwargs: Any) -> Tensor:
 
 @export("contrib.seq2seq.monotonic_attention")
 def monotonic_attention(p_choose_i: Any, previous_attention: Any, mode: str) -> Tensor:
-    """How likely each place is the first one chosen, from where the last step was.
+    """Probability that each position is chosen, given the last step's positions.
 
     attention[i] = p[i] * q[i], q[i] = (1 - p[i-1]) * q[i-1] + previous[i].
 

@@ -63,7 +63,7 @@ def training(loss: Any, learning_rate: float) -> Any:
 
 
 def evaluation(logits: Any, labels: Any) -> Any:
-    """How many of a batch are right, an int32 scalar."""
+    """The number of correct predictions in a batch, an int32 scalar."""
     tf = _tf()
     correct = tf.nn.in_top_k(logits, labels, 1)
     return tf.reduce_sum(tf.cast(correct, tf.int32))
