@@ -28,10 +28,10 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.control_flow_context import is_loop_exit, is_loop_switch
 from tfteach.framework.graph import Graph
 from tfteach.framework.indexed_slices import IndexedSlices, convert_n
-from tfteach.framework.op import OPS
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import colocate_with, device, name_scope
 from tfteach.ops.core.control_flow_ops import tuple_
+from tfteach.ops.math.add_n import AccumulateNV2, AddN
 
 TRAINABLE = (
     dtypes.float16,
@@ -357,12 +357,12 @@ class BackwardWalk:
         if self._accumulate and len(grads) > 2:
             merged = functools.reduce(shapes.merge, [g._shape for g in grads])
             if shapes.is_full(merged):
-                return OPS["AccumulateNV2"](merged)(grads)
+                return AccumulateNV2(merged)(grads)
         if self._as_tree:
             with name_scope(op.name + "_gradient_sum"):
                 total = grads[0]
                 for grad in grads[1:]:
-                    total = OPS["AddN"]()([total, grad])
+                    total = AddN()([total, grad])
                 return total
         return self._add_n_by_device(grads)
 
@@ -375,8 +375,8 @@ class BackwardWalk:
         for name in sorted(by_device):
             group = by_device[name]
             with self._graph.colocate_with(group[0].op, ignore_existing=True):
-                sums.append(group[0] if len(group) == 1 else OPS["AddN"]()(group))
-        return sums[0] if len(sums) == 1 else OPS["AddN"]()(sums)
+                sums.append(group[0] if len(group) == 1 else AddN()(group))
+        return sums[0] if len(sums) == 1 else AddN()(sums)
 
     # -- where it ends
 

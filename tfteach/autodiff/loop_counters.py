@@ -13,11 +13,21 @@ from tfteach.framework import dtypes
 from tfteach.framework import shape as shapes
 from tfteach.framework.constant_values import handle_shape
 from tfteach.framework.indexed_slices import IndexedSlices
-from tfteach.framework.op import OPS
 from tfteach.framework.operation import Operation, Tensor
+from tfteach.ops.array.concat_split import ConcatV2
 from tfteach.ops.core.constant import constant
-from tfteach.ops.core.control_flow_ops import enter
-from tfteach.ops.core.fill import zeros
+from tfteach.ops.core.control_flow_ops import (
+    Exit,
+    LoopCond,
+    Merge,
+    NextIteration,
+    Switch,
+    enter,
+)
+from tfteach.ops.core.fill import ZerosLike, zeros
+from tfteach.ops.core.shape_ops import Shape_
+from tfteach.ops.math.binary import Add, Maximum, Sub
+from tfteach.ops.math.compare import GreaterEqual
 
 
 def inside(context: Any) -> AbstractContextManager[Any]:
@@ -27,7 +37,7 @@ def inside(context: Any) -> AbstractContextManager[Any]:
 
 def shape_node(tensor: Tensor, dtype: Any = dtypes.int32) -> Tensor:
     """The shape as the run has it, even if it is known."""
-    sizes: Tensor = OPS["Shape"](dtype)(tensor, name="Shape")
+    sizes: Tensor = Shape_(dtype)(tensor, name="Shape")
     return sizes
 
 
@@ -45,14 +55,14 @@ def _loop_enter(context: Any, value: Tensor, name: str, keep_shape: bool) -> Ten
 
 
 def _loop_exit(context: Any, value: Tensor, name: str) -> Tensor:
-    left: Tensor = OPS["Exit"]()(value, name=name)
+    left: Tensor = Exit()(value, name=name)
     context.loop_exits.append(left)
     context.exit_result([left])
     return left
 
 
 def _merge(value: Tensor, name: str = "Merge") -> Tensor:
-    merged: Tensor = OPS["Merge"]()([value, value], name=name)[0]
+    merged: Tensor = Merge()([value, value], name=name)[0]
     return merged
 
 
@@ -72,9 +82,9 @@ def add_forward_counter(context: Any, outer: Any) -> tuple[Tensor, Tensor]:
         start.op._add_control_input(outer.forward_index.op.inputs[0].op)
     with context:
         merged = _merge(_loop_enter(context, start, "f_count", True))
-        ends, goes_on = OPS["Switch"]()(merged, context.pivot)
-        index = OPS["Add"]()(goes_on, 1)
-        after = OPS["NextIteration"]()(index)
+        ends, goes_on = Switch()(merged, context.pivot)
+        index = Add()(goes_on, 1)
+        after = NextIteration()(index)
         merged.op._update_input(1, after)
         total = _loop_exit(context, ends, "f_count")
     return total, after
@@ -90,14 +100,14 @@ def add_backward_counter(context: Any, count: Tensor, outer: Any) -> Tensor:
     with context:
         merged = _merge(_loop_enter(context, count, "b_count", True))
         context.pivot_for_pred = merged
-        goes_on = OPS["GreaterEqual"]()(merged, one)
-        context.pivot = OPS["LoopCond"]()(goes_on, name="b_count")
-        ends, left = OPS["Switch"]()(merged, context.pivot)
-        index = OPS["Sub"]()(left, one)
+        goes_on = GreaterEqual()(merged, one)
+        context.pivot = LoopCond()(goes_on, name="b_count")
+        ends, left = Switch()(merged, context.pivot)
+        index = Sub()(left, one)
         context.pivot_for_body = index
-        after: Tensor = OPS["NextIteration"]()(index)
+        after: Tensor = NextIteration()(index)
         merged.op._update_input(1, after)
-        final = OPS["Exit"]()(ends, name="b_count")
+        final = Exit()(ends, name="b_count")
         context.loop_exits.append(final)
         if outer is not None:
             # The pops of one run of an inner loop come before those of its next run.
@@ -127,8 +137,8 @@ def add_accumulator(context: Any, op: Operation, grad: Any) -> Any:
     # The traversal has the loop open; its values enter by name here.
     entered = _loop_enter(context, start, "b_acc", True)
     merged = _merge(entered, "b_acc")
-    ends, so_far = OPS["Switch"]()(merged, context.pivot)
-    after = OPS["NextIteration"]()(OPS["Add"]()(so_far, grad))
+    ends, so_far = Switch()(merged, context.pivot)
+    after = NextIteration()(Add()(so_far, grad))
     merged.op._update_input(1, after)
     return _loop_exit(context, ends, "b_acc")
 
@@ -166,17 +176,17 @@ def _add_slices_accumulator(
     if rows is not None:
         entered[1].set_shape([None, *rows[1:]])
     merged = [_merge(value, "b_acc") for value in entered]
-    switches = [OPS["Switch"]()(value, context.pivot) for value in merged]
+    switches = [Switch()(value, context.pivot) for value in merged]
     sums = [
-        OPS["ConcatV2"]()([so_far[1], new], 0, name="concat")
+        ConcatV2()([so_far[1], new], 0, name="concat")
         for so_far, new in zip(switches[:2], [indices, values], strict=True)
     ]
     if dense_shape is not None:
-        sums.append(OPS["Maximum"]()(dense_shape, switches[2][1]))
-    nexts = [OPS["NextIteration"]()(value) for value in sums]
+        sums.append(Maximum()(dense_shape, switches[2][1]))
+    nexts = [NextIteration()(value) for value in sums]
     for start, after in zip(merged, nexts, strict=True):
         start.op._update_input(1, after)
-    exits = [OPS["Exit"]()(pair[0], name="b_acc") for pair in switches]
+    exits = [Exit()(pair[0], name="b_acc") for pair in switches]
     context.loop_exits.extend(exits)
     context.exit_result(exits)
     return IndexedSlices(
@@ -193,7 +203,7 @@ def _empty_slices(op: Operation, grad: IndexedSlices) -> list[Tensor]:
         rows = constant(0, values.dtype, (1, *values._shape[1:]), name="b_acc")
     else:
         sizes = _safe_shape(op.inputs[0])[1:]
-        sizes = OPS["ConcatV2"]()([[1], sizes], 0, name="concat")
+        sizes = ConcatV2()([[1], sizes], 0, name="concat")
         rows = zeros(sizes, dtype=values.dtype)
     starts = [constant([0], grad.indices.dtype), rows]
     if dense_shape is not None:
@@ -201,7 +211,7 @@ def _empty_slices(op: Operation, grad: IndexedSlices) -> list[Tensor]:
             start = constant(0, dense_shape.dtype, dense_shape._shape)
         else:
             sizes = shape_node(op.inputs[0], dense_shape.dtype)
-            start = OPS["ZerosLike"]()(sizes, name="zeros_like")
+            start = ZerosLike()(sizes, name="zeros_like")
         starts.append(start)
     return starts
 

@@ -29,12 +29,13 @@ from tfteach.framework.control_flow_context import (
 )
 from tfteach.framework.convert import convert
 from tfteach.framework.graph import get_default_graph
-from tfteach.framework.op import OPS
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.control_flow_grad import switch_colocated
-from tfteach.ops.core.fill import zeros
+from tfteach.ops.core.control_flow_ops import ControlTrigger, NextIteration
+from tfteach.ops.core.fill import ZerosLike, zeros
 from tfteach.ops.core.loop_stacks import StackPopV2, StackPushV2, StackV2
+from tfteach.ops.state.resource_variables import VariableShape
 
 _PASSING = frozenset(("Switch", "RefSwitch", "Identity", "RefIdentity"))
 
@@ -97,7 +98,7 @@ class LoopGradient:
         """Control inputs of the loop's next iteration."""
         if self._forward_sync is None:
             with get_default_graph().control_dependencies(None):
-                made: Operation = OPS["ControlTrigger"]()(name="f_sync")
+                made: Operation = ControlTrigger()(name="f_sync")
             made.control_flow_context = self.forward_context
             self.forward_index.op._add_control_input(made)
             self._forward_sync = made
@@ -108,7 +109,7 @@ class LoopGradient:
         """Control inputs of the next iteration of the gradient's loop."""
         if self._grad_sync is None:
             with get_default_graph().control_dependencies(None):
-                made: Operation = OPS["ControlTrigger"]()(name="b_sync")
+                made: Operation = ControlTrigger()(name="b_sync")
             made.control_flow_context = self.grad_context
             self.grad_index.op._add_control_input(made)
             if self.grad_context.outer_context is not None:
@@ -302,7 +303,7 @@ class LoopGradients:
         if state is None:
             if shapes.is_full(value._shape):
                 return zeros(value._shape, value.dtype)
-            made: Tensor = OPS["ZerosLike"]()(value, name="zeros_like")
+            made: Tensor = ZerosLike()(value, name="zeros_like")
             return made
         if shapes.is_full(value._shape):
             with state.grad_context:
@@ -329,7 +330,7 @@ class LoopGradients:
             # A variable that one branch reads; TensorFlow fails here.
             pred = state.real_predicate(context.pred)
             handle = switch_colocated(op.inputs[0], pred)[1 - context.branch]
-            sizes = OPS["VariableShape"](dtypes.int32)(handle)
+            sizes = VariableShape(dtypes.int32)(handle)
             return zeros(sizes, dtype=handle_dtype(op.inputs[0]))
         value = convert(op.outputs[index], name="tensor")
         if shapes.is_full(value._shape):
@@ -367,12 +368,12 @@ def _next_zeros(state: LoopGradient, start: Tensor) -> Tensor:
     if shapes.is_full(start._shape):
         with context:
             value = constant(0, start.dtype, start._shape)
-            after: Tensor = OPS["NextIteration"]()(value)
+            after: Tensor = NextIteration()(value)
             return after
     with inside(context.outer_context):
         value = zeros(shape_node(start.op.inputs[0]))  # float32, as in TF
     with context:
-        after = OPS["NextIteration"]()(value)
+        after = NextIteration()(value)
         return after
 
 

@@ -11,11 +11,17 @@ from tfteach.framework import dtypes
 from tfteach.framework import shape as shapes
 from tfteach.framework.constant_values import handle_dtype
 from tfteach.framework.indexed_slices import IndexedSlices
-from tfteach.framework.op import OPS
 from tfteach.framework.operation import Operation, Tensor
+from tfteach.ops.array.concat_split import ConcatV2
 from tfteach.ops.core.constant import constant
-from tfteach.ops.core.fill import zeros
+from tfteach.ops.core.control_flow_ops import Switch
+from tfteach.ops.core.fill import Fill, ZerosLike, zeros
+from tfteach.ops.core.identity_reshape import Identity
+from tfteach.ops.core.shape_ops import Shape_
+from tfteach.ops.math.add_n import AddN
+from tfteach.ops.math.cast import Cast
 from tfteach.ops.state.resource_gather import variable_shape
+from tfteach.ops.state.resource_variables import VariableShape
 
 Gradient = Any  # Tensor | IndexedSlices | None
 
@@ -36,14 +42,14 @@ def ones_like(y: Any, number: int) -> Tensor:
         )
     sizes = _shape_of(y)
     one = constant(1, dtype=y.dtype.base_dtype, name=f"grad_ys_{number}")
-    return OPS["Fill"]()(sizes, one)
+    return Fill()(sizes, one)
 
 
 def _shape_of(tensor: Tensor) -> Tensor:
     """The shape, a constant if it is known, as `tf.shape` makes it."""
     if shapes.is_full(tensor._shape):
         return constant(tensor._shape, dtype=dtypes.int32, name="Shape")
-    return OPS["Shape"](dtypes.int32)(tensor, name="Shape")
+    return Shape_(dtypes.int32)(tensor, name="Shape")
 
 
 def check_weight(y: Any, weight: Any) -> None:
@@ -76,7 +82,7 @@ def check_weight(y: Any, weight: Any) -> None:
 
 def named(weight: Any, name: str) -> Gradient:
     """The given gradient under a name inside the gradients' scope."""
-    identity = OPS["Identity"]()
+    identity = Identity()
     if not isinstance(weight, IndexedSlices):
         return identity(weight, name=name)
     # TF makes the indices first, then values, then shape.
@@ -94,7 +100,7 @@ def zeros_like(tensor: Tensor) -> Tensor:
         return zeros(variable_shape(tensor), dtype=handle_dtype(tensor))
     if shapes.is_full(tensor._shape):
         return zeros(tensor._shape, tensor.dtype.base_dtype, name="zeros_like")
-    return OPS["ZerosLike"]()(tensor, name="zeros_like")
+    return ZerosLike()(tensor, name="zeros_like")
 
 
 def zeros_outside_loop(op: Operation, index: int) -> Gradient:
@@ -104,19 +110,19 @@ def zeros_outside_loop(op: Operation, index: int) -> Gradient:
     context = op.control_flow_context
     is_switch = op.type in ("Switch", "RefSwitch")
     if is_handle and not is_switch:
-        sizes = OPS["VariableShape"](dtypes.int32)(value)
+        sizes = VariableShape(dtypes.int32)(value)
         return zeros(sizes, dtype=handle_dtype(value))
     if not is_switch or context is None:
-        return OPS["ZerosLike"]()(value, name="zeros_like")
+        return ZerosLike()(value, name="zeros_like")
     # In the branch of a cond that did not run, zeros must be dead as well.
     graph = op.graph
-    switched = OPS["Switch"]()(op.inputs[0], context.pred)[1 - context.branch]
-    pivot = OPS["Identity"]()(switched)
+    switched = Switch()(op.inputs[0], context.pred)[1 - context.branch]
+    pivot = Identity()(switched)
     if is_handle:
         with graph.control_dependencies([pivot]):
-            sizes = OPS["VariableShape"](dtypes.int32)(switched)
+            sizes = VariableShape(dtypes.int32)(switched)
             return zeros(sizes, dtype=handle_dtype(value))
-    sizes = OPS["Shape"](dtypes.int32)(switched, name="Shape")
+    sizes = Shape_(dtypes.int32)(switched, name="Shape")
     with graph.control_dependencies([pivot]):
         return zeros(sizes, dtype=value.dtype.base_dtype)
 
@@ -124,19 +130,19 @@ def zeros_outside_loop(op: Operation, index: int) -> Gradient:
 def sum_slices(grads: list[Gradient]) -> Gradient:
     """Row gradients, one after the other; dense as soon as one of them is dense."""
     if any(isinstance(g, Tensor) for g in grads):
-        return OPS["AddN"]()(grads)
+        return AddN()(grads)
     if len({g.indices.dtype.base_dtype for g in grads}) > 1:
         grads = [
             IndexedSlices(
                 g.values,
                 g.indices
                 if g.indices.dtype.base_dtype is dtypes.int64
-                else (OPS["Cast"](DstT=dtypes.int64)(g.indices, name="Cast")),
+                else (Cast(DstT=dtypes.int64)(g.indices, name="Cast")),
                 g.dense_shape,
             )
             for g in grads
         ]
-    concat = OPS["ConcatV2"]()
+    concat = ConcatV2()
     values = concat([g.values for g in grads], 0, name="concat")
     indices = concat([g.indices for g in grads], 0, name="concat")
     return IndexedSlices(values, indices, grads[0].dense_shape)

@@ -15,13 +15,14 @@ from tfteach.framework import dtypes
 from tfteach.framework.convert import convert, convert_n_to_tensor
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
-from tfteach.framework.op import OPS
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.control_flow_ops import no_op
+from tfteach.ops.core.stack_unstack import Pack
 from tfteach.ops.debug.print_assert import Assert as AssertOp
 from tfteach.ops.math.cast import cast
+from tfteach.ops.math.compare import LessEqual
 from tfteach.ops.math.reduce_functions import reduce_sum
 
 
@@ -145,7 +146,7 @@ def _last_or_fail(predicates: list[Tensor], actions: list[Branch]) -> Branch:
     others, last = predicates[:-1], len(predicates) - 1
 
     def default() -> Any:
-        stacked = OPS["Pack"](axis=0)(predicates, name="preds_c")
+        stacked = Pack(axis=0)(predicates, name="preds_c")
         only = _assert_at_most(
             others,
             0,
@@ -161,10 +162,10 @@ def _last_or_fail(predicates: list[Tensor], actions: list[Branch]) -> Branch:
 
 
 def _assert_at_most(predicates: list[Tensor], n: int, message: str) -> Operation:
-    stacked = OPS["Pack"](axis=0)(predicates, name="preds_c")
+    stacked = Pack(axis=0)(predicates, name="preds_c")
     count = reduce_sum(cast(stacked, dtypes.int32), name="num_true_conds")
     limit = constant(n, name="n_true_conds")
     names = ", ".join(p.name for p in predicates)
     text = f"{message}: more than {n} conditions ({names}) evaluated as True:"
-    few = OPS["LessEqual"]()(count, limit)
+    few = LessEqual()(count, limit)
     return Assert(few, [text, stacked], summarize=len(predicates))

@@ -25,12 +25,13 @@ from tfteach.framework.export import export
 from tfteach.framework.graph import Graph
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.graphdef.attr_value import c_name
-from tfteach.framework.op import OPS
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape, TensorShape
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.control_flow_ops import LoopCond, enter, forward, is_slices
+from tfteach.ops.core.identity_reshape import Identity
+from tfteach.ops.math.compare import LogicalAnd
 
 
 class WhileContext(ControlFlowContext):
@@ -162,9 +163,7 @@ class WhileContext(ControlFlowContext):
         """Wait for ops outside the loop through values carried into it."""
         with self.graph.control_dependencies(None), self:
             carried = [
-                OPS["Identity"]()(other.outputs[0]).op
-                for other in outside
-                if other.outputs
+                Identity()(other.outputs[0]).op for other in outside if other.outputs
             ]
         op._add_control_inputs(carried)
 
@@ -408,7 +407,7 @@ def _limited(
     def limited_cond(i: Tensor, values: Any) -> Tensor:
         goes_on = i < limit
         wanted = cond(values) if single else cond(*values)
-        return OPS["LogicalAnd"]()(goes_on, wanted)
+        return LogicalAnd()(goes_on, wanted)
 
     def limited_body(i: Tensor, values: Any) -> tuple[Tensor, Any]:
         return i + 1, body(values) if single else body(*values)

@@ -13,9 +13,9 @@ from tfteach.control.branch import Branch, cond
 from tfteach.framework import dtypes, nest
 from tfteach.framework.convert import convert
 from tfteach.framework.export import export
-from tfteach.framework.op import OPS
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.ops.math.compare import Equal
 
 
 @export("switch_case")
@@ -59,7 +59,7 @@ def switch_case(
         checked = [_checking(fn, i, first) for i, fn in enumerate(actions)]
         function = checked[-1]
         for number, action in reversed(list(enumerate(checked[:-1]))):
-            pred = OPS["Equal"]()(branch_index, number)
+            pred = Equal()(branch_index, number)
             function = partial(cond, pred, action, function, strict=True)
         return _alone(function)
 

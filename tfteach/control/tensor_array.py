@@ -14,7 +14,6 @@ from tfteach.framework.constant_values import constant_value
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import DType, as_dtype
 from tfteach.framework.export import export
-from tfteach.framework.op import OPS
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import (
     colocate_with,
@@ -23,6 +22,7 @@ from tfteach.framework.scope import (
     name_scope,
 )
 from tfteach.framework.shape import TensorShape
+from tfteach.ops.core.identity_reshape import Identity
 from tfteach.ops.core.shape_ops import shape as shape_of
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.cumsum import range as range_
@@ -165,7 +165,7 @@ class TensorArray:
 
     def identity(self) -> TensorArray:
         """The same TensorArray; its flow has the control dependencies of here."""
-        return self._with_flow(OPS["Identity"]()(self._flow))
+        return self._with_flow(Identity()(self._flow))
 
     def grad(self, source: str, flow: Any = None, name: str | None = None) -> Any:
         """The TensorArray that collects gradients of this one.
@@ -185,7 +185,7 @@ class TensorArray:
         ):
             handle, _ = TensorArrayGradV3(source=source)(self._handle, flow, name=name)
             with control_dependencies([handle]):
-                flow = OPS["Identity"]()(flow, name="gradient_flow")
+                flow = Identity()(flow, name="gradient_flow")
             made = TensorArray(
                 dtype=self._dtype,
                 handle=handle,

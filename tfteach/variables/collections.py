@@ -11,11 +11,13 @@ from typing import Any
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.graph_keys import GraphKeys
-from tfteach.framework.op import OPS
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.control_flow_ops import group, no_op
+from tfteach.ops.core.shape_ops import Rank
+from tfteach.ops.core.stack_unstack import Pack
+from tfteach.ops.math.compare import LogicalNot
 from tfteach.ops.state import ref_variables
 
 
@@ -154,10 +156,10 @@ def assert_variables_initialized(var_list: Any = None) -> Tensor | None:
     ranks = []
     for variable in var_list:
         with get_default_graph().colocate_with(variable.op):
-            ranks.append(OPS["Rank"]()(variable))
+            ranks.append(Rank()(variable))
     if len(ranks) < 2:
         return ranks[0] if ranks else None
-    return OPS["Pack"]()(ranks, name="stack")
+    return Pack()(ranks, name="stack")
 
 
 @export("report_uninitialized_variables")
@@ -179,6 +181,6 @@ def report_uninitialized_variables(
                 return constant([], dtype="string")
             from tfteach.ops.array.gather import boolean_mask
 
-            missing = OPS["LogicalNot"]()(OPS["Pack"]()(flags, name="stack"))
+            missing = LogicalNot()(Pack()(flags, name="stack"))
             names = constant([v.op.name for v in var_list])
             return boolean_mask(names, missing)

@@ -14,13 +14,16 @@ import numpy as np
 
 from tfteach.framework.dtypes import DType, as_dtype, float32
 from tfteach.framework.export import export
-from tfteach.framework.op import OPS
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import TensorShape
+from tfteach.ops.array.slicing import Slice
 from tfteach.ops.array.transpose_reverse import matrix_transpose
 from tfteach.ops.core import fill
 from tfteach.ops.core.constant import constant
-from tfteach.ops.linalg.matrix_diag import eye
+from tfteach.ops.core.identity_reshape import Reshape
+from tfteach.ops.linalg.matrix_diag import DiagPart, eye
+from tfteach.ops.linalg.qr import Qr
+from tfteach.ops.math.unary import Sign
 from tfteach.ops.random.random_ops import (
     random_normal,
     random_uniform,
@@ -381,11 +384,11 @@ class Orthogonal(Initializer):
         rows = math.prod(outer)
         flat = (max(rows, columns), min(rows, columns))
         normal = random_normal(flat, dtype=kind, seed=self.seed)
-        q, r = OPS["Qr"](full_matrices=False)(normal)
-        q *= OPS["Sign"]()(OPS["DiagPart"]()(r))  # makes the distribution uniform
+        q, r = Qr(full_matrices=False)(normal)
+        q *= Sign()(DiagPart()(r))  # makes the distribution uniform
         if rows < columns:
             q = matrix_transpose(q)
-        return self.gain * OPS["Reshape"]()(q, shape)
+        return self.gain * Reshape()(q, shape)
 
 
 @export("initializers.identity")
@@ -410,5 +413,5 @@ class Identity(Initializer):
             whole = whole.as_list()
         matrix = eye(whole[0], whole[1], dtype=self._type(dtype))
         if partition_info is not None:
-            matrix = OPS["Slice"]()(matrix, partition_info.var_offset, shape)
+            matrix = Slice()(matrix, partition_info.var_offset, shape)
         return self.gain * matrix

@@ -11,10 +11,10 @@ from typing import Any
 from tfteach.framework.convert import register_tensor_conversion_function
 from tfteach.framework.dtypes import DType
 from tfteach.framework.graph import get_default_graph
-from tfteach.framework.op import OPS
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape
+from tfteach.ops.core.identity_reshape import Identity
 
 
 class PartitionedVariable:
@@ -173,7 +173,7 @@ class PartitionedVariable:
 
 
 def _identity(value: Any, name: str) -> Tensor:
-    return OPS["Identity"]()(value, name=name)
+    return Identity()(value, name=name)
 
 
 def _to_tensor(

@@ -12,6 +12,8 @@ from tfteach.ops.array.space_to_depth import depth_to_space as depth_to_space
 from tfteach.ops.array.space_to_depth import space_to_batch as space_to_batch
 from tfteach.ops.array.space_to_depth import space_to_depth as space_to_depth
 from tfteach.ops.array.top_k_unique import top_k as top_k
+from tfteach.ops.math.exponential import sigmoid as sigmoid
+from tfteach.ops.math.exponential import tanh as tanh
 from tfteach.ops.nn.activations import crelu as crelu
 from tfteach.ops.nn.activations import elu as elu
 from tfteach.ops.nn.activations import leaky_relu as leaky_relu
@@ -30,8 +32,6 @@ from tfteach.ops.nn.bias_moments import l2_loss as l2_loss
 from tfteach.ops.nn.bias_moments import l2_normalize as l2_normalize
 from tfteach.ops.nn.bias_moments import moments as moments
 from tfteach.ops.nn.bias_moments import relu_layer as relu_layer
-from tfteach.ops.nn.bias_moments import sigmoid as sigmoid
-from tfteach.ops.nn.bias_moments import tanh as tanh
 from tfteach.ops.nn.bias_moments import xw_plus_b as xw_plus_b
 from tfteach.ops.nn.bias_moments import zero_fraction as zero_fraction
 from tfteach.ops.nn.candidate_samplers import all_candidate_sampler as all_candidate_sampler

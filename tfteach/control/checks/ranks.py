@@ -22,6 +22,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.ops.core import shape_ops
 from tfteach.ops.core.control_flow_ops import no_op, with_dependencies
+from tfteach.ops.math.compare import Equal, LogicalOr
 
 
 def _rank_check(
@@ -165,9 +166,9 @@ def assert_rank_in(
                 f"{tuple(allowed)}.  Received rank {len(x._shape)}, shape {x.shape}"
             )
         actual = shape_ops.rank(x)
-        condition = OPS["Equal"]()(ranks[0], actual) if ranks else convert(False)
+        condition = Equal()(ranks[0], actual) if ranks else convert(False)
         for rank in ranks[1:]:
-            condition = OPS["LogicalOr"]()(condition, OPS["Equal"]()(rank, actual))
+            condition = LogicalOr()(condition, Equal()(rank, actual))
         for rank, value in zip(ranks, known, strict=True):
             if value is None:
                 text = ["Rank must be a scalar. Received rank: ", rank]

@@ -15,13 +15,13 @@ from tfteach.framework import dtypes
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import DType, as_dtype, dtypes_of
 from tfteach.framework.export import export
-from tfteach.framework.op import OPS
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.ops.array.slicing import strided_slice
 from tfteach.ops.core.control_flow_ops import no_op
 from tfteach.ops.core.identity_reshape import reshape
 from tfteach.ops.core.shape_ops import shape, size
+from tfteach.ops.math.compare import Less, LessEqual
 from tfteach.ops.math.reduce_functions import reduce_all
 
 _NUMERIC = frozenset(
@@ -128,7 +128,7 @@ def _differences(x: Tensor) -> Any:
     x = reshape(x, [-1])
     if not is_numeric_tensor(x):
         raise TypeError(f"Expected x to be numeric, instead found: {x}")
-    short = OPS["Less"]()(size(x), 2)
+    short = Less()(size(x), 2)
     count = shape(x) - 1
     return cond(
         short,
@@ -156,7 +156,7 @@ def is_non_decreasing(x: Any, name: str | None = None) -> Tensor:
     with name_scope(name, "is_non_decreasing", [x]):
         difference = _differences(x)
         zero = convert(0, difference.dtype)
-        return reduce_all(OPS["LessEqual"]()(zero, difference))
+        return reduce_all(LessEqual()(zero, difference))
 
 
 @export(
@@ -182,4 +182,4 @@ def is_strictly_increasing(x: Any, name: str | None = None) -> Tensor:
     with name_scope(name, "is_strictly_increasing", [x]):
         difference = _differences(x)
         zero = convert(0, difference.dtype)
-        return reduce_all(OPS["Less"]()(zero, difference))
+        return reduce_all(Less()(zero, difference))

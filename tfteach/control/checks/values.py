@@ -19,6 +19,7 @@ from tfteach.framework.op import OPS
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.ops.core.control_flow_ops import no_op
+from tfteach.ops.math.compare import Less
 from tfteach.ops.math.reduce_functions import reduce_all
 
 Data = Sequence[Any] | None
@@ -387,5 +388,5 @@ def assert_near(
             ]
         tolerance = atol + rtol * abs(y)
         difference = abs(x - y)
-        condition = reduce_all(OPS["Less"]()(difference, tolerance))
+        condition = reduce_all(Less()(difference, tolerance))
         return Assert(condition, data, summarize=summarize)

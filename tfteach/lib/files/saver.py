@@ -16,11 +16,12 @@ from tfteach.framework.graphdef.meta_graph import (
     ProtoFunctions,
     register_proto_functions,
 )
-from tfteach.framework.op import OPS
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.ops.core.constant import placeholder_with_default
 from tfteach.ops.core.control_flow_ops import forward, group, with_dependencies
+from tfteach.ops.state.ref_variables import Assign
+from tfteach.ops.state.resource_variables import AssignVariableOp
 from tfteach.ops.state.save_restore import RestoreV2, SaveV2
 from tfteach.variables.base import Variable
 from tfteach.variables.protos import prepended, stripped
@@ -301,6 +302,6 @@ def _assign(variable: Any, value: Tensor) -> Any:
     if isinstance(variable, BaseResourceVariable):
         with get_default_graph().device(variable.device or None):
             value = forward("Identity", value)
-        return OPS["AssignVariableOp"]()(variable.handle, value)
+        return AssignVariableOp()(variable.handle, value)
     validate = variable.shape.is_fully_defined()
-    return OPS["Assign"](validate_shape=validate)(variable._ref(), value)
+    return Assign(validate_shape=validate)(variable._ref(), value)

@@ -11,7 +11,7 @@ from tfteach.control.case import Assert
 from tfteach.control.checks.values import assert_greater_equal, assert_positive
 from tfteach.framework import shape as shapes
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.ops.core import shape_ops as shape_ops
+from tfteach.ops.core import shape_ops
 from tfteach.ops.core.control_flow_ops import is_tensor, with_dependencies
 from tfteach.ops.core.identity_reshape import expand_dims
 from tfteach.ops.core.stack_unstack import unstack

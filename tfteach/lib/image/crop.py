@@ -15,7 +15,7 @@ from tfteach.framework.scope import name_scope
 from tfteach.lib.image import checks
 from tfteach.lib.image.checks import require
 from tfteach.ops.array import padding, slicing
-from tfteach.ops.core import shape_ops as shape_ops
+from tfteach.ops.core import shape_ops
 from tfteach.ops.core.control_flow_ops import is_tensor
 from tfteach.ops.core.identity_reshape import reshape, squeeze
 from tfteach.ops.core.stack_unstack import stack

@@ -15,8 +15,7 @@ from tfteach.framework.scope import name_scope
 from tfteach.ops.array import padding
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.tile_broadcast import tile
-from tfteach.ops.core import fill
-from tfteach.ops.core import shape_ops as shape_ops
+from tfteach.ops.core import fill, shape_ops
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.identity_reshape import reshape
 from tfteach.ops.core.stack_unstack import stack, unstack

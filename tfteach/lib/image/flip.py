@@ -16,7 +16,7 @@ from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.lib.image import checks
 from tfteach.ops.array import transpose_reverse
-from tfteach.ops.core import shape_ops as shape_ops
+from tfteach.ops.core import shape_ops
 from tfteach.ops.core.identity_reshape import reshape
 from tfteach.ops.math import compare, division, rounding
 from tfteach.ops.math.cast import cast

@@ -7,14 +7,14 @@ from typing import Any
 
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
-from tfteach.framework.op import OPS
 from tfteach.framework.scope import colocate_with
 from tfteach.lib.training.optimizer import Optimizer, cast_all, hyper
-from tfteach.ops.core.broadcast_gradients import upward
 from tfteach.ops.core.control_flow_ops import group
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.unary import sqrt
 from tfteach.ops.state.ref_variables import assign, assign_sub
+from tfteach.ops.state.scatter_functions import scatter_add
+from tfteach.ops.state.scatter_ops import ResourceScatterAdd
 from tfteach.ops.training.training_ops import ApplyAdam, ResourceApplyAdam
 
 
@@ -92,15 +92,13 @@ class AdamOptimizer(Optimizer):
 
     def _apply_sparse(self, grad: Any, var: Any) -> Any:
         def add(slot: Any, indices: Any, values: Any) -> Any:
-            return upward("scatter_add")(
-                slot, indices, values, use_locking=self._use_locking
-            )
+            return scatter_add(slot, indices, values, use_locking=self._use_locking)
 
         return self._apply_rows(grad.values, var, grad.indices, add)
 
     def _resource_apply_sparse(self, grad: Any, handle: Any, indices: Any) -> Any:
         def add(slot: Any, indices: Any, values: Any) -> Any:
-            added = OPS["ResourceScatterAdd"]()(slot.handle, indices, values)
+            added = ResourceScatterAdd()(slot.handle, indices, values)
             with get_default_graph().control_dependencies([added]):
                 return slot.value()
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from math import pi
 from typing import Any
 
+from tfteach.control.branch import cond
 from tfteach.framework.export import export
 from tfteach.framework.graph import Tensor
 from tfteach.lib.training.schedules import _need_step, _scope
-from tfteach.ops.core.broadcast_gradients import upward
 from tfteach.ops.core.constant import constant
 from tfteach.ops.math.binary import minimum, multiply, pow
 from tfteach.ops.math.cast import cast
@@ -101,7 +101,7 @@ def cosine_decay_restarts(
             before = (1.0 - longer**period) / (1.0 - longer)
             return [period, (periods - before) / longer**period]
 
-        period, fraction = upward("cond")(equal(longer, 1.0), even, growing)
+        period, fraction = cond(equal(longer, 1.0), even, growing)
         wave = 0.5 * higher**period * (1.0 + cos(constant(pi) * fraction))
         return multiply(initial, (1 - alpha) * wave + alpha, name=scope)
 

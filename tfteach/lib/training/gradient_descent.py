@@ -8,6 +8,7 @@ from tfteach.framework.export import export
 from tfteach.framework.indexed_slices import IndexedSlices
 from tfteach.lib.training.optimizer import Optimizer, hyper
 from tfteach.ops.math.cast import cast
+from tfteach.ops.state.scatter_ops import ResourceScatterAdd
 from tfteach.ops.training.training_ops import (
     ApplyGradientDescent,
     ResourceApplyGradientDescent,
@@ -59,7 +60,6 @@ class GradientDescentOptimizer(Optimizer):
     def _resource_apply_sparse_duplicate_indices(
         self, grad: Any, handle: Any, indices: Any
     ) -> Any:
-        from tfteach.framework.op import OPS
 
         delta = -grad * self._learning_rate
-        return OPS["ResourceScatterAdd"]()(handle.handle, indices, delta)
+        return ResourceScatterAdd()(handle.handle, indices, delta)

@@ -21,14 +21,15 @@ from tfteach.framework.indexed_slices import (
     IndexedSlices,
     convert_to_tensor_or_indexed_slices,
 )
-from tfteach.framework.op import OPS
 from tfteach.framework.scope import colocate_with, name_scope, open_init_scope
 from tfteach.lib.training import slot_creator
+from tfteach.ops.array import top_k_unique
+from tfteach.ops.array.segment_functions import unsorted_segment_sum
 from tfteach.ops.core import shape_ops
-from tfteach.ops.core.broadcast_gradients import upward
 from tfteach.ops.core.control_flow_ops import group, tuple_
 from tfteach.ops.math.cast import cast
 from tfteach.ops.state.ref_variables import assign_add
+from tfteach.ops.state.resource_variables import AssignAddVariableOp
 from tfteach.variables.base import Variable
 from tfteach.variables.collections import trainable_variables
 
@@ -43,9 +44,9 @@ def is_resource(variable: Any) -> bool:
 
 def sum_duplicates(values: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
     """Row gradients with each row once: the sums, and the rows' numbers."""
-    unique, positions = upward("unique")(indices)
+    unique, positions = top_k_unique.unique(indices)
     rows = shape_ops.shape(unique)[0]
-    return upward("unsorted_segment_sum")(values, positions, rows), unique
+    return unsorted_segment_sum(values, positions, rows), unique
 
 
 def _key(variable: Any) -> tuple[Graph, str]:
@@ -452,5 +453,5 @@ def _count(global_step: Any, finished: Any, name: str) -> Any:
         stack.enter_context(colocate_with(global_step))
         if isinstance(global_step, Variable) and is_resource(global_step):
             one = convert(1, dtype=global_step.dtype.base_dtype)
-            return OPS["AssignAddVariableOp"]()(global_step.handle, one, name=name)  # type: ignore[attr-defined]
+            return AssignAddVariableOp()(global_step.handle, one, name=name)  # type: ignore[attr-defined]
         return assign_add(global_step, 1, name=name)

@@ -10,12 +10,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from tfteach.control.branch import cond
+from tfteach.control.case import case
 from tfteach.framework.convert import convert, convert_n_to_tensor
 from tfteach.framework.dtypes import int32, int64
 from tfteach.framework.export import export
 from tfteach.framework.graph import Tensor
 from tfteach.framework.scope import name_scope
-from tfteach.ops.core.broadcast_gradients import upward
 from tfteach.ops.core.constant import constant
 from tfteach.ops.math.binary import add, minimum, multiply, pow
 from tfteach.ops.math.cast import cast
@@ -168,9 +169,7 @@ def polynomial_decay(
         end, exponent = cast(end_learning_rate, dtype), cast(power, dtype)
         step, steps = cast(global_step, dtype), cast(decay_steps, dtype)
         if cycle:
-            times = upward("cond")(
-                equal(step, 0), lambda: 1.0, lambda: ceil(step / decay_steps)
-            )
+            times = cond(equal(step, 0), lambda: 1.0, lambda: ceil(step / decay_steps))
             steps = multiply(steps, times)
         else:
             step = minimum(step, decay_steps)
@@ -231,4 +230,4 @@ def piecewise_constant(
         for low, high, level in zip(bounds, bounds[1:], levels[1:-1], strict=False):
             inside = (step > low) & (step <= high)
             choices.append((inside, lambda level=level: level))  # type: ignore[misc]
-        return upward("case")(choices, lambda: levels[0], exclusive=True)
+        return case(choices, lambda: levels[0], exclusive=True)

@@ -15,7 +15,7 @@ from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import DType, dtypes_of, int32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
-from tfteach.framework.op import OPS, Op
+from tfteach.framework.op import Op
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
@@ -25,6 +25,7 @@ from tfteach.ops.core.constant import constant
 from tfteach.ops.core.identity_reshape import INDICES, reshape
 from tfteach.ops.core.shape_ops import cast, shape
 from tfteach.ops.math.add_n import clip_by_value
+from tfteach.ops.math.binary import Maximum, Minimum
 from tfteach.ops.math.operator_overloads import truediv
 from tfteach.ops.math.reduce_functions import reduce_max, reduce_prod
 from tfteach.ops.math.rounding import floor
@@ -107,9 +108,9 @@ def bincount(
         is_filled = reduce_prod(shape(arr)) > 0
         size = cast(is_filled, int32) * (reduce_max(arr) + 1)
         if minlength is not None:
-            size = OPS["Maximum"]()(convert(minlength, int32, "minlength"), size)
+            size = Maximum()(convert(minlength, int32, "minlength"), size)
         if maxlength is not None:
-            size = OPS["Minimum"]()(convert(maxlength, int32, "maxlength"), size)
+            size = Minimum()(convert(maxlength, int32, "maxlength"), size)
         if weights is not None:
             weights = convert(weights, name="weights")
             return UnsortedSegmentSum()(weights, arr, size)

@@ -12,10 +12,16 @@ from typing import Any
 from tfteach.framework.constant_values import constant_value
 from tfteach.framework.control_flow_context import output_context
 from tfteach.framework.indexed_slices import IndexedSlices
-from tfteach.framework.op import OPS
 from tfteach.framework.operation import Tensor
+from tfteach.ops.array.where_select import Where
 from tfteach.ops.core.constant import constant
+from tfteach.ops.core.fill import Fill
+from tfteach.ops.core.identity_reshape import ExpandDims, Squeeze
 from tfteach.ops.core.shape_ops import ShapeN, rank, shape
+from tfteach.ops.core.stack_unstack import Pack
+from tfteach.ops.math.binary import Add
+from tfteach.ops.math.cast import Cast
+from tfteach.ops.math.compare import LogicalAnd
 
 # From this many parts on, TF splits instead of slicing.
 _MOST_SLICES = 16
@@ -23,6 +29,9 @@ _MOST_SLICES = 16
 
 def concat_gradient(inputs: Sequence[Tensor], axis: Tensor, grad: Any) -> list[Any]:
     """The gradient of each of the concatenated inputs."""
+    from tfteach.ops.array.concat_split import ConcatOffset, SplitV
+    from tfteach.ops.array.slicing import Slice
+
     if isinstance(grad, IndexedSlices):
         return _sparse(inputs, axis, grad)
     if axis.op.type == "Const" and (
@@ -33,13 +42,13 @@ def concat_gradient(inputs: Sequence[Tensor], axis: Tensor, grad: Any) -> list[A
     at = axis % rank(inputs[0])
     sizes = _sizes(inputs)
     if len(sizes) <= _MOST_SLICES:
-        offsets = OPS["ConcatOffset"]()(at, sizes)
-        cut = OPS["Slice"]()
+        offsets = ConcatOffset()(at, sizes)
+        cut = Slice()
         return [cut(grad, o, n) for o, n in zip(offsets, sizes, strict=True)]
-    table = OPS["Pack"](axis=1)(sizes, name="stack")
-    row = OPS["Slice"]()(table, [at, 0], [1, -1])
-    lengths = OPS["Squeeze"]()(row)
-    return OPS["SplitV"](num_split=len(sizes))(grad, lengths, at, name="split")
+    table = Pack(axis=1)(sizes, name="stack")
+    row = Slice()(table, [at, 0], [1, -1])
+    lengths = Squeeze()(row)
+    return SplitV(num_split=len(sizes))(grad, lengths, at, name="split")
 
 
 def _sizes(inputs: Sequence[Tensor]) -> list[Tensor]:
@@ -78,10 +87,13 @@ def _sparse(inputs: Sequence[Tensor], axis: Tensor, grad: IndexedSlices) -> list
 
 def _sparse_inner(sizes: list[Tensor], at: Tensor, grad: IndexedSlices) -> list[Any]:
     """Not along the rows: every input gets all indices and its columns."""
-    concat, cut, fill = OPS["ConcatV2"](), OPS["Slice"](), OPS["Fill"]()
+    from tfteach.ops.array.concat_split import ConcatV2
+    from tfteach.ops.array.slicing import Slice
+
+    concat, cut, fill = ConcatV2(), Slice(), Fill()
     ranks = shape(sizes[0])
     mask = concat(
-        [fill(OPS["ExpandDims"]()(at, 0), 0), [1], fill(ranks - at - 1, 0)],
+        [fill(ExpandDims()(at, 0), 0), [1], fill(ranks - at - 1, 0)],
         0,
         name="concat",
     )
@@ -91,23 +103,25 @@ def _sparse_inner(sizes: list[Tensor], at: Tensor, grad: IndexedSlices) -> list[
         wanted = concat([[-1], cut(size, [1], [-1])], 0, name="concat")
         values = cut(grad.values, begin, wanted)
         result.append(IndexedSlices(values, grad.indices, size))
-        begin = OPS["Add"]()(begin, size * mask)
+        begin = Add()(begin, size * mask)
     return result
 
 
 def _sparse_rows(sizes: list[Tensor], at: Tensor, grad: IndexedSlices) -> list[Any]:
     """Along the rows: every input gets the rows that fall into it."""
-    gather = OPS["GatherV2"]()
+    from tfteach.ops.array.gather import GatherV2
+
+    gather = GatherV2()
     indices = grad.indices
     start = constant(0, indices.dtype)
     result = []
     for size in sizes:
         length = gather(size, at, 0)
         if length.dtype != indices.dtype:
-            length = OPS["Cast"](DstT=indices.dtype)(length)
+            length = Cast(DstT=indices.dtype)(length)
         end = start + length
-        within = OPS["LogicalAnd"]()(indices >= start, indices < end)
-        rows = OPS["Squeeze"]((1,))(OPS["Where"]()(within))
+        within = LogicalAnd()(indices >= start, indices < end)
+        rows = Squeeze((1,))(Where()(within))
         new_indices = gather(indices, rows, 0) - start
         result.append(IndexedSlices(gather(grad.values, rows, 0), new_indices, size))
         start = end

@@ -13,13 +13,15 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.indexed_slices import IndexedSlices
-from tfteach.framework.op import OPS, Op
+from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.ops.array.gather import gather, position
+from tfteach.ops.array.segment_ops import UnsortedSegmentSum
 from tfteach.ops.core.identity_reshape import reshape
 from tfteach.ops.core.shape_ops import all_axes, range_of, shape
 from tfteach.ops.core.stack_unstack import brackets
+from tfteach.ops.math.reduce_ops import Prod
 
 
 class DynamicPartition(Op):
@@ -56,7 +58,7 @@ class DynamicPartition(Op):
     def gradient(self, op: Operation, *grads: Any) -> list[Any]:
         data, parts = op.inputs
         prefix = shape(parts)
-        count = OPS["Prod"]()(prefix, all_axes(prefix))
+        count = Prod()(prefix, all_axes(prefix))
         numbers = reshape(range_of(0, count), prefix)
         dealt = self(numbers, parts)
         whole = DynamicStitch()(dealt, list(grads))
@@ -116,7 +118,7 @@ class DynamicStitch(Op):
         count = len(op.inputs) // 2
         if isinstance(grad, IndexedSlices):
             rows = shape(op.outputs[0])[0]
-            grad = OPS["UnsortedSegmentSum"]()(grad.values, grad.indices, rows)
+            grad = UnsortedSegmentSum()(grad.values, grad.indices, rows)
         return [None] * count + [gather(grad, op.inputs[i]) for i in range(count)]
 
 

@@ -16,7 +16,7 @@ from tfteach.framework.dtypes import int32, int64
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.indexed_slices import IndexedSlices, quietly
-from tfteach.framework.op import OPS, Op
+from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import colocate_with, name_scope
 from tfteach.framework.shape import Shape
@@ -28,6 +28,9 @@ from tfteach.ops.core.fill import ones, zeros
 from tfteach.ops.core.identity_reshape import INDICES, expand_dims, reshape, squeeze
 from tfteach.ops.core.shape_ops import cast, range_of, shape, size
 from tfteach.ops.core.stack_unstack import stack
+from tfteach.ops.math.cast import Cast
+from tfteach.ops.math.cumsum import Range
+from tfteach.ops.math.reduce_ops import Prod
 
 
 def position(indices: Any, bad: Any) -> str:
@@ -222,12 +225,14 @@ def _sum_rows(
     rows: Tensor,
     is_next: bool,
 ) -> Tensor:
+    from tfteach.ops.array.segment_ops import UnsortedSegmentSum
+
     count = expand_dims(size(indices), 0)
     if batch:
         values_shape = shape(values)
         outer = values_shape[:batch]
         inner = values_shape[batch:][1:]
-        batch_size = OPS["Prod"]()(outer, [0])
+        batch_size = Prod()(outer, [0])
         flat = concat([[-1], inner], 0)
         dtype = indices.dtype.base_dtype
         gathered = None if is_next else cast(rows, dtype)
@@ -236,7 +241,7 @@ def _sum_rows(
         indices = _batch_indices(sizes, indices, batch, gathered=gathered)
         values = reshape(values, flat)
     indices = reshape(indices, count)
-    summed: Tensor = OPS["UnsortedSegmentSum"]()(values, indices, rows)
+    summed: Tensor = UnsortedSegmentSum()(values, indices, rows)
     if batch:
         summed = reshape(summed, concat([outer, flat], 0))
     return summed
@@ -260,7 +265,7 @@ def _batch_indices(
         width = width * inner
         start = zeros((), dtype=dtype)
         step = ones((), dtype=dtype)
-        numbers = OPS["Range"]()(start, here, step, name=name) * width
+        numbers = Range()(start, here, step, name=name) * width
         at = stack([1] * (axis - 1) + [here] + [1] * (rank - axis), axis=0)
         result = result + reshape(numbers, at)
     return result
@@ -320,13 +325,15 @@ class GatherNd(Op):
         return params[tuple(indices[..., i] for i in range(depth))]
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        from tfteach.ops.array.scatter_nd import ScatterNd
+
         params, indices = op.inputs
         params_shape = shape(params, out_type=indices.dtype.base_dtype)
         known = indices.static_shape
         if known is not None and len(known) == 2 and known[-1] == 1:
             rows = squeeze(indices, axis=-1)
             return [IndexedSlices(grad, rows, params_shape), None]
-        return [OPS["ScatterNd"]()(indices, grad, params_shape), None]
+        return [ScatterNd()(indices, grad, params_shape), None]
 
 
 # ---- public functions
@@ -401,11 +408,11 @@ def batch_gather(params: Any, indices: Any, name: str | None = None) -> Tensor:
         indices_shape, params_shape = shape(indices), shape(params)
         # TF orders these so: ones, then the sizes, which it casts even to their type.
         width = ones((), dtype=indices.dtype.base_dtype)
-        sizes = OPS["Cast"](DstT=indices.dtype.base_dtype)(params_shape)
+        sizes = Cast(DstT=indices.dtype.base_dtype)(params_shape)
         flat_indices = _batch_indices(sizes, indices, batch, "Range", width=width)
         flat_indices = reshape(flat_indices, [-1])
         inner = params_shape[batch + 1 :]
-        rows = OPS["Prod"]()(params_shape[: batch + 1], [0])
+        rows = Prod()(params_shape[: batch + 1], [0])
         flat = reshape(params, concat([[rows], inner], axis=0))
         found = gather(flat, flat_indices)
         result = reshape(found, concat([indices_shape, inner], axis=0))
@@ -450,7 +457,7 @@ def boolean_mask(
             )
         axis = 0 if axis is None else axis
         whole[axis : axis + rank].assert_is_compatible_with(mask.shape)
-        leading = OPS["Prod"]()(shape(tensor)[axis : axis + rank], [0])
+        leading = Prod()(shape(tensor)[axis : axis + rank], [0])
         flat = concat(
             [shape(tensor)[:axis], [leading], shape(tensor)[axis + rank :]], 0
         )

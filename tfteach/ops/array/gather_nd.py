@@ -13,7 +13,6 @@ from tfteach.framework.constant_values import constant_value
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import int32
 from tfteach.framework.export import export
-from tfteach.framework.op import OPS
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.ops.array.concat_split import concat
@@ -24,6 +23,9 @@ from tfteach.ops.core.fill import ones
 from tfteach.ops.core.identity_reshape import reshape
 from tfteach.ops.core.shape_ops import rank, shape
 from tfteach.ops.core.stack_unstack import stack, unstack
+from tfteach.ops.math.cast import Cast
+from tfteach.ops.math.cumsum import Range
+from tfteach.ops.math.reduce_ops import Prod
 
 
 @export("gather_nd", "manip.gather_nd")
@@ -84,11 +86,11 @@ def _gather_batches(params: Tensor, indices: Tensor, batch: int) -> Tensor:
     """Every index preceded by its place in the batch; then one GatherNd."""
     whole, index_shape = shape(params), shape(indices)
     outer = whole[:batch]
-    count = OPS["Prod"]()(outer, [0])
+    count = Prod()(outer, [0])
     inner_rank = rank(indices) - batch - 1
     inner = index_shape[batch:-1]
-    cast = OPS["Cast"](DstT=indices.dtype.base_dtype)
-    places = [cast(OPS["Range"]()(0, n, 1)) for n in unstack(outer, axis=0)]
+    cast = Cast(DstT=indices.dtype.base_dtype)
+    places = [cast(Range()(0, n, 1)) for n in unstack(outer, axis=0)]
     flat = [reshape(grid, (-1,)) for grid in meshgrid(*places, indexing="ij")]
     grid = transpose(stack(flat, axis=0))
     grid_shape = shape(grid)

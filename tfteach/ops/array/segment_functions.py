@@ -7,7 +7,6 @@ from typing import Any
 
 from tfteach.framework.convert import convert
 from tfteach.framework.export import export
-from tfteach.framework.op import OPS
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.ops.array.segment_ops import (
@@ -24,6 +23,8 @@ from tfteach.ops.array.segment_ops import (
 from tfteach.ops.core.fill import ones
 from tfteach.ops.core.identity_reshape import reshape
 from tfteach.ops.core.shape_ops import shape
+from tfteach.ops.math.binary import Maximum
+from tfteach.ops.math.unary import Sqrt
 
 _SORTED = """{what} of the rows that have one id.
 
@@ -152,7 +153,7 @@ def _row_counts(data: Tensor, segment_ids: Tensor, num_segments: Any) -> Tensor:
     if data_rank is None or ids_rank is None:
         raise ValueError("The ranks of data and segment_ids must be known.")
     counts = reshape(counts, [num_segments] + [1] * (data_rank - ids_rank))
-    return OPS["Maximum"]()(counts, 1)
+    return Maximum()(counts, 1)
 
 
 @export("unsorted_segment_mean", "math.unsorted_segment_mean")
@@ -185,4 +186,4 @@ def unsorted_segment_sqrt_n(
         data, segment_ids = convert(data), convert(segment_ids)
         counts = _row_counts(data, segment_ids, num_segments)
         total = unsorted_segment_sum(data, segment_ids, num_segments)
-        return total / OPS["Sqrt"]()(counts)
+        return total / Sqrt()(counts)

@@ -14,7 +14,7 @@ from tfteach.framework import dtypes
 from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import dtypes_of, int32
 from tfteach.framework.errors import invalid_argument
-from tfteach.framework.op import OPS, Op
+from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_scalar
@@ -28,6 +28,8 @@ from tfteach.ops.core.fill import fill, ones_like, zeros_like
 from tfteach.ops.core.identity_reshape import INDICES, expand_dims
 from tfteach.ops.core.shape_ops import cast, rank, shape
 from tfteach.ops.core.stack_unstack import brackets
+from tfteach.ops.math.binary import Maximum
+from tfteach.ops.math.compare import Equal, Greater, GreaterEqual, LogicalAnd
 
 _REAL = (
     "float32 float64 int32 uint8 int16 int8 int64 bfloat16 uint16 float16 uint32 uint64"
@@ -116,7 +118,7 @@ def _extreme_gradient(op: Operation, grad: Any) -> list[Any]:
     """The gradient, evenly over the elements that are the extreme."""
     data, ids = op.inputs
     nothing = zeros_like(data, dtype=data.dtype)
-    is_extreme = OPS["Equal"]()(data, gather(op.outputs[0], ids))
+    is_extreme = Equal()(data, gather(op.outputs[0], ids))
     count = SegmentSum()(cast(is_extreme, grad.dtype), ids)
     shares = gather(grad / count, ids)
     return [where(is_extreme, shares, nothing), None]
@@ -260,10 +262,10 @@ def _gather_known(
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Rows by id, zeros for negative ids; and what another such call can use."""
     if clipped is None:
-        clipped = OPS["Maximum"]()(ids, zeros_like(ids))
+        clipped = Maximum()(ids, zeros_like(ids))
     rows = gather(params, clipped)
     if is_known is None:
-        is_known = OPS["GreaterEqual"]()(ids, 0)
+        is_known = GreaterEqual()(ids, 0)
         for _ in range((rows.shape.rank or 0) - (is_known.shape.rank or 0)):
             is_known = expand_dims(is_known, -1)
         is_known = is_known & ones_like(rows, dtype=dtypes.as_dtype("bool"))
@@ -303,8 +305,8 @@ class _UnsortedExtreme(_Unsorted, abstract=True):
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         data, ids, count = op.inputs
         extremes, clipped, is_known = _gather_known(op.outputs[0], ids)
-        is_extreme = OPS["Equal"]()(data, extremes)
-        is_extreme = OPS["LogicalAnd"]()(is_extreme, is_known)
+        is_extreme = Equal()(data, extremes)
+        is_extreme = LogicalAnd()(is_extreme, is_known)
         sizes = UnsortedSegmentSum()(cast(is_extreme, grad.dtype), ids, count)
         shares, _, _ = _gather_known(grad / sizes, None, clipped, is_known)
         nothing = zeros_like(shares)
@@ -345,13 +347,13 @@ class UnsortedSegmentProd(_Unsorted):
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         data, ids, count = op.inputs
-        is_zero = OPS["Equal"]()(data, 0)
+        is_zero = Equal()(data, 0)
         zero_count = UnsortedSegmentSum()(cast(is_zero, int32), ids, count)
         # Two zeros in a segment: no element matters any more.
-        grad = where(OPS["Greater"]()(zero_count, 1), zeros_like(grad), grad)
+        grad = where(Greater()(zero_count, 1), zeros_like(grad), grad)
         others = where(is_zero, ones_like(data), data)
         others_product = UnsortedSegmentProd()(others, ids, count)
-        clipped = OPS["Maximum"]()(ids, zeros_like(ids))
+        clipped = Maximum()(ids, zeros_like(ids))
         product = gather(op.outputs[0], clipped)
         without_zeros = gather(others_product, clipped)
         partial = where(is_zero, without_zeros, product / data)

@@ -18,7 +18,7 @@ from tfteach.framework.dimension import Dimension
 from tfteach.framework.dtypes import as_dtype, int32, int64
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
-from tfteach.framework.op import OPS, Op
+from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
@@ -30,6 +30,7 @@ from tfteach.ops.core.fill import ones_like
 from tfteach.ops.core.identity_reshape import INDICES, reshape
 from tfteach.ops.core.shape_ops import rank, shape
 from tfteach.ops.core.stack_unstack import stack
+from tfteach.ops.math.cast import Cast
 
 _INDEX_TYPES = (int32, int64)
 
@@ -112,6 +113,8 @@ class Slice(Op):
         return tuple(index)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        from tfteach.ops.array.padding import Pad
+
         whole, begin = op.inputs[0], op.inputs[1]
         input_rank = rank(whole)
         part = shape(op.outputs[0])
@@ -119,7 +122,7 @@ class Slice(Op):
         before = reshape(begin, column)
         after = reshape(shape(whole) - part - begin, column)
         paddings = concat([before, after], 1)
-        return [OPS["Pad"]()(grad, paddings), None, None]
+        return [Pad()(grad, paddings), None, None]
 
 
 def _indexed(index_of: Callable[..., Any], vectors: list[Any]) -> Any:
@@ -520,7 +523,7 @@ def _packed_slice(
             packed = [stack(begin), stack(end), stack(strides)]
             if any(p.dtype.base_dtype is int64 for p in packed):
                 packed = [
-                    p if p.dtype.base_dtype is int64 else OPS["Cast"](DstT=int64)(p)
+                    p if p.dtype.base_dtype is int64 else Cast(DstT=int64)(p)
                     for p in packed
                 ]
         first, last, step = packed

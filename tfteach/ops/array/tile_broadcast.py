@@ -16,19 +16,26 @@ from tfteach.framework.dtypes import as_dtype, dtypes_of, int32, int64
 from tfteach.framework.errors import InvalidArgumentError, invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.indexed_slices import IndexedSlices
-from tfteach.framework.op import OPS, Op
+from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape, TensorShape, as_shape
 from tfteach.framework.shape_checks import require, require_scalar, require_vector
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.gather import boolean_mask
+from tfteach.ops.array.segment_ops import UnsortedSegmentSum
 from tfteach.ops.array.transpose_reverse import transpose
+from tfteach.ops.core.broadcast_gradients import BroadcastGradientArgs
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.fill import ones
 from tfteach.ops.core.identity_reshape import INDICES, expand_dims, reshape
 from tfteach.ops.core.shape_ops import all_axes, cast, range_of, shape, size
 from tfteach.ops.core.stack_unstack import brackets, stack
+from tfteach.ops.math.binary import Maximum
+from tfteach.ops.math.cast import Cast
+from tfteach.ops.math.cumsum import Range
+from tfteach.ops.math.division import FloorMod
+from tfteach.ops.math.reduce_ops import Max, Sum
 
 BOOL = as_dtype("bool")
 
@@ -79,10 +86,10 @@ class Tile(Op):
         axes = range_of(0, size(split), 2)
         if isinstance(grad, IndexedSlices):
             rows = cast(input_shape[0], grad.indices.dtype.base_dtype)
-            numbers = OPS["FloorMod"]()(grad.indices, rows)
-            grad = OPS["UnsortedSegmentSum"]()(grad.values, numbers, rows)
+            numbers = FloorMod()(grad.indices, rows)
+            grad = UnsortedSegmentSum()(grad.values, numbers, rows)
             split = concat([[1], split[1:]], axis=0)
-        summed: Tensor = OPS["Sum"]()(reshape(grad, split), axes)
+        summed: Tensor = Sum()(reshape(grad, split), axes)
         summed.set_shape(input.static_shape)
         return [summed, None]
 
@@ -137,8 +144,8 @@ class BroadcastTo(Op):
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         input, wanted = op.inputs
         input_shape = shape(input)
-        _, axes = OPS["BroadcastGradientArgs"]()(wanted, input_shape)
-        summed = OPS["Sum"](keep_dims=True)(grad, axes)
+        _, axes = BroadcastGradientArgs()(wanted, input_shape)
+        summed = Sum(keep_dims=True)(grad, axes)
         return [reshape(summed, input_shape), None]
 
 
@@ -411,15 +418,15 @@ def sequence_mask(
     with name_scope(name, "SequenceMask", [lengths, maxlen]):
         lengths = convert(lengths)
         if maxlen is None:
-            maxlen = OPS["Max"]()(lengths, all_axes(lengths))
-            maxlen = OPS["Maximum"]()(constant(0, maxlen.dtype), maxlen)
+            maxlen = Max()(lengths, all_axes(lengths))
+            maxlen = Maximum()(constant(0, maxlen.dtype), maxlen)
         else:
             maxlen = convert(maxlen)
         if maxlen.shape.rank not in (None, 0):
             raise ValueError("maxlen must be scalar for sequence_mask")
         kind = maxlen.dtype.base_dtype
-        row = OPS["Range"]()(constant(0, kind), maxlen, constant(1, kind))
-        column = OPS["Cast"](DstT=kind)(expand_dims(lengths, -1))
+        row = Range()(constant(0, kind), maxlen, constant(1, kind))
+        column = Cast(DstT=kind)(expand_dims(lengths, -1))
         result = row < column
         return result if dtype is None else cast(result, as_dtype(dtype).base_dtype)
 
@@ -495,7 +502,7 @@ def repeat(
         repeats = convert(repeats, None, "repeats", int32)
         if not repeats.dtype.is_integer:
             raise TypeError(f"repeats must be an integer tensor; dtype={repeats.dtype}")
-        repeats = OPS["Cast"](DstT=int32)(repeats)
+        repeats = Cast(DstT=int32)(repeats)
         rank = data.shape.rank
         if rank is None or repeats.shape.rank not in (0, 1):
             raise ValueError("repeat needs known ranks, and repeats of rank 0 or 1.")
@@ -525,7 +532,7 @@ def _repeat_each(data: Tensor, repeats: Tensor, axis: int, whole: Tensor) -> Ten
         outer = concat([whole[:axis], shape(repeats)], axis=0)
         repeats = broadcast_to(repeats, outer)
         repeats.set_shape([None] * (axis + 1))
-    most = OPS["Maximum"]()(0, OPS["Max"]()(repeats, all_axes(repeats)))
+    most = Maximum()(0, Max()(repeats, all_axes(repeats)))
     mask = sequence_mask(repeats, most)
     result = boolean_mask(_tiled(data, axis, most), mask)
     if axis:

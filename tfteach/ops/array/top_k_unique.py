@@ -14,7 +14,7 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import DType, as_dtype, dtypes_of, int32, int64
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
-from tfteach.framework.op import OPS, Op
+from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_scalar
@@ -27,6 +27,7 @@ from tfteach.ops.core.fill import zeros
 from tfteach.ops.core.identity_reshape import expand_dims, reshape
 from tfteach.ops.core.shape_ops import all_axes, cast, range_of, shape, size
 from tfteach.ops.core.stack_unstack import stack
+from tfteach.ops.math.reduce_ops import Prod
 
 _REAL = (
     "float32 float64 int32 uint8 int16 int8 int64 bfloat16 uint16 float16 uint32 uint64"
@@ -150,7 +151,7 @@ class TopKV2(Op):
         starts = range_of(0, cast(count, int64) * width, width)
         places = reshape(rows + cast(expand_dims(starts, -1), int32), [-1])
         places, values = expand_dims(places, -1), reshape(grad, [-1])
-        total = OPS["Prod"]()(sizes, all_axes(sizes))
+        total = Prod()(sizes, all_axes(sizes))
         flat = scatter_nd(places, values, [total])
         return [reshape(flat, sizes), zeros([], dtype=int32)]
 

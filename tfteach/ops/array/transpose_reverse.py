@@ -14,7 +14,7 @@ from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import dtypes_of, int32, int64
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
-from tfteach.framework.op import OPS, Op
+from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
@@ -22,6 +22,7 @@ from tfteach.framework.shape_checks import require, require_vector
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.core.identity_reshape import INDICES, either
 from tfteach.ops.core.shape_ops import Rank, rank
+from tfteach.ops.math.cumsum import Range
 
 
 class InvertPermutation(Op):
@@ -169,7 +170,7 @@ def transpose(
             perm = np.arange(len(known) - 1, -1, -1)
         else:
             axes = Rank()(a)
-            perm = axes - 1 - OPS["Range"]()(0, axes, 1)
+            perm = axes - 1 - Range()(0, axes, 1)
         result: Tensor = op(a, perm, name=scope)
         if known is not None:
             result.set_shape(known[::-1])
@@ -200,7 +201,7 @@ def matrix_transpose(
         known = a.shape.rank
         if known is None:
             axes = rank(a)
-            first = OPS["Range"]()(0, axes - 2, 1)
+            first = Range()(0, axes - 2, 1)
             perm: Any = concat((first, [axes - 1, axes - 2]), 0)
         elif known < 2:
             raise ValueError(

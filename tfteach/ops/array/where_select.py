@@ -15,14 +15,16 @@ from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
-from tfteach.framework.op import OPS, Op
+from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
+from tfteach.ops.core.broadcast_gradients import BroadcastGradientArgs
 from tfteach.ops.core.fill import zeros, zeros_like
 from tfteach.ops.core.identity_reshape import reshape
 from tfteach.ops.core.shape_ops import shape
 from tfteach.ops.core.stack_unstack import brackets
+from tfteach.ops.math.reduce_ops import Sum
 
 
 def merge_by_size(a: Shape, b: Shape) -> Shape:
@@ -144,8 +146,8 @@ class SelectV2(Op):
 
 
 def _reduced(grad: Tensor, wanted: Tensor, whole: Tensor) -> Tensor:
-    axes, _ = OPS["BroadcastGradientArgs"]()(wanted, whole)
-    return reshape(OPS["Sum"](keep_dims=True)(grad, axes), wanted)
+    axes, _ = BroadcastGradientArgs()(wanted, whole)
+    return reshape(Sum(keep_dims=True)(grad, axes), wanted)
 
 
 @export("where")

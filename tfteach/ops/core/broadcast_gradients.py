@@ -19,7 +19,7 @@ from tfteach.framework.dtypes import dtypes_of, int32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import EXPORTS
 from tfteach.framework.graph import Graph, get_default_graph
-from tfteach.framework.op import OPS, Op
+from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require_vector
@@ -126,11 +126,13 @@ def static_sums(x: Tensor, y: Tensor, grad: Any) -> tuple[Any, Any]:
     Returns:
       A pair of functions (Tensor -> Tensor); the identity where shapes agree.
     """
+    from tfteach.ops.core.shape_ops import Shape_
+
     if not isinstance(grad, Tensor):
         return dynamic_sums(x, y)
     sx, sy = x._shape, y._shape
     if not (shapes.is_full(sx) and shapes.is_full(sy)):
-        shape = OPS["Shape"]()
+        shape = Shape_()
         return _sums(shape(x, name="Shape"), shape(y, name="Shape"))
     known = _axes_of.setdefault(get_default_graph(), {})
     axes = known.get((sx, sy))
@@ -145,8 +147,9 @@ def static_sums(x: Tensor, y: Tensor, grad: Any) -> tuple[Any, Any]:
 
 def dynamic_sums(x: Tensor, y: Tensor) -> tuple[Any, Any]:
     """`static_sums` for the rules that never shorten: Shape, Sum, Reshape."""
-    shape = upward("shape")
-    return _sums(shape(x), shape(y))
+    from tfteach.ops.core import shape_ops
+
+    return _sums(shape_ops.shape(x), shape_ops.shape(y))
 
 
 def _sums(sx: Any, sy: Any) -> tuple[Any, Any]:
@@ -159,7 +162,10 @@ def _keep(full: Tensor) -> Tensor:
 
 
 def _summing(axes: Any, shape: Any) -> Any:
+    from tfteach.ops.core.identity_reshape import Reshape
+    from tfteach.ops.math.reduce_ops import Sum
+
     def own(full: Tensor) -> Any:
-        return OPS["Reshape"]()(OPS["Sum"]()(full, axes), shape)
+        return Reshape()(Sum()(full, axes), shape)
 
     return own

@@ -13,10 +13,12 @@ from tfteach.framework.control_flow_context import output_context
 from tfteach.framework.convert import convert
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.indexed_slices import IndexedSlices
-from tfteach.framework.op import OPS
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import colocate_with, name_scope
-from tfteach.ops.core.broadcast_gradients import upward
+from tfteach.ops.core.shape_ops import Shape_
+from tfteach.ops.math.cast import cast
+from tfteach.ops.math.compare import equal
+from tfteach.ops.math.cumsum import range as range_of
 
 
 def merge_gradient(op: Operation, grad: Any) -> list[Any]:
@@ -31,7 +33,7 @@ def merge_gradient(op: Operation, grad: Any) -> list[Any]:
             # A cond in a loop: which branch was taken differs from turn to turn.
             pred = loop.grad_state.real_predicate(pred)
         return list(switch_colocated(grad, pred, "cond_grad"))
-    is_input = [upward("equal")(op.outputs[1], i) for i in range(len(op.inputs))]
+    is_input = [equal(op.outputs[1], i) for i in range(len(op.inputs))]
     return [switch_colocated(grad, chosen)[1] for chosen in is_input]
 
 
@@ -70,7 +72,9 @@ def switch_gradient(op: Operation, grads: tuple[Any, ...]) -> list[Any]:
 
 def _close(merged: Any, grad: Any) -> None:
     """Lead the gradient of a turn's beginning to the turn before."""
-    after = OPS["NextIteration"]()
+    from tfteach.ops.core.control_flow_ops import NextIteration
+
+    after = NextIteration()
     if not isinstance(merged, IndexedSlices):
         merged.op._update_input(1, after(convert(grad)))
         return
@@ -83,6 +87,8 @@ def _close(merged: Any, grad: Any) -> None:
 
 def exit_gradient(op: Operation, grad: Any) -> Any:
     """The gradient of an Exit: it enters the gradient's loop."""
+    from tfteach.ops.core.control_flow_ops import Enter
+
     loop = _loop()
     if not loop.back_prop:
         return None
@@ -92,7 +98,7 @@ def exit_gradient(op: Operation, grad: Any) -> Any:
     parts = [grad.values, grad.indices, grad.dense_shape] if slices else [grad]
     loop.values.update(part for part in parts if part is not None)
     with loop:
-        entered = OPS["Enter"](loop.name, False, loop.parallel_iterations)
+        entered = Enter(loop.name, False, loop.parallel_iterations)
 
         def carry(part: Tensor | None, name: str | None) -> Tensor | None:
             if part is None:
@@ -114,12 +120,14 @@ def enter_gradient(op: Operation, grad: Any) -> Any:
 
     What a loop does not change has the sum over all turns.
     """
+    from tfteach.ops.core.control_flow_ops import Exit
+
     loop = _loop()
     if loop is None or not loop.back_prop or loop.grad_state is None:
         return grad
     if op.get_attr("is_constant"):
         return loop.grad_state.sum_over_turns(op, grad)
-    leave = OPS["Exit"]()
+    leave = Exit()
     if isinstance(grad, IndexedSlices):
         shape = None if grad.dense_shape is None else leave(grad.dense_shape)
         result: Any = IndexedSlices(leave(grad.values), leave(grad.indices), shape)
@@ -138,7 +146,9 @@ def switch_colocated(data: Any, pred: Tensor, name: str = "Switch") -> tuple[Any
 
 def _pair(data: Any, pred: Tensor, name: str = "Switch") -> tuple[Any, Any]:
     """`data` for the case that `pred` is false, and for the case that it is true."""
-    switch = OPS["Switch"]()
+    from tfteach.ops.core.control_flow_ops import Switch
+
+    switch = Switch()
     if not isinstance(data, IndexedSlices):
         false, true = switch(data, pred, name=name)
         return false, true
@@ -151,7 +161,9 @@ def _pair(data: Any, pred: Tensor, name: str = "Switch") -> tuple[Any, Any]:
 
 def _merged(grads: list[Any], name: str) -> Any:
     """The gradient that is alive."""
-    merge = OPS["Merge"]()
+    from tfteach.ops.core.control_flow_ops import Merge
+
+    merge = Merge()
     if not any(isinstance(g, IndexedSlices) for g in grads):
         return merge(grads, name=name)[0]
     with name_scope(name):
@@ -167,15 +179,14 @@ def _merged(grads: list[Any], name: str) -> Any:
 def _as_slices(grad: Any) -> IndexedSlices:
     if isinstance(grad, IndexedSlices):
         return grad
-    sizes = OPS["Shape"](dtypes.int32)(grad, name="Shape")
-    rows = upward("range")(0, sizes[0])
+    sizes = Shape_(dtypes.int32)(grad, name="Shape")
+    rows = range_of(0, sizes[0])
     return IndexedSlices(grad, rows, sizes)
 
 
 def _same_indices(slices: list[IndexedSlices]) -> list[IndexedSlices]:
     if len({s.indices.dtype.base_dtype for s in slices}) == 1:
         return slices
-    cast = upward("cast")
     return [
         IndexedSlices(s.values, cast(s.indices, dtypes.int64), s.dense_shape)
         for s in slices

@@ -22,7 +22,6 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape, TensorShape
 from tfteach.framework.shape_checks import require_scalar, require_vector
-from tfteach.ops.core.broadcast_gradients import upward
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.identity_reshape import INDICES, reshape
 from tfteach.ops.core.shape_ops import shape_internal
@@ -61,7 +60,9 @@ class Fill(Op):
         return xp.full(wanted, value, dtype=value.dtype)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
-        return [None, upward("reduce_sum")(grad)]
+        from tfteach.ops.math.reduce_functions import reduce_sum
+
+        return [None, reduce_sum(grad)]
 
 
 class ZerosLike(Op):

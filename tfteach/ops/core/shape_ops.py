@@ -14,11 +14,10 @@ from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import DType, as_dtype, dtypes_of, int32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
-from tfteach.framework.op import OPS, Op
+from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
-from tfteach.ops.core.broadcast_gradients import upward
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.sparse_tensor import SparseTensor, SparseTensorValue
 
@@ -123,9 +122,11 @@ class EnsureShape(Op):
 
 def all_axes(tensor: Tensor) -> Tensor:
     """0, 1, ..., rank - 1: what a full reduction reduces over."""
+    from tfteach.ops.math.cumsum import Range
+
     known = tensor.static_shape
     if known is None:
-        return OPS["Range"]()(0, rank(tensor), 1)
+        return Range()(0, rank(tensor), 1)
     return constant(np.arange(len(known), dtype=np.int32))
 
 
@@ -172,14 +173,18 @@ def shape_internal(
 
 def cast(value: Any, dtype: DType) -> Tensor:
     """`value` as another type; itself if it has that type already."""
+    from tfteach.ops.math.cast import Cast
+
     if isinstance(value, Tensor) and value.dtype.base_dtype is dtype:
         return value
-    return OPS["Cast"](DstT=dtype)(value)
+    return Cast(DstT=dtype)(value)
 
 
 def range_of(start: Any, limit: Any, delta: Any = 1) -> Tensor:
     """`tf.range`, which belongs to a later family."""
-    return upward("range")(start, limit, delta)
+    from tfteach.ops.math import cumsum
+
+    return cumsum.range(start, limit, delta)
 
 
 @export("shape_n")
@@ -213,10 +218,12 @@ def size(input: Any, name: str | None = None, out_type: Any = int32) -> Tensor:
 
     Source: Size in core/ops/array_ops.cc.
     """
+    from tfteach.ops.math.reduce_ops import Prod
+
     out_type = as_dtype(out_type)
     with name_scope(name, "Size", [input]) as scope:
         if _is_sparse(input):
-            return OPS["Prod"]()(cast(input.dense_shape, out_type), 0, name=scope)
+            return Prod()(cast(input.dense_shape, out_type), 0, name=scope)
         input = convert(input)
         known = input.static_shape
         if shapes.is_full(known):

@@ -14,12 +14,13 @@ from tfteach.framework.convert import convert, register_tensor_conversion_functi
 from tfteach.framework.dtypes import DType
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
-from tfteach.framework.op import OPS, Op
+from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
 from tfteach.ops.core.constant import constant
+from tfteach.ops.math.cast import Cast
 
 
 def brackets(array: Any) -> str:
@@ -224,7 +225,7 @@ def _cast_all(values: Any, dtype: DType) -> list[Any]:
         if isinstance(value, list | tuple):
             cast.append(_cast_all(value, dtype))
         elif _is_tensor(value) and value.dtype.base_dtype is not dtype:
-            cast.append(OPS["Cast"](DstT=dtype)(value))
+            cast.append(Cast(DstT=dtype)(value))
         else:
             cast.append(value)
     return cast

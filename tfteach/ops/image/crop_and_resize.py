@@ -21,7 +21,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.ops.array.segment_kernels import segment_sum
-from tfteach.ops.core import shape_ops as shape_ops
+from tfteach.ops.core import shape_ops
 from tfteach.ops.core.identity_reshape import either
 from tfteach.ops.image.resize import check_length, sized
 

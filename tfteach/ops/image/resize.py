@@ -16,7 +16,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
-from tfteach.ops.core import shape_ops as shape_ops
+from tfteach.ops.core import shape_ops
 from tfteach.ops.image.resize_weights import (
     F32,
     Taps,

@@ -18,7 +18,6 @@ from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
 from tfteach.ops.array.transpose_reverse import adjoint
-from tfteach.ops.core.broadcast_gradients import upward
 from tfteach.ops.core.shape_ops import shape
 from tfteach.ops.linalg.matmul import matmul
 from tfteach.ops.linalg.matrix_diag import (
@@ -36,6 +35,7 @@ from tfteach.ops.linalg.solve import (
     widened,
 )
 from tfteach.ops.math.complex import real
+from tfteach.ops.math.exponential import log
 from tfteach.ops.math.reduce_functions import reduce_sum
 
 
@@ -145,4 +145,4 @@ def logdet(matrix: Any, name: str | None = None) -> Tensor:
     """
     with name_scope(name, "logdet", [matrix]):
         diagonal = matrix_diag_part(cholesky(matrix))
-        return 2.0 * reduce_sum(upward("log")(real(diagonal)), axis=[-1])
+        return 2.0 * reduce_sum(log(real(diagonal)), axis=[-1])

@@ -18,9 +18,17 @@ from tfteach.framework.logger import get_logger
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import is_full
-from tfteach.ops.core.broadcast_gradients import upward
+from tfteach.ops.array.concat_split import concat
+from tfteach.ops.array.gather import gather
+from tfteach.ops.array.top_k_unique import setdiff1d
+from tfteach.ops.array.transpose_reverse import transpose
+from tfteach.ops.array.where_select import where
+from tfteach.ops.core import shape_ops
+from tfteach.ops.core.identity_reshape import expand_dims, reshape
+from tfteach.ops.core.stack_unstack import stack
 from tfteach.ops.linalg.matmul import matmul, trace
 from tfteach.ops.math.binary import multiply
+from tfteach.ops.math.cumsum import range as range_of
 from tfteach.ops.math.reduce_functions import reduce_prod, reduce_sum
 
 
@@ -55,11 +63,10 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
         left, a_free, a_static = _as_matrix(a, a_axes, False)
         right, b_free, b_static = _as_matrix(b, b_axes, True)
         result = matmul(left, right)
-        reshape = upward("reshape")
         if isinstance(a_free, list) and isinstance(b_free, list):
             return reshape(result, a_free + b_free, name=scope)
         a_free, b_free = convert(a_free, int32), convert(b_free, int32)
-        shape = upward("concat")([a_free, b_free], 0)
+        shape = concat([a_free, b_free], 0)
         result = reshape(result, shape, name=scope)
         if a_static is not None and b_static is not None:
             result.set_shape(a_static + b_static)
@@ -71,8 +78,9 @@ def _pair_of_axes(a: Tensor, axes: Any) -> tuple[Any, Any]:
         if axes < 0:
             raise ValueError("'axes' must be at least 0.")
         if a._shape is None:
-            rank, span = upward("rank")(a), upward("range")
-            return span(rank - axes, rank, dtype=int32), span(axes, dtype=int32)
+            unknown = shape_ops.rank(a)
+            start = range_of(unknown - axes, unknown, dtype=int32)
+            return start, range_of(axes, dtype=int32)
         rank = len(a._shape)
         if axes > rank:
             raise ValueError(
@@ -113,7 +121,6 @@ def _as_matrix(a: Tensor, axes: Any, flipped: bool) -> tuple[Tensor, Any, Any]:
     Returns:
       The matrix, the free sizes (a list, or a Tensor), and what is known of them.
     """
-    reshape, transpose = upward("reshape"), upward("transpose")
     listed = isinstance(axes, list | tuple)
     if is_full(a._shape) and listed:
         sizes: Any = a._shape
@@ -125,6 +132,7 @@ def _as_matrix(a: Tensor, axes: Any, flipped: bool) -> tuple[Tensor, Any, Any]:
         shape = counts[::-1] if flipped else counts
         return reshape(transpose(a, perm), shape), free_sizes, free_sizes
     free: Any
+    rank: Any
     static = None
     if a._shape is not None and listed:
         rank = len(a._shape)
@@ -133,18 +141,17 @@ def _as_matrix(a: Tensor, axes: Any, flipped: bool) -> tuple[Tensor, Any, Any]:
         static = [a._shape[i] for i in free]
         axes = convert(axes, int32, "axes")
         free = convert(free, int32, "free")
-        shape_a = upward("shape")(a)
+        shape_a = shape_ops.shape(a)
     else:
-        shape_a, rank = upward("shape")(a), upward("rank")(a)
+        shape_a, rank = shape_ops.shape(a), shape_ops.rank(a)
         axes = convert(axes, int32, name="axes")
-        axes = upward("where")(axes >= 0, axes, axes + rank)
-        free, _ = upward("setdiff1d")(upward("range")(rank), axes)
-    gather, stack = upward("gather"), upward("stack")
-    free_sizes, axes_sizes = gather(shape_a, free), gather(shape_a, axes)
-    count, summed = reduce_prod(free_sizes), reduce_prod(axes_sizes)
-    perm = upward("concat")([axes, free] if flipped else [free, axes], 0)
-    shape = stack([summed, count] if flipped else [count, summed])
-    return reshape(transpose(a, perm), shape), free_sizes, static
+        axes = where(axes >= 0, axes, axes + rank)
+        free, _ = setdiff1d(range_of(rank), axes)
+    unsummed, axes_sizes = gather(shape_a, free), gather(shape_a, axes)
+    count, summed = reduce_prod(unsummed), reduce_prod(axes_sizes)
+    order = concat([axes, free] if flipped else [free, axes], 0)
+    matrix = stack([summed, count] if flipped else [count, summed])
+    return reshape(transpose(a, order), matrix), unsummed, static
 
 
 @export("einsum", "linalg.einsum")
@@ -222,7 +229,6 @@ def _multiplied(inputs: list[Any], labels: list[str], output: str) -> Tensor:
             if size > 1 and sizes.setdefault(axis, size) != size:
                 raise ValueError(f"Dimension mismatch on axis: {axis}")
         spread.append([shape.get(axis, 1) for axis in order])
-    reshape = upward("reshape")
     wide = [reshape(x, sizes) for x, sizes in zip(inputs, spread, strict=True)]
     product: Any = 1
     for tensor in wide:
@@ -318,11 +324,10 @@ def _product(
     b = _transposed(b, [b_axes.find(x) for x in b_order])
     k = len(kept)
     if not summed:
-        expand = upward("expand_dims")
         for _ in only_b:
-            a = expand(a, -1)
+            a = expand_dims(a, -1)
         for _ in only_a:
-            b = expand(b, k)
+            b = expand_dims(b, k)
         return multiply(a, b), "".join(a_order + b_order[k:])
     s = len(summed)
     a_shape = _sizes(a)
@@ -341,7 +346,7 @@ def _product(
 def _transposed(tensor: Tensor, perm: list[int]) -> Tensor:
     if perm == list(range(len(perm))):
         return tensor
-    return upward("transpose")(tensor, perm=perm)
+    return transpose(tensor, perm=perm)
 
 
 def _reshaped(tensor: Tensor, shape: list[Any]) -> Tensor:
@@ -355,14 +360,14 @@ def _reshaped(tensor: Tensor, shape: list[Any]) -> Tensor:
         )
     ):
         return tensor
-    return upward("reshape")(tensor, tuple(shape))
+    return reshape(tensor, tuple(shape))
 
 
 def _sizes(tensor: Tensor) -> list[Any]:
     """The sizes: numbers where known, scalar tensors elsewhere."""
     sizes: list[Any] = list(_static(tensor) or ())
     if None in sizes:
-        dynamic = upward("shape")(tensor)
+        dynamic = shape_ops.shape(tensor)
         sizes = [dynamic[i] if n is None else n for i, n in enumerate(sizes)]
     return sizes
 

@@ -21,9 +21,23 @@ from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_matrix
 from tfteach.framework.threads import cores, share
+from tfteach.ops.array import transpose_reverse
+from tfteach.ops.array.concat_split import concat
+from tfteach.ops.array.top_k_unique import setdiff1d
+from tfteach.ops.array.where_select import where_v2
+from tfteach.ops.core import shape_ops
 from tfteach.ops.core.broadcast_gradients import BroadcastGradientArgs, upward
+from tfteach.ops.core.identity_reshape import expand_dims, reshape, squeeze
+from tfteach.ops.core.shape_ops import shape
+from tfteach.ops.linalg.matrix_diag import MatrixDiagPart
+from tfteach.ops.math.binary import pow as power
+from tfteach.ops.math.cast import cast
+from tfteach.ops.math.compare import equal
+from tfteach.ops.math.complex import abs as tf_abs
 from tfteach.ops.math.complex import conj
+from tfteach.ops.math.cumsum import range as range_of
 from tfteach.ops.math.reduce_functions import lookup, reduce_max, reduce_sum
+from tfteach.ops.math.unary import sqrt
 
 FACTORS = dtypes_of("bfloat16 half float double int32 int64 complex64 complex128")
 
@@ -175,7 +189,6 @@ class BatchMatMulV2(Op):
         grad_x, grad_y = _batch_gradient(op, grad)
         if shapes.is_full(x._shape) and x._shape == y._shape:
             return [grad_x, grad_y]
-        shape, reshape = upward("shape"), upward("reshape")
         sx, sy = shape(x), shape(y)
         rx, ry = BroadcastGradientArgs()(sx[:-2], sy[:-2])
         grad_x = reshape(reduce_sum(grad_x, rx), sx)
@@ -256,6 +269,8 @@ def matmul(
 
     Source: MatMul, BatchMatMulV2 in core/ops/math_ops.cc.
     """
+    from tfteach.ops.linalg.sparse_matmul import sparse_matmul
+
     with name_scope(name, "MatMul", [a, b]) as scope:
         _check_flags("a", transpose_a, adjoint_a)
         _check_flags("b", transpose_b, adjoint_b)
@@ -276,10 +291,10 @@ def matmul(
             is_half = [t.dtype.base_dtype is bfloat16 for t in (a, b)]
             known = all(t.dtype.base_dtype in (bfloat16, float32) for t in (a, b))
             if (is_hinted and known) or is_half[0] != is_half[1]:
-                found = upward("sparse_matmul")(
+                found = sparse_matmul(
                     a, b, transpose_a, transpose_b, a_is_sparse, b_is_sparse, scope
                 )
-                return upward("cast")(found, bfloat16) if all(is_half) else found
+                return cast(found, bfloat16) if all(is_half) else found
             op = MatMul(transpose_a, transpose_b)
         return op(a, b, name=scope)
 
@@ -314,12 +329,12 @@ def matvec(
     Source: python/ops/math_ops.py.
     """
     with name_scope(name, "MatVec", [a, b]):
-        column = upward("expand_dims")(b, axis=-1)
+        column = expand_dims(b, axis=-1)
         output = matmul(
             a, column, transpose_a=transpose_a, adjoint_a=adjoint_a,
             a_is_sparse=a_is_sparse, b_is_sparse=b_is_sparse,
         )  # fmt: skip
-        return upward("squeeze")(output, axis=-1)
+        return squeeze(output, axis=-1)
 
 
 @export("linalg.trace", "trace")
@@ -344,7 +359,7 @@ def trace(x: Any, name: str | None = None) -> Tensor:
     if "MatrixDiagPart" not in OPS:
         raise NotImplementedError("tf.trace needs the op MatrixDiagPart")
     with name_scope(name, "Trace", [x]) as scope:
-        diagonal = OPS["MatrixDiagPart"]()(convert(x, name="x"), name="diag_part")
+        diagonal = MatrixDiagPart()(convert(x, name="x"), name="diag_part")
         return reduce_sum(diagonal, [-1], name=scope)
 
 
@@ -389,32 +404,34 @@ def norm(
             if is_matrix and ord == 2:
                 result = _spectral_norm(x, axis)
             else:
-                result = upward("sqrt")(reduce_sum(x * conj(x), axis, True))
+                result = sqrt(reduce_sum(x * conj(x), axis, True))
         else:
-            result = _absolute_norm(upward("abs")(x), ord, axis, is_matrix)
-        return result if keep else upward("squeeze")(result, axis)
+            result = _absolute_norm(tf_abs(x), ord, axis, is_matrix)
+        return result if keep else squeeze(result, axis)
 
 
 def _spectral_norm(x: Tensor, axis: Any) -> Tensor:
     """The largest singular values, the two axes kept with size 1."""
-    cond, map_fn, transpose = upward("cond"), upward("map_fn"), upward("transpose")
-    rank = upward("rank")(x)
+    from tfteach.ops.linalg.svd import Svd
+
+    cond, map_fn = upward("cond"), upward("map_fn")
+    rank = shape_ops.rank(x)
 
     def positive(i: Any) -> Any:
         return cond(i >= 0, lambda: i, lambda: i + rank)
 
     def place(i: Any) -> Any:
-        found = upward("where_v2")(upward("equal")(before, i))
-        return upward("cast")(upward("squeeze")(found), int32)
+        found = where_v2(equal(before, i))
+        return cast(squeeze(found), int32)
 
     last = map_fn(positive, convert(axis))
-    axes = upward("range")(rank)
-    before = upward("concat")([upward("setdiff1d")(axes, last)[0], last], axis=0)
+    axes = range_of(rank)
+    before = concat([setdiff1d(axes, last)[0], last], axis=0)
     after = map_fn(place, axes)
-    turned = transpose(x, perm=before)
-    sizes = upward("abs")(OPS["Svd"](False, False)(turned)[0])
-    largest = upward("expand_dims")(reduce_max(sizes, axis=-1, keepdims=True), axis=-1)
-    return transpose(largest, perm=after)
+    turned = transpose_reverse.transpose(x, perm=before)
+    sizes = tf_abs(Svd(False, False)(turned)[0])
+    largest = expand_dims(reduce_max(sizes, axis=-1, keepdims=True), axis=-1)
+    return transpose_reverse.transpose(largest, perm=after)
 
 
 def _norm_axis(ord: Any, axis: Any) -> tuple[tuple[int, ...] | None, bool]:
@@ -448,5 +465,4 @@ def _absolute_norm(size: Tensor, ord: Any, axis: Any, is_matrix: bool) -> Tensor
         if is_matrix:
             size = reduce_sum(size, axis[1], True)
         return reduce_max(size, first, True)
-    power = upward("pow")
     return power(reduce_sum(power(size, ord), axis, True), 1.0 / ord)

@@ -15,7 +15,7 @@ from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import dtypes_of, int32, int64
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
-from tfteach.framework.op import OPS, Op
+from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import colocate_with, name_scope
 from tfteach.framework.shape import Shape
@@ -32,6 +32,8 @@ from tfteach.ops.linalg.matrix_diag_v2 import (
     MatrixDiagV2,
     MatrixSetDiagV2,
 )
+from tfteach.ops.math.binary import Minimum
+from tfteach.ops.math.reduce_ops import Min
 
 _DIAGONAL_TYPES = "bfloat16 float16 float32 float64 int32 int64 complex64 complex128"
 
@@ -135,7 +137,7 @@ class MatrixSetDiag(Op):
                 sizes, axes = shape(grad), rank(grad)
                 outer = slice(sizes, [0], [axes - 2])
                 matrix = slice(sizes, [axes - 2], [2])
-                least = OPS["Min"]()(matrix, constant(np.zeros(1, np.int32)))
+                least = Min()(matrix, constant(np.zeros(1, np.int32)))
                 wanted = concat([outer, [least]], 0)
         input_grad = matrix_set_diag(grad, zeros(wanted, dtype=grad.dtype))
         return [input_grad, matrix_diag_part(grad)]
@@ -435,7 +437,7 @@ def eye(
         batch_shape = [] if batch_shape is None else batch_shape
         columns = num_rows if num_columns is None else num_columns
         if isinstance(num_rows, Tensor) or isinstance(columns, Tensor):
-            size: Any = OPS["Minimum"]()(num_rows, columns)
+            size: Any = Minimum()(num_rows, columns)
         elif not isinstance(num_rows, int | np.integer) or not isinstance(
             columns, int | np.integer
         ):

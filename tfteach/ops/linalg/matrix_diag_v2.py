@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tfteach.framework import shape as shapes
+from tfteach.framework.convert import convert_to_tensor
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation
@@ -23,6 +24,8 @@ from tfteach.ops.core.broadcast_gradients import upward
 from tfteach.ops.core.fill import zeros, zeros_like
 from tfteach.ops.core.identity_reshape import reshape
 from tfteach.ops.core.shape_ops import shape
+from tfteach.ops.math.binary import minimum
+from tfteach.ops.math.compare import equal, greater, less
 
 
 def _band(k: Any) -> tuple[int, int]:
@@ -143,7 +146,9 @@ class MatrixDiagV2(Op):
         return result
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
-        part = upward("matrix_diag_part")(grad, k=op.inputs[1])
+        from tfteach.ops.linalg.matrix_diag import matrix_diag_part
+
+        part = matrix_diag_part(grad, k=op.inputs[1])
         return [part, None, None, None, None]
 
 
@@ -194,13 +199,15 @@ class MatrixDiagPartV2(Op):
         return result[..., 0, :] if low == high else result
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        from tfteach.ops.linalg.matrix_diag import matrix_diag, matrix_set_diag
+
         input, k, _ = op.inputs
         sizes = None if input._shape is None else input._shape[-2:]
         if shapes.is_full(sizes):
             rows, columns = sizes  # type: ignore[misc]
-            back = upward("matrix_diag")(grad, k=k, num_rows=rows, num_cols=columns)
+            back = matrix_diag(grad, k=k, num_rows=rows, num_cols=columns)
         else:
-            back = upward("matrix_set_diag")(zeros_like(input), grad, k=k)
+            back = matrix_set_diag(zeros_like(input), grad, k=k)
         return [back, None, None]
 
 
@@ -248,28 +255,30 @@ class MatrixSetDiagV2(Op):
         return result
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        from tfteach.ops.linalg.matrix_diag import matrix_diag_part, matrix_set_diag
+
         k = op.inputs[2]
         known: Any = op.inputs[1]._shape
         if not shapes.is_full(known):
             known = _diagonal_shape(grad, k)
         nothing = zeros(known, dtype=grad.dtype)
-        input_grad = upward("matrix_set_diag")(grad, nothing, k=k)
-        return [input_grad, upward("matrix_diag_part")(grad, k=k), None]
+        input_grad = matrix_set_diag(grad, nothing, k=k)
+        return [input_grad, matrix_diag_part(grad, k=k), None]
 
 
 def _diagonal_shape(grad: Any, k: Any) -> Any:
     """The shape of the diagonals, worked out in a run."""
-    cond, less, convert = upward("cond"), upward("less"), upward("convert_to_tensor")
+    cond = upward("cond")
     sizes = shape(grad)
     batch, matrix = sizes[:-2], sizes[-2:]
     band = reshape(k, [-1])
     low, high = band[0], band[-1]
     down = cond(less(high, 0), lambda: high, lambda: 0)
-    right = cond(upward("greater")(low, 0), lambda: -low, lambda: 0)
-    longest = upward("minimum")(matrix[0] + down, matrix[1] + right)
+    right = cond(greater(low, 0), lambda: -low, lambda: 0)
+    longest = minimum(matrix[0] + down, matrix[1] + right)
     last = cond(
-        upward("equal")(low, high),
-        lambda: convert([longest]),
-        lambda: convert([high - low + 1, longest]),
+        equal(low, high),
+        lambda: convert_to_tensor([longest]),
+        lambda: convert_to_tensor([high - low + 1, longest]),
     )
     return concat([batch, last], 0)

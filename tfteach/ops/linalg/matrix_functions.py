@@ -42,10 +42,13 @@ from tfteach.ops.linalg.matmul import matmul, norm
 from tfteach.ops.linalg.matrix_diag import eye
 from tfteach.ops.linalg.solve import MATRIX_TYPES, check_square, matrix_solve, square
 from tfteach.ops.linalg.svd import svd
+from tfteach.ops.math import binary
 from tfteach.ops.math.binary import add, maximum, subtract
+from tfteach.ops.math.compare import less
 from tfteach.ops.math.complex import abs
 from tfteach.ops.math.exponential import log
 from tfteach.ops.math.reduce_functions import reduce_max, reduce_prod, reduce_sum
+from tfteach.ops.math.rounding import floor
 
 _WELL_CONDITIONED = 1e7
 _MOST_STEPS = 100
@@ -318,14 +321,14 @@ def _pade_quotient(matrix: Tensor, l1_norm: Tensor) -> tuple[Tensor, Tensor]:
         )
     most = const(largest)
     halvings = log(l1_norm / most) / log(const(2.0))
-    squarings = maximum(upward("floor")(halvings), 0)
+    squarings = maximum(floor(halvings), 0)
     parts = [_pade(matrix, order) for order in orders[:-1]]
     two = constant(2.0, dtype=matrix.dtype)
-    scale = upward("pow")(two, cast(squarings, matrix.dtype))
+    scale = binary.pow(two, cast(squarings, matrix.dtype))
     parts.append(_pade(matrix / scale[..., None, None], orders[-1]))
 
     def chosen(cases: list[Any], bounds: tuple[float, ...]) -> Any:
-        is_small = upward("less")(l1_norm, const(bounds[0]))
+        is_small = less(l1_norm, const(bounds[0]))
         rest = cases[1] if len(bounds) == 1 else chosen(cases[1:], bounds[1:])
         return where(is_small, cases[0], rest)
 
@@ -337,7 +340,7 @@ def _pade_quotient(matrix: Tensor, l1_norm: Tensor) -> tuple[Tensor, Tensor]:
 
 def _squared(result: Tensor, squarings: Tensor, dtype: Any) -> Tensor:
     """Each matrix squared as often as it was halved."""
-    less, while_loop = upward("less"), upward("while_loop")
+    while_loop = upward("while_loop")
     most = reduce_max(squarings)
 
     def step(i: Any, r: Any) -> Any:

@@ -18,7 +18,6 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import control_dependencies
 from tfteach.framework.shape import Shape
 from tfteach.ops.array.transpose_reverse import adjoint
-from tfteach.ops.core.broadcast_gradients import upward
 from tfteach.ops.core.fill import zeros_like
 from tfteach.ops.core.identity_reshape import expand_dims
 from tfteach.ops.linalg.matmul import matmul
@@ -35,6 +34,7 @@ from tfteach.ops.linalg.solve import (
     square,
     widened,
 )
+from tfteach.ops.math.unary import reciprocal
 
 
 class SelfAdjointEigV2(Op):
@@ -71,7 +71,7 @@ class SelfAdjointEigV2(Op):
             if self.compute_v:
                 v = op.outputs[1]
                 gaps = expand_dims(e, -2) - expand_dims(e, -1)
-                f = matrix_set_diag(upward("reciprocal")(gaps), zeros_like(e))
+                f = matrix_set_diag(reciprocal(gaps), zeros_like(e))
                 inner = matrix_diag(grad_e) + f * matmul(v, grad_v, adjoint_a=True)
             else:
                 _, v = self_adjoint_eig(op.inputs[0])

@@ -20,7 +20,6 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import control_dependencies
 from tfteach.framework.shape import Shape
 from tfteach.ops.array.transpose_reverse import adjoint, matrix_transpose
-from tfteach.ops.core.broadcast_gradients import upward
 from tfteach.ops.core.fill import zeros_like
 from tfteach.ops.core.identity_reshape import expand_dims
 from tfteach.ops.core.shape_ops import shape
@@ -28,6 +27,7 @@ from tfteach.ops.linalg.matmul import adjoint_view, matmul
 from tfteach.ops.linalg.matrix_diag import eye, matrix_diag, matrix_set_diag
 from tfteach.ops.linalg.solve import MATRIX_TYPES, widened
 from tfteach.ops.math.complex import real
+from tfteach.ops.math.unary import reciprocal
 from tfteach.ops.math.unary import square as squared
 
 
@@ -112,8 +112,8 @@ def svd_gradient(op: Operation, grad_s: Any, grad_u: Any, grad_v: Any) -> Tensor
         identity = eye(sizes[-1], batch_shape=sizes[:-1], dtype=s.dtype)
         # 1 on the diagonal, where the reciprocal would be infinite; then 0.
         gaps = expand_dims(s2, -2) - expand_dims(s2, -1) + identity
-        f = matrix_set_diag(upward("reciprocal")(gaps), zeros_like(s))
-        s_inverse = matrix_diag(upward("reciprocal")(s))
+        f = matrix_set_diag(reciprocal(gaps), zeros_like(s))
+        s_inverse = matrix_diag(reciprocal(s))
         v1, grad_v1 = v[..., :, :m], grad_v[..., :, :m]
         f_u = matmul(u, grad_u, adjoint_a=True)
         f_v = matmul(v1, grad_v1, adjoint_a=True)

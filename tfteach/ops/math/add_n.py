@@ -18,7 +18,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape, as_shape
 from tfteach.framework.shape_checks import require
-from tfteach.ops.core.broadcast_gradients import upward
+from tfteach.ops.core.identity_reshape import identity
 from tfteach.ops.core.stack_unstack import brackets
 from tfteach.ops.math.binary import maximum, minimum
 from tfteach.ops.math.compare import NUMBER_TYPES
@@ -101,7 +101,7 @@ def add_n(inputs: Any, name: str | None = None) -> Any:
     tensors = _converted(inputs)
     if len(tensors) == 1:
         value = convert(tensors[0])
-        return upward("identity")(value, name=name) if name else value
+        return identity(value, name=name) if name else value
     return AddN()(tensors, name=name)
 
 
@@ -172,7 +172,7 @@ def accumulate_n(
     if tensor_dtype is not None and tensor_dtype != dtype:
         raise TypeError(f"tensor_dtype is {tensor_dtype}, but input is of type {dtype}")
     if len(tensors) == 1:
-        return upward("identity")(tensors[0], name=name) if name else tensors[0]
+        return identity(tensors[0], name=name) if name else tensors[0]
     return AccumulateNV2(merged)(tensors, name=name)
 
 

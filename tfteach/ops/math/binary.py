@@ -13,15 +13,20 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import dtypes_of, float32, int32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
-from tfteach.framework.op import OPS, Op
+from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
+from tfteach.ops.core import fill
 from tfteach.ops.core.broadcast_gradients import (
+    BroadcastGradientArgs,
     after,
     all_shapes_known_and_equal,
     dynamic_sums,
     static_sums,
-    upward,
 )
+from tfteach.ops.core.fill import ones_like, zeros_like
+from tfteach.ops.core.identity_reshape import Reshape
+from tfteach.ops.core.shape_ops import shape
+from tfteach.ops.math.exponential import log
 
 QUOTIENTS = dtypes_of(
     "bfloat16 half float double uint8 int8 uint16 int16 int32 int64 complex64 "
@@ -204,12 +209,13 @@ class Mul(Binary):
         return beside(1, inputs, output, values)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        from tfteach.ops.math.complex import conj
+
         x, y = op.inputs
         short = grad.dtype in (int32, float32)  # TF's choice of types
         if short and all_shapes_known_and_equal(x, y, grad):
             return [Mul()(grad, y), Mul()(grad, x)]
         to_x, to_y = static_sums(x, y, grad)
-        conj = upward("conj")
         x, y = conj(x), conj(y)
         return [to_x(Mul()(grad, y)), to_y(Mul()(x, grad))]
 
@@ -286,15 +292,19 @@ class Pow(Binary):
         return 0 if is_one else None
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        from tfteach.ops.array.where_select import Select
+        from tfteach.ops.math.compare import not_equal
+        from tfteach.ops.math.complex import conj
+
         x, y = op.inputs
-        conj, where = upward("conj"), OPS["Select"]()
+        where = Select()
         to_x, to_y = static_sums(x, y, grad)
         x, y = conj(x), conj(y)
         gx = to_x(grad * y * pow(x, y - 1))
         z = conj(op.outputs[0])
-        mask = upward("not_equal")(x, 0) if x.dtype.is_complex else x > 0
-        safe_x = where(mask, x, upward("ones_like")(x))
-        log_x = where(mask, upward("log")(safe_x), upward("zeros_like")(x))
+        mask = not_equal(x, 0) if x.dtype.is_complex else x > 0
+        safe_x = where(mask, x, ones_like(x))
+        log_x = where(mask, log(safe_x), zeros_like(x))
         return [gx, to_y(grad * z * log_x)]
 
 
@@ -343,7 +353,9 @@ class Maximum(Binary):
         return f"({y} if {x} < {y} else {x})"
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
-        return _selected_gradient(op, grad, upward("greater_equal"))
+        from tfteach.ops.math.compare import greater_equal
+
+        return _selected_gradient(op, grad, greater_equal)
 
 
 @export("math.maximum", "maximum")
@@ -383,7 +395,9 @@ class Minimum(Binary):
         return f"({y} if {x} > {y} else {x})"
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
-        return _selected_gradient(op, grad, upward("less_equal"))
+        from tfteach.ops.math.compare import less_equal
+
+        return _selected_gradient(op, grad, less_equal)
 
 
 @export("math.minimum", "minimum")
@@ -410,13 +424,16 @@ def minimum(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def _selected_gradient(op: Operation, grad: Any, selects_x: Any) -> list[Any]:
+    from tfteach.ops.array.where_select import Select
+    from tfteach.ops.math.reduce_ops import Sum
+
     x, y = op.inputs
-    shape, where = upward("shape"), OPS["Select"]()
+    where = Select()
     sx, sy, full = shape(x), shape(y), shape(grad)
-    zeros = upward("zeros")(full, grad.dtype)
+    zeros = fill.zeros(full, grad.dtype)
     mask = selects_x(x, y)
-    rx, ry = OPS["BroadcastGradientArgs"]()(sx, sy)
-    reshape, total = OPS["Reshape"](), OPS["Sum"]()
+    rx, ry = BroadcastGradientArgs()(sx, sy)
+    reshape, total = Reshape(), Sum()
     gx = reshape(total(where(mask, grad, zeros), rx), sx)
     gy = reshape(total(where(mask, zeros, grad), ry), sy)
     return [gx, gy]
@@ -433,9 +450,11 @@ class SquaredDifference(Binary):
         return d * xp.conj(d) if d.dtype.kind == "c" else d * d
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        from tfteach.ops.math.operator_overloads import scalar_mul
+
         x, y = op.inputs
         with after(grad):
-            x_grad = upward("scalar_mul")(2.0, grad) * (x - y)
+            x_grad = scalar_mul(2.0, grad) * (x - y)
         if all_shapes_known_and_equal(x, y, grad):
             return [x_grad, -x_grad]
         to_x, to_y = static_sums(x, y, grad)

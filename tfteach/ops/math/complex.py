@@ -22,8 +22,9 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
-from tfteach.ops.core.broadcast_gradients import after, dynamic_sums, upward
+from tfteach.ops.core.broadcast_gradients import after, dynamic_sums
 from tfteach.ops.core.constant import constant
+from tfteach.ops.core.fill import zeros_like
 from tfteach.ops.core.sparse_tensor import also_sparse
 from tfteach.ops.math.binary import Binary
 from tfteach.ops.math.unary import Abs, reciprocal
@@ -82,7 +83,7 @@ def _part(cls: Any, input: Any, name: str | None) -> Tensor:
         input = convert(input, name="input")
         if input.dtype.is_complex:
             return cls(input.dtype.real_dtype.base_dtype)(input, name=scope)
-        return input if cls is Real else upward("zeros_like")(input)
+        return input if cls is Real else zeros_like(input)
 
 
 class Imag(_Part):
@@ -172,10 +173,11 @@ class ComplexAbs(Op):
         return xp.abs(x)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
-        zeros_like = upward("zeros_like")
+        from tfteach.ops.math.operator_overloads import div_no_nan
+
         scaled = complex(grad, zeros_like(grad)) * op.inputs[0]
         size = complex(op.outputs[0], zeros_like(op.outputs[0]))
-        return [upward("div_no_nan")(scaled, size)]
+        return [div_no_nan(scaled, size)]
 
 
 @export("math.abs", "abs")

@@ -11,7 +11,8 @@ from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
-from tfteach.ops.core.broadcast_gradients import upward
+from tfteach.ops.array.where_select import where_v2
+from tfteach.ops.math.compare import greater, less
 from tfteach.ops.math.cumsum import Scan
 from tfteach.ops.math.exponential import exp, log
 
@@ -30,10 +31,10 @@ class CumulativeLogsumexp(Scan):
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         x, axis = op.inputs
-        choose, least = upward("where_v2"), grad.dtype.min
+        least = grad.dtype.min
         # Logarithms of the positive and of the negative part.
-        rising = choose(upward("greater")(grad, 0), log(grad), least)
-        falling = choose(upward("less")(grad, 0), log(-grad), least)
+        rising = where_v2(greater(grad, 0), log(grad), least)
+        falling = where_v2(less(grad, 0), log(-grad), least)
         found = [
             exp(
                 cumulative_logsumexp(

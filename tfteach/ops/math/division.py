@@ -13,7 +13,7 @@ from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.ops.core.broadcast_gradients import after, dynamic_sums, upward
+from tfteach.ops.core.broadcast_gradients import after, dynamic_sums
 from tfteach.ops.math.binary import (
     NO_NAN,
     QUOTIENTS,
@@ -22,6 +22,10 @@ from tfteach.ops.math.binary import (
     is_whole,
     zero_where,
 )
+from tfteach.ops.math.cast import cast
+from tfteach.ops.math.compare import not_equal
+from tfteach.ops.math.complex import conj
+from tfteach.ops.math.unary import negative, square
 
 REMAINDERS = dtypes_of("int32 int64 bfloat16 half float double")
 
@@ -78,7 +82,6 @@ def realdiv(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def _quotient_gradient(op: Operation, grad: Any, divide: Any) -> list[Any]:
-    conj = upward("conj")
     to_x, to_y = dynamic_sums(*op.inputs)
     x, y = conj(op.inputs[0]), conj(op.inputs[1])
     return [to_x(divide(grad, y)), to_y(grad * divide(divide(-x, y), y))]
@@ -94,7 +97,9 @@ class Div(Binary):
         return truncated(xp, x, y) if is_whole(x) else xp.true_divide(x, y)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
-        return _quotient_gradient(op, grad, upward("divide"))
+        from tfteach.ops.math import operator_overloads
+
+        return _quotient_gradient(op, grad, operator_overloads.divide)
 
 
 def truncated(xp: Any, x: Any, y: Any) -> Any:
@@ -194,11 +199,10 @@ class FloorMod(Binary):
         return xp.remainder(x, y)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
-        conj = upward("conj")
         x, y = conj(op.inputs[0]), conj(op.inputs[1])
         to_x, to_y = dynamic_sums(x, y)
         floor_xy = FloorDiv()(x, y)
-        return [to_x(grad), to_y(grad * upward("negative")(floor_xy))]
+        return [to_x(grad), to_y(grad * negative(floor_xy))]
 
 
 @export("math.floormod", "floormod", "math.mod", "mod")
@@ -275,7 +279,9 @@ class DivNoNan(Binary):
         return zero_where(xp, y == 0, xp.true_divide(x, y))
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
-        return _quotient_gradient(op, grad, upward("div_no_nan"))
+        from tfteach.ops.math.operator_overloads import div_no_nan
+
+        return _quotient_gradient(op, grad, div_no_nan)
 
 
 class Xdivy(Binary):
@@ -292,14 +298,13 @@ class Xdivy(Binary):
         to_x, to_y = dynamic_sums(x, y)
         with after(grad):
             partial_x = Xdivy()(_is_not_zero(x), y)
-            partial_y = Xdivy()(upward("negative")(x), y**2)
+            partial_y = Xdivy()(negative(x), y**2)
             return [to_x(partial_x * grad), to_y(partial_y * grad)]
 
 
 def _is_not_zero(x: Tensor) -> Any:
     """1 where x is not 0, as TF's rules for xlogy and xdivy build it."""
-    cast = upward("cast")
-    return cast(upward("not_equal")(x, cast(0.0, x.dtype)), x.dtype)
+    return cast(not_equal(x, cast(0.0, x.dtype)), x.dtype)
 
 
 @export("math.xdivy")
@@ -378,7 +383,6 @@ class Atan2(Binary):
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         # As in TF, the gradient does not undo broadcasting.
         y, x = op.inputs
-        square = upward("square")
         with after(grad):
             grad_inv = grad / (square(x) + square(y))
             return [x * grad_inv, -y * grad_inv]

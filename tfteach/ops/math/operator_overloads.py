@@ -17,7 +17,6 @@ from tfteach.framework.op import OPS
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape
-from tfteach.ops.core.broadcast_gradients import upward
 from tfteach.ops.math import compare
 from tfteach.ops.math.binary import Add, AddV2, Mul, MulNoNan, pow
 from tfteach.ops.math.cast import cast
@@ -283,7 +282,9 @@ def _binary(
 
 
 def _matmul(x: Any, y: Any, name: str | None = None) -> Any:
-    return upward("matmul")(x, y, name=name)
+    from tfteach.ops.linalg.matmul import matmul
+
+    return matmul(x, y, name=name)
 
 
 def _of(op_type: str) -> Callable[..., Any]:

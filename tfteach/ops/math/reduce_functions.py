@@ -15,8 +15,9 @@ from tfteach.framework.export import export
 from tfteach.framework.op import OPS
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import is_full
-from tfteach.ops.core.broadcast_gradients import upward
 from tfteach.ops.core.constant import constant
+from tfteach.ops.core.shape_ops import rank
+from tfteach.ops.math.cumsum import range as range_of
 from tfteach.ops.math.reduce_ops import ArgMax, ArgMin
 
 
@@ -48,7 +49,7 @@ def _axes(x: Any, axis: Any) -> Any:
         return axis
     if isinstance(x, Tensor) and x._shape is not None:
         return constant(np.arange(len(x._shape)), dtype=int32)
-    return upward("range")(0, upward("rank")(x))
+    return range_of(0, rank(x))
 
 
 def both(axis: Any, indices: Any, keepdims: Any, keep_dims: Any) -> tuple[Any, Any]:

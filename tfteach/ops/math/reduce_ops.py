@@ -22,9 +22,18 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require_scalar
 from tfteach.framework.threads import LARGE, by_rows, cores, share
-from tfteach.ops.core.broadcast_gradients import upward
+from tfteach.ops.core import shape_ops
 from tfteach.ops.core.constant import constant
-from tfteach.ops.math.compare import NUMBER_TYPES
+from tfteach.ops.core.fill import fill
+from tfteach.ops.core.identity_reshape import reshape
+from tfteach.ops.core.shape_ops import size
+from tfteach.ops.math.binary import maximum
+from tfteach.ops.math.cast import cast
+from tfteach.ops.math.compare import NUMBER_TYPES, equal
+from tfteach.ops.math.complex import conj
+from tfteach.ops.math.cumsum import cumprod
+from tfteach.ops.math.cumsum import range as range_of
+from tfteach.ops.math.operator_overloads import divide, truediv
 
 INDICES = dtypes_of("int32 int64")
 _BLOCK = 1 << 18  # elements that a thread takes at once
@@ -152,6 +161,8 @@ class Mean(Reduction):
         return total / total.dtype.type(count)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        from tfteach.ops.math.reduce_functions import reduce_prod
+
         wide = spread(op, grad)
         source, result = op.inputs[0], op.outputs[0]
         before, after = source._shape, result._shape
@@ -159,10 +170,9 @@ class Mean(Reduction):
             ratio = (shapes.size_of(before) or 0) // max(shapes.size_of(after) or 0, 1)
             factor: Any = constant(ratio, dtype=wide.dtype)
         else:
-            shape, product = upward("shape"), upward("reduce_prod")
-            counts = shape(source), shape(result)
-            factor = _safe_quotient(product(counts[0]), product(counts[1]))
-        return [upward("truediv")(wide, upward("cast")(factor, wide.dtype)), None]
+            counts = shape_ops.shape(source), shape_ops.shape(result)
+            factor = _safe_quotient(reduce_prod(counts[0]), reduce_prod(counts[1]))
+        return [truediv(wide, cast(factor, wide.dtype)), None]
 
 
 class Prod(Reduction):
@@ -179,14 +189,15 @@ class _Extreme(Reduction, abstract=True):
     """Max or Min: the gradient is shared out equally among ties."""
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        from tfteach.ops.math.reduce_functions import reduce_sum
+
         source, indices = op.inputs
-        reshape, cast = upward("reshape"), upward("cast")
-        kept = reduced_shape(upward("shape")(source), indices)
+        kept = reduced_shape(shape_ops.shape(source), indices)
         y = reshape(op.outputs[0], kept)
         grad = reshape(grad, kept)
-        chosen = cast(upward("equal")(y, source), grad.dtype)
-        count = reshape(upward("reduce_sum")(chosen, indices), kept)
-        return [upward("divide")(chosen, count) * grad, None]
+        chosen = cast(equal(y, source), grad.dtype)
+        count = reshape(reduce_sum(chosen, indices), kept)
+        return [divide(chosen, count) * grad, None]
 
 
 def _limit(dtype: np.dtype[Any], sign: int) -> Any:
@@ -334,19 +345,18 @@ def reduced_shape(input_shape: Any, axes: Any) -> Tensor:
     Returns:
       An int32 Tensor [rank] that is 1 at the axes.
     """
-    cast = upward("cast")
+    from tfteach.ops.array.dynamic_partition import dynamic_stitch
+
     input_shape, axes = cast(input_shape, int32), cast(axes, int32)
-    rank = upward("size")(input_shape)
+    rank = size(input_shape)
     axes = (axes + rank) % rank
-    axes_shape = upward("shape")(axes)
-    return upward("dynamic_stitch")(
-        [upward("range")(rank), axes], [input_shape, upward("fill")(axes_shape, 1)]
-    )
+    axes_shape = shape_ops.shape(axes)
+    return dynamic_stitch([range_of(rank), axes], [input_shape, fill(axes_shape, 1)])
 
 
 def _safe_quotient(x: Any, y: Any) -> Any:
     """x // y, where 0 / 0 is 0."""
-    return x // upward("maximum")(y, 1)
+    return x // maximum(y, 1)
 
 
 # Per graph: (input shape, axes) -> (shape with ones, how often to repeat).  TF leaves
@@ -356,20 +366,21 @@ _spreads: WeakKeyDictionary[Graph, dict[Any, Any]] = WeakKeyDictionary()
 
 def spread(op: Operation, grad: Any) -> Any:
     """The gradient of Sum: `grad` repeated along the reduced axes."""
+    from tfteach.ops.array.tile_broadcast import tile
+
     source, indices = op.inputs
-    reshape, tile = upward("reshape"), upward("tile")
     shape = source._shape
     axes = None if shape is None else constant_value(indices)
     if shape is not None and axes is not None:
         if np.array_equal(axes, np.arange(len(shape))):
             grad = reshape(grad, [1] * len(shape))
             full = shapes.is_full(shape)
-            sizes = constant(shape, int32) if full else upward("shape")(source)
+            sizes = constant(shape, int32) if full else shape_ops.shape(source)
             return tile(grad, sizes)
         if shapes.is_full(shape):
             kept, times = _static_spread(shape, axes)
             return tile(reshape(grad, kept), times)
-    input_shape = upward("shape")(source)
+    input_shape = shape_ops.shape(source)
     with get_default_graph().colocate_with(input_shape):
         kept = reduced_shape(input_shape, indices)
         times = _safe_quotient(input_shape, kept)
@@ -395,30 +406,33 @@ def _product_gradient(op: Operation, grad: Any) -> Any:
 
     (Dividing the whole product by each element would fail at zeros.)
     """
+    from tfteach.ops.array.concat_split import concat
+    from tfteach.ops.array.gather import gather
+    from tfteach.ops.array.tile_broadcast import tile
+    from tfteach.ops.array.top_k_unique import setdiff1d
+    from tfteach.ops.array.transpose_reverse import invert_permutation, transpose
+    from tfteach.ops.math.reduce_functions import reduce_prod
+
     source = op.inputs[0]
-    shape, reshape = upward("shape"), upward("reshape")
-    gather, product = upward("gather"), upward("reduce_prod")
-    cumprod, conj = upward("cumprod"), upward("conj")
-    input_shape = shape(source)
+    input_shape = shape_ops.shape(source)
     indices = reshape(op.inputs[1], [-1])
     kept = reduced_shape(input_shape, op.inputs[1])
     times = _safe_quotient(input_shape, kept)
-    grad = upward("tile")(reshape(grad, kept), times)
+    grad = tile(reshape(grad, kept), times)
     with get_default_graph().device("/cpu:0"):
-        rank = upward("rank")(source)
+        rank = shape_ops.rank(source)
         indices = (indices + rank) % rank
-        reduced = upward("cast")(indices, int32)
-        every = upward("range")(0, rank)
-        other, _ = upward("setdiff1d")(every, reduced)
-        perm = upward("concat")([reduced, other], 0)
-        reduced_count = product(gather(input_shape, reduced))
-        other_count = product(gather(input_shape, other))
-    transpose = upward("transpose")
+        reduced = cast(indices, int32)
+        every = range_of(0, rank)
+        other, _ = setdiff1d(every, reduced)
+        perm = concat([reduced, other], 0)
+        reduced_count = reduce_prod(gather(input_shape, reduced))
+        other_count = reduce_prod(gather(input_shape, other))
     permuted = transpose(source, perm)
-    permuted_shape = shape(permuted)
+    permuted_shape = shape_ops.shape(permuted)
     flat = reshape(permuted, (reduced_count, other_count))
     left = cumprod(flat, axis=0, exclusive=True)
     right = cumprod(flat, axis=0, exclusive=True, reverse=True)
     y = reshape(conj(left) * conj(right), permuted_shape)
-    out = grad * transpose(y, upward("invert_permutation")(perm))
+    out = grad * transpose(y, invert_permutation(perm))
     return reshape(out, input_shape)

@@ -13,7 +13,10 @@ from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import is_full
-from tfteach.ops.core.broadcast_gradients import upward
+from tfteach.ops.array.where_select import where
+from tfteach.ops.core.fill import zeros, zeros_like
+from tfteach.ops.core.identity_reshape import reshape, stop_gradient
+from tfteach.ops.core.shape_ops import shape
 from tfteach.ops.math.binary import Add, Sub
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.compare import not_equal
@@ -64,12 +67,12 @@ def reduce_logsumexp(
     x = convert(input_tensor)
     with name_scope(name, "ReduceLogSumExp", [x]):
         raw = reduce_max(x, axis, True)
-        finite = upward("where")(IsFinite()(raw), raw, upward("zeros_like")(raw))
-        largest = upward("stop_gradient")(finite)
+        finite = where(IsFinite()(raw), raw, zeros_like(raw))
+        largest = stop_gradient(finite)
         total = reduce_sum(Exp()(Sub()(x, largest)), axis, keepdims)
         result = Log()(total)
         if not keepdims:
-            largest = upward("reshape")(largest, upward("shape")(result))
+            largest = reshape(largest, shape(result))
         result = Add()(result, largest)
         if axis is None and not keepdims and not is_full(result._shape):
             result.set_shape(())
@@ -196,6 +199,6 @@ def count_nonzero(
     x = lookup("input", input, "input_tensor", input_tensor)
     with name_scope(name, "count_nonzero", [x]):
         x = convert(x, name="input")
-        zero = upward("zeros")([], dtype=x.dtype)
+        zero = zeros([], dtype=x.dtype)
         counted = cast(not_equal(x, zero), int64)
         return cast(reduce_sum(counted, axis, keepdims), dtype)

@@ -12,8 +12,10 @@ from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
-from tfteach.ops.core.broadcast_gradients import after, upward
+from tfteach.ops.core.broadcast_gradients import after
 from tfteach.ops.core.constant import constant
+from tfteach.ops.core.fill import zeros
+from tfteach.ops.core.shape_ops import shape
 from tfteach.ops.core.sparse_tensor import also_sparse
 
 REAL = dtypes_of("bfloat16 half float double")
@@ -54,7 +56,9 @@ def number(array: Any, value: float) -> Any:
 
 def conj(x: Tensor) -> Tensor:
     """The conjugate in a gradient rule: no node for real tensors."""
-    return upward("conj")(x)
+    from tfteach.ops.math.complex import conj as conjugate
+
+    return conjugate(x)
 
 
 class Neg(Unary):
@@ -125,7 +129,7 @@ class Sign(Unary):
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         x = op.inputs[0]
-        return [upward("zeros")(upward("shape")(x), x.dtype)]
+        return [zeros(shape(x), x.dtype)]
 
 
 @export("math.sign", "sign")
@@ -160,10 +164,12 @@ class Square(Unary):
         return xp.multiply(x, x)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        from tfteach.ops.math.binary import multiply
+
         with after(grad):
             x = conj(op.inputs[0])
             y = constant(2.0, dtype=x.dtype)
-            return [upward("multiply")(grad, upward("multiply")(x, y))]
+            return [multiply(grad, multiply(x, y))]
 
     def expression(self, x: str) -> str:
         return f"{x} * {x}"

@@ -20,9 +20,8 @@ from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
 from tfteach.ops.array.concat_split import concat
-from tfteach.ops.core import fill
-from tfteach.ops.core import shape_ops as shape_ops
-from tfteach.ops.core.broadcast_gradients import upward
+from tfteach.ops.array.where_select import where
+from tfteach.ops.core import fill, shape_ops
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.exponential import exp, sigmoid
 
@@ -158,7 +157,7 @@ class EluGrad(_ActivationGrad):
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         y = op.inputs[1]
         by_gradient = EluGrad()(grad, y)
-        bent = upward("where")(y < 0, grad * op.inputs[0], fill.zeros_like(y))
+        bent = where(y < 0, grad * op.inputs[0], fill.zeros_like(y))
         return [by_gradient, bent]
 
 
@@ -199,7 +198,7 @@ class SeluGrad(_ActivationGrad):
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         y = op.inputs[1]
         by_gradient = SeluGrad()(grad, y)
-        bent = upward("where")(y < 0.0, grad * op.inputs[0], fill.zeros_like(y))
+        bent = where(y < 0.0, grad * op.inputs[0], fill.zeros_like(y))
         return [by_gradient, bent]
 
 

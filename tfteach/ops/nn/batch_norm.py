@@ -12,13 +12,13 @@ from tfteach.framework.dtypes import float16, float32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
-from tfteach.ops.core import fill
-from tfteach.ops.core import shape_ops as shape_ops
-from tfteach.ops.core.broadcast_gradients import upward
+from tfteach.ops.array.gather import gather
+from tfteach.ops.core import fill, shape_ops
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.identity_reshape import either, squeeze
 from tfteach.ops.math.binary import add, multiply, squared_difference, subtract
 from tfteach.ops.math.cast import cast
+from tfteach.ops.math.reduce_functions import reduce_prod, reduce_sum
 from tfteach.ops.math.unary import reciprocal, rsqrt, square
 
 
@@ -126,14 +126,13 @@ def sufficient_statistics(
                 number *= n or 0
             count = constant(number, dtype=x.dtype)
         else:
-            of_axes = upward("gather")(cast(shape_ops.shape(x), x.dtype), axes)
-            count = upward("reduce_prod")(of_axes, name="count")
+            of_axes = gather(cast(shape_ops.shape(x), x.dtype), axes)
+            count = reduce_prod(of_axes, name="count")
         if shift is None:
             values, squares = x, square(x)
         else:
             shift = convert(shift, name="shift")
             values, squares = subtract(x, shift), squared_difference(x, shift)
-        reduce_sum = upward("reduce_sum")
         values = reduce_sum(values, axes, keepdims=keep, name="mean_ss")
         squares = reduce_sum(squares, axes, keepdims=keep, name="var_ss")
         return count, values, squares, shift
@@ -195,7 +194,6 @@ def weighted_moments(
     """
     keep = bool(either("keepdims", keepdims, "keep_dims", keep_dims))
     with name_scope(name, "weighted_moments", [x, frequency_weights, axes]):
-        reduce_sum = upward("reduce_sum")
         x = convert(x, name="x")
         weights = convert(frequency_weights, name="frequency_weights")
         is_short = x.dtype.base_dtype == float16

@@ -12,14 +12,14 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import dtypes_of, float16, float32, int32, int64
 from tfteach.framework.errors import invalid_argument
-from tfteach.framework.export import export, export_value
+from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.ops.array.concat_split import concat
-from tfteach.ops.core import fill
-from tfteach.ops.core import shape_ops as shape_ops
+from tfteach.ops.array.tile_broadcast import tile
+from tfteach.ops.core import fill, shape_ops
 from tfteach.ops.core.broadcast_gradients import upward
 from tfteach.ops.core.identity_reshape import (
     either,
@@ -28,15 +28,14 @@ from tfteach.ops.core.identity_reshape import (
     squeeze,
     stop_gradient,
 )
+from tfteach.ops.linalg.matmul import matmul
 from tfteach.ops.math.binary import maximum, multiply, squared_difference
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.compare import not_equal
-from tfteach.ops.math.exponential import sigmoid as sigmoid
-from tfteach.ops.math.exponential import tanh as tanh
+from tfteach.ops.math.cumsum import range as range_of
+from tfteach.ops.math.reduce_functions import reduce_mean, reduce_sum
 from tfteach.ops.math.unary import rsqrt, square
 from tfteach.ops.nn.activations import FLOATS, relu
-
-export_value(__name__, sigmoid="nn.sigmoid", tanh="nn.tanh")
 
 NUMBERS = dtypes_of(
     "float32 float64 int32 uint8 int16 int8 complex64 int64 qint8 quint8 qint32 "
@@ -114,8 +113,8 @@ class BiasAddV1(Op):
         return BiasAdd().compute(xp, value, bias)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
-        axes = upward("range")(shape_ops.rank(grad) - 1)
-        return [grad, upward("reduce_sum")(grad, axes)]
+        axes = range_of(shape_ops.rank(grad) - 1)
+        return [grad, reduce_sum(grad, axes)]
 
 
 class BiasAddGrad(Op):
@@ -159,7 +158,7 @@ class BiasAddGrad(Op):
         else:
             expanded = concat([ones_like(shape[:-1]), bias_shape], 0)
             multiples = concat([shape[:-1], [1]], 0)
-        return [upward("tile")(reshape(grad, expanded), multiples)]
+        return [tile(reshape(grad, expanded), multiples)]
 
 
 class L2Loss(Op):
@@ -251,7 +250,7 @@ def xw_plus_b(x: Any, weights: Any, biases: Any, name: str | None = None) -> Ten
         x = convert(x, name="x")
         weights = convert(weights, name="weights")
         biases = convert(biases, name="biases")
-        return bias_add(upward("matmul")(x, weights), biases, name=scope)
+        return bias_add(matmul(x, weights), biases, name=scope)
 
 
 @export("nn.relu_layer")
@@ -261,7 +260,7 @@ def relu_layer(x: Any, weights: Any, biases: Any, name: str | None = None) -> Te
         x = convert(x, name="x")
         weights = convert(weights, name="weights")
         biases = convert(biases, name="biases")
-        return relu(bias_add(upward("matmul")(x, weights), biases), name=scope)
+        return relu(bias_add(matmul(x, weights), biases), name=scope)
 
 
 @export("nn.l2_normalize", "math.l2_normalize", "linalg.l2_normalize")
@@ -292,7 +291,7 @@ def l2_normalize(
     axis = either("axis", axis, "dim", dim)
     with name_scope(name, "l2_normalize", [x]) as scope:
         x = convert(x, name="x")
-        squares = upward("reduce_sum")(square(x), axis, keepdims=True)
+        squares = reduce_sum(square(x), axis, keepdims=True)
         inverse_norm = rsqrt(maximum(squares, epsilon))
         return multiply(x, inverse_norm, name=scope)
 
@@ -328,7 +327,7 @@ def _count_nonzero(value: Tensor, dtype: Any) -> Any:
     with name_scope("count_nonzero"):
         zero = fill.zeros([], dtype=value.dtype.base_dtype)
         is_nonzero = cast(not_equal(value, zero), dtype)
-        return upward("reduce_sum")(is_nonzero, name="nonzero_count")
+        return reduce_sum(is_nonzero, name="nonzero_count")
 
 
 @export("nn.moments")
@@ -364,10 +363,10 @@ def moments(
     with name_scope(name, "moments", [x, axes]):
         is_short = x.dtype.base_dtype == float16
         y = cast(x, float32) if is_short else x
-        mean = upward("reduce_mean")(y, axes, keepdims=True, name="mean")
+        mean = reduce_mean(y, axes, keepdims=True, name="mean")
         # The variance's gradient into the mean is zero anyway.
         squares = squared_difference(y, stop_gradient(mean))
-        variance = upward("reduce_mean")(squares, axes, keepdims=True, name="variance")
+        variance = reduce_mean(squares, axes, keepdims=True, name="variance")
         if not keep:
             mean = squeeze(mean, axes)
             variance = squeeze(variance, axes)

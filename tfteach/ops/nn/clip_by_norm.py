@@ -14,16 +14,22 @@ from tfteach.framework.dtypes import float32
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.indexed_slices import IndexedSlices
-from tfteach.framework.op import OPS
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
-from tfteach.ops.core.broadcast_gradients import upward
+from tfteach.ops.array.where_select import where
+from tfteach.ops.core import shape_ops
 from tfteach.ops.core.constant import constant
+from tfteach.ops.core.fill import ones_like
+from tfteach.ops.core.identity_reshape import identity
+from tfteach.ops.core.shape_ops import rank
+from tfteach.ops.core.stack_unstack import stack
 from tfteach.ops.math.binary import maximum, minimum
 from tfteach.ops.math.cast import cast
+from tfteach.ops.math.cumsum import range as range_of
 from tfteach.ops.math.reduce_functions import reduce_sum
 from tfteach.ops.math.rounding import is_finite
 from tfteach.ops.math.unary import rsqrt, sqrt
+from tfteach.ops.nn.bias_moments import L2Loss
 
 
 @export("clip_by_norm")
@@ -53,13 +59,12 @@ def clip_by_norm(
         values = convert(t.values if isinstance(t, IndexedSlices) else t, name="t")
         total = reduce_sum(values * values, axes, True)
         is_positive = total > 0
-        where = upward("where")
         # The root of 0 has no gradient: take it of 1 there.
-        safe = where(is_positive, total, upward("ones_like")(total))
+        safe = where(is_positive, total, ones_like(total))
         size = where(is_positive, sqrt(safe), total)
         scaled = values * clip_norm
         shapes.merge(values._shape, scaled._shape)
-        clipped = upward("identity")(scaled / maximum(size, clip_norm), name=scope)
+        clipped = identity(scaled / maximum(size, clip_norm), name=scope)
         return _like(t, clipped)
 
 
@@ -111,8 +116,8 @@ def global_norm(t_list: Any, name: str | None = None) -> Tensor:
         for value in _values(tensors):
             if value is not None:
                 with get_default_graph().colocate_with(value):
-                    halves.append(OPS["L2Loss"]()(value))
-        half = reduce_sum(upward("stack")(halves))
+                    halves.append(L2Loss()(value))
+        half = reduce_sum(stack(halves))
         return sqrt(half * constant(2.0, dtype=half.dtype), name="global_norm")
 
 
@@ -152,14 +157,14 @@ def clip_by_global_norm(
         finite_scale = clip_norm * minimum(one, bound)
         finite = is_finite(use_norm)
         nan = constant(float("nan"), dtype=use_norm.dtype)
-        scale = upward("where")(finite, finite_scale, nan)
+        scale = where(finite, finite_scale, nan)
         clipped: list[Any] = []
         for i, (t, value) in enumerate(zip(tensors, _values(tensors), strict=True)):
             if value is None:
                 clipped.append(None)
                 continue
             with get_default_graph().colocate_with(value):
-                scaled = upward("identity")(value * scale, name=f"{scope}_{i}")
+                scaled = identity(value * scale, name=f"{scope}_{i}")
             clipped.append(_like(t, scaled))
         return clipped, use_norm
 
@@ -186,10 +191,10 @@ def clip_by_average_norm(t: Any, clip_norm: Any, name: str | None = None) -> Ten
     """
     with name_scope(name, "clip_by_average_norm", [t, clip_norm]) as scope:
         t = convert(t, name="t")
-        count = cast(upward("size")(t), float32)
+        count = cast(shape_ops.size(t), float32)
         squares = t * t
-        axes = upward("range")(upward("rank")(t))
+        axes = range_of(rank(t))
         inverse = rsqrt(reduce_sum(squares, axes))
         scaled = t * clip_norm
         least = minimum(inverse * count, constant(1.0) / clip_norm)
-        return upward("identity")(scaled * least, name=scope)
+        return identity(scaled * least, name=scope)

@@ -24,7 +24,7 @@ from tfteach.framework.shape import Shape, TensorShape
 from tfteach.ops.array import slicing
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.transpose_reverse import transpose
-from tfteach.ops.core import shape_ops as shape_ops
+from tfteach.ops.core import shape_ops
 from tfteach.ops.core.broadcast_gradients import upward
 from tfteach.ops.core.identity_reshape import (
     either,
@@ -34,8 +34,10 @@ from tfteach.ops.core.identity_reshape import (
     squeeze,
     stop_gradient,
 )
+from tfteach.ops.linalg.matmul import matmul
 from tfteach.ops.math.binary import subtract
 from tfteach.ops.math.cast import cast
+from tfteach.ops.math.cumsum import range as range_of
 from tfteach.ops.nn.softmax import LogSoftmax, Softmax, shifted_exp
 
 FLOATS = dtypes_of("half bfloat16 float32 float64")
@@ -88,9 +90,7 @@ class SoftmaxCrossEntropyWithLogits(Op):
         logits = op.inputs[0]
         if grad_grad is not None and not _is_zero(grad_grad):
             probabilities = Softmax()(logits)
-            product = upward("matmul")(
-                expand_dims(grad_grad, 1), expand_dims(probabilities, 2)
-            )
+            product = matmul(expand_dims(grad_grad, 1), expand_dims(probabilities, 2))
             grad += (grad_grad - squeeze(product, axis=1)) * probabilities
         return [grad, _scale_rows(grad_loss, -LogSoftmax()(logits))]
 
@@ -255,8 +255,7 @@ def softmax_cross_entropy_with_logits_v2(
 
 
 def _move_to_end(tensor: Tensor, axis: int, rank: Any) -> Tensor:
-    span = upward("range")
-    order = concat([span(axis), span(axis + 1, rank), [axis]], 0)
+    order = concat([range_of(axis), range_of(axis + 1, rank), [axis]], 0)
     return transpose(tensor, order)
 
 

@@ -11,10 +11,10 @@ from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape, as_shape
-from tfteach.ops.core import shape_ops as shape_ops
-from tfteach.ops.core.broadcast_gradients import upward
+from tfteach.ops.core import shape_ops
 from tfteach.ops.core.identity_reshape import either
 from tfteach.ops.math.cast import cast
+from tfteach.ops.random.random_ops import random_uniform
 
 
 @export("nn.dropout")
@@ -81,7 +81,7 @@ def dropout(
 
 def _drop(x: Tensor, rate: Tensor, noise_shape: Any, seed: int | None) -> Tensor:
     dtype = x.dtype.base_dtype
-    noise = upward("random_uniform")(noise_shape, seed=seed, dtype=dtype)
+    noise = random_uniform(noise_shape, seed=seed, dtype=dtype)
     scale = 1 / (1 - rate)
     keep = noise >= rate
     result = x * scale * cast(keep, dtype)

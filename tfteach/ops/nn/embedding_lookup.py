@@ -15,13 +15,25 @@ from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.dynamic_partition import DynamicStitch, dynamic_partition
+from tfteach.ops.array.gather import gather
+from tfteach.ops.array.segment_functions import segment_sum
+from tfteach.ops.array.top_k_unique import unique
+from tfteach.ops.array.where_select import where
 from tfteach.ops.core import shape_ops
 from tfteach.ops.core.broadcast_gradients import upward
 from tfteach.ops.core.constant import constant
+from tfteach.ops.core.fill import fill
 from tfteach.ops.core.identity_reshape import expand_dims, identity, reshape
 from tfteach.ops.core.sparse_tensor import SparseTensor
+from tfteach.ops.core.stack_unstack import stack
 from tfteach.ops.math.binary import maximum
+from tfteach.ops.math.binary import pow as power
 from tfteach.ops.math.cast import cast
+from tfteach.ops.math.cumsum import range as range_of
+from tfteach.ops.math.operator_overloads import div
+from tfteach.ops.math.reduce_functions import reduce_sum
+from tfteach.ops.math.unary import sqrt
+from tfteach.ops.nn.clip_by_norm import clip_by_norm
 
 logger = logging.getLogger("tensorflow")
 
@@ -85,7 +97,7 @@ def embedding_lookup(
         if len(tables) > 1:
             return _in_parts(tables, ids, partition_strategy, scope, max_norm)
         with get_default_graph().colocate_with(tables[0]):
-            rows = _clip(upward("gather")(tables[0], ids, name=scope), ids, max_norm)
+            rows = _clip(gather(tables[0], ids, name=scope), ids, max_norm)
         return identity(rows)
 
 
@@ -93,9 +105,9 @@ def _in_parts(
     tables: list[Any], ids: Tensor, strategy: str, scope: str, max_norm: Any
 ) -> Tensor:
     """Look up each table's ids in it, then put the rows in the order of the ids."""
-    count, gather = len(tables), upward("gather")
+    count = len(tables)
     flat = reshape(ids, [-1])
-    order = upward("range")(shape_ops.size(flat))
+    order = range_of(shape_ops.size(flat))
     if strategy == "mod":
         owners, rows = flat % count, flat // count
     elif strategy == "div":
@@ -137,13 +149,13 @@ def _divided(tables: list[Any], flat: Tensor) -> tuple[Tensor, Tensor]:
                 with get_default_graph().colocate_with(table):
                     size = shape_ops.shape(table)[0]
             parts.append(size)
-        stacked = cast(upward("stack")(parts), flat.dtype)
-        total = upward("reduce_sum")(stacked)
+        stacked = cast(stack(parts), flat.dtype)
+        total = reduce_sum(stacked)
     each = total // count
     extras = total % count  # so many tables hold a row more
     owners = maximum(flat // (each + 1), (flat - extras) // each)
     is_longer = owners < extras
-    rows = upward("where")(is_longer, flat % (each + 1), (flat - extras) % each)
+    rows = where(is_longer, flat % (each + 1), (flat - extras) % each)
     return owners, rows
 
 
@@ -157,8 +169,8 @@ def _clip(rows: Tensor, ids: Tensor, max_norm: float | None) -> Tensor:
     if ids_rank and rank:
         axes: Any = list(range(ids_rank, rank))
     else:
-        axes = upward("range")(first, last)
-    return upward("clip_by_norm")(rows, max_norm, axes=axes)
+        axes = range_of(first, last)
+    return clip_by_norm(rows, max_norm, axes=axes)
 
 
 @export("nn.embedding_lookup_sparse")
@@ -213,7 +225,7 @@ def embedding_lookup_sparse(
         segments = sp_ids.indices[:, 0]
         if segments.dtype is not int32:
             segments = cast(segments, int32)
-        ids, positions = upward("unique")(sp_ids.values)
+        ids, positions = unique(sp_ids.values)
         rows = embedding_lookup(tables, ids, partition_strategy, max_norm=max_norm)
         if rows.dtype in (float16, bfloat16):
             rows = cast(rows, float32)
@@ -229,12 +241,11 @@ def _weighted(
     scope: str,
 ) -> Tensor:  # fmt: skip
     """The combination of the rows of each segment with weights."""
-    segment_sum, div = upward("segment_sum"), upward("div")
     weights = sp_weights.values
     if weights.dtype is not rows.dtype:
         weights = cast(weights, rows.dtype)
-    rows = upward("gather")(rows, positions)
-    ones = upward("fill")(expand_dims(shape_ops.rank(rows) - 1, 0), 1)
+    rows = gather(rows, positions)
+    ones = fill(expand_dims(shape_ops.rank(rows) - 1, 0), 1)
     wide = concat([shape_ops.shape(weights), ones], 0)
     own_shape = weights.get_shape()
     weights = reshape(weights, wide)
@@ -247,5 +258,5 @@ def _weighted(
     rows = segment_sum(rows, segments)
     if combiner == "mean":
         return div(rows, segment_sum(weights, segments), name=scope)
-    squares = segment_sum(upward("pow")(weights, 2), segments)
-    return div(rows, upward("sqrt")(squares), name=scope)
+    squares = segment_sum(power(weights, 2), segments)
+    return div(rows, sqrt(squares), name=scope)

@@ -20,12 +20,14 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_vector
+from tfteach.ops.array.transpose_reverse import transpose
 from tfteach.ops.core.broadcast_gradients import upward
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.identity_reshape import reshape, stop_gradient
 from tfteach.ops.core.shape_ops import size
 from tfteach.ops.math.binary import squared_difference
 from tfteach.ops.math.cast import cast
+from tfteach.ops.math.reduce_functions import reduce_mean, reduce_sum
 from tfteach.ops.math.unary import reciprocal, rsqrt
 from tfteach.ops.windows import conv_geometry as geometry
 
@@ -128,7 +130,6 @@ class _Forward(_FusedBatchNorm, abstract=True):
             found = kind(*self.attributes)(grad, x, scale, *reserved, *extra)
             return [*found]
         is_first = self.data_format == "NCHW"
-        transpose = upward("transpose")
         if is_first:
             x = transpose(x, [0, 2, 3, 1])
             grad = transpose(grad, [0, 2, 3, 1])
@@ -261,7 +262,6 @@ def _plain_gradient(
     op: _Backward, grad: Any, x: Any, scale: Any, mean: Any, variance: Any
 ) -> tuple[Any, Any, Any]:
     """The three gradients of batch normalization in elementary ops."""
-    reduce_sum, reduce_mean = upward("reduce_sum"), upward("reduce_mean")
     kind = x.dtype.base_dtype
     if kind == float16:
         x, grad = cast(x, float32), cast(grad, float32)
@@ -276,7 +276,7 @@ def _plain_gradient(
         inverse = rsqrt(wide(variance) + op.epsilon)
         of_scale = reduce_sum(grad * (x - wide(mean)) * inverse, axes)
         return cast(grad * wide(scale) * inverse, kind), of_scale, of_offset
-    keep = {"keepdims": True}
+    keep: dict[str, Any] = {"keepdims": True}
     mean = reduce_mean(x, axes, **keep)
     variance = reduce_mean(squared_difference(x, stop_gradient(mean)), axes, **keep)
     offset = x - mean

@@ -12,10 +12,11 @@ from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.ops.array.concat_split import concat
-from tfteach.ops.core.broadcast_gradients import upward
+from tfteach.ops.array.slicing import slice as slice_of
 from tfteach.ops.core.fill import ones, ones_like, zeros_like
 from tfteach.ops.core.identity_reshape import expand_dims, reshape, stop_gradient
 from tfteach.ops.core.shape_ops import shape
+from tfteach.ops.core.stack_unstack import stack
 from tfteach.ops.linalg.matmul import matmul
 from tfteach.ops.math.binary import multiply
 from tfteach.ops.math.cast import cast
@@ -33,7 +34,7 @@ from tfteach.ops.sparse.sparse_to_dense import SparseToDense
 def _sum_rows(x: Tensor) -> Tensor:
     """The sums of the rows of a matrix, by a product with ones."""
     columns = shape(x)[1]
-    ones_shape = upward("stack")([columns, 1])
+    ones_shape = stack([columns, 1])
     return reshape(matmul(x, ones(ones_shape, x.dtype)), [-1])
 
 
@@ -45,7 +46,6 @@ def sampled_logits(
     """Logits of the true and the drawn classes, and what they should be: matrices
     [batch, num_true + num_sampled]."""
     weights = tables_of(weights)
-    slice_, stack = upward("slice"), upward("stack")
     with name_scope(name, "compute_sampled_logits", [*weights, biases, inputs, labels]):
         if labels.dtype is not int64:
             labels = cast(labels, int64)
@@ -61,15 +61,15 @@ def sampled_logits(
         rows = embedding_lookup(weights, ids, partition_strategy)
         if rows.dtype is not inputs.dtype:
             rows = cast(rows, inputs.dtype)
-        true_rows = slice_(rows, [0, 0], stack([shape(flat)[0], -1]))
-        other_rows = slice_(rows, stack([shape(flat)[0], 0]), [-1, -1])
+        true_rows = slice_of(rows, [0, 0], stack([shape(flat)[0], -1]))
+        other_rows = slice_of(rows, stack([shape(flat)[0], 0]), [-1, -1])
         other_logits = matmul(inputs, other_rows, transpose_b=True)
 
         offsets = embedding_lookup(biases, ids, partition_strategy)
         if offsets.dtype is not inputs.dtype:
             offsets = cast(offsets, inputs.dtype)
-        true_offsets = slice_(offsets, [0], shape(flat))
-        other_offsets = slice_(offsets, shape(flat), [-1])
+        true_offsets = slice_of(offsets, [0], shape(flat))
+        other_offsets = slice_of(offsets, shape(flat), [-1])
 
         width = shape(true_rows)[1:2]
         by_example = concat([[-1, num_true], width], 0)

@@ -13,8 +13,8 @@ from tfteach.framework.convert import convert
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.ops.array.where_select import where
 from tfteach.ops.core import fill
-from tfteach.ops.core.broadcast_gradients import upward
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.identity_reshape import either
 from tfteach.ops.math.binary import add
@@ -69,7 +69,6 @@ def sigmoid_cross_entropy_with_logits(
         # Selections, not max and abs: their gradient at 0 is the right one.
         zeros = fill.zeros_like(logits, dtype=logits.dtype.base_dtype)
         positive = logits >= zeros
-        where = upward("where")
         relu_logits = where(positive, logits, zeros)
         neg_abs_logits = where(positive, -logits, logits)
         return add(
@@ -159,5 +158,5 @@ def log_poisson_loss(
             zeros = fill.zeros_like(targets, dtype=dtype)
             ones = fill.ones_like(targets, dtype=dtype)
             small = logical_and(targets >= zeros, targets <= ones)
-            result += upward("where")(small, zeros, stirling)
+            result += where(small, zeros, stirling)
         return result

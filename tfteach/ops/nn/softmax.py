@@ -21,11 +21,12 @@ from tfteach.framework.shape import Shape
 from tfteach.framework.threads import by_rows
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.transpose_reverse import transpose
-from tfteach.ops.core import shape_ops as shape_ops
-from tfteach.ops.core.broadcast_gradients import upward
+from tfteach.ops.core import shape_ops
 from tfteach.ops.core.identity_reshape import either
 from tfteach.ops.math.binary import subtract
+from tfteach.ops.math.cumsum import range as range_of
 from tfteach.ops.math.exponential import exp
+from tfteach.ops.math.reduce_functions import reduce_sum
 
 _BLOCK = 1 << 16  # elements: they and what is made of them fit the second cache
 FLOATS = dtypes_of("half bfloat16 float32 float64")
@@ -81,7 +82,7 @@ class Softmax(_Softmax):
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         softmax = op.outputs[0]
-        total = upward("reduce_sum")(grad * softmax, -1, keepdims=True)
+        total = reduce_sum(grad * softmax, -1, keepdims=True)
         return [(grad - total) * softmax]
 
 
@@ -98,7 +99,7 @@ class LogSoftmax(_Softmax):
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         softmax = exp(op.outputs[0])
-        return [grad - upward("reduce_sum")(grad, -1, keepdims=True) * softmax]
+        return [grad - reduce_sum(grad, -1, keepdims=True) * softmax]
 
 
 def _along_axis(op: Op, logits: Any, axis: Any, name: str | None) -> Tensor:
@@ -133,9 +134,7 @@ def _along_axis(op: Op, logits: Any, axis: Any, name: str | None) -> Tensor:
 def _swap_with_last(
     tensor: Any, axis: Any, last: Any, name: str | None = None
 ) -> Tensor:
-    order = concat(
-        [upward("range")(axis), [last], upward("range")(axis + 1, last), [axis]], 0
-    )
+    order = concat([range_of(axis), [last], range_of(axis + 1, last), [axis]], 0)
     return transpose(tensor, order, name=name or "transpose")
 
 

@@ -23,7 +23,7 @@ from tfteach.framework.dtypes import (
 )
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
-from tfteach.framework.op import OPS, StatefulOp
+from tfteach.framework.op import StatefulOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
@@ -33,6 +33,7 @@ from tfteach.ops.core.fill import ones, zeros_like
 from tfteach.ops.core.identity_reshape import reshape
 from tfteach.ops.core.shape_ops import range_of
 from tfteach.ops.core.shape_ops import shape as shape_of
+from tfteach.ops.math.binary import Maximum
 from tfteach.ops.math.reduce_functions import reduce_sum
 from tfteach.ops.random import philox
 from tfteach.ops.random.gamma_poisson_sampling import gammas, poissons
@@ -145,7 +146,7 @@ def random_gamma(
         spread = alpha + zeros_like(beta)
         numbers = RandomGamma(*seeds_of(seed))(shape, spread) / beta
         least = np.finfo(dtype.numpy_dtype).tiny
-        return OPS["Maximum"]()(least, numbers)
+        return Maximum()(least, numbers)
 
 
 @export("random_poisson", "random.poisson")

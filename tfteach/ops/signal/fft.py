@@ -23,15 +23,17 @@ from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.padding import pad
 from tfteach.ops.array.tile_broadcast import tile
 from tfteach.ops.array.transpose_reverse import roll, transpose
-from tfteach.ops.core.broadcast_gradients import upward
 from tfteach.ops.core.fill import ones, zeros, zeros_like
 from tfteach.ops.core.identity_reshape import expand_dims, reshape
 from tfteach.ops.core.shape_ops import cast, range_of, rank, shape
 from tfteach.ops.core.stack_unstack import stack, unstack
 from tfteach.ops.linalg.matmul import matmul
+from tfteach.ops.math.binary import Maximum
 from tfteach.ops.math.complex import conj, real
+from tfteach.ops.math.division import floormod
 from tfteach.ops.math.exponential import exp
 from tfteach.ops.math.reduce_functions import reduce_prod
+from tfteach.ops.math.unary import reciprocal
 
 
 class _Transform(Op, abstract=True):
@@ -259,11 +261,11 @@ def _turns(length: Any) -> Tensor:
 def _backward_gradient(op: Operation, grad: Any, axes: int, onward: Any) -> list[Any]:
     """The transform onward, twice what stands for two conjugates."""
     length = op.inputs[1]
-    is_odd = upward("mod")(length[-1], 2)
+    is_odd = floormod(length[-1], 2)
     columns = shape(op.inputs[0])[-1]
     mask = concat([[1.0], 2.0 * ones([columns - 2 + is_odd]), ones([1 - is_odd])], 0)
     size = cast(reduce_prod(shape(grad)[-axes:]), float32)
-    share = upward("reciprocal")(size)
+    share = reciprocal(size)
     return [onward(grad, length) * cast(share * mask, complex64), None]
 
 
@@ -332,7 +334,7 @@ def _own_length(input: Tensor, axes: int, is_forward: bool) -> Tensor:
         if is_forward:
             return sizes
         parts = unstack(sizes)
-        parts[-1] = OPS["Maximum"]()(0, 2 * (parts[-1] - 1))
+        parts[-1] = Maximum()(0, 2 * (parts[-1] - 1))
         return stack(parts)
     lengths = list(known or ())
     if not is_forward and lengths:
@@ -365,7 +367,7 @@ def _padded(input: Tensor, axes: int, length: Tensor, is_forward: bool) -> Tenso
 def _padded_in_a_run(
     input: Tensor, axes: int, length: Tensor, is_forward: bool
 ) -> Tensor:
-    maximum = OPS["Maximum"]()
+    maximum = Maximum()
     input_rank = rank(input)
     own = shape(input)[-axes:]
     outer = zeros([maximum(0, input_rank - axes)], length.dtype)

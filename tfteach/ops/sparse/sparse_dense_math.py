@@ -30,7 +30,6 @@ from tfteach.ops.array.gather_nd import gather_nd
 from tfteach.ops.array.slicing import slice
 from tfteach.ops.array.transpose_reverse import transpose
 from tfteach.ops.array.where_select import where
-from tfteach.ops.core.broadcast_gradients import upward
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.fill import ones, zeros, zeros_like
 from tfteach.ops.core.identity_reshape import expand_dims
@@ -361,6 +360,8 @@ class CwiseOp(Op, abstract=True):
         raise NotImplementedError
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        from tfteach.ops.sparse.sparse_add import sparse_add
+
         indices, values, sp_shape, dense = op.inputs
         dense_shape = cast(shape(dense), int64)
         added = expand_dims(size(sp_shape) - size(dense_shape), 0)
@@ -370,7 +371,7 @@ class CwiseOp(Op, abstract=True):
         elements = gather_nd(dense, indices)
         of_values, of_elements = self.partials(grad, values, elements)
         sparse = SparseTensor(indices, of_elements, dense_shape)
-        return [None, of_values, None, upward("sparse_add")(zeros_like(dense), sparse)]
+        return [None, of_values, None, sparse_add(zeros_like(dense), sparse)]
 
     def partials(self, grad: Any, values: Any, elements: Any) -> tuple[Any, Any]:
         """d loss / d values and d loss / d the dense elements beside them."""

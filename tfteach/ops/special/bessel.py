@@ -18,14 +18,22 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
-from tfteach.ops.core.broadcast_gradients import BroadcastGradientArgs, after, upward
+from tfteach.ops.array.where_select import where
+from tfteach.ops.core import fill
+from tfteach.ops.core.broadcast_gradients import BroadcastGradientArgs, after
 from tfteach.ops.core.constant import constant
+from tfteach.ops.core.fill import ones, zeros_like
+from tfteach.ops.core.identity_reshape import reshape
+from tfteach.ops.core.shape_ops import shape
 from tfteach.ops.core.sparse_tensor import also_sparse
 from tfteach.ops.math.binary import Binary
 from tfteach.ops.math.compare import REAL_NUMBERS
 from tfteach.ops.math.complex import abs as size_of
 from tfteach.ops.math.exponential import exp
-from tfteach.ops.math.unary import REAL, Unary, reciprocal, sign
+from tfteach.ops.math.operator_overloads import div_no_nan
+from tfteach.ops.math.reduce_functions import reduce_sum
+from tfteach.ops.math.unary import REAL, Unary, negative, reciprocal, sign
+from tfteach.ops.nn.activations import softplus
 from tfteach.ops.special.erf_lgamma import special
 
 
@@ -53,11 +61,10 @@ class BesselI1e(Unary):
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         x, y = op.inputs[0], op.outputs[0]
-        where = upward("where")
         with after(grad):
             # At 0, where the formula divides by it, the derivative is 1/2.
             least = np.finfo(x.dtype.numpy_dtype).eps
-            zeros = upward("zeros_like")(x)
+            zeros = zeros_like(x)
             is_large = size_of(x) > least
             safe = where(is_large, x, least + zeros)
             slope = bessel_i0e(safe) - y * (sign(safe) + reciprocal(safe))
@@ -133,13 +140,11 @@ class NextAfter(Binary):
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         x1, x2 = op.inputs
-        shape = upward("shape")
         s1, s2 = shape(x1), shape(x2)
         r1, r2 = BroadcastGradientArgs()(s1, s2)
-        reduce_sum, reshape = upward("reduce_sum"), upward("reshape")
         with after(grad):
-            by_x1 = upward("ones")(s1, dtype=x1.dtype)
-            by_x2 = upward("zeros")(s2, dtype=x2.dtype)
+            by_x1 = ones(s1, dtype=x1.dtype)
+            by_x2 = fill.zeros(s2, dtype=x2.dtype)
             to_x1 = reshape(reduce_sum(by_x1 * grad, r1), s1)
             return [to_x1, reshape(reduce_sum(by_x2 * grad, r2), s2)]
 
@@ -184,7 +189,7 @@ def polyval(coeffs: Any, x: Any, name: str | None = None) -> Tensor:
     with name_scope(name, "polyval", [*coeffs, x]) as scope:
         x = convert(x, name="x")
         if len(coeffs) < 1:
-            return upward("zeros_like")(x, name=scope)
+            return zeros_like(x, name=scope)
         parts = [convert(c, name=f"coeff_{i}") for i, c in enumerate(coeffs)]
         total = parts[0]
         for part in parts[1:]:
@@ -208,7 +213,7 @@ def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
     with name_scope(name, "reciprocal_no_nan", [x]) as scope:
         x = convert(x, name="x")
         one = constant(1, dtype=x.dtype.base_dtype, name="one")
-        return upward("div_no_nan")(one, x, name=scope)
+        return div_no_nan(one, x, name=scope)
 
 
 @export("math.log_sigmoid", "log_sigmoid")
@@ -228,7 +233,7 @@ def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
     """
     with name_scope(name, "LogSigmoid", [x]) as scope:
         x = convert(x, name="x")
-        return upward("negative")(upward("nn.softplus")(-x), name=scope)
+        return negative(softplus(-x), name=scope)
 
 
 class Cross(Op):

@@ -22,14 +22,17 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
+from tfteach.ops.core import shape_ops
 from tfteach.ops.core.broadcast_gradients import (
     BroadcastGradientArgs,
     after,
     dynamic_sums,
-    upward,
 )
+from tfteach.ops.core.identity_reshape import reshape
 from tfteach.ops.math.binary import Binary
 from tfteach.ops.math.exponential import exp, log
+from tfteach.ops.math.reduce_functions import reduce_sum
+from tfteach.ops.special import erf_lgamma
 from tfteach.ops.special.erf_lgamma import Lgamma, special
 
 _FLOATS = dtypes_of("float double")
@@ -274,14 +277,13 @@ class Betainc(Op):
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         a, b, x = op.inputs
-        shape = upward("shape")
-        sa, sx = shape(a), shape(x)
+        sa, sx = shape_ops.shape(a), shape_ops.shape(x)
         _, axes = BroadcastGradientArgs()(sa, sx)
         lgamma = Lgamma()
         log_beta = lgamma(a) + lgamma(b) - lgamma(a + b)
         by_x = exp((b - 1) * log(1 - x) + (a - 1) * log(x) - log_beta)
-        total = upward("reduce_sum")(by_x * grad, axes)
-        return [None, None, upward("reshape")(total, sx)]
+        total = reduce_sum(by_x * grad, axes)
+        return [None, None, reshape(total, sx)]
 
 
 @export("math.betainc", "betainc")
@@ -329,7 +331,6 @@ def lbeta(x: Any, name: str | None = None) -> Tensor:
     """
     with name_scope(name, "lbeta", [x]):
         x = convert(x, name="x")
-        lgamma, reduce_sum = upward("lgamma"), upward("reduce_sum")
-        products = reduce_sum(lgamma(x), axis=[-1])
+        products = reduce_sum(erf_lgamma.lgamma(x), axis=[-1])
         total = reduce_sum(x, axis=[-1])
-        return products - lgamma(total)
+        return products - erf_lgamma.lgamma(total)

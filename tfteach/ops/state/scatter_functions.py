@@ -9,12 +9,12 @@ from typing import Any
 
 from tfteach.framework.convert import convert
 from tfteach.framework.export import export
-from tfteach.framework.op import OPS
 from tfteach.framework.scope import name_scope
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.core.fill import ones_like
 from tfteach.ops.core.identity_reshape import expand_dims, reshape
 from tfteach.ops.core.shape_ops import cast, shape
+from tfteach.ops.math.cumsum import Range
 from tfteach.ops.state import scatter_ops as parts
 
 
@@ -252,7 +252,7 @@ def _batch_scatter_update(ref: Any, indices: Any, updates: Any, locking: bool) -
         size = sizes[axis]
         broadcast: list[Any] = [1] * (rank + 1)
         broadcast[axis] = size
-        along = reshape(OPS["Range"]()(0, size, 1), broadcast)
+        along = reshape(Range()(0, size, 1), broadcast)
         if along.dtype.base_dtype is not last.dtype:
             along = cast(along, last.dtype)
         columns.append(along * ones_like(last))

@@ -20,10 +20,11 @@ from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_scalar, require_vector
-from tfteach.ops.core.broadcast_gradients import upward
+from tfteach.ops.core import shape_ops
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.identity_reshape import either
 from tfteach.ops.core.sparse_tensor import SparseTensor
+from tfteach.ops.math.cumsum import range as range_of
 from tfteach.ops.math.reduce_ops import axes_of
 from tfteach.ops.text.byte_strings import strings
 from tfteach.ops.text.string_ops import TextOp
@@ -306,7 +307,7 @@ def _all_axes(inputs: Tensor) -> Tensor:
     rank = inputs.shape.ndims
     if rank is not None:
         return constant(np.arange(rank - 1, -1, -1, dtype=np.int32))
-    axes: Tensor = upward("range")(upward("rank")(inputs) - 1, -1, -1)
+    axes: Tensor = range_of(shape_ops.rank(inputs) - 1, -1, -1)
     return axes
 
 

@@ -28,7 +28,7 @@ from tfteach.ops.array.space_to_depth import (
     space_to_batch,
     space_to_batch_nd,
 )
-from tfteach.ops.core import shape_ops as shape_ops
+from tfteach.ops.core import shape_ops
 from tfteach.ops.core.identity_reshape import either
 from tfteach.ops.core.stack_unstack import stack
 from tfteach.ops.windows import conv_geometry as geometry

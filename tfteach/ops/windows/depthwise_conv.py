@@ -19,7 +19,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require_vector
-from tfteach.ops.core import shape_ops as shape_ops
+from tfteach.ops.core import shape_ops
 from tfteach.ops.core.identity_reshape import either
 from tfteach.ops.windows import conv_geometry as geometry
 from tfteach.ops.windows.conv_2d import conv2d

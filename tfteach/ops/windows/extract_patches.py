@@ -20,10 +20,13 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.ops.array.concat_split import concat
-from tfteach.ops.core import fill
-from tfteach.ops.core import shape_ops as shape_ops
-from tfteach.ops.core.broadcast_gradients import upward
+from tfteach.ops.array.transpose_reverse import transpose
+from tfteach.ops.core import fill, shape_ops
 from tfteach.ops.core.identity_reshape import either, expand_dims, reshape
+from tfteach.ops.core.sparse_tensor import SparseTensor
+from tfteach.ops.math.cumsum import range as range_of
+from tfteach.ops.sparse.sparse_dense_math import sparse_tensor_dense_matmul
+from tfteach.ops.sparse.sparse_shape import sparse_slice
 from tfteach.ops.windows import conv_geometry as geometry
 from tfteach.ops.windows.conv_kernels import Source
 from tfteach.ops.windows.pool import GRAD_TYPES
@@ -103,23 +106,24 @@ class _Patches(Op, abstract=True):
           out: a function that gives the output's spatial sizes.
         """
         window, n = self.ksizes[1:-1], self.dimensions
-        transpose, arange = upward("transpose"), upward("range")
         # Pixels are numbered from 1; 0 is padding.
         count_in = 1 + reduce(mul, sizes)
-        pixels = reshape(arange(1, count_in, dtype=int64), (1, *sizes, 1))
+        pixels = reshape(range_of(1, count_in, dtype=int64), (1, *sizes, 1))
         came = self(pixels)
         lines = out()
         count_out = reduce(mul, (*lines, *window))
-        went = reshape(arange(count_out, dtype=int64), (1, *lines, reduce(mul, window)))
+        went = reshape(
+            range_of(count_out, dtype=int64), (1, *lines, reduce(mul, window))
+        )
         pairs = concat([expand_dims(came, axis=-1), expand_dims(went, axis=-1)], -1)
         where = reshape(pairs, (-1, 2))
         ones = fill.ones([count_out], dtype=grad.dtype)
-        moves = upward("SparseTensor")(where, ones, (count_in, count_out))
-        moves = upward("sparse.slice")(moves, (1, 0), (count_in - 1, count_out))
+        moves = SparseTensor(where, ones, (count_in, count_out))
+        moves = sparse_slice(moves, (1, 0), (count_in - 1, count_out))
         parts = reshape(grad, (batch, *lines, *window, channels))
         order = (*range(1, 2 * n + 1), 0, 2 * n + 1)
         flat = reshape(transpose(parts, order), (-1, batch * channels))
-        summed = upward("sparse.sparse_dense_matmul")(moves, flat)
+        summed = sparse_tensor_dense_matmul(moves, flat)
         found = reshape(summed, (*sizes, batch, channels))
         return transpose(found, (n, *range(n), n + 1))
 

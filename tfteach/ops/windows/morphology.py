@@ -16,7 +16,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
-from tfteach.ops.core.broadcast_gradients import upward
+from tfteach.ops.array.transpose_reverse import reverse
 from tfteach.ops.core.identity_reshape import either
 from tfteach.ops.math.unary import negative
 from tfteach.ops.windows import conv_geometry as geometry
@@ -235,5 +235,5 @@ def erosion2d(
     """
     with name_scope(name, "erosion2d", [value, kernel]) as scope:
         op = _dilation(strides, rates, padding)
-        turned = negative(value), upward("reverse_v2")(kernel, [0, 1])
+        turned = negative(value), reverse(kernel, [0, 1])
         return negative(op(*turned, name=scope))

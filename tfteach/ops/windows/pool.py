@@ -21,9 +21,8 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
-from tfteach.ops.core import fill
+from tfteach.ops.core import fill, shape_ops
 from tfteach.ops.core import identity_reshape as array
-from tfteach.ops.core import shape_ops as shape_ops
 from tfteach.ops.windows import conv_geometry as geometry
 from tfteach.ops.windows import pool_kernels as kernels
 

@@ -12,8 +12,7 @@ from tfteach.framework.dtypes import dtypes_of, float32
 from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
-from tfteach.ops.core import fill
-from tfteach.ops.core import shape_ops as shape_ops
+from tfteach.ops.core import fill, shape_ops
 from tfteach.ops.core.identity_reshape import stop_gradient
 from tfteach.ops.windows import conv_geometry as geometry
 from tfteach.ops.windows import pool_kernels as kernels

@@ -15,10 +15,10 @@ from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import as_dtype, float32, string
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.graph_keys import GraphKeys
-from tfteach.framework.op import OPS
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape, as_tensor_shape
+from tfteach.ops.array.slicing import Slice
 from tfteach.variables.base import (
     SaveSliceInfo,
     Variable,
@@ -346,7 +346,7 @@ def _part_value(
     if callable(initializer):
         return initializer, size
     whole = convert(initializer, None if isinstance(initializer, Tensor) else dtype)
-    return OPS["Slice"]()(whole, offset, size), None
+    return Slice()(whole, offset, size), None
 
 
 def _check_parts(

@@ -14,7 +14,7 @@ from tfteach.framework.op import OPS
 from tfteach.framework.scope import colocate_with
 from tfteach.lib.training.adam import AdamOptimizer
 from tfteach.lib.training.optimizer import cast_all
-from tfteach.ops.core.broadcast_gradients import upward
+from tfteach.ops.array.gather import gather
 from tfteach.ops.core.control_flow_ops import group
 from tfteach.ops.math.binary import maximum
 from tfteach.ops.math.cast import cast
@@ -104,7 +104,7 @@ class AdaMaxOptimizer(_Rows):
     def _update_rows(
         self, grad: Any, var: Any, indices: Any, add: Any, replace: Any
     ) -> Any:
-        gather, after = upward("gather"), get_default_graph().control_dependencies
+        after = get_default_graph().control_dependencies
         power = cast(self._powers()[0], var.dtype.base_dtype)
         rate, beta1, beta2, epsilon = cast_all(self._hyper, var)
         m, v = self.get_slot(var, "m"), self.get_slot(var, "v")
@@ -153,7 +153,7 @@ class NadamOptimizer(_Rows):
     def _update_rows(
         self, grad: Any, var: Any, indices: Any, add: Any, replace: Any
     ) -> Any:
-        gather, after = upward("gather"), get_default_graph().control_dependencies
+        after = get_default_graph().control_dependencies
         power1, power2 = (cast(p, var.dtype.base_dtype) for p in self._powers())
         rate, beta1, beta2, epsilon = cast_all(self._hyper, var)
         rate = rate * sqrt(1 - power2) / (1 - power1)

@@ -8,15 +8,15 @@ from __future__ import annotations
 from typing import Any
 
 from tfteach.framework.export import export
-from tfteach.framework.op import OPS
 from tfteach.lib.contrib.opt.adam_gs import AdamGSOptimizer
 from tfteach.lib.training.adam import AdamOptimizer
 from tfteach.lib.training.optimizer import cast_all
-from tfteach.ops.core.broadcast_gradients import upward
+from tfteach.ops.array.gather import gather
 from tfteach.ops.core.control_flow_ops import group
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.unary import sqrt, square
 from tfteach.ops.state.scatter_functions import scatter_sub, scatter_update
+from tfteach.ops.state.scatter_ops import ResourceScatterSub, ResourceScatterUpdate
 
 
 class _UsedRows(AdamOptimizer):
@@ -24,7 +24,6 @@ class _UsedRows(AdamOptimizer):
 
     def _apply_sparse(self, grad: Any, var: Any) -> Any:
         indices, locking = grad.indices, self._use_locking
-        gather = upward("gather")
         rate, beta1, beta2, epsilon = self._rates(var)
         m, v = self.get_slot(var, "m"), self.get_slot(var, "v")
         m_rows = beta1 * gather(m, indices) + (1 - beta1) * grad.values
@@ -38,7 +37,7 @@ class _UsedRows(AdamOptimizer):
         return group(update, m_now, v_now)
 
     def _resource_apply_sparse(self, grad: Any, handle: Any, indices: Any) -> Any:
-        gather, replace = upward("gather"), OPS["ResourceScatterUpdate"]()
+        replace = ResourceScatterUpdate()
         rate, beta1, beta2, epsilon = self._rates(handle)
         m, v = self.get_slot(handle, "m"), self.get_slot(handle, "v")
         m_rows = beta1 * gather(m, indices) + (1 - beta1) * grad
@@ -46,7 +45,7 @@ class _UsedRows(AdamOptimizer):
         v_rows = beta2 * gather(v, indices) + (1 - beta2) * square(grad)
         v_update = replace(v.handle, indices, v_rows)
         change = rate * m_rows / (sqrt(v_rows) + epsilon)
-        update = OPS["ResourceScatterSub"]()(handle.handle, indices, change)
+        update = ResourceScatterSub()(handle.handle, indices, change)
         return group(update, m_update, v_update)
 
     def _rates(self, var: Any) -> tuple[Any, Any, Any, Any]:

@@ -14,7 +14,7 @@ from tfteach.framework.convert import convert
 from tfteach.framework.export import export
 from tfteach.framework.operation import Operation
 from tfteach.lib.training.single_op_optimizer import RuleOptimizer
-from tfteach.ops.core.broadcast_gradients import upward
+from tfteach.ops.array.gather import gather
 from tfteach.ops.core.control_flow_ops import group
 from tfteach.ops.math.binary import pow
 from tfteach.ops.math.cast import cast
@@ -68,7 +68,7 @@ class _Signs(RuleOptimizer):
         mean = (m * beta) + (grad * (1 - beta))
         m_now = assign(m, mean, use_locking=self._use_locking)
         signs = sign(grad.values)
-        agree = upward("gather")(sign(m_now), grad.indices) * signs
+        agree = gather(sign(m_now), grad.indices) * signs
         numbers["sign_decay"] = cast(self._sign_decay, dtype)
         change = numbers["lr"] * self._factor(numbers, agree) * grad.values
         update = scatter_sub(var, grad.indices, change, use_locking=self._use_locking)

@@ -11,14 +11,14 @@ from typing import Any
 from tfteach.framework.convert import convert
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
-from tfteach.framework.op import OPS
 from tfteach.framework.operation import Operation
 from tfteach.lib.training.adam import AdamOptimizer
 from tfteach.lib.training.momentum import MomentumOptimizer
 from tfteach.lib.training.optimizer import Optimizer
-from tfteach.ops.core.broadcast_gradients import upward
+from tfteach.ops.array.gather import gather
 from tfteach.ops.core.control_flow_ops import no_op
 from tfteach.ops.state.scatter_functions import scatter_add
+from tfteach.ops.state.scatter_ops import ResourceScatterAdd
 
 logger = logging.getLogger("tensorflow")
 
@@ -84,7 +84,7 @@ class DecoupledWeightDecayExtension:
     def _shrunk_rows(self, var: Any, indices: Any, add: Any) -> Any:
         if not self._shrinks(var):
             return no_op()
-        rows = -self._weight_decay * upward("gather")(var, indices)
+        rows = -self._weight_decay * gather(var, indices)
         return add(var, indices, rows, self._use_locking)  # type: ignore[attr-defined]
 
     def _apply_dense(self, grad: Any, var: Any) -> Any:
@@ -102,7 +102,7 @@ class DecoupledWeightDecayExtension:
 
     def _resource_apply_sparse(self, grad: Any, handle: Any, indices: Any) -> Any:
         def add(variable: Any, indices: Any, rows: Any, _: Any) -> Any:
-            added = OPS["ResourceScatterAdd"]()(variable.handle, indices, rows)
+            added = ResourceScatterAdd()(variable.handle, indices, rows)
             with get_default_graph().control_dependencies([added]):
                 return variable.value()
 
