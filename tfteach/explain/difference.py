@@ -180,7 +180,7 @@ def _lines(sign: str, ops: dict[str, str], kept: frozenset[str]) -> Iterator[str
 
 
 def _scopes(name: str) -> Iterator[str]:
-    """ "a/b/c" is in "a/" and "a/b/"."""
+    """The scopes of a name: "a/" and "a/b/" for "a/b/c"."""
     at = name.find("/")
     while at >= 0:
         yield name[: at + 1]

@@ -218,11 +218,11 @@ def _shape_of(proto: Any) -> Shape:
     return None if proto.unknown_rank else [dim.size for dim in proto.dim]
 
 
-# ---- values and attributes in a few words
+# ---- values and attributes, abbreviated
 
 
 def value_text(value: Any) -> str:
-    """A constant in a few words: the values if they are few, else the shape.
+    """A constant, abbreviated: the elements if they are few, else the shape.
 
     Example:
       >>> value_text(np.array([1.0, 2.0])), value_text(np.zeros([32, 10]))
@@ -261,7 +261,7 @@ def _proto_value_text(proto: Any) -> str:
 
 
 def attr_text(value: Any) -> str:
-    """An attribute's Python value in a few words."""
+    """The Python value of an attribute, abbreviated."""
     if isinstance(value, np.ndarray):
         return value_text(value)
     if hasattr(value, "name") and not callable(value.name):
@@ -276,7 +276,7 @@ def attr_text(value: Any) -> str:
 
 
 def attr_proto_text(proto: Any) -> str:
-    """An AttrValue in a few words."""
+    """An AttrValue, abbreviated."""
     kind = proto.WhichOneof("value")
     if kind is None:
         return ""
@@ -311,10 +311,10 @@ def _cut(text: str) -> str:
 def needed_rows(
     rows: list[Row], fetches: Iterable[str], feeds: Iterable[str] = ()
 ) -> tuple[set[int], list[str]]:
-    """What a run needs, by names alone: for GraphDefs, which have no `Operation`s.
+    """The rows that a run needs, found by names only: also for GraphDefs.
 
     Returns:
-      The indices of the needed rows, and the names that no row answers to.
+      (needed, unknown): the indices of the needed rows, and the names that no row has.
     """
     index = {row.name: i for i, row in enumerate(rows)}
     unknown: list[str] = []

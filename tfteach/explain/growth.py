@@ -135,7 +135,7 @@ class Growth:
         if self._ops_after is None:
             self._ops_after = self.graph.version
 
-    # ---- what was built when
+    # ---- ops and runs
 
     @property
     def runs(self) -> int:
@@ -240,7 +240,7 @@ class Growth:
                 self._sizes.append(self._sizes[-1] + size)
             return self._sizes[count]
 
-    # ---- what was built again
+    # ---- duplicates
 
     def twins(self, most_ops: int | None = None) -> Twins:
         """Find, for each op, the first op that computes the same.

@@ -33,12 +33,13 @@ class Staged(NamedTuple):
 
 
 class Stages(NamedTuple):
-    """The graphs of a step on its way through the passes.
+    """The graphs between the passes of an optimizer log.
 
     Attributes:
-      rows: of each stage; passes that change nothing have one stage before and after.
-      fetched: of each stage the ops whose values the run gives.
-      passes: all of them as one, then each.
+      rows: the rows of each stage; a pass that changes nothing has the same stage
+        before and after.
+      fetched: for each stage, the names of the ops that the run fetches.
+      passes: all passes as a single one, then each pass.
     """
 
     rows: list[list[Row]]
@@ -50,8 +51,8 @@ def stages_of(log: OptimizerLog, graph: Graph, where: Where = plain_source) -> S
     """The graphs before and after each pass.
 
     Args:
-      log: what `explain_optimizing` gives.
-      graph: the session's, which knows the shapes and the lines.
+      log: from `explain_optimizing`.
+      graph: the session's graph, which has the shapes and source lines.
       where: turns a `SourceLine` into (file, line, function, text).
 
     Example:

@@ -280,10 +280,10 @@ def _scheduled(node: Node, before: set[Node]) -> Scheduled:
 
 
 def _sources(step: Step, with_control: bool) -> Before:
-    """For each node those it waits for.
+    """The nodes that each node waits for.
 
-    Where a loop begins, its way back does not count: nodes are ordered, not their
-    turns. Where it ends, it does: the last turn's value came that way.
+    At the entry of a loop the back edge does not count, since nodes are ordered, not
+    their iterations. At its exit it does: the last iteration's value comes from there.
     """
     inside = set(step.nodes)
     found: Before = {}
@@ -302,19 +302,19 @@ def _sources(step: Step, with_control: bool) -> Before:
 
 
 def _ways_back(merge: Node) -> set[Node]:
-    """The NextIterations that a Merge takes; of other nodes none."""
+    """The NextIteration inputs of a Merge; empty for other nodes."""
     taken = merge.inputs if not merge.is_feed and merge.op.type in MERGES else ()
     return {source for source, _ in taken if source.op.type.endswith("NextIteration")}
 
 
 def _sorted(step: Step, before: Before) -> list[Node]:
-    """The nodes so that each stands behind those it waits for, else as they stood."""
+    """The nodes in a topological order that changes as little as possible."""
     place = {node: i for i, node in enumerate(step.nodes)}
     return _in_order(place, before, lambda node: (place[node],))
 
 
 class _Certain:
-    """Which ops have certainly run before which."""
+    """Which ops run before which others in every order."""
 
     def __init__(self, step: Step, before: Before) -> None:
         self._nodes = step.nodes
@@ -327,7 +327,7 @@ class _Certain:
             self._behind[node] = mine
 
     def has(self, early: Node, late: Node) -> bool:
-        """Whether `early` comes before `late` in every order."""
+        """True if `early` runs before `late` in every order."""
         return bool(self._behind[late] & self._bits[early])
 
     def relates(self, one: Node, other: Node) -> bool:
@@ -351,7 +351,7 @@ def _ready_sets(step: Step, before: Before) -> tuple[tuple[str, ...], ...]:
 
 
 def _pairs(step: Step) -> list[tuple[str, Node, Node]]:
-    """Each write of a variable with each other access to it."""
+    """Pairs of a write of a variable and another access to it."""
     accesses: dict[str, list[Node]] = {}
     handles: dict[Node, str] = {}
     for node in step.nodes:
@@ -388,7 +388,7 @@ def _order(
 def _in_order(
     nodes: Iterable[Node], before: Before, rank: Callable[[Node], tuple[int, ...]]
 ) -> list[Node]:
-    """The nodes in an order that `before` allows, of those that may go the least."""
+    """A topological order of the nodes; of several ready ones, the least rank first."""
     users: dict[Node, list[Node]] = {node: [] for node in nodes}
     waiting = {node: len(before[node]) for node in users}
     for user in users:
@@ -408,7 +408,7 @@ def _in_order(
 
 
 def _near(order: Sequence[str], names: set[str]) -> list[str]:
-    """The ends of an order and what is next to these names; "..." between."""
+    """The ends of an order, and the neighbours of these names, with "..." between."""
     found: list[str] = []
     for i, name in enumerate(order):
         if {*order[max(0, i - 1) : i + 2]} & names or i in (0, len(order) - 1):
@@ -419,7 +419,7 @@ def _near(order: Sequence[str], names: set[str]) -> list[str]:
 
 
 def _wrapped(line: str) -> list[str]:
-    """A line in as many as a terminal of 80 columns needs."""
+    """A line, wrapped for a terminal of 80 columns."""
     indent = " " * (len(line) - len(line.lstrip()) + 4)
     options: Any = {"break_long_words": False, "break_on_hyphens": False}
     return textwrap.wrap(line, 79, subsequent_indent=indent, **options)

@@ -119,7 +119,7 @@ def own_constants(box: Box, rows: list[Row]) -> list[Row]:
 
 
 def is_variable(box: Box, rows: list[Row]) -> bool:
-    """True for a variable, and for the scope named after one."""
+    """True for a variable, and for a scope named after one."""
     row = own_row(box, rows)
     return row is not None and row.type in VARIABLES
 
@@ -187,7 +187,7 @@ def opened(
 
 
 def visible(box: Box, open_ids: set[str]) -> Iterator[Box]:
-    """The boxes inside `box` that a picture draws, a scope before what is in it."""
+    """The boxes inside `box` that a picture draws, scopes before their contents."""
     for child in box.children or ():
         yield child
         if child.id in open_ids:

@@ -471,7 +471,7 @@ class _Recorder(ValueObserver):
     def running(
         self, outputs: tuple[Seen, ...] = (), elapsed_us: float = 0.0
     ) -> Step | None:
-        """The op that runs now, as a step."""
+        """The op that is running, as a step."""
         if self._next is None:
             return None
         node, turns, inputs = self._next
@@ -494,7 +494,7 @@ class _Recorder(ValueObserver):
         return seen
 
     def _handed(self, node: Node, index: int, value: Any) -> Seen:
-        """The same value under another name: its figures tell that it is the same."""
+        """The same value under another name; equal statistics identify it."""
         is_merge = node.op.type.removeprefix("Ref") == "Merge"
         for edge in node.inputs if is_merge else node.inputs[:1]:  # a Switch's data
             known = self._known.get(edge)
@@ -519,7 +519,7 @@ class _Recorder(ValueObserver):
         return seen
 
     def _behind(self, edge: Edge, value: Any) -> Seen | None:
-        """What an Identity that became another name for its input stands for."""
+        """The value behind an Identity that was reduced to an alias of its input."""
         while not edge.node.is_feed and edge.node.op.type in FORWARDING:
             if not edge.node.inputs:  # a constant, the same in every run
                 return None
@@ -548,7 +548,7 @@ class _Recorder(ValueObserver):
 
 
 def _array_of(value: Any) -> np.ndarray[Any, Any] | None:
-    """What a value or a variable holds, on the host; None for what is no array."""
+    """The array of a value or variable, on the host; None if it is not an array."""
     if isinstance(value, Cell):
         value = value.value if value.is_initialized else None
     return np.asarray(to_host(value)) if is_array(value) else None
@@ -560,7 +560,7 @@ def _title(step: Step) -> str:
 
 
 def _spoils(step: Step) -> bool:
-    """Whether it makes a NaN from none, or an infinity from numbers alone."""
+    """True if a NaN or an infinity originates in this step."""
     if any(seen.nans for seen in step.outputs):
         return not any(seen.nans for seen in step.inputs)
     made = any(seen.infinities for seen in step.outputs)

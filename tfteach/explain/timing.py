@@ -316,12 +316,12 @@ def half_of_copy(row: Any) -> HalfOfCopy | None:
 
 
 def _shown(name: str) -> str:
-    """An input by the name that it has in the graph."""
+    """An input by its name in the graph."""
     return _ARGUMENT.sub(r"\1" if _HALF.search(name) else r"\1:\2", name)
 
 
 def _span(node: Any) -> tuple[float, float]:
-    """When a row begins, and how long it lasts, in microseconds."""
+    """The start and the duration of a row, in microseconds."""
     if node.all_start_nanos:
         return node.all_start_nanos / 1000, node.all_end_rel_nanos / 1000
     return float(node.all_start_micros), float(node.all_end_rel_micros)

@@ -241,5 +241,5 @@ def packed(rows: Sequence[Row]) -> dict[str, Any]:
 
 
 def packed_batch(batch: dict[str, Any]) -> dict[str, Any]:
-    """A batch of `GrowingRows` as it travels."""
+    """A batch of `GrowingRows`, packed for sending."""
     return {**batch, **packed(batch["rows"])}

@@ -54,5 +54,5 @@ def bundle_with(text: str, svg: str | None, beside: bool = False) -> dict[str, s
 
 
 def static_html(content: str) -> str:
-    """HTML that hides while a live view is there."""
+    """HTML that is hidden while a live view is mounted."""
     return f'<style>{STYLE}</style><div class="tfteach-static">{content}</div>'

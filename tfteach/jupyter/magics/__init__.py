@@ -1,4 +1,4 @@
-"""The IPython magics, a module for each view they show."""
+"""The IPython magics, one module per view."""
 
 from __future__ import annotations
 

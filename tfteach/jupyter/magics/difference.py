@@ -99,10 +99,10 @@ class DiffMagics(Magics):
         show_as_asked(GraphDiff(before, after), args)
 
     def _graph(self, expression: str | None) -> Any:
-        """The Graph or GraphDef that is meant.
+        """The Graph or GraphDef of an expression.
 
         Raises:
-          UsageError: it is neither; it says which names are near.
+          UsageError: it has none; the message suggests similar names.
         """
         if expression is None:
             return get_default_graph()
@@ -121,7 +121,7 @@ class DiffMagics(Magics):
 
 
 def graph_in(value: Any) -> Any:
-    """The Graph or GraphDef that a value is or belongs to; None for anything else."""
+    """The Graph or GraphDef of a value; None if it has none."""
     for found in (value, getattr(value, "graph", None)):
         if isinstance(found, GRAPHS):
             return found

@@ -166,7 +166,7 @@ class GraphMagics(Magics):
 
 
 def _unknown(graph: Graph, args: Any) -> str:
-    """Which `--fetch` or `--feed` names nothing of the graph; "" if each does."""
+    """A message about the first option that names nothing of the graph, or ""."""
     for option, names in (("--fetch", args.fetch), ("--feed", args.feed)):
         for name in names:
             if not has_op(graph, name.lstrip("^").partition(":")[0]):

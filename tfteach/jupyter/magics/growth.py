@@ -1,4 +1,4 @@
-"""`%%lazy`: run a cell, show how its graph grows, and name the line of lazy loading."""
+"""`%%lazy`: watch a graph grow while a cell runs, and find lazy loading."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ from tfteach.jupyter.magics.options import (
 
 @magics_class
 class OptimizingMagics(Magics):
-    """Shows the optimizer at work."""
+    """Shows the optimizer's passes."""
 
     shell: Any
 

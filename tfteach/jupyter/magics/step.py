@@ -134,14 +134,14 @@ class StepMagics(Magics):
 
 
 def unquoted(text: str) -> str:
-    """A word of the command line without the quotes around it."""
+    """A word of the command line without its quotes."""
     if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
         return text[1:-1]
     return text
 
 
 class _Predicate:
-    """An expression that is asked at each op; where it does not apply, it is false."""
+    """An expression evaluated after each op; where it raises, it does not match."""
 
     def __init__(self, expression: str, names: dict[str, Any]) -> None:
         self._expression = expression
@@ -167,7 +167,7 @@ class _Predicate:
         return found
 
     def check(self, run: Recording) -> None:
-        """Raise if it could not be asked at any op.
+        """Raise if the expression failed for every op.
 
         Raises:
           UsageError: with the reason.

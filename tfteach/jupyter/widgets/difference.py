@@ -85,7 +85,7 @@ class GraphDiff(GraphView):
     def refresh(self) -> None:
         """Do nothing: the graphs are shown as they were."""
 
-    # ---- still pictures: the later graph, and the difference in words
+    # ---- static picture: the later graph, and the difference as text
 
     def still(self) -> Still:
         still = super().still()

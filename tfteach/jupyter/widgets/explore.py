@@ -124,7 +124,7 @@ class Explorer(Shown, ipywidgets.Tab):
         at_cell_end(self._at_cell_end)
 
     def _makers(self) -> dict[str, Callable[[], Any]]:
-        """What makes each view, in the order of the tabs."""
+        """The constructor of each view, in the order of the tabs."""
         graph, session = self.graph, self.session
         makers: dict[str, Callable[[], Any]] = {
             "Graph": lambda: GraphView(graph, *self._run()),
@@ -145,7 +145,7 @@ class Explorer(Shown, ipywidgets.Tab):
         return makers
 
     def _run(self) -> tuple[list[str], list[str]]:
-        """What a run would fetch and feed, as the first view has it by now."""
+        """The fetches and feeds of a run, as the first view has them now."""
         first = self.views.made.get(next(iter(self.views)))
         return self._asked if first is None else (first.fetches, first.feeds)
 
@@ -201,9 +201,9 @@ class Explorer(Shown, ipywidgets.Tab):
                 self._replaced[0].append(old)
 
     def _at_cell_end(self) -> None:
-        """Show the last run; a cell later, close what it replaced.
+        """Show the last run, and close the views replaced by the previous cell.
 
-        What the page still makes must not be closed.
+        A view that the page is still creating must not be closed.
         """
         self._show_trace()
         self._replaced.insert(0, [])
@@ -214,7 +214,7 @@ class Explorer(Shown, ipywidgets.Tab):
         """The session, and what to run in it.
 
         Raises:
-          ValueError: there is no session, or nothing is fetched.
+          ValueError: there is no session, or there are no fetches.
         """
         if self.session is None:
             raise ValueError("This panel has a graph, no session: use explore(sess).")
@@ -275,7 +275,7 @@ class Explorer(Shown, ipywidgets.Tab):
         self._show_trace()
 
     def _note(self, event: Any) -> None:
-        """Keep what a traced run leaves."""
+        """Keep the results of a traced run."""
         if not isinstance(event, SessionRun) or event.run_metadata is None:
             return
         if self.session is not None and event.session is not self.session:
@@ -289,7 +289,7 @@ class Explorer(Shown, ipywidgets.Tab):
         event.at_end.append(ended)
 
     def _show_trace(self) -> None:
-        """Show the last traced run where one before it is shown, or none."""
+        """Show the last traced run in views that show an older one, or none."""
         if not self._is_new_trace:
             return
         self._is_new_trace = False

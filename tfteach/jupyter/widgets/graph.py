@@ -218,7 +218,7 @@ class GraphView(Shown, anywidget.AnyWidget):
         if self._growing is not None and change["new"]:
             self._growing.give_attributes(change["new"].removesuffix("/"))
 
-    # ---- still pictures
+    # ---- static pictures
 
     def still(self) -> Still:
         """A description of the static picture of the graph as it is now."""

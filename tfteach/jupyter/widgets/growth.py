@@ -1,4 +1,4 @@
-"""`GrowthView`: how a graph grew, op by op and run by run; normal against lazy."""
+"""`GrowthView`: how a graph grows, op by op and run by run."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ class GrowthView(PlainView):
         state = {f"_batch_{number}": packed_batch(batch), "_batches": number + 1}
         self._send({"method": "update", "state": state, "buffer_paths": []})
 
-    # ---- still pictures
+    # ---- static pictures
 
     def to_text(self) -> str:
         """The verdict on each growth, as text."""
@@ -210,9 +210,10 @@ class _Pane:
         self.view.send_batch(new)
 
     def _rounds(self, at: int, most_ops: int) -> list[list[Any]]:
-        """From round `at` on: the ops there were, the runs, the GraphDef's bytes.
+        """From round `at` on: [number of ops, runs, bytes of the GraphDef].
 
-        Where the runs began stands behind, if it is not where those before did.
+        If the line of the runs differs from that of the previous round, its place and
+        text follow.
         """
         rounds = self.growth.rounds_from(max(0, at - 1), most_ops)
         before = rounds.pop(0).ran_at if at else None

@@ -1,4 +1,4 @@
-"""`MemoryView`: what takes a device's memory, over one run and over many."""
+"""`MemoryView`: the memory of devices, over one run and over many."""
 
 from __future__ import annotations
 

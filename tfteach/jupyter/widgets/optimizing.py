@@ -126,7 +126,7 @@ class OptimizingView(PlannedView):
         """The `OptimizerLog`; None without fetches."""
         return self.optimizer_log
 
-    # ---- still pictures: the graph as it was asked for, with what becomes of its ops
+    # ---- static pictures: the graph as it was asked for, with what becomes of its ops
 
     def still(self) -> Still | None:
         """The static picture of the graph before all passes; None without fetches."""

@@ -1,4 +1,4 @@
-"""`PlacementView`: which device each op of a graph runs on, why, and what is copied."""
+"""`PlacementView`: where each op is placed, why, and what is copied."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ class PlacementView(GraphView):
             ]
             self._copies = [_copy_row(c, at, index) for c in found.copies]
 
-    # ---- still pictures
+    # ---- static pictures
 
     def still(self) -> Still:
         still = super().still()

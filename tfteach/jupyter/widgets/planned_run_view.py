@@ -1,4 +1,4 @@
-"""What views of a run that nobody runs have in common."""
+"""The base of views of a run that is planned, but not executed."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class PlannedView(PlainView):
         raise NotImplementedError
 
     def _known(self, *names: list[str]) -> Iterator[list[str]]:
-        """Those that are in the graph by now."""
+        """The names that are in the graph by now."""
         for some in names:
             yield [n for n in some if self.graph.find_operation(op_name(n))]
 

@@ -101,7 +101,7 @@ class RunView(GraphView):
         return self.needs().why(op)
 
     def _run_in_picture(self) -> tuple[list[str], list[str]]:
-        """No run while it is guessed: the answer would show."""
+        """No fetches while the learner predicts: the picture would show the answer."""
         guessing = self.predict and not self.revealed
         return ([], []) if guessing else super()._run_in_picture()
 

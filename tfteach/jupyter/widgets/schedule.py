@@ -1,4 +1,4 @@
-"""`ScheduleView`: in which order a run may execute its ops."""
+"""`ScheduleView`: in which order a run can execute its ops."""
 
 from __future__ import annotations
 

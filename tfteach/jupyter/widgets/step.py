@@ -1,4 +1,4 @@
-"""`StepView`: a run op by op, forward and back, its values on the graph's lines."""
+"""`StepView`: a recorded run, op by op, with its values on the graph's edges."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ class StepView(GraphView):
             return stops[0]
         return len(self.run) if self.run.error is not None else 0
 
-    # ---- still pictures
+    # ---- static pictures
 
     def _moment(self) -> int:
         """The step of the static picture: the current one, else the end of the run."""

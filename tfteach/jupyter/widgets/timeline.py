@@ -1,4 +1,4 @@
-"""`TimelineView`: when each op of a run ran, where, and what takes the time."""
+"""`TimelineView`: when and where each op of a run ran, and for how long."""
 
 from __future__ import annotations
 
