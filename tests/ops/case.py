@@ -10,6 +10,7 @@ import importlib
 import pkgutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -165,15 +166,28 @@ def node_of(case: Case, tensors: Sequence[Tensor]) -> Operation:
     return made[0].op if made else graph.get_operation_by_name("it")
 
 
-def all_cases() -> list[Case]:
-    """The rows of every module in `tests/ops/cases/`."""
-    found: list[Case] = []
-    for module in sorted(pkgutil.iter_modules(cases.__path__), key=lambda m: m.name):
-        found += importlib.import_module(f"{cases.__name__}.{module.name}").CASES
+def modules_below(package: ModuleType) -> list[str]:
+    """The full names of the modules of a package and of its subpackages, sorted."""
+    found = pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    return sorted(module.name for module in found if not module.ispkg)
+
+
+def cases_by_module() -> dict[str, list[Case]]:
+    """The rows by the name of their module, such as "nn.activations"."""
+    found = {}
+    for name in modules_below(cases):
+        rows = getattr(importlib.import_module(name), "CASES", None)
+        if rows is not None:
+            found[name.removeprefix(f"{cases.__name__}.")] = rows
     return found
+
+
+def all_cases() -> list[Case]:
+    """The rows of every module below `tests/ops/cases/`."""
+    return [case for rows in cases_by_module().values() for case in rows]
 
 
 def import_families() -> None:
     """Import every op family, so that the registry is complete."""
-    for module in pkgutil.iter_modules(tfteach.ops.__path__):
-        importlib.import_module(f"{tfteach.ops.__name__}.{module.name}")
+    for name in modules_below(tfteach.ops):
+        importlib.import_module(name)

@@ -11,6 +11,7 @@ import pytest
 from tests.ops.case import (
     Case,
     all_cases,
+    cases_by_module,
     compute,
     evaluate,
     import_families,
@@ -84,6 +85,12 @@ def test_every_op_has_a_row() -> None:
     # The executor acts these out: tests/control/test_control_flow_oracle.py.
     acted = {n for n in own if OPS[n].__module__ == "tfteach.ops.core.control_flow_ops"}
     assert not own - untestable - acted - {"Const", "Placeholder"}
+
+
+def test_rows_stand_in_the_file_named_as_the_ops_module() -> None:
+    for module, rows in cases_by_module().items():
+        homes = {type(case.op).__module__ for case in rows}
+        assert homes == {f"tfteach.ops.{module}"}
 
 
 @every_case
