@@ -1,7 +1,8 @@
 """Gradients through while loops: for each loop a second one that runs backwards.
 
-The gradient's loop takes as many turns as the loop took.  What it needs of a turn, the
-loop pushes on a stack (a history), and the gradient's loop pops it in its own turn.
+The gradient's loop runs as many iterations as the forward loop.  Forward values that it
+needs are pushed on a stack in each forward iteration and popped in the corresponding
+backward one.
 Source: python/ops/control_flow_state.py; Yu et al., Dynamic Control Flow in Large-Scale
 Machine Learning, 2018.
 """

@@ -1,6 +1,6 @@
 """A function along the first axis: `map_fn`, `scan`, `foldl`, `foldr`.
 
-The elements go into TensorArrays; a loop reads one in each turn.
+The elements go into TensorArrays; a loop reads one in each iteration.
 Source: python/ops/map_fn.py, python/ops/functional_ops.py.
 """
 
@@ -45,7 +45,7 @@ def map_fn(
       elems: a Tensor [n, ...], or a nested structure of such.
       dtype: the types (in the structure) of what `fn` returns; those of `elems` by
         default.
-      parallel_iterations: how many turns may overlap (10 by default).
+      parallel_iterations: how many iterations may overlap (10 by default).
       back_prop: whether gradients will be asked for.
       swap_memory: whether values saved for the gradient may move to host memory.
       infer_shape: all results of `fn` have the same shape.

@@ -335,7 +335,7 @@ def while_loop(
       loop_vars: a list or tuple of tensors, or of nested structures of them.
       shape_invariants: like `loop_vars`, the shapes in every iteration; None keeps
         each variable's first shape.
-      parallel_iterations: how many turns may overlap (has no effect on the values).
+      parallel_iterations: how many iterations may overlap (does not change values).
       back_prop: whether gradients through the loop will be asked for.
       swap_memory: whether values saved for the gradient may move to host memory.
       name: the name scope of the new operations.

@@ -1,6 +1,7 @@
 """From fetches and feeds to numbers.  Knows `Op` and arrays, no operation by name.
 
-Read in this order: prune (what is needed), step (the graph of one run), place and
-partition (where, and the copies between devices), optimize/, compile (to instructions,
-later to Python source), execute (the loop), context and devices (what kernels touch).
+Read the packages in the order in which a `session.run` passes through them: session/
+(fetches, feeds, cached programs), plan/ (prune, place, partition), optimize/,
+execute/ (instructions, later generated source); flow/ for steps with branches and
+loops, fusion/ for chains of element-wise ops, devices/ for where kernels compute.
 """

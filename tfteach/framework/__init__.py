@@ -1,6 +1,6 @@
-"""The graph: types, shapes, operations, how they are built.  Imports nothing of ours.
+"""The graph: types, shapes, operations, how they are built.  Imports no other room.
 
-Read in this order: dtypes, shape, errors, op (what one op type is), operation (nodes
-and tensors), graph, scope (what surrounds a new op), convert and build (from
-`Op.__call__` to a node), static (what is known before a run), graphdef (files).
+Read in this order: dtypes, shape, errors, op (one op type), operation (nodes and
+tensors), graph, scope (scopes around new ops), convert and build (from `Op.__call__` to
+a node), constant_values (values known before a run), graphdef/ and protos/ (files).
 """

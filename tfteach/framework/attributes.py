@@ -54,7 +54,7 @@ def as_text(name: str, value: Any) -> str:
 
 
 def dtype_attribute(name: str, value: Any) -> DType:
-    """An element type.  Raises: TypeError: `value` is none, in TF's words."""
+    """An element type.  Raises: TypeError: `value` is none, with TF's message."""
     try:
         return as_dtype(value).base_dtype
     except TypeError:

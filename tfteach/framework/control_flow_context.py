@@ -132,7 +132,7 @@ def is_loop_exit(op: Operation) -> bool:
 
 
 def is_constant_enter(op: Operation) -> bool:
-    """Whether `op` carries a value into a loop that no turn changes."""
+    """Whether `op` carries a value into a loop that no iteration changes."""
     return is_loop_enter(op) and bool(op.get_attr("is_constant"))
 
 

@@ -163,7 +163,7 @@ class Graph(GraphCollections, GraphScopes):
                 planner.graph_grew(op)
 
     def take_back(self, operations: list[Operation]) -> None:
-        """Remove operations that were appended, and that nobody has heard of yet."""
+        """Remove operations that were appended, and not yet visible to observers."""
         gone = set(operations)
         with self.lock:
             for op in operations:
@@ -311,7 +311,7 @@ class Graph(GraphCollections, GraphScopes):
             )
         return op
 
-    # ---- reverse edges, recorded only when somebody asks
+    # ---- reverse edges, recorded on first use
 
     def _index_edges(self) -> None:
         if self._indexed == len(self.operations):

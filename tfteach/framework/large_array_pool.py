@@ -1,7 +1,7 @@
-"""Memory for large results, kept from step to step.
+"""A pool of memory for large results, reused from step to step.
 
-The C library takes what is larger than 32 MB from the system and gives it back at once:
-each step would pay for every page anew, 14 ms for 40 MB, more than the arithmetic.
+The C library returns blocks of more than 32 MB to the system when they are freed: each
+step would fault every page in again, 14 ms for 40 MB, more than the arithmetic takes.
 """
 
 from __future__ import annotations

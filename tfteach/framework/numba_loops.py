@@ -1,12 +1,12 @@
-"""Loops over elements as machine code, where Numba is installed.
+"""Element-wise loops compiled to machine code, where Numba is installed.
 
     pip install tfteach[fast]
 
-One loop reads each argument once and writes each result once, whatever the number of
-operations.  A thread of its own compiles it, which takes a fifth of a second; who wants
-it computes with NumPy until it is there.  What is compiled is kept in the user's cache
-folder: the next process has it in a hundredth of a second.  The numbers are the same,
-as each operation rounds as NumPy's does.
+One loop reads each argument once and writes each result once, for any number of
+operations.  A background thread compiles it in about 0.2 s; until then callers compute
+with NumPy.  Compiled loops are cached in the user's cache folder, from which the next
+process loads them in 10 ms.  Results are identical: each operation rounds as NumPy's
+does.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Checks of shapes in runs, for `Op.check_shapes`, in TensorFlow's words."""
+"""Checks of shapes in runs, for `Op.check_shapes`, with TensorFlow's messages."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The types and static shapes that an op gives for its inputs; or why it refuses them.
 
-What an op gives for input types and shapes is remembered on the op, so that building
+What an op gives for input types and shapes is cached on the op, so that building
 many like nodes is fast.
 Source: python/framework/op_def_library.py,
 core/framework/shape_inference.cc (messages).

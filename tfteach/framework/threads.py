@@ -127,7 +127,7 @@ def by_rows(
     """`function(array)`, if it does the same with each row, by all threads.
 
     Args:
-      function: takes some rows (what has the same first index), gives as many.
+      function: takes some rows (what has the same first index), returns as many.
       array: NumPy array of rank 1 or more; a small one is taken whole.
       elements: of `array`, in a block; fewer in cache, more if calls are costly.
     """

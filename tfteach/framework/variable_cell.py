@@ -1,8 +1,8 @@
-"""The buffer of a variable, as a session keeps it.
+"""The buffer of a variable in a session.
 
-A value that flows along a reference edge (or a resource handle) is such a `Cell`.
-Reading returns the array itself; it is updated in place only while nobody else holds
-it, so that every reader keeps what it read.
+A value on a reference edge (or behind a resource handle) is such a `Cell`.  Reading
+returns the array itself; it is updated in place only if no one else references it, so
+that every reader's array stays unchanged.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Initial values of variables: `tf.zeros_initializer`, `tf.initializers.he_normal` ...
 
-An initializer is called with a shape (and an element type) and gives the tensor that
+An initializer is called with a shape (and an element type) and returns the tensor that
 the variable's initializer assigns.
 Source: python/ops/init_ops.py (API, node names, formulas).
 """

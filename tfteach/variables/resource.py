@@ -1,6 +1,6 @@
 """Resource variables: a handle, and a read wherever the value is used.
 
-Unlike a reference, each read is an op of its own, ordered by control dependencies like
+Unlike a reference, each read is a separate op, ordered by control dependencies like
 any other: what a run sees is what was assigned before that read.
 Source: python/ops/resource_variable_ops.py (node names and messages).
 """

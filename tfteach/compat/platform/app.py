@@ -21,7 +21,7 @@ def run(
 ) -> NoReturn:
     """Parse the flags, call `main` with the arguments left over, and exit.
 
-    Flags that nobody defined are left over too.  The process ends with what `main`
+    Undefined flags are left over too.  The process ends with what `main`
     returns as its exit status (`sys.exit`); in a notebook that ends the cell only.
 
     Args:

@@ -81,14 +81,14 @@ def assert_rank(
       rank: an int32 scalar.
       data: see `tf.assert_equal`.
       summarize: see `tf.assert_equal`.
-      message: what the error begins with.
+      message: a prefix of the error message.
       name: the name scope of the new operations.
 
     Returns:
       An Operation, to be a control dependency.
 
     Raises:
-      ValueError: at once, if the static rank differs, or `rank` is no scalar.
+      ValueError: while building, if the static rank differs, or `rank` is no scalar.
 
     Source: python/ops/check_ops.py, assert_rank.
     """

@@ -42,7 +42,7 @@ def _binary(
     message: str | None,
     scope_name: str | None,
 ) -> Operation:
-    """The check `x symbol y`, at once if both are constants, else as an Assert."""
+    """The check `x symbol y`: while building if both are constant, else an Assert."""
     with name_scope(scope_name, name, [x, y, data]):
         x, y = convert(x, name="x"), convert(y, name="y")
         if data is None:
@@ -362,7 +362,7 @@ def assert_near(
       atol: the absolute tolerance; as `rtol`.
       data: see `tf.assert_equal`.
       summarize: see `tf.assert_equal`.
-      message: what the error begins with.
+      message: a prefix of the error message.
       name: the name scope of the new operations.
 
     Returns:

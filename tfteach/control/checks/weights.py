@@ -27,7 +27,7 @@ _PREFIX = "weights can not be broadcast to values."
 
 
 def assert_broadcastable(weights: Any, values: Any) -> Operation:
-    """The check that `weights` fit `values`: at once if the shapes are known.
+    """The check that `weights` fit `values`: while building if the shapes are known.
 
     Args:
       weights: a numeric Tensor.

@@ -1,8 +1,8 @@
-"""Memory that a step gives back stays with the process, for the next step.
+"""Keeps freed memory in the process, for the next step.
 
-The C library returns freed memory to the system as soon as 2 MB (or so) are free at the
-end of the heap, and the next step then pays for every page of it anew: 0.35 ms for each
-MB, ten times what adding two such arrays takes.
+The C library returns freed memory to the system once about 2 MB are free at the top of
+the heap, and the next step then faults every page in again: 0.35 ms for each MB, ten
+times what adding two such arrays takes.
 """
 
 from __future__ import annotations

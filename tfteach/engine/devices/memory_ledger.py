@@ -1,10 +1,9 @@
-"""The memory of a simulated device: how much is taken, reserved, and was at most.
+"""Memory accounting of a simulated device: bytes in use, reserved, and the peak.
 
-An array counts from the moment a kernel gives it until nothing holds it any more: a
-buffer that an op hands on without copying counts once, and a variable's buffer as long
-as the variable keeps it.  Scalars are not counted, nor what a kernel needs while it
-computes.
-Source: core/common_runtime/bfc_allocator.cc (sizes, growth, the error's words).
+An array counts from the moment a kernel returns it until the last reference is gone:
+forwarded buffers count once, a variable's buffer as long as the variable holds it.
+Scalars are not counted, nor temporaries inside a kernel.
+Source: core/common_runtime/bfc_allocator.cc (sizes, growth, the error message).
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _KERNEL_NAMES = {"float32": "float", "float64": "double", "float16": "half"}
 
 
 def no_room_for(shape: Any, dtype: Any, device_name: str, allocator: str) -> str:
-    """TF's words for an array that does not fit into a device's memory."""
+    """TF's message for an array that does not fit into a device's memory."""
     kind = as_dtype(dtype).name
     return (
         f"OOM when allocating tensor with shape{text(shape)} and type "

@@ -16,7 +16,7 @@ OOM_HINT = (
     "\nHint: If you want to see a list of allocated tensors when OOM happens, add "
     "report_tensor_allocations_upon_oom to RunOptions for current allocation info.\n"
 )
-# NumPy's words for shapes that do not broadcast, and for arrays that are too large;
+# NumPy's messages for shapes that do not broadcast, and for arrays that are too large;
 # TF has its own for both.
 _UNFIT = (
     re.compile(
@@ -39,7 +39,7 @@ _BEYOND_ADDRESSES = re.compile(
 def raise_blaming(error: Exception, instruction: Instruction | None) -> None:
     """Raise `error` as an OpError that names the op.
 
-    Exceptions of NumPy and Python become InvalidArgumentError with their words.
+    Exceptions of NumPy and Python become InvalidArgumentError with their message.
     """
     if instruction is None or isinstance(error, errors.DeadlineExceededError):
         raise error

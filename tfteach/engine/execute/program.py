@@ -75,7 +75,7 @@ class FlowObserver:
 
 
 class ValueObserver(FlowObserver):
-    """An observer that is told the inputs as well, and the turns of loops.
+    """An observer that is told the inputs as well, and the iterations of loops.
 
     A step with loops then runs in order: a turn ends before the next one begins, a loop
     before what else could run.

@@ -1,8 +1,8 @@
 """Loop-invariant code motion in nested steps whose shapes are known.
 
-- A product with the transpose of a matrix that stays the same in all turns of a loop:
-  the transpose is laid out in memory once, before the loop.  If only some columns of
-  the product are used, the others are not computed.
+- A product with the transpose of a loop-invariant matrix: the transpose is laid out in
+  memory once, before the loop.  Columns of the product that are never used are not
+  computed.
 - Chains of element-wise ops become machine code (fuse_small.py).
 """
 

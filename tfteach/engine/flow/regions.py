@@ -10,7 +10,7 @@ from tfteach.engine.plan.step import Edge, Node
 
 
 class Variable(NamedTuple):
-    """A loop variable: where it starts, what holds it, its value for the next turn."""
+    """A loop variable: its initial value, its Merge, its value in the next round."""
 
     merge: Node
     enter: Edge
@@ -36,7 +36,7 @@ class Region:
 
     Attributes:
       path: the frames it is in; () for the step.
-      before: what runs first; in a loop in every turn, to decide whether to go on.
+      before: what runs first; in a loop in every iteration, to decide whether to go on.
       predicate: whether the loop goes on.
       body: what runs if so.
       after: what runs once it does not.

@@ -103,7 +103,7 @@ class Fuser:
             if self.is_candidate(instruction):
                 self.join(i, instruction, list(sources))
                 continue
-            # An update works in place only if nobody holds what it changes.
+            # An update works in place only if nothing else references its target.
             changes = writes(instruction.node) and not instruction.is_read
             for group in list(self.open) if changes else sources:
                 self.close(group)

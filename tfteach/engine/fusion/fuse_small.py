@@ -42,7 +42,7 @@ def compile_chains(
       code: in the order of running; what they free is not looked at.
       shape_of: the static shape of a register.
       keep: registers that are used after the last instruction.
-      new_register: adds a register for values of some shape, and gives its number.
+      new_register: adds a register for values of some shape, and returns its number.
     """
     if not any(_is_candidate(instruction, shape_of) for instruction in code):
         return list(code)

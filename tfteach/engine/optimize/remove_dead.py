@@ -1,8 +1,8 @@
-"""Drop nodes that nothing needs any more.
+"""Remove nodes whose results are not used.
 
-Control edges order effects.  A node without an effect that is only waited for computes
-what nobody sees: it is not run, but what it takes and waits for is waited for in its
-place (as TensorFlow's dependency optimizer makes such a node a NoOp).
+Control edges order effects.  A node without an effect that has only control outputs
+computes an unobservable value: it is removed, and its consumers inherit its inputs and
+control inputs (TensorFlow's dependency optimizer turns such a node into a NoOp).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def remove_dead(step: Step) -> None:
         seen.add(node)
         if node.spec.is_foldable or not node.op.outputs:
             waited += [*node.control, *(source for source, _ in node.inputs)]
-        else:  # a placeholder that nobody fed: reaching it is an error
+        else:  # a placeholder that was not fed: reaching it is an error
             needed.append(node)
     for node in step.nodes:
         if node not in alive:

@@ -27,7 +27,7 @@ def specialize(step: Step, feed_shapes: Sequence[tuple[int, ...]]) -> Step:
     Returns:
       A step of its own nodes.  With branches or loops it has as many nodes as before,
       for these say when others run; the compiler leaves out those that have `values`,
-      are in `forwards`, or keep a history that nobody looks at.
+      are in `forwards`, or keep a history that is never read.
     """
     if step.has_control_flow:
         return FlowSpecializer(step.copy(), feed_shapes).run()

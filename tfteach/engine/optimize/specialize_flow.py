@@ -1,8 +1,8 @@
 """Specializing a step with branches or loops.
 
-What a loop carries from turn to turn is taken to have the shape it enters with, until
-the shape of what the turns hand on says otherwise.  Nodes are left where they are: they
-say in which loop and in which branch their users run.
+A loop variable is assumed to have the shape it enters with, until the shape that an
+iteration passes on contradicts it.  Nodes are not removed: they determine the loop and
+the branch in which their consumers run.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class FlowSpecializer(Inference):
     Attributes:
       values: of nodes that give the same whenever they run.
       known: what flows along edges whenever anything does.
-      turns: Merge of a loop -> what later turns may have there, as far as it differs.
+      turns: Merge of a loop -> its shape in later iterations, where it differs.
       elements: what was put into stacks and TensorArrays, so far in this round.
     """
 
@@ -57,7 +57,7 @@ class FlowSpecializer(Inference):
         return self.step
 
     def relax(self, gives_up: bool) -> bool:
-        """Take back what the turns of loops contradict; whether there was any."""
+        """Take back what the iterations of loops contradict; whether there was any."""
         changed = False
         for node in self.step.nodes:
             turn = _next_turn(node)

@@ -112,7 +112,7 @@ class Send(_Copy, abstract=True):
 
 
 class Recv(_Copy, abstract=True):
-    """Takes a value from another device into the memory of its own."""
+    """Takes a value from another device into the own memory."""
 
     op_type: ClassVar[str] = "_Recv"
     signature = "sent: T -> tensor: T"

@@ -1,14 +1,14 @@
-"""Reads of a variable by ops that come behind a write to it.
+"""Reads of a variable by ops that run after a write to it.
 
-TensorFlow's read of a reference variable hands out the variable's own buffer, so an op
-that a control dependency puts behind an assignment sees what was assigned, although
+TensorFlow's read of a reference variable returns the variable's own buffer, so an op
+that a control dependency orders after an assignment sees the assigned value, although
 the read it takes the value from (`v/read`) may have run before:
 
     with tf.control_dependencies([v.assign(5)]):
         now = tf.identity(v)        # 5
 
-Here arrays stay as they were read; such an op gets a read of its own instead, in its
-place in the order.
+Arrays here stay as they were read; such an op gets a separate read at its place in the
+order.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def _redirect(
     twins: dict[tuple[Node, frozenset[Node]], Node],
     nodes: list[Node],
 ) -> None:
-    """Let `node` take what the variables hold when its turn comes."""
+    """Let `node` take what the variables hold when it runs."""
     for i, (source, index) in enumerate(node.inputs):
         variable = _reads(source)
         if variable not in seen or variable in behind.get(source, ()):

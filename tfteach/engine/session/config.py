@@ -207,7 +207,7 @@ def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
 
     Args:
       devices: a `PhysicalDevice` or a list of them.
-      device_type: "CPU" or "GPU", to leave the devices of other types as they are.
+      device_type: "CPU" or "GPU", to leave devices of other types unchanged.
 
     Raises:
       ValueError: one of them does not exist, or is of another type.
@@ -237,7 +237,7 @@ def set_visible_devices(devices: Any, device_type: str | None = None) -> None:
 
 @export("config.experimental.get_memory_growth")
 def get_memory_growth(device: PhysicalDevice) -> bool | None:
-    """Whether a card's memory is taken as it is needed; None if nobody said.
+    """Whether a card's memory is taken as it is needed; None if unset.
 
     Raises:
       ValueError: there is no such device.
@@ -297,7 +297,7 @@ def get_virtual_device_configuration(
 def set_virtual_device_configuration(
     device: PhysicalDevice, virtual_devices: Iterable[VirtualDeviceConfiguration]
 ) -> None:
-    """Divide a physical device: each part is a device of its own for sessions.
+    """Divide a physical device: each part is a separate device for sessions.
 
     Args:
       device: from `list_physical_devices`.

@@ -167,7 +167,7 @@ class Options(NamedTuple):
         return self.is_on or self.fold_constants or self.merge_duplicates
 
     def check_executor(self) -> None:
-        """Refuse an executor that does not exist, with TF's words.
+        """Refuse an executor that does not exist, with TF's message.
 
         Raises:
           NotFoundError: there is no such executor.
@@ -223,7 +223,7 @@ def _metadata(experimental: Any) -> tuple[str, int] | None:
 
 
 def check_config(target: Any, config: Any) -> None:
-    """Refuse what is no target or no ConfigProto, with TF's words."""
+    """Refuse what is no target or no ConfigProto, with TF's message."""
     if target is None:
         target = ""
     if not isinstance(target, str | bytes):

@@ -90,7 +90,7 @@ class Tracer(FlowObserver):
         # The op that runs, and after an error the one that failed.
         self.failed: Row | None = None
         # The arrays of this run that live, by identity; weak references must be kept,
-        # or nobody would hear of their end.
+        # or their finalizers would not run.
         self._live: dict[int, tuple[weakref.ref[Any], Buffer]] = {}
 
     def before(self, instruction: Instruction) -> None:

@@ -31,7 +31,7 @@ def check_attr_value(proto: Any, kind: str, type_name: str) -> None:
     Args:
       proto: an AttrValue.
       kind: the field that must be set, such as "type" or "list.i".
-      type_name: the type in TF's words, such as "list(int)".
+      type_name: the type as TF spells it, such as "list(int)".
 
     Raises:
       ValueError: it holds something else, or nothing.
@@ -59,7 +59,7 @@ def check_attr_value(proto: Any, kind: str, type_name: str) -> None:
 
 
 def _type_of(proto: Any, which: str | None) -> str | None:
-    """The type of a value in TF's words; None for no value and for an empty list."""
+    """The type of a value as TF spells it; None for no value and for an empty list."""
     if which != "list":
         return None if which is None else _NAMES.get(which, which)
     fields = proto.list.ListFields()

@@ -314,7 +314,7 @@ def _shapes_entry(output_shapes: tuple[Shape, ...]) -> bytes:
 
 
 def _encoded(graph: Graph) -> list[bytes]:
-    """The graph's nodes as parts of a GraphDef; kept on the graph for later calls."""
+    """The graph's nodes as parts of a GraphDef; cached on the graph."""
     with graph.lock:
         mutations, nodes = graph.encoded
         if mutations != graph.mutations:
@@ -339,7 +339,7 @@ def _encode(operations: list[Operation]) -> list[bytes]:
 
 
 def _known_attrs(op: Operation, known: dict[Any, bytes]) -> bytes:
-    """The attribute block; those of equal ops of equal input types are kept."""
+    """The attribute block; cached for equal ops of equal input types."""
     if op.extra_attrs or op.type == "Const":
         return _attr_block(op)
     key = (id(op.spec), *[t.dtype.as_datatype_enum for t in op.inputs])

@@ -459,7 +459,7 @@ class _Import:
     def commit(self, finish: Callable[[], None] | None = None) -> None:
         """Place the operations as the open scopes say, and enter them.
 
-        After an error in `finish` they leave the graph; then nobody has heard of them.
+        After an error in `finish` they are removed, before observers are notified.
         """
         graph, scopes = self.graph, self.graph.scopes.state
         for op in self.order:  # everything that can fail comes before the first append

@@ -1,4 +1,4 @@
-"""Shapes of samples and parameters, as far as they are known and as Tensors.
+"""Shapes of samples and parameters, as far as known and as Tensors.
 
 Source: python/ops/distributions/distribution.py, util.py.
 """

@@ -53,7 +53,7 @@ def after(checks: list[Operation], image: Any) -> Any:
 
 
 def require(condition: Any, words: str) -> list[Operation]:
-    """The check in the run that a Tensor is true; anything else is checked at once.
+    """An Assert that a Tensor is true; a Python bool is checked immediately.
 
     Raises:
       ValueError: the condition is false already.

@@ -141,7 +141,7 @@ def _checked(size: Any) -> Tensor:
 
 
 def _sizes(size: Tensor) -> tuple[int | None, ...]:
-    """The new height and width, as far as they are known."""
+    """The new height and width, as far as known."""
     known = constant_shape(size)
     return (None, None) if known is None else known
 

@@ -52,7 +52,7 @@ def require_cell(argument: str, cell: Any) -> None:
 
 
 def static_shape_of(prefix: Any, suffix: Any) -> list[int | None] | None:
-    """Both shapes one behind the other, as far as they are known."""
+    """Both shapes one behind the other, as far as known."""
     parts = []
     for part in (prefix, suffix):
         _as_vector(part)  # not used, but TensorFlow's graphs have it
@@ -190,7 +190,7 @@ class RNNCell(Layer):
     def get_initial_state(
         self, inputs: Any = None, batch_size: Any = None, dtype: Any = None
     ) -> Any:
-        """The state to begin with: zeros.
+        """The initial state: zeros.
 
         Args:
           inputs: a Tensor [batch, ...] to take batch size and type from, or None.

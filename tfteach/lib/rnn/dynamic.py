@@ -84,12 +84,12 @@ def dynamic_rnn(
     Args:
       cell: an RNNCell.
       inputs: a Tensor [batch, time, depth], or a nest of them.
-      sequence_length: int Tensor [batch]; after its end a sequence gives zeros and
+      sequence_length: int Tensor [batch]; after its end a sequence outputs zeros and
         keeps its state.
-      initial_state: the state to begin with; the cell's zeros if None.
+      initial_state: the initial state; the cell's zeros if None.
       dtype: the type of the zeros; needed without an initial state.
-      parallel_iterations: how many steps may run at once.
-      swap_memory: kept in the graph; what the gradient needs stays where it is.
+      parallel_iterations: how many steps may run concurrently.
+      swap_memory: recorded in the graph only; nothing is swapped.
       time_major: inputs and outputs are [time, batch, ...].
       scope: the variable scope; "rnn" if None.
 
@@ -217,7 +217,7 @@ def _loop(
     lengths: Tensor | None,
     dtype: Any,
 ) -> tuple[Any, Any]:
-    """The loop over time-major inputs; gives time-major outputs and the last state."""
+    """The loop over time-major inputs: time-major outputs and the last state."""
     flat_input = nest.flatten(inputs)
     sizes = nest.flatten(cell.output_size)
     steps = shape(flat_input[0])[0]
@@ -288,7 +288,7 @@ def bidirectional_dynamic_rnn(
 
     Args:
       cell_fw, cell_bw: RNNCells.
-      initial_state_fw, initial_state_bw: their states to begin with.
+      initial_state_fw, initial_state_bw: their initial states.
       scope: the variable scope; "bidirectional_rnn" if None.
       inputs, sequence_length, dtype, parallel_iterations, swap_memory, time_major: as
         in `tf.nn.dynamic_rnn`.

@@ -45,8 +45,8 @@ def raw_rnn(
     Args:
       cell: an RNNCell.
       loop_fn: see above.
-      parallel_iterations: how many steps may run at once.
-      swap_memory: kept in the graph; what the gradient needs stays where it is.
+      parallel_iterations: how many steps may run concurrently.
+      swap_memory: recorded in the graph only; nothing is swapped.
       scope: the variable scope; "rnn" if None.
 
     Returns:
@@ -122,7 +122,7 @@ def _emitted(
 
 
 def _body(cell: Any, loop_fn: Callable[..., Any], zero_emit: Any) -> Any:
-    """One turn of the loop."""
+    """One iteration of the loop."""
 
     def body(
         time: Tensor,

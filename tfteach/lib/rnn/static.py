@@ -75,9 +75,9 @@ def static_rnn(
     Args:
       cell: an RNNCell.
       inputs: a list, an element per step, of Tensors [batch, depth] (or nests).
-      initial_state: the state to begin with; the cell's zeros if None.
+      initial_state: the initial state; the cell's zeros if None.
       dtype: the type of the zeros; needed without an initial state.
-      sequence_length: int Tensor [batch]; after its end a sequence gives zeros and
+      sequence_length: int Tensor [batch]; after its end a sequence outputs zeros and
         keeps its state.
       scope: the variable scope; "rnn" if None.
 
@@ -221,7 +221,7 @@ def static_bidirectional_rnn(
     Args:
       cell_fw, cell_bw: RNNCells.
       inputs: a list of Tensors [batch, depth].
-      initial_state_fw, initial_state_bw: their states to begin with.
+      initial_state_fw, initial_state_bw: their initial states.
       dtype, sequence_length: as in `tf.nn.static_rnn`.
       scope: the variable scope; "bidirectional_rnn" if None.
 

@@ -29,7 +29,7 @@ def rnn_scope(scope: Any) -> Iterator[Any]:
 def read_where_used(scope: Any) -> None:
     """Have variables made in a scope read once, unless a loop is around it.
 
-    In a loop they may change from one turn to the next.
+    In a loop they may change from one iteration to the next.
     """
     context = get_default_graph().control_flow_context
     while context is not None and not context.is_while:
@@ -83,9 +83,9 @@ def step_in_sequences(
       time: the step's number.
       lengths: int32 Tensor [batch].
       limits: the smallest and the largest length.
-      zero_output: what an ended sequence gives.
+      zero_output: what an ended sequence outputs.
       state: the state before.
-      call_cell: gives (output, state) of all sequences.
+      call_cell: returns (output, state) of all sequences.
       skip_conditionals: always call the cell, instead of branching for steps in which
         no sequence, or every one, has ended.
 

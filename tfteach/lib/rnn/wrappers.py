@@ -96,7 +96,7 @@ class DropoutWrapper(CellWrapper):
 
     Args:
       cell: an RNNCell.
-      input_keep_prob, output_keep_prob, state_keep_prob: which part is kept, a float
+      input_keep_prob, output_keep_prob, state_keep_prob: the fraction to keep, a float
         or scalar Tensor; 1 for no dropout.
       variational_recurrent: use the same mask in all steps of a run.
       input_size: the sizes of the inputs (without the batch); needed for variational

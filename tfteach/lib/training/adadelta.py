@@ -18,7 +18,7 @@ class AdadeltaOptimizer(RuleOptimizer):
     `u = rho * u + (1 - rho) * d ** 2`, then `w -= learning_rate * d`
 
     Args:
-      learning_rate: a number, a scalar Tensor, or a function that gives one (so are
+      learning_rate: a number, a scalar Tensor, or a callable that returns one (so are
         `rho` and `epsilon`); 1.0 is the paper's.
       rho: how much of the running mean squares to keep.
       epsilon: a small number that gets the first steps going.

@@ -28,7 +28,7 @@ class RMSPropOptimizer(Optimizer):
     `m = momentum * m + learning_rate * g / sqrt(s + epsilon)`, then `w -= m`
 
     Args:
-      learning_rate: a number, a scalar Tensor, or a function that gives one; so are
+      learning_rate: a number, a scalar Tensor, or a callable that returns one; so are
         `decay`, `momentum` and `epsilon`.
       decay: how much of the mean square to keep.
       momentum: how much of the last step to keep.

@@ -28,7 +28,7 @@ from tfteach.ops.math.reduce_ops import Sum
 
 
 def merge_by_size(a: Shape, b: Shape) -> Shape:
-    """`shapes.merge`, with TF's words about the first size that differs."""
+    """`shapes.merge`, with TF's message about the first size that differs."""
     try:
         return shapes.merge(a, b)
     except ValueError:

@@ -68,7 +68,7 @@ def reduction_axes(
     return over_x, over_y
 
 
-# Gradients of loops ask for the same shapes in each turn.
+# Gradients of loops ask for the same shapes in each iteration.
 _axes_to_sum = functools.lru_cache(1024)(reduction_axes)
 
 

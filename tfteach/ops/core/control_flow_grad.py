@@ -30,7 +30,7 @@ def merge_gradient(op: Operation, grad: Any) -> list[Any]:
         loop = _loop()
         pred = context.pred
         if loop is not None and loop.grad_state is not None:
-            # A cond in a loop: which branch was taken differs from turn to turn.
+            # A cond in a loop: the branch taken differs between iterations.
             pred = loop.grad_state.real_predicate(pred)
         return list(switch_colocated(grad, pred, "cond_grad"))
     is_input = [equal(op.outputs[1], i) for i in range(len(op.inputs))]
@@ -48,7 +48,7 @@ def switch_gradient(op: Operation, grads: tuple[Any, ...]) -> list[Any]:
 
     A loop's Switch is visited twice.  The first visit, with the gradient of what left
     the loop, makes the Merge that begins the gradient's loop; the second, with that of
-    the next turn, closes it.
+    the next iteration, closes it.
     """
     context = op.control_flow_context
     if context is not None and context.is_while:
@@ -118,7 +118,7 @@ def exit_gradient(op: Operation, grad: Any) -> Any:
 def enter_gradient(op: Operation, grad: Any) -> Any:
     """The gradient of an Enter: it leaves the gradient's loop.
 
-    What a loop does not change has the sum over all turns.
+    What a loop does not change has the sum over all iterations.
     """
     from tfteach.ops.core.control_flow_ops import Exit
 

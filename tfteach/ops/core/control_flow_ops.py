@@ -1,8 +1,8 @@
-"""Order and branches: no-ops, groups, and the six ops that loops and conds are made of.
+"""No-ops and groups, and the six ops that loops and conds are made of.
 
-`Switch` sends its input to one of two outputs and leaves the other dead; `Merge` passes
-on the one input that is alive; `Enter`, `NextIteration` and `Exit` carry a value into a
-loop's frame, to its next turn, and out.  The executor acts out these rules; the kernels
+`Switch` sends its input to one of two outputs and leaves the other dead; `Merge`
+forwards its live input; `Enter`, `NextIteration` and `Exit` pass a value into a loop's
+frame, to the next iteration, and out.  The executor implements these rules; the kernels
 here only forward.
 Source: core/ops/control_flow_ops.cc, python/ops/control_flow_ops.py.
 """
@@ -159,7 +159,7 @@ class Enter(_Forward):
     parallel_iterations: int = 10
 
     def infer_shape(self, data: Shape) -> Shape:
-        # The shape of what loops may change from turn to turn.
+        # The shape of what loops may change from iteration to iteration.
         return data if self.is_constant else None
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
@@ -188,7 +188,7 @@ class RefExit(Exit):
 
 
 class NextIteration(_Forward):
-    """A value for a loop's next turn.  Source: control_flow_ops.cc, NextIteration."""
+    """A value for the next iteration.  Source: control_flow_ops.cc, NextIteration."""
 
     signature = "data: T -> output: T"
     closes_loop: ClassVar[bool] = True
@@ -219,7 +219,7 @@ class RefIdentity(_Forward):
 
 
 class LoopCond(_Forward):
-    """Whether a loop takes another turn.  Source: control_flow_ops.cc, LoopCond."""
+    """Whether a loop continues.  Source: control_flow_ops.cc, LoopCond."""
 
     signature = "input: bool -> output: bool"
     host_inputs: ClassVar[tuple[str, ...]] = ("input",)

@@ -1,4 +1,4 @@
-"""Stacks: what a loop keeps of each turn for its gradient, which goes backwards.
+"""Stacks: forward values of a loop's iterations, for its gradient.
 
 Source: core/ops/data_flow_ops.cc, core/kernels/stack.cc.
 """

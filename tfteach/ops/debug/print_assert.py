@@ -448,7 +448,7 @@ def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor
 
     Args:
       tensor: a float Tensor.
-      message: what the error begins with.
+      message: a prefix of the error message.
       name: the op's name.
 
     Returns:
@@ -474,7 +474,7 @@ def verify_tensor_all_finite(
 
     Args:
       t: a float Tensor.
-      msg: what the error begins with.
+      msg: a prefix of the error message.
       name: the name scope of the new operations.
       x: newer name of `t`.
       message: newer name of `msg`.

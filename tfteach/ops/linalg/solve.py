@@ -44,7 +44,7 @@ def check_square(matrix: Any, words: str = "Input matrix must be square.") -> No
     """Refuse what is no batch of square matrices.
 
     Raises:
-      InvalidArgumentError: in TensorFlow's words.
+      InvalidArgumentError: with TensorFlow's messages.
     """
     if matrix.ndim < 2:
         raise invalid_argument(f"Input tensor 0 must have rank >= 2, got {matrix.ndim}")

@@ -103,7 +103,7 @@ class _Patches(Op, abstract=True):
         Args:
           grad: the gradient of the patches.
           batch, sizes, channels: the input's shape, as numbers or scalar Tensors.
-          out: a function that gives the output's spatial sizes.
+          out: a function that returns the output's spatial sizes.
         """
         window, n = self.ksizes[1:-1], self.dimensions
         # Pixels are numbered from 1; 0 is padding.

@@ -30,7 +30,7 @@ def make_template(
 ) -> Template:
     """`func_` as a function whose calls share the variables of `tf.get_variable`.
 
-    The first call makes them, in a variable scope of its own; each later one takes
+    The first call makes them, in a variable scope; each later one takes
     them, and has another name scope.
 
     Args:

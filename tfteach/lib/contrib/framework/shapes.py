@@ -1,4 +1,4 @@
-"""Tensors whose shapes are checked, at once or when they run.
+"""Tensors whose shapes are checked while building or in the run.
 
 Source: contrib/framework/python/framework/tensor_util.py.
 """

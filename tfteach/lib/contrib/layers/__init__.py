@@ -1,6 +1,6 @@
 """`tf.contrib.layers`, whose layers are `tf.contrib.slim`'s as well.
 
-Each opens a variable scope of its own, takes defaults from `arg_scope` and applies a
+Each opens a variable scope, takes defaults from `arg_scope` and applies a
 layer of `tf.layers` there.  Read `shared.py`, `dense.py`, then the others.
 """
 

@@ -49,7 +49,7 @@ def dropout(
 
     Args:
       inputs: float Tensor.
-      keep_prob: the share that is kept, a number or scalar Tensor.
+      keep_prob: the fraction to keep, a number or scalar Tensor.
       noise_shape: int shape of the mask, which is broadcast.
       is_training: a bool or bool scalar Tensor: if false, `inputs` pass unchanged.
       outputs_collections: collections for the output.

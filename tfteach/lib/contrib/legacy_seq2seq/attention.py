@@ -113,7 +113,7 @@ def attention_decoder(
 
     Args:
       decoder_inputs: a list of float Tensors [batch, depth].
-      initial_state: the state to begin with.
+      initial_state: the initial state.
       attention_states: a float Tensor [batch, length, size], such as the encoder's
         outputs.
       cell: an RNNCell.
@@ -193,7 +193,7 @@ def embedding_attention_decoder(
 
     Args:
       decoder_inputs: a list of int Tensors [batch].
-      initial_state: the state to begin with.
+      initial_state: the initial state.
       attention_states: a float Tensor [batch, length, size].
       cell: an RNNCell.
       num_symbols: how many ids there are.
@@ -252,7 +252,7 @@ def embedding_attention_seq2seq(
 
     Args:
       encoder_inputs, decoder_inputs: lists of int Tensors [batch].
-      cell: the decoder's RNNCell; the encoder has a copy with variables of its own.
+      cell: the decoder's RNNCell; the encoder has a copy with separate variables.
       num_encoder_symbols, num_decoder_symbols: how many ids each side has.
       embedding_size: the size of an id's vector.
       num_heads, initial_state_attention: as in `attention_decoder`.

@@ -27,7 +27,7 @@ Decode = Callable[[bool, bool], tuple[list[Any], Any]]
 
 
 def copy_of(cell: Any) -> Any:
-    """Another cell like this one, with variables of its own.
+    """Another cell like this one, with separate variables.
 
     Raises:
       TypeError: the cell has variables already.
@@ -78,8 +78,8 @@ def decoded_either_way(
     Args:
       feed_previous: a bool, or a bool Tensor.
       steps: how many outputs there are.
-      decode: gives (outputs, the last state); also whether the ids fed are learned.
-      begin: gives a state that is nested as the last one.
+      decode: returns (outputs, the last state); also whether the ids fed are learned.
+      begin: returns a state that is nested as the last one.
 
     Returns:
       (outputs, the last state).
@@ -113,7 +113,7 @@ def rnn_decoder(
 
     Args:
       decoder_inputs: a list of float Tensors [batch, depth].
-      initial_state: the state to begin with.
+      initial_state: the initial state.
       cell: an RNNCell.
       loop_function: a function of (the output before, the step's number) that gives a
         step's input; of `decoder_inputs` only the first is used then.
@@ -155,7 +155,7 @@ def basic_rnn_seq2seq(
 
     Args:
       encoder_inputs, decoder_inputs: lists of float Tensors [batch, depth].
-      cell: the decoder's RNNCell; the encoder has a copy with variables of its own.
+      cell: the decoder's RNNCell; the encoder has a copy with separate variables.
       dtype: the type of the encoder's first state.
       scope: the variable scope; "basic_rnn_seq2seq" if None.
 

@@ -44,7 +44,7 @@ def embedding_rnn_decoder(
 
     Args:
       decoder_inputs: a list of int Tensors [batch].
-      initial_state: the state to begin with.
+      initial_state: the initial state.
       cell: an RNNCell.
       num_symbols: how many ids there are.
       embedding_size: the size of an id's vector.
@@ -93,7 +93,7 @@ def embedding_rnn_seq2seq(
 
     Args:
       encoder_inputs, decoder_inputs: lists of int Tensors [batch].
-      cell: the decoder's RNNCell; the encoder has a copy with variables of its own.
+      cell: the decoder's RNNCell; the encoder has a copy with separate variables.
       num_encoder_symbols, num_decoder_symbols: how many ids each side has.
       embedding_size: the size of an id's vector.
       output_projection: None: outputs are projected to a number for each id; or a pair

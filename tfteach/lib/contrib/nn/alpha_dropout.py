@@ -36,7 +36,7 @@ def alpha_dropout(
 
     Args:
       x: float Tensor.
-      keep_prob: a scalar in (0, 1], how much is kept.
+      keep_prob: a scalar in (0, 1], the fraction to keep.
       noise_shape: int Tensor, the shape of the random choice; that of `x` if None.
       seed: a number for the random choice.
       name: the scope of the ops.

@@ -28,7 +28,7 @@ class DecoupledWeightDecayExtension:
     """Mixed into an optimizer class: `w -= weight_decay * w` before each update.
 
     Args:
-      weight_decay: a number, a scalar Tensor, or a function that gives one.
+      weight_decay: a number, a scalar Tensor, or a callable that returns one.
       **kwargs: the optimizer's own arguments.
 
     Of variables updated by rows only these rows shrink.

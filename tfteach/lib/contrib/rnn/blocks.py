@@ -145,7 +145,7 @@ class LSTMBlockWrapper(Layer, ABC):
           inputs: a float Tensor [time, batch, depth].
           initial_state: a pair (c, h) of Tensors [batch, num_units]; zeros if None.
           dtype: the type of the zeros; needed without an initial state.
-          sequence_length: int Tensor [batch]; what is behind gives zeros.
+          sequence_length: int Tensor [batch]; later steps output zeros.
 
         Returns:
           (outputs [time, batch, num_units], LSTMStateTuple of the last state).

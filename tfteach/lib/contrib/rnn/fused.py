@@ -35,7 +35,7 @@ class FusedRNNCell(ABC):
 
         Args:
           inputs: a Tensor [time, batch, depth], or a list of Tensors [batch, depth].
-          initial_state: the state to begin with.
+          initial_state: the initial state.
           dtype: the type of the state; needed without an initial one.
           sequence_length: int Tensor [batch].
           scope: the variable scope.

@@ -44,7 +44,7 @@ class LayerNormBasicLSTMCell(WithMemory, RNNCell):
       activation: a function.
       layer_norm: whether to normalize (else there is a bias).
       norm_gain, norm_shift: what the normalizations' gamma and beta begin with.
-      dropout_keep_prob: which part is kept, a float or scalar Tensor; 1.0 for all.
+      dropout_keep_prob: the fraction to keep, a float or scalar Tensor; 1.0 for all.
       dropout_prob_seed: the seed of the dropout.
       reuse: whether the variables must exist.
 

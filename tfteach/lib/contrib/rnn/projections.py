@@ -133,13 +133,13 @@ class InputProjectionWrapper(_Projecting):
 
 @export("contrib.rnn.OutputProjectionWrapper")
 class OutputProjectionWrapper(_Projecting):
-    """A cell that gives `activation(output W + b)`.
+    """A cell that outputs `activation(output W + b)`.
 
     In a long sequence one product behind all steps is faster.
 
     Args:
       cell: an RNNCell.
-      output_size: the size that it gives.
+      output_size: its output size.
       activation: a function; None for none.
       reuse: whether the variables must exist.
 

@@ -235,7 +235,7 @@ class AttentionWrapper(RNNCell):
         )
 
     def zero_state(self, batch_size: Any, dtype: Any) -> AttentionWrapperState:
-        """The state to begin with: zeros, or `initial_cell_state` for the cell.
+        """The initial state: zeros, or `initial_cell_state` for the cell.
 
         Args:
           batch_size: an int or a scalar Tensor, that of the memory: with beam search,
@@ -243,7 +243,7 @@ class AttentionWrapper(RNNCell):
           dtype: the type of zeros.
 
         Raises:
-          InvalidArgumentError: at once or in the run, the memory has another batch
+          InvalidArgumentError: (building or run) the memory has another batch
             size.
         """
         mechanisms = self._attention_mechanisms

@@ -32,7 +32,7 @@ class BasicDecoder(Decoder):
     Args:
       cell: an RNNCell.
       helper: a Helper.
-      initial_state: the cell's state to begin with, a nest of Tensors.
+      initial_state: the cell's initial state, a nest of Tensors.
       output_layer: a layer that outputs go through before they are sampled, or None.
 
     Raises:

@@ -70,7 +70,7 @@ class BeamSearchDecoder(Decoder):
       start_tokens: int32 Tensor [batch], the ids before the first step.
       end_token: int32 scalar; a sequence ends with it.
       initial_state: the cell's state, with batch x beam_width rows.
-      beam_width: how many sequences are kept, an int.
+      beam_width: the number of sequences to keep, an int.
       output_layer: a layer that makes logits of the cell's outputs, or None.
       length_penalty_weight: how much longer sequences are favoured; 0 for not.
       coverage_penalty_weight: how much attention to all of the memory is; 0 for not.

@@ -108,10 +108,10 @@ def dynamic_decode(
     Args:
       decoder: a Decoder.
       output_time_major: outputs are [time, batch, ...].
-      impute_finished: a sequence that has ended gives zeros and keeps its state.
+      impute_finished: a sequence that has ended outputs zeros and keeps its state.
       maximum_iterations: int32 scalar, the most steps; None for no bound.
-      parallel_iterations: how many steps may run at once.
-      swap_memory: kept in the graph; what the gradient needs stays where it is.
+      parallel_iterations: how many steps may run concurrently.
+      swap_memory: recorded in the graph only; nothing is swapped.
       scope: the variable scope; "decoder" if None.
 
     Returns:
@@ -194,7 +194,7 @@ def _element_shape(batch_size: Any, size: Any) -> TensorShape | None:
 
 
 def _body(decoder: Decoder, zero_outputs: Any) -> Callable[..., Any]:
-    """One turn of the loop; with `zero_outputs`, ended sequences give these."""
+    """One iteration of the loop; with `zero_outputs`, ended sequences give these."""
 
     def body(
         time: Tensor,

@@ -100,9 +100,9 @@ class CustomHelper(Helper):
     """A helper made of functions.
 
     Args:
-      initialize_fn: gives (finished bool [batch], inputs) of the first step.
-      sample_fn: takes `time`, `outputs` and `state`; gives samples.
-      next_inputs_fn: takes these and `sample_ids`; gives (finished, inputs, state).
+      initialize_fn: returns (finished bool [batch], inputs) of the first step.
+      sample_fn: takes `time`, `outputs` and `state`; returns samples.
+      next_inputs_fn: takes these and `sample_ids`; returns (finished, inputs, state).
       sample_ids_shape: the shape of one sequence's sample; a scalar if None.
       sample_ids_dtype: the type of samples; int32 if None.
 

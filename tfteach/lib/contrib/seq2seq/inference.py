@@ -134,12 +134,12 @@ class InferenceHelper(Helper):
     """A helper whose samples are the next inputs, as functions say.
 
     Args:
-      sample_fn: takes outputs, gives samples.
+      sample_fn: takes outputs, returns samples.
       sample_shape: the shape of one sequence's sample.
       sample_dtype: the type of samples.
       start_inputs: a Tensor [batch, ...], the inputs of the first step.
-      end_fn: takes samples, gives bool [batch]: whether the sequence ends.
-      next_inputs_fn: takes samples, gives the next inputs; if None, samples are.
+      end_fn: takes samples, returns bool [batch]: whether the sequence ends.
+      next_inputs_fn: takes samples, returns the next inputs; if None, samples are.
 
     Source: contrib/seq2seq/python/ops/helper.py.
     """

@@ -92,7 +92,7 @@ def monotonic_attention(p_choose_i: Any, previous_attention: Any, mode: str) -> 
     if mode == "recursive":
         batch = size_of(chosen, 0)
         passed = concat([ones((batch, 1)), 1 - chosen[:, :-1]], 1)
-        # The reshape says in each turn what the shape is.
+        # The reshape says in each iteration what the shape is.
         reached = scan(
             lambda q, row: reshape(row[0] * q + row[1], (batch,)),
             [transpose(passed), transpose(previous)],

@@ -127,7 +127,7 @@ class DataSet:
     def next_batch(
         self, batch_size: int, fake_data: bool = False, shuffle: bool = True
     ) -> Any:
-        """The next `batch_size` (images, labels); each epoch has an order of its own.
+        """The next `batch_size` (images, labels); each epoch has a different order.
 
         A batch that reaches the end of an epoch is filled up from the next.
 
