@@ -1,9 +1,9 @@
-"""Running a step that has branches or loops: values flow, and a node runs when it can.
+"""Dataflow execution of branches and loops: a node runs when its inputs arrive.
 
-Each execution of a node belongs to a frame (a run of a loop) and an iteration of it.  A
-branch that is not taken sends dead values, which pass through every node without
-running it and end at a Merge that another branch reaches.  Enter opens a frame, Exit
-leaves it, NextIteration goes on to the next iteration.
+Each execution of a node belongs to a frame (one run of a loop) and an iteration of it.
+A branch that is not taken sends dead values, which propagate through nodes without
+running them and end at a Merge with a live input.  Enter opens a frame, Exit leaves it,
+NextIteration passes a value to the next iteration.
 Source: core/common_runtime/executor.cc (semantics); Yu et al., Dynamic Control Flow in
 Large-Scale Machine Learning, 2018.
 """
