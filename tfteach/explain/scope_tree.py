@@ -1,6 +1,6 @@
 """A graph's scopes as nested boxes, and which of them a static picture opens.
 
-The live view (widgets/src/shared) applies the same rules in the browser; this module
+The live view (widgets/src/layout) applies the same rules in the browser; this module
 serves the SVG and the text in saved notebooks.
 """
 

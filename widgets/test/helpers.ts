@@ -1,9 +1,8 @@
-import { guess } from "../src/shared/look";
-import { GraphModel } from "../src/shared/model";
-import type { OpRow } from "../src/shared/model";
-import type { LayoutOptions } from "../src/shared/layout";
-import { decode } from "../src/shared/wire";
-import type { WireRow } from "../src/shared/wire";
+import { guess } from "../src/layout/box_style";
+import { GraphModel } from "../src/model/graph";
+import type { LayoutOptions } from "../src/layout/scope_layout";
+import { decode } from "../src/kernel/messages";
+import type { OpRow, WireRow } from "../src/kernel/messages";
 import linear from "./fixtures/linear_regression.json";
 import softmax from "./fixtures/softmax_regression_adam.json";
 import loop from "./fixtures/while_loop.json";

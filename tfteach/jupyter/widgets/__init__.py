@@ -1,1 +1,1 @@
-"""One module per view; each has a TypeScript counterpart in widgets/src/."""
+"""One module per view; each has a TypeScript counterpart in widgets/src/views/."""

@@ -1,0 +1,53 @@
+// The picture that is being worked out: at most one, a new one takes its place; a sign says so if it takes long, and stops it.
+import { button, h } from "./elements";
+import { inSlices } from "./time_slices";
+import type { Steps } from "./time_slices";
+
+const PATIENCE_MS = 250;
+
+export class Working {
+  private readonly words = h("span", {});
+  private readonly sign: HTMLElement;
+  private stopSteps: (() => void) | null = null;
+  private timer = 0;
+
+  /** `stopped` is called when somebody stops it. */
+  constructor(stage: HTMLElement, private readonly stopped: () => void) {
+    this.sign = h("div", { class: "tft-working", role: "status" }, this.words, button("Stop", "Stop (Escape)", () => this.stop()));
+    this.sign.hidden = true;
+    stage.append(this.sign);
+  }
+
+  get busy(): boolean {
+    return this.stopSteps !== null;
+  }
+
+  /** Begins; `words` say what is done, `done` gets the result. */
+  start<T>(words: string, steps: Steps<T>, done: (result: T) => void): void {
+    this.drop();
+    const stop = inSlices(steps, (result) => {
+      this.drop();
+      done(result); // which may begin the next
+    });
+    if (stop === null) return;
+    this.stopSteps = stop;
+    this.words.textContent = words;
+    this.timer = window.setTimeout(() => (this.sign.hidden = false), PATIENCE_MS);
+  }
+
+  /** Ends it without a word. */
+  drop(): void {
+    this.stopSteps?.();
+    this.stopSteps = null;
+    clearTimeout(this.timer);
+    this.sign.hidden = true;
+  }
+
+  /** True if there was something to stop. */
+  stop(): boolean {
+    if (!this.busy) return false;
+    this.drop();
+    this.stopped();
+    return true;
+  }
+}

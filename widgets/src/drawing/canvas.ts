@@ -1,0 +1,489 @@
+// Draws a scene as SVG and moves from one scene to the next; knows pan, zoom and nothing of what the boxes mean.
+import { middle, resample } from "../layout/polyline";
+import type { Point } from "../layout/scope_layout";
+import { SUBTITLE_PX, TITLE_PX } from "../layout/box_style";
+import type { Measure } from "../layout/box_style";
+import { CONST_PILL_H, cornerPath, glyphPaths, headPath, linePath } from "./paths";
+import type { Scene, SceneArea, SceneEdge, SceneNode } from "../layout/scene";
+import { drawBadges, drawFetcher, drawToggle } from "./badges";
+import { svg } from "../base/svg";
+
+const MOVE_MS = 380;
+const READABLE = 0.62; // scale
+const MARGIN = 22;
+const ANIMATE_UP_TO = 450; // boxes; above, a move would stutter
+
+/** CSS classes for a box, its badges ("fetch", "feed"), and what a screen reader says. */
+export interface NodeMarks {
+  classes: string[];
+  badges: string[];
+  label: string;
+  /** Stands in for the second line, while a run is shown. */
+  note?: string | undefined;
+}
+
+export interface Marks {
+  node: (node: SceneNode) => NodeMarks;
+  edge: (edge: SceneEdge) => string[];
+  /** Stands in for the words on a line. */
+  edgeNote?: (edge: SceneEdge) => string | undefined;
+}
+
+interface Rect {
+  x: number;
+  y: number;
+  w: number;
+  h: number;
+}
+
+interface DrawnNode {
+  el: SVGGElement;
+  shape: SVGPathElement;
+  /** The strokes of its kind, where that has some. */
+  mark: SVGPathElement | null;
+  title: SVGTextElement;
+  subtitle: SVGTextElement;
+  extra: SVGGElement;
+  /** What `shape` and `extra` were drawn for. */
+  shapeKey: string;
+  extraKey: string;
+  /** Was selected or under the pointer: has its sign for fetching. */
+  touched: boolean;
+  now: Rect;
+  from: Rect;
+  item: SceneNode;
+}
+
+interface DrawnEdge {
+  el: SVGGElement;
+  line: SVGPathElement;
+  /** Arrow, ring and words are there where there is something to show: thousands of lines come without. */
+  head: SVGPathElement | null;
+  label: SVGTextElement | null;
+  now: Point[];
+  from: Point[];
+  item: SceneEdge;
+}
+
+/** How far a label moves up (or down) because its line leans towards it (or away). */
+function leansTowards({ points, labelAt }: SceneEdge, side: number): number {
+  const below = points.find(([, y]) => y > labelAt![1] + 1) ?? points.at(-1)!;
+  const lean = (below[0] - labelAt![0]) * side;
+  return Math.max(-4, Math.min(4, lean / 4));
+}
+
+/** Where a picture of that size begins, if it would begin at `start`: not so that room stays empty beside it. */
+function within(start: number, size: number, room: number): number {
+  const [first, last] = [MARGIN, room - size - MARGIN];
+  return first <= last ? (room - size) / 2 : Math.min(first, Math.max(last, start));
+}
+
+export class Canvas {
+  readonly el: SVGSVGElement;
+  readonly nodes = new Map<string, DrawnNode>();
+  private readonly edges = new Map<string, DrawnEdge>();
+  private readonly world: SVGGElement;
+  private readonly overlay: SVGGElement;
+  private readonly layers: { areas: SVGGElement; edges: SVGGElement; nodes: SVGGElement; labels: SVGGElement }[] = [];
+  private scene: Scene | null = null;
+  private room: { width: number; height: number } | null = null;
+  private frame = 0;
+  view = { x: 0, y: 0, k: 1 };
+  /** The smallest scale at which `rest` shows all of the picture. */
+  least = READABLE * 0.7;
+  onView: () => void = () => undefined;
+
+  constructor(parent: Element, private readonly measure: Measure, private readonly calm: () => boolean) {
+    this.el = svg("svg", parent, { class: "tft-canvas", role: "application", "aria-roledescription": "graph", tabindex: "0" });
+    this.world = svg("g", this.el);
+    this.overlay = svg("g", this.el, { class: "tft-overlay" });
+    this.el.addEventListener("pointerover", (event) => {
+      const id = (event.target as Element).closest<SVGGElement>(".tft-node")?.dataset["id"];
+      const drawn = id === undefined ? undefined : this.nodes.get(id);
+      if (drawn !== undefined) this.touch(drawn);
+    });
+  }
+
+  /** Its width and height in pixels. They are remembered: asking makes the page lay out all that was just drawn. */
+  size(): { width: number; height: number } {
+    if (this.room === null) {
+      const { width, height } = this.el.getBoundingClientRect();
+      if (width === 0 || height === 0) return { width, height };
+      this.room = { width, height };
+    }
+    return this.room;
+  }
+
+  /** Something beside it came or went. */
+  resized(): void {
+    this.room = null;
+  }
+
+  /** Shows a scene; `place` says where to look, before anything is drawn that would have to be laid out again. */
+  draw(scene: Scene, marks: Marks, animate: boolean, place: () => void = () => undefined): void {
+    const before = this.scene;
+    this.scene = scene;
+    place();
+    const move = animate && !this.calm() && scene.nodes.length <= ANIMATE_UP_TO;
+    this.drawAreas(scene);
+    this.drawNodes(scene, before, move);
+    this.drawEdges(scene, move);
+    this.mark(marks);
+    if (move) this.start();
+    else this.step(1);
+  }
+
+  /** Sets classes, badges and labels anew, without any layout. */
+  mark(marks: Marks): void {
+    for (const drawn of this.nodes.values()) {
+      const { item } = drawn;
+      const { classes, badges, label, note } = marks.node(item);
+      drawn.subtitle.textContent = item.open ? "" : (note ?? item.look.subtitle);
+      const born = drawn.el.classList.contains("tft-born") ? ["tft-born"] : [];
+      const base = ["tft-node", `tft-${item.look.glyph}`, `tft-lane-${item.lane}`, ...(item.open ? ["tft-open"] : []), ...born];
+      drawn.el.setAttribute("class", [...base, ...classes].join(" "));
+      drawn.el.setAttribute("aria-label", label);
+      drawn.title.classList.toggle("tft-future", classes.includes("tft-future")); // an open box's name stands elsewhere
+      this.drawExtras(drawn, badges);
+      if (classes.includes("tft-selected")) this.touch(drawn);
+    }
+    for (const drawn of this.edges.values()) {
+      drawn.el.setAttribute("class", ["tft-edge", `tft-${drawn.item.kind}`, ...marks.edge(drawn.item)].join(" "));
+      if (marks.edgeNote !== undefined) this.note(drawn, marks.edgeNote(drawn.item));
+    }
+  }
+
+  private note(drawn: DrawnEdge, note: string | undefined): void {
+    const { item } = drawn;
+    if (note === undefined && drawn.label === null) return;
+    const label = this.label(drawn);
+    label.textContent = note ?? item.label;
+    label.classList.toggle("tft-noted", note !== undefined);
+    if (note === undefined || item.labelAt !== null) return;
+    const [x, y] = middle(item.points);
+    label.setAttribute("x", (x + 5).toFixed(1));
+    label.setAttribute("y", (y + 3.2).toFixed(1));
+    label.style.textAnchor = "start";
+  }
+
+  /** Lines over the picture, for edges that the picture leaves out. */
+  drawOverlay(lines: { from: SceneNode; to: SceneNode; kind: string }[]): void {
+    this.overlay.replaceChildren();
+    const g = svg("g", this.overlay, { transform: this.world.getAttribute("transform") ?? "" });
+    for (const { from, to, kind } of lines) {
+      const right = to.x >= from.x;
+      const a: Point = [from.x + (from.w / 2) * (right ? 1 : -1), from.y];
+      const b: Point = [to.x + (to.w / 2) * (right ? -1 : 1), to.y];
+      const bend = Math.max(40, Math.abs(b[0] - a[0]) / 2) * (right ? 1 : -1);
+      svg("path", g, {
+        class: `tft-over tft-${kind}`,
+        d: `M${a[0]},${a[1]}C${a[0] + bend},${a[1]} ${b[0] - bend},${b[1]} ${b[0]},${b[1]}`,
+      });
+      svg("path", g, { class: "tft-over-head", d: `${headPath(b, [b[0] - bend, b[1]], 8)}Z` });
+    }
+  }
+
+  setView(x: number, y: number, k: number): void {
+    this.view = { x, y, k };
+    const transform = `translate(${x.toFixed(1)},${y.toFixed(1)}) scale(${k.toFixed(4)})`;
+    if (transform !== this.world.getAttribute("transform")) this.world.setAttribute("transform", transform);
+    this.overlay.firstElementChild?.setAttribute("transform", transform);
+    this.el.classList.toggle("tft-far", k < 0.45);
+    this.onView();
+  }
+
+  /** Zooms by a factor around a point of the canvas. */
+  zoom(factor: number, cx: number, cy: number): void {
+    const k = Math.min(3, Math.max(0.04, this.view.k * factor));
+    const real = k / this.view.k;
+    this.setView(cx - (cx - this.view.x) * real, cy - (cy - this.view.y) * real, k);
+  }
+
+  /** Shows as much of the picture as can be read: all of it, or its beginning, or where it grows. */
+  rest(newest: string | null): void {
+    this.fit();
+    if (this.scene === null || this.view.k >= this.least) return;
+    const { width, height } = this.size();
+    const { w, h } = this.scene;
+    const k = Math.max(this.view.k, Math.min(READABLE, Math.max((width - 44) / w, (height - 44) / h)));
+    this.setView(Math.max(22, (width - w * k) / 2), h * k < height ? (height - h * k) / 2 : 22, k);
+    if (newest !== null) this.reveal(newest);
+  }
+
+  /** Whether all of the picture is in sight as it stands. */
+  showsAll(): boolean {
+    const { width, height } = this.size();
+    const { x, y, k } = this.view;
+    const { w, h } = this.scene ?? { w: 0, h: 0 };
+    return x >= 0 && y >= 0 && x + w * k <= width && y + h * k <= height;
+  }
+
+  /** Moves to where `place` sets the view, in a moment that the eye can follow. */
+  glide(place: () => void): void {
+    const from = { ...this.view };
+    place();
+    if (this.calm()) return;
+    const to = { ...this.view };
+    const began = performance.now();
+    let mine = this.view;
+    const tick = (now: number): void => {
+      if (this.view !== mine) return; // somebody else moved it meanwhile
+      const t = Math.min(1, Math.max(0, now - began) / MOVE_MS);
+      const eased = t * t * (3 - 2 * t);
+      const mix = (a: number, b: number): number => a + (b - a) * eased;
+      this.setView(mix(from.x, to.x), mix(from.y, to.y), mix(from.k, to.k));
+      mine = this.view;
+      if (t < 1) requestAnimationFrame(tick);
+    };
+    tick(began);
+  }
+
+  /** Shows the whole picture, never larger than life. */
+  fit(): void {
+    if (this.scene === null) return;
+    const { width, height } = this.size();
+    if (width === 0 || height === 0) return;
+    const { w, h } = this.scene;
+    const k = Math.min(1.15, (width - 2 * MARGIN) / Math.max(1, w), (height - 2 * MARGIN) / Math.max(1, h));
+    this.setView((width - w * k) / 2, (height - h * k) / 2, Math.max(0.04, k));
+  }
+
+  /** Moves the picture so that a box can be seen. */
+  reveal(id: string, centre = false): void {
+    const n = this.scene?.byId.get(id);
+    if (n === undefined) return;
+    const { width, height } = this.size();
+    const { x, y, k } = this.view;
+    const [sx, sy] = [n.x * k + x, n.y * k + y];
+    const outside = sx - (n.w * k) / 2 < 0 || sx + (n.w * k) / 2 > width || sy - (n.h * k) / 2 < 0 || sy + (n.h * k) / 2 > height;
+    if (!outside && !centre) return;
+    const scale = centre ? Math.max(k, 0.7) : k;
+    const top = n.open ? Math.min(n.y, n.y - n.h / 2 + height / 2 / scale - 12) : n.y;
+    const { w, h } = this.scene!;
+    this.setView(within(width / 2 - n.x * scale, w * scale, width), within(height / 2 - top * scale, h * scale, height), scale);
+  }
+
+  private layer(depth: number): (typeof this.layers)[number] {
+    while (this.layers.length <= depth) {
+      const g = svg("g", this.world);
+      const [areas, edges, nodes, labels] = [svg("g", g), svg("g", g), svg("g", g), svg("g", g)];
+      this.layers.push({ areas, edges, nodes, labels });
+    }
+    return this.layers[depth]!;
+  }
+
+  private drawAreas(scene: Scene): void {
+    for (const layer of this.layers) layer.areas.replaceChildren();
+    for (const area of scene.areas) this.drawArea(area);
+  }
+
+  private drawArea(area: SceneArea): void {
+    const g = svg("g", this.layer(area.depth).areas, { class: `tft-area tft-area-${area.lane}` });
+    svg("rect", g, { x: `${area.x}`, y: `${area.y}`, width: `${area.w}`, height: `${area.h}`, rx: "12" });
+    svg("text", g, { x: `${area.x + 12}`, y: `${area.y + 17}` }).textContent =
+      area.lane === "training" ? "TRAINING" : "SET ASIDE";
+    svg("title", g).textContent = area.lane === "training"
+      ? "Gradients and optimizers stand apart from the model; select a box to see its edges."
+      : "Joined to nearly everything, so drawn apart; select a box to see its edges.";
+  }
+
+  private drawNodes(scene: Scene, before: Scene | null, move: boolean): void {
+    const fresh: SceneNode[] = [];
+    for (const [id, drawn] of this.nodes) {
+      if (!scene.byId.has(id)) {
+        drawn.el.remove();
+        drawn.title.remove();
+        this.nodes.delete(id);
+      }
+    }
+    for (const item of scene.nodes) {
+      const drawn = this.nodes.get(item.id);
+      if (drawn === undefined) fresh.push(item);
+      else {
+        drawn.from = { ...drawn.now };
+        drawn.item = item;
+        const layer = this.layer(item.depth).nodes;
+        if (drawn.el.parentNode !== layer) layer.appendChild(drawn.el);
+        this.fill(drawn);
+      }
+    }
+    for (const item of fresh) this.nodes.set(item.id, this.create(item, scene, before, move));
+  }
+
+  private create(item: SceneNode, scene: Scene, before: Scene | null, move: boolean): DrawnNode {
+    const el = svg("g", this.layer(item.depth).nodes, { role: "button", tabindex: "-1" });
+    el.dataset["id"] = item.id;
+    const drawn: DrawnNode = {
+      el, shape: svg("path", el, { class: "tft-shape" }), mark: null,
+      title: svg("text", el, { class: "tft-title" }), subtitle: svg("text", el, { class: "tft-subtitle" }),
+      extra: svg("g", el, { class: "tft-extra" }), shapeKey: "", extraKey: "", touched: false, now: { ...item }, from: { ...item }, item,
+    };
+    if (move && before !== null) {
+      // What was inside a closed box comes out of it; what is new to the graph appears in place.
+      const home = before.boxOf.get(item.node.members[0] ?? -1);
+      const opened = home !== undefined && scene.byId.get(home.id)?.open === true;
+      if (opened) drawn.from = drawn.now = { x: home.x, y: home.y, w: item.w, h: item.h };
+      else {
+        el.classList.add("tft-born");
+        // Once: a new theme, or a view that is moved in the page, would begin it again.
+        setTimeout(() => el.classList.remove("tft-born"), 1000);
+      }
+    }
+    this.fill(drawn);
+    return drawn;
+  }
+
+  private fill(drawn: DrawnNode): void {
+    const { look } = drawn.item;
+    drawn.title.textContent = look.title;
+    // An open box's name stands above the lines that cross the box.
+    const { open, depth } = drawn.item;
+    const home = open ? this.layer(depth + 1).labels : drawn.el;
+    if (drawn.title.parentNode !== home) home.insertBefore(drawn.title, open ? null : drawn.subtitle);
+    drawn.title.setAttribute("class", open ? "tft-title tft-open-title" : "tft-title");
+    if (!open) drawn.title.removeAttribute("transform");
+    drawn.subtitle.textContent = drawn.item.open ? "" : look.subtitle;
+    drawn.el.setAttribute("aria-expanded", `${drawn.item.open}`);
+    if (drawn.item.node.kind === "op") drawn.el.removeAttribute("aria-expanded");
+  }
+
+  private drawExtras(drawn: DrawnNode, badges: string[]): void {
+    const { item, extra } = drawn;
+    const key = `${badges.join()}|${item.open}|${item.w}|${item.h}|${item.look.glyph}`;
+    if (drawn.extraKey === key) return;
+    drawn.extraKey = key;
+    extra.replaceChildren();
+    if (item.node.kind !== "op") drawToggle(extra, item);
+    drawBadges(extra, item, badges, this.measure);
+    if (drawn.touched) drawFetcher(extra, item);
+  }
+
+  /** Only one box at a time shows the sign for fetching: each gets it when it is first asked for. */
+  private touch(drawn: DrawnNode): void {
+    if (drawn.touched) return;
+    drawn.touched = true;
+    drawFetcher(drawn.extra, drawn.item);
+  }
+
+  private drawEdges(scene: Scene, move: boolean): void {
+    const ids = new Set(scene.edges.map((e) => e.id));
+    for (const [id, drawn] of this.edges) {
+      if (!ids.has(id)) {
+        drawn.el.remove();
+        drawn.label?.remove();
+        this.edges.delete(id);
+      }
+    }
+    for (const item of scene.edges) {
+      let drawn = this.edges.get(item.id);
+      if (drawn === undefined) {
+        const layer = this.layer(item.depth);
+        const el = svg("g", layer.edges);
+        drawn = {
+          el, line: svg("path", el, { class: "tft-line" }), head: null, label: null,
+          now: item.points, from: item.points, item,
+        };
+        el.dataset["edge"] = item.id;
+        if (move) {
+          el.animate([{ opacity: 0 }, { opacity: 0, offset: 0.5 }, { opacity: 1 }], { duration: MOVE_MS * 1.3 });
+        }
+        this.edges.set(item.id, drawn);
+      } else {
+        drawn.from = resample(drawn.now, item.points.length);
+        drawn.item = item;
+      }
+      if (item.label === "") {
+        drawn.label?.remove();
+        drawn.label = null;
+        continue;
+      }
+      const isNew = drawn.label === null;
+      const label = this.label(drawn);
+      if (move && isNew) label.animate([{ opacity: 0 }, { opacity: 1 }], { duration: MOVE_MS * 1.5 });
+      label.textContent = item.label;
+      if (item.labelAt !== null) {
+        const side = item.labelSide;
+        label.setAttribute("x", (item.labelAt[0] + 5 * side).toFixed(1));
+        label.setAttribute("y", (item.labelAt[1] + 3.2 - leansTowards(item, side)).toFixed(1));
+        label.style.textAnchor = side > 0 ? "start" : "end";
+      }
+    }
+  }
+
+  private label(drawn: DrawnEdge): SVGTextElement {
+    return drawn.label ??= svg("text", this.layer(drawn.item.depth).labels, { class: "tft-label" });
+  }
+
+  private start(): void {
+    cancelAnimationFrame(this.frame);
+    const began = performance.now();
+    const tick = (now: number): void => {
+      const t = Math.min(1, (now - began) / MOVE_MS);
+      this.step(t < 0.5 ? 4 * t ** 3 : 1 - (-2 * t + 2) ** 3 / 2);
+      if (t < 1) this.frame = requestAnimationFrame(tick);
+    };
+    this.step(0);
+    this.frame = requestAnimationFrame(tick);
+  }
+
+  private step(t: number): void {
+    const mix = (a: number, b: number): number => a + (b - a) * t;
+    for (const drawn of this.nodes.values()) {
+      const { from, item } = drawn;
+      const now = { x: mix(from.x, item.x), y: mix(from.y, item.y), w: mix(from.w, item.w), h: mix(from.h, item.h) };
+      drawn.now = now;
+      const transform = `translate(${now.x.toFixed(1)},${now.y.toFixed(1)})`;
+      drawn.el.setAttribute("transform", transform);
+      if (item.open) drawn.title.setAttribute("transform", transform);
+      this.shape(drawn, now);
+    }
+    for (const drawn of this.edges.values()) {
+      const { from, item } = drawn;
+      const points = t >= 1 ? item.points : item.points.map(([x, y], i): Point => [mix(from[i]![0], x), mix(from[i]![1], y)]);
+      drawn.now = points;
+      this.shapeEdge(drawn, points);
+    }
+  }
+
+  private shape(drawn: DrawnNode, { w, h }: Rect): void {
+    const { item } = drawn;
+    const key = `${w.toFixed(1)},${h.toFixed(1)},${item.open},${item.look.glyph},${item.look.title},${item.look.subtitle}`;
+    if (drawn.shapeKey === key) return;
+    drawn.shapeKey = key;
+    const { glyph, subtitle } = item.look;
+    const paths = glyphPaths(glyph, w, h, item.open, this.measure(subtitle, SUBTITLE_PX, false));
+    drawn.shape.setAttribute("d", paths.shape);
+    if (paths.mark !== "" && drawn.mark === null) {
+      drawn.mark = svg("path", null, { class: "tft-mark" });
+      drawn.shape.after(drawn.mark);
+    }
+    drawn.mark?.setAttribute("d", paths.mark);
+    const at = (el: SVGTextElement, x: number, y: number): void => {
+      el.setAttribute("x", x.toFixed(1));
+      el.setAttribute("y", y.toFixed(1));
+    };
+    if (item.open) at(drawn.title, -w / 2 + 14, -h / 2 + 20);
+    else if (glyph === "const") {
+      at(drawn.title, 0, -h / 2 + 10.5);
+      at(drawn.subtitle, 0, h / 2 - CONST_PILL_H / 2 + SUBTITLE_PX * 0.35);
+    } else {
+      const drum = glyph === "variable" ? 4 : 0;
+      at(drawn.title, 0, subtitle === "" ? TITLE_PX * 0.35 : -2 + drum);
+      at(drawn.subtitle, 0, 12.5 + drum);
+    }
+  }
+
+  private shapeEdge(drawn: DrawnEdge, points: Point[]): void {
+    const { item } = drawn;
+    const tip = points.at(-1)!;
+    const first = points[0]!;
+    const before: Point = item.back ? points.at(-2)! : [tip[0], tip[1] + (tip[1] >= first[1] ? -10 : 10)];
+    const end: Point = item.arrow ? [tip[0], tip[1] + Math.sign(before[1] - tip[1]) * (item.kind === "control" ? 1 : 4)] : tip;
+    const d = item.back ? cornerPath(points) : linePath([...points.slice(0, -1), end]);
+    drawn.line.setAttribute("d", d);
+    const head = item.arrow ? headPath(tip, before) + (item.kind === "control" ? "" : "Z") : "";
+    const ring = item.kind === "reference" && item.starts ? `M${first[0] - 3},${first[1] + 3}a3,3 0 1 0 6,0a3,3 0 1 0 -6,0z` : "";
+    if (head + ring !== "") drawn.head ??= svg("path", drawn.el, { class: "tft-head" });
+    drawn.head?.setAttribute("d", head + ring);
+  }
+}

@@ -1,0 +1,202 @@
+// Two graphs side by side: what is gone, new or other is marked; they move, open and select together.
+import type { NodeMarks } from "../drawing/canvas";
+import { Comparison } from "../model/comparison";
+import { button, h } from "../base/elements";
+import type { Node as GraphNode } from "../model/graph";
+import type { SceneNode } from "../layout/scene";
+import { GraphView } from "./graph_view";
+import type { Extras } from "./graph_view";
+import type { State, WidgetModel } from "../kernel/messages";
+
+/** What is said of ops: in what they differ, and why they do. */
+export interface Told {
+  changes: Record<string, string[]>;
+  reasons?: Record<string, string[]>;
+}
+
+type Side = "before" | "after";
+
+const SIGN: Record<Side, string> = { before: "−", after: "+" };
+const WORD: Record<Side, string> = { before: "removed", after: "added" };
+
+/** The state as the view of the earlier graph sees it: other ops (and fetches), all else in common. */
+export function earlier(state: WidgetModel, rows: State["_ops"], fetches: string[] = []): WidgetModel {
+  const own: Partial<State> = { _ops: rows, _batches: 0, _runs: 0, _first: -1, stopped_at: "" };
+  if (fetches.length > 0) own.fetches = fetches;
+  const get = (key: string): unknown => (key in own ? own[key as keyof State] : state.get(key as keyof State));
+  return {
+    get: get as WidgetModel["get"],
+    set: (key, value) => state.set(key, value),
+    save_changes: () => state.save_changes(),
+    on: (event, callback) => state.on(event, callback),
+    off: (event, callback) => state.off(event, callback),
+  };
+}
+
+export function legend(): HTMLElement[] {
+  const rows: [string, string][] = [["removed", "− only before"], ["added", "+ only after"], ["changed", "~ differs"]];
+  return rows.map(([name, text]) => h("span", { class: "tft-diff-sign" }, h("i", { class: `tft-swatch tft-${name}`, "aria-hidden": "true" }), text));
+}
+
+export class Pair {
+  private readonly views: Partial<Record<Side, GraphView>> = {};
+  private readonly compared: Partial<Record<Side, Comparison>> = {};
+  private readonly root = h("div", { class: "tft-diff-pair" });
+  readonly next = button("Next difference", "Go to the next op that differs (n)", () => this.step(1));
+  /** The halves that have been drawn. */
+  private readonly seen = new Set<Side>();
+  private at = -1;
+  private following = false;
+  private aligning = 0;
+
+  constructor(
+    private readonly models: Record<Side, WidgetModel>, private readonly told: Told, parent: HTMLElement, extras: Extras = {},
+  ) {
+    parent.append(this.root);
+    for (const side of ["before", "after"] as const) {
+      const half = h("section", { class: `tft-diff-half tft-diff-${side}`, "aria-label": side === "before" ? "Before" : "After" },
+        h("h3", {}, side === "before" ? "Before" : "After"));
+      this.root.append(half);
+      this.views[side] = new GraphView(models[side], half, {
+        ...extras,
+        decorate: (node, said) => this.decorate(side, node, said),
+        details: (panel, node) => this.details(side, panel, node),
+        drawn: () => this.drawn(side),
+        key: (key) => {
+          if (key === "n") this.step(1);
+          return key === "n";
+        },
+      });
+    }
+    const { before, after } = this.views as Record<Side, GraphView>;
+    before.canvas.onView = () => this.follow(before, after);
+    after.canvas.onView = () => this.follow(after, before);
+    this.next.hidden = true;
+    this.compare();
+  }
+
+  private drawn(side: Side): void {
+    this.seen.add(side);
+    if (this.compared.after === undefined) this.compare();
+    else this.level();
+  }
+
+  /** Marks what differs, once both graphs are there: large ones are read bit by bit. */
+  private compare(): void {
+    const { before, after } = this.views;
+    if (this.seen.size < 2 || before === undefined || after === undefined) return;
+    const changed = new Set(Object.keys(this.told.changes));
+    this.compared.before = new Comparison(before.model, after.model, changed);
+    this.compared.after = new Comparison(after.model, before.model, changed);
+    for (const view of [before, after]) view.remark();
+    this.next.hidden = this.places().length === 0;
+    this.level();
+    this.align();
+  }
+
+  destroy(): void {
+    cancelAnimationFrame(this.aligning);
+    for (const view of Object.values(this.views)) view.destroy();
+    this.root.remove();
+  }
+
+  /** Selects an op, where it still is or where it was, and brings it into view. */
+  goTo(name: string): void {
+    const { before, after } = this.views as Record<Side, GraphView>;
+    const side: Side = after.model.byName.has(name) ? "after" : "before";
+    const view = side === "after" ? after : before;
+    const index = view.model.byName.get(name);
+    if (index === undefined) return;
+    if (!view.scene.byId.has(name)) view.goTo(index);
+    else {
+      this.models[side].set("selected", name);
+      this.models[side].save_changes();
+      view.canvas.reveal(name);
+    }
+  }
+
+  /** One half moves with the other. */
+  private follow(from: GraphView, to: GraphView): void {
+    if (this.following) return;
+    if (!from.userMoved && !to.userMoved) {
+      // Each has placed itself; once both have, they take one scale.
+      cancelAnimationFrame(this.aligning);
+      this.aligning = requestAnimationFrame(() => this.align());
+      return;
+    }
+    this.following = true;
+    const { x, y, k } = from.canvas.view;
+    if (from.userMoved) {
+      to.moved();
+      to.canvas.setView(x, y, k);
+    } else to.fit();
+    this.following = false;
+  }
+
+  /** One scale for both, each from its top. */
+  private align(): void {
+    const views = Object.values(this.views);
+    if (views.some((view) => view.userMoved)) return;
+    this.following = true;
+    const k = Math.min(...views.map((view) => view.canvas.view.k));
+    for (const { canvas, scene } of views) {
+      const { width } = canvas.el.getBoundingClientRect();
+      canvas.setView(Math.max(22, (width - scene.w * k) / 2), 22, k);
+    }
+    this.following = false;
+  }
+
+  /** Both halves as high as the higher one. */
+  private level(): void {
+    const views = Object.values(this.views);
+    if (views.length < 2) return;
+    const most = Math.max(...views.map((view) => view.tall));
+    for (const { frame } of views) frame.stage.style.height = `${most}px`;
+  }
+
+  private decorate(side: Side, node: SceneNode, said: NodeMarks): NodeMarks {
+    const found = this.compared[side]?.count(node.node);
+    if (found === undefined) return said;
+    const classes = said.classes.filter((name) => !name.startsWith("tft-like-"));
+    const badges = said.badges.filter((badge) => !badge.startsWith("≅"));
+    const { alone, changed, ops } = found;
+    if (alone + changed === 0) return { ...said, classes: [...classes, "tft-same"], badges };
+    const whole = alone === ops;
+    const words = ops === 1 ? [whole ? SIGN[side] : "~"]
+      : [...(alone > 0 ? [`${SIGN[side]}${alone}`] : []), ...(changed > 0 ? [`~${changed}`] : [])];
+    const spoken = [...(alone > 0 ? [`${alone} ${WORD[side]}`] : []), ...(changed > 0 ? [`${changed} changed`] : [])].join(", ");
+    return {
+      ...said, label: `${said.label}, ${spoken}`, classes: [...classes, "tft-differs", whole ? `tft-${WORD[side]}` : "tft-changed"],
+      badges: [...(node.open ? [] : words), ...badges],
+    };
+  }
+
+  private details(side: Side, panel: HTMLElement, node: GraphNode): void {
+    // What both have is told once, beside the later graph.
+    panel.classList.toggle("tft-elsewhere", side === "before" && this.views.after?.nodeOf(node.id) !== undefined);
+    const name = node.kind === "op" ? node.id : node.id.replace(/\/$/, "");
+    const { changes, reasons = {} } = this.told;
+    const said = ([["Why", reasons], ["Changed", changes]] as const).map(([title, of]) => [title, Object.hasOwn(of, name) ? of[name]! : []] as const);
+    const parts = said.filter(([, lines]) => lines.length > 0).map(([title, lines]) =>
+      h("section", { class: "tft-diff-what" }, h("h4", {}, title), h("ul", {}, ...lines.map((line) => h("li", {}, line)))));
+    panel.querySelector(".tft-details-buttons")?.after(...parts);
+  }
+
+  /** All ops that differ: those of the later graph in its order, then what is gone. */
+  private places(): { side: Side; index: number }[] {
+    const { before, after } = this.views as Record<Side, GraphView>;
+    const differs = after.model.ops.filter((op) => !before.model.byName.has(op.name) || Object.hasOwn(this.told.changes, op.name));
+    const gone = before.model.ops.filter((op) => !after.model.byName.has(op.name));
+    return [...differs.map((op) => ({ side: "after" as const, index: op.index })), ...gone.map((op) => ({ side: "before" as const, index: op.index }))];
+  }
+
+  private step(by: number): void {
+    const places = this.places();
+    if (places.length === 0) return;
+    this.at = (this.at + by + places.length) % places.length;
+    const { side, index } = places[this.at]!;
+    const view = this.views[side]!;
+    view.goTo(index);
+    view.say(`Difference ${this.at + 1} of ${places.length}: ${view.model.ops[index]!.name}`);
+  }
+}

@@ -1,0 +1,78 @@
+// Any host of anywidget: JupyterLab says on its body whether it is dark; of other pages it is seen.
+
+interface Context<M> {
+  model: M;
+  el: HTMLElement;
+}
+
+const DARK = "(prefers-color-scheme: dark)";
+
+/** A view for anywidget; while it is shown, `el` has the class tft-dark where the page around it is dark. */
+export function hosted<M>(render: (context: Context<M>) => () => void): { render: (context: Context<M>) => () => void } {
+  return {
+    render: (context) => {
+      const stop = followTheme(context.el);
+      const end = render(context);
+      return () => {
+        end();
+        stop();
+      };
+    },
+  };
+}
+
+function followTheme(el: HTMLElement): () => void {
+  const { body, documentElement } = el.ownerDocument;
+  const look = (): void => void el.classList.toggle("tft-dark", isDark(el));
+  const marks = new MutationObserver(() => {
+    look();
+    clearTimeout(fading);
+    fading = window.setTimeout(look, 500); // pages may fade from one ground to the other
+  });
+  let fading = 0;
+  const system = window.matchMedia(DARK);
+  for (const page of [body, documentElement]) marks.observe(page, { attributes: true });
+  system.addEventListener("change", look);
+  look();
+  return () => {
+    clearTimeout(fading);
+    marks.disconnect();
+    system.removeEventListener("change", look);
+    el.classList.remove("tft-dark");
+  };
+}
+
+/** What the page says of itself, or what is seen behind `el`. */
+function isDark(el: HTMLElement): boolean {
+  const { body, documentElement } = el.ownerDocument;
+  const lab = body.dataset["jpThemeLight"];
+  if (lab !== undefined) return lab === "false";
+  const code = body.dataset["vscodeThemeKind"] ?? "";
+  if (code !== "") return code === "vscode-dark" || code === "vscode-high-contrast";
+  const ground = groundOf(el);
+  if (ground !== null) return 0.299 * ground[0] + 0.587 * ground[1] + 0.114 * ground[2] < 128;
+  // A frame that lets its page shine through, as Colab's: nothing is painted, but it is marked.
+  const marks = [documentElement, body].flatMap((page) => [page.getAttribute("theme"), page.dataset["theme"]]);
+  if (marks.some((mark) => mark === "dark" || mark === "light")) return marks.includes("dark");
+  const scheme = getComputedStyle(documentElement).colorScheme;
+  return scheme.includes("dark") && (!scheme.includes("light") || window.matchMedia(DARK).matches);
+}
+
+/** The colour that is painted behind an element: red, green, blue. */
+function groundOf(el: Element): [number, number, number] | null {
+  const context = el.ownerDocument.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  for (let at: Element | null = el; at !== null && context !== null; at = at.parentElement ?? hostOf(at)) {
+    // Painted and read back: a colour may be written in many ways.
+    context.clearRect(0, 0, 1, 1);
+    context.fillStyle = getComputedStyle(at).backgroundColor;
+    context.fillRect(0, 0, 1, 1);
+    const [red, green, blue, opacity] = context.getImageData(0, 0, 1, 1).data;
+    if (opacity! > 127) return [red!, green!, blue!];
+  }
+  return null;
+}
+
+function hostOf(el: Element): Element | null {
+  const root = el.getRootNode();
+  return root instanceof ShadowRoot ? root.host : null;
+}

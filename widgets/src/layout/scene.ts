@@ -1,0 +1,145 @@
+// The open scopes' layouts as one flat picture with absolute places: what the canvas draws.
+import { labelPoint } from "./polyline";
+import type { Base, EdgeKind, Lane } from "./edge_bundles";
+import { HEADER, layoutScope } from "./scope_layout";
+import type { LayoutCache, LayoutOptions, Point, ScopeLayout } from "./scope_layout";
+import type { Look } from "./box_style";
+import type { GraphModel, Node } from "../model/graph";
+import { atOnce } from "../base/time_slices";
+import type { Steps } from "../base/time_slices";
+
+export interface SceneNode {
+  id: string;
+  node: Node;
+  look: Look;
+  lane: Lane;
+  depth: number;
+  open: boolean;
+  /** Stands for an op that a run can fetch. */
+  fetchable: boolean;
+  x: number;
+  y: number;
+  w: number;
+  h: number;
+}
+
+export interface SceneEdge {
+  id: string;
+  depth: number;
+  kind: EdgeKind;
+  back: boolean;
+  points: Point[];
+  label: string;
+  labelAt: Point | null;
+  /** The label stands beside its line: to the right (1) or to the left (-1). */
+  labelSide: 1 | -1;
+  arrow: boolean;
+  base: Base[];
+  /** Where it starts: on a box, or on a border as the continuation of another line. */
+  starts: boolean;
+}
+
+export interface SceneArea {
+  id: string;
+  lane: Lane;
+  depth: number;
+  x: number;
+  y: number;
+  w: number;
+  h: number;
+}
+
+export interface Scene {
+  w: number;
+  h: number;
+  nodes: SceneNode[];
+  edges: SceneEdge[];
+  areas: SceneArea[];
+  /** Edges that the picture leaves out, between lanes. */
+  cut: Base[];
+  /** The box that shows an op. */
+  boxOf: Map<number, SceneNode>;
+  byId: Map<string, SceneNode>;
+  /** Scopes that should be open are closed: there is no room for so many boxes. */
+  crowded: boolean;
+}
+
+export const emptyScene = (): Scene => ({
+  w: 0, h: 0, nodes: [], edges: [], areas: [], cut: [], boxOf: new Map(), byId: new Map(), crowded: false,
+});
+
+export const makeScene = (model: GraphModel, options: LayoutOptions, cache: LayoutCache): Scene =>
+  atOnce(sceneSteps(model, options, cache));
+
+export function* sceneSteps(model: GraphModel, options: LayoutOptions, cache: LayoutCache): Steps<Scene> {
+  const room = { boxes: MOST_BOXES };
+  const layout = yield* layoutScope(model, model.root, null, options, cache, room);
+  yield;
+  const scene: Scene = { ...emptyScene(), w: layout.w, h: layout.h, crowded: room.boxes < 0 };
+  flatten(model, scene, layout, 0, 0, 0);
+  yield;
+  for (const n of scene.nodes) {
+    scene.byId.set(n.id, n);
+    if (!n.open) for (const index of n.node.members) scene.boxOf.set(index, n);
+  }
+  return scene;
+}
+
+function flatten(
+  model: GraphModel, scene: Scene, layout: ScopeLayout, dx: number, dy: number, depth: number,
+): void {
+  const scope = layout.frame.scope.id;
+  const at = ([x, y]: Point): Point => [x + dx, y + dy];
+  for (const area of layout.areas) {
+    scene.areas.push({ ...area, id: `${scope}|${area.lane}`, depth, x: area.x + dx, y: area.y + dy });
+  }
+  for (const bundle of layout.frame.cut) scene.cut.push(...bundle.base);
+  scene.cut.push(...layout.frame.hidden);
+  for (const e of layout.edges) {
+    const label = e.labelAt === null ? null : labelPoint(e.points, e.labelAt);
+    scene.edges.push({
+      id: `${scope}|${e.bundle.key}`,
+      depth,
+      kind: e.bundle.kind,
+      back: e.bundle.back,
+      points: e.points.map(at),
+      label: e.label,
+      labelAt: label === null ? null : at(label),
+      labelSide: label !== null && e.labelAt![0] < label[0] ? -1 : 1,
+      arrow: e.arrow,
+      base: e.bundle.base,
+      starts: !e.bundle.from.includes("\u0002"),
+    });
+  }
+  for (const box of layout.boxes) {
+    const { node, look, lane, w, h, inner } = box;
+    const [x, y] = at([box.x, box.y]);
+    scene.nodes.push({ id: node.id, node, look, lane, depth, open: inner !== null, fetchable: model.opOf(node) !== undefined, x, y, w, h });
+    if (inner !== null) flatten(model, scene, inner, x - inner.w / 2, y - h / 2 + HEADER, depth + 1);
+  }
+}
+
+/** A closed box with something inside worth a level: not a variable, nor an op with its constants. */
+export const opensByLevel = (n: SceneNode): boolean =>
+  n.node.kind !== "op" && !n.open && n.look.glyph !== "variable" && n.look.glyph !== "op";
+
+const LARGEST_FIRST_VIEW = 150; // boxes
+const MOST_BOXES = 3000; // that a page can draw while nobody gets impatient
+
+/** Scopes to open at first: those down to `depth`, but not variables, nor what trains or is set aside, and never so many
+ * that the picture can't be read. */
+export const openToDepth = (model: GraphModel, options: Omit<LayoutOptions, "expanded">, depth: number): Set<string> =>
+  atOnce(depthSteps(model, options, depth));
+
+export function* depthSteps(model: GraphModel, options: Omit<LayoutOptions, "expanded">, depth: number): Steps<Set<string>> {
+  const expanded = new Set<string>();
+  for (let level = 1; level < depth; level++) {
+    const scene = yield* sceneSteps(model, { ...options, expanded }, new Map());
+    const more = scene.nodes.filter(
+      (n) => n.depth === level - 1 && opensByLevel(n) && n.node.kind === "scope" && n.lane === "main");
+    const boxes = more.reduce((sum, n) => sum + (n.node.children?.length ?? 0), scene.nodes.length);
+    if (more.length === 0 || boxes > LARGEST_FIRST_VIEW) break;
+    for (const n of more) expanded.add(n.id);
+  }
+  return expanded;
+}

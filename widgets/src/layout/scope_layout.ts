@@ -1,0 +1,208 @@
+// Places what an open scope shows. Each scope is laid out for itself (dagre), inner scopes first, so opening one makes
+// room but never reorders its siblings: their order comes from the edges alone.
+import { makeOpenScope } from "./edge_bundles";
+import type { Bundle, OpenScope, Lane, LaneRules } from "./edge_bundles";
+import { layFlow } from "./layered_layout";
+import type { Block, LayoutCache, PlacedBox, Point, ScopeLayout } from "./layered_layout";
+import { lookOf } from "./box_style";
+import type { Measure } from "./box_style";
+import { shapeText } from "../model/graph";
+import type { GraphModel, Node } from "../model/graph";
+import { grouped } from "../model/series";
+import type { Steps } from "../base/time_slices";
+
+export type { LayoutCache, PlacedBox, PlacedEdge, Point, ScopeLayout } from "./layered_layout";
+
+export interface LayoutOptions {
+  expanded: ReadonlySet<string>;
+  measure: Measure;
+  groupAbove: number;
+  rules: LaneRules;
+  labels: boolean;
+}
+
+export const HEADER = 30;
+export const PADDING = 18;
+const GAP = 22; // between things in a list
+const LANE_GAP = 56;
+const LARGE_FAN = 4;
+export const LANE_TITLE = 28;
+
+/** Where scopes may still be opened: their boxes are counted, a page can't bear any number. */
+export interface Room {
+  boxes: number;
+}
+
+export function* layoutScope(
+  model: GraphModel, scope: Node, parent: OpenScope | null, options: LayoutOptions, cache: LayoutCache, room: Room,
+): Steps<ScopeLayout> {
+  const frame = yield* makeOpenScope(model, scope, grouped(model, scope, options.groupAbove), parent, options.rules);
+  yield;
+  const boxes: PlacedBox[] = [];
+  for (const node of frame.boxes) boxes.push(yield* placeable(model, node, frame, options, cache, room));
+  const layout: ScopeLayout = {
+    frame, w: 0, h: 0, boxes, edges: [], areas: [], inPorts: new Map(), outPorts: new Map(),
+  };
+  addCutCounts(layout);
+  const main = layLane(model, layout, "main", options, cache);
+  yield;
+  const training = layLane(model, layout, "training", options, cache);
+  const aside = layLane(model, layout, "aside", options, cache);
+  arrange(layout, main, training, aside);
+  return layout;
+}
+
+function* placeable(
+  model: GraphModel, node: Node, frame: OpenScope, options: LayoutOptions, cache: LayoutCache, room: Room,
+): Steps<PlacedBox> {
+  const look = lookOf(model, node, options.measure);
+  const lane = frame.lanes.get(node.id) ?? "main";
+  let inner: ScopeLayout | null = null;
+  if (node.kind !== "op" && options.expanded.has(node.id)) {
+    const inside = grouped(model, node, options.groupAbove).length;
+    room.boxes -= inside;
+    if (room.boxes >= 0) inner = yield* layoutScope(model, node, frame, options, cache, room);
+  }
+  const w = inner === null ? look.w : Math.max(inner.w + 2 * PADDING, look.w + 30);
+  const h = inner === null ? look.h : inner.h + HEADER + PADDING;
+  return { node, look, lane, x: 0, y: 0, w, h, inner };
+}
+
+/** A box whose edges are not drawn says how many tensors it reads from elsewhere and gives elsewhere. */
+function addCutCounts(layout: ScopeLayout): void {
+  const counts = new Map<string, [number, number]>();
+  const bump = (id: string, side: 0 | 1, by: number): void => {
+    const known = counts.get(id) ?? [0, 0];
+    known[side] += by;
+    counts.set(id, known);
+  };
+  for (const bundle of layout.frame.cut) {
+    bump(bundle.to, 0, bundle.base.length);
+    bump(bundle.from, 1, bundle.base.length);
+  }
+  for (const box of layout.boxes) {
+    const [reads, gives] = counts.get(box.node.id) ?? [0, 0];
+    if (box.lane === "main" || box.inner !== null || reads + gives === 0) continue;
+    const parts = [reads > 0 ? `${reads} in` : "", gives > 0 ? `${gives} out` : ""].filter((p) => p !== "");
+    const subtitle = [box.look.subtitle, ...parts].filter((p) => p !== "").join(" · ");
+    box.look = { ...box.look, subtitle, h: Math.max(box.look.h, 42) };
+    box.look.w = Math.max(box.look.w, subtitle.length * 5.6 + 34);
+    box.w = box.look.w;
+    box.h = box.look.h;
+  }
+}
+
+function labelOf(model: GraphModel, bundle: Bundle): string {
+  if (bundle.kind === "control") return "";
+  if (bundle.tensors > 1) return `${bundle.tensors} tensors`;
+  const base = bundle.base.find((b) => b.port >= 0)!;
+  const shape = model.ops[base.from]?.outputs[base.port]?.[1] ?? null;
+  return shape === null ? "" : shapeText(shape); // an unknown shape says nothing
+}
+
+function layLane(
+  model: GraphModel, layout: ScopeLayout, lane: Lane, options: LayoutOptions, cache: LayoutCache,
+): Block {
+  const { frame } = layout;
+  const mine = layout.boxes.filter((b) => b.lane === lane);
+  const ids = new Set(mine.map((b) => b.node.id));
+  const bundles = [
+    ...frame.drawn.filter((b) => ids.has(b.from)),
+    ...frame.entering.filter((b) => ids.has(b.to) && !b.back),
+    ...frame.leaving.filter((b) => ids.has(b.from) && !b.back),
+  ];
+  const touched = new Set(bundles.flatMap((b) => [b.from, b.to]));
+  const flow = mine.filter((b) => touched.has(b.node.id));
+  // A line that crosses the border says its shape outside, once.
+  const inside = new Set(frame.drawn);
+  const texts = new Map(bundles.map((b) => [b.key, options.labels && inside.has(b) ? labelOf(model, b) : ""]));
+  // One tensor says its shape once; one that many boxes read says it in the details, and its lines stay a fan.
+  const fans = new Map<string, number>();
+  for (const b of bundles) if (b.tensors === 1) fans.set(b.from, (fans.get(b.from) ?? 0) + 1);
+  const said = new Set<string>();
+  for (const b of bundles) {
+    const base = b.base.find((one) => one.port >= 0);
+    if (b.tensors !== 1 || base === undefined || texts.get(b.key) === "") continue;
+    const tensor = `${base.from}:${base.port}`;
+    if (said.has(tensor) || fans.get(b.from)! > LARGE_FAN) texts.set(b.key, "");
+    said.add(tensor);
+  }
+  const block = layFlow(`${frame.scope.id}|${lane}`, frame, flow, bundles, texts, options.measure, cache);
+  stackLoose(block, mine.filter((b) => !touched.has(b.node.id)));
+  block.boxes = mine;
+  return block;
+}
+
+/** Boxes without any edge stand in rows below the flow, in creation order. */
+function stackLoose(block: Block, loose: PlacedBox[]): void {
+  if (loose.length === 0) return;
+  const area = loose.reduce((sum, b) => sum + (b.w + GAP) * (b.h + GAP), 0);
+  const widest = Math.max(block.w, 260, Math.sqrt(area) * 1.5);
+  let x = 0;
+  let y = block.h === 0 ? 0 : block.h + GAP + 8;
+  let rowH = 0;
+  for (const box of loose) {
+    if (x > 0 && x + box.w > widest) {
+      x = 0;
+      y += rowH + GAP;
+      rowH = 0;
+    }
+    box.x = x + box.w / 2;
+    box.y = y + box.h / 2;
+    x += box.w + GAP;
+    rowH = Math.max(rowH, box.h);
+    block.w = Math.max(block.w, x - GAP);
+  }
+  block.h = y + rowH;
+}
+
+/** The main flow at the left; what trains it and what is set aside in a column at its right. */
+function arrange(layout: ScopeLayout, main: Block, training: Block, aside: Block): void {
+  const hasSide = training.boxes.length + aside.boxes.length > 0;
+  move(main, 0, 0);
+  layout.w = main.w;
+  layout.h = main.h;
+  layout.edges.push(...main.edges);
+  if (hasSide) {
+    const x = main.w + LANE_GAP;
+    const w = Math.max(training.w, aside.w, 110);
+    let y = 0;
+    for (const [lane, block] of [["training", training], ["aside", aside]] as const) {
+      if (block.boxes.length === 0) continue;
+      move(block, x + (w - block.w) / 2, y + LANE_TITLE);
+      layout.edges.push(...block.edges);
+      layout.areas.push({ lane, x: x - 14, y, w: w + 28, h: block.h + LANE_TITLE + 14 });
+      y += block.h + LANE_TITLE + 14 + GAP;
+    }
+    layout.w = x + w + 14;
+    layout.h = Math.max(main.h, y - GAP);
+  }
+  reachBorder(layout);
+}
+
+function move(block: Block, dx: number, dy: number): void {
+  const by = ([x, y]: Point): Point => [x + dx, y + dy];
+  for (const b of block.boxes) [b.x, b.y] = by([b.x, b.y]);
+  for (const e of block.edges) {
+    e.points = e.points.map(by);
+    if (e.labelAt !== null) e.labelAt = by(e.labelAt);
+  }
+}
+
+/** Lines that come from outside begin at the box's upper side, those that leave end at its lower side. */
+function reachBorder(layout: ScopeLayout): void {
+  for (const { bundle, points } of layout.edges) {
+    if (bundle.from.includes("\u0002")) {
+      const x = points[0]![0];
+      points.unshift([x, -HEADER]);
+      layout.inPorts.set(bundle.from, x);
+    }
+    if (bundle.to.includes("\u0002")) {
+      const x = points.at(-1)![0];
+      points.push([x, layout.h + PADDING]);
+      layout.outPorts.set(bundle.to, x);
+    }
+  }
+}
+
+export type { Bundle };

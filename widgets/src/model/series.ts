@@ -1,0 +1,67 @@
+// Scopes with hundreds of children would freeze the page and say nothing: like siblings become one stacked box.
+import { Node } from "./graph";
+import type { GraphModel } from "./graph";
+
+export const GROUP_ABOVE = 300;
+const MANY = 5; // so many like siblings make a series
+const CHUNKS = 100; // a series opens to at most so many boxes
+const MOST = 600; // whatever is asked for: a layered drawing of more takes longer than a page may stand still
+
+/** "dense_12" -> "dense": the name before the number that makes it unique. */
+export const baseName = (label: string): string => label.replace(/^\((.*)\)$/, "$1").replace(/_\d+$/, "");
+
+function members(nodes: readonly Node[]): number[] {
+  return nodes.flatMap((n) => n.members).sort((a, b) => a - b);
+}
+
+function series(parent: Node, key: string, label: string, children: Node[]): Node {
+  const node = new Node(`${parent.id}\u0000${key}`, "series", label, parent);
+  node.members = members(children);
+  node.version = children.reduce((v, c) => Math.max(v, c.version), 0);
+  node.children = children;
+  node.like = children.length;
+  return node;
+}
+
+/** A series of like siblings; a very long one opens to parts of a round size, and those to their parts. */
+function family(parent: Node, key: string, base: string, children: Node[], from: number | null): Node {
+  const label = from === null ? base : `${base} ${from}–${from + children.length - 1}`;
+  const node = series(parent, key, label, children);
+  if (children.length > CHUNKS) node.children = parts(node, base, children, from ?? 0);
+  return node;
+}
+
+function parts(parent: Node, base: string, children: Node[], from: number): Node[] {
+  const size = 10 ** Math.max(1, Math.ceil(Math.log10(children.length / CHUNKS)));
+  const made: Node[] = [];
+  for (let i = 0; i < children.length; i += size) {
+    made.push(family(parent, `${base}${from + i}`, base, children.slice(i, i + size), from + i));
+  }
+  return made;
+}
+
+/** The boxes to draw in a scope: its children, or with more than `most` of them, series of like ones. */
+export function grouped(model: GraphModel, scope: Node, most: number): Node[] {
+  const above = Math.min(most, MOST);
+  const children = scope.children ?? [];
+  if (scope.kind === "series" || children.length <= above) return children;
+  const families = new Map<string, Node[]>();
+  for (const child of children) {
+    const type = child.kind === "op" ? model.ops[child.members[0]!]!.type : "scope";
+    const key = `${baseName(child.label)}|${type}`;
+    const like = families.get(key);
+    if (like === undefined) families.set(key, [child]);
+    else like.push(child);
+  }
+  const boxes: Node[] = [];
+  const singles: Node[] = [];
+  for (const [key, like] of families) {
+    if (like.length >= MANY) boxes.push(family(scope, key, baseName(like[0]!.label), like, null));
+    else singles.push(...like);
+  }
+  if (boxes.length + singles.length <= above) return [...boxes, ...singles].sort(byFirst);
+  if (boxes.length > CHUNKS) return parts(scope, "group", [...boxes, ...singles].sort(byFirst), 0);
+  return [...boxes, ...parts(scope, "others", singles.sort(byFirst), 0)];
+}
+
+const byFirst = (a: Node, b: Node): number => (a.members[0] ?? 0) - (b.members[0] ?? 0);

@@ -1,0 +1,385 @@
+// The growth view: a meter of ops against runs, and the graph as it grew; one growth, or several that keep step by their runs.
+import type { NodeMarks } from "../drawing/canvas";
+import { button, h } from "../base/elements";
+import { lastOf, makeFrames, opsAtFirstRun, ranAt, runsOf } from "../model/growth_frames";
+import type { GrowthFrame, Round } from "../model/growth_frames";
+import { hosted } from "../kernel/host";
+import { drawMeter, footOf, runAt } from "../drawing/growth_meter";
+import type { MeterScale } from "../drawing/growth_meter";
+import { count, digits } from "../base/format";
+import { PaneState } from "../kernel/local_traits";
+import type { SceneEdge, SceneNode } from "../layout/scene";
+import { svg } from "../base/svg";
+import { GraphView } from "../graph_view/graph_view";
+import type { Batch, WidgetModel, WireRows } from "../kernel/messages";
+
+interface Verdict {
+  kind: "none" | "clean" | "late" | "lazy";
+  headline: string;
+  fix: string[];
+  lines: { at: string; text: string; ops: number; turns: number }[];
+  constants: string[];
+}
+
+interface PaneData {
+  title: string;
+  before: number;
+  ops: WireRows;
+  /** For each op the first one like it, itself if there is none. */
+  twins: number[];
+  rounds: Round[];
+  verdict: Verdict;
+}
+
+interface PaneBatch extends Batch {
+  pane: number;
+  twins_from: number;
+  twins: number[];
+  rounds_from: number;
+  rounds: Round[];
+  verdict?: Verdict;
+}
+
+interface Model {
+  get(key: "_panes"): PaneData[];
+  get(key: "_batches" | "height"): number;
+  get(key: `_batch_${number}`): PaneBatch | undefined;
+  on(event: string, act: () => void): void;
+  off(event: string, act: () => void): void;
+}
+
+const WHOLE_PLAY_MS = 12_000;
+const FRAME_MS = [70, 260] as const; // shortest, longest
+const SETTLE_MS = 420; // a little longer than boxes move
+const LEAST_SCALE = 0.26; // that it grows is seen also where its names cannot be read
+const GROUP_ABOVE = 40;
+const SIGNS = { none: "", clean: "✓ Build, then run", late: "Built late", lazy: "⚠ Lazy loading" };
+
+/** One growth: its meter, its graph, the line that is building, the verdict. */
+class Pane {
+  readonly root: HTMLElement;
+  readonly view: GraphView;
+  private readonly state: PaneState;
+  private readonly meter = svg("svg", null, { class: "tft-growth-meter", role: "img" });
+  private readonly sign = h("span", { class: "tft-sign-word" });
+  private readonly size = h("span", { class: "tft-size" });
+  private readonly now = h("p", { class: "tft-now-line" });
+  private readonly verdict = h("div", { class: "tft-verdict" });
+  private run = 0;
+  private ops = 0;
+  private newest = -1;
+  private tall = 0;
+  private version = 0;
+  private settling = 0;
+
+  constructor(
+    readonly data: PaneData, height: number, seek: (run: number) => void, runs: () => number, private readonly settled: () => void,
+  ) {
+    this.ops = lastOf(data);
+    const name = data.title === "" ? "The graph as it grew" : data.title;
+    const graph = h("div", { class: "tft-growth-graph" });
+    if (data.title !== "") graph.append(h("span", { class: "tft-graph-name", "aria-hidden": "true" }, data.title));
+    this.root = h("section", { class: "tft-pane", "aria-label": name },
+      h("header", {}, h("h3", {}, name), this.size, this.sign), this.meter, this.now, graph, this.verdict);
+    this.state = new PaneState(data.ops, { height, group_above: GROUP_ABOVE });
+    this.view = new GraphView(this.state.model, graph, {
+      least: LEAST_SCALE,
+      decorate: (node, said) => this.decorate(node, said),
+      edge: (edge, classes) => (this.shows(edge) ? classes : [...classes, "tft-future"]),
+      marked: () => this.noticeGrowth(),
+    });
+    this.state.on("change:expanded", () => this.resize());
+    const point = (event: PointerEvent): void => {
+      if ((event.buttons & 1) === 1) seek(runAt(this.meter, event.clientX, runs()));
+    };
+    this.meter.addEventListener("pointerdown", point);
+    this.meter.addEventListener("pointermove", point);
+    this.showVerdict();
+  }
+
+  destroy(): void {
+    clearTimeout(this.settling);
+    this.view.destroy();
+  }
+
+  take(batch: PaneBatch): void {
+    const { data } = this;
+    data.twins.splice(batch.twins_from, data.twins.length, ...batch.twins);
+    data.rounds.splice(batch.rounds_from, data.rounds.length, ...batch.rounds);
+    if (batch.verdict !== undefined) {
+      data.verdict = batch.verdict;
+      this.showVerdict();
+    }
+    if (batch.rows.length > 0 || (batch.patches?.length ?? 0) > 0) this.state.push(batch);
+  }
+
+  /** Shows the growth at a frame. */
+  show(frame: GrowthFrame, index: number, before: GrowthFrame | undefined, scale: MeterScale): void {
+    const { data } = this;
+    this.run = Math.min(frame.run, runsOf(data));
+    const ops = frame.ops[index] ?? lastOf(data);
+    this.newest = before !== undefined && (before.ops[index] ?? 0) < ops ? ops - 1 : -1;
+    this.ops = ops;
+    this.drawMeter(scale);
+    this.view.remark();
+    this.size.textContent = sizeAt(data, ops);
+    this.showLine(frame);
+  }
+
+  drawMeter(scale: MeterScale): void {
+    drawMeter(this.meter, this.data, this.data.verdict.kind === "lazy", this.run, this.ops, scale);
+    this.meter.setAttribute("aria-label", `${this.ops} ops after ${this.run} runs; ${opsAtFirstRun(this.data)} at the first run.`);
+  }
+
+  /** Once the boxes have moved, the graph may need another height. */
+  resize(): void {
+    clearTimeout(this.settling);
+    this.settling = window.setTimeout(this.settled, SETTLE_MS);
+  }
+
+  private noticeGrowth(): void {
+    if (this.view === undefined || this.view.model.version === this.version) return;
+    this.version = this.view.model.version;
+    this.resize();
+  }
+
+  /** As tall as the graph asks for; in a pair both are to be seen at once. */
+  fitHeight(pair: boolean): void {
+    const { stage } = this.view.frame;
+    const { width, height } = stage.querySelector<SVGGElement>(".tft-canvas > g")!.getBBox();
+    const scale = Math.min(1, (stage.clientWidth || 900) / (width + 44));
+    const [least, most] = pair ? [150, 320] : [190, 560];
+    this.tall = Math.max(this.tall, Math.min(most, Math.max(least, Math.round(height * scale) + 56)));
+    this.state.set("height", this.tall);
+    stage.style.height = `${this.tall}px`;
+  }
+
+  // --- boxes ---
+
+  private shows({ base }: SceneEdge): boolean {
+    return base.some(({ from, to }) => from < this.ops && to < this.ops);
+  }
+
+  /** The op that this one repeats; constants count once the graph is run. */
+  private twinOf(index: number): number | null {
+    const twin = this.data.twins[index] ?? index;
+    if (twin === index || index < this.data.before) return null;
+    const isConstant = this.view.model.ops[index]?.type === "Const";
+    return isConstant && index < opsAtFirstRun(this.data) ? null : twin;
+  }
+
+  private decorate(node: SceneNode, said: NodeMarks): NodeMarks {
+    if (this.view === undefined) return said; // the first drawing: all of it
+    const members = node.node.members;
+    if ((members[0] ?? 0) >= this.ops) return { ...said, classes: [...said.classes, "tft-future"], badges: [] };
+    const classes = [...said.classes];
+    let { badges, label } = said;
+    if (this.newest >= 0 && members.includes(this.newest) && !node.open) classes.push("tft-now");
+    const own = this.view.model.opOf(node.node);
+    const twin = own === undefined ? null : this.twinOf(own.index);
+    if (twin !== null && !node.open) {
+      classes.push("tft-again");
+      badges = ["again", ...badges.filter((badge) => !badge.startsWith("≅"))];
+      label = `${label}, built again: like ${this.view.model.ops[twin]?.name ?? "an op before"}`;
+    } else if (own === undefined && !node.open) {
+      const again = members.filter((index) => index < this.ops && this.twinOf(index) !== null).length;
+      if (again > 0 && again * 2 >= members.length) {
+        classes.push("tft-again");
+        badges = [`${again} again`, ...badges.filter((badge) => !badge.startsWith("≅"))];
+        label = `${label}, ${again} built again`;
+      }
+    }
+    const built = members.findIndex((index) => index >= this.ops);
+    const note = built > 0 && !node.open && node.node.kind !== "op" ? `${built} of ${members.length} ops so far` : said.note;
+    return { classes, badges, label, note };
+  }
+
+  // --- words ---
+
+  private showLine(frame: GrowthFrame): void {
+    const op = this.newest >= 0 ? this.view.model.ops[this.newest] : undefined;
+    const line = (what: HTMLElement, at: string, text: string): void => this.now.replaceChildren(
+      what, h("span", { class: "tft-line-of" }, h("span", { class: "tft-muted" }, at), " ", h("code", { title: text }, text)));
+    if (op !== undefined) {
+      const [file, number, , text] = op.source ?? ["", 0, "", ""];
+      const twin = this.twinOf(op.index);
+      const what = h("span", { class: "tft-event" }, h("b", {}, "build"), ` ${op.name}`);
+      if (twin !== null) what.append(h("span", { class: "tft-again-word" }, `again, like ${this.view.model.ops[twin]?.name ?? "one before"}`));
+      line(what, file === "" ? "" : `${file} line ${number}`, text);
+    } else if (frame.ran && frame.run <= runsOf(this.data)) {
+      const [at, text] = ranAt(this.data, frame.run);
+      line(h("span", { class: "tft-event" }, h("b", {}, "run"), ` ${frame.run}`), at, text);
+    } else this.now.replaceChildren(h("span", { class: "tft-event tft-muted" }, frame.ran ? "has ended" : frame.run === 0 ? "the start" : "builds nothing"));
+  }
+
+  private showVerdict(): void {
+    const { kind, headline, fix, lines, constants } = this.data.verdict;
+    this.root.dataset["verdict"] = kind;
+    this.sign.textContent = SIGNS[kind];
+    this.sign.className = `tft-sign-word tft-is-${kind}`;
+    this.verdict.replaceChildren(
+      h("p", { class: "tft-headline" }, headline),
+      kind === "clean" ? h("p", { class: "tft-muted" }, `Built once, run ${runsOf(this.data)} times. The graph stays as it is.`) : "",
+      ...lines.map(({ at, text, ops, turns }) => h("p", { class: "tft-culprit" },
+        h("span", { class: "tft-muted" }, at), h("code", {}, text), h("span", { class: "tft-muted" }, `+${ops} ops in ${turns} runs`))),
+      ...fix.map((text) => h("p", {}, ...codeIn(text))),
+      ...constants.map((text) => h("p", { class: "tft-constants" }, ...codeIn(text))));
+  }
+}
+
+/** The GraphDef's size when the last round up to here was built. */
+function sizeAt(data: PaneData, ops: number): string {
+  const bytes = data.rounds.filter(([stop]) => stop <= ops).at(-1)?.[2];
+  if (bytes === undefined) return "";
+  return `GraphDef ${bytes < 1000 ? `${bytes} bytes` : bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`}`;
+}
+
+/** Words between backquotes as code; a line of a program may hold anything, so it is only ever text. */
+function codeIn(text: string): (HTMLElement | string)[] {
+  return text.split("`").map((part, i) => (i % 2 === 1 ? h("code", {}, part) : part));
+}
+
+class GrowthView {
+  private readonly root: HTMLElement;
+  private readonly panes: Pane[];
+  private frames: GrowthFrame[] = [];
+  /** Where the reader is; null at the end, which may still move on. */
+  private at: number | null = null;
+  private timer = 0;
+  private batches = 0;
+  private readonly slider = h("input", { type: "range", min: "0", value: "0", "aria-label": "Moment in the program" });
+  private readonly said = h("span", { class: "tft-growth-said" });
+  private readonly live = h("div", { class: "tft-sr", "aria-live": "polite" });
+  private readonly play = button("▶ Play", "Play how the graph grew", () => this.togglePlay());
+  private readonly grow = (): void => this.takeBatches();
+  private readonly observer = new ResizeObserver(() => this.resized());
+
+  constructor(private readonly model: Model, parent: HTMLElement) {
+    const data = structuredClone(model.get("_panes"));
+    const pair = data.length > 1;
+    const bar = h("div", { class: "tft-growth-bar", role: "toolbar", "aria-label": "Time" }, this.play, this.slider, this.said);
+    const body = h("div", { class: pair ? "tft-panes tft-pair" : "tft-panes", style: `--tft-panes: ${data.length}` });
+    this.root = h("div", { class: "tfteach-graph tfteach-growth", "data-lm-suppress-shortcuts": "true" }, bar, body, this.live);
+    parent.append(this.root);
+    this.panes = data.map((d) => new Pane(d, model.get("height"), (run) => this.seekRun(run), () => this.scale().runs, () => this.level()));
+    body.append(...this.panes.map((pane) => pane.root));
+    this.slider.addEventListener("input", () => {
+      const at = Number(this.slider.value);
+      this.stop();
+      this.show(at);
+    });
+    this.root.addEventListener("keydown", (event) => this.key(event));
+    model.on("change:_batches", this.grow);
+    this.observer.observe(this.root);
+    this.takeBatches();
+    this.remake();
+    this.level();
+  }
+
+  destroy(): void {
+    this.stop();
+    this.observer.disconnect();
+    this.model.off("change:_batches", this.grow);
+    for (const pane of this.panes) pane.destroy();
+    this.root.remove();
+  }
+
+  private takeBatches(): void {
+    const before = this.batches;
+    for (; this.batches < this.model.get("_batches"); this.batches++) {
+      const batch = this.model.get(`_batch_${this.batches}`);
+      if (batch !== undefined) this.panes[batch.pane]?.take(structuredClone(batch)); // else it is in _panes already
+    }
+    if (this.batches > before) this.remake();
+  }
+
+  private remake(): void {
+    this.frames = makeFrames(this.panes.map((pane) => pane.data));
+    this.show(this.at);
+  }
+
+  private scale(): MeterScale {
+    const ops = Math.max(1, ...this.panes.map(({ data }) => lastOf(data)));
+    const from = footOf(Math.min(...this.panes.map(({ data }) => data.before)), ops);
+    return { runs: Math.max(1, ...this.panes.map(({ data }) => runsOf(data))), ops, from };
+  }
+
+  // --- time ---
+
+  private show(at: number | null): void {
+    const last = this.frames.length - 1;
+    this.at = at === null || at >= last ? null : Math.max(0, at);
+    const index = this.at ?? last;
+    const frame = this.frames[index]!;
+    const scale = this.scale();
+    this.panes.forEach((pane, i) => pane.show(frame, i, this.frames[index - 1], scale));
+    this.slider.max = `${last}`;
+    this.slider.value = `${index}`;
+    const words = this.panes.map(({ data }, i) => `${data.title === "" ? "" : `${data.title} `}${count(frame.ops[i] ?? 0, "op")}`);
+    this.said.textContent = `after ${digits(frame.run)} of ${digits(scale.runs)} runs`;
+    this.slider.setAttribute("aria-valuetext", `after ${frame.run} runs: ${words.join(", ")}`);
+  }
+
+  private seekRun(run: number): void {
+    this.stop();
+    const at = this.frames.findIndex((frame) => frame.run >= run);
+    this.show(at < 0 ? null : at);
+  }
+
+  private togglePlay(): void {
+    if (this.timer !== 0) return this.stop();
+    if (this.at === null) this.show(0);
+    const count = this.frames.length;
+    const wait = Math.min(FRAME_MS[1], Math.max(FRAME_MS[0], WHOLE_PLAY_MS / count));
+    const stride = Math.max(1, Math.round((count * wait) / WHOLE_PLAY_MS));
+    this.timer = window.setInterval(() => {
+      this.show((this.at ?? 0) + stride);
+      if (this.at === null) this.stop();
+    }, wait);
+    this.play.textContent = "❚❚ Pause";
+    this.play.setAttribute("aria-label", "Pause");
+  }
+
+  private stop(): void {
+    if (this.timer === 0) return;
+    window.clearInterval(this.timer);
+    this.timer = 0;
+    this.play.textContent = "▶ Play";
+    this.play.setAttribute("aria-label", "Play how the graph grew");
+    this.live.textContent = `${this.said.textContent}`;
+  }
+
+  private key(event: KeyboardEvent): void {
+    if ((event.target as Element).closest(".tft-growth-graph") !== null) return; // a graph has arrow keys of its own
+    const last = this.frames.length - 1;
+    const now = this.at ?? last;
+    const to = {
+      ArrowLeft: now - 1, ArrowDown: now - 1, ArrowRight: now + 1, ArrowUp: now + 1, PageDown: now - 10, PageUp: now + 10, Home: 0, End: last,
+    }[event.key];
+    if (to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    // Not left to the slider: a notebook keeps arrow keys for itself.
+    event.preventDefault();
+    event.stopPropagation();
+    this.stop();
+    this.show(Math.min(last, Math.max(0, to)));
+  }
+
+  // --- places ---
+
+  private resized(): void {
+    const scale = this.scale();
+    for (const pane of this.panes) pane.drawMeter(scale);
+    this.level();
+  }
+
+  private level(): void {
+    if (this.model.get("height") === 0) for (const pane of this.panes) pane.fitHeight(this.panes.length > 1);
+  }
+}
+
+function render({ model, el }: { model: WidgetModel; el: HTMLElement }): () => void {
+  const view = new GrowthView(model as unknown as Model, el);
+  return () => view.destroy();
+}
+
+export default hosted(render);

@@ -1,0 +1,170 @@
+// What the optimizer does to a run: the graph before and after each pass, with what was folded, merged, removed, and why.
+import { h } from "../base/elements";
+import { hosted } from "../kernel/host";
+import { shorten } from "../layout/box_style";
+import { Pair, earlier, legend } from "../graph_view/side_by_side";
+import { PaneState } from "../kernel/local_traits";
+import type { Traits } from "../kernel/traits";
+import type { WireRows } from "../kernel/messages";
+
+interface Pass {
+  name: string;
+  about: string;
+  /** Numbers of stages. */
+  before: number;
+  after: number;
+  /** How many ops are left to compute. */
+  from: number;
+  to: number;
+  changes: Record<string, string[]>;
+  reasons: Record<string, string[]>;
+}
+
+interface Stage extends WireRows {
+  fetched: string[];
+}
+
+interface State {
+  _graph: string;
+  _stages: Stage[];
+  _passes: Pass[];
+  _summary: string;
+  problem: string;
+  chosen: number;
+}
+
+type Model = Traits<State>;
+
+const MOST_OPEN = 12; // scopes that differ; more of them open would be no picture
+const MOST_REASONS = 200;
+
+class OptimizingView {
+  private readonly title = h("h3");
+  private readonly passes = h("div", { class: "tft-passes", role: "group", "aria-label": "Passes of the optimizer" });
+  private readonly about = h("p", { class: "tft-pass-about", "aria-live": "polite" });
+  private readonly head = h("div", { class: "tft-diff-head" });
+  private readonly body = h("div", { class: "tft-pass-graphs" });
+  private readonly why = h("section", { class: "tft-pass-why", "aria-label": "What was done, and why" });
+  private readonly root = h("div", { class: "tfteach-diff tfteach-optimizing", role: "group", "aria-label": "The optimizer's passes" },
+    h("div", { class: "tft-opt-top" }, this.title, this.passes), this.about, this.why, this.head, this.body);
+  private pair: Pair | null = null;
+  private readonly undo: (() => void)[] = [];
+
+  constructor(private readonly model: Model, parent: HTMLElement) {
+    parent.append(this.root);
+    for (const key of ["_passes", "chosen", "problem"]) {
+      const act = (): void => this.show();
+      model.on(`change:${key}`, act);
+      this.undo.push(() => model.off(`change:${key}`, act));
+    }
+    this.passes.addEventListener("keydown", (event) => this.onKey(event));
+    this.show();
+  }
+
+  destroy(): void {
+    for (const undo of this.undo) undo();
+    this.pair?.destroy();
+    this.root.remove();
+  }
+
+  private choose(number: number): void {
+    const last = this.model.get("_passes").length - 1;
+    this.model.set("chosen", Math.max(0, Math.min(last, number)));
+    this.model.save_changes();
+    this.show();
+    this.passes.querySelector<HTMLElement>("[aria-pressed=true]")?.focus();
+  }
+
+  private onKey(event: KeyboardEvent): void {
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (by === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.choose(this.model.get("chosen") + by);
+  }
+
+  private get pass(): Pass | undefined {
+    const passes = this.model.get("_passes");
+    return passes[Math.min(this.model.get("chosen"), passes.length - 1)];
+  }
+
+  private show(): void {
+    this.pair?.destroy();
+    this.pair = null;
+    const [problem, pass] = [this.model.get("problem"), this.pass];
+    this.title.textContent = problem === "" ? this.model.get("_summary") : "Nothing to optimize";
+    this.about.textContent = pass === undefined ? problem : `${told(pass)}: ${pass.about}.`;
+    for (const part of [this.passes, this.head, this.body, this.why]) part.hidden = pass === undefined;
+    if (pass === undefined) return;
+    this.showPasses();
+    this.showPair(pass);
+    this.showWhy(pass);
+  }
+
+  /** The passes as a pipeline; between them, how many ops are left to compute. */
+  private showPasses(): void {
+    const [whole, ...each] = this.model.get("_passes");
+    const one = (pass: Pass, number: number): HTMLElement => {
+      const changes = Object.keys(pass.reasons).length;
+      const press = h("button", { type: "button", class: `tft-pass${changes === 0 ? " tft-pass-idle" : ""}`, "aria-pressed": `${pass === this.pass}`, title: told(pass) },
+        h("b", {}, titleOf(pass)), h("span", {}, changes === 0 ? "nothing to do" : `${changes} op${changes === 1 ? "" : "s"}`));
+      press.addEventListener("click", () => this.choose(number));
+      return press;
+    };
+    const left = (ops: number): HTMLElement => h("span", { class: "tft-pass-left", title: `${ops} ops to compute` }, `${ops}`, h("span", { class: "tft-sr" }, " ops to compute"));
+    if (each.length === 0) {
+      this.passes.replaceChildren(one(whole!, 0), h("span", {}, "A large run: print(view.optimizer_log) tells pass by pass."));
+      return;
+    }
+    this.passes.replaceChildren(one(whole!, 0), h("span", { class: "tft-rule" }), left(each[0]!.from),
+      ...each.flatMap((pass, i) => [one(pass, i + 1), left(pass.to)]));
+  }
+
+  private showPair(pass: Pass): void {
+    const stages = this.model.get("_stages");
+    const [before, after] = [stages[pass.before]!, stages[pass.after]!];
+    const kept = new Set(after.rows.map((row) => row[0]));
+    const differs = [...Object.keys(pass.changes), ...before.rows.map((row) => row[0]).filter((name) => !kept.has(name))];
+    const open = new Set(differs.flatMap(scopesOf));
+    const state = new PaneState(after, {
+      _graph: this.model.get("_graph"), expanded: open.size <= MOST_OPEN ? [...open] : null, fetches: after.fetched,
+    }).model;
+    this.pair = new Pair({ before: earlier(state, before, before.fetched), after: state }, pass, this.body, { isRun: true });
+    this.head.replaceChildren(...legend(), this.pair.next);
+  }
+
+  private showWhy({ reasons, changes }: Pass): void {
+    const rows = Object.entries(reasons);
+    this.why.hidden = rows.length === 0;
+    const list = rows.slice(0, MOST_REASONS).map(([name, lines]) => {
+      const press = h("button", { type: "button", class: "tft-pass-node", title: `Show ${name}` }, shorten(name, 44));
+      press.addEventListener("click", () => this.pair?.goTo(name));
+      const more = (Object.hasOwn(changes, name) ? changes[name]! : []).map((line) => h("span", { class: "tft-muted" }, line));
+      return h("li", {}, press, h("span", { class: "tft-pass-reasons" }, ...lines.map((line) => h("span", {}, line)), ...more));
+    });
+    const rest = rows.length - list.length;
+    if (rest > 0) list.push(h("li", { class: "tft-muted" }, `and ${rest} more`));
+    this.why.replaceChildren(h("ul", { tabindex: "0", "aria-label": "Ops with reasons" }, ...list));
+  }
+}
+
+function titleOf(pass: Pass): string {
+  return pass.name === "all" ? "all passes" : pass.name.replaceAll("_", " ");
+}
+
+function told(pass: Pass): string {
+  return `${titleOf(pass)}, ${pass.from === pass.to ? `${pass.from}` : `${pass.from} → ${pass.to}`} to compute`;
+}
+
+/** "a/b/c" is in "a/" and "a/b/". */
+function scopesOf(name: string): string[] {
+  const parts = name.split("/");
+  return parts.slice(1).map((_, i) => `${parts.slice(0, i + 1).join("/")}/`);
+}
+
+function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
+  const view = new OptimizingView(model, el);
+  return () => view.destroy();
+}
+
+export default hosted(render);

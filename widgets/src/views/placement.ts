@@ -1,0 +1,336 @@
+// The placement view: the graph by device, beside the log of placements with reasons, copies and memory.
+import { bytesText } from "../base/format";
+import type { NodeMarks } from "../drawing/canvas";
+import { h } from "../base/elements";
+import { hosted } from "../kernel/host";
+import type { SceneEdge, SceneNode } from "../layout/scene";
+import { GraphView } from "../graph_view/graph_view";
+import type { WidgetModel } from "../kernel/messages";
+
+interface DeviceRow {
+  label: string;
+  name: string;
+  simulated: boolean;
+  about: string;
+  ops: number;
+  variables: number;
+  limit: number | null;
+  current: number | null;
+  peak: number | null;
+  reserved: number | null;
+  colour: number;
+}
+
+type PlacedRow = [op: number, requested: string, device: number, kind: string, reason: string];
+
+type WireCopy = [
+  op: number, port: number, from: number, to: number, size: string, measured: boolean, fed: boolean, fetched: boolean,
+  readers: number[],
+];
+
+interface CopyRow {
+  op: number;
+  port: number;
+  from: number;
+  to: number;
+  size: string;
+  measured: boolean;
+  fed: boolean;
+  fetched: boolean;
+  readers: number[];
+}
+
+interface PlacementState {
+  _devices: DeviceRow[];
+  _placed: PlacedRow[];
+  _copies: WireCopy[];
+  _summary: string;
+  problem: string;
+}
+
+const MOST_ROWS = 600;
+
+class PlacementView {
+  private readonly view: GraphView;
+  private readonly get: <K extends keyof PlacementState>(key: K) => PlacementState[K];
+  private readonly problem = h("p", { class: "tft-problem", role: "alert" });
+  private readonly devices = h("div", { class: "tft-devices", role: "group", "aria-label": "Devices: choose one to see its ops alone" });
+  private readonly title = h("h3");
+  private readonly kinds = h("select", { "aria-label": "Show ops by the reason of their placement" });
+  private readonly ops = h("ol", { class: "tft-ops", role: "listbox", "aria-label": "Placements" });
+  private readonly copiesTitle = h("h3");
+  private readonly copiesHead = h("div", { class: "tft-log-head tft-copies-head" }, this.copiesTitle);
+  private readonly copies = h("ol", { class: "tft-copies", role: "listbox", "aria-label": "Copies between devices" });
+  /** Op -> its row. */
+  private placed = new Map<number, PlacedRow>();
+  private moved: CopyRow[] = [];
+  /** "op:port:reader" -> the copy that brings it there. */
+  private copyOf = new Map<string, CopyRow>();
+  private device: number | null = null;
+  private copy: CopyRow | null = null;
+  private readonly root = h("div", { class: "tfteach-placement" });
+  private readonly undo: (() => void)[] = [];
+
+  constructor(private readonly state: WidgetModel, parent: HTMLElement) {
+    const any = state as unknown as { get: (key: string) => never };
+    this.get = (key) => any.get(key);
+    this.index();
+    const root = this.root;
+    parent.append(root);
+    this.view = new GraphView(state, root, {
+      decorate: (node, said) => this.decorate(node, said),
+      edge: (edge, classes) => (this.copiesOn(edge).length > 0 ? [...classes, "tft-copy"] : classes),
+      edgeNote: (edge) => this.edgeNote(edge),
+    });
+    const log = h("section", { class: "tft-log", "aria-label": "Placement log" },
+      h("div", { class: "tft-log-head" }, this.title, this.kinds), this.ops, this.copiesHead, this.copies);
+    this.view.frame.root.querySelector(".tft-bar")!.after(this.problem, this.devices);
+    this.view.frame.stage.after(log);
+    this.kinds.addEventListener("change", () => this.showLog());
+    for (const list of [this.ops, this.copies]) list.addEventListener("keydown", (event) => onKey(event, list));
+    for (const key of ["_devices", "_placed", "_copies", "_summary", "problem"]) this.on(key, () => this.show());
+    this.on("selected", () => this.showSelected());
+    this.show();
+  }
+
+  destroy(): void {
+    for (const undo of this.undo) undo();
+    this.view.destroy();
+    this.root.remove();
+  }
+
+  private on(key: string, act: () => void): void {
+    this.state.on(`change:${key}`, act);
+    this.undo.push(() => this.state.off(`change:${key}`, act));
+  }
+
+  private index(): void {
+    this.placed = new Map(this.get("_placed").map((row) => [row[0], row]));
+    this.moved = this.get("_copies").map(([op, port, from, to, size, measured, fed, fetched, readers]) => ({ op, port, from, to, size, measured, fed, fetched, readers }));
+    this.copyOf = new Map();
+    for (const copy of this.moved) {
+      for (const reader of copy.readers) this.copyOf.set(`${copy.op}:${copy.port}:${reader}`, copy);
+    }
+  }
+
+  private show(): void {
+    this.index();
+    const problem = this.get("problem");
+    this.problem.hidden = problem === "";
+    this.problem.replaceChildren(h("b", {}, "Cannot be placed: "), problem);
+    this.showDevices();
+    this.showKinds();
+    this.showLog();
+    this.showCopies();
+    this.view.remark();
+  }
+
+  // --- devices and their memory ---
+
+  private showDevices(): void {
+    this.devices.replaceChildren(...this.get("_devices").map((device, i) => {
+      const { label, simulated, ops } = device;
+      const card = h("button", { type: "button", class: `tft-device tft-dev-${device.colour}`, title: [device.about || device.name, memoryText(device)].join("\n"), "aria-pressed": `${this.device === i}` },
+        h("span", { class: "tft-swatch", "aria-hidden": "true" }),
+        h("b", {}, label, simulated ? h("i", {}, "simulated") : null),
+        h("span", { class: "tft-muted" }, `${ops.toLocaleString("en")} op${ops === 1 ? "" : "s"}`),
+        memoryBar(device), h("span", { class: "tft-muted tft-memory-words" }, memoryText(device)));
+      card.addEventListener("click", () => {
+        this.device = this.device === i ? null : i;
+        this.showDevices();
+        this.showLog();
+        this.view.remark();
+        (this.devices.children[i] as HTMLElement).focus();
+      });
+      return card;
+    }));
+  }
+
+  // --- the log ---
+
+  private showKinds(): void {
+    const before = this.kinds.value;
+    const counts = new Map<string, number>();
+    for (const [, , , kind] of this.get("_placed")) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+    const options = [...counts].sort((a, b) => b[1] - a[1]).map(([kind, n]) => h("option", { value: kind }, `${kind} (${n})`));
+    this.kinds.replaceChildren(h("option", { value: "" }, "every reason"), ...options);
+    this.kinds.value = counts.has(before) ? before : "";
+  }
+
+  private showLog(): void {
+    const devices = this.get("_devices");
+    const kind = this.kinds.value;
+    const rows = this.get("_placed").filter((row) => (this.device === null || row[2] === this.device) && (kind === "" || row[3] === kind));
+    this.title.textContent = `${rows.length.toLocaleString("en")} op${rows.length === 1 ? "" : "s"}${this.device === null ? "" : ` on ${devices[this.device]?.label ?? "?"}`}`;
+    this.ops.replaceChildren(...rows.slice(0, MOST_ROWS).map((row) => this.logRow(row, devices)));
+    if (rows.length > MOST_ROWS) this.ops.append(more(rows.length - MOST_ROWS, "choose a device or a reason"));
+    (this.ops.firstElementChild as HTMLElement | null)?.setAttribute("tabindex", "0");
+    this.showSelected();
+  }
+
+  private logRow([op, , device, , reason]: PlacedRow, devices: readonly DeviceRow[]): HTMLElement {
+    const { name, type } = this.view.model.ops[op] ?? { name: "?", type: "" };
+    const place = devices[device];
+    const item = h("li", { role: "option", tabindex: "-1", "aria-selected": "false" },
+      h("code", { title: `${name}: (${type}): ${place?.name ?? ""}` }, `\u200e${name}`), placeChip(place),
+      h("span", { class: "tft-reason" }, h("span", {}, `${type} · `), reason));
+    item.dataset["op"] = `${op}`;
+    item.addEventListener("click", () => {
+      this.copy = null;
+      this.view.goTo(op);
+    });
+    return item;
+  }
+
+  private showSelected(): void {
+    const id = this.state.get("selected");
+    const node = this.view.nodeOf(id);
+    const members = new Set(node?.members ?? []);
+    const own = node === undefined ? undefined : (node.kind === "op" ? node.members[0] : undefined);
+    let first: HTMLElement | null = null;
+    for (const item of this.ops.querySelectorAll<HTMLElement>("li[role=option]")) {
+      const op = Number(item.dataset["op"]);
+      item.setAttribute("aria-selected", `${op === own}`);
+      item.classList.toggle("tft-inside", members.has(op) && op !== own);
+      item.querySelector(".tft-asked")?.remove();
+      if (!members.has(op)) continue;
+      first ??= item;
+      if (op !== own) continue;
+      const [, requested, device] = this.placed.get(op)!;
+      item.append(h("div", { class: "tft-asked" }, requested === "" ? "asked for nothing" : `asked for ${requested}`, h("br"), `got ${this.get("_devices")[device]?.name ?? "?"}`));
+    }
+    if (first !== null) scrollTo(this.ops, first);
+    for (const [i, item] of [...this.copies.querySelectorAll("li[role=option]")].entries()) {
+      const copy = this.moved[i];
+      const touches = copy !== undefined && (members.has(copy.op) || copy.readers.some((r) => members.has(r)));
+      item.setAttribute("aria-selected", `${copy !== undefined && copy === this.copy}`);
+      item.classList.toggle("tft-inside", touches);
+    }
+  }
+
+  // --- copies ---
+
+  private showCopies(): void {
+    const copies = this.moved;
+    const devices = this.get("_devices");
+    const bytes = /; (.*)$/.exec(this.get("_summary"))?.[1] ?? "";
+    this.copiesHead.hidden = this.copies.hidden = copies.length === 0;
+    this.copiesTitle.textContent = bytes;
+    this.copies.replaceChildren(...copies.slice(0, MOST_ROWS).map((copy) => {
+      const tensor = `${this.name(copy.op)}:${copy.port}`;
+      const item = h("li", { role: "option", tabindex: "-1", "aria-selected": "false", title: copy.measured ? "size of the last run" : "size by the static shape" },
+        h("code", { title: tensor }, `\u200e${tensor}`), h("span", { class: "tft-bytes" }, copy.size),
+        h("span", { class: "tft-reason" }, h("span", { class: "tft-way-words" }, placeChip(devices[copy.from]), "→", placeChip(devices[copy.to])), ` ${this.what(copy)}`));
+      item.addEventListener("click", () => {
+        this.copy = copy;
+        if (copy.op >= 0) this.view.goTo(copy.op);
+        this.showSelected();
+        this.view.remark();
+      });
+      return item;
+    }));
+    if (copies.length > MOST_ROWS) this.copies.append(more(copies.length - MOST_ROWS, "select a box to see its own"));
+    (this.copies.firstElementChild as HTMLElement | null)?.setAttribute("tabindex", "0");
+  }
+
+  private name(op: number): string {
+    return this.view.model.ops[op]?.name ?? "?";
+  }
+
+  /** What a copy is for. */
+  private what({ fed, fetched, readers }: CopyRow): string {
+    const ends = [...(fetched ? ["the fetch"] : []), ...readers.slice(0, 2).map((op) => this.name(op))];
+    return `${fed ? "fed, " : ""}for ${ends.join(", ")}${readers.length > 2 ? ` and ${readers.length - 2} more` : ""}`;
+  }
+
+  // --- the picture ---
+
+  private decorate(node: SceneNode, said: NodeMarks): NodeMarks {
+    const devices = this.get("_devices");
+    const counts = new Map<number, number>();
+    for (const op of node.node.members) {
+      const device = this.placed.get(op)?.[2];
+      if (device !== undefined) counts.set(device, (counts.get(device) ?? 0) + 1);
+    }
+    const here = [...counts.keys()].sort((a, b) => a - b);
+    const classes = said.classes.filter((c) => !c.startsWith("tft-like-"));
+    const badges = said.badges.filter((b) => !b.startsWith("≅"));
+    classes.push(here.length === 0 ? "tft-unplaced" : here.length === 1 ? `tft-dev-${devices[here[0]!]?.colour ?? 0}` : "tft-dev-mixed");
+    if (this.device !== null && !counts.has(this.device)) classes.push("tft-dim");
+    const words = here.map((d) => devices[d]?.label ?? "?");
+    if (!node.open) badges.push(...words.reverse());
+    const only = this.placed.get(this.view?.model.opOf(node.node)?.index ?? -1);
+    const why = only === undefined ? "" : `, ${only[4]}`;
+    return { ...said, classes, badges, label: `${said.label}, on ${words.length > 0 ? words.join(" and ") : "no device"}${why}` };
+  }
+
+  private copiesOn(edge: SceneEdge): CopyRow[] {
+    const found = edge.base.map(({ from, port, to }) => this.copyOf.get(`${from}:${port}:${to}`));
+    return [...new Set(found)].filter((copy) => copy !== undefined);
+  }
+
+  private edgeNote(edge: SceneEdge): string | undefined {
+    const copies = this.copiesOn(edge);
+    if (copies.length === 0) return undefined;
+    if (!edge.starts) return ""; // said where the line begins
+    if (copies.length > 1) return `${copies.length} copies`;
+    return /^\d/.test(copies[0]!.size) ? copies[0]!.size : "copy";
+  }
+}
+
+function more(count: number, advice: string): HTMLElement {
+  return h("li", { role: "presentation", class: "tft-muted" }, `and ${count.toLocaleString("en")} more: ${advice}`);
+}
+
+function placeChip(device: DeviceRow | undefined): HTMLElement {
+  return h("span", { class: `tft-place tft-dev-${device?.colour ?? 0}` }, device?.label ?? "?");
+}
+
+function memoryBar({ limit, current, peak, reserved }: DeviceRow): HTMLElement {
+  const bar = h("span", { class: limit === null ? "tft-memory tft-memory-none" : "tft-memory", "aria-hidden": "true" });
+  if (limit === null || limit === 0) return bar;
+  const share = (bytes: number | null): string => `${Math.min(100, (100 * (bytes ?? 0)) / limit).toFixed(2)}%`;
+  const part = (name: string, style: string): HTMLElement => h("span", { class: name, style });
+  bar.append(part("tft-reserved", `width: ${share(reserved)}`));
+  if ((current ?? 0) > 0) bar.append(part("tft-taken", `width: ${share(current)}`));
+  if ((peak ?? 0) > 0) bar.append(part("tft-peak", `left: ${share(peak)}`));
+  return bar;
+}
+
+function memoryText({ limit, current, peak, reserved, variables }: DeviceRow): string {
+  if (limit === null) return `variables ${bytesText(variables)} · memory not counted`;
+  const part = reserved === limit ? "" : ` · ${bytesText(reserved ?? 0)} reserved`;
+  return `${bytesText(current ?? 0)} of ${bytesText(limit)} · peak ${bytesText(peak ?? 0)}${part}`;
+}
+
+/** Scrolls the list alone, never the page. */
+function scrollTo(list: HTMLElement, item: HTMLElement): void {
+  const [box, own] = [list.getBoundingClientRect(), item.getBoundingClientRect()];
+  if (own.top < box.top) list.scrollTop += own.top - box.top - 8;
+  else if (own.bottom > box.bottom) list.scrollTop += Math.min(own.bottom - box.bottom + 8, own.top - box.top);
+}
+
+function onKey(event: KeyboardEvent, list: HTMLElement): void {
+  const items = [...list.querySelectorAll<HTMLElement>("li[role=option]")];
+  const at = items.indexOf(event.target as HTMLElement);
+  if (at < 0) return;
+  const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: items.length - 1 }[event.key];
+  if (to !== undefined) {
+    const next = items[Math.max(0, Math.min(items.length - 1, to))]!;
+    items[at]!.setAttribute("tabindex", "-1");
+    next.setAttribute("tabindex", "0");
+    next.focus();
+  } else if (event.key === "Enter" || event.key === " ") {
+    items[at]!.click();
+    items[at]!.focus();
+  } else return;
+  event.preventDefault();
+  event.stopPropagation();
+}
+
+function render({ model, el }: { model: WidgetModel; el: HTMLElement }): () => void {
+  const view = new PlacementView(model, el);
+  return () => view.destroy();
+}
+
+export default hosted(render);

@@ -1,0 +1,226 @@
+// The sessions view: sessions on one graph, what the variables of each hold, and the runs that made it so.
+import { button, focusNear, h } from "../base/elements";
+import { hosted } from "../kernel/host";
+import { shorten } from "../layout/box_style";
+import { replay } from "../model/session_replay";
+import type { Holds, RunRow } from "../model/session_replay";
+import type { Traits } from "../kernel/traits";
+
+interface SessionRow {
+  name: string;
+  closed: boolean;
+  devices: string;
+}
+
+interface State {
+  _sessions: SessionRow[];
+  _variables: { name: string; type: string }[];
+  _start: Record<string, Holds>;
+  _log: RunRow[];
+  _forgotten: number;
+  _ops: number;
+  height: number;
+}
+
+type Model = Traits<State>;
+
+const COLOURS = 6;
+const MOST_CHANGES = 4; // in a line of the log; the table shows all
+const MOST_NAME = 64;
+
+class SessionsView {
+  private readonly title = h("h3");
+  private readonly slider = h("input", { type: "range", min: "0", "aria-label": "After how many runs" });
+  private readonly when = h("span", { class: "tft-when", "aria-live": "polite" });
+  private readonly back = button("◀", "One run back (left arrow)", () => this.go(this.at - 1));
+  private readonly on = button("▶", "One run on (right arrow)", () => this.go(this.at + 1));
+  private readonly last = button("Now", "After the last run (End)", () => this.go(Infinity));
+  private readonly states = h("div", { class: "tft-states", role: "region", tabindex: "0", "aria-label": "What the variables hold" });
+  private readonly list = h("ol", { role: "listbox", "aria-label": "Runs" });
+  private readonly head = h("h4");
+  private readonly root: HTMLElement;
+  /** After how many of the known runs; null follows the last. */
+  private step: number | null = null;
+  private readonly undo: (() => void)[] = [];
+
+  constructor(private readonly model: Model, parent: HTMLElement) {
+    const transport = h("div", { class: "tft-transport", role: "group", "aria-label": "Runs" }, this.back, this.slider, this.on, this.last);
+    this.root = h("div", { class: "tfteach-graph tfteach-sessions", role: "group", "aria-label": "Sessions on one graph", "data-lm-suppress-shortcuts": "true" },
+      h("div", { class: "tft-sessions-bar" }, this.title, transport, this.when),
+      h("div", { class: "tft-sessions-body" }, this.states, h("section", { class: "tft-run-log" }, this.head, this.list)));
+    parent.append(this.root);
+    this.slider.addEventListener("input", () => this.go(Number(this.slider.value)));
+    this.list.addEventListener("keydown", (event) => this.onKey(event));
+    this.root.addEventListener("keydown", (event) => {
+      const to = { ArrowLeft: this.at - 1, ArrowRight: this.at + 1, Home: 0, End: Infinity }[event.key];
+      if (to === undefined || event.target === this.slider || event.altKey || event.ctrlKey || event.metaKey) return;
+      event.preventDefault();
+      event.stopPropagation();
+      this.go(to);
+    });
+    for (const key of ["_sessions", "_variables", "_start", "_log", "_forgotten", "height"]) {
+      const act = (): void => this.later();
+      model.on(`change:${key}`, act);
+      this.undo.push(() => model.off(`change:${key}`, act));
+    }
+    this.show();
+  }
+
+  destroy(): void {
+    for (const undo of this.undo) undo();
+    this.root.remove();
+  }
+
+  private waits = false;
+
+  /** Several attributes change at a time: one drawing for all of them. */
+  private later(): void {
+    if (this.waits) return;
+    this.waits = true;
+    queueMicrotask(() => {
+      this.waits = false;
+      this.show();
+    });
+  }
+
+  private get at(): number {
+    return Math.min(this.step ?? Infinity, this.model.get("_log").length);
+  }
+
+  private go(step: number): void {
+    const end = this.model.get("_log").length;
+    const to = Math.max(0, Math.min(end, step));
+    this.step = to === end ? null : to;
+    this.show();
+  }
+
+  private show(): void {
+    const [runs, sessions] = [this.model.get("_log"), this.model.get("_sessions")];
+    const { at } = this;
+    const ops = this.model.get("_ops");
+    this.title.replaceChildren(count(sessions.length, "session"), " on one graph", h("span", {}, `${count(ops, "op")}, ${count(this.model.get("_variables").length, "variable")}`));
+    this.slider.max = `${runs.length}`;
+    this.slider.value = `${at}`;
+    this.slider.disabled = runs.length === 0;
+    this.back.disabled = at === 0;
+    this.on.disabled = this.last.disabled = at === runs.length;
+    const before = this.model.get("_forgotten");
+    this.when.textContent = runs.length === 0 ? "no run seen yet" : at === 0 ? (before > 0 ? `after run ${before}` : "before any run") : `after run ${at + before} of ${runs.length + before}`;
+    this.slider.setAttribute("aria-valuetext", this.when.textContent);
+    this.showStates(sessions, runs, at);
+    this.showRuns(sessions, runs, at);
+    const height = this.model.get("height");
+    for (const part of [this.states, this.list.parentElement!]) part.style.height = height > 0 ? `${height}px` : "";
+  }
+
+  // --- what the variables hold ---
+
+  private showStates(sessions: readonly SessionRow[], runs: readonly RunRow[], at: number): void {
+    const variables = this.model.get("_variables");
+    if (sessions.length === 0 || variables.length === 0) {
+      this.states.replaceChildren(h("p", { class: "tft-nothing" }, sessions.length === 0
+        ? "No session yet. A session that runs this graph appears here." : "This graph has no variables yet, so its sessions have nothing to keep."));
+      return;
+    }
+    const run = at > 0 ? runs[at - 1] : undefined;
+    const now = replay(this.model.get("_start"), runs, at);
+    const before = replay(this.model.get("_start"), runs, Math.max(0, at - 1));
+    const heads = sessions.map((session, i) => h("th", { scope: "col" }, this.sessionHead(session, i, run?.session === session.name)));
+    const rows = variables.map(({ name, type }) => h("tr", {},
+      h("th", { scope: "row", class: "tft-name" }, h("code", { title: name }, ...breakable(name)), h("span", {}, type)),
+      ...sessions.map((session, i) => {
+        const changed = run !== undefined && run.session === session.name && name in run.changes;
+        const value = now.get(session.name)?.[name] ?? null;
+        // What a closed session held is gone by now; before its last runs it still had it.
+        if (session.closed && at === runs.length && value !== null) return h("td", {}, h("div", { class: `tft-holds tft-unset ${colour(i)}` }, h("del", {}, value)));
+        return h("td", {}, holds(value, changed ? (before.get(session.name)?.[name] ?? null) : undefined, i));
+      })));
+    this.states.replaceChildren(h("table", {}, h("thead", {}, h("tr", {}, h("td", {}, h("span", { class: "tft-sr" }, "Variable")), ...heads)), h("tbody", {}, ...rows)));
+  }
+
+  private sessionHead({ name, closed, devices }: SessionRow, index: number, runsNow: boolean): HTMLElement {
+    return h("div", { class: `tft-session-head ${colour(index)}${runsNow ? " tft-runs-now" : ""}` },
+      h("b", {}, name), h("span", {}, closed ? "closed: its variables are gone" : devices));
+  }
+
+  // --- the log ---
+
+  private showRuns(sessions: readonly SessionRow[], runs: readonly RunRow[], at: number): void {
+    const focused = this.list.contains(focusNear(this.list));
+    const before = this.model.get("_forgotten");
+    this.head.textContent = before > 0 ? `Runs (the first ${before} are not kept)` : "Runs";
+    const zero = this.item(0, at, null, h("span", { class: "tft-what" }, "before any run"));
+    if (before > 0) zero.querySelector(".tft-what")!.textContent = `after run ${before}`;
+    this.list.replaceChildren(zero, ...runs.map((run, i) => {
+      const index = sessions.findIndex((s) => s.name === run.session);
+      const call = `run(${run.fetches.join(", ")})`;
+      const what = h("span", { class: "tft-what" }, h("span", { class: `tft-who ${colour(index)}` }, run.session), " ", h("code", {}, call),
+        run.feeds.length > 0 ? h("span", { class: "tft-did" }, `fed ${run.feeds.map((name) => shorten(name, 44)).join(", ")}`) : null, outcome(run),
+        run.where === "" ? null : h("span", { class: "tft-did" }, `${run.where}${run.text === "" ? "" : ": "}`, run.text === "" ? null : h("code", {}, run.text)));
+      return this.item(i + 1, at, before + i + 1, what);
+    }));
+    const chosen = this.list.querySelector<HTMLElement>("[aria-selected=true]")!;
+    if (focused) chosen.focus({ preventScroll: true });
+    const [box, own] = [this.list.getBoundingClientRect(), chosen.getBoundingClientRect()];
+    if (own.top < box.top) this.list.scrollTop += own.top - box.top;
+    else if (own.bottom > box.bottom) this.list.scrollTop += own.bottom - box.bottom;
+  }
+
+  private item(step: number, at: number, number: number | null, what: HTMLElement): HTMLElement {
+    const item = h("li", { role: "option", tabindex: step === at ? "0" : "-1", "aria-selected": `${step === at}`, class: step > at ? "tft-later" : "" },
+      h("span", { class: "tft-number" }, number === null ? "" : `${number}`), what);
+    item.dataset["step"] = `${step}`;
+    item.addEventListener("click", () => this.go(step));
+    return item;
+  }
+
+  private onKey(event: KeyboardEvent): void {
+    const to = { ArrowUp: this.at - 1, ArrowDown: this.at + 1 }[event.key];
+    if (to === undefined) return;
+    event.preventDefault();
+    event.stopPropagation();
+    this.go(to);
+  }
+}
+
+/** What a variable holds; `before` where the run just made changed it. */
+function holds(value: string | null, before: string | null | undefined, index: number): HTMLElement {
+  const unset = "uninitialized";
+  const classes = `tft-holds ${colour(index)}${value === null ? " tft-unset" : ""}${before !== undefined ? " tft-changed" : ""}`;
+  if (before === undefined) return h("div", { class: classes }, h("span", {}, value ?? unset));
+  return h("div", { class: classes }, h("del", {}, before ?? unset), h("span", { "aria-hidden": "true" }, "→"), h("ins", {}, value ?? unset));
+}
+
+function outcome({ error, changes }: RunRow): HTMLElement {
+  if (error !== "") return h("span", { class: "tft-did tft-failed" }, `✗ ${error}`);
+  const said = Object.entries(changes).map(([name, value]) => `${shorten(name, 44)} = ${inShort(value ?? "uninitialized")}`);
+  const more = said.length > MOST_CHANGES ? `, and ${said.length - MOST_CHANGES} more` : "";
+  return h("span", { class: "tft-did" }, said.length === 0 ? "changed no variable" : `now ${said.slice(0, MOST_CHANGES).join(", ")}${more}`);
+}
+
+/** The first figures of a large variable; the table has all. */
+function inShort(value: string): string {
+  const [most, figures] = [34, value.split(", ")];
+  let said = figures[0]!;
+  for (const next of figures.slice(1)) {
+    if (said.length + next.length + 2 > most) return shorten(`${said}, …`, most + 3);
+    said += `, ${next}`;
+  }
+  return shorten(said, most);
+}
+
+/** A name that may break behind each of its scopes; of a very long one both ends. */
+function breakable(name: string): (string | HTMLElement)[] {
+  return shorten(name, MOST_NAME).split(/(?<=[/])/).flatMap((part) => [part, h("wbr")]);
+}
+
+const colour = (index: number): string => `tft-ses-${1 + (Math.max(0, index) % COLOURS)}`;
+
+const count = (n: number, word: string): string => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
+
+function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
+  const view = new SessionsView(model, el);
+  return () => view.destroy();
+}
+
+export default hosted(render);

@@ -1,0 +1,318 @@
+// The timeline: when each op of a run ran, a lane for each device and thread, beside totals by type or scope.
+import { bytesText, timeText } from "../base/format";
+import { button, h } from "../base/elements";
+import { hosted } from "../kernel/host";
+import { shorten } from "../layout/box_style";
+import { panned, ticks, within, zoomed } from "../base/time_axis";
+import type { Window } from "../base/time_axis";
+import { drawer, s } from "../base/svg";
+import { opOf, together } from "../kernel/shared_selection";
+import type { Traits } from "../kernel/traits";
+
+type OpBar = [name: string, type: string, lane: number, start: number, elapsed: number, size: number];
+type TotalRow = [name: string, calls: number, elapsed: number, size: number, share: number];
+
+interface State {
+  _lanes: { label: string; name: string; simulated: boolean; thread: number }[];
+  _ops: OpBar[];
+  _types: TotalRow[];
+  _scopes: TotalRow[];
+  _summary: string;
+  selected: string;
+  height: number;
+}
+
+type Model = Traits<State>;
+
+const COLOURS = 6; // the types that take most have one of their own
+const HEAD = 26;
+const SCOPE = 20;
+const BAR = 34;
+const LANE = SCOPE + BAR + 18;
+const LEFT = 92;
+const RIGHT = 14;
+
+class TimelineView {
+  private readonly root: HTMLElement;
+  private readonly stage = h("div", { class: "tft-lanes", tabindex: "0", role: "application", "aria-label": "Ops over time. Left and right: op before, op after. Plus and minus: zoom. Shift with left and right: pan. 0: everything." });
+  private readonly card = h("div", { class: "tft-hover", hidden: "" });
+  private readonly said = h("div", { class: "tft-said", "aria-live": "polite" });
+  private readonly rows = h("tbody");
+  private readonly byType = button("By type", "Totals by op type", () => this.group("type"));
+  private readonly byScope = button("By scope", "Totals by name scope", () => this.group("scope"));
+  private readonly ops: OpBar[];
+  private readonly span: number;
+  private readonly rank = new Map<string, number>();
+  private window: Window;
+  private grouping: "type" | "scope" = "type";
+  private marked: string | null = null;
+  private readonly drawing: { later: () => void; stop: () => void };
+  private readonly undo: (() => void)[] = [];
+
+  constructor(private readonly model: Model, parent: HTMLElement) {
+    this.ops = model.get("_ops");
+    this.span = Math.max(1, ...this.ops.map((op) => op[3] + op[4]));
+    this.window = { from: 0, to: this.span };
+    for (const [i, row] of model.get("_types").entries()) this.rank.set(row[0], i);
+    const tools = h("div", { class: "tft-tools", role: "group", "aria-label": "Zoom" },
+      button("−", "Zoom out (-)", () => this.zoom(1.6)), button("+", "Zoom in (+)", () => this.zoom(1 / 1.6)), button("Fit", "Fit: show everything (0)", () => this.look({ from: 0, to: this.span })));
+    const table = h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "What"), h("th", { scope: "col" }, "Calls"), h("th", { scope: "col" }, "Time"))), this.rows);
+    const side = h("section", { class: "tft-totals", "aria-label": "Totals" }, h("div", { class: "tft-totals-head", role: "group", "aria-label": "Totals" }, this.byType, this.byScope), h("div", { class: "tft-totals-rows", tabindex: "0", role: "region", "aria-label": "Totals, longest first" }, table));
+    this.root = h("div", { class: "tfteach-graph tfteach-timeline", role: "group", "aria-label": "Timeline of a run", "data-lm-suppress-shortcuts": "true" },
+      h("div", { class: "tft-time-bar" }, h("h3", {}, model.get("_summary").replace(/(\d) us\b/g, "$1 µs")), tools),
+      h("div", { class: "tft-time-body" }, h("div", { class: "tft-time-main" }, this.stage, this.said), side), this.card);
+    parent.append(this.root);
+    const height = model.get("height");
+    if (height > 0) side.style.height = `${height}px`;
+    this.stage.addEventListener("wheel", (event) => this.onWheel(event), { passive: false });
+    this.stage.addEventListener("pointerdown", (event) => this.onDrag(event));
+    this.stage.addEventListener("pointermove", (event) => this.onMove(event));
+    this.stage.addEventListener("pointerleave", () => { this.card.hidden = true; });
+    this.stage.addEventListener("keydown", (event) => this.onKey(event));
+    this.drawing = drawer(this.stage, () => this.draw());
+    const chosen = (): void => this.show();
+    model.on("change:selected", chosen);
+    this.undo.push(() => model.off("change:selected", chosen), together(model));
+    this.group("type");
+  }
+
+  destroy(): void {
+    for (const undo of this.undo) undo();
+    this.drawing.stop();
+    this.root.remove();
+  }
+
+  // --- looking closer ---
+
+  private look(window: Window): void {
+    this.window = within(window, this.span);
+    this.card.hidden = true;
+    this.drawing.later();
+  }
+
+  private get chosen(): OpBar | undefined {
+    const name = opOf(this.model.get("selected"));
+    return name === "" ? undefined : this.ops.find((op) => op[0] === name);
+  }
+
+  private zoom(factor: number, at?: number): void {
+    const op = this.chosen;
+    const { from, to } = this.window;
+    const middle = op !== undefined && op[3] >= from && op[3] <= to ? op[3] + op[4] / 2 : (from + to) / 2;
+    this.look(zoomed(this.window, factor, at ?? middle, this.span));
+  }
+
+  private get width(): number {
+    return Math.max(60, this.stage.clientWidth - LEFT - RIGHT);
+  }
+
+  private timeAt(clientX: number): number {
+    const x = clientX - this.stage.getBoundingClientRect().left - LEFT;
+    return this.window.from + (x / this.width) * (this.window.to - this.window.from);
+  }
+
+  private onWheel(event: WheelEvent): void {
+    event.preventDefault();
+    const wide = this.window.to - this.window.from;
+    if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) this.look(panned(this.window, ((event.deltaX + event.deltaY) / this.width) * wide, this.span));
+    else this.zoom(Math.exp(Math.max(-1, Math.min(1, event.deltaY / 300))), this.timeAt(event.clientX));
+  }
+
+  private onDrag(event: PointerEvent): void {
+    if (event.button !== 0) return;
+    const [x, start] = [event.clientX, this.window];
+    let moved = false;
+    const move = (to: PointerEvent): void => {
+      moved ||= Math.abs(to.clientX - x) > 4;
+      if (moved) this.look(panned(start, (-(to.clientX - x) / this.width) * (start.to - start.from), this.span));
+    };
+    const up = (end: PointerEvent): void => {
+      window.removeEventListener("pointermove", move);
+      window.removeEventListener("pointerup", up);
+      if (moved) return;
+      const op = this.opAt(end);
+      this.choose(op?.[0] ?? "");
+    };
+    window.addEventListener("pointermove", move);
+    window.addEventListener("pointerup", up);
+  }
+
+  private opAt(event: PointerEvent): OpBar | undefined {
+    const box = this.stage.getBoundingClientRect();
+    const lane = Math.floor((event.clientY - box.top - HEAD) / LANE);
+    const slack = (3 / this.width) * (this.window.to - this.window.from);
+    const at = this.timeAt(event.clientX);
+    const near = this.ops.filter((op) => op[2] === lane && op[3] - slack <= at && op[3] + op[4] + slack >= at);
+    return near.sort((a, b) => Math.abs(a[3] + a[4] / 2 - at) - a[4] / 2 - (Math.abs(b[3] + b[4] / 2 - at) - b[4] / 2))[0];
+  }
+
+  private onMove(event: PointerEvent): void {
+    const op = event.buttons === 0 ? this.opAt(event) : undefined;
+    this.card.hidden = op === undefined;
+    if (op === undefined) return;
+    this.card.replaceChildren(...this.words(op));
+    const box = this.root.getBoundingClientRect();
+    this.card.style.left = `${Math.max(6, Math.min(box.width - 290, event.clientX - box.left + 14))}px`;
+    this.card.style.top = `${event.clientY - box.top + 16}px`;
+  }
+
+  private words([name, type, lane, start, elapsed, size]: OpBar): HTMLElement[] {
+    const on = this.model.get("_lanes")[lane];
+    const made = size > 0 ? ` · ${bytesText(size)}` : "";
+    return [h("code", {}, name), h("span", {}, `${type} · ${timeText(elapsed)} from ${timeText(start)}${made} · ${on?.label ?? ""}${on?.simulated ? " (simulated)" : ""}`)];
+  }
+
+  private onKey(event: KeyboardEvent): void {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const wide = this.window.to - this.window.from;
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (step !== undefined && event.shiftKey) this.look(panned(this.window, step * wide * 0.2, this.span));
+    else if (step !== undefined) this.step(step);
+    else if (event.key === "+" || event.key === "=") this.zoom(1 / 1.6);
+    else if (event.key === "-") this.zoom(1.6);
+    else if (event.key === "0") this.look({ from: 0, to: this.span });
+    else if (event.key === "Home") this.choose(this.ops[0]?.[0] ?? "");
+    else if (event.key === "End") this.choose(this.ops.at(-1)?.[0] ?? "");
+    else if (event.key === "Escape") this.choose("");
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  private step(by: number): void {
+    const chosen = this.chosen;
+    const at = chosen === undefined ? (by > 0 ? -1 : this.ops.length) : this.ops.indexOf(chosen);
+    const next = this.ops[Math.max(0, Math.min(this.ops.length - 1, at + by))];
+    if (next !== undefined) this.choose(next[0]);
+  }
+
+  private choose(name: string): void {
+    this.model.set("selected", name);
+    this.model.save_changes();
+    this.show();
+  }
+
+  /** Brings the chosen op into the window, and says it. */
+  private show(): void {
+    const op = this.chosen;
+    this.said.replaceChildren(...(op === undefined ? [h("span", { class: "tft-muted" }, "Choose an op: click it, or use the arrow keys.")] : this.words(op)));
+    if (op !== undefined && (op[3] + op[4] < this.window.from || op[3] > this.window.to)) {
+      const wide = this.window.to - this.window.from;
+      this.look({ from: op[3] + op[4] / 2 - wide / 2, to: op[3] + op[4] / 2 + wide / 2 });
+    }
+    this.drawing.later();
+  }
+
+  // --- totals ---
+
+  private group(by: "type" | "scope"): void {
+    this.grouping = by;
+    this.marked = null;
+    this.byType.setAttribute("aria-pressed", `${by === "type"}`);
+    this.byScope.setAttribute("aria-pressed", `${by === "scope"}`);
+    this.showTotals();
+    this.show();
+  }
+
+  private showTotals(): void {
+    const rows = this.model.get(this.grouping === "type" ? "_types" : "_scopes");
+    this.rows.replaceChildren(...rows.map(([name, calls, elapsed, size, share]) => {
+      const press = h("button", { type: "button", class: "tft-mark", "aria-pressed": `${this.marked === name}`, title: `${name}: ${bytesText(size)} made` },
+        this.grouping === "type" ? h("span", { class: `tft-swatch ${this.colour(name)}`, "aria-hidden": "true" }) : null, shorten(name, 24));
+      press.addEventListener("click", () => {
+        this.marked = this.marked === name ? null : name;
+        for (const other of this.rows.querySelectorAll(".tft-mark")) other.setAttribute("aria-pressed", `${other === press && this.marked !== null}`);
+        this.drawing.later();
+      });
+      return h("tr", {}, h("th", { scope: "row" }, press), h("td", {}, `${calls}`),
+        h("td", { class: "tft-share" }, h("span", { class: "tft-share-bar", style: `width: ${(100 * share).toFixed(2)}%`, "aria-hidden": "true" }), h("span", {}, `${timeText(elapsed)}`), h("b", {}, `${Math.round(100 * share)}%`)));
+    }));
+  }
+
+  private colour(type: string): string {
+    const rank = this.rank.get(type) ?? COLOURS;
+    return rank < COLOURS ? `tft-kind-${rank}` : "tft-kind-other";
+  }
+
+  private isMarked([name, type]: OpBar): boolean {
+    if (this.marked === null) return true;
+    return this.grouping === "type" ? type === this.marked : this.marked.endsWith("/") ? name.startsWith(this.marked) : name === this.marked;
+  }
+
+  // --- the picture ---
+
+  private draw(): void {
+    const lanes = this.model.get("_lanes");
+    const { from, to } = this.window;
+    const [width, height] = [this.width + LEFT + RIGHT, HEAD + LANE * lanes.length + 2];
+    const x = (at: number): number => LEFT + ((at - from) / (to - from)) * this.width;
+    const clip = `tft-clip-${this.ops.length}`;
+    const picture = s("svg", { width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" },
+      s("defs", {}, s("clipPath", { id: clip }, s("rect", { x: LEFT, y: 0, width: this.width, height }))));
+    const axis = s("g", { class: "tft-axis" });
+    for (const at of ticks(this.window, this.width / 110)) axis.append(s("path", { d: `M${x(at).toFixed(1)},${HEAD - 5}V${height}` }), s("text", { x: x(at).toFixed(1), y: HEAD - 11, "text-anchor": x(at) > width - 40 ? "end" : "middle" }, timeText(at)));
+    const bars = s("g", { "clip-path": `url(#${clip})` });
+    const chosen = opOf(this.model.get("selected"));
+    for (const [lane, { label, simulated, thread, name }] of lanes.entries()) {
+      const y = HEAD + lane * LANE + 6;
+      const second = [simulated ? "simulated" : "", thread > 0 ? `thread ${thread % 10000}` : ""].filter((w) => w !== "").join(", ");
+      picture.append(s("g", { class: "tft-lane" }, s("title", {}, name), s("path", { d: `M0,${y + LANE - 8}H${width}` }),
+        s("text", { x: 12, y: y + SCOPE + 15, class: "tft-lane-name" }, label), s("text", { x: 12, y: y + SCOPE + 30 }, second)));
+      const mine = this.ops.filter((op) => op[2] === lane);
+      this.drawScopes(bars, mine, y, x);
+      let end = -1; // bars that would lie under one pixel together are one
+      for (const op of mine) {
+        const [left, right] = [x(op[3]), x(op[3] + op[4])];
+        if (right < LEFT || left > width || (right < end + 0.5 && op[0] !== chosen)) continue;
+        end = Math.max(end, right);
+        this.drawBar(bars, op, left, right, y + SCOPE, chosen);
+      }
+    }
+    picture.append(axis, bars);
+    this.stage.replaceChildren(picture);
+  }
+
+  private drawBar(bars: SVGElement, op: OpBar, left: number, right: number, y: number, chosen: string): void {
+    const [name, type] = op;
+    const wide = Math.max(1, right - left - 0.6);
+    const classes = `tft-bar-op ${this.colour(type)}${this.isMarked(op) ? "" : " tft-dim"}${name === chosen ? " tft-chosen" : ""}`;
+    const bar = s("g", { class: classes, "data-op": name }, s("rect", { x: left.toFixed(2), y, width: wide.toFixed(2), height: BAR, rx: Math.min(3, wide / 3) }));
+    const seen = Math.min(right, LEFT + this.width) - Math.max(left, LEFT);
+    const room = Math.floor((seen - 10) / 6.4);
+    if (room >= 3) {
+      const at = Math.max(left, LEFT) + 5;
+      if (room >= Math.min(7, type.length)) bar.append(s("text", { x: at.toFixed(1), y: y + 14, class: "tft-bar-type" }, shorten(type, room)));
+      if (room >= 9) bar.append(s("text", { x: at.toFixed(1), y: y + 28 }, shorten(name, room)));
+    }
+    bars.append(bar);
+  }
+
+  /** Above the ops, which scope they are of: neighbours of one scope together. */
+  private drawScopes(bars: SVGElement, ops: readonly OpBar[], y: number, x: (at: number) => number): void {
+    let i = 0;
+    while (i < ops.length) {
+      const scope = scopeOf(ops[i]![0]);
+      let end = i;
+      while (end + 1 < ops.length && scopeOf(ops[end + 1]![0]) === scope) end += 1;
+      const [left, right] = [Math.max(LEFT, x(ops[i]![3])), Math.min(LEFT + this.width, x(ops[end]![3] + ops[end]![4]))];
+      i = end + 1;
+      if (scope === "" || right - left < 3) continue;
+      const room = Math.floor((right - left - 6) / 6.2);
+      bars.append(s("g", { class: "tft-scope-span" }, s("title", {}, scope), s("path", { d: `M${left.toFixed(1)},${y + 15}H${(right - 1).toFixed(1)}` }),
+        room >= Math.min(6, scope.length) ? s("text", { x: (left + 2).toFixed(1), y: y + 10 }, shorten(scope, room)) : null));
+    }
+  }
+}
+
+function scopeOf(name: string): string {
+  const parts = name.split("/");
+  // Of gradients it matters of what; the scope itself would be one long band.
+  return parts.length < 2 ? "" : parts[0] === "gradients" && parts.length > 2 ? `∇ ${parts[1]!.replace(/_grad$/, "")}` : parts[0]!;
+}
+
+function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
+  const view = new TimelineView(model, el);
+  return () => view.destroy();
+}
+
+export default hosted(render);

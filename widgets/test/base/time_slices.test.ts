@@ -1,0 +1,80 @@
+import { expect, test, vi } from "vitest";
+import { guess } from "../../src/layout/box_style";
+import { GraphModel } from "../../src/model/graph";
+import { makeScene } from "../../src/layout/scene";
+import { grouped } from "../../src/model/series";
+import { atOnce, inSlices } from "../../src/base/time_slices";
+import type { Steps } from "../../src/base/time_slices";
+import { Source } from "../../src/model/graph_source";
+import type { WidgetModel, WireRows } from "../../src/kernel/messages";
+
+function* slow(steps: number, ms: number, log: number[] = []): Steps<string> {
+  for (let i = 0; i < steps; i++) {
+    const until = performance.now() + ms;
+    while (performance.now() < until);
+    log.push(i);
+    yield;
+  }
+  return "done";
+}
+
+const later = (ms: number): Promise<void> => new Promise((done) => setTimeout(done, ms));
+
+test("short work is done at once, long work lets others in and can be stopped", async () => {
+  const done = vi.fn();
+  expect(inSlices(slow(3, 1), done)).toBeNull();
+  expect(done).toHaveBeenCalledWith("done");
+  expect(atOnce(slow(2, 0))).toBe("done");
+
+  let others = 0;
+  const timer = setInterval(() => others++, 1);
+  const finished = await new Promise((end) => inSlices(slow(12, 25), end));
+  clearInterval(timer);
+  expect(finished).toBe("done");
+  expect(others).toBeGreaterThan(1);
+
+  const log: number[] = [];
+  const never = vi.fn();
+  const stop = inSlices(slow(50, 25, log), never)!;
+  expect(log.length).toBeLessThan(12);
+  stop();
+  const sofar = log.length;
+  await later(60);
+  expect(log.length).toBe(sofar);
+  expect(never).not.toHaveBeenCalled();
+});
+
+const rows = (count: number, name: (i: number) => string): WireRows => ({
+  rows: Array.from({ length: count }, (_, i) => [name(i), "Add", i > 0 ? [i - 1, 0] : [], [], 0, 1]),
+  shared: [[["float32", []]], {}],
+});
+
+test("a large graph is read in steps, and batches wait until it is read", () => {
+  const state: Record<string, unknown> = { _ops: rows(5000, (i) => `n${i}`), _runs: 0, _first: -1, _batches: 0 };
+  const source = new Source({ get: (key: string) => state[key] } as unknown as WidgetModel);
+  const steps = source.read();
+  steps.next();
+  expect(source.model.ops.length).toBeLessThan(5000);
+  Object.assign(state, { _batches: 1, _batch_0: { from: 5000, ...rows(1, () => "late"), runs: 2, first: 1 } });
+  expect(source.take()).toBe(false);
+  atOnce(source.read()); // somebody stopped it and began again
+  expect(source.model.ops.map((op) => op.name).at(-1)).toBe("late");
+  expect(source.model.ops.length).toBe(5001);
+  expect(source.model.ops[4999]!.outputs).toEqual([["float32", []]]);
+  expect([source.runs, source.opsAtFirstRun]).toEqual([2, 1]);
+});
+
+test("a page gets no more boxes than it can draw", () => {
+  const state: Record<string, unknown> = { _ops: rows(6000, (i) => `s${i % 40}/${i % 4 === 0 ? "a" : "b"}/n${i}`), _runs: 0, _first: -1, _batches: 0 };
+  const source = new Source({ get: (key: string) => state[key] } as unknown as WidgetModel);
+  atOnce(source.read());
+  const options = { measure: guess, groupAbove: 5000, rules: { aside: new Set<string>(), inline: new Set<string>() }, labels: true };
+  const all = makeScene(source.model, { ...options, expanded: new Set(source.model.scopes.keys()) }, new Map());
+  expect(all.crowded).toBe(true);
+  expect(all.nodes.length).toBeGreaterThan(2000);
+  expect(all.nodes.length).toBeLessThan(3100);
+  expect(makeScene(source.model, { ...options, expanded: new Set(["s0/"]) }, new Map()).crowded).toBe(false);
+
+  const flat = new GraphModel(Array.from({ length: 2000 }, (_, i) => ({ name: `n_${i}`, type: "Add", inputs: [], controls: [], outputs: [] })));
+  expect(grouped(flat, flat.root, 5000).length).toBeLessThanOrEqual(600);
+});
