@@ -11,10 +11,13 @@ const at = args.indexOf("--outdir");
 const outdir = at >= 0 ? args[at + 1] : join(here, "..", "tfteach", "jupyter", "static");
 const LIMIT_BYTES = 150_000;
 
-const views = readdirSync(join(here, "src", "views")).filter((f) => f.endsWith(".ts")).map((f) => f.slice(0, -3));
+const views = readdirSync(join(here, "src", "views"))
+  .filter((f) => f.endsWith(".ts"))
+  .map((f) => f.slice(0, -3));
 const options = {
   entryPoints: views.flatMap((v) =>
-    [`${v}.ts`, `${v}.css`].map((f) => join(here, "src", "views", f)).filter((f) => existsSync(f))),
+    [`${v}.ts`, `${v}.css`].map((f) => join(here, "src", "views", f)).filter((f) => existsSync(f)),
+  ),
   bundle: true,
   format: "esm",
   target: ["es2022", "chrome105", "firefox110", "safari16"], // container queries; nested styles are made flat

@@ -1,13 +1,17 @@
-import { guess } from "../src/layout/box_style";
-import { GraphModel } from "../src/model/graph";
-import type { LayoutOptions } from "../src/layout/scope_layout";
-import { decode } from "../src/kernel/messages";
 import type { OpRow, WireRow } from "../src/kernel/messages";
+import { decode } from "../src/kernel/messages";
+import { guess } from "../src/layout/box_style";
+import type { LayoutOptions } from "../src/layout/scope_layout";
+import { GraphModel } from "../src/model/graph";
 import linear from "./fixtures/linear_regression.json";
 import softmax from "./fixtures/softmax_regression_adam.json";
 import loop from "./fixtures/while_loop.json";
 
-const GOLDEN: Record<string, unknown> = { linear_regression: linear, softmax_regression_adam: softmax, while_loop: loop };
+const GOLDEN: Record<string, unknown> = {
+  linear_regression: linear,
+  softmax_regression_adam: softmax,
+  while_loop: loop,
+};
 
 /** An op with one float32 scalar output; inputs by name, "^a" for a control edge, "a:1" for a second output. */
 export interface Spec {
@@ -36,7 +40,11 @@ export const model = (specs: Spec[]): GraphModel => new GraphModel(rows(specs));
 export const golden = (name: string): GraphModel => new GraphModel((GOLDEN[name] as WireRow[]).map(decode));
 
 export const options = (...expanded: string[]): LayoutOptions => ({
-  expanded: new Set(expanded), measure: guess, groupAbove: 300, rules: { aside: new Set(), inline: new Set() }, labels: true,
+  expanded: new Set(expanded),
+  measure: guess,
+  groupAbove: 300,
+  rules: { aside: new Set(), inline: new Set() },
+  labels: true,
 });
 
 /** The same numbers in every run. */

@@ -3,7 +3,9 @@
 type Child = Node | string | null;
 
 export function h<K extends keyof HTMLElementTagNameMap>(
-  tag: K, attrs: Record<string, string> = {}, ...children: Child[]
+  tag: K,
+  attrs: Record<string, string> = {},
+  ...children: Child[]
 ): HTMLElementTagNameMap[K] {
   const el = document.createElement(tag);
   for (const [key, value] of Object.entries(attrs)) el.setAttribute(key, value);

@@ -1,22 +1,37 @@
 // The view on the whole screen, or over the whole page where a page may not have the screen.
-import { svg } from "./svg";
+
 import { button } from "./elements";
+import { svg } from "./svg";
 
 export class FullScreen {
   readonly button = button("", "Full screen", () => this.toggle(), "tft-button tft-screen");
   private readonly abort = new AbortController();
 
-  constructor(private readonly root: HTMLElement, private readonly changes: () => void) {
+  constructor(
+    private readonly root: HTMLElement,
+    private readonly changes: () => void,
+  ) {
     // Drawn: not every font has a sign for it.
-    svg("path", svg("svg", this.button, { viewBox: "0 0 13 13", "aria-hidden": "true" }), { d: "M1,4.5V1H4.5M8.5,1H12V4.5M12,8.5V12H8.5M4.5,12H1V8.5" });
+    svg("path", svg("svg", this.button, { viewBox: "0 0 13 13", "aria-hidden": "true" }), {
+      d: "M1,4.5V1H4.5M8.5,1H12V4.5M12,8.5V12H8.5M4.5,12H1V8.5",
+    });
     // A page that only covers itself has no Escape of the browser's; the picture and the search have their own.
-    root.addEventListener("keydown", (event) => {
-      if (event.key !== "Escape" || (event.target as Element).closest(".tft-canvas, .tft-search-box") !== null) return;
-      if (this.leave()) event.stopPropagation();
-    }, { signal: this.abort.signal });
-    document.addEventListener("fullscreenchange", () => {
-      if (document.fullscreenElement !== this.root && this.on) this.set(false);
-    }, { signal: this.abort.signal });
+    root.addEventListener(
+      "keydown",
+      (event) => {
+        if (event.key !== "Escape" || (event.target as Element).closest(".tft-canvas, .tft-search-box") !== null)
+          return;
+        if (this.leave()) event.stopPropagation();
+      },
+      { signal: this.abort.signal },
+    );
+    document.addEventListener(
+      "fullscreenchange",
+      () => {
+        if (document.fullscreenElement !== this.root && this.on) this.set(false);
+      },
+      { signal: this.abort.signal },
+    );
   }
 
   get on(): boolean {

@@ -1,7 +1,7 @@
 // The picture that is being worked out: at most one, a new one takes its place; a sign says so if it takes long, and stops it.
 import { button, h } from "./elements";
-import { inSlices } from "./time_slices";
 import type { Steps } from "./time_slices";
+import { inSlices } from "./time_slices";
 
 const PATIENCE_MS = 250;
 
@@ -12,8 +12,16 @@ export class Working {
   private timer = 0;
 
   /** `stopped` is called when somebody stops it. */
-  constructor(stage: HTMLElement, private readonly stopped: () => void) {
-    this.sign = h("div", { class: "tft-working", role: "status" }, this.words, button("Stop", "Stop (Escape)", () => this.stop()));
+  constructor(
+    stage: HTMLElement,
+    private readonly stopped: () => void,
+  ) {
+    this.sign = h(
+      "div",
+      { class: "tft-working", role: "status" },
+      this.words,
+      button("Stop", "Stop (Escape)", () => this.stop()),
+    );
     this.sign.hidden = true;
     stage.append(this.sign);
   }

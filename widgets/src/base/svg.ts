@@ -12,7 +12,9 @@ export function s(tag: string, attrs: Record<string, string | number> = {}, ...c
 
 /** An element at the end of its parent. */
 export function svg<K extends keyof SVGElementTagNameMap>(
-  tag: K, parent: Element | null, attrs: Record<string, string> = {},
+  tag: K,
+  parent: Element | null,
+  attrs: Record<string, string> = {},
 ): SVGElementTagNameMap[K] {
   const el = document.createElementNS(SVG, tag);
   for (const [key, value] of Object.entries(attrs)) el.setAttribute(key, value);
@@ -24,12 +26,19 @@ export function svg<K extends keyof SVGElementTagNameMap>(
 export function drawer(el: HTMLElement, draw: () => void): { later: () => void; stop: () => void } {
   let frame = 0;
   const later = (): void => {
-    if (frame === 0) frame = requestAnimationFrame(() => {
-      frame = 0;
-      if (el.clientWidth > 0) draw(); // hidden for a moment: the last picture is right when it comes back
-    });
+    if (frame === 0)
+      frame = requestAnimationFrame(() => {
+        frame = 0;
+        if (el.clientWidth > 0) draw(); // hidden for a moment: the last picture is right when it comes back
+      });
   };
   const sizes = new ResizeObserver(later);
   sizes.observe(el);
-  return { later, stop: () => { sizes.disconnect(); cancelAnimationFrame(frame); } };
+  return {
+    later,
+    stop: () => {
+      sizes.disconnect();
+      cancelAnimationFrame(frame);
+    },
+  };
 }

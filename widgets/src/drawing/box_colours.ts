@@ -1,10 +1,11 @@
 // Colours of boxes by what a reader asks for: a colour for each kind, with a word on the box and a key that says both.
-import type { Highlight } from "../model/highlight";
+
 import { bytesText } from "../base/format";
-import { familyOf } from "../model/op_families";
 import type { Glyph } from "../layout/box_style";
-import type { GraphModel, Op } from "../model/graph";
 import type { SceneNode } from "../layout/scene";
+import type { GraphModel, Op } from "../model/graph";
+import type { Highlight } from "../model/highlight";
+import { familyOf } from "../model/op_families";
 
 export const COLOUR_BY = ["structure", "device", "family", "run", "cell", "time", "memory"] as const;
 export type ColourBy = (typeof COLOUR_BY)[number];
@@ -75,11 +76,16 @@ function kindOf(by: ColourBy, light: Highlight): ((op: Op) => string) | null {
 }
 
 export function paint(
-  model: GraphModel, nodes: readonly SceneNode[], by: ColourBy, light: Highlight, figures: Figures,
+  model: GraphModel,
+  nodes: readonly SceneNode[],
+  by: ColourBy,
+  light: Highlight,
+  figures: Figures,
 ): Painting {
   const kind = kindOf(by, light);
   if (kind !== null) {
-    if (by === "run" && !light.active) return { of: new Map(), key: [], missing: "Fetch a box (f) to see what runs and what is pruned." };
+    if (by === "run" && !light.active)
+      return { of: new Map(), key: [], missing: "Fetch a box (f) to see what runs and what is pruned." };
     return paintKinds(model, nodes, kind, by);
   }
   return by === "structure" ? { of: new Map(), key: [], missing: "" } : paintScale(model, nodes, by, figures);
@@ -106,11 +112,21 @@ function paintKinds(model: GraphModel, nodes: readonly SceneNode[], kind: (op: O
     const own = model.opOf(node.node);
     // What runs has a full line, what is pruned a dotted one: no words needed.
     // What most ops inside are; but three on a GPU tell more than ten that go anywhere.
-    const [most] = [...counts].sort((a, b) => Number(a[0] === least) - Number(b[0] === least) || b[1] - a[1])[0] ?? [undefined];
+    const [most] = [...counts].sort((a, b) => Number(a[0] === least) - Number(b[0] === least) || b[1] - a[1])[0] ?? [
+      undefined,
+    ];
     const main = SINGLE.has(node.look.glyph) && own !== undefined ? kinds[own.index] : most;
     if (main === undefined) continue;
     const others = SINGLE.has(node.look.glyph) ? 0 : counts.size - 1;
-    of.set(node.id, { tone: tones.get(main)!, badge: main === plain || by === "run" || main === SHAPED[node.look.glyph] ? "" : others > 0 ? `${main} +${others}` : main });
+    of.set(node.id, {
+      tone: tones.get(main)!,
+      badge:
+        main === plain || by === "run" || main === SHAPED[node.look.glyph]
+          ? ""
+          : others > 0
+            ? `${main} +${others}`
+            : main,
+    });
   }
   return { of, key: order.map((text) => ({ tone: tones.get(text)!, text, ops: totals.get(text)! })), missing: "" };
 }
@@ -121,16 +137,27 @@ const toneOf = (i: number): string => `tft-tone tft-like-${i % TONES}${i >= TONE
 function paintScale(model: GraphModel, nodes: readonly SceneNode[], by: ColourBy, figures: Figures): Painting {
   const field = by === "time" ? "time_us" : "bytes";
   const text = by === "time" ? timeText : bytesText;
-  const values = model.ops.map((op) => (Object.hasOwn(figures, op.name) ? figures[op.name]![field] ?? 0 : 0));
-  const sums = nodes.filter((node) => !node.open).map((node) =>
-    [node, node.node.members.reduce((sum, i) => sum + values[i]!, 0)] as const);
+  const values = model.ops.map((op) => (Object.hasOwn(figures, op.name) ? (figures[op.name]![field] ?? 0) : 0));
+  const sums = nodes
+    .filter((node) => !node.open)
+    .map((node) => [node, node.node.members.reduce((sum, i) => sum + values[i]!, 0)] as const);
   const most = Math.max(0, ...sums.map(([, value]) => value));
-  if (most === 0) return { of: new Map(), key: [], missing: `No figures for ${by}: set view.figures to a traced run's RunMetadata, or to {op name: {"${field}": ...}}.` };
+  if (most === 0)
+    return {
+      of: new Map(),
+      key: [],
+      missing: `No figures for ${by}: set view.figures to a traced run's RunMetadata, or to {op name: {"${field}": ...}}.`,
+    };
   const of = new Map<string, Paint>();
   for (const [node, value] of sums) of.set(node.id, { tone: heatOf(value, most), badge: value > 0 ? text(value) : "" });
-  const key = Array.from({ length: STEPS }, (_, i): KeyRow => ({
-    tone: `tft-tone tft-heat-${i}`, text: `up to ${text(most * ((i + 1) / STEPS) ** 2)}`, ops: null,
-  }));
+  const key = Array.from(
+    { length: STEPS },
+    (_, i): KeyRow => ({
+      tone: `tft-tone tft-heat-${i}`,
+      text: `up to ${text(most * ((i + 1) / STEPS) ** 2)}`,
+      ops: null,
+    }),
+  );
   return { of, key, missing: "" };
 }
 

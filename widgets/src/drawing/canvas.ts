@@ -1,22 +1,24 @@
 // Draws a scene as SVG and moves from one scene to the next; knows pan, zoom and nothing of what the boxes mean.
-import { middle, resample } from "../layout/polyline";
-import type { Point } from "../layout/scope_layout";
-import { SUBTITLE_PX, TITLE_PX } from "../layout/box_style";
-import type { Measure } from "../layout/box_style";
-import { CONST_PILL_H, cornerPath, glyphPaths, headPath, linePath } from "./paths";
-import type { Scene, SceneArea, SceneEdge, SceneNode } from "../layout/scene";
-import { drawBadges, drawFetcher, drawToggle } from "./badges";
+
 import { svg } from "../base/svg";
+import type { Measure } from "../layout/box_style";
+import { SUBTITLE_PX, TITLE_PX } from "../layout/box_style";
+import { middle, resample } from "../layout/polyline";
+import type { Scene, SceneArea, SceneEdge, SceneNode } from "../layout/scene";
+import type { Point } from "../layout/scope_layout";
+import type { Badge } from "./badges";
+import { drawBadges, drawFetcher, drawToggle } from "./badges";
+import { CONST_PILL_H, cornerPath, glyphPaths, headPath, linePath } from "./paths";
 
 const MOVE_MS = 380;
 const READABLE = 0.62; // scale
 const MARGIN = 22;
 const ANIMATE_UP_TO = 450; // boxes; above, a move would stutter
 
-/** CSS classes for a box, its badges ("fetch", "feed"), and what a screen reader says. */
+/** CSS classes of a box, its badges, and what a screen reader reads out. */
 export interface NodeMarks {
   classes: string[];
-  badges: string[];
+  badges: Badge[];
   label: string;
   /** Stands in for the second line, while a run is shown. */
   note?: string | undefined;
@@ -93,12 +95,21 @@ export class Canvas {
   least = READABLE * 0.7;
   onView: () => void = () => undefined;
 
-  constructor(parent: Element, private readonly measure: Measure, private readonly calm: () => boolean) {
-    this.el = svg("svg", parent, { class: "tft-canvas", role: "application", "aria-roledescription": "graph", tabindex: "0" });
+  constructor(
+    parent: Element,
+    private readonly measure: Measure,
+    private readonly calm: () => boolean,
+  ) {
+    this.el = svg("svg", parent, {
+      class: "tft-canvas",
+      role: "application",
+      "aria-roledescription": "graph",
+      tabindex: "0",
+    });
     this.world = svg("g", this.el);
     this.overlay = svg("g", this.el, { class: "tft-overlay" });
     this.el.addEventListener("pointerover", (event) => {
-      const id = (event.target as Element).closest<SVGGElement>(".tft-node")?.dataset["id"];
+      const id = (event.target as Element).closest<SVGGElement>(".tft-node")?.dataset.id;
       const drawn = id === undefined ? undefined : this.nodes.get(id);
       if (drawn !== undefined) this.touch(drawn);
     });
@@ -140,7 +151,13 @@ export class Canvas {
       const { classes, badges, label, note } = marks.node(item);
       drawn.subtitle.textContent = item.open ? "" : (note ?? item.look.subtitle);
       const born = drawn.el.classList.contains("tft-born") ? ["tft-born"] : [];
-      const base = ["tft-node", `tft-${item.look.glyph}`, `tft-lane-${item.lane}`, ...(item.open ? ["tft-open"] : []), ...born];
+      const base = [
+        "tft-node",
+        `tft-${item.look.glyph}`,
+        `tft-lane-${item.lane}`,
+        ...(item.open ? ["tft-open"] : []),
+        ...born,
+      ];
       drawn.el.setAttribute("class", [...base, ...classes].join(" "));
       drawn.el.setAttribute("aria-label", label);
       drawn.title.classList.toggle("tft-future", classes.includes("tft-future")); // an open box's name stands elsewhere
@@ -255,12 +272,17 @@ export class Canvas {
     const { width, height } = this.size();
     const { x, y, k } = this.view;
     const [sx, sy] = [n.x * k + x, n.y * k + y];
-    const outside = sx - (n.w * k) / 2 < 0 || sx + (n.w * k) / 2 > width || sy - (n.h * k) / 2 < 0 || sy + (n.h * k) / 2 > height;
+    const outside =
+      sx - (n.w * k) / 2 < 0 || sx + (n.w * k) / 2 > width || sy - (n.h * k) / 2 < 0 || sy + (n.h * k) / 2 > height;
     if (!outside && !centre) return;
     const scale = centre ? Math.max(k, 0.7) : k;
     const top = n.open ? Math.min(n.y, n.y - n.h / 2 + height / 2 / scale - 12) : n.y;
     const { w, h } = this.scene!;
-    this.setView(within(width / 2 - n.x * scale, w * scale, width), within(height / 2 - top * scale, h * scale, height), scale);
+    this.setView(
+      within(width / 2 - n.x * scale, w * scale, width),
+      within(height / 2 - top * scale, h * scale, height),
+      scale,
+    );
   }
 
   private layer(depth: number): (typeof this.layers)[number] {
@@ -282,9 +304,10 @@ export class Canvas {
     svg("rect", g, { x: `${area.x}`, y: `${area.y}`, width: `${area.w}`, height: `${area.h}`, rx: "12" });
     svg("text", g, { x: `${area.x + 12}`, y: `${area.y + 17}` }).textContent =
       area.lane === "training" ? "TRAINING" : "SET ASIDE";
-    svg("title", g).textContent = area.lane === "training"
-      ? "Gradients and optimizers stand apart from the model; select a box to see its edges."
-      : "Joined to nearly everything, so drawn apart; select a box to see its edges.";
+    svg("title", g).textContent =
+      area.lane === "training"
+        ? "Gradients and optimizers stand apart from the model; select a box to see its edges."
+        : "Joined to nearly everything, so drawn apart; select a box to see its edges.";
   }
 
   private drawNodes(scene: Scene, before: Scene | null, move: boolean): void {
@@ -312,11 +335,20 @@ export class Canvas {
 
   private create(item: SceneNode, scene: Scene, before: Scene | null, move: boolean): DrawnNode {
     const el = svg("g", this.layer(item.depth).nodes, { role: "button", tabindex: "-1" });
-    el.dataset["id"] = item.id;
+    el.dataset.id = item.id;
     const drawn: DrawnNode = {
-      el, shape: svg("path", el, { class: "tft-shape" }), mark: null,
-      title: svg("text", el, { class: "tft-title" }), subtitle: svg("text", el, { class: "tft-subtitle" }),
-      extra: svg("g", el, { class: "tft-extra" }), shapeKey: "", extraKey: "", touched: false, now: { ...item }, from: { ...item }, item,
+      el,
+      shape: svg("path", el, { class: "tft-shape" }),
+      mark: null,
+      title: svg("text", el, { class: "tft-title" }),
+      subtitle: svg("text", el, { class: "tft-subtitle" }),
+      extra: svg("g", el, { class: "tft-extra" }),
+      shapeKey: "",
+      extraKey: "",
+      touched: false,
+      now: { ...item },
+      from: { ...item },
+      item,
     };
     if (move && before !== null) {
       // What was inside a closed box comes out of it; what is new to the graph appears in place.
@@ -347,9 +379,9 @@ export class Canvas {
     if (drawn.item.node.kind === "op") drawn.el.removeAttribute("aria-expanded");
   }
 
-  private drawExtras(drawn: DrawnNode, badges: string[]): void {
+  private drawExtras(drawn: DrawnNode, badges: Badge[]): void {
     const { item, extra } = drawn;
-    const key = `${badges.join()}|${item.open}|${item.w}|${item.h}|${item.look.glyph}`;
+    const key = `${badges.map(({ text }) => text).join()}|${item.open}|${item.w}|${item.h}|${item.look.glyph}`;
     if (drawn.extraKey === key) return;
     drawn.extraKey = key;
     extra.replaceChildren();
@@ -380,10 +412,15 @@ export class Canvas {
         const layer = this.layer(item.depth);
         const el = svg("g", layer.edges);
         drawn = {
-          el, line: svg("path", el, { class: "tft-line" }), head: null, label: null,
-          now: item.points, from: item.points, item,
+          el,
+          line: svg("path", el, { class: "tft-line" }),
+          head: null,
+          label: null,
+          now: item.points,
+          from: item.points,
+          item,
         };
-        el.dataset["edge"] = item.id;
+        el.dataset.edge = item.id;
         if (move) {
           el.animate([{ opacity: 0 }, { opacity: 0, offset: 0.5 }, { opacity: 1 }], { duration: MOVE_MS * 1.3 });
         }
@@ -411,7 +448,8 @@ export class Canvas {
   }
 
   private label(drawn: DrawnEdge): SVGTextElement {
-    return drawn.label ??= svg("text", this.layer(drawn.item.depth).labels, { class: "tft-label" });
+    drawn.label ??= svg("text", this.layer(drawn.item.depth).labels, { class: "tft-label" });
+    return drawn.label;
   }
 
   private start(): void {
@@ -439,7 +477,8 @@ export class Canvas {
     }
     for (const drawn of this.edges.values()) {
       const { from, item } = drawn;
-      const points = t >= 1 ? item.points : item.points.map(([x, y], i): Point => [mix(from[i]![0], x), mix(from[i]![1], y)]);
+      const points =
+        t >= 1 ? item.points : item.points.map(([x, y], i): Point => [mix(from[i]![0], x), mix(from[i]![1], y)]);
       drawn.now = points;
       this.shapeEdge(drawn, points);
     }
@@ -478,11 +517,14 @@ export class Canvas {
     const tip = points.at(-1)!;
     const first = points[0]!;
     const before: Point = item.back ? points.at(-2)! : [tip[0], tip[1] + (tip[1] >= first[1] ? -10 : 10)];
-    const end: Point = item.arrow ? [tip[0], tip[1] + Math.sign(before[1] - tip[1]) * (item.kind === "control" ? 1 : 4)] : tip;
+    const end: Point = item.arrow
+      ? [tip[0], tip[1] + Math.sign(before[1] - tip[1]) * (item.kind === "control" ? 1 : 4)]
+      : tip;
     const d = item.back ? cornerPath(points) : linePath([...points.slice(0, -1), end]);
     drawn.line.setAttribute("d", d);
     const head = item.arrow ? headPath(tip, before) + (item.kind === "control" ? "" : "Z") : "";
-    const ring = item.kind === "reference" && item.starts ? `M${first[0] - 3},${first[1] + 3}a3,3 0 1 0 6,0a3,3 0 1 0 -6,0z` : "";
+    const ring =
+      item.kind === "reference" && item.starts ? `M${first[0] - 3},${first[1] + 3}a3,3 0 1 0 6,0a3,3 0 1 0 -6,0z` : "";
     if (head + ring !== "") drawn.head ??= svg("path", drawn.el, { class: "tft-head" });
     drawn.head?.setAttribute("d", head + ring);
   }

@@ -1,7 +1,7 @@
 // Pointer and keyboard on the canvas, told to the view in its own words.
 import { focusNear } from "../base/elements";
-import type { Canvas } from "./canvas";
 import type { SceneNode } from "../layout/scene";
+import type { Canvas } from "./canvas";
 
 export interface InputActions {
   select: (id: string | null) => void;
@@ -24,8 +24,11 @@ const CLICK_PX = 4;
 export function listen(canvas: Canvas, actions: InputActions): () => void {
   const { el } = canvas;
   const abort = new AbortController();
-  const on = <K extends keyof SVGElementEventMap>(type: K, act: (event: SVGElementEventMap[K]) => void, passive = true): void =>
-    el.addEventListener(type, act, { signal: abort.signal, passive });
+  const on = <K extends keyof SVGElementEventMap>(
+    type: K,
+    act: (event: SVGElementEventMap[K]) => void,
+    passive = true,
+  ): void => el.addEventListener(type, act, { signal: abort.signal, passive });
   let drag: { x: number; y: number; vx: number; vy: number; far: boolean } | null = null;
 
   on("pointerdown", (event) => {
@@ -69,22 +72,30 @@ export function listen(canvas: Canvas, actions: InputActions): () => void {
     const id = idAt(event.target);
     if (id !== null && (event.target as Element).closest(".tft-toggle, .tft-fetcher") === null) actions.toggleOpen(id);
   });
-  on("wheel", (event) => {
-    // A page scrolls past a view that nobody works with; Ctrl (a pinch) always zooms.
-    if (!event.ctrlKey && !event.metaKey && !el.contains(focusNear(el))) return;
-    event.preventDefault();
-    const box = el.getBoundingClientRect();
-    const step = event.deltaMode === 1 ? event.deltaY * 16 : event.deltaY;
-    canvas.zoom(Math.exp(-step * (event.ctrlKey ? 0.006 : 0.0018)), event.clientX - box.left, event.clientY - box.top);
-    actions.moved();
-  }, false);
+  on(
+    "wheel",
+    (event) => {
+      // A page scrolls past a view that nobody works with; Ctrl (a pinch) always zooms.
+      if (!event.ctrlKey && !event.metaKey && !el.contains(focusNear(el))) return;
+      event.preventDefault();
+      const box = el.getBoundingClientRect();
+      const step = event.deltaMode === 1 ? event.deltaY * 16 : event.deltaY;
+      canvas.zoom(
+        Math.exp(-step * (event.ctrlKey ? 0.006 : 0.0018)),
+        event.clientX - box.left,
+        event.clientY - box.top,
+      );
+      actions.moved();
+    },
+    false,
+  );
   on("keydown", (event) => onKey(event, canvas, actions), false);
   return () => abort.abort();
 }
 
 function idAt(target: EventTarget | null): string | null {
   const node = (target as Element | null)?.closest?.(".tft-node");
-  return (node as SVGGElement | null)?.dataset["id"] ?? null;
+  return (node as SVGGElement | null)?.dataset.id ?? null;
 }
 
 function onKey(event: KeyboardEvent, canvas: Canvas, actions: InputActions): void {

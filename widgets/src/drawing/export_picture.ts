@@ -1,12 +1,35 @@
 // The picture as a file that needs nothing else: SVG with its styles in place, or PNG.
 
 const PROPERTIES = [
-  "fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-linecap", "stroke-linejoin", "stroke-opacity",
-  "opacity", "visibility", "font-family", "font-size", "font-weight", "letter-spacing", "text-anchor", "paint-order",
+  "fill",
+  "fill-opacity",
+  "stroke",
+  "stroke-width",
+  "stroke-dasharray",
+  "stroke-linecap",
+  "stroke-linejoin",
+  "stroke-opacity",
+  "opacity",
+  "visibility",
+  "font-family",
+  "font-size",
+  "font-weight",
+  "letter-spacing",
+  "text-anchor",
+  "paint-order",
 ];
 const DEFAULTS: Record<string, string> = {
-  "fill-opacity": "1", "stroke-opacity": "1", opacity: "1", visibility: "visible", "stroke-dasharray": "none", "stroke-linecap": "butt",
-  "stroke-linejoin": "miter", "letter-spacing": "normal", "paint-order": "normal", stroke: "none", "font-weight": "400",
+  "fill-opacity": "1",
+  "stroke-opacity": "1",
+  opacity: "1",
+  visibility: "visible",
+  "stroke-dasharray": "none",
+  "stroke-linecap": "butt",
+  "stroke-linejoin": "miter",
+  "letter-spacing": "normal",
+  "paint-order": "normal",
+  stroke: "none",
+  "font-weight": "400",
 };
 const TEXT_ONLY = new Set(["font-family", "font-size", "font-weight", "letter-spacing", "text-anchor", "paint-order"]);
 const MARGIN = 16;
@@ -25,17 +48,24 @@ export function picture(drawing: SVGSVGElement, size: { w: number; h: number }, 
   drawing.classList.remove("tft-far"); // from far away small words are left out
   const copy = drawing.cloneNode(true) as SVGSVGElement;
   const [here, there] = [drawing.querySelectorAll("*"), copy.querySelectorAll("*")];
-  there.forEach((el, i) => setStyle(el, getComputedStyle(here[i]!)));
+  for (const [i, el] of there.entries()) setStyle(el, getComputedStyle(here[i]!));
   drawing.classList.toggle("tft-far", far);
-  copy.querySelectorAll(".tft-fetcher, .tft-overlay").forEach((el) => el.remove());
+  for (const el of copy.querySelectorAll(".tft-fetcher, .tft-overlay")) el.remove();
   copy.firstElementChild!.setAttribute("transform", `translate(${MARGIN},${MARGIN})`);
   for (const el of [copy, ...copy.querySelectorAll("*")]) strip(el);
-  for (const [key, value] of Object.entries({ viewBox: `0 0 ${w} ${h}`, width: `${w}`, height: `${h}`, role: "img", "aria-label": name })) {
+  for (const [key, value] of Object.entries({
+    viewBox: `0 0 ${w} ${h}`,
+    width: `${w}`,
+    height: `${h}`,
+    role: "img",
+    "aria-label": name,
+  })) {
     copy.setAttribute(key, value);
   }
   const ground = document.createElementNS(copy.namespaceURI, "rect");
   const colour = getComputedStyle(drawing.closest(".tfteach-graph")!).backgroundColor;
-  for (const [key, value] of Object.entries({ width: `${w}`, height: `${h}`, fill: colour })) ground.setAttribute(key, value);
+  for (const [key, value] of Object.entries({ width: `${w}`, height: `${h}`, fill: colour }))
+    ground.setAttribute(key, value);
   copy.prepend(ground);
   return { svg: new XMLSerializer().serializeToString(copy), w, h };
 }
@@ -51,7 +81,7 @@ function setStyle(el: Element, style: CSSStyleDeclaration): void {
   el.removeAttribute("style");
   for (const property of PROPERTIES) {
     const value = style.getPropertyValue(property);
-    if (value === "" || value === DEFAULTS[property] || !text && TEXT_ONLY.has(property)) continue;
+    if (value === "" || value === DEFAULTS[property] || (!text && TEXT_ONLY.has(property))) continue;
     if (property.startsWith("stroke") && style.stroke === "none") continue;
     el.setAttribute(property, value);
   }
@@ -72,7 +102,12 @@ export async function png({ svg, w, h }: Picture): Promise<Blob> {
   const canvas = document.createElement("canvas");
   [canvas.width, canvas.height] = [Math.ceil(w * scale), Math.ceil(h * scale)];
   canvas.getContext("2d")!.drawImage(image, 0, 0, canvas.width, canvas.height);
-  return new Promise((done, fail) => canvas.toBlob((blob) => (blob === null ? fail(new Error("the picture is too large for a PNG")) : done(blob)), "image/png"));
+  return new Promise((done, fail) =>
+    canvas.toBlob(
+      (blob) => (blob === null ? fail(new Error("the picture is too large for a PNG")) : done(blob)),
+      "image/png",
+    ),
+  );
 }
 
 /** Gives the reader a file. */

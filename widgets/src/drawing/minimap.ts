@@ -1,7 +1,7 @@
 // A small map in the corner, while the picture is larger than its window: where the window is, and a way to move it.
 import { svg } from "../base/svg";
-import type { Canvas } from "./canvas";
 import type { Scene } from "../layout/scene";
+import type { Canvas } from "./canvas";
 
 const WIDEST = 168;
 const TALLEST = 116;
@@ -15,7 +15,11 @@ export class Minimap {
   private scene: Scene | null = null;
 
   /** `moved` is called when somebody drags the window. */
-  constructor(stage: HTMLElement, private readonly canvas: Canvas, private readonly moved: () => void) {
+  constructor(
+    stage: HTMLElement,
+    private readonly canvas: Canvas,
+    private readonly moved: () => void,
+  ) {
     // The arrow keys, the outline and the search go everywhere that this goes.
     this.el = svg("svg", stage, { class: "tft-minimap", "aria-hidden": "true" });
     this.open = svg("path", this.el, { class: "tft-map-open" });
@@ -40,8 +44,11 @@ export class Minimap {
     const at = (n: number): string => (n * this.scale).toFixed(1);
     this.el.setAttribute("width", at(w));
     this.el.setAttribute("height", at(h));
-    const path = (open: boolean): string => scene.nodes.filter((n) => n.open === open).map((n) =>
-      `M${at(n.x - n.w / 2)},${at(n.y - n.h / 2)}h${at(n.w)}v${at(n.h)}h${at(-n.w)}z`).join("");
+    const path = (open: boolean): string =>
+      scene.nodes
+        .filter((n) => n.open === open)
+        .map((n) => `M${at(n.x - n.w / 2)},${at(n.y - n.h / 2)}h${at(n.w)}v${at(n.h)}h${at(-n.w)}z`)
+        .join("");
     this.open.setAttribute("d", path(true));
     this.boxes.setAttribute("d", path(false));
     this.follow();

@@ -1,19 +1,25 @@
 // Which boxes and lines a run needs, and what is said about each box.
-import type { Highlight } from "../model/highlight";
-import type { Base } from "../layout/edge_bundles";
-import type { Marks } from "./canvas";
-import { readable } from "../layout/box_style";
-import { nameOf, shapeText } from "../model/graph";
-import type { GraphModel, Op } from "../model/graph";
+
 import { count } from "../base/format";
+import { readable } from "../layout/box_style";
+import type { Base } from "../layout/edge_bundles";
 import type { SceneNode } from "../layout/scene";
+import type { GraphModel, Op } from "../model/graph";
+import { nameOf, shapeText } from "../model/graph";
+import type { Highlight } from "../model/highlight";
+import type { Badge, BadgeKind } from "./badges";
+import type { Marks, NodeMarks } from "./canvas";
 
 /** An edge works in a run if its reader runs and its source runs or is fed. */
 const works = (light: Highlight, { from, to }: Base): boolean =>
   light.needed.has(to) && (light.needed.has(from) || light.fed.has(from));
 
 export function makeMarks(
-  model: GraphModel, light: Highlight, focus: Set<number> | null, selected: string, matches: Set<number>,
+  model: GraphModel,
+  light: Highlight,
+  focus: Set<number> | null,
+  selected: string,
+  matches: Set<number>,
   colours: Map<string, number>,
 ): Marks {
   const some = (node: SceneNode, set: Set<number>): number => {
@@ -25,7 +31,7 @@ export function makeMarks(
       const needed = some(node, light.needed);
       const fed = some(node, light.fed);
       const classes: string[] = [];
-      const runs = needed > 0 || fed > 0 && !node.open;
+      const runs = needed > 0 || (fed > 0 && !node.open);
       if (light.active) classes.push(runs ? "tft-needed" : "tft-dim");
       const own = model.opOf(node.node);
       if (own !== undefined && !node.open && light.fed.has(own.index)) classes.push("tft-fed");
@@ -33,11 +39,14 @@ export function makeMarks(
       if (some(node, matches) > 0) classes.push("tft-match");
       const colour = colours.get(node.id);
       if (colour !== undefined) classes.push(`tft-like-${colour}`);
-      const badges: string[] = [];
-      if (!node.open && fed > 0) badges.push("feed");
-      if (!node.open && some(node, light.fetched) > 0) badges.push("fetch");
-      if (colour !== undefined) badges.unshift(`≅${String.fromCharCode(65 + colour)}`);
-      const note = light.active && node.node.kind !== "op" && node.look.glyph !== "op" ? `${needed} of ${node.node.members.length} run` : undefined;
+      const badges: Badge[] = [];
+      if (!node.open && fed > 0) badges.push({ text: "feed", kind: "feed" });
+      if (!node.open && some(node, light.fetched) > 0) badges.push({ text: "fetch", kind: "fetch" });
+      if (colour !== undefined) badges.unshift({ text: `≅${String.fromCharCode(65 + colour)}`, kind: "alike" });
+      const note =
+        light.active && node.node.kind !== "op" && node.look.glyph !== "op"
+          ? `${needed} of ${node.node.members.length} run`
+          : undefined;
       return { classes, badges, label: sayNode(model, node, light, needed, badges), note };
     },
     edge: (edge) => {
@@ -52,18 +61,29 @@ export function makeMarks(
   };
 }
 
-function sayNode(model: GraphModel, node: SceneNode, light: Highlight, needed: number, badges: string[]): string {
+function sayNode(
+  model: GraphModel,
+  node: SceneNode,
+  light: Highlight,
+  needed: number,
+  badges: readonly Badge[],
+): string {
+  const has = (kind: BadgeKind): boolean => badges.some((badge) => badge.kind === kind);
   const op = model.opOf(node.node);
-  const what = node.node.kind === "op" ? sayOp(op!) : node.node.kind === "series"
-    ? `series of ${node.node.like}` : `scope of ${count(node.node.members.length, "op")}`;
+  const what =
+    node.node.kind === "op"
+      ? sayOp(op!)
+      : node.node.kind === "series"
+        ? `series of ${node.node.like}`
+        : `scope of ${count(node.node.members.length, "op")}`;
   const name = node.node.kind === "op" ? op!.name : nameOf(node.node);
   const parts = [readable(name), what];
   if (node.lane !== "main") parts.push(node.lane === "training" ? "training" : "set aside");
   if (light.active) {
     if (node.node.kind !== "op") parts.push(`${needed} run`);
-    else parts.push(needed > 0 ? "runs" : badges.includes("feed") ? "is fed" : "does not run");
+    else parts.push(needed > 0 ? "runs" : has("feed") ? "is fed" : "does not run");
   }
-  if (badges.includes("fetch")) parts.push("fetched");
+  if (has("fetch")) parts.push("fetched");
   return parts.join(", ");
 }
 
@@ -72,13 +92,29 @@ function sayOp(op: Op): string {
   return out === undefined ? op.type : `${op.type}, ${out[0]} ${shapeText(out[1])}`;
 }
 
+/** The marks without what likeness() adds, for views whose colours mean something else. */
+export function withoutLikeness(marks: NodeMarks): NodeMarks {
+  return {
+    ...marks,
+    classes: marks.classes.filter((name) => !name.startsWith("tft-like-")),
+    badges: marks.badges.filter(({ kind }) => kind !== "alike"),
+  };
+}
+
 /** Scopes built alike get one colour and one letter: same number of each op type inside. */
-export function likeness(model: GraphModel, nodes: readonly SceneNode[], known: Map<string, number>): Map<string, number> {
+export function likeness(
+  model: GraphModel,
+  nodes: readonly SceneNode[],
+  known: Map<string, number>,
+): Map<string, number> {
   const groups = new Map<string, SceneNode[]>();
   for (const node of nodes) {
     if (node.node.kind !== "scope" || node.look.glyph !== "scope" || node.node.members.length > 3000) continue;
     if (node.node.members.length < 2) continue;
-    const types = node.node.members.map((i) => model.ops[i]!.type).sort().join();
+    const types = node.node.members
+      .map((i) => model.ops[i]!.type)
+      .sort()
+      .join();
     const group = groups.get(types);
     if (group === undefined) groups.set(types, [node]);
     else group.push(node);
@@ -94,7 +130,11 @@ export function likeness(model: GraphModel, nodes: readonly SceneNode[], known: 
 
 /** Readers and sources of the focused ops whose edges the picture leaves out: box to box, each once. */
 export function missingLines(
-  cut: readonly Base[], focus: Set<number>, boxOf: Map<number, SceneNode>, byId: Map<string, SceneNode>, most = 60,
+  cut: readonly Base[],
+  focus: Set<number>,
+  boxOf: Map<number, SceneNode>,
+  byId: Map<string, SceneNode>,
+  most = 60,
 ): { from: SceneNode; to: SceneNode; kind: string }[] {
   const lines = new Map<string, { from: SceneNode; to: SceneNode; kind: string }>();
   for (const { from, to, port } of cut) {

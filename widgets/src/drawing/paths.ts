@@ -18,10 +18,11 @@ export function linePath(points: readonly Point[]): string {
   const q: Point[] = [first, first, ...p, last, last];
   for (let i = 1; i + 2 < q.length; i++) {
     const [b, c, e] = [q[i]!, q[i + 1]!, q[i + 2]!];
-    d += `C${f((2 * b[0] + c[0]) / 3)},${f((2 * b[1] + c[1]) / 3)} ${f((b[0] + 2 * c[0]) / 3)},${f((b[1] + 2 * c[1]) / 3)} `
-      + `${f(sixth(b, c, e, 0))},${f(sixth(b, c, e, 1))}`;
+    d +=
+      `C${f((2 * b[0] + c[0]) / 3)},${f((2 * b[1] + c[1]) / 3)} ${f((b[0] + 2 * c[0]) / 3)},${f((b[1] + 2 * c[1]) / 3)} ` +
+      `${f(sixth(b, c, e, 0))},${f(sixth(b, c, e, 1))}`;
   }
-  return d + `L${f(last[0])},${f(last[1])}`;
+  return `${d}L${f(last[0])},${f(last[1])}`;
 }
 
 /** Straight runs with rounded corners. */
@@ -54,15 +55,23 @@ export function headPath(tip: Point, before: Point, size = 7): string {
 
 function roundRect(x: number, y: number, w: number, h: number, r: number): string {
   const q = Math.min(r, w / 2, h / 2);
-  return `M${f(x + q)},${f(y)}h${f(w - 2 * q)}a${f(q)},${f(q)} 0 0 1 ${f(q)},${f(q)}v${f(h - 2 * q)}`
-    + `a${f(q)},${f(q)} 0 0 1 ${f(-q)},${f(q)}h${f(-(w - 2 * q))}a${f(q)},${f(q)} 0 0 1 ${f(-q)},${f(-q)}`
-    + `v${f(-(h - 2 * q))}a${f(q)},${f(q)} 0 0 1 ${f(q)},${f(-q)}z`;
+  return (
+    `M${f(x + q)},${f(y)}h${f(w - 2 * q)}a${f(q)},${f(q)} 0 0 1 ${f(q)},${f(q)}v${f(h - 2 * q)}` +
+    `a${f(q)},${f(q)} 0 0 1 ${f(-q)},${f(q)}h${f(-(w - 2 * q))}a${f(q)},${f(q)} 0 0 1 ${f(-q)},${f(-q)}` +
+    `v${f(-(h - 2 * q))}a${f(q)},${f(q)} 0 0 1 ${f(q)},${f(-q)}z`
+  );
 }
 
 export const CONST_PILL_H = 18;
 
 /** The outline of a box around 0,0, and the strokes that mark its kind. */
-export function glyphPaths(glyph: Glyph, w: number, h: number, open: boolean, textW: number): { shape: string; mark: string } {
+export function glyphPaths(
+  glyph: Glyph,
+  w: number,
+  h: number,
+  open: boolean,
+  textW: number,
+): { shape: string; mark: string } {
   const [l, t] = [-w / 2, -h / 2];
   if (open) return { shape: roundRect(l, t, w, h, 10), mark: "" };
   switch (glyph) {
@@ -83,7 +92,10 @@ export function glyphPaths(glyph: Glyph, w: number, h: number, open: boolean, te
     }
     case "flow": {
       const s = 12;
-      return { shape: `M${f(l + s)},${f(t)}H${f(-l - s)}L${f(-l)},0L${f(-l - s)},${f(-t)}H${f(l + s)}L${f(l)},0Z`, mark: "" };
+      return {
+        shape: `M${f(l + s)},${f(t)}H${f(-l - s)}L${f(-l)},0L${f(-l - s)},${f(-t)}H${f(l + s)}L${f(l)},0Z`,
+        mark: "",
+      };
     }
     case "scope":
       return { shape: roundRect(l, t, w, h, 9), mark: "" };

@@ -1,9 +1,10 @@
 // The scrubber of a recorded run: memory over the steps, turns of loops, breakpoints, and where numbers went wrong.
-import { bytesText } from "../base/format";
+
 import { h } from "../base/elements";
-import { isWrong } from "../model/recorded_run";
-import type { Recorded } from "../model/recorded_run";
+import { bytesText } from "../base/format";
 import { drawer, s } from "../base/svg";
+import type { Recorded } from "../model/recorded_run";
+import { isWrong } from "../model/recorded_run";
 
 const PAD = 14;
 const BAND = 7; // pixels a loop takes
@@ -14,7 +15,11 @@ const MOST_LINES = 1000; // steps; of more the line would be a block
 
 export class RunStrip {
   readonly el = h("div", {
-    class: "tft-strip", role: "slider", tabindex: "0", "aria-label": "Step of the run", "aria-orientation": "horizontal",
+    class: "tft-strip",
+    role: "slider",
+    tabindex: "0",
+    "aria-label": "Step of the run",
+    "aria-orientation": "horizontal",
   });
   readonly stop: () => void;
   readonly later: () => void;
@@ -23,7 +28,10 @@ export class RunStrip {
   private stops: readonly number[] = [];
   private at: number;
 
-  constructor(private readonly run: Recorded, seek: (step: number) => void) {
+  constructor(
+    private readonly run: Recorded,
+    seek: (step: number) => void,
+  ) {
     this.at = run.first;
     this.depth = Math.max(0, ...run.steps.map((step) => step.loops.length));
     this.el.setAttribute("aria-valuemin", `${run.first}`);
@@ -33,7 +41,11 @@ export class RunStrip {
     const point = (event: PointerEvent): void => {
       if ((event.buttons & 1) === 0) return;
       const box = this.el.getBoundingClientRect();
-      seek(run.within(Math.round(run.first - 0.5 + ((event.clientX - box.left - PAD) / (box.width - 2 * PAD)) * this.count)));
+      seek(
+        run.within(
+          Math.round(run.first - 0.5 + ((event.clientX - box.left - PAD) / (box.width - 2 * PAD)) * this.count),
+        ),
+      );
     };
     this.el.addEventListener("pointerdown", (event) => {
       if (event.button === 0) this.el.setPointerCapture(event.pointerId);
@@ -79,8 +91,16 @@ export class RunStrip {
     const height = this.top + CURVE + MARKS;
     const base = this.top + CURVE;
     const width = this.el.clientWidth;
-    const picture = s("svg", { width, height, "aria-hidden": "true" }, ...this.bands(), ...this.curve(base),
-      s("path", { class: "tft-strip-base", d: `M${PAD},${base}H${width - PAD}` }), ...this.wrong(base), ...this.diamonds(base), this.head);
+    const picture = s(
+      "svg",
+      { width, height, "aria-hidden": "true" },
+      ...this.bands(),
+      ...this.curve(base),
+      s("path", { class: "tft-strip-base", d: `M${PAD},${base}H${width - PAD}` }),
+      ...this.wrong(base),
+      ...this.diamonds(base),
+      this.head,
+    );
     this.el.replaceChildren(picture);
     this.moveHead();
   }
@@ -99,7 +119,15 @@ export class RunStrip {
       const turns = narrow ? [[starts[0]!, ends[here.length - 1]!]] : here.map((start, i) => [start, ends[i]!]);
       for (const [from, to] of turns) {
         const [a, b] = [this.x(from!), this.x(to!)];
-        group.append(s("rect", { x: a.toFixed(1), y: depth * BAND + 3, width: Math.max(1, b - a - (narrow ? 0 : 1)).toFixed(1), height: BAND - 2, rx: 1.5 }));
+        group.append(
+          s("rect", {
+            x: a.toFixed(1),
+            y: depth * BAND + 3,
+            width: Math.max(1, b - a - (narrow ? 0 : 1)).toFixed(1),
+            height: BAND - 2,
+            rx: 1.5,
+          }),
+        );
       }
       found.push(group);
     }
@@ -111,11 +139,14 @@ export class RunStrip {
     if (most === 0) return [];
     const y = (bytes: number): string => (base - (bytes / most) * (CURVE - 3)).toFixed(1);
     let way = "";
-    for (const { number, live } of this.run.steps) way += `${way === "" ? "M" : "H"}${this.x(number).toFixed(1)}${way === "" ? `,${y(live)}` : `V${y(live)}`}`;
+    for (const { number, live } of this.run.steps)
+      way += `${way === "" ? "M" : "H"}${this.x(number).toFixed(1)}${way === "" ? `,${y(live)}` : `V${y(live)}`}`;
     const right = this.x(this.run.last + 1).toFixed(1);
-    return [s("path", { class: "tft-strip-memory", d: `${way}H${right}V${base}H${PAD}Z` }),
+    return [
+      s("path", { class: "tft-strip-memory", d: `${way}H${right}V${base}H${PAD}Z` }),
       ...(this.count < MOST_LINES ? [s("path", { class: "tft-strip-line", d: `${way}H${right}` })] : []),
-      this.caption(most)];
+      this.caption(most),
+    ];
   }
 
   /** Where the curve is lower, at the right or at the left. */
@@ -123,7 +154,15 @@ export class RunStrip {
     const part = Math.ceil(this.run.steps.length / 5);
     const highest = (steps: readonly { live: number }[]): number => Math.max(...steps.map(({ live }) => live));
     const atLeft = highest(this.run.steps.slice(0, part)) < highest(this.run.steps.slice(-part));
-    return s("text", { x: (atLeft ? PAD + 9 : this.x(this.run.last + 1)).toFixed(1), y: this.top + 7, class: atLeft ? "tft-at-left" : "" }, `alive: at most ${bytesText(most)}`);
+    return s(
+      "text",
+      {
+        x: (atLeft ? PAD + 9 : this.x(this.run.last + 1)).toFixed(1),
+        y: this.top + 7,
+        class: atLeft ? "tft-at-left" : "",
+      },
+      `alive: at most ${bytesText(most)}`,
+    );
   }
 
   /** Steps that make what is no number, as one mark as long as they follow each other. */
@@ -135,14 +174,31 @@ export class RunStrip {
       if (spans.at(-1)?.[1] === number) spans.at(-1)![1] = number + 1;
       else spans.push([number, number + 1]);
     }
-    return spans.map(([from, to]) => s("rect", {
-      class: "tft-strip-wrong", x: this.x(from).toFixed(1), y: base - 2, width: Math.max(3, this.x(to) - this.x(from)).toFixed(1), height: 4,
-    }, s("title", {}, "NaN or infinity")));
+    return spans.map(([from, to]) =>
+      s(
+        "rect",
+        {
+          class: "tft-strip-wrong",
+          x: this.x(from).toFixed(1),
+          y: base - 2,
+          width: Math.max(3, this.x(to) - this.x(from)).toFixed(1),
+          height: 4,
+        },
+        s("title", {}, "NaN or infinity"),
+      ),
+    );
   }
 
   private diamonds(base: number): SVGElement[] {
-    return this.stops.slice(0, 2000).map((step) => s("path", { class: "tft-strip-stop", d: diamond(this.x(step + 0.5), base + 9) },
-      s("title", {}, `breakpoint at step ${step}`)));
+    return this.stops
+      .slice(0, 2000)
+      .map((step) =>
+        s(
+          "path",
+          { class: "tft-strip-stop", d: diamond(this.x(step + 0.5), base + 9) },
+          s("title", {}, `breakpoint at step ${step}`),
+        ),
+      );
   }
 }
 

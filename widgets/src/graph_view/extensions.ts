@@ -1,11 +1,11 @@
 // What a view that is built on the graph view adds to it.
 import type { NodeMarks } from "../drawing/canvas";
-import type { Node as GraphNode } from "../model/graph";
 import type { SceneEdge, SceneNode } from "../layout/scene";
-import type { GraphView } from "./graph_view";
+import type { Node as GraphNode } from "../model/graph";
+import type { PanelHost } from "../panels/panel_host";
 
 /** What a view built on this one adds. */
-export interface Extras {
+export interface Extensions {
   /** The smallest scale at which all of the picture is still better than a part that can be read. */
   least?: number;
   /** The graph is one run's, all of it: what is fetched is marked, nothing is pruned. */
@@ -18,7 +18,7 @@ export interface Extras {
   /** Takes a click on a box; true if it was meant for it. */
   click?: (id: string) => boolean;
   /** Called before boxes and lines get their marks, when the picture and what is needed are known. */
-  before?: (view: GraphView) => void;
+  before?: (view: PanelHost) => void;
   /** Called after each change of what is needed. */
   marked?: () => void;
   /** Called when the graph has changed, before it is drawn. */

@@ -1,32 +1,34 @@
 // The graph view: holds what is open, selected and fetched, and keeps page and kernel in step.
-import type { Highlight } from "../model/highlight";
-import { highlight } from "../model/highlight";
-import { Canvas } from "../drawing/canvas";
+
 import { button, focusNear } from "../base/elements";
-import type { Extras } from "./extensions";
+import { digits } from "../base/format";
+import { Working } from "../base/progress";
+import type { Steps } from "../base/time_slices";
+import { Canvas } from "../drawing/canvas";
 import { listen } from "../drawing/canvas_input";
-import type { LayoutCache, LayoutOptions } from "../layout/scope_layout";
-import type { Measure } from "../layout/box_style";
 import { likeness, makeMarks, missingLines } from "../drawing/node_marks";
+import type { WidgetModel } from "../kernel/messages";
+import { together } from "../kernel/shared_selection";
+import type { Measure } from "../layout/box_style";
+import type { Scene } from "../layout/scene";
+import { depthSteps, emptyScene, opensByLevel, sceneSteps } from "../layout/scene";
+import type { LayoutCache, LayoutOptions } from "../layout/scope_layout";
 import { makeMeasure } from "../layout/text_width";
 import type { GraphModel, Node as GraphNode, Op } from "../model/graph";
-import { digits } from "../base/format";
-import { Panels } from "../panels/side_panels";
-import { fetchName, splitName } from "../model/prune";
-import { depthSteps, emptyScene, opensByLevel, sceneSteps } from "../layout/scene";
-import type { Scene, SceneNode } from "../layout/scene";
-import { Search } from "../panels/search";
-import { grouped } from "../model/series";
-import type { Steps } from "../base/time_slices";
 import { Source } from "../model/graph_source";
-import { together } from "../kernel/shared_selection";
-import { buildFrame, showStatus } from "../panels/toolbar";
-import type { ViewFrame } from "../panels/toolbar";
+import type { Highlight } from "../model/highlight";
+import { highlight } from "../model/highlight";
+import { fetchName, splitName } from "../model/prune";
 import { waves } from "../model/pruning_reasons";
-import { Working } from "../base/progress";
-import type { WidgetModel } from "../kernel/messages";
+import { grouped } from "../model/series";
+import type { PanelHost } from "../panels/panel_host";
+import { Search } from "../panels/search";
+import { Panels } from "../panels/side_panels";
+import type { ViewFrame } from "../panels/toolbar";
+import { buildFrame, showStatus } from "../panels/toolbar";
+import type { Extensions } from "./extensions";
 
-export class GraphView {
+export class GraphView implements PanelHost {
   readonly model: GraphModel;
   readonly frame: ViewFrame;
   readonly canvas: Canvas;
@@ -60,7 +62,11 @@ export class GraphView {
   private draw: ((moves: boolean) => void) | null = null;
   private lastDrawMs = 0;
 
-  constructor(private readonly state: WidgetModel, parent: HTMLElement, private readonly extras: Extras = {}) {
+  constructor(
+    private readonly state: WidgetModel,
+    parent: HTMLElement,
+    private readonly extensions: Extensions = {},
+  ) {
     this.frame = buildFrame(parent, {
       fit: () => this.fit(),
       zoom: (factor) => this.zoom(factor),
@@ -71,11 +77,14 @@ export class GraphView {
     });
     const still = window.matchMedia("(prefers-reduced-motion: reduce)");
     this.canvas = new Canvas(this.frame.stage, this.measure, () => still.matches);
-    this.canvas.least = extras.least ?? this.canvas.least;
-    this.canvas.el.setAttribute("aria-label", "Graph. Arrow keys move between boxes, Enter opens one, f fetches, slash searches.");
+    this.canvas.least = extensions.least ?? this.canvas.least;
+    this.canvas.el.setAttribute(
+      "aria-label",
+      "Graph. Arrow keys move between boxes, Enter opens one, f fetches, slash searches.",
+    );
     this.source = new Source(state);
     this.model = this.source.model;
-    this.panels = new Panels(this, state, extras.details);
+    this.panels = new Panels(this, state, extensions.details);
     this.work = new Working(this.frame.stage, () => this.stopped());
     this.light = this.look();
     this.search = new Search(this.frame, this.model, {
@@ -89,7 +98,7 @@ export class GraphView {
     this.showCounts();
     this.frame.empty.hidden = state.get("_ops").rows.length > 0;
     this.redraw(false, false, () => {
-      this.frame.root.dataset["firstMs"] = this.lastDrawMs.toFixed(0); // for who wonders why a page is slow
+      this.frame.root.dataset.firstMs = this.lastDrawMs.toFixed(0); // for who wonders why a page is slow
       if (state.get("selected") !== "") queueMicrotask(() => this.showSelected()); // once the view around this one is made
     });
   }
@@ -125,39 +134,48 @@ export class GraphView {
       this.redraw(true);
     });
     for (const name of ["aside", "inline", "labels", "group_above"]) on(`change:${name}`, () => this.redraw(true));
-    this.undo.push(listen(this.canvas, {
-      select: (id) => {
-        if (id === null || this.extras.click?.(id) !== true) this.select(id ?? "");
-      },
-      toggleOpen: (id) => this.toggleOpen(id),
-      toggleFetch: (id) => this.toggle("fetches", this.opAt(id), id),
-      toggleFeed: (id) => this.toggle("feeds", this.opAt(id), id),
-      hover: (id) => this.hover(id),
-      key: (key) => this.extras.key?.(key, this.state.get("selected")) === true,
-      search: () => this.search.focus(),
-      escape: () => this.escape(),
-      moved: () => (this.userMoved = true),
-      fit: () => this.fit(),
-      selected: () => this.state.get("selected"),
-      visible: () => this.scene.nodes,
-    }));
+    this.undo.push(
+      listen(this.canvas, {
+        select: (id) => {
+          if (id === null || this.extensions.click?.(id) !== true) this.select(id ?? "");
+        },
+        toggleOpen: (id) => this.toggleOpen(id),
+        toggleFetch: (id) => this.toggle("fetches", this.opAt(id), id),
+        toggleFeed: (id) => this.toggle("feeds", this.opAt(id), id),
+        hover: (id) => this.hover(id),
+        key: (key) => this.extensions.key?.(key, this.state.get("selected")) === true,
+        search: () => this.search.focus(),
+        escape: () => this.escape(),
+        moved: () => (this.userMoved = true),
+        fit: () => this.fit(),
+        selected: () => this.state.get("selected"),
+        visible: () => this.scene.nodes,
+      }),
+    );
     const observer = new ResizeObserver(() => this.resized());
     observer.observe(this.frame.stage);
-    this.undo.push(() => observer.disconnect(), () => clearTimeout(this.settling), together(this.state, () => this.canvas.reveal(this.shown())));
+    this.undo.push(
+      () => observer.disconnect(),
+      () => clearTimeout(this.settling),
+      together(this.state, () => this.canvas.reveal(this.shown())),
+    );
   }
 
   private grow(): void {
     if (this.timer !== 0) return;
     // A large picture takes its time; growth then comes in larger steps instead of freezing the page.
-    this.timer = window.setTimeout(() => {
-      this.timer = 0;
-      const before = this.model.ops.length;
-      if (this.work.busy) return this.grow(); // one picture after the other, or none would ever be ready
-      if (this.source.take()) this.redraw(true, true);
-      else this.showCounts();
-      const more = this.model.ops.length - before;
-      if (more > 0) this.say(`${more} ops added, ${this.model.ops.length} in all`);
-    }, Math.max(30, this.lastDrawMs * 3));
+    this.timer = window.setTimeout(
+      () => {
+        this.timer = 0;
+        const before = this.model.ops.length;
+        if (this.work.busy) return this.grow(); // one picture after the other, or none would ever be ready
+        if (this.source.take()) this.redraw(true, true);
+        else this.showCounts();
+        const more = this.model.ops.length - before;
+        if (more > 0) this.say(`${more} ops added, ${this.model.ops.length} in all`);
+      },
+      Math.max(30, this.lastDrawMs * 3),
+    );
   }
 
   private save<K extends "fetches" | "feeds">(key: K, names: string[]): void {
@@ -181,11 +199,15 @@ export class GraphView {
   /** Works out the picture anew, in slices if that takes long; `then` is called when it is there. */
   private redraw(animate: boolean, grown = false, then: () => void = () => undefined): void {
     const began = performance.now();
-    this.work.start(`${digits(this.state.get("_ops").rows.length)} ops: working out the picture …`, this.steps(), (scene) => {
-      this.show(scene, animate, grown);
-      this.lastDrawMs = performance.now() - began;
-      then();
-    });
+    this.work.start(
+      `${digits(this.state.get("_ops").rows.length)} ops: working out the picture …`,
+      this.steps(),
+      (scene) => {
+        this.show(scene, animate, grown);
+        this.lastDrawMs = performance.now() - began;
+        then();
+      },
+    );
   }
 
   private *steps(): Steps<Scene> {
@@ -205,7 +227,10 @@ export class GraphView {
     }
     this.say("Stopped");
     if (!isFirst) return;
-    this.frame.empty.replaceChildren("Stopped. ", button("Draw the graph", "Work out the picture after all", () => this.redraw(false)));
+    this.frame.empty.replaceChildren(
+      "Stopped. ",
+      button("Draw the graph", "Work out the picture after all", () => this.redraw(false)),
+    );
     this.frame.empty.hidden = false;
   }
 
@@ -214,8 +239,8 @@ export class GraphView {
     this.drawn = { expanded: this.expanded, chosen: this.chosen };
     this.colours = likeness(this.model, this.scene.nodes, this.likenessKnown);
     this.light = this.look();
-    if (grown) this.extras.grown?.();
-    this.extras.before?.(this);
+    if (grown) this.extensions.grown?.();
+    this.extensions.before?.(this);
     const newest = grown ? (this.scene.boxOf.get(this.model.ops.length - 1)?.id ?? null) : null;
     this.frame.empty.hidden = this.model.ops.length > 0;
     this.setHeight();
@@ -228,7 +253,7 @@ export class GraphView {
     // Out of sight: once it is there, it has a size to be drawn for.
     if (this.canvas.size().width > 0) this.draw(animate);
     this.afterMarks();
-    this.extras.drawn?.();
+    this.extensions.drawn?.();
   }
 
   /** How many steps back from the fetches the farthest needed op lies. */
@@ -245,7 +270,7 @@ export class GraphView {
 
   private look(): Highlight {
     const light = highlight(this.model, this.state.get("fetches"), this.state.get("feeds"));
-    if (this.extras.isRun === true) return { ...light, active: false };
+    if (this.extensions.isRun === true) return { ...light, active: false };
     if (this.wave === null) return light;
     const reached = [...waves(this.model, light)].filter(([, step]) => step <= this.wave!).map(([index]) => index);
     return { ...light, needed: new Set(reached) };
@@ -253,14 +278,14 @@ export class GraphView {
 
   remark(): void {
     this.light = this.look();
-    this.extras.before?.(this);
+    this.extensions.before?.(this);
     this.canvas.mark(this.marks());
     this.afterMarks();
     if (this.light.active) this.say(`${this.light.needed.size} of ${this.model.ops.length} ops run`);
   }
 
   private afterMarks(): void {
-    this.extras.marked?.();
+    this.extensions.marked?.();
     this.showCounts();
     this.drawFocus();
     this.panels.fill();
@@ -268,7 +293,7 @@ export class GraphView {
 
   private marks(): ReturnType<typeof makeMarks> {
     const marks = makeMarks(this.model, this.light, this.focus(), this.shown(), this.search.matches, this.colours);
-    const { decorate, edge, edgeNote } = this.extras;
+    const { decorate, edge, edgeNote } = this.extensions;
     return {
       node: decorate === undefined ? marks.node : (node) => decorate(node, marks.node(node)),
       edge: edge === undefined ? marks.edge : (line) => edge(line, marks.edge(line)),
@@ -300,31 +325,53 @@ export class GraphView {
     if (first && this.width > 0) {
       this.setHeight(true); // so far its width was a guess
       this.draw?.(false);
-      this.extras.drawn?.();
+      this.extensions.drawn?.();
     } else if (this.draw !== null && this.canvas.size().width > 0) {
       this.draw(false);
-      this.extras.drawn?.();
+      this.extensions.drawn?.();
       return;
     }
-    if (this.userMoved || narrower && this.canvas.showsAll()) return;
+    if (this.userMoved || (narrower && this.canvas.showsAll())) return;
     if (first) this.canvas.rest(null);
-    else this.settling = window.setTimeout(() => {
-      if (!this.userMoved) this.canvas.glide(() => this.canvas.rest(null));
-    }, narrower ? 450 : 60);
+    else
+      this.settling = window.setTimeout(
+        () => {
+          if (!this.userMoved) this.canvas.glide(() => this.canvas.rest(null));
+        },
+        narrower ? 450 : 60,
+      );
   }
 
   private showCounts(): void {
     const fetches = this.state.get("fetches");
     const feeds = this.state.get("feeds");
-    showStatus(this.frame.status, {
-      ops: this.model.ops.length, scopes: this.model.scopes.size - 1, runs: this.source.runs,
-      needed: this.light.active ? this.light.needed.size : null,
-      since: this.source.opsAtFirstRun >= 0 ? this.model.ops.length - this.source.opsAtFirstRun : 0,
-      crowded: this.scene.crowded, stopped: this.state.get("stopped_at"), fetches, feeds, unknown: this.light.unknown.concat(feeds.filter((f) => !this.model.byName.has(splitName(f)[0]))),
-    }, {
-      dropFetch: (name) => this.save("fetches", fetches.filter((n) => n !== name)),
-      dropFeed: (name) => this.save("feeds", feeds.filter((n) => n !== name)),
-    });
+    showStatus(
+      this.frame.status,
+      {
+        ops: this.model.ops.length,
+        scopes: this.model.scopes.size - 1,
+        runs: this.source.runs,
+        needed: this.light.active ? this.light.needed.size : null,
+        since: this.source.opsAtFirstRun >= 0 ? this.model.ops.length - this.source.opsAtFirstRun : 0,
+        crowded: this.scene.crowded,
+        stopped: this.state.get("stopped_at"),
+        fetches,
+        feeds,
+        unknown: this.light.unknown.concat(feeds.filter((f) => !this.model.byName.has(splitName(f)[0]))),
+      },
+      {
+        dropFetch: (name) =>
+          this.save(
+            "fetches",
+            fetches.filter((n) => n !== name),
+          ),
+        dropFeed: (name) =>
+          this.save(
+            "feeds",
+            feeds.filter((n) => n !== name),
+          ),
+      },
+    );
   }
 
   say(text: string): void {
@@ -342,13 +389,15 @@ export class GraphView {
 
   private drawFocus(): void {
     const focus = this.focus();
-    this.canvas.drawOverlay(focus === null ? [] : missingLines(this.scene.cut, focus, this.scene.boxOf, this.scene.byId));
+    this.canvas.drawOverlay(
+      focus === null ? [] : missingLines(this.scene.cut, focus, this.scene.boxOf, this.scene.byId),
+    );
   }
 
   private hover(id: string | null): void {
     if (id === this.hovered) return;
     this.hovered = id;
-    this.extras.hovered?.(id);
+    this.extensions.hovered?.(id);
     this.canvas.mark(this.marks());
     this.drawFocus();
   }
@@ -385,7 +434,11 @@ export class GraphView {
   nodeOf(id: string): GraphNode | undefined {
     if (id === "") return undefined;
     const index = this.model.byName.get(splitName(id)[0]);
-    return this.scene.byId.get(id)?.node ?? this.model.scopes.get(id) ?? (index === undefined ? undefined : this.model.ops[index]!.node);
+    return (
+      this.scene.byId.get(id)?.node ??
+      this.model.scopes.get(id) ??
+      (index === undefined ? undefined : this.model.ops[index]!.node)
+    );
   }
 
   private opAt(id: string): Op | undefined {
@@ -485,11 +538,8 @@ export class GraphView {
   }
 
   private escape(): void {
-    if (this.work.stop() || this.extras.escape?.() === true) return;
+    if (this.work.stop() || this.extensions.escape?.() === true) return;
     if (!this.frame.legend.hidden) this.frame.legend.hidden = true;
     else this.select("");
   }
 }
-
-export type { Extras } from "./extensions";
-export type { SceneNode };

@@ -1,12 +1,15 @@
 // Two graphs side by side: what is gone, new or other is marked; they move, open and select together.
-import type { NodeMarks } from "../drawing/canvas";
-import { Comparison } from "../model/comparison";
+
 import { button, h } from "../base/elements";
-import type { Node as GraphNode } from "../model/graph";
-import type { SceneNode } from "../layout/scene";
-import { GraphView } from "./graph_view";
-import type { Extras } from "./graph_view";
+import type { Badge } from "../drawing/badges";
+import type { NodeMarks } from "../drawing/canvas";
+import { withoutLikeness } from "../drawing/node_marks";
 import type { State, WidgetModel } from "../kernel/messages";
+import type { SceneNode } from "../layout/scene";
+import { Comparison } from "../model/comparison";
+import type { Node as GraphNode } from "../model/graph";
+import type { Extensions } from "./extensions";
+import { GraphView } from "./graph_view";
 
 /** What is said of ops: in what they differ, and why they do. */
 export interface Told {
@@ -34,8 +37,14 @@ export function earlier(state: WidgetModel, rows: State["_ops"], fetches: string
 }
 
 export function legend(): HTMLElement[] {
-  const rows: [string, string][] = [["removed", "− only before"], ["added", "+ only after"], ["changed", "~ differs"]];
-  return rows.map(([name, text]) => h("span", { class: "tft-diff-sign" }, h("i", { class: `tft-swatch tft-${name}`, "aria-hidden": "true" }), text));
+  const rows: [string, string][] = [
+    ["removed", "− only before"],
+    ["added", "+ only after"],
+    ["changed", "~ differs"],
+  ];
+  return rows.map(([name, text]) =>
+    h("span", { class: "tft-diff-sign" }, h("i", { class: `tft-swatch tft-${name}`, "aria-hidden": "true" }), text),
+  );
 }
 
 export class Pair {
@@ -50,15 +59,21 @@ export class Pair {
   private aligning = 0;
 
   constructor(
-    private readonly models: Record<Side, WidgetModel>, private readonly told: Told, parent: HTMLElement, extras: Extras = {},
+    private readonly models: Record<Side, WidgetModel>,
+    private readonly told: Told,
+    parent: HTMLElement,
+    extensions: Extensions = {},
   ) {
     parent.append(this.root);
     for (const side of ["before", "after"] as const) {
-      const half = h("section", { class: `tft-diff-half tft-diff-${side}`, "aria-label": side === "before" ? "Before" : "After" },
-        h("h3", {}, side === "before" ? "Before" : "After"));
+      const half = h(
+        "section",
+        { class: `tft-diff-half tft-diff-${side}`, "aria-label": side === "before" ? "Before" : "After" },
+        h("h3", {}, side === "before" ? "Before" : "After"),
+      );
       this.root.append(half);
       this.views[side] = new GraphView(models[side], half, {
-        ...extras,
+        ...extensions,
         decorate: (node, said) => this.decorate(side, node, said),
         details: (panel, node) => this.details(side, panel, node),
         drawn: () => this.drawn(side),
@@ -157,17 +172,23 @@ export class Pair {
   private decorate(side: Side, node: SceneNode, said: NodeMarks): NodeMarks {
     const found = this.compared[side]?.count(node.node);
     if (found === undefined) return said;
-    const classes = said.classes.filter((name) => !name.startsWith("tft-like-"));
-    const badges = said.badges.filter((badge) => !badge.startsWith("≅"));
+    const { classes, badges } = withoutLikeness(said);
     const { alone, changed, ops } = found;
     if (alone + changed === 0) return { ...said, classes: [...classes, "tft-same"], badges };
     const whole = alone === ops;
-    const words = ops === 1 ? [whole ? SIGN[side] : "~"]
-      : [...(alone > 0 ? [`${SIGN[side]}${alone}`] : []), ...(changed > 0 ? [`~${changed}`] : [])];
-    const spoken = [...(alone > 0 ? [`${alone} ${WORD[side]}`] : []), ...(changed > 0 ? [`${changed} changed`] : [])].join(", ");
+    const words =
+      ops === 1
+        ? [whole ? SIGN[side] : "~"]
+        : [...(alone > 0 ? [`${SIGN[side]}${alone}`] : []), ...(changed > 0 ? [`~${changed}`] : [])];
+    const spoken = [
+      ...(alone > 0 ? [`${alone} ${WORD[side]}`] : []),
+      ...(changed > 0 ? [`${changed} changed`] : []),
+    ].join(", ");
     return {
-      ...said, label: `${said.label}, ${spoken}`, classes: [...classes, "tft-differs", whole ? `tft-${WORD[side]}` : "tft-changed"],
-      badges: [...(node.open ? [] : words), ...badges],
+      ...said,
+      label: `${said.label}, ${spoken}`,
+      classes: [...classes, "tft-differs", whole ? `tft-${WORD[side]}` : "tft-changed"],
+      badges: [...(node.open ? [] : words.map((text): Badge => ({ text, kind: "difference" }))), ...badges],
     };
   }
 
@@ -176,18 +197,36 @@ export class Pair {
     panel.classList.toggle("tft-elsewhere", side === "before" && this.views.after?.nodeOf(node.id) !== undefined);
     const name = node.kind === "op" ? node.id : node.id.replace(/\/$/, "");
     const { changes, reasons = {} } = this.told;
-    const said = ([["Why", reasons], ["Changed", changes]] as const).map(([title, of]) => [title, Object.hasOwn(of, name) ? of[name]! : []] as const);
-    const parts = said.filter(([, lines]) => lines.length > 0).map(([title, lines]) =>
-      h("section", { class: "tft-diff-what" }, h("h4", {}, title), h("ul", {}, ...lines.map((line) => h("li", {}, line)))));
+    const said = (
+      [
+        ["Why", reasons],
+        ["Changed", changes],
+      ] as const
+    ).map(([title, of]) => [title, Object.hasOwn(of, name) ? of[name]! : []] as const);
+    const parts = said
+      .filter(([, lines]) => lines.length > 0)
+      .map(([title, lines]) =>
+        h(
+          "section",
+          { class: "tft-diff-what" },
+          h("h4", {}, title),
+          h("ul", {}, ...lines.map((line) => h("li", {}, line))),
+        ),
+      );
     panel.querySelector(".tft-details-buttons")?.after(...parts);
   }
 
   /** All ops that differ: those of the later graph in its order, then what is gone. */
   private places(): { side: Side; index: number }[] {
     const { before, after } = this.views as Record<Side, GraphView>;
-    const differs = after.model.ops.filter((op) => !before.model.byName.has(op.name) || Object.hasOwn(this.told.changes, op.name));
+    const differs = after.model.ops.filter(
+      (op) => !before.model.byName.has(op.name) || Object.hasOwn(this.told.changes, op.name),
+    );
     const gone = before.model.ops.filter((op) => !after.model.byName.has(op.name));
-    return [...differs.map((op) => ({ side: "after" as const, index: op.index })), ...gone.map((op) => ({ side: "before" as const, index: op.index }))];
+    return [
+      ...differs.map((op) => ({ side: "after" as const, index: op.index })),
+      ...gone.map((op) => ({ side: "before" as const, index: op.index })),
+    ];
   }
 
   private step(by: number): void {

@@ -8,7 +8,9 @@ interface Context<M> {
 const DARK = "(prefers-color-scheme: dark)";
 
 /** A view for anywidget; while it is shown, `el` has the class tft-dark where the page around it is dark. */
-export function hosted<M>(render: (context: Context<M>) => () => void): { render: (context: Context<M>) => () => void } {
+export function hosted<M>(render: (context: Context<M>) => () => void): {
+  render: (context: Context<M>) => () => void;
+} {
   return {
     render: (context) => {
       const stop = followTheme(context.el);
@@ -45,14 +47,14 @@ function followTheme(el: HTMLElement): () => void {
 /** What the page says of itself, or what is seen behind `el`. */
 function isDark(el: HTMLElement): boolean {
   const { body, documentElement } = el.ownerDocument;
-  const lab = body.dataset["jpThemeLight"];
+  const lab = body.dataset.jpThemeLight;
   if (lab !== undefined) return lab === "false";
-  const code = body.dataset["vscodeThemeKind"] ?? "";
+  const code = body.dataset.vscodeThemeKind ?? "";
   if (code !== "") return code === "vscode-dark" || code === "vscode-high-contrast";
   const ground = groundOf(el);
   if (ground !== null) return 0.299 * ground[0] + 0.587 * ground[1] + 0.114 * ground[2] < 128;
   // A frame that lets its page shine through, as Colab's: nothing is painted, but it is marked.
-  const marks = [documentElement, body].flatMap((page) => [page.getAttribute("theme"), page.dataset["theme"]]);
+  const marks = [documentElement, body].flatMap((page) => [page.getAttribute("theme"), page.dataset.theme]);
   if (marks.some((mark) => mark === "dark" || mark === "light")) return marks.includes("dark");
   const scheme = getComputedStyle(documentElement).colorScheme;
   return scheme.includes("dark") && (!scheme.includes("light") || window.matchMedia(DARK).matches);

@@ -8,8 +8,22 @@ export class PaneState {
 
   constructor(ops: WireRows, values: Partial<State> = {}) {
     this.values = {
-      _graph: "", _ops: ops, _runs: 0, _first: -1, fetches: [], feeds: [], expanded: null, selected: "", depth: 1, height: 0, group_above: 300,
-      aside: [], inline: [], labels: false, stopped_at: "", ...values,
+      _graph: "",
+      _ops: ops,
+      _runs: 0,
+      _first: -1,
+      fetches: [],
+      feeds: [],
+      expanded: null,
+      selected: "",
+      depth: 1,
+      height: 0,
+      group_above: 300,
+      aside: [],
+      inline: [],
+      labels: false,
+      stopped_at: "",
+      ...values,
     };
   }
 

@@ -20,7 +20,14 @@ export interface OpRow {
 type WireOutputs = [string, number[] | null][];
 
 /** An op on its way here: a list, because a graph may have 100,000. The last entry may be missing. */
-export type WireRow = [name: string, type: string, inputs: number[], controls: number[], outputs: WireOutputs, more?: WireMore];
+export type WireRow = [
+  name: string,
+  type: string,
+  inputs: number[],
+  controls: number[],
+  outputs: WireOutputs,
+  more?: WireMore,
+];
 
 /** Ops as they travel: outputs and more are numbers of what is shared. */
 export interface WireRows {
@@ -81,6 +88,9 @@ export function decode([name, type, inputs, controls, outputs, more]: WireRow): 
 }
 
 export function decodeAll({ rows, shared }: WireRows, from = 0, to = rows.length): OpRow[] {
-  return rows.slice(from, to).map(([name, type, inputs, controls, outputs, more]) =>
-    decode([name, type, inputs, controls, shared[outputs] as WireOutputs, shared[more] as WireMore]));
+  return rows
+    .slice(from, to)
+    .map(([name, type, inputs, controls, outputs, more]) =>
+      decode([name, type, inputs, controls, shared[outputs] as WireOutputs, shared[more] as WireMore]),
+    );
 }

@@ -27,7 +27,11 @@ const EVENT = "tfteach-selected";
  * The page tells them, not the kernel, which answers nothing while a cell runs. `_graph` says which graph it is; views
  * without one stay alone. `shown` is called when something was selected elsewhere.
  */
-export function together(model: unknown, shown: () => void = () => undefined, page: EventTarget = document): () => void {
+export function together(
+  model: unknown,
+  shown: () => void = () => undefined,
+  page: EventTarget = document,
+): () => void {
   const mine = model as Selecting;
   const graph = mine.get("_graph");
   if (graph === undefined || graph === "") return () => undefined;

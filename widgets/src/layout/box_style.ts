@@ -1,7 +1,8 @@
 // What a box looks like and how large it is: glyph, lines of text, size. No DOM: the text measure comes from outside.
-import { shapeText } from "../model/graph";
-import type { GraphModel, Node, Op } from "../model/graph";
+
 import { count, digits } from "../base/format";
+import type { GraphModel, Node, Op } from "../model/graph";
+import { shapeText } from "../model/graph";
 
 export type Glyph = "op" | "const" | "placeholder" | "variable" | "flow" | "group" | "scope" | "series";
 
@@ -69,7 +70,7 @@ function tensorText(op: Op): string {
 /** A variable's type is that of its value; a resource handle says it in its attributes. */
 function variableText(op: Op): string {
   if (op.type !== "VarHandleOp") return tensorText(op);
-  return `${op.attrs?.["dtype"] ?? ""} ${op.attrs?.["shape"] ?? ""}`.trim();
+  return `${op.attrs?.dtype ?? ""} ${op.attrs?.shape ?? ""}`.trim();
 }
 
 function subtitleOf(model: GraphModel, node: Node, glyph: Glyph): string {
@@ -82,7 +83,11 @@ function subtitleOf(model: GraphModel, node: Node, glyph: Glyph): string {
   if (glyph === "const") return op.value ?? shapeText(op.outputs[0]?.[1] ?? null);
   if (glyph === "placeholder") return tensorText(op);
   // "add_1" says its type; "loss" does not.
-  const plain = node.label.replace(/^\((.*)\)$/, "$1").replace(/_\d+$/, "").replaceAll("_", "").toLowerCase();
+  const plain = node.label
+    .replace(/^\((.*)\)$/, "$1")
+    .replace(/_\d+$/, "")
+    .replaceAll("_", "")
+    .toLowerCase();
   const type = plain === op.type.replace(/V\d$/, "").toLowerCase() ? [] : [op.type];
   const given = (constants ?? []).map((c) => `${c.node.label} = ${c.value ?? "?"}`);
   return [...type, ...given].join(" · ");

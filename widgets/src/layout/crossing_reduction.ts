@@ -19,7 +19,10 @@ export function orderRanks(graph: Graph): void {
   const index = new Map(ids.map((id, i) => [id, i]));
   const labels = ids.map((id) => graph.node(id) as unknown as { rank: number; order: number });
   const ranks: number[][] = [];
-  labels.forEach(({ rank }, i) => (ranks[rank] ??= []).push(i));
+  for (const [i, { rank }] of labels.entries()) {
+    ranks[rank] ??= [];
+    ranks[rank].push(i);
+  }
   const above: Links = { to: ids.map(() => []), weights: ids.map(() => []) };
   const below: Links = { to: ids.map(() => []), weights: ids.map(() => []) };
   for (const edge of graph.edges()) {
@@ -31,7 +34,7 @@ export function orderRanks(graph: Graph): void {
     above.weights[to]!.push(weight);
   }
   const order = new Int32Array(ids.length);
-  firstOrder(ranks, labels, below).forEach((row) => row.forEach((i, at) => (order[i] = at)));
+  for (const row of firstOrder(ranks, labels, below)) for (const [at, i] of row.entries()) order[i] = at;
   let best = order.slice();
   let fewest = Infinity;
   for (let sweep = 0, waited = 0; waited < PATIENCE; sweep++, waited++) {
@@ -47,7 +50,7 @@ export function orderRanks(graph: Graph): void {
     best = order.slice();
     if (found < fewest) [fewest, waited] = [found, 0];
   }
-  labels.forEach((label, i) => (label.order = best[i]!));
+  for (const [i, label] of labels.entries()) label.order = best[i]!;
 }
 
 /** Each node where a walk down from the first rank meets it. */

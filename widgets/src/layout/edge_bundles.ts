@@ -1,7 +1,8 @@
 // From ops to what one open scope draws: its boxes, the edges between them bundled, and the lane each box stands in.
-import { isReference } from "../model/graph";
-import type { GraphModel, Node, Op } from "../model/graph";
+
 import type { Steps } from "../base/time_slices";
+import type { GraphModel, Node, Op } from "../model/graph";
+import { isReference } from "../model/graph";
 
 /** The main flow; what trains it; and what would tie everything to everything (init, save, hubs). */
 export type Lane = "main" | "training" | "aside";
@@ -66,13 +67,26 @@ const HUB_NEIGHBOURS = 12;
 const HUB_AMONG = 30; // boxes; a small picture bears a hub, and loses its point without
 
 export function* makeOpenScope(
-  model: GraphModel, scope: Node, boxes: Node[], parent: OpenScope | null, rules: LaneRules,
+  model: GraphModel,
+  scope: Node,
+  boxes: Node[],
+  parent: OpenScope | null,
+  rules: LaneRules,
 ): Steps<OpenScope> {
   const rep = new Map<number, Node>();
   for (const box of boxes) for (const index of box.members) rep.set(index, box);
   if (rep.size > STEP) yield;
   const frame: OpenScope = {
-    scope, depth: scope.depth, parent, boxes, rep, lanes: new Map(), drawn: [], cut: [], entering: [], leaving: [],
+    scope,
+    depth: scope.depth,
+    parent,
+    boxes,
+    rep,
+    lanes: new Map(),
+    drawn: [],
+    cut: [],
+    entering: [],
+    leaving: [],
     hidden: [],
   };
   const inside = yield* bundleInside(model, frame);
@@ -219,7 +233,12 @@ function assignLanes(model: GraphModel, frame: OpenScope, bundles: Bundle[], rul
 const nameOf = (box: Node): string => box.id.replace(/\/$/, "");
 
 function laneOf(
-  model: GraphModel, box: Node, degree: number, siblings: number, inTraining: boolean, rules: LaneRules,
+  model: GraphModel,
+  box: Node,
+  degree: number,
+  siblings: number,
+  inTraining: boolean,
+  rules: LaneRules,
 ): Lane {
   const name = nameOf(box);
   if (rules.inline.has(name)) return "main";
@@ -227,7 +246,8 @@ function laneOf(
   const op = box.kind === "op" ? model.opOf(box)! : undefined;
   const base = name.slice(name.lastIndexOf("/") + 1);
   if (HOUSEKEEPING.test(base) && (op === undefined || op.type === "NoOp")) return "aside";
-  if (op?.type === "MergeSummary" || /^Merge(_\d+)?$/.test(base) && holds(model, box, /^MergeSummary$/)) return "aside";
+  if (op?.type === "MergeSummary" || (/^Merge(_\d+)?$/.test(base) && holds(model, box, /^MergeSummary$/)))
+    return "aside";
   if (!inTraining && box.kind === "scope" && (TRAINERS.test(base) || holds(model, box, APPLY))) return "training";
   if (!inTraining && op !== undefined && APPLY.test(op.type)) return "training";
   if (siblings >= HUB_AMONG && degree >= Math.max(HUB_NEIGHBOURS, siblings * 0.4)) return "aside";

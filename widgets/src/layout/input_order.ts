@@ -25,7 +25,11 @@ export function orderLike(graph: Graph, made: readonly string[], places: Places,
   for (const id of made) {
     const [above, below] = [linesOf(graph, id, "predecessors"), linesOf(graph, id, "successors")];
     if (above.length === 0) continue; // inputs have an order of their own
-    const ends = (lines: string[][]): string => lines.map((line) => `${line.at(-1)!}\u0001${line.length}`).sort().join("\u0002");
+    const ends = (lines: string[][]): string =>
+      lines
+        .map((line) => `${line.at(-1)!}\u0001${line.length}`)
+        .sort()
+        .join("\u0002");
     const key = `${ends(above)}\u0003${ends(below)}`;
     const mine = { id, lines: [...above, ...below].sort((one, other) => (one.at(-1)! < other.at(-1)! ? -1 : 1)) };
     const known = groups.get(key);
@@ -39,10 +43,12 @@ export function orderLike(graph: Graph, made: readonly string[], places: Places,
     const readers = linesOf(graph, group[0]!.id, "successors").map((line) => line.at(-1)!);
     const place = (id: string): number => Math.min(...readers.map((to) => places.get(`${id}\u0001${to}`) ?? Infinity));
     const rank = new Map(group.map(({ id }) => [id, place(id)]));
-    group.sort((one, other) => (rank.get(one.id)! === rank.get(other.id)! ? 0 : rank.get(one.id)! - rank.get(other.id)!));
+    group.sort((one, other) =>
+      rank.get(one.id)! === rank.get(other.id)! ? 0 : rank.get(one.id)! - rank.get(other.id)!,
+    );
     const deal = (ids: string[]): void => {
       const free = ids.map((id) => label(graph, id).order).sort((x, y) => (fromRight ? y - x : x - y));
-      ids.forEach((id, i) => (label(graph, id).order = free[i]!));
+      for (const [i, id] of ids.entries()) label(graph, id).order = free[i]!;
     };
     deal(group.map(({ id }) => id));
     group[0]!.lines.forEach((line, n) => {
@@ -70,7 +76,10 @@ interface Spot {
 /** Whether the whole drawing reads better from right to left: then its mirror image is taken. Where inputs do not tell,
  * what was made first (`made` is in that order) stands at the left. */
 export function readsBackwards(
-  edges: Iterable<[from: string, to: string]>, places: Places, made: readonly string[], at: (id: string) => Spot,
+  edges: Iterable<[from: string, to: string]>,
+  places: Places,
+  made: readonly string[],
+  at: (id: string) => Spot,
 ): boolean {
   const x = (id: string): number => at(id).x;
   const arriving = new Map<string, { from: string; place: number }[]>();
@@ -92,7 +101,10 @@ export function readsBackwards(
   };
   for (const items of arriving.values()) weigh(items, 1);
   // Lines from outside would cross all others.
-  weigh([...ports].map(([from, place]) => ({ from, place })), 3);
+  weigh(
+    [...ports].map(([from, place]) => ({ from, place })),
+    3,
+  );
   return (balance === 0 ? madeInOrder(made, at) : balance) < 0;
 }
 

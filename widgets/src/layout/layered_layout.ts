@@ -1,11 +1,11 @@
 // One lane of one scope as a layered drawing: dagre finds ranks and order, this file what the lines do at the boxes.
 import dagre from "@dagrejs/dagre";
-import { siblingPort } from "./edge_bundles";
-import type { Bundle, OpenScope, Lane } from "./edge_bundles";
-import type { Look, Measure } from "./box_style";
 import type { Node } from "../model/graph";
-import { orderInputs, orderLike, readsBackwards } from "./input_order";
+import type { Look, Measure } from "./box_style";
 import { orderRanks } from "./crossing_reduction";
+import type { Bundle, Lane, OpenScope } from "./edge_bundles";
+import { siblingPort } from "./edge_bundles";
+import { orderInputs, orderLike, readsBackwards } from "./input_order";
 
 export type Point = [number, number];
 
@@ -75,7 +75,12 @@ const PORT_ROOM = 24; // between the border and the first rank, where lines fan 
 const isPort = (id: string): boolean => id.includes("\u0002");
 
 export function layFlow(
-  name: string, frame: OpenScope, flow: PlacedBox[], bundles: Bundle[], texts: Map<string, string>, measure: Measure,
+  name: string,
+  frame: OpenScope,
+  flow: PlacedBox[],
+  bundles: Bundle[],
+  texts: Map<string, string>,
+  measure: Measure,
   cache: LayoutCache,
 ): Block {
   const block: Block = { w: 0, h: 0, boxes: flow, edges: [] };
@@ -86,13 +91,26 @@ export function layFlow(
   for (const box of flow) [box.x, box.y] = result.at.get(box.node.id)!;
   for (const bundle of forward) block.edges.push(placeEdge(frame, bundle, byId, texts.get(bundle.key)!, result));
   attach(frame, block.edges, byId);
-  routeBack(block, byId, bundles.filter((b) => b.back && !isPort(b.from) && !isPort(b.to)));
-  fit(block, forward.some((b) => isPort(b.from)), forward.some((b) => isPort(b.to)), measure);
+  routeBack(
+    block,
+    byId,
+    bundles.filter((b) => b.back && !isPort(b.from) && !isPort(b.to)),
+  );
+  shrinkToFit(
+    block,
+    forward.some((b) => isPort(b.from)),
+    forward.some((b) => isPort(b.to)),
+    measure,
+  );
   return block;
 }
 
 function runDagre(
-  name: string, flow: PlacedBox[], bundles: Bundle[], texts: Map<string, string>, measure: Measure,
+  name: string,
+  flow: PlacedBox[],
+  bundles: Bundle[],
+  texts: Map<string, string>,
+  measure: Measure,
   cache: LayoutCache,
 ): DagreResult {
   const sizes = flow.map((b) => `${b.node.id}:${Math.round(b.w)}x${Math.round(b.h)}`).join("\n");
@@ -103,12 +121,23 @@ function runDagre(
   const shape = shapeOf(flow, bundles, texts);
   const twin = cache.get(shape.key);
   if (twin !== undefined && (known?.structure !== structure || known.turn === twin.turn)) {
-    const result = renamed(twin.result, (id) => shape.names[Number(id)]!, (key) => bundles[Number(key)]!.key);
+    const result = renamed(
+      twin.result,
+      (id) => shape.names[Number(id)]!,
+      (key) => bundles[Number(key)]!.key,
+    );
     cache.set(name, { signature, structure, turn: twin.turn, result });
     return result;
   }
   const g = new dagre.graphlib.Graph({ directed: true, multigraph: false, compound: false });
-  g.setGraph({ rankdir: "TB", rankalign: "top", nodesep: 26, edgesep: 16, ranksep: 36, ...(flow.length > 120 ? { ranker: "tight-tree" } : {}) });
+  g.setGraph({
+    rankdir: "TB",
+    rankalign: "top",
+    nodesep: 26,
+    edgesep: 16,
+    ranksep: 36,
+    ...(flow.length > 120 ? { ranker: "tight-tree" } : {}),
+  });
   for (const box of flow) g.setNode(box.node.id, { width: box.w, height: box.h });
   const above = ranksBeyond(flow, bundles, true);
   const below = ranksBeyond(flow, bundles, false);
@@ -117,9 +146,12 @@ function runDagre(
   }
   for (const { from, to, key, kind } of bundles) {
     const text = texts.get(key)!;
-    const label = text === "" ? {} : { width: measure(text, LABEL_PX, false) + 4, height: LABEL_H, labelpos: "r", labeloffset: 5 };
+    const label =
+      text === "" ? {} : { width: measure(text, LABEL_PX, false) + 4, height: LABEL_H, labelpos: "r", labeloffset: 5 };
     g.setEdge(portId(from, from), portId(to, from), {
-      ...label, weight: kind === "control" ? 1 : 3, key,
+      ...label,
+      weight: kind === "control" ? 1 : 3,
+      key,
       minlen: isPort(from) ? above.get(to)! + 1 : isPort(to) ? below.get(from)! + 1 : 1,
     });
   }
@@ -140,8 +172,12 @@ function runDagre(
   const result: DagreResult = { at: new Map(), edges: new Map() };
   const pairs = g.edges().map((e): [string, string] => [e.v, e.w]);
   // Sizes may tip this; a scope that opens must not turn its siblings round.
-  const turn = known?.structure === structure ? known.turn
-    : readsBackwards(pairs, places, made, (id) => g.node(id) as { x: number; y: number; height: number }) ? -1 : 1;
+  const turn =
+    known?.structure === structure
+      ? known.turn
+      : readsBackwards(pairs, places, made, (id) => g.node(id) as { x: number; y: number; height: number })
+        ? -1
+        : 1;
   if (turn !== expected && hasLike && flow.length <= MOST_TWICE) lay(turn < 0);
   for (const id of g.nodes()) {
     const { x, y } = g.node(id) as { x: number; y: number };
@@ -156,7 +192,16 @@ function runDagre(
   cache.set(name, { signature, structure, turn, result });
   const keys = new Map(bundles.map((b, i) => [b.key, `${i}`]));
   const numbers = new Map(shape.names.map((id, i) => [id, `${i}`]));
-  cache.set(shape.key, { signature, structure, turn, result: renamed(result, (id) => numbers.get(id)!, (key) => keys.get(key)!) });
+  cache.set(shape.key, {
+    signature,
+    structure,
+    turn,
+    result: renamed(
+      result,
+      (id) => numbers.get(id)!,
+      (key) => keys.get(key)!,
+    ),
+  });
   forgetShapes(cache);
   return result;
 }
@@ -172,7 +217,9 @@ function shapeOf(flow: PlacedBox[], bundles: Bundle[], texts: Map<string, string
   };
   const places = new Map([...new Set(bundles.map((b) => b.place))].sort((a, b) => a - b).map((place, i) => [place, i]));
   const sizes = flow.map((b) => `${Math.round(b.w)}x${Math.round(b.h)}`);
-  const lines = bundles.map((b) => `${number(b.from, b.from)} ${number(b.to, b.from)} ${b.kind} ${places.get(b.place)} ${texts.get(b.key)}`);
+  const lines = bundles.map(
+    (b) => `${number(b.from, b.from)} ${number(b.to, b.from)} ${b.kind} ${places.get(b.place)} ${texts.get(b.key)}`,
+  );
   return { key: `${SHAPE}${sizes.join()}\n${lines.join("\n")}`, names };
 }
 
@@ -216,7 +263,11 @@ function ranksBeyond(flow: PlacedBox[], bundles: Bundle[], up: boolean): Map<str
 }
 
 function placeEdge(
-  frame: OpenScope, bundle: Bundle, byId: Map<string, PlacedBox>, label: string, result: DagreResult,
+  frame: OpenScope,
+  bundle: Bundle,
+  byId: Map<string, PlacedBox>,
+  label: string,
+  result: DagreResult,
 ): PlacedEdge {
   const edge = result.edges.get(bundle.key)!;
   const points = [...edge.points];
@@ -233,7 +284,8 @@ function placeEdge(
 /** Beside its label a line runs straight down. */
 function runPast(points: Point[], y: number): void {
   let nearest = 1;
-  for (let i = 1; i < points.length - 1; i++) if (Math.abs(points[i]![1] - y) < Math.abs(points[nearest]![1] - y)) nearest = i;
+  for (let i = 1; i < points.length - 1; i++)
+    if (Math.abs(points[i]![1] - y) < Math.abs(points[nearest]![1] - y)) nearest = i;
   const at = points[nearest];
   if (at === undefined || nearest === points.length - 1) return;
   points.splice(nearest, 1, [at[0], y - LABEL_H / 2], [at[0], y + LABEL_H / 2]);
@@ -270,7 +322,8 @@ function attach(frame: OpenScope, edges: PlacedEdge[], byId: Map<string, PlacedB
     const ports = new Set(edge.bundle.base.map((b) => `${b.from}:${b.port}`));
     const group = source?.inner === null && source.node.kind === "op" ? [...ports].join() : edge.bundle.key;
     if (source !== undefined) note(source, down ? "bottom" : "top", { edge, first: true, towards: near(0), group });
-    if (target !== undefined) note(target, down ? "top" : "bottom", { edge, first: false, towards: near(-1), group: edge.bundle.key });
+    if (target !== undefined)
+      note(target, down ? "top" : "bottom", { edge, first: false, towards: near(-1), group: edge.bundle.key });
   }
   for (const [key, ends] of sides) {
     const [id, side] = key.split("\u0001") as [string, string];
@@ -285,7 +338,10 @@ function passNeighbours(edges: PlacedEdge[], byId: Map<string, PlacedBox>): void
   const top = (b: PlacedBox): number => Math.round(b.y - b.h / 2);
   for (const b of byId.values()) bottoms.set(top(b), Math.max(bottoms.get(top(b)) ?? -Infinity, b.y + b.h / 2));
   for (const { bundle, points } of edges) {
-    for (const [id, first] of [[bundle.from, true], [bundle.to, false]] as const) {
+    for (const [id, first] of [
+      [bundle.from, true],
+      [bundle.to, false],
+    ] as const) {
       const box = byId.get(id);
       const at = first ? 0 : points.length - 1;
       const [x, y] = points[at]!;
@@ -329,14 +385,19 @@ function routeBack(block: Block, byId: Map<string, PlacedBox>, backs: Bundle[]):
     const [down, up] = [below + 12 + 5 * (i % 3), above - 12 - 4 * (i % 3)];
     const enter = target.x + Math.min(target.w / 2 - 10, 16);
     const points: Point[] = [
-      [source.x, below], [source.x, down], [right, down], [right, up], [enter, up], [enter, above],
+      [source.x, below],
+      [source.x, down],
+      [right, down],
+      [right, up],
+      [enter, up],
+      [enter, above],
     ];
     block.edges.push({ bundle, points, label: "", labelAt: null, arrow: true });
   });
 }
 
 /** Moves everything so that the block begins at 0,0. */
-function fit(block: Block, entering: boolean, leaving: boolean, measure: Measure): void {
+function shrinkToFit(block: Block, entering: boolean, leaving: boolean, measure: Measure): void {
   let [left, right, top, bottom] = [Infinity, -Infinity, Infinity, -Infinity];
   const cover = (x: number, y: number, w: number, h: number): void => {
     left = Math.min(left, x - w / 2);

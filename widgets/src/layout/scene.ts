@@ -1,12 +1,13 @@
 // The open scopes' layouts as one flat picture with absolute places: what the canvas draws.
-import { labelPoint } from "./polyline";
-import type { Base, EdgeKind, Lane } from "./edge_bundles";
-import { HEADER, layoutScope } from "./scope_layout";
-import type { LayoutCache, LayoutOptions, Point, ScopeLayout } from "./scope_layout";
-import type { Look } from "./box_style";
-import type { GraphModel, Node } from "../model/graph";
-import { atOnce } from "../base/time_slices";
+
 import type { Steps } from "../base/time_slices";
+import { atOnce } from "../base/time_slices";
+import type { GraphModel, Node } from "../model/graph";
+import type { Look } from "./box_style";
+import type { Base, EdgeKind, Lane } from "./edge_bundles";
+import { labelPoint } from "./polyline";
+import type { LayoutCache, LayoutOptions, Point, ScopeLayout } from "./scope_layout";
+import { HEADER, layoutScope } from "./scope_layout";
 
 export interface SceneNode {
   id: string;
@@ -65,7 +66,15 @@ export interface Scene {
 }
 
 export const emptyScene = (): Scene => ({
-  w: 0, h: 0, nodes: [], edges: [], areas: [], cut: [], boxOf: new Map(), byId: new Map(), crowded: false,
+  w: 0,
+  h: 0,
+  nodes: [],
+  edges: [],
+  areas: [],
+  cut: [],
+  boxOf: new Map(),
+  byId: new Map(),
+  crowded: false,
 });
 
 export const makeScene = (model: GraphModel, options: LayoutOptions, cache: LayoutCache): Scene =>
@@ -85,9 +94,7 @@ export function* sceneSteps(model: GraphModel, options: LayoutOptions, cache: La
   return scene;
 }
 
-function flatten(
-  model: GraphModel, scene: Scene, layout: ScopeLayout, dx: number, dy: number, depth: number,
-): void {
+function flatten(model: GraphModel, scene: Scene, layout: ScopeLayout, dx: number, dy: number, depth: number): void {
   const scope = layout.frame.scope.id;
   const at = ([x, y]: Point): Point => [x + dx, y + dy];
   for (const area of layout.areas) {
@@ -114,7 +121,19 @@ function flatten(
   for (const box of layout.boxes) {
     const { node, look, lane, w, h, inner } = box;
     const [x, y] = at([box.x, box.y]);
-    scene.nodes.push({ id: node.id, node, look, lane, depth, open: inner !== null, fetchable: model.opOf(node) !== undefined, x, y, w, h });
+    scene.nodes.push({
+      id: node.id,
+      node,
+      look,
+      lane,
+      depth,
+      open: inner !== null,
+      fetchable: model.opOf(node) !== undefined,
+      x,
+      y,
+      w,
+      h,
+    });
     if (inner !== null) flatten(model, scene, inner, x - inner.w / 2, y - h / 2 + HEADER, depth + 1);
   }
 }
@@ -131,12 +150,17 @@ const MOST_BOXES = 3000; // that a page can draw while nobody gets impatient
 export const openToDepth = (model: GraphModel, options: Omit<LayoutOptions, "expanded">, depth: number): Set<string> =>
   atOnce(depthSteps(model, options, depth));
 
-export function* depthSteps(model: GraphModel, options: Omit<LayoutOptions, "expanded">, depth: number): Steps<Set<string>> {
+export function* depthSteps(
+  model: GraphModel,
+  options: Omit<LayoutOptions, "expanded">,
+  depth: number,
+): Steps<Set<string>> {
   const expanded = new Set<string>();
   for (let level = 1; level < depth; level++) {
     const scene = yield* sceneSteps(model, { ...options, expanded }, new Map());
     const more = scene.nodes.filter(
-      (n) => n.depth === level - 1 && opensByLevel(n) && n.node.kind === "scope" && n.lane === "main");
+      (n) => n.depth === level - 1 && opensByLevel(n) && n.node.kind === "scope" && n.lane === "main",
+    );
     const boxes = more.reduce((sum, n) => sum + (n.node.children?.length ?? 0), scene.nodes.length);
     if (more.length === 0 || boxes > LARGEST_FIRST_VIEW) break;
     for (const n of more) expanded.add(n.id);

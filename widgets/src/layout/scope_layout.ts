@@ -1,15 +1,16 @@
 // Places what an open scope shows. Each scope is laid out for itself (dagre), inner scopes first, so opening one makes
 // room but never reorders its siblings: their order comes from the edges alone.
-import { makeOpenScope } from "./edge_bundles";
-import type { Bundle, OpenScope, Lane, LaneRules } from "./edge_bundles";
-import { layFlow } from "./layered_layout";
-import type { Block, LayoutCache, PlacedBox, Point, ScopeLayout } from "./layered_layout";
-import { lookOf } from "./box_style";
-import type { Measure } from "./box_style";
-import { shapeText } from "../model/graph";
-import type { GraphModel, Node } from "../model/graph";
-import { grouped } from "../model/series";
+
 import type { Steps } from "../base/time_slices";
+import type { GraphModel, Node } from "../model/graph";
+import { shapeText } from "../model/graph";
+import { grouped } from "../model/series";
+import type { Measure } from "./box_style";
+import { lookOf } from "./box_style";
+import type { Bundle, Lane, LaneRules, OpenScope } from "./edge_bundles";
+import { makeOpenScope } from "./edge_bundles";
+import type { Block, LayoutCache, PlacedBox, Point, ScopeLayout } from "./layered_layout";
+import { layFlow } from "./layered_layout";
 
 export type { LayoutCache, PlacedBox, PlacedEdge, Point, ScopeLayout } from "./layered_layout";
 
@@ -34,14 +35,26 @@ export interface Room {
 }
 
 export function* layoutScope(
-  model: GraphModel, scope: Node, parent: OpenScope | null, options: LayoutOptions, cache: LayoutCache, room: Room,
+  model: GraphModel,
+  scope: Node,
+  parent: OpenScope | null,
+  options: LayoutOptions,
+  cache: LayoutCache,
+  room: Room,
 ): Steps<ScopeLayout> {
   const frame = yield* makeOpenScope(model, scope, grouped(model, scope, options.groupAbove), parent, options.rules);
   yield;
   const boxes: PlacedBox[] = [];
   for (const node of frame.boxes) boxes.push(yield* placeable(model, node, frame, options, cache, room));
   const layout: ScopeLayout = {
-    frame, w: 0, h: 0, boxes, edges: [], areas: [], inPorts: new Map(), outPorts: new Map(),
+    frame,
+    w: 0,
+    h: 0,
+    boxes,
+    edges: [],
+    areas: [],
+    inPorts: new Map(),
+    outPorts: new Map(),
   };
   addCutCounts(layout);
   const main = layLane(model, layout, "main", options, cache);
@@ -53,7 +66,12 @@ export function* layoutScope(
 }
 
 function* placeable(
-  model: GraphModel, node: Node, frame: OpenScope, options: LayoutOptions, cache: LayoutCache, room: Room,
+  model: GraphModel,
+  node: Node,
+  frame: OpenScope,
+  options: LayoutOptions,
+  cache: LayoutCache,
+  room: Room,
 ): Steps<PlacedBox> {
   const look = lookOf(model, node, options.measure);
   const lane = frame.lanes.get(node.id) ?? "main";
@@ -101,7 +119,11 @@ function labelOf(model: GraphModel, bundle: Bundle): string {
 }
 
 function layLane(
-  model: GraphModel, layout: ScopeLayout, lane: Lane, options: LayoutOptions, cache: LayoutCache,
+  model: GraphModel,
+  layout: ScopeLayout,
+  lane: Lane,
+  options: LayoutOptions,
+  cache: LayoutCache,
 ): Block {
   const { frame } = layout;
   const mine = layout.boxes.filter((b) => b.lane === lane);
@@ -128,7 +150,10 @@ function layLane(
     said.add(tensor);
   }
   const block = layFlow(`${frame.scope.id}|${lane}`, frame, flow, bundles, texts, options.measure, cache);
-  stackLoose(block, mine.filter((b) => !touched.has(b.node.id)));
+  stackLoose(
+    block,
+    mine.filter((b) => !touched.has(b.node.id)),
+  );
   block.boxes = mine;
   return block;
 }
@@ -167,7 +192,10 @@ function arrange(layout: ScopeLayout, main: Block, training: Block, aside: Block
     const x = main.w + LANE_GAP;
     const w = Math.max(training.w, aside.w, 110);
     let y = 0;
-    for (const [lane, block] of [["training", training], ["aside", aside]] as const) {
+    for (const [lane, block] of [
+      ["training", training],
+      ["aside", aside],
+    ] as const) {
       if (block.boxes.length === 0) continue;
       move(block, x + (w - block.w) / 2, y + LANE_TITLE);
       layout.edges.push(...block.edges);

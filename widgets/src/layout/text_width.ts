@@ -1,5 +1,5 @@
-import { guess } from "./box_style";
 import type { Measure } from "./box_style";
+import { guess } from "./box_style";
 
 /** Text widths from the page's own font. */
 export function makeMeasure(): Measure {

@@ -110,7 +110,8 @@ export class GraphModel {
   }
 
   private use(source: number, op: number, port: number): void {
-    (this.uses[source] ??= []).push({ op, port });
+    this.uses[source] ??= [];
+    this.uses[source].push({ op, port });
     this.touch(source);
   }
 

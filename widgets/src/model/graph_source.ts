@@ -1,8 +1,9 @@
 // The graph as the kernel sends it: what there was when the view was made, then batches of what is added and changed.
-import { GraphModel } from "./graph";
+
 import type { Steps } from "../base/time_slices";
-import { decode, decodeAll } from "../kernel/messages";
 import type { WidgetModel } from "../kernel/messages";
+import { decode, decodeAll } from "../kernel/messages";
+import { GraphModel } from "./graph";
 
 const CHUNK = 2000; // ops that are read in one step
 

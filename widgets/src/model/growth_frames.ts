@@ -28,7 +28,10 @@ export const lastOf = (g: Grown): number => g.rounds.at(-1)?.[0] ?? g.before;
 function opsAtRuns(g: Grown): (run: number) => number {
   const ends: [number, number][] = [];
   let runs = 0;
-  for (const [stop, count] of g.rounds) if (count > 0) ends.push([(runs += count), stop]);
+  for (const [stop, count] of g.rounds) {
+    runs += count;
+    if (count > 0) ends.push([runs, stop]);
+  }
   let at = 0;
   return (run) => {
     while (at < ends.length && ends[at]![0] < run) at++; // asked in order
@@ -59,7 +62,10 @@ export function makeFrames(growths: readonly Grown[]): GrowthFrame[] {
   let run = 0;
   while (run < total) {
     const next = Math.min(total, run + (run === 0 ? 1 : stride));
-    build(run, at.map((opsAt) => opsAt(next)));
+    build(
+      run,
+      at.map((opsAt) => opsAt(next)),
+    );
     frames.push({ run: next, ops, ran: true });
     run = next;
   }
@@ -73,7 +79,8 @@ export function ranAt(g: Grown, run: number): [string, string] {
   let found: [string, string] = ["", ""];
   for (const [, count, , at, text] of g.rounds) {
     if (at !== undefined) found = [at, text ?? ""];
-    if ((runs += count) >= run) break;
+    runs += count;
+    if (runs >= run) break;
   }
   return found;
 }
@@ -82,7 +89,10 @@ export function ranAt(g: Grown, run: number): [string, string] {
 export function corners(g: Grown): [number, number][] {
   let runs = 0;
   const found: [number, number][] = [[0, g.before]];
-  for (const [stop, count] of g.rounds) found.push([runs, stop], [(runs += count), stop]);
+  for (const [stop, count] of g.rounds) {
+    found.push([runs, stop], [runs + count, stop]);
+    runs += count;
+  }
   return found;
 }
 

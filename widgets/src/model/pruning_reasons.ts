@@ -1,6 +1,7 @@
 // Why a run executes an op, or does not. explain/pruning.py says the same; a browser test holds the two together.
-import type { Highlight } from "./highlight";
+
 import type { GraphModel } from "./graph";
+import type { Highlight } from "./highlight";
 import { splitName } from "./prune";
 
 export interface Why {
@@ -21,14 +22,25 @@ export function why(model: GraphModel, light: Highlight, feeds: readonly string[
   }
   const quoted = (i: number): string => `'${model.ops[i]!.name}'`;
   const runs = light.needed.has(index);
-  const path = shortest(model, light.fetched, index, runs ? (from, to, port) => light.needed.has(to) && !fed.has(`${from}:${port}`) : () => true);
+  const path = shortest(
+    model,
+    light.fetched,
+    index,
+    runs ? (from, to, port) => light.needed.has(to) && !fed.has(`${from}:${port}`) : () => true,
+  );
   if (runs) {
     const end = path?.[path.length - 1];
-    if (path === null || end === undefined || end === index) return { runs, path: [index], text: `${quoted(index)} runs: it is fetched` };
+    if (path === null || end === undefined || end === index)
+      return { runs, path: [index], text: `${quoted(index)} runs: it is fetched` };
     return { runs, path, text: `${quoted(index)} runs: the fetch ${quoted(end)} depends on it` };
   }
   const no = `${quoted(index)} does not run: `;
-  if (path === null) return { runs, path: [index], text: no + ((model.uses[index] ?? []).length === 0 ? "nothing reads it" : "no fetch depends on it") };
+  if (path === null)
+    return {
+      runs,
+      path: [index],
+      text: no + ((model.uses[index] ?? []).length === 0 ? "nothing reads it" : "no fetch depends on it"),
+    };
   for (const [i, op] of path.entries()) {
     const port = model.ops[op]!.outputs.findIndex((_, n) => fed.has(`${op}:${n}`));
     if (port < 0) continue;
@@ -39,7 +51,10 @@ export function why(model: GraphModel, light: Highlight, feeds: readonly string[
 }
 
 function shortest(
-  model: GraphModel, ends: ReadonlySet<number>, start: number, open: (from: number, to: number, port: number) => boolean,
+  model: GraphModel,
+  ends: ReadonlySet<number>,
+  start: number,
+  open: (from: number, to: number, port: number) => boolean,
 ): number[] | null {
   const came = new Map<number, number>([[start, -1]]);
   const queue = [start];

@@ -2,12 +2,27 @@
 
 /** A value on its way here: numbers of a small array in rows, figures of a large one. */
 export type WireValue = [
-  name: string, dtype: string, shape: number[], text: string, short: string, wrong: [nans: number, infinities: number],
-  figures: [low: string, mean: string, high: string] | null, bins: number[], cells: string[][], first: number,
+  name: string,
+  dtype: string,
+  shape: number[],
+  text: string,
+  short: string,
+  wrong: [nans: number, infinities: number],
+  figures: [low: string, mean: string, high: string] | null,
+  bins: number[],
+  cells: string[][],
+  first: number,
 ];
 
 export type WireStep = [
-  op: number, loops: number[], inputs: number[], outputs: number[], passed: number[], device: string, elapsedUs: number, live: number,
+  op: number,
+  loops: number[],
+  inputs: number[],
+  outputs: number[],
+  passed: number[],
+  device: string,
+  elapsedUs: number,
+  live: number,
 ];
 
 export type WireLoop = [name: string, starts: number[], last: number, times: number];
@@ -82,9 +97,23 @@ export class Recorded {
   /** Which step made a value, by the value's first number. */
   private readonly maker = new Map<number, number>();
 
-  constructor(values: readonly WireValue[], steps: readonly WireStep[], loops: readonly WireLoop[], readonly words: WireWords) {
+  constructor(
+    values: readonly WireValue[],
+    steps: readonly WireStep[],
+    loops: readonly WireLoop[],
+    readonly words: WireWords,
+  ) {
     this.values = values.map(([name, dtype, shape, text, short, [nans, infinities], figures, bins, cells, first]) => ({
-      name, dtype, shape, text, short, nans, infinities, bins, cells, first,
+      name,
+      dtype,
+      shape,
+      text,
+      short,
+      nans,
+      infinities,
+      bins,
+      cells,
+      first,
       figures: figures === null ? null : { low: figures[0], mean: figures[1], high: figures[2] },
     }));
     this.first = words.first;
@@ -156,7 +185,8 @@ export class Recorded {
     const start = this.loops[loop]?.starts[turn];
     if (start === undefined || this.at(start) === undefined) return undefined;
     const end = this.loops[loop]!.starts[turn + 1] ?? this.loops[loop]!.last + 1;
-    const same = step.loops.length === depth + 1 ? this.ofOp.get(step.op)?.find((n) => n >= start && n < end) : undefined;
+    const same =
+      step.loops.length === depth + 1 ? this.ofOp.get(step.op)?.find((n) => n >= start && n < end) : undefined;
     return same ?? start;
   }
 
@@ -194,7 +224,11 @@ export class Recorded {
   }
 }
 
-function decode([op, loops, inputs, outputs, passed, device, elapsedUs, live]: WireStep, number: number, failed: boolean): Step {
+function decode(
+  [op, loops, inputs, outputs, passed, device, elapsedUs, live]: WireStep,
+  number: number,
+  failed: boolean,
+): Step {
   const turns: Step["loops"] = [];
   for (let i = 0; i < loops.length; i += 2) turns.push({ loop: loops[i]!, turn: loops[i + 1]! });
   return { number, op, loops: turns, inputs, outputs, passed, device, elapsedUs, live, failed };

@@ -1,6 +1,7 @@
 // Scopes with hundreds of children would freeze the page and say nothing: like siblings become one stacked box.
-import { Node } from "./graph";
+
 import type { GraphModel } from "./graph";
+import { Node } from "./graph";
 
 export const GROUP_ABOVE = 300;
 const MANY = 5; // so many like siblings make a series

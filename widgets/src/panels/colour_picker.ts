@@ -1,24 +1,40 @@
 // The choice of colours in the toolbar, the key under it, and how boxes then look.
-import type { NodeMarks } from "../drawing/canvas";
+
 import { h } from "../base/elements";
 import { digits } from "../base/format";
-import { COLOUR_BY, paint } from "../drawing/box_colours";
+import type { Badge } from "../drawing/badges";
 import type { ColourBy, Figures, Painting } from "../drawing/box_colours";
+import { COLOUR_BY, paint } from "../drawing/box_colours";
+import type { NodeMarks } from "../drawing/canvas";
+import { withoutLikeness } from "../drawing/node_marks";
 import type { SceneNode } from "../layout/scene";
-import type { GraphView } from "../graph_view/graph_view";
+import type { PanelHost } from "./panel_host";
 
 const WORDS: Record<ColourBy, string> = {
-  structure: "structure", device: "device", family: "kind of op", run: "run or pruned", cell: "cell", time: "time", memory: "memory",
+  structure: "structure",
+  device: "device",
+  family: "kind of op",
+  run: "run or pruned",
+  cell: "cell",
+  time: "time",
+  memory: "memory",
 };
 const MOST_KEYS = 24;
 
 export class Colours {
-  readonly select = h("select", { class: "tft-select", "aria-label": "Colour by", title: "Colour the boxes by (c)" },
-    ...COLOUR_BY.map((by) => h("option", { value: by }, by === "structure" ? "Colour: structure" : WORDS[by])));
+  readonly select = h(
+    "select",
+    { class: "tft-select", "aria-label": "Colour by", title: "Colour the boxes by (c)" },
+    ...COLOUR_BY.map((by) => h("option", { value: by }, by === "structure" ? "Colour: structure" : WORDS[by])),
+  );
   readonly key = h("div", { class: "tft-key", role: "group" });
   private painting: Painting = { of: new Map(), key: [], missing: "" };
 
-  constructor(private readonly get: () => ColourBy, set: (by: ColourBy) => void, private readonly figures: () => Figures) {
+  constructor(
+    private readonly get: () => ColourBy,
+    set: (by: ColourBy) => void,
+    private readonly figures: () => Figures,
+  ) {
     this.select.addEventListener("change", () => set(this.select.value as ColourBy));
     this.select.addEventListener("keydown", (event) => event.stopPropagation());
   }
@@ -30,19 +46,22 @@ export class Colours {
   }
 
   /** Looks at the picture anew; called before its marks are set. */
-  look(view: GraphView): void {
+  look(view: PanelHost): void {
     this.painting = paint(view.model, view.scene.nodes, this.get(), view.light, this.figures());
   }
 
   decorate(node: SceneNode, said: NodeMarks): NodeMarks {
     if (this.get() === "structure") return said;
     const found = this.painting.of.get(node.id);
-    const classes = said.classes.filter((name) => !name.startsWith("tft-like-"));
-    const badges = said.badges.filter((badge) => !badge.startsWith("≅"));
-    if (found === undefined) return { ...said, classes, badges };
-    const badge = found.badge === "" || badges.includes(found.badge.replace("is fed", "feed")) ? [] : [found.badge];
+    const { classes, badges, ...rest } = withoutLikeness(said);
+    if (found === undefined) return { ...rest, classes, badges };
+    // A fed box has its badge already.
+    const known = found.badge === "" || badges.some(({ text }) => text === found.badge.replace("is fed", "feed"));
+    const badge: Badge[] = known ? [] : [{ text: found.badge, kind: "colour" }];
     return {
-      ...said, classes: [...classes, ...found.tone.split(" ")], badges: [...badge, ...badges],
+      ...rest,
+      classes: [...classes, ...found.tone.split(" ")],
+      badges: [...badge, ...badges],
       label: badge.length > 0 ? `${said.label}, ${found.badge}` : said.label,
     };
   }
@@ -51,18 +70,30 @@ export class Colours {
     const by = this.get();
     this.select.value = by;
     for (const name of ["time", "memory"] as const) {
-      this.option(name).disabled = !Object.values(this.figures()).some((f) => (name === "time" ? f.time_us : f.bytes) !== undefined);
+      this.option(name).disabled = !Object.values(this.figures()).some(
+        (f) => (name === "time" ? f.time_us : f.bytes) !== undefined,
+      );
     }
     this.select.classList.toggle("tft-chosen", by !== "structure");
     this.key.hidden = by === "structure";
     if (by === "structure") return;
     const { key, missing } = this.painting;
     this.key.setAttribute("aria-label", `Colours: ${WORDS[by]}`);
-    const rows = key.slice(0, MOST_KEYS).map(({ tone, text, ops }) => h("span", { class: "tft-key-row" },
-      h("span", { class: `tft-swatch ${tone}`, "aria-hidden": "true" }), text,
-      ops === null ? null : h("span", { class: "tft-muted" }, digits(ops))));
+    const rows = key
+      .slice(0, MOST_KEYS)
+      .map(({ tone, text, ops }) =>
+        h(
+          "span",
+          { class: "tft-key-row" },
+          h("span", { class: `tft-swatch ${tone}`, "aria-hidden": "true" }),
+          text,
+          ops === null ? null : h("span", { class: "tft-muted" }, digits(ops)),
+        ),
+      );
     if (key.length > MOST_KEYS) rows.push(h("span", { class: "tft-muted" }, `and ${key.length - MOST_KEYS} more`));
-    this.key.replaceChildren(...(missing === "" ? [h("b", {}, WORDS[by]), ...rows] : [h("span", { class: "tft-muted" }, missing)]));
+    this.key.replaceChildren(
+      ...(missing === "" ? [h("b", {}, WORDS[by]), ...rows] : [h("span", { class: "tft-muted" }, missing)]),
+    );
   }
 
   private option(by: ColourBy): HTMLOptionElement {

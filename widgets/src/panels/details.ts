@@ -1,8 +1,8 @@
 // The panel about the selected box: what it is, where it came from, what it reads and who reads it.
 import { button, h } from "../base/elements";
 import { readable } from "../layout/box_style";
-import { nameOf, shapeText } from "../model/graph";
 import type { GraphModel, Node as GraphNode, Op } from "../model/graph";
+import { nameOf, shapeText } from "../model/graph";
 import { fetchName, prune } from "../model/prune";
 import type { Why } from "../model/pruning_reasons";
 
@@ -24,9 +24,12 @@ export function showDetails(panel: HTMLElement, model: GraphModel, node: GraphNo
   const op = model.opOf(node);
   const name = op?.name ?? nameOf(node);
   panel.replaceChildren(
-    h("div", { class: "tft-details-head" },
+    h(
+      "div",
+      { class: "tft-details-head" },
       h("div", {}, h("div", { class: "tft-kind" }, kindText(node, op)), h("h3", {}, readable(name))),
-      button("✕", "Close details (Esc)", actions.close, "tft-button tft-close")),
+      button("✕", "Close details (Esc)", actions.close, "tft-button tft-close"),
+    ),
     buttons(node, op, actions),
     ...(op === undefined ? [] : whySection(model, actions.why(op), actions)),
     ...(op === undefined ? [] : opSections(model, op, actions)),
@@ -43,15 +46,29 @@ function buttons(node: GraphNode, op: Op | undefined, actions: DetailsActions): 
   const row = h("div", { class: "tft-details-buttons" });
   if (op !== undefined) {
     const fetched = actions.fetched(op);
-    row.append(pressed(fetched, button(fetched ? "Fetched ✓" : "Fetch", "Fetch this in a run (f)", () => actions.toggleFetch(fetchName(op)))));
+    row.append(
+      pressed(
+        fetched,
+        button(fetched ? "Fetched ✓" : "Fetch", "Fetch this in a run (f)", () => actions.toggleFetch(fetchName(op))),
+      ),
+    );
     if (op.outputs.length > 0) {
       const fed = actions.fed(op);
-      row.append(pressed(fed, button(fed ? "Fed ✓" : "Feed", "Feed this instead of computing it (d)", () => actions.toggleFeed(`${op.name}:0`))));
+      row.append(
+        pressed(
+          fed,
+          button(fed ? "Fed ✓" : "Feed", "Feed this instead of computing it (d)", () =>
+            actions.toggleFeed(`${op.name}:0`),
+          ),
+        ),
+      );
     }
   }
   if (node.kind !== "op") {
     const open = actions.isOpen(node.id);
-    row.append(button(open ? "Collapse" : "Expand", "Open or close this box (Enter)", () => actions.toggleOpen(node.id)));
+    row.append(
+      button(open ? "Collapse" : "Expand", "Open or close this box (Enter)", () => actions.toggleOpen(node.id)),
+    );
   }
   return row;
 }
@@ -72,7 +89,12 @@ function link(model: GraphModel, index: number, port: number, actions: DetailsAc
   const text = port < 0 ? `^${name}` : port === 0 ? name : `${name}:${port}`;
   const el = button(text, `Go to ${name}`, () => actions.go(index), "tft-link");
   const out = op.outputs[port];
-  return h("li", {}, el, out === undefined ? null : h("span", { class: "tft-shape-text" }, ` ${out[0]} ${shapeText(out[1])}`));
+  return h(
+    "li",
+    {},
+    el,
+    out === undefined ? null : h("span", { class: "tft-shape-text" }, ` ${out[0]} ${shapeText(out[1])}`),
+  );
 }
 
 /** The way from the op to the fetch that needs it, or to the feed that is in the way. */
@@ -80,8 +102,24 @@ function whySection(model: GraphModel, found: Why | null, actions: DetailsAction
   if (found === null) return [];
   const made = section(found.runs ? "Why it runs" : "Why it does not run", h("p", { class: "tft-why" }, found.text));
   if (found.path.length > 1) {
-    made.append(h("ol", { class: "tft-way" }, ...found.path.map((index) =>
-      h("li", {}, button(readable(model.ops[index]!.name), `Go to ${readable(model.ops[index]!.name)}`, () => actions.go(index), "tft-link")))));
+    made.append(
+      h(
+        "ol",
+        { class: "tft-way" },
+        ...found.path.map((index) =>
+          h(
+            "li",
+            {},
+            button(
+              readable(model.ops[index]!.name),
+              `Go to ${readable(model.ops[index]!.name)}`,
+              () => actions.go(index),
+              "tft-link",
+            ),
+          ),
+        ),
+      ),
+    );
   }
   return [made];
 }
@@ -96,13 +134,37 @@ function opSections(model: GraphModel, op: Op, actions: DetailsActions): HTMLEle
   const made: HTMLElement[] = [];
   if (op.source !== undefined) {
     const [file, line, where, text] = op.source;
-    made.push(section("Made at", h("div", { class: "tft-muted" }, `${file} line ${line}${where === "<module>" || where.startsWith("<cell") ? "" : `, in ${where}`}`),
-      ...(text === "" ? [] : [h("pre", {}, text.trim())])));
+    made.push(
+      section(
+        "Made at",
+        h(
+          "div",
+          { class: "tft-muted" },
+          `${file} line ${line}${where === "<module>" || where.startsWith("<cell") ? "" : `, in ${where}`}`,
+        ),
+        ...(text === "" ? [] : [h("pre", {}, text.trim())]),
+      ),
+    );
   }
   if (op.value !== undefined) made.push(section("Value", h("code", {}, op.value)));
   if (op.outputs.length > 0) {
-    made.push(section(op.outputs.length > 1 ? "Outputs" : "Output", h("ul", {}, ...op.outputs.map(([dtype, shape], i) =>
-      h("li", {}, h("code", {}, `:${i}`), h("span", { class: "tft-shape-text" }, ` ${dtype} ${shapeText(shape)}`))))));
+    made.push(
+      section(
+        op.outputs.length > 1 ? "Outputs" : "Output",
+        h(
+          "ul",
+          {},
+          ...op.outputs.map(([dtype, shape], i) =>
+            h(
+              "li",
+              {},
+              h("code", {}, `:${i}`),
+              h("span", { class: "tft-shape-text" }, ` ${dtype} ${shapeText(shape)}`),
+            ),
+          ),
+        ),
+      ),
+    );
   }
   const inputs: HTMLElement[] = [];
   for (let i = 0; i < op.inputs.length; i += 2) inputs.push(link(model, op.inputs[i]!, op.inputs[i + 1]!, actions));
@@ -110,20 +172,39 @@ function opSections(model: GraphModel, op: Op, actions: DetailsActions): HTMLEle
   if (inputs.length > 0) made.push(section(`Reads (${inputs.length})`, links(inputs)));
   const uses = model.uses[op.index] ?? [];
   if (uses.length > 0) {
-    made.push(section(`Read by (${uses.length})`, links(uses.map((use) => {
-      const item = link(model, use.op, 0, actions);
-      item.querySelector(".tft-shape-text")?.remove();
-      if (use.port < 0) item.append(h("span", { class: "tft-muted" }, " control"));
-      return item;
-    }))));
+    made.push(
+      section(
+        `Read by (${uses.length})`,
+        links(
+          uses.map((use) => {
+            const item = link(model, use.op, 0, actions);
+            item.querySelector(".tft-shape-text")?.remove();
+            if (use.port < 0) item.append(h("span", { class: "tft-muted" }, " control"));
+            return item;
+          }),
+        ),
+      ),
+    );
   }
   const behind = prune(model, [op.name]).needed.size;
   made.push(section("A run of it needs", h("span", {}, `${behind} of ${model.ops.length} ops, without feeds`)));
   made.push(section("Device", h("span", op.device ? {} : { class: "tft-muted" }, op.device || "not asked for")));
   const attrs = Object.entries(op.attrs ?? {});
   if (attrs.length > 0) {
-    made.push(section("Attributes", h("table", {}, h("tbody", {}, ...attrs.map(([key, value]) =>
-      h("tr", {}, h("th", { scope: "row" }, key), h("td", {}, value)))))));
+    made.push(
+      section(
+        "Attributes",
+        h(
+          "table",
+          {},
+          h(
+            "tbody",
+            {},
+            ...attrs.map(([key, value]) => h("tr", {}, h("th", { scope: "row" }, key), h("td", {}, value))),
+          ),
+        ),
+      ),
+    );
   }
   return made;
 }
@@ -135,6 +216,18 @@ function scopeSection(model: GraphModel, node: GraphNode): HTMLElement {
     types.set(type, (types.get(type) ?? 0) + 1);
   }
   const rows = [...types].sort((a, b) => b[1] - a[1]);
-  return section(`${node.members.length} ops inside`, h("table", {}, h("tbody", {}, ...rows.slice(0, MOST_LINKS).map(([type, n]) =>
-    h("tr", {}, h("th", { scope: "row" }, type), h("td", {}, `${n}`))))));
+  return section(
+    `${node.members.length} ops inside`,
+    h(
+      "table",
+      {},
+      h(
+        "tbody",
+        {},
+        ...rows
+          .slice(0, MOST_LINKS)
+          .map(([type, n]) => h("tr", {}, h("th", { scope: "row" }, type), h("td", {}, `${n}`))),
+      ),
+    ),
+  );
 }

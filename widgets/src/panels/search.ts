@@ -43,15 +43,30 @@ export function find(model: GraphModel, text: string): Found {
   return { hits: ranked.slice(0, MOST_HITS).map(([, hit]) => hit), all, problem: "" };
 }
 
-const rankByText = (want: string) => (fullName: string, fullType: string): number => {
-  const name = fullName.toLowerCase();
-  const type = fullType.toLowerCase();
-  return name === want ? 0 : type === want ? 1 : name.endsWith(`/${want}`) ? 2 : type.startsWith(want) ? 3
-    : name.includes(want) ? 4 : type.includes(want) ? 5 : -1;
-};
+const rankByText =
+  (want: string) =>
+  (fullName: string, fullType: string): number => {
+    const name = fullName.toLowerCase();
+    const type = fullType.toLowerCase();
+    return name === want
+      ? 0
+      : type === want
+        ? 1
+        : name.endsWith(`/${want}`)
+          ? 2
+          : type.startsWith(want)
+            ? 3
+            : name.includes(want)
+              ? 4
+              : type.includes(want)
+                ? 5
+                : -1;
+  };
 
-const rankByPattern = (pattern: RegExp) => (name: string, type: string): number =>
-  pattern.test(name.slice(0, LONGEST_NAME)) ? 0 : pattern.test(type.slice(0, LONGEST_NAME)) ? 1 : -1;
+const rankByPattern =
+  (pattern: RegExp) =>
+  (name: string, type: string): number =>
+    pattern.test(name.slice(0, LONGEST_NAME)) ? 0 : pattern.test(type.slice(0, LONGEST_NAME)) ? 1 : -1;
 
 export interface SearchActions {
   /** What is found has changed. */
@@ -74,7 +89,11 @@ export class Search {
   private hit = 0;
   private problem = "";
 
-  constructor(private readonly frame: SearchFrame, private readonly model: GraphModel, private readonly actions: SearchActions) {
+  constructor(
+    private readonly frame: SearchFrame,
+    private readonly model: GraphModel,
+    private readonly actions: SearchActions,
+  ) {
     const { search, results } = frame;
     search.addEventListener("input", () => this.look());
     search.addEventListener("keydown", (event) => this.onKey(event));
@@ -108,14 +127,26 @@ export class Search {
     const { search, results } = this.frame;
     const total = this.matches.size;
     const items = this.hits.map(({ name, type }, i) => {
-      const item = h("li", { role: "option", "aria-selected": `${i === this.hit}` }, h("span", {}, readable(name)), h("span", { class: "tft-muted" }, ` ${readable(type)}`));
+      const item = h(
+        "li",
+        { role: "option", "aria-selected": `${i === this.hit}` },
+        h("span", {}, readable(name)),
+        h("span", { class: "tft-muted" }, ` ${readable(type)}`),
+      );
       item.addEventListener("pointerdown", (event) => {
         event.preventDefault();
         this.take(i);
       });
       return item;
     });
-    const summary = this.problem !== "" ? `not a regular expression: ${this.problem.replace(/^Invalid regular expression: /, "")}` : total === 0 ? "nothing found" : total > items.length ? `${total} found, the first ${items.length} shown` : "";
+    const summary =
+      this.problem !== ""
+        ? `not a regular expression: ${this.problem.replace(/^Invalid regular expression: /, "")}`
+        : total === 0
+          ? "nothing found"
+          : total > items.length
+            ? `${total} found, the first ${items.length} shown`
+            : "";
     if (summary !== "") items.push(h("li", { class: "tft-muted", role: "presentation" }, summary));
     results.replaceChildren(...items);
     results.hidden = search.value.trim() === "";

@@ -1,13 +1,18 @@
 // The panels beside the picture: the outline at its left, the details of what is selected at its right.
-import { showDetails } from "./details";
-import type { Extras } from "../graph_view/extensions";
-import { showOutline } from "./outline";
-import type { GraphView } from "../graph_view/graph_view";
-import { why } from "../model/pruning_reasons";
+
 import type { WidgetModel } from "../kernel/messages";
+import type { Node } from "../model/graph";
+import { why } from "../model/pruning_reasons";
+import { showDetails } from "./details";
+import { showOutline } from "./outline";
+import type { PanelHost } from "./panel_host";
 
 export class Panels {
-  constructor(private readonly view: GraphView, private readonly state: WidgetModel, private readonly more: Extras["details"]) {}
+  constructor(
+    private readonly view: PanelHost,
+    private readonly state: WidgetModel,
+    private readonly more: ((panel: HTMLElement, node: Node) => void) | undefined,
+  ) {}
 
   /** Fills what is open. */
   fill(): void {

@@ -1,15 +1,16 @@
 // Parts of the step view that know nothing of the step in view: words about ops, and which lines say their value.
 import { button, h } from "../base/elements";
+import type { Scene, SceneEdge } from "../layout/scene";
 import type { Op } from "../model/graph";
 import { splitName } from "../model/prune";
 import type { Recorded, Step } from "../model/recorded_run";
-import type { Scene, SceneEdge } from "../layout/scene";
 
 /** The lines that say their value: those with room for a label, else the first of a tensor. */
 export function speakers(scene: Scene): Set<string> {
   const found = new Set<string>();
   const said = new Set<string>();
-  const tensorsOf = ({ base }: SceneEdge): string => [...new Set(base.map(({ from, port }) => `${from}:${port}`))].join();
+  const tensorsOf = ({ base }: SceneEdge): string =>
+    [...new Set(base.map(({ from, port }) => `${from}:${port}`))].join();
   const byRoom = [...scene.edges].sort((a, b) => Number(a.labelAt === null) - Number(b.labelAt === null));
   for (const edge of byRoom) {
     const tensors = tensorsOf(edge);
@@ -32,10 +33,16 @@ export function title(name: string): HTMLElement {
 export function sourceOf(op: Op | undefined): HTMLElement | null {
   if (op?.source === undefined) return null;
   const [file, line, , text] = op.source;
-  return h("div", { class: "tft-step-source" }, h("span", { class: "tft-muted" }, `${file} line ${line}`), ...(text === "" ? [] : [h("pre", {}, text.trim())]));
+  return h(
+    "div",
+    { class: "tft-step-source" },
+    h("span", { class: "tft-muted" }, `${file} line ${line}`),
+    ...(text === "" ? [] : [h("pre", {}, text.trim())]),
+  );
 }
 
-export const NO_STEPS = "No op had to run: all that is fetched was known before the run, from constants and what was fed.";
+export const NO_STEPS =
+  "No op had to run: all that is fetched was known before the run, from constants and what was fed.";
 
 /** For each loop around a step its turn, with the ways to the others and out of it. */
 export function turnChips(run: Recorded, step: Step | undefined, seek: (step: number) => void): HTMLElement[] {
@@ -45,14 +52,18 @@ export function turnChips(run: Recorded, step: Step | undefined, seek: (step: nu
     const go = (text: string, title: string, key: string, to: number | undefined): HTMLButtonElement => {
       const made = button(text, title, () => to !== undefined && seek(to));
       made.disabled = to === undefined;
-      made.dataset["move"] = `${key}${depth}`;
+      made.dataset.move = `${key}${depth}`;
       return made;
     };
-    return h("span", { class: "tft-turn", role: "group", "aria-label": `Loop ${name}` }, h("code", {}, name),
+    return h(
+      "span",
+      { class: "tft-turn", role: "group", "aria-label": `Loop ${name}` },
+      h("code", {}, name),
       go("‹", `Turn before of ${name} (Shift and left arrow)`, "back", run.toTurn(step!, depth, turn - 1)),
       h("span", { class: "tft-turn-words" }, words),
       go("›", `Next turn of ${name} (Shift and right arrow)`, "next", run.toTurn(step!, depth, turn + 1)),
-      go("Out ›", `Out of ${name}: to the first step after it`, "out", run.out(step!, depth)));
+      go("Out ›", `Out of ${name}: to the first step after it`, "out", run.out(step!, depth)),
+    );
   });
 }
 

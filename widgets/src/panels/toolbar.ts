@@ -1,7 +1,7 @@
 // The frame around the canvas: search, buttons, panels, the line that counts what runs.
 import { button, h } from "../base/elements";
-import { shorten } from "../layout/box_style";
 import { count, digits } from "../base/format";
+import { shorten } from "../layout/box_style";
 
 const LONGEST_CHIP = 80;
 
@@ -30,9 +30,15 @@ export interface FrameActions {
 
 export function buildFrame(parent: HTMLElement, actions: FrameActions): ViewFrame {
   const search = h("input", {
-    type: "search", class: "tft-search", placeholder: "Search name or op type  ( / )", "aria-label": "Search name or op type",
+    type: "search",
+    class: "tft-search",
+    placeholder: "Search name or op type  ( / )",
+    "aria-label": "Search name or op type",
     title: "Part of a name or of an op type, or a regular expression between slashes: /conv\\d/",
-    role: "combobox", "aria-expanded": "false", "aria-autocomplete": "list", spellcheck: "false",
+    role: "combobox",
+    "aria-expanded": "false",
+    "aria-autocomplete": "list",
+    spellcheck: "false",
   });
   const results = h("ul", { class: "tft-results", role: "listbox", "aria-label": "Search results" });
   const legend = makeLegend();
@@ -42,15 +48,21 @@ export function buildFrame(parent: HTMLElement, actions: FrameActions): ViewFram
     legendButton.setAttribute("aria-pressed", `${!legend.hidden}`);
     actions.legend();
   });
-  const bar = h("div", { class: "tft-bar", role: "toolbar", "aria-label": "Graph view" },
+  const bar = h(
+    "div",
+    { class: "tft-bar", role: "toolbar", "aria-label": "Graph view" },
     h("div", { class: "tft-search-box" }, search, results),
     h("span", { class: "tft-space" }),
-    outlineButton, legendButton,
+    outlineButton,
+    legendButton,
     h("span", { class: "tft-rule" }),
-    button("Expand", "Expand one level more", actions.expandAll), button("Collapse", "Collapse everything", actions.collapseAll),
+    button("Expand", "Expand one level more", actions.expandAll),
+    button("Collapse", "Collapse everything", actions.collapseAll),
     h("span", { class: "tft-rule" }),
-    button("−", "Zoom out (-)", () => actions.zoom(0.8)), button("+", "Zoom in (+)", () => actions.zoom(1.25)),
-    button("Fit", "Show the whole graph (0)", actions.fit));
+    button("−", "Zoom out (-)", () => actions.zoom(0.8)),
+    button("+", "Zoom in (+)", () => actions.zoom(1.25)),
+    button("Fit", "Show the whole graph (0)", actions.fit),
+  );
   const outline = h("div", { class: "tft-outline" });
   outline.hidden = true;
   const details = h("aside", { class: "tft-details", "aria-label": "Details" });
@@ -59,27 +71,50 @@ export function buildFrame(parent: HTMLElement, actions: FrameActions): ViewFram
   const stage = h("div", { class: "tft-stage" }, legend, empty);
   const status = h("div", { class: "tft-status" });
   const live = h("div", { class: "tft-sr", "aria-live": "polite" });
-  const root = h("div", { class: "tfteach-graph", "data-lm-suppress-shortcuts": "true" },
-    bar, h("div", { class: "tft-body" }, outline, stage, details), status, live);
+  const root = h(
+    "div",
+    { class: "tfteach-graph", "data-lm-suppress-shortcuts": "true" },
+    bar,
+    h("div", { class: "tft-body" }, outline, stage, details),
+    status,
+    live,
+  );
   parent.append(root);
   return { root, search, results, outline, stage, details, legend, status, live, outlineButton, empty };
 }
 
 function makeLegend(): HTMLElement {
   const rows: [string, string][] = [
-    ["op", "op: computes when a run needs it"], ["const", "constant, with its value"],
-    ["placeholder", "placeholder: to be fed"], ["variable", "variable: keeps its value between runs"],
-    ["flow", "control flow"], ["scope", "name scope: double-click or Enter opens it"],
-    ["data", "tensor, with its shape"], ["control", "control edge: only an order"],
+    ["op", "op: computes when a run needs it"],
+    ["const", "constant, with its value"],
+    ["placeholder", "placeholder: to be fed"],
+    ["variable", "variable: keeps its value between runs"],
+    ["flow", "control flow"],
+    ["scope", "name scope: double-click or Enter opens it"],
+    ["data", "tensor, with its shape"],
+    ["control", "control edge: only an order"],
     ["reference", "reference: may change the variable"],
     ["left-out", "edge of the selected box that the picture leaves out"],
   ];
-  const legend = h("div", { class: "tft-legend" },
-    h("ul", {}, ...rows.map(([sign, text]) => h("li", {}, h("span", { class: `tft-sign tft-sign-${sign}`, "aria-hidden": "true" }), text))),
-    h("p", {}, "Shift-click or f fetches, d feeds. Boxes with the same letter (≅A) are built alike. ",
+  const legend = h(
+    "div",
+    { class: "tft-legend" },
+    h(
+      "ul",
+      {},
+      ...rows.map(([sign, text]) =>
+        h("li", {}, h("span", { class: `tft-sign tft-sign-${sign}`, "aria-hidden": "true" }), text),
+      ),
+    ),
+    h(
+      "p",
+      {},
+      "Shift-click or f fetches, d feeds. Boxes with the same letter (≅A) are built alike. ",
       "i and o trace what a box is made from and what is made from it; c changes the colours. ",
       "Under the pointer, ∇ joins an op and its gradients. ",
-      "Drag to pan; Ctrl and wheel to zoom. Search takes regular expressions between slashes: /conv\\d/."));
+      "Drag to pan; Ctrl and wheel to zoom. Search takes regular expressions between slashes: /conv\\d/.",
+    ),
+  );
   legend.hidden = true;
   return legend;
 }
@@ -107,26 +142,45 @@ export interface Counts {
 export function showStatus(el: HTMLElement, counts: Counts, actions: StatusActions): void {
   const parts: HTMLElement[] = [];
   if (counts.needed === null) {
-    parts.push(h("span", { class: "tft-count" }, `${count(counts.ops, "op")}${counts.scopes > 0 ? ` in ${count(counts.scopes, "scope")}` : ""}`));
+    parts.push(
+      h(
+        "span",
+        { class: "tft-count" },
+        `${count(counts.ops, "op")}${counts.scopes > 0 ? ` in ${count(counts.scopes, "scope")}` : ""}`,
+      ),
+    );
   } else {
-    parts.push(h("span", { class: "tft-count" }, h("strong", {}, `${digits(counts.needed)} of ${count(counts.ops, "op")} run`)));
+    parts.push(
+      h("span", { class: "tft-count" }, h("strong", {}, `${digits(counts.needed)} of ${count(counts.ops, "op")} run`)),
+    );
   }
   const chips = (names: readonly string[], word: "fetch" | "feed", drop: (name: string) => void): void => {
     for (const name of names) {
       const missing = counts.unknown.includes(name);
-      const chip = h("span", { title: name, class: `tft-chip tft-chip-${word}${missing ? " tft-missing" : ""}` },
-        h("b", {}, word), ` ${shorten(name, LONGEST_CHIP)}${missing ? " (not in this graph)" : ""} `,
-        button("✕", `Stop ${word === "fetch" ? "fetching" : "feeding"} ${name}`, () => drop(name), "tft-x"));
+      const chip = h(
+        "span",
+        { title: name, class: `tft-chip tft-chip-${word}${missing ? " tft-missing" : ""}` },
+        h("b", {}, word),
+        ` ${shorten(name, LONGEST_CHIP)}${missing ? " (not in this graph)" : ""} `,
+        button("✕", `Stop ${word === "fetch" ? "fetching" : "feeding"} ${name}`, () => drop(name), "tft-x"),
+      );
       parts.push(chip);
     }
   };
   chips(counts.fetches, "fetch", actions.dropFetch);
   chips(counts.feeds, "feed", actions.dropFeed);
-  if (counts.crowded) parts.push(h("span", { class: "tft-crowded" }, "too many boxes for one picture: some scopes stay closed"));
-  if (counts.stopped !== "") parts.push(h("span", { class: "tft-stopped" }, h("b", {}, "stopped by an error"), ` at ${counts.stopped}`));
+  if (counts.crowded)
+    parts.push(h("span", { class: "tft-crowded" }, "too many boxes for one picture: some scopes stay closed"));
+  if (counts.stopped !== "")
+    parts.push(h("span", { class: "tft-stopped" }, h("b", {}, "stopped by an error"), ` at ${counts.stopped}`));
   if (counts.runs > 0) {
-    parts.push(h("span", { class: "tft-runs" }, `${count(counts.runs, "run")}`
-      + (counts.since > 0 ? ` · +${count(counts.since, "op")} since the first` : "")));
+    parts.push(
+      h(
+        "span",
+        { class: "tft-runs" },
+        `${count(counts.runs, "run")}${counts.since > 0 ? ` · +${count(counts.since, "op")} since the first` : ""}`,
+      ),
+    );
   }
   el.replaceChildren(...parts);
 }

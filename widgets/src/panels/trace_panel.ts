@@ -1,12 +1,13 @@
 // All that a box is made from, or all that is made from it; and an op with its gradients under the pointer.
-import type { NodeMarks } from "../drawing/canvas";
+
 import { button, h } from "../base/elements";
+import { count } from "../base/format";
+import type { NodeMarks } from "../drawing/canvas";
+import type { SceneEdge, SceneNode } from "../layout/scene";
 import type { Node as GraphNode } from "../model/graph";
 import { nameOf } from "../model/graph";
-import { count } from "../base/format";
 import { partners, trace } from "../model/trace";
-import type { SceneEdge, SceneNode } from "../layout/scene";
-import type { GraphView } from "../graph_view/graph_view";
+import type { PanelHost } from "./panel_host";
 
 type Way = "inputs" | "outputs";
 
@@ -15,7 +16,7 @@ export class Tracing {
   private traced: { id: string; way: Way; ops: Set<number> } | null = null;
   private paired = new Set<string>();
 
-  constructor(private readonly view: () => GraphView) {
+  constructor(private readonly view: () => PanelHost) {
     this.strip.hidden = true;
   }
 
@@ -63,7 +64,7 @@ export class Tracing {
     let { classes, badges, label } = said;
     if (this.paired.has(node.id)) {
       classes = [...classes, "tft-paired"];
-      badges = ["∇", ...badges];
+      badges = [{ text: "∇", kind: "gradient" }, ...badges];
     }
     const { traced } = this;
     if (traced !== null && !node.open) {
@@ -88,12 +89,20 @@ export class Tracing {
         this.toggle(node.id, way);
         panel.querySelector<HTMLElement>(`[data-way=${way}]`)?.focus();
       });
-      made.dataset["way"] = way;
+      made.dataset.way = way;
       made.setAttribute("aria-pressed", `${this.traced?.id === node.id && this.traced.way === way}`);
       return made;
     };
-    panel.querySelector(".tft-details-buttons")?.after(h("div", { class: "tft-details-buttons" },
-      make("inputs", "Trace inputs", "All that this is made from (i)"), make("outputs", "Trace outputs", "All that is made from this (o)")));
+    panel
+      .querySelector(".tft-details-buttons")
+      ?.after(
+        h(
+          "div",
+          { class: "tft-details-buttons" },
+          make("inputs", "Trace inputs", "All that this is made from (i)"),
+          make("outputs", "Trace outputs", "All that is made from this (o)"),
+        ),
+      );
   }
 
   private show(): void {
@@ -105,7 +114,14 @@ export class Tracing {
     const words = count(others, "op");
     const name = node === undefined ? id : nameOf(node);
     this.strip.replaceChildren(
-      h("span", {}, way === "inputs" ? `${words} that ` : `${words} made from `, h("b", {}, name), way === "inputs" ? " is made from" : ""),
-      button("✕", "Stop tracing (Esc)", () => this.leave(), "tft-x"));
+      h(
+        "span",
+        {},
+        way === "inputs" ? `${words} that ` : `${words} made from `,
+        h("b", {}, name),
+        way === "inputs" ? " is made from" : "",
+      ),
+      button("✕", "Stop tracing (Esc)", () => this.leave(), "tft-x"),
+    );
   }
 }

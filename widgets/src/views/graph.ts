@@ -1,14 +1,15 @@
 // The graph view as an anywidget module.
-import { Colours } from "../panels/colour_picker";
+
 import { button, h } from "../base/elements";
 import { FullScreen } from "../base/full_screen";
-import { hosted } from "../kernel/host";
-import { Minimap } from "../drawing/minimap";
 import type { ColourBy, Figures } from "../drawing/box_colours";
 import { download, picture, png } from "../drawing/export_picture";
-import { Tracing } from "../panels/trace_panel";
+import { Minimap } from "../drawing/minimap";
 import { GraphView } from "../graph_view/graph_view";
+import { hosted } from "../kernel/host";
 import type { WidgetModel } from "../kernel/messages";
+import { Colours } from "../panels/colour_picker";
+import { Tracing } from "../panels/trace_panel";
 
 interface ToolState {
   colour_by: ColourBy;
@@ -24,13 +25,23 @@ class GraphWithTools {
   private readonly map: Minimap;
   private readonly undo: (() => void)[] = [];
 
-  constructor(private readonly state: WidgetModel, parent: HTMLElement) {
-    const any = state as unknown as { get: <K extends keyof ToolState>(key: K) => ToolState[K]; set: (key: string, value: unknown) => void };
+  constructor(
+    private readonly state: WidgetModel,
+    parent: HTMLElement,
+  ) {
+    const any = state as unknown as {
+      get: <K extends keyof ToolState>(key: K) => ToolState[K];
+      set: (key: string, value: unknown) => void;
+    };
     const colourBy = (by: ColourBy): void => {
       any.set("colour_by", by);
       state.save_changes();
     };
-    this.colours = new Colours(() => any.get("colour_by"), colourBy, () => any.get("figures"));
+    this.colours = new Colours(
+      () => any.get("colour_by"),
+      colourBy,
+      () => any.get("figures"),
+    );
     this.view = new GraphView(state, parent, {
       decorate: (node, said) => this.tracing.decorate(node, this.colours.decorate(node, said)),
       edge: (edge, classes) => this.tracing.edge(edge, classes),
@@ -43,7 +54,9 @@ class GraphWithTools {
       details: (panel, node) => this.tracing.details(panel, node),
       key: (key, id) => {
         const keys: Record<string, () => void> = {
-          i: () => this.tracing.toggle(id, "inputs"), o: () => this.tracing.toggle(id, "outputs"), c: () => colourBy(this.colours.next()),
+          i: () => this.tracing.toggle(id, "inputs"),
+          o: () => this.tracing.toggle(id, "outputs"),
+          c: () => colourBy(this.colours.next()),
         };
         keys[key]?.();
         return key in keys;
@@ -59,9 +72,12 @@ class GraphWithTools {
     this.undo.push(() => this.screen.destroy());
     const bar = this.view.frame.root.querySelector(".tft-bar")!;
     bar.querySelector(".tft-space")!.after(this.colours.select);
-    bar.append(h("span", { class: "tft-rule" }),
-      button("SVG", "Save the picture as SVG", () => void this.save("svg")), button("PNG", "Save the picture as PNG", () => void this.save("png")),
-      this.screen.button);
+    bar.append(
+      h("span", { class: "tft-rule" }),
+      button("SVG", "Save the picture as SVG", () => void this.save("svg")),
+      button("PNG", "Save the picture as PNG", () => void this.save("png")),
+      this.screen.button,
+    );
     bar.after(this.colours.key, this.tracing.strip);
     for (const name of ["colour_by", "figures"]) this.on(`change:${name}`, () => this.view!.remark());
     this.map.draw(view.scene);
@@ -97,7 +113,7 @@ function render({ model, el }: { model: WidgetModel; el: HTMLElement }): () => v
 
 export default hosted(render);
 
+export { decode } from "../kernel/messages";
 // For tests that hold pruning in the page against pruning in Python.
 export { GraphModel } from "../model/graph";
 export { prune } from "../model/prune";
-export { decode } from "../kernel/messages";

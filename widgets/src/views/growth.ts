@@ -1,17 +1,18 @@
 // The growth view: a meter of ops against runs, and the graph as it grew; one growth, or several that keep step by their runs.
-import type { NodeMarks } from "../drawing/canvas";
+
 import { button, h } from "../base/elements";
-import { lastOf, makeFrames, opsAtFirstRun, ranAt, runsOf } from "../model/growth_frames";
-import type { GrowthFrame, Round } from "../model/growth_frames";
-import { hosted } from "../kernel/host";
-import { drawMeter, footOf, runAt } from "../drawing/growth_meter";
-import type { MeterScale } from "../drawing/growth_meter";
 import { count, digits } from "../base/format";
-import { PaneState } from "../kernel/local_traits";
-import type { SceneEdge, SceneNode } from "../layout/scene";
 import { svg } from "../base/svg";
+import type { NodeMarks } from "../drawing/canvas";
+import type { MeterScale } from "../drawing/growth_meter";
+import { drawMeter, footOf, runAt } from "../drawing/growth_meter";
 import { GraphView } from "../graph_view/graph_view";
+import { hosted } from "../kernel/host";
+import { PaneState } from "../kernel/local_traits";
 import type { Batch, WidgetModel, WireRows } from "../kernel/messages";
+import type { SceneEdge, SceneNode } from "../layout/scene";
+import type { GrowthFrame, Round } from "../model/growth_frames";
+import { lastOf, makeFrames, opsAtFirstRun, ranAt, runsOf } from "../model/growth_frames";
 
 interface Verdict {
   kind: "none" | "clean" | "late" | "lazy";
@@ -73,14 +74,25 @@ class Pane {
   private settling = 0;
 
   constructor(
-    readonly data: PaneData, height: number, seek: (run: number) => void, runs: () => number, private readonly settled: () => void,
+    readonly data: PaneData,
+    height: number,
+    seek: (run: number) => void,
+    runs: () => number,
+    private readonly settled: () => void,
   ) {
     this.ops = lastOf(data);
     const name = data.title === "" ? "The graph as it grew" : data.title;
     const graph = h("div", { class: "tft-growth-graph" });
     if (data.title !== "") graph.append(h("span", { class: "tft-graph-name", "aria-hidden": "true" }, data.title));
-    this.root = h("section", { class: "tft-pane", "aria-label": name },
-      h("header", {}, h("h3", {}, name), this.size, this.sign), this.meter, this.now, graph, this.verdict);
+    this.root = h(
+      "section",
+      { class: "tft-pane", "aria-label": name },
+      h("header", {}, h("h3", {}, name), this.size, this.sign),
+      this.meter,
+      this.now,
+      graph,
+      this.verdict,
+    );
     this.state = new PaneState(data.ops, { height, group_above: GROUP_ABOVE });
     this.view = new GraphView(this.state.model, graph, {
       least: LEAST_SCALE,
@@ -128,7 +140,10 @@ class Pane {
 
   drawMeter(scale: MeterScale): void {
     drawMeter(this.meter, this.data, this.data.verdict.kind === "lazy", this.run, this.ops, scale);
-    this.meter.setAttribute("aria-label", `${this.ops} ops after ${this.run} runs; ${opsAtFirstRun(this.data)} at the first run.`);
+    this.meter.setAttribute(
+      "aria-label",
+      `${this.ops} ops after ${this.run} runs; ${opsAtFirstRun(this.data)} at the first run.`,
+    );
   }
 
   /** Once the boxes have moved, the graph may need another height. */
@@ -179,18 +194,19 @@ class Pane {
     const twin = own === undefined ? null : this.twinOf(own.index);
     if (twin !== null && !node.open) {
       classes.push("tft-again");
-      badges = ["again", ...badges.filter((badge) => !badge.startsWith("≅"))];
+      badges = [{ text: "again", kind: "repeated" }, ...badges.filter(({ kind }) => kind !== "alike")];
       label = `${label}, built again: like ${this.view.model.ops[twin]?.name ?? "an op before"}`;
     } else if (own === undefined && !node.open) {
       const again = members.filter((index) => index < this.ops && this.twinOf(index) !== null).length;
       if (again > 0 && again * 2 >= members.length) {
         classes.push("tft-again");
-        badges = [`${again} again`, ...badges.filter((badge) => !badge.startsWith("≅"))];
+        badges = [{ text: `${again} again`, kind: "repeated" }, ...badges.filter(({ kind }) => kind !== "alike")];
         label = `${label}, ${again} built again`;
       }
     }
     const built = members.findIndex((index) => index >= this.ops);
-    const note = built > 0 && !node.open && node.node.kind !== "op" ? `${built} of ${members.length} ops so far` : said.note;
+    const note =
+      built > 0 && !node.open && node.node.kind !== "op" ? `${built} of ${members.length} ops so far` : said.note;
     return { classes, badges, label, note };
   }
 
@@ -198,32 +214,61 @@ class Pane {
 
   private showLine(frame: GrowthFrame): void {
     const op = this.newest >= 0 ? this.view.model.ops[this.newest] : undefined;
-    const line = (what: HTMLElement, at: string, text: string): void => this.now.replaceChildren(
-      what, h("span", { class: "tft-line-of" }, h("span", { class: "tft-muted" }, at), " ", h("code", { title: text }, text)));
+    const line = (what: HTMLElement, at: string, text: string): void =>
+      this.now.replaceChildren(
+        what,
+        h(
+          "span",
+          { class: "tft-line-of" },
+          h("span", { class: "tft-muted" }, at),
+          " ",
+          h("code", { title: text }, text),
+        ),
+      );
     if (op !== undefined) {
       const [file, number, , text] = op.source ?? ["", 0, "", ""];
       const twin = this.twinOf(op.index);
       const what = h("span", { class: "tft-event" }, h("b", {}, "build"), ` ${op.name}`);
-      if (twin !== null) what.append(h("span", { class: "tft-again-word" }, `again, like ${this.view.model.ops[twin]?.name ?? "one before"}`));
+      if (twin !== null)
+        what.append(
+          h("span", { class: "tft-again-word" }, `again, like ${this.view.model.ops[twin]?.name ?? "one before"}`),
+        );
       line(what, file === "" ? "" : `${file} line ${number}`, text);
     } else if (frame.ran && frame.run <= runsOf(this.data)) {
       const [at, text] = ranAt(this.data, frame.run);
       line(h("span", { class: "tft-event" }, h("b", {}, "run"), ` ${frame.run}`), at, text);
-    } else this.now.replaceChildren(h("span", { class: "tft-event tft-muted" }, frame.ran ? "has ended" : frame.run === 0 ? "the start" : "builds nothing"));
+    } else
+      this.now.replaceChildren(
+        h(
+          "span",
+          { class: "tft-event tft-muted" },
+          frame.ran ? "has ended" : frame.run === 0 ? "the start" : "builds nothing",
+        ),
+      );
   }
 
   private showVerdict(): void {
     const { kind, headline, fix, lines, constants } = this.data.verdict;
-    this.root.dataset["verdict"] = kind;
+    this.root.dataset.verdict = kind;
     this.sign.textContent = SIGNS[kind];
     this.sign.className = `tft-sign-word tft-is-${kind}`;
     this.verdict.replaceChildren(
       h("p", { class: "tft-headline" }, headline),
-      kind === "clean" ? h("p", { class: "tft-muted" }, `Built once, run ${runsOf(this.data)} times. The graph stays as it is.`) : "",
-      ...lines.map(({ at, text, ops, turns }) => h("p", { class: "tft-culprit" },
-        h("span", { class: "tft-muted" }, at), h("code", {}, text), h("span", { class: "tft-muted" }, `+${ops} ops in ${turns} runs`))),
+      kind === "clean"
+        ? h("p", { class: "tft-muted" }, `Built once, run ${runsOf(this.data)} times. The graph stays as it is.`)
+        : "",
+      ...lines.map(({ at, text, ops, turns }) =>
+        h(
+          "p",
+          { class: "tft-culprit" },
+          h("span", { class: "tft-muted" }, at),
+          h("code", {}, text),
+          h("span", { class: "tft-muted" }, `+${ops} ops in ${turns} runs`),
+        ),
+      ),
       ...fix.map((text) => h("p", {}, ...codeIn(text))),
-      ...constants.map((text) => h("p", { class: "tft-constants" }, ...codeIn(text))));
+      ...constants.map((text) => h("p", { class: "tft-constants" }, ...codeIn(text))),
+    );
   }
 }
 
@@ -254,14 +299,38 @@ class GrowthView {
   private readonly grow = (): void => this.takeBatches();
   private readonly observer = new ResizeObserver(() => this.resized());
 
-  constructor(private readonly model: Model, parent: HTMLElement) {
+  constructor(
+    private readonly model: Model,
+    parent: HTMLElement,
+  ) {
     const data = structuredClone(model.get("_panes"));
     const pair = data.length > 1;
-    const bar = h("div", { class: "tft-growth-bar", role: "toolbar", "aria-label": "Time" }, this.play, this.slider, this.said);
+    const bar = h(
+      "div",
+      { class: "tft-growth-bar", role: "toolbar", "aria-label": "Time" },
+      this.play,
+      this.slider,
+      this.said,
+    );
     const body = h("div", { class: pair ? "tft-panes tft-pair" : "tft-panes", style: `--tft-panes: ${data.length}` });
-    this.root = h("div", { class: "tfteach-graph tfteach-growth", "data-lm-suppress-shortcuts": "true" }, bar, body, this.live);
+    this.root = h(
+      "div",
+      { class: "tfteach-graph tfteach-growth", "data-lm-suppress-shortcuts": "true" },
+      bar,
+      body,
+      this.live,
+    );
     parent.append(this.root);
-    this.panes = data.map((d) => new Pane(d, model.get("height"), (run) => this.seekRun(run), () => this.scale().runs, () => this.level()));
+    this.panes = data.map(
+      (d) =>
+        new Pane(
+          d,
+          model.get("height"),
+          (run) => this.seekRun(run),
+          () => this.scale().runs,
+          () => this.level(),
+        ),
+    );
     body.append(...this.panes.map((pane) => pane.root));
     this.slider.addEventListener("input", () => {
       const at = Number(this.slider.value);
@@ -312,10 +381,12 @@ class GrowthView {
     const index = this.at ?? last;
     const frame = this.frames[index]!;
     const scale = this.scale();
-    this.panes.forEach((pane, i) => pane.show(frame, i, this.frames[index - 1], scale));
+    for (const [i, pane] of this.panes.entries()) pane.show(frame, i, this.frames[index - 1], scale);
     this.slider.max = `${last}`;
     this.slider.value = `${index}`;
-    const words = this.panes.map(({ data }, i) => `${data.title === "" ? "" : `${data.title} `}${count(frame.ops[i] ?? 0, "op")}`);
+    const words = this.panes.map(
+      ({ data }, i) => `${data.title === "" ? "" : `${data.title} `}${count(frame.ops[i] ?? 0, "op")}`,
+    );
     this.said.textContent = `after ${digits(frame.run)} of ${digits(scale.runs)} runs`;
     this.slider.setAttribute("aria-valuetext", `after ${frame.run} runs: ${words.join(", ")}`);
   }
@@ -327,7 +398,10 @@ class GrowthView {
   }
 
   private togglePlay(): void {
-    if (this.timer !== 0) return this.stop();
+    if (this.timer !== 0) {
+      this.stop();
+      return;
+    }
     if (this.at === null) this.show(0);
     const count = this.frames.length;
     const wait = Math.min(FRAME_MS[1], Math.max(FRAME_MS[0], WHOLE_PLAY_MS / count));
@@ -354,7 +428,14 @@ class GrowthView {
     const last = this.frames.length - 1;
     const now = this.at ?? last;
     const to = {
-      ArrowLeft: now - 1, ArrowDown: now - 1, ArrowRight: now + 1, ArrowUp: now + 1, PageDown: now - 10, PageUp: now + 10, Home: 0, End: last,
+      ArrowLeft: now - 1,
+      ArrowDown: now - 1,
+      ArrowRight: now + 1,
+      ArrowUp: now + 1,
+      PageDown: now - 10,
+      PageUp: now + 10,
+      Home: 0,
+      End: last,
     }[event.key];
     if (to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
     // Not left to the slider: a notebook keeps arrow keys for itself.

@@ -1,12 +1,13 @@
 // The memory view: what each device's memory held over one run or many; reserved, limit, and where there was no room.
-import { bytesText, timeText } from "../base/format";
+
 import { focusNear, h } from "../base/elements";
-import { hosted } from "../kernel/host";
-import { shorten } from "../layout/box_style";
-import { ticks } from "../base/time_axis";
+import { bytesText, timeText } from "../base/format";
 import { drawer, s } from "../base/svg";
+import { ticks } from "../base/time_axis";
+import { hosted } from "../kernel/host";
 import { opOf, together } from "../kernel/shared_selection";
 import type { Traits } from "../kernel/traits";
+import { shorten } from "../layout/box_style";
 
 interface Curve {
   title: string;
@@ -32,14 +33,22 @@ const MOST_HOLDERS = 9;
 const FAR = 20; // times the peak
 
 class MemoryView {
-  private readonly root = h("div", { class: "tfteach-graph tfteach-memory", role: "group", "aria-label": "Memory over time", "data-lm-suppress-shortcuts": "true" });
+  private readonly root = h("div", {
+    class: "tfteach-graph tfteach-memory",
+    role: "group",
+    "aria-label": "Memory over time",
+    "data-lm-suppress-shortcuts": "true",
+  });
   private readonly charts = h("div", { class: "tft-charts" });
   /** For each chart the number of the point that the cursor is at. */
   private cursors: (number | null)[] = [];
   private readonly drawing: { later: () => void; stop: () => void };
   private readonly undo: (() => void)[] = [];
 
-  constructor(private readonly model: Model, parent: HTMLElement) {
+  constructor(
+    private readonly model: Model,
+    parent: HTMLElement,
+  ) {
     this.root.append(this.charts);
     parent.append(this.root);
     this.drawing = drawer(this.root, () => this.draw());
@@ -63,17 +72,41 @@ class MemoryView {
     if (this.charts.children.length !== curves.length || curves.length === 0) {
       this.cursors = curves.map(() => null);
       this.charts.replaceChildren(...curves.map((_, i) => this.frame(i)));
-      if (curves.length === 0) this.charts.append(h("p", { class: "tft-nothing" }, "Nobody counts memory here: make simulated GPUs with tf.simulate_gpus(1, memory=\"1GiB\") before the session, or pass the RunMetadata of a traced run."));
+      if (curves.length === 0)
+        this.charts.append(
+          h(
+            "p",
+            { class: "tft-nothing" },
+            'Nobody counts memory here: make simulated GPUs with tf.simulate_gpus(1, memory="1GiB") before the session, or pass the RunMetadata of a traced run.',
+          ),
+        );
     }
     this.drawing.later();
   }
 
   private frame(i: number): HTMLElement {
-    const plot = h("div", { class: "tft-plot", tabindex: "0", role: "application", "aria-label": "Memory over time. Left and right arrow: moment by moment; End: the peak." });
+    const plot = h("div", {
+      class: "tft-plot",
+      tabindex: "0",
+      role: "application",
+      "aria-label": "Memory over time. Left and right arrow: moment by moment; End: the peak.",
+    });
     plot.addEventListener("keydown", (event) => this.onKey(event, i));
-    plot.addEventListener("pointermove", (event) => this.point(i, this.near(i, event.clientX - plot.getBoundingClientRect().left)));
+    plot.addEventListener("pointermove", (event) =>
+      this.point(i, this.near(i, event.clientX - plot.getBoundingClientRect().left)),
+    );
     plot.addEventListener("pointerleave", () => this.point(i, null));
-    return h("section", { class: "tft-chart" }, h("h3"), h("div", { class: "tft-chart-body" }, h("div", { class: "tft-plot-box" }, plot, h("div", { class: "tft-reading", "aria-live": "polite" })), h("div", { class: "tft-holders" })));
+    return h(
+      "section",
+      { class: "tft-chart" },
+      h("h3"),
+      h(
+        "div",
+        { class: "tft-chart-body" },
+        h("div", { class: "tft-plot-box" }, plot, h("div", { class: "tft-reading", "aria-live": "polite" })),
+        h("div", { class: "tft-holders" }),
+      ),
+    );
   }
 
   private point(i: number, at: number | null): void {
@@ -101,7 +134,14 @@ class MemoryView {
     return found;
   }
 
-  private scale(i: number): { at: (t: number) => number; up: (bytes: number) => number; width: number; from: number; to: number; most: number } {
+  private scale(i: number): {
+    at: (t: number) => number;
+    up: (bytes: number) => number;
+    width: number;
+    from: number;
+    to: number;
+    most: number;
+  } {
     const curve = this.model.get("_curves")[i]!;
     const plot = this.charts.querySelectorAll<HTMLElement>(".tft-plot")[i]!;
     const width = Math.max(120, plot.clientWidth);
@@ -109,7 +149,10 @@ class MemoryView {
     const to = Math.max(from + 1, curve.points.at(-1)?.[0] ?? 0, curve.runs.at(-1)?.[1] ?? 0);
     const most = isFar(curve) ? curve.peak * 1.25 : Math.max(1, curve.limit ?? curve.peak * 1.08, curve.peak);
     return {
-      width, from, to, most,
+      width,
+      from,
+      to,
+      most,
       at: (t) => LEFT + ((t - from) / (to - from)) * (width - LEFT - RIGHT),
       up: (bytes) => HEIGHT - BOTTOM - (bytes / most) * (HEIGHT - TOP - BOTTOM),
     };
@@ -122,10 +165,22 @@ class MemoryView {
       const section = this.charts.children[i] as HTMLElement | undefined;
       if (section === undefined) return;
       // One line for a device that nothing came to, beside others that have much to show.
-      const idle = curve.peak === 0 && curve.exhausted.length === 0 && this.model.get("_curves").some(({ peak }) => peak > 0);
+      const idle =
+        curve.peak === 0 && curve.exhausted.length === 0 && this.model.get("_curves").some(({ peak }) => peak > 0);
       section.classList.toggle("tft-chart-idle", idle);
-      const words = [curve.policy, idle ? "nothing was kept here" : `peak ${bytesText(curve.peak)}${curve.limit === null ? "" : ` of ${bytesText(curve.limit)}`}`];
-      section.querySelector("h3")!.replaceChildren(curve.title, ...(curve.simulated ? [h("i", {}, "simulated")] : []), h("span", {}, words.filter((w) => w !== "").join(" · ")));
+      const words = [
+        curve.policy,
+        idle
+          ? "nothing was kept here"
+          : `peak ${bytesText(curve.peak)}${curve.limit === null ? "" : ` of ${bytesText(curve.limit)}`}`,
+      ];
+      section
+        .querySelector("h3")!
+        .replaceChildren(
+          curve.title,
+          ...(curve.simulated ? [h("i", {}, "simulated")] : []),
+          h("span", {}, words.filter((w) => w !== "").join(" · ")),
+        );
       if (idle) continue;
       section.querySelector(".tft-plot")!.replaceChildren(this.plot(i, curve));
       section.querySelector(".tft-reading")!.replaceChildren(...this.reading(curve, this.cursors[i] ?? null));
@@ -140,8 +195,16 @@ class MemoryView {
     const picture = s("svg", { width, height: HEIGHT, viewBox: `0 0 ${width} ${HEIGHT}`, "aria-hidden": "true" });
     for (const [index, [start, end, fetches, error]] of curve.runs.entries()) {
       const wide = Math.max(1.5, at(end) - at(start));
-      const band = s("g", { class: `tft-run${error === "" ? "" : " tft-run-failed"}${index % 2 === 0 ? " tft-run-even" : ""}` }, s("title", {}, `run(${fetches})${error === "" ? "" : `: ${error}`}`), s("rect", { x: n(at(start)), y: TOP, width: n(wide), height: floor - TOP }));
-      if (wide > 58) band.append(s("text", { x: n(at(start) + 4), y: TOP + 13 }, shorten(`run(${fetches})`, Math.floor(wide / 6.5))));
+      const band = s(
+        "g",
+        { class: `tft-run${error === "" ? "" : " tft-run-failed"}${index % 2 === 0 ? " tft-run-even" : ""}` },
+        s("title", {}, `run(${fetches})${error === "" ? "" : `: ${error}`}`),
+        s("rect", { x: n(at(start)), y: TOP, width: n(wide), height: floor - TOP }),
+      );
+      if (wide > 58)
+        band.append(
+          s("text", { x: n(at(start) + 4), y: TOP + 13 }, shorten(`run(${fetches})`, Math.floor(wide / 6.5))),
+        );
       picture.append(band);
     }
     const axis = s("g", { class: "tft-axis" });
@@ -149,7 +212,11 @@ class MemoryView {
       const x = at(from + t);
       axis.append(s("text", { x: n(x), y: HEIGHT - 8, "text-anchor": x > right - 20 ? "end" : "middle" }, timeText(t)));
     }
-    for (const share of [0, 0.5, 1]) axis.append(s("path", { d: `M${LEFT},${n(up(most * share))}H${right}` }), s("text", { x: LEFT - 8, y: n(up(most * share) + 4), "text-anchor": "end" }, bytesText(most * share)));
+    for (const share of [0, 0.5, 1])
+      axis.append(
+        s("path", { d: `M${LEFT},${n(up(most * share))}H${right}` }),
+        s("text", { x: LEFT - 8, y: n(up(most * share) + 4), "text-anchor": "end" }, bytesText(most * share)),
+      );
     picture.append(axis);
     const steps = (index: 1 | 2): string => {
       let path = "";
@@ -162,22 +229,47 @@ class MemoryView {
       const last = curve.points.at(-1)![2] ?? 0;
       picture.append(s("path", { class: "tft-reserved-area", d: `${line}V${floor}H${LEFT}Z` }));
       const y = up(last);
-      if (last <= most) { // else it is in the heading
-        picture.append(s("path", { class: "tft-reserved-line", d: line }),
-          s("text", { class: "tft-note", x: right - 4, y: n(y < TOP + 14 ? TOP + 29 : y - 5), "text-anchor": "end" }, `reserved ${bytesText(last)}`));
+      if (last <= most) {
+        // else it is in the heading
+        picture.append(
+          s("path", { class: "tft-reserved-line", d: line }),
+          s(
+            "text",
+            { class: "tft-note", x: right - 4, y: n(y < TOP + 14 ? TOP + 29 : y - 5), "text-anchor": "end" },
+            `reserved ${bytesText(last)}`,
+          ),
+        );
       }
     }
     const line = steps(1);
-    picture.append(s("path", { class: "tft-taken-area", d: `${line}V${floor}H${LEFT}Z` }), s("path", { class: "tft-taken-line", d: line }));
+    picture.append(
+      s("path", { class: "tft-taken-area", d: `${line}V${floor}H${LEFT}Z` }),
+      s("path", { class: "tft-taken-line", d: line }),
+    );
     for (const [t, needed] of curve.exhausted) {
       const x = at(t);
       const left = x > width / 2;
-      picture.append(s("g", { class: "tft-oom" }, s("path", { d: `M${n(x)},${TOP - 4}V${floor}` }), s("path", { d: `M${n(x - 5)},${TOP - 9}l10,10m0,-10l-10,10` }),
-        s("text", { x: n(left ? x - 10 : x + 10), y: TOP - 4 + 1, "text-anchor": left ? "end" : "start" }, `out of memory: ${bytesText(needed)} more needed`)));
+      picture.append(
+        s(
+          "g",
+          { class: "tft-oom" },
+          s("path", { d: `M${n(x)},${TOP - 4}V${floor}` }),
+          s("path", { d: `M${n(x - 5)},${TOP - 9}l10,10m0,-10l-10,10` }),
+          s(
+            "text",
+            { x: n(left ? x - 10 : x + 10), y: TOP - 4 + 1, "text-anchor": left ? "end" : "start" },
+            `out of memory: ${bytesText(needed)} more needed`,
+          ),
+        ),
+      );
     }
     const cursor = this.cursors[i] ?? null;
     const p = cursor === null ? undefined : curve.points[cursor];
-    if (p !== undefined) picture.append(s("path", { class: "tft-cursor", d: `M${n(at(p[0]))},${TOP}V${floor}` }), s("circle", { class: "tft-cursor-dot", cx: n(at(p[0])), cy: n(up(p[1])), r: 4 }));
+    if (p !== undefined)
+      picture.append(
+        s("path", { class: "tft-cursor", d: `M${n(at(p[0]))},${TOP}V${floor}` }),
+        s("circle", { class: "tft-cursor-dot", cx: n(at(p[0])), cy: n(up(p[1])), r: 4 }),
+      );
     return picture;
   }
 
@@ -191,9 +283,20 @@ class MemoryView {
       return [document.createTextNode(words.join(" · "))];
     }
     const oom = curve.exhausted.at(-1);
-    if (oom !== undefined) return [h("b", {}, "ResourceExhaustedError: "), document.createTextNode(oom[2].split("\n")[0]!)];
+    if (oom !== undefined)
+      return [h("b", {}, "ResourceExhaustedError: "), document.createTextNode(oom[2].split("\n")[0]!)];
     const runs = curve.runs.length;
-    return [document.createTextNode(runs > 1 ? `${runs} runs; waiting between runs is cut short` : runs === 1 ? "one run" : curve.limit === null ? "one run, without variables and what is fed" : "no run yet")];
+    return [
+      document.createTextNode(
+        runs > 1
+          ? `${runs} runs; waiting between runs is cut short`
+          : runs === 1
+            ? "one run"
+            : curve.limit === null
+              ? "one run, without variables and what is fed"
+              : "no run yet",
+      ),
+    ];
   }
 
   private drawHolders(el: HTMLElement, curve: Curve): void {
@@ -202,8 +305,17 @@ class MemoryView {
     const selected = opOf(this.model.get("selected"));
     const most = curve.holders[0]![1];
     const rows = curve.holders.slice(0, MOST_HOLDERS).map(([name, size]) => {
-      const press = h("button", { type: "button", class: "tft-holder", "aria-pressed": `${name === selected}`, title: name },
-        h("span", { class: "tft-share-bar", style: `width: ${((100 * size) / most).toFixed(1)}%`, "aria-hidden": "true" }), h("code", {}, shorten(name, 27)), h("span", {}, bytesText(size)));
+      const press = h(
+        "button",
+        { type: "button", class: "tft-holder", "aria-pressed": `${name === selected}`, title: name },
+        h("span", {
+          class: "tft-share-bar",
+          style: `width: ${((100 * size) / most).toFixed(1)}%`,
+          "aria-hidden": "true",
+        }),
+        h("code", {}, shorten(name, 27)),
+        h("span", {}, bytesText(size)),
+      );
       press.addEventListener("click", () => {
         this.model.set("selected", name === selected ? "" : name);
         this.model.save_changes();
@@ -213,7 +325,11 @@ class MemoryView {
     });
     const more = curve.holders.length - rows.length;
     const focused = [...el.querySelectorAll("button")].indexOf(focusNear(el) as HTMLButtonElement);
-    el.replaceChildren(h("h4", {}, "Alive at the peak"), h("ol", {}, ...rows), more > 0 ? h("p", { class: "tft-muted" }, `and ${more} more`) : "");
+    el.replaceChildren(
+      h("h4", {}, "Alive at the peak"),
+      h("ol", {}, ...rows),
+      more > 0 ? h("p", { class: "tft-muted" }, `and ${more} more`) : "",
+    );
     if (focused >= 0) el.querySelectorAll("button")[focused]?.focus();
   }
 }

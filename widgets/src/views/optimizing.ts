@@ -1,11 +1,11 @@
 // What the optimizer does to a run: the graph before and after each pass, with what was folded, merged, removed, and why.
 import { h } from "../base/elements";
+import { earlier, legend, Pair } from "../graph_view/side_by_side";
 import { hosted } from "../kernel/host";
-import { shorten } from "../layout/box_style";
-import { Pair, earlier, legend } from "../graph_view/side_by_side";
 import { PaneState } from "../kernel/local_traits";
-import type { Traits } from "../kernel/traits";
 import type { WireRows } from "../kernel/messages";
+import type { Traits } from "../kernel/traits";
+import { shorten } from "../layout/box_style";
 
 interface Pass {
   name: string;
@@ -45,12 +45,22 @@ class OptimizingView {
   private readonly head = h("div", { class: "tft-diff-head" });
   private readonly body = h("div", { class: "tft-pass-graphs" });
   private readonly why = h("section", { class: "tft-pass-why", "aria-label": "What was done, and why" });
-  private readonly root = h("div", { class: "tfteach-diff tfteach-optimizing", role: "group", "aria-label": "The optimizer's passes" },
-    h("div", { class: "tft-opt-top" }, this.title, this.passes), this.about, this.why, this.head, this.body);
+  private readonly root = h(
+    "div",
+    { class: "tfteach-diff tfteach-optimizing", role: "group", "aria-label": "The optimizer's passes" },
+    h("div", { class: "tft-opt-top" }, this.title, this.passes),
+    this.about,
+    this.why,
+    this.head,
+    this.body,
+  );
   private pair: Pair | null = null;
   private readonly undo: (() => void)[] = [];
 
-  constructor(private readonly model: Model, parent: HTMLElement) {
+  constructor(
+    private readonly model: Model,
+    parent: HTMLElement,
+  ) {
     parent.append(this.root);
     for (const key of ["_passes", "chosen", "problem"]) {
       const act = (): void => this.show();
@@ -106,30 +116,59 @@ class OptimizingView {
     const [whole, ...each] = this.model.get("_passes");
     const one = (pass: Pass, number: number): HTMLElement => {
       const changes = Object.keys(pass.reasons).length;
-      const press = h("button", { type: "button", class: `tft-pass${changes === 0 ? " tft-pass-idle" : ""}`, "aria-pressed": `${pass === this.pass}`, title: told(pass) },
-        h("b", {}, titleOf(pass)), h("span", {}, changes === 0 ? "nothing to do" : `${changes} op${changes === 1 ? "" : "s"}`));
+      const press = h(
+        "button",
+        {
+          type: "button",
+          class: `tft-pass${changes === 0 ? " tft-pass-idle" : ""}`,
+          "aria-pressed": `${pass === this.pass}`,
+          title: told(pass),
+        },
+        h("b", {}, titleOf(pass)),
+        h("span", {}, changes === 0 ? "nothing to do" : `${changes} op${changes === 1 ? "" : "s"}`),
+      );
       press.addEventListener("click", () => this.choose(number));
       return press;
     };
-    const left = (ops: number): HTMLElement => h("span", { class: "tft-pass-left", title: `${ops} ops to compute` }, `${ops}`, h("span", { class: "tft-sr" }, " ops to compute"));
+    const left = (ops: number): HTMLElement =>
+      h(
+        "span",
+        { class: "tft-pass-left", title: `${ops} ops to compute` },
+        `${ops}`,
+        h("span", { class: "tft-sr" }, " ops to compute"),
+      );
     if (each.length === 0) {
-      this.passes.replaceChildren(one(whole!, 0), h("span", {}, "A large run: print(view.optimizer_log) tells pass by pass."));
+      this.passes.replaceChildren(
+        one(whole!, 0),
+        h("span", {}, "A large run: print(view.optimizer_log) tells pass by pass."),
+      );
       return;
     }
-    this.passes.replaceChildren(one(whole!, 0), h("span", { class: "tft-rule" }), left(each[0]!.from),
-      ...each.flatMap((pass, i) => [one(pass, i + 1), left(pass.to)]));
+    this.passes.replaceChildren(
+      one(whole!, 0),
+      h("span", { class: "tft-rule" }),
+      left(each[0]!.from),
+      ...each.flatMap((pass, i) => [one(pass, i + 1), left(pass.to)]),
+    );
   }
 
   private showPair(pass: Pass): void {
     const stages = this.model.get("_stages");
     const [before, after] = [stages[pass.before]!, stages[pass.after]!];
     const kept = new Set(after.rows.map((row) => row[0]));
-    const differs = [...Object.keys(pass.changes), ...before.rows.map((row) => row[0]).filter((name) => !kept.has(name))];
+    const differs = [
+      ...Object.keys(pass.changes),
+      ...before.rows.map((row) => row[0]).filter((name) => !kept.has(name)),
+    ];
     const open = new Set(differs.flatMap(scopesOf));
     const state = new PaneState(after, {
-      _graph: this.model.get("_graph"), expanded: open.size <= MOST_OPEN ? [...open] : null, fetches: after.fetched,
+      _graph: this.model.get("_graph"),
+      expanded: open.size <= MOST_OPEN ? [...open] : null,
+      fetches: after.fetched,
     }).model;
-    this.pair = new Pair({ before: earlier(state, before, before.fetched), after: state }, pass, this.body, { isRun: true });
+    this.pair = new Pair({ before: earlier(state, before, before.fetched), after: state }, pass, this.body, {
+      isRun: true,
+    });
     this.head.replaceChildren(...legend(), this.pair.next);
   }
 
@@ -139,8 +178,15 @@ class OptimizingView {
     const list = rows.slice(0, MOST_REASONS).map(([name, lines]) => {
       const press = h("button", { type: "button", class: "tft-pass-node", title: `Show ${name}` }, shorten(name, 44));
       press.addEventListener("click", () => this.pair?.goTo(name));
-      const more = (Object.hasOwn(changes, name) ? changes[name]! : []).map((line) => h("span", { class: "tft-muted" }, line));
-      return h("li", {}, press, h("span", { class: "tft-pass-reasons" }, ...lines.map((line) => h("span", {}, line)), ...more));
+      const more = (Object.hasOwn(changes, name) ? changes[name]! : []).map((line) =>
+        h("span", { class: "tft-muted" }, line),
+      );
+      return h(
+        "li",
+        {},
+        press,
+        h("span", { class: "tft-pass-reasons" }, ...lines.map((line) => h("span", {}, line)), ...more),
+      );
     });
     const rest = rows.length - list.length;
     if (rest > 0) list.push(h("li", { class: "tft-muted" }, `and ${rest} more`));

@@ -1,11 +1,14 @@
 // The placement view: the graph by device, beside the log of placements with reasons, copies and memory.
-import { bytesText } from "../base/format";
-import type { NodeMarks } from "../drawing/canvas";
+
 import { h } from "../base/elements";
-import { hosted } from "../kernel/host";
-import type { SceneEdge, SceneNode } from "../layout/scene";
+import { bytesText } from "../base/format";
+import type { Badge } from "../drawing/badges";
+import type { NodeMarks } from "../drawing/canvas";
+import { withoutLikeness } from "../drawing/node_marks";
 import { GraphView } from "../graph_view/graph_view";
+import { hosted } from "../kernel/host";
 import type { WidgetModel } from "../kernel/messages";
+import type { SceneEdge, SceneNode } from "../layout/scene";
 
 interface DeviceRow {
   label: string;
@@ -24,7 +27,14 @@ interface DeviceRow {
 type PlacedRow = [op: number, requested: string, device: number, kind: string, reason: string];
 
 type WireCopy = [
-  op: number, port: number, from: number, to: number, size: string, measured: boolean, fed: boolean, fetched: boolean,
+  op: number,
+  port: number,
+  from: number,
+  to: number,
+  size: string,
+  measured: boolean,
+  fed: boolean,
+  fetched: boolean,
   readers: number[],
 ];
 
@@ -54,7 +64,11 @@ class PlacementView {
   private readonly view: GraphView;
   private readonly get: <K extends keyof PlacementState>(key: K) => PlacementState[K];
   private readonly problem = h("p", { class: "tft-problem", role: "alert" });
-  private readonly devices = h("div", { class: "tft-devices", role: "group", "aria-label": "Devices: choose one to see its ops alone" });
+  private readonly devices = h("div", {
+    class: "tft-devices",
+    role: "group",
+    "aria-label": "Devices: choose one to see its ops alone",
+  });
   private readonly title = h("h3");
   private readonly kinds = h("select", { "aria-label": "Show ops by the reason of their placement" });
   private readonly ops = h("ol", { class: "tft-ops", role: "listbox", "aria-label": "Placements" });
@@ -71,7 +85,10 @@ class PlacementView {
   private readonly root = h("div", { class: "tfteach-placement" });
   private readonly undo: (() => void)[] = [];
 
-  constructor(private readonly state: WidgetModel, parent: HTMLElement) {
+  constructor(
+    private readonly state: WidgetModel,
+    parent: HTMLElement,
+  ) {
     const any = state as unknown as { get: (key: string) => never };
     this.get = (key) => any.get(key);
     this.index();
@@ -82,8 +99,14 @@ class PlacementView {
       edge: (edge, classes) => (this.copiesOn(edge).length > 0 ? [...classes, "tft-copy"] : classes),
       edgeNote: (edge) => this.edgeNote(edge),
     });
-    const log = h("section", { class: "tft-log", "aria-label": "Placement log" },
-      h("div", { class: "tft-log-head" }, this.title, this.kinds), this.ops, this.copiesHead, this.copies);
+    const log = h(
+      "section",
+      { class: "tft-log", "aria-label": "Placement log" },
+      h("div", { class: "tft-log-head" }, this.title, this.kinds),
+      this.ops,
+      this.copiesHead,
+      this.copies,
+    );
     this.view.frame.root.querySelector(".tft-bar")!.after(this.problem, this.devices);
     this.view.frame.stage.after(log);
     this.kinds.addEventListener("change", () => this.showLog());
@@ -106,7 +129,17 @@ class PlacementView {
 
   private index(): void {
     this.placed = new Map(this.get("_placed").map((row) => [row[0], row]));
-    this.moved = this.get("_copies").map(([op, port, from, to, size, measured, fed, fetched, readers]) => ({ op, port, from, to, size, measured, fed, fetched, readers }));
+    this.moved = this.get("_copies").map(([op, port, from, to, size, measured, fed, fetched, readers]) => ({
+      op,
+      port,
+      from,
+      to,
+      size,
+      measured,
+      fed,
+      fetched,
+      readers,
+    }));
     this.copyOf = new Map();
     for (const copy of this.moved) {
       for (const reader of copy.readers) this.copyOf.set(`${copy.op}:${copy.port}:${reader}`, copy);
@@ -128,22 +161,33 @@ class PlacementView {
   // --- devices and their memory ---
 
   private showDevices(): void {
-    this.devices.replaceChildren(...this.get("_devices").map((device, i) => {
-      const { label, simulated, ops } = device;
-      const card = h("button", { type: "button", class: `tft-device tft-dev-${device.colour}`, title: [device.about || device.name, memoryText(device)].join("\n"), "aria-pressed": `${this.device === i}` },
-        h("span", { class: "tft-swatch", "aria-hidden": "true" }),
-        h("b", {}, label, simulated ? h("i", {}, "simulated") : null),
-        h("span", { class: "tft-muted" }, `${ops.toLocaleString("en")} op${ops === 1 ? "" : "s"}`),
-        memoryBar(device), h("span", { class: "tft-muted tft-memory-words" }, memoryText(device)));
-      card.addEventListener("click", () => {
-        this.device = this.device === i ? null : i;
-        this.showDevices();
-        this.showLog();
-        this.view.remark();
-        (this.devices.children[i] as HTMLElement).focus();
-      });
-      return card;
-    }));
+    this.devices.replaceChildren(
+      ...this.get("_devices").map((device, i) => {
+        const { label, simulated, ops } = device;
+        const card = h(
+          "button",
+          {
+            type: "button",
+            class: `tft-device tft-dev-${device.colour}`,
+            title: [device.about || device.name, memoryText(device)].join("\n"),
+            "aria-pressed": `${this.device === i}`,
+          },
+          h("span", { class: "tft-swatch", "aria-hidden": "true" }),
+          h("b", {}, label, simulated ? h("i", {}, "simulated") : null),
+          h("span", { class: "tft-muted" }, `${ops.toLocaleString("en")} op${ops === 1 ? "" : "s"}`),
+          memoryBar(device),
+          h("span", { class: "tft-muted tft-memory-words" }, memoryText(device)),
+        );
+        card.addEventListener("click", () => {
+          this.device = this.device === i ? null : i;
+          this.showDevices();
+          this.showLog();
+          this.view.remark();
+          (this.devices.children[i] as HTMLElement).focus();
+        });
+        return card;
+      }),
+    );
   }
 
   // --- the log ---
@@ -152,7 +196,9 @@ class PlacementView {
     const before = this.kinds.value;
     const counts = new Map<string, number>();
     for (const [, , , kind] of this.get("_placed")) counts.set(kind, (counts.get(kind) ?? 0) + 1);
-    const options = [...counts].sort((a, b) => b[1] - a[1]).map(([kind, n]) => h("option", { value: kind }, `${kind} (${n})`));
+    const options = [...counts]
+      .sort((a, b) => b[1] - a[1])
+      .map(([kind, n]) => h("option", { value: kind }, `${kind} (${n})`));
     this.kinds.replaceChildren(h("option", { value: "" }, "every reason"), ...options);
     this.kinds.value = counts.has(before) ? before : "";
   }
@@ -160,7 +206,9 @@ class PlacementView {
   private showLog(): void {
     const devices = this.get("_devices");
     const kind = this.kinds.value;
-    const rows = this.get("_placed").filter((row) => (this.device === null || row[2] === this.device) && (kind === "" || row[3] === kind));
+    const rows = this.get("_placed").filter(
+      (row) => (this.device === null || row[2] === this.device) && (kind === "" || row[3] === kind),
+    );
     this.title.textContent = `${rows.length.toLocaleString("en")} op${rows.length === 1 ? "" : "s"}${this.device === null ? "" : ` on ${devices[this.device]?.label ?? "?"}`}`;
     this.ops.replaceChildren(...rows.slice(0, MOST_ROWS).map((row) => this.logRow(row, devices)));
     if (rows.length > MOST_ROWS) this.ops.append(more(rows.length - MOST_ROWS, "choose a device or a reason"));
@@ -171,10 +219,14 @@ class PlacementView {
   private logRow([op, , device, , reason]: PlacedRow, devices: readonly DeviceRow[]): HTMLElement {
     const { name, type } = this.view.model.ops[op] ?? { name: "?", type: "" };
     const place = devices[device];
-    const item = h("li", { role: "option", tabindex: "-1", "aria-selected": "false" },
-      h("code", { title: `${name}: (${type}): ${place?.name ?? ""}` }, `\u200e${name}`), placeChip(place),
-      h("span", { class: "tft-reason" }, h("span", {}, `${type} · `), reason));
-    item.dataset["op"] = `${op}`;
+    const item = h(
+      "li",
+      { role: "option", tabindex: "-1", "aria-selected": "false" },
+      h("code", { title: `${name}: (${type}): ${place?.name ?? ""}` }, `\u200e${name}`),
+      placeChip(place),
+      h("span", { class: "tft-reason" }, h("span", {}, `${type} · `), reason),
+    );
+    item.dataset.op = `${op}`;
     item.addEventListener("click", () => {
       this.copy = null;
       this.view.goTo(op);
@@ -186,10 +238,10 @@ class PlacementView {
     const id = this.state.get("selected");
     const node = this.view.nodeOf(id);
     const members = new Set(node?.members ?? []);
-    const own = node === undefined ? undefined : (node.kind === "op" ? node.members[0] : undefined);
+    const own = node === undefined ? undefined : node.kind === "op" ? node.members[0] : undefined;
     let first: HTMLElement | null = null;
     for (const item of this.ops.querySelectorAll<HTMLElement>("li[role=option]")) {
-      const op = Number(item.dataset["op"]);
+      const op = Number(item.dataset.op);
       item.setAttribute("aria-selected", `${op === own}`);
       item.classList.toggle("tft-inside", members.has(op) && op !== own);
       item.querySelector(".tft-asked")?.remove();
@@ -197,7 +249,15 @@ class PlacementView {
       first ??= item;
       if (op !== own) continue;
       const [, requested, device] = this.placed.get(op)!;
-      item.append(h("div", { class: "tft-asked" }, requested === "" ? "asked for nothing" : `asked for ${requested}`, h("br"), `got ${this.get("_devices")[device]?.name ?? "?"}`));
+      item.append(
+        h(
+          "div",
+          { class: "tft-asked" },
+          requested === "" ? "asked for nothing" : `asked for ${requested}`,
+          h("br"),
+          `got ${this.get("_devices")[device]?.name ?? "?"}`,
+        ),
+      );
     }
     if (first !== null) scrollTo(this.ops, first);
     for (const [i, item] of [...this.copies.querySelectorAll("li[role=option]")].entries()) {
@@ -216,19 +276,35 @@ class PlacementView {
     const bytes = /; (.*)$/.exec(this.get("_summary"))?.[1] ?? "";
     this.copiesHead.hidden = this.copies.hidden = copies.length === 0;
     this.copiesTitle.textContent = bytes;
-    this.copies.replaceChildren(...copies.slice(0, MOST_ROWS).map((copy) => {
-      const tensor = `${this.name(copy.op)}:${copy.port}`;
-      const item = h("li", { role: "option", tabindex: "-1", "aria-selected": "false", title: copy.measured ? "size of the last run" : "size by the static shape" },
-        h("code", { title: tensor }, `\u200e${tensor}`), h("span", { class: "tft-bytes" }, copy.size),
-        h("span", { class: "tft-reason" }, h("span", { class: "tft-way-words" }, placeChip(devices[copy.from]), "→", placeChip(devices[copy.to])), ` ${this.what(copy)}`));
-      item.addEventListener("click", () => {
-        this.copy = copy;
-        if (copy.op >= 0) this.view.goTo(copy.op);
-        this.showSelected();
-        this.view.remark();
-      });
-      return item;
-    }));
+    this.copies.replaceChildren(
+      ...copies.slice(0, MOST_ROWS).map((copy) => {
+        const tensor = `${this.name(copy.op)}:${copy.port}`;
+        const item = h(
+          "li",
+          {
+            role: "option",
+            tabindex: "-1",
+            "aria-selected": "false",
+            title: copy.measured ? "size of the last run" : "size by the static shape",
+          },
+          h("code", { title: tensor }, `\u200e${tensor}`),
+          h("span", { class: "tft-bytes" }, copy.size),
+          h(
+            "span",
+            { class: "tft-reason" },
+            h("span", { class: "tft-way-words" }, placeChip(devices[copy.from]), "→", placeChip(devices[copy.to])),
+            ` ${this.what(copy)}`,
+          ),
+        );
+        item.addEventListener("click", () => {
+          this.copy = copy;
+          if (copy.op >= 0) this.view.goTo(copy.op);
+          this.showSelected();
+          this.view.remark();
+        });
+        return item;
+      }),
+    );
     if (copies.length > MOST_ROWS) this.copies.append(more(copies.length - MOST_ROWS, "select a box to see its own"));
     (this.copies.firstElementChild as HTMLElement | null)?.setAttribute("tabindex", "0");
   }
@@ -253,15 +329,25 @@ class PlacementView {
       if (device !== undefined) counts.set(device, (counts.get(device) ?? 0) + 1);
     }
     const here = [...counts.keys()].sort((a, b) => a - b);
-    const classes = said.classes.filter((c) => !c.startsWith("tft-like-"));
-    const badges = said.badges.filter((b) => !b.startsWith("≅"));
-    classes.push(here.length === 0 ? "tft-unplaced" : here.length === 1 ? `tft-dev-${devices[here[0]!]?.colour ?? 0}` : "tft-dev-mixed");
+    const { classes, badges } = withoutLikeness(said);
+    classes.push(
+      here.length === 0
+        ? "tft-unplaced"
+        : here.length === 1
+          ? `tft-dev-${devices[here[0]!]?.colour ?? 0}`
+          : "tft-dev-mixed",
+    );
     if (this.device !== null && !counts.has(this.device)) classes.push("tft-dim");
     const words = here.map((d) => devices[d]?.label ?? "?");
-    if (!node.open) badges.push(...words.reverse());
+    if (!node.open) badges.push(...words.reverse().map((text): Badge => ({ text, kind: "device" })));
     const only = this.placed.get(this.view?.model.opOf(node.node)?.index ?? -1);
     const why = only === undefined ? "" : `, ${only[4]}`;
-    return { ...said, classes, badges, label: `${said.label}, on ${words.length > 0 ? words.join(" and ") : "no device"}${why}` };
+    return {
+      ...said,
+      classes,
+      badges,
+      label: `${said.label}, on ${words.length > 0 ? words.join(" and ") : "no device"}${why}`,
+    };
   }
 
   private copiesOn(edge: SceneEdge): CopyRow[] {

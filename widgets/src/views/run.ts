@@ -1,11 +1,11 @@
 // The run view: the session runs of a cell, what each needs, how it is found, and a guess of it that is scored.
 import { button, h } from "../base/elements";
-import { hosted } from "../kernel/host";
 import { count } from "../base/format";
-import { GraphView } from "../graph_view/graph_view";
 import type { NodeMarks } from "../drawing/canvas";
-import type { SceneNode } from "../layout/scene";
+import { GraphView } from "../graph_view/graph_view";
+import { hosted } from "../kernel/host";
 import type { WidgetModel } from "../kernel/messages";
+import type { SceneNode } from "../layout/scene";
 
 interface RunRow {
   label: string;
@@ -35,7 +35,12 @@ class RunView {
   private readonly set: (values: Partial<RunState> & { fetches?: string[]; feeds?: string[] }) => void;
   private readonly list = h("ol", { class: "tft-runs-list", "aria-label": "Session runs" });
   private readonly bar = h("div", { class: "tft-run-bar", role: "toolbar", "aria-label": "The run" });
-  private readonly slider = h("input", { type: "range", min: "0", value: "0", "aria-label": "Steps back from the fetches" });
+  private readonly slider = h("input", {
+    type: "range",
+    min: "0",
+    value: "0",
+    "aria-label": "Steps back from the fetches",
+  });
   private readonly said = h("span", { class: "tft-run-said", "aria-live": "polite" });
   private readonly play = button("▶ Trace", "Trace back from the fetches what the run needs", () => this.togglePlay());
   private readonly guess = button("Reveal", "Score the guess: which of the marked ops run?", () => this.reveal());
@@ -44,7 +49,10 @@ class RunView {
   private readonly root = h("div", { class: "tfteach-run" });
   private readonly undo: (() => void)[] = [];
 
-  constructor(private readonly state: WidgetModel, parent: HTMLElement) {
+  constructor(
+    private readonly state: WidgetModel,
+    parent: HTMLElement,
+  ) {
     const any = state as unknown as { get: (key: string) => never; set: (key: string, value: unknown) => void };
     this.get = (key) => any.get(key);
     this.set = (values) => {
@@ -70,11 +78,15 @@ class RunView {
     for (const key of ["_run_list", "chosen"]) this.on(key, () => this.showRuns());
     for (const key of ["predict", "guessed", "revealed"]) this.on(key, () => this.view.remark());
     for (const key of ["fetches", "feeds"]) this.on(key, () => this.forget());
-    root.addEventListener("keydown", (event) => {
-      // What is marked from the keyboard is the box with the focus.
-      const id = (event.target as Element).closest?.("[data-id]")?.getAttribute("data-id");
-      if (event.key === " " && id != null && this.mark(id)) event.preventDefault();
-    }, true);
+    root.addEventListener(
+      "keydown",
+      (event) => {
+        // What is marked from the keyboard is the box with the focus.
+        const id = (event.target as Element).closest?.("[data-id]")?.getAttribute("data-id");
+        if (event.key === " " && id != null && this.mark(id)) event.preventDefault();
+      },
+      true,
+    );
     this.showRuns();
     this.view.remark();
   }
@@ -96,17 +108,20 @@ class RunView {
   private showRuns(): void {
     const runs = this.get("_run_list");
     this.list.hidden = runs.length === 0;
-    this.list.replaceChildren(...runs.map((run, i) => {
-      const item = button("", run.label, () => this.choose(i), "tft-run-item");
-      item.setAttribute("aria-pressed", `${i === this.get("chosen")}`);
-      item.replaceChildren(
-        h("span", { class: "tft-run-label" }, run.label, run.count > 1 ? h("b", {}, ` ×${run.count}`) : null),
-        h("span", { class: "tft-run-count" }, `${run.needed} of ${run.ops} ops`),
-        h("span", { class: "tft-meter", "aria-hidden": "true" }, meter(run.needed / Math.max(1, run.ops))));
-      if (run.where !== "") item.append(h("span", { class: "tft-muted" }, run.where));
-      if (run.text !== "") item.append(h("code", {}, run.text));
-      return h("li", {}, item);
-    }));
+    this.list.replaceChildren(
+      ...runs.map((run, i) => {
+        const item = button("", run.label, () => this.choose(i), "tft-run-item");
+        item.setAttribute("aria-pressed", `${i === this.get("chosen")}`);
+        item.replaceChildren(
+          h("span", { class: "tft-run-label" }, run.label, run.count > 1 ? h("b", {}, ` ×${run.count}`) : null),
+          h("span", { class: "tft-run-count" }, `${run.needed} of ${run.ops} ops`),
+          h("span", { class: "tft-meter", "aria-hidden": "true" }, meter(run.needed / Math.max(1, run.ops))),
+        );
+        if (run.where !== "") item.append(h("span", { class: "tft-muted" }, run.where));
+        if (run.text !== "") item.append(h("code", {}, run.text));
+        return h("li", {}, item);
+      }),
+    );
   }
 
   private choose(index: number): void {
@@ -145,7 +160,10 @@ class RunView {
   }
 
   private togglePlay(): void {
-    if (this.timer !== 0) return this.stop();
+    if (this.timer !== 0) {
+      this.stop();
+      return;
+    }
     if (!this.view.light.active) return;
     this.showWave(0);
     const still = window.matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -182,7 +200,8 @@ class RunView {
   private reveal(): void {
     if (!this.guessing) {
       this.set({ revealed: false, guessed: [], score: null });
-      return this.view.remark();
+      this.view.remark();
+      return;
     }
     const guessed = new Set(this.get("guessed"));
     const score = { right: 0, wrong: 0, missed: 0 };
@@ -204,16 +223,27 @@ class RunView {
       // The answer stays hidden: no boxes drawn faint, no counts.
       const classes = said.classes.filter((c) => c !== "tft-dim" && c !== "tft-needed");
       if (guessed) classes.push("tft-guessed");
-      const badges: string[] = said.badges.filter((b) => b === "fetch" || b === "feed");
-      if (guessed) badges.push("I say: runs");
-      return { ...said, classes, badges, note: undefined, label: guessed ? `${op.name}, marked as running` : (op?.name ?? said.label) };
+      const badges = said.badges.filter(({ kind }) => kind === "fetch" || kind === "feed");
+      if (guessed) badges.push({ text: "I say: runs", kind: "guess" });
+      return {
+        ...said,
+        classes,
+        badges,
+        note: undefined,
+        label: guessed ? `${op.name}, marked as running` : (op?.name ?? said.label),
+      };
     }
     if (op === undefined) return said;
     const runs = this.view.light.needed.has(op.index);
     const verdict = guessed ? (runs ? "✓ right" : "✗ wrong") : runs ? "missed" : null;
     if (verdict === null) return said;
     const kind = guessed ? (runs ? "right" : "wrong") : "missed";
-    return { ...said, classes: [...said.classes, `tft-${kind}`], badges: [...said.badges, verdict], label: `${said.label}, ${verdict}` };
+    return {
+      ...said,
+      classes: [...said.classes, `tft-${kind}`],
+      badges: [...said.badges, { text: verdict, kind: "guess" }],
+      label: `${said.label}, ${verdict}`,
+    };
   }
 
   // --- words ---
@@ -233,10 +263,14 @@ class RunView {
     this.guess.disabled = !light.active;
     const score = this.get("score");
     if (!light.active) this.said.textContent = "Fetch something: f, or Shift-click a box.";
-    else if (guessing) this.said.textContent = `Which ops run? Click them; + opens a scope to reach its ops. ${this.get("guessed").length} marked.`;
-    else if (predicting && score !== null) this.said.textContent = `${score.right} right, ${score.wrong} wrong, ${score.missed} missed.`;
-    else if (this.wave !== null) this.said.textContent = `Step ${this.wave} back from the fetches: ${light.needed.size} ops found.`;
-    else this.said.textContent = `All ${light.needed.size} of ${count(model.ops.length, "op")} that run; found in ${count(end, "step")} back from the fetches.`;
+    else if (guessing)
+      this.said.textContent = `Which ops run? Click them; + opens a scope to reach its ops. ${this.get("guessed").length} marked.`;
+    else if (predicting && score !== null)
+      this.said.textContent = `${score.right} right, ${score.wrong} wrong, ${score.missed} missed.`;
+    else if (this.wave !== null)
+      this.said.textContent = `Step ${this.wave} back from the fetches: ${light.needed.size} ops found.`;
+    else
+      this.said.textContent = `All ${light.needed.size} of ${count(model.ops.length, "op")} that run; found in ${count(end, "step")} back from the fetches.`;
     this.play.hidden = this.slider.hidden = guessing;
     this.guess.hidden = !predicting;
   }
@@ -253,8 +287,8 @@ function render({ model, el }: { model: WidgetModel; el: HTMLElement }): () => v
 
 export default hosted(render);
 
+export { decode } from "../kernel/messages";
 // For tests that hold the page's reasons against Python's.
 export { GraphModel } from "../model/graph";
 export { highlight } from "../model/highlight";
 export { why } from "../model/pruning_reasons";
-export { decode } from "../kernel/messages";

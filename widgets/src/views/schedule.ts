@@ -1,11 +1,11 @@
 // In which order a run may execute its ops: ready sets as columns, races, and two legal orders of each side by side.
 import { h } from "../base/elements";
-import { hosted } from "../kernel/host";
-import { shorten } from "../layout/box_style";
-import { Precedence } from "../model/precedence";
 import { s } from "../base/svg";
+import { hosted } from "../kernel/host";
 import { opOf, together } from "../kernel/shared_selection";
 import type { Traits } from "../kernel/traits";
+import { shorten } from "../layout/box_style";
+import { Precedence } from "../model/precedence";
 
 type OpRow = [name: string, type: string, inputs: number[], control: number[]];
 
@@ -44,16 +44,33 @@ class ScheduleView {
   private readonly said = h("span", { class: "tft-order-said", "aria-live": "polite" });
   private readonly lines = s("svg", { "aria-hidden": "true", class: "tft-order-lines" });
   private readonly board = h("div", { class: "tft-order-board" });
-  private readonly sets = h("div", { class: "tft-order-sets", role: "group", "aria-label": "Ready sets. Arrow keys go from op to op." }, this.board);
+  private readonly sets = h(
+    "div",
+    { class: "tft-order-sets", role: "group", "aria-label": "Ready sets. Arrow keys go from op to op." },
+    this.board,
+  );
   private readonly races = h("div", { class: "tft-races" });
-  private readonly root = h("div", { class: "tfteach-graph tfteach-schedule", role: "group", "aria-label": "Schedule of a run", "data-lm-suppress-shortcuts": "true" },
-    h("div", { class: "tft-order-bar" }, this.title, this.said), this.sets, this.races);
+  private readonly root = h(
+    "div",
+    {
+      class: "tfteach-graph tfteach-schedule",
+      role: "group",
+      "aria-label": "Schedule of a run",
+      "data-lm-suppress-shortcuts": "true",
+    },
+    h("div", { class: "tft-order-bar" }, this.title, this.said),
+    this.sets,
+    this.races,
+  );
   private chips: (HTMLButtonElement | undefined)[] = [];
   private places: ({ x: number; y: number; column: number; row: number } | undefined)[] = [];
   private precedence = new Precedence([]);
   private readonly undo: (() => void)[] = [];
 
-  constructor(private readonly model: Model, parent: HTMLElement) {
+  constructor(
+    private readonly model: Model,
+    parent: HTMLElement,
+  ) {
     parent.append(this.root);
     const listen = (key: string, act: () => void): void => {
       model.on(`change:${key}`, act);
@@ -61,7 +78,9 @@ class ScheduleView {
     };
     for (const key of ["_ops", "_sets", "_races", "problem"]) listen(key, () => this.show());
     listen("selected", () => this.mark());
-    this.undo.push(together(model, () => this.chips[this.chosen]?.scrollIntoView({ block: "nearest", inline: "nearest" })));
+    this.undo.push(
+      together(model, () => this.chips[this.chosen]?.scrollIntoView({ block: "nearest", inline: "nearest" })),
+    );
     this.sets.addEventListener("keydown", (event) => this.onKey(event));
     this.show();
   }
@@ -109,17 +128,34 @@ class ScheduleView {
     this.places = [];
     const columns = fitting(sets);
     const heads = columns.map((set, column) => {
-      for (const [row, op] of set.slice(0, MOST_IN_SET).entries()) this.places[op] = { column, row, x: PAD + column * COLUMN, y: HEAD + row * ROW };
-      return h("div", { class: "tft-order-head", style: `left: ${PAD + column * COLUMN}px; width: ${WIDE}px` }, h("b", {}, `${column + 1}`),
-        set.length === 1 ? "one op" : set.length > MOST_IN_SET ? `${MOST_IN_SET} of ${set.length} ops` : `${set.length} ops`);
+      for (const [row, op] of set.slice(0, MOST_IN_SET).entries())
+        this.places[op] = { column, row, x: PAD + column * COLUMN, y: HEAD + row * ROW };
+      return h(
+        "div",
+        { class: "tft-order-head", style: `left: ${PAD + column * COLUMN}px; width: ${WIDE}px` },
+        h("b", {}, `${column + 1}`),
+        set.length === 1
+          ? "one op"
+          : set.length > MOST_IN_SET
+            ? `${MOST_IN_SET} of ${set.length} ops`
+            : `${set.length} ops`,
+      );
     });
     this.chips = [];
     const drawn = columns.flatMap((set) => set.slice(0, MOST_IN_SET));
     for (const op of drawn) this.chips[op] = this.chip(ops[op]!, op);
-    if (columns.length < sets.length) heads.push(h("p", { class: "tft-order-head", style: `left: ${PAD + columns.length * COLUMN}px` }, `and ${sets.length - columns.length} more sets`));
+    if (columns.length < sets.length)
+      heads.push(
+        h(
+          "p",
+          { class: "tft-order-head", style: `left: ${PAD + columns.length * COLUMN}px` },
+          `and ${sets.length - columns.length} more sets`,
+        ),
+      );
     const width = PAD * 2 + Math.max(0, heads.length - 1) * COLUMN + WIDE;
     const height = HEAD + Math.max(0, ...columns.map((set) => Math.min(MOST_IN_SET, set.length))) * ROW + 4;
-    for (const [key, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` })) this.lines.setAttribute(key, `${value}`);
+    for (const [key, value] of Object.entries({ width, height, viewBox: `0 0 ${width} ${height}` }))
+      this.lines.setAttribute(key, `${value}`);
     this.board.style.cssText = `width: ${width}px; height: ${height}px`;
     this.board.replaceChildren(this.lines, ...heads, ...drawn.map((op) => this.chips[op]!));
     this.showRaces();
@@ -128,16 +164,28 @@ class ScheduleView {
 
   private chip([name, type]: OpRow, op: number): HTMLButtonElement {
     const { x, y } = this.places[op]!;
-    const races = this.model.get("_races").flatMap((race, i) => (race.first === op || race.second === op ? [i + 1] : []));
+    const races = this.model
+      .get("_races")
+      .flatMap((race, i) => (race.first === op || race.second === op ? [i + 1] : []));
     const at = name.lastIndexOf("/") + 1;
     const own = shorten(name.slice(at), at > 0 ? 14 : 18);
     const room = 17 - own.length; // the more, the shorter the op's own name
     const scope = at === 0 ? null : h("i", {}, room < 4 ? "…/" : shorten(name.slice(0, at), room));
     const kind = races.length > 0 ? " tft-racing" : VARIABLE.test(type) ? " tft-order-variable" : "";
-    const chip = h("button", { type: "button", class: `tft-order-op${kind}`, title: `${name} (${type})`, style: `left: ${x}px; top: ${y}px; width: ${WIDE}px; height: ${HIGH}px` },
+    const chip = h(
+      "button",
+      {
+        type: "button",
+        class: `tft-order-op${kind}`,
+        title: `${name} (${type})`,
+        style: `left: ${x}px; top: ${y}px; width: ${WIDE}px; height: ${HIGH}px`,
+      },
       h("span", { class: "tft-order-name" }, scope, own),
       h("span", { class: "tft-order-type" }, shorten(type, races.length > 0 ? 11 : 21)),
-      races.length > 0 ? h("span", { class: "tft-race-badge" }, `race ${races.slice(0, 2).join(", ")}${races.length > 2 ? "…" : ""}`) : null);
+      races.length > 0
+        ? h("span", { class: "tft-race-badge" }, `race ${races.slice(0, 2).join(", ")}${races.length > 2 ? "…" : ""}`)
+        : null,
+    );
     chip.addEventListener("click", () => this.choose(this.chosen === op ? -1 : op));
     return chip;
   }
@@ -156,9 +204,16 @@ class ScheduleView {
       chip.tabIndex = op === Math.max(0, chosen) ? 0 : -1;
     }
     const free = ops.length - 1 - before.size - after.size;
-    this.said.replaceChildren(...(chosen < 0 ? [ops.length > 0 ? "Choose an op to see what must come before it." : ""] : [
-      h("code", {}, shorten(ops[chosen]![0], 40)), h("span", { class: "tft-order-before" }, `${before.size} must run before it`),
-      h("span", { class: "tft-order-after" }, `${after.size} after it`), h("span", { class: "tft-order-free" }, `${free} in any order`)]));
+    this.said.replaceChildren(
+      ...(chosen < 0
+        ? [ops.length > 0 ? "Choose an op to see what must come before it." : ""]
+        : [
+            h("code", {}, shorten(ops[chosen]![0], 40)),
+            h("span", { class: "tft-order-before" }, `${before.size} must run before it`),
+            h("span", { class: "tft-order-after" }, `${after.size} after it`),
+            h("span", { class: "tft-order-free" }, `${free} in any order`),
+          ]),
+    );
     this.drawLines(chosen, before, after);
   }
 
@@ -170,9 +225,18 @@ class ScheduleView {
       const [x1, y1, x2, y2] = [a.x + WIDE, a.y + HIGH / 2, b.x, b.y + HIGH / 2];
       const bend = Math.min(60, Math.max(18, (x2 - x1) / 2));
       const onWay = (op: number, of: Set<number>): boolean => op === chosen || of.has(op);
-      const lit = chosen >= 0 && (onWay(from, before) && onWay(to, before) || onWay(from, after) && onWay(to, after));
-      parts.push(s("path", { class: `tft-order-line${kind}${lit ? " tft-lit" : chosen >= 0 ? " tft-dim" : ""}`, d: `M${x1},${y1}C${x1 + bend},${y1} ${x2 - bend},${y2} ${x2 - 4},${y2}` }),
-        s("path", { class: `tft-order-tip${lit ? " tft-lit" : chosen >= 0 ? " tft-dim" : ""}`, d: `M${x2},${y2}l-6,-3.5v7z` }));
+      const lit =
+        chosen >= 0 && ((onWay(from, before) && onWay(to, before)) || (onWay(from, after) && onWay(to, after)));
+      parts.push(
+        s("path", {
+          class: `tft-order-line${kind}${lit ? " tft-lit" : chosen >= 0 ? " tft-dim" : ""}`,
+          d: `M${x1},${y1}C${x1 + bend},${y1} ${x2 - bend},${y2} ${x2 - 4},${y2}`,
+        }),
+        s("path", {
+          class: `tft-order-tip${lit ? " tft-lit" : chosen >= 0 ? " tft-dim" : ""}`,
+          d: `M${x2},${y2}l-6,-3.5v7z`,
+        }),
+      );
     };
     for (const [to, [, , inputs, control]] of this.model.get("_ops").entries()) {
       for (const from of inputs) line(from, to, "");
@@ -186,22 +250,78 @@ class ScheduleView {
   private showRaces(): void {
     const [ops, races, ordered] = [this.model.get("_ops"), this.model.get("_races"), this.model.get("_ordered")];
     const name = (op: number): HTMLElement => {
-      const press = h("button", { type: "button", class: "tft-order-link", title: `Choose ${ops[op]![0]}` }, shorten(ops[op]![0], 32));
+      const press = h(
+        "button",
+        { type: "button", class: "tft-order-link", title: `Choose ${ops[op]![0]}` },
+        shorten(ops[op]![0], 32),
+      );
       press.addEventListener("click", () => {
         this.choose(op);
         this.chips[op]?.scrollIntoView({ block: "nearest", inline: "nearest" });
       });
       return press;
     };
-    const cards = races.slice(0, MOST_RACES).map((race, i) => h("section", { class: "tft-race" },
-      h("h4", {}, h("span", { class: "tft-race-badge" }, `race ${i + 1}`), name(race.first), race.reads ? " reads " : " writes ", h("code", {}, race.variable), ", ",
-        name(race.second), " writes it, and nothing says which comes first."),
-      race.orders[0].length === 0 ? null : h("div", { class: "tft-orders" }, this.order("One legal order", race, race.orders[0], "sees the old value"), this.order("Another", race, race.orders[1], "sees the new value"))));
-    if (races.length > cards.length) cards.push(h("section", { class: "tft-race tft-muted" }, `and ${races.length - cards.length} more races`));
-    const advice = races.length === 0 ? [] : [h("p", { class: "tft-race tft-muted" }, "tf.control_dependencies([…]) around one of them decides. tfteach reads before it writes where both are legal; TensorFlow takes what is ready first, and may differ from run to run.")];
-    const removed = ordered.length === 0 ? [] : [h("section", { class: "tft-race tft-no-race" }, h("h4", {}, h("span", { class: "tft-ordered-badge" }, "no race"), "Control dependencies decide:"),
-      h("ul", {}, ...ordered.slice(0, MOST_RACES).map(([variable, first, second]) => h("li", {}, h("code", {}, variable), ": ", name(first), " always comes before ", name(second))),
-        ...(ordered.length > MOST_RACES ? [h("li", { class: "tft-muted" }, `and ${ordered.length - MOST_RACES} more`)] : [])))];
+    const cards = races
+      .slice(0, MOST_RACES)
+      .map((race, i) =>
+        h(
+          "section",
+          { class: "tft-race" },
+          h(
+            "h4",
+            {},
+            h("span", { class: "tft-race-badge" }, `race ${i + 1}`),
+            name(race.first),
+            race.reads ? " reads " : " writes ",
+            h("code", {}, race.variable),
+            ", ",
+            name(race.second),
+            " writes it, and nothing says which comes first.",
+          ),
+          race.orders[0].length === 0
+            ? null
+            : h(
+                "div",
+                { class: "tft-orders" },
+                this.order("One legal order", race, race.orders[0], "sees the old value"),
+                this.order("Another", race, race.orders[1], "sees the new value"),
+              ),
+        ),
+      );
+    if (races.length > cards.length)
+      cards.push(h("section", { class: "tft-race tft-muted" }, `and ${races.length - cards.length} more races`));
+    const advice =
+      races.length === 0
+        ? []
+        : [
+            h(
+              "p",
+              { class: "tft-race tft-muted" },
+              "tf.control_dependencies([…]) around one of them decides. tfteach reads before it writes where both are legal; TensorFlow takes what is ready first, and may differ from run to run.",
+            ),
+          ];
+    const removed =
+      ordered.length === 0
+        ? []
+        : [
+            h(
+              "section",
+              { class: "tft-race tft-no-race" },
+              h("h4", {}, h("span", { class: "tft-ordered-badge" }, "no race"), "Control dependencies decide:"),
+              h(
+                "ul",
+                {},
+                ...ordered
+                  .slice(0, MOST_RACES)
+                  .map(([variable, first, second]) =>
+                    h("li", {}, h("code", {}, variable), ": ", name(first), " always comes before ", name(second)),
+                  ),
+                ...(ordered.length > MOST_RACES
+                  ? [h("li", { class: "tft-muted" }, `and ${ordered.length - MOST_RACES} more`)]
+                  : []),
+              ),
+            ),
+          ];
     this.races.replaceChildren(...cards, ...advice, ...removed);
     this.races.hidden = this.races.children.length === 0;
   }
@@ -213,17 +333,37 @@ class ScheduleView {
     const rows = order.map((op) => {
       if (op < 0) return h("li", { class: "tft-muted" }, "…");
       const does = !pair.has(op) ? "" : op === race.second || !race.reads ? "writes" : sees;
-      return h("li", { class: pair.has(op) ? "tft-racing" : "" }, h("code", {}, shorten(ops[op]![0], 30)), does === "" ? null : h("span", {}, does));
+      return h(
+        "li",
+        { class: pair.has(op) ? "tft-racing" : "" },
+        h("code", {}, shorten(ops[op]![0], 30)),
+        does === "" ? null : h("span", {}, does),
+      );
     });
-    const alike = (count: number, where: string): HTMLElement[] => (count === 0 ? [] : [h("li", { class: "tft-muted" }, `${count} op${count === 1 ? "" : "s"} ${where}`)]);
-    return h("div", {}, h("h5", {}, title), h("ol", {}, ...alike(race.alike[0], "before, alike in both"), ...rows, ...alike(race.alike[1], "after, alike in both")));
+    const alike = (count: number, where: string): HTMLElement[] =>
+      count === 0 ? [] : [h("li", { class: "tft-muted" }, `${count} op${count === 1 ? "" : "s"} ${where}`)];
+    return h(
+      "div",
+      {},
+      h("h5", {}, title),
+      h(
+        "ol",
+        {},
+        ...alike(race.alike[0], "before, alike in both"),
+        ...rows,
+        ...alike(race.alike[1], "after, alike in both"),
+      ),
+    );
   }
 }
 
 /** The columns that are drawn: as many as have room. */
 function fitting(sets: number[][]): number[][] {
   let ops = 0;
-  return sets.filter((set, i) => (ops += Math.min(set.length, MOST_IN_SET)) <= MOST_OPS || i === 0);
+  return sets.filter((set, i) => {
+    ops += Math.min(set.length, MOST_IN_SET);
+    return ops <= MOST_OPS || i === 0;
+  });
 }
 
 function render({ model, el }: { model: Model; el: HTMLElement }): () => void {

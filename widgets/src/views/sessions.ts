@@ -1,10 +1,10 @@
 // The sessions view: sessions on one graph, what the variables of each hold, and the runs that made it so.
 import { button, focusNear, h } from "../base/elements";
 import { hosted } from "../kernel/host";
-import { shorten } from "../layout/box_style";
-import { replay } from "../model/session_replay";
-import type { Holds, RunRow } from "../model/session_replay";
 import type { Traits } from "../kernel/traits";
+import { shorten } from "../layout/box_style";
+import type { Holds, RunRow } from "../model/session_replay";
+import { replay } from "../model/session_replay";
 
 interface SessionRow {
   name: string;
@@ -35,7 +35,12 @@ class SessionsView {
   private readonly back = button("◀", "One run back (left arrow)", () => this.go(this.at - 1));
   private readonly on = button("▶", "One run on (right arrow)", () => this.go(this.at + 1));
   private readonly last = button("Now", "After the last run (End)", () => this.go(Infinity));
-  private readonly states = h("div", { class: "tft-states", role: "region", tabindex: "0", "aria-label": "What the variables hold" });
+  private readonly states = h("div", {
+    class: "tft-states",
+    role: "region",
+    tabindex: "0",
+    "aria-label": "What the variables hold",
+  });
   private readonly list = h("ol", { role: "listbox", "aria-label": "Runs" });
   private readonly head = h("h4");
   private readonly root: HTMLElement;
@@ -43,11 +48,34 @@ class SessionsView {
   private step: number | null = null;
   private readonly undo: (() => void)[] = [];
 
-  constructor(private readonly model: Model, parent: HTMLElement) {
-    const transport = h("div", { class: "tft-transport", role: "group", "aria-label": "Runs" }, this.back, this.slider, this.on, this.last);
-    this.root = h("div", { class: "tfteach-graph tfteach-sessions", role: "group", "aria-label": "Sessions on one graph", "data-lm-suppress-shortcuts": "true" },
+  constructor(
+    private readonly model: Model,
+    parent: HTMLElement,
+  ) {
+    const transport = h(
+      "div",
+      { class: "tft-transport", role: "group", "aria-label": "Runs" },
+      this.back,
+      this.slider,
+      this.on,
+      this.last,
+    );
+    this.root = h(
+      "div",
+      {
+        class: "tfteach-graph tfteach-sessions",
+        role: "group",
+        "aria-label": "Sessions on one graph",
+        "data-lm-suppress-shortcuts": "true",
+      },
       h("div", { class: "tft-sessions-bar" }, this.title, transport, this.when),
-      h("div", { class: "tft-sessions-body" }, this.states, h("section", { class: "tft-run-log" }, this.head, this.list)));
+      h(
+        "div",
+        { class: "tft-sessions-body" },
+        this.states,
+        h("section", { class: "tft-run-log" }, this.head, this.list),
+      ),
+    );
     parent.append(this.root);
     this.slider.addEventListener("input", () => this.go(Number(this.slider.value)));
     this.list.addEventListener("keydown", (event) => this.onKey(event));
@@ -98,14 +126,25 @@ class SessionsView {
     const [runs, sessions] = [this.model.get("_log"), this.model.get("_sessions")];
     const { at } = this;
     const ops = this.model.get("_ops");
-    this.title.replaceChildren(count(sessions.length, "session"), " on one graph", h("span", {}, `${count(ops, "op")}, ${count(this.model.get("_variables").length, "variable")}`));
+    this.title.replaceChildren(
+      count(sessions.length, "session"),
+      " on one graph",
+      h("span", {}, `${count(ops, "op")}, ${count(this.model.get("_variables").length, "variable")}`),
+    );
     this.slider.max = `${runs.length}`;
     this.slider.value = `${at}`;
     this.slider.disabled = runs.length === 0;
     this.back.disabled = at === 0;
     this.on.disabled = this.last.disabled = at === runs.length;
     const before = this.model.get("_forgotten");
-    this.when.textContent = runs.length === 0 ? "no run seen yet" : at === 0 ? (before > 0 ? `after run ${before}` : "before any run") : `after run ${at + before} of ${runs.length + before}`;
+    this.when.textContent =
+      runs.length === 0
+        ? "no run seen yet"
+        : at === 0
+          ? before > 0
+            ? `after run ${before}`
+            : "before any run"
+          : `after run ${at + before} of ${runs.length + before}`;
     this.slider.setAttribute("aria-valuetext", this.when.textContent);
     this.showStates(sessions, runs, at);
     this.showRuns(sessions, runs, at);
@@ -118,29 +157,60 @@ class SessionsView {
   private showStates(sessions: readonly SessionRow[], runs: readonly RunRow[], at: number): void {
     const variables = this.model.get("_variables");
     if (sessions.length === 0 || variables.length === 0) {
-      this.states.replaceChildren(h("p", { class: "tft-nothing" }, sessions.length === 0
-        ? "No session yet. A session that runs this graph appears here." : "This graph has no variables yet, so its sessions have nothing to keep."));
+      this.states.replaceChildren(
+        h(
+          "p",
+          { class: "tft-nothing" },
+          sessions.length === 0
+            ? "No session yet. A session that runs this graph appears here."
+            : "This graph has no variables yet, so its sessions have nothing to keep.",
+        ),
+      );
       return;
     }
     const run = at > 0 ? runs[at - 1] : undefined;
     const now = replay(this.model.get("_start"), runs, at);
     const before = replay(this.model.get("_start"), runs, Math.max(0, at - 1));
-    const heads = sessions.map((session, i) => h("th", { scope: "col" }, this.sessionHead(session, i, run?.session === session.name)));
-    const rows = variables.map(({ name, type }) => h("tr", {},
-      h("th", { scope: "row", class: "tft-name" }, h("code", { title: name }, ...breakable(name)), h("span", {}, type)),
-      ...sessions.map((session, i) => {
-        const changed = run !== undefined && run.session === session.name && name in run.changes;
-        const value = now.get(session.name)?.[name] ?? null;
-        // What a closed session held is gone by now; before its last runs it still had it.
-        if (session.closed && at === runs.length && value !== null) return h("td", {}, h("div", { class: `tft-holds tft-unset ${colour(i)}` }, h("del", {}, value)));
-        return h("td", {}, holds(value, changed ? (before.get(session.name)?.[name] ?? null) : undefined, i));
-      })));
-    this.states.replaceChildren(h("table", {}, h("thead", {}, h("tr", {}, h("td", {}, h("span", { class: "tft-sr" }, "Variable")), ...heads)), h("tbody", {}, ...rows)));
+    const heads = sessions.map((session, i) =>
+      h("th", { scope: "col" }, this.sessionHead(session, i, run?.session === session.name)),
+    );
+    const rows = variables.map(({ name, type }) =>
+      h(
+        "tr",
+        {},
+        h(
+          "th",
+          { scope: "row", class: "tft-name" },
+          h("code", { title: name }, ...breakable(name)),
+          h("span", {}, type),
+        ),
+        ...sessions.map((session, i) => {
+          const changed = run !== undefined && run.session === session.name && name in run.changes;
+          const value = now.get(session.name)?.[name] ?? null;
+          // What a closed session held is gone by now; before its last runs it still had it.
+          if (session.closed && at === runs.length && value !== null)
+            return h("td", {}, h("div", { class: `tft-holds tft-unset ${colour(i)}` }, h("del", {}, value)));
+          return h("td", {}, holds(value, changed ? (before.get(session.name)?.[name] ?? null) : undefined, i));
+        }),
+      ),
+    );
+    this.states.replaceChildren(
+      h(
+        "table",
+        {},
+        h("thead", {}, h("tr", {}, h("td", {}, h("span", { class: "tft-sr" }, "Variable")), ...heads)),
+        h("tbody", {}, ...rows),
+      ),
+    );
   }
 
   private sessionHead({ name, closed, devices }: SessionRow, index: number, runsNow: boolean): HTMLElement {
-    return h("div", { class: `tft-session-head ${colour(index)}${runsNow ? " tft-runs-now" : ""}` },
-      h("b", {}, name), h("span", {}, closed ? "closed: its variables are gone" : devices));
+    return h(
+      "div",
+      { class: `tft-session-head ${colour(index)}${runsNow ? " tft-runs-now" : ""}` },
+      h("b", {}, name),
+      h("span", {}, closed ? "closed: its variables are gone" : devices),
+    );
   }
 
   // --- the log ---
@@ -151,14 +221,33 @@ class SessionsView {
     this.head.textContent = before > 0 ? `Runs (the first ${before} are not kept)` : "Runs";
     const zero = this.item(0, at, null, h("span", { class: "tft-what" }, "before any run"));
     if (before > 0) zero.querySelector(".tft-what")!.textContent = `after run ${before}`;
-    this.list.replaceChildren(zero, ...runs.map((run, i) => {
-      const index = sessions.findIndex((s) => s.name === run.session);
-      const call = `run(${run.fetches.join(", ")})`;
-      const what = h("span", { class: "tft-what" }, h("span", { class: `tft-who ${colour(index)}` }, run.session), " ", h("code", {}, call),
-        run.feeds.length > 0 ? h("span", { class: "tft-did" }, `fed ${run.feeds.map((name) => shorten(name, 44)).join(", ")}`) : null, outcome(run),
-        run.where === "" ? null : h("span", { class: "tft-did" }, `${run.where}${run.text === "" ? "" : ": "}`, run.text === "" ? null : h("code", {}, run.text)));
-      return this.item(i + 1, at, before + i + 1, what);
-    }));
+    this.list.replaceChildren(
+      zero,
+      ...runs.map((run, i) => {
+        const index = sessions.findIndex((s) => s.name === run.session);
+        const call = `run(${run.fetches.join(", ")})`;
+        const what = h(
+          "span",
+          { class: "tft-what" },
+          h("span", { class: `tft-who ${colour(index)}` }, run.session),
+          " ",
+          h("code", {}, call),
+          run.feeds.length > 0
+            ? h("span", { class: "tft-did" }, `fed ${run.feeds.map((name) => shorten(name, 44)).join(", ")}`)
+            : null,
+          outcome(run),
+          run.where === ""
+            ? null
+            : h(
+                "span",
+                { class: "tft-did" },
+                `${run.where}${run.text === "" ? "" : ": "}`,
+                run.text === "" ? null : h("code", {}, run.text),
+              ),
+        );
+        return this.item(i + 1, at, before + i + 1, what);
+      }),
+    );
     const chosen = this.list.querySelector<HTMLElement>("[aria-selected=true]")!;
     if (focused) chosen.focus({ preventScroll: true });
     const [box, own] = [this.list.getBoundingClientRect(), chosen.getBoundingClientRect()];
@@ -167,9 +256,18 @@ class SessionsView {
   }
 
   private item(step: number, at: number, number: number | null, what: HTMLElement): HTMLElement {
-    const item = h("li", { role: "option", tabindex: step === at ? "0" : "-1", "aria-selected": `${step === at}`, class: step > at ? "tft-later" : "" },
-      h("span", { class: "tft-number" }, number === null ? "" : `${number}`), what);
-    item.dataset["step"] = `${step}`;
+    const item = h(
+      "li",
+      {
+        role: "option",
+        tabindex: step === at ? "0" : "-1",
+        "aria-selected": `${step === at}`,
+        class: step > at ? "tft-later" : "",
+      },
+      h("span", { class: "tft-number" }, number === null ? "" : `${number}`),
+      what,
+    );
+    item.dataset.step = `${step}`;
     item.addEventListener("click", () => this.go(step));
     return item;
   }
@@ -188,14 +286,26 @@ function holds(value: string | null, before: string | null | undefined, index: n
   const unset = "uninitialized";
   const classes = `tft-holds ${colour(index)}${value === null ? " tft-unset" : ""}${before !== undefined ? " tft-changed" : ""}`;
   if (before === undefined) return h("div", { class: classes }, h("span", {}, value ?? unset));
-  return h("div", { class: classes }, h("del", {}, before ?? unset), h("span", { "aria-hidden": "true" }, "→"), h("ins", {}, value ?? unset));
+  return h(
+    "div",
+    { class: classes },
+    h("del", {}, before ?? unset),
+    h("span", { "aria-hidden": "true" }, "→"),
+    h("ins", {}, value ?? unset),
+  );
 }
 
 function outcome({ error, changes }: RunRow): HTMLElement {
   if (error !== "") return h("span", { class: "tft-did tft-failed" }, `✗ ${error}`);
-  const said = Object.entries(changes).map(([name, value]) => `${shorten(name, 44)} = ${inShort(value ?? "uninitialized")}`);
+  const said = Object.entries(changes).map(
+    ([name, value]) => `${shorten(name, 44)} = ${inShort(value ?? "uninitialized")}`,
+  );
   const more = said.length > MOST_CHANGES ? `, and ${said.length - MOST_CHANGES} more` : "";
-  return h("span", { class: "tft-did" }, said.length === 0 ? "changed no variable" : `now ${said.slice(0, MOST_CHANGES).join(", ")}${more}`);
+  return h(
+    "span",
+    { class: "tft-did" },
+    said.length === 0 ? "changed no variable" : `now ${said.slice(0, MOST_CHANGES).join(", ")}${more}`,
+  );
 }
 
 /** The first figures of a large variable; the table has all. */
@@ -211,7 +321,9 @@ function inShort(value: string): string {
 
 /** A name that may break behind each of its scopes; of a very long one both ends. */
 function breakable(name: string): (string | HTMLElement)[] {
-  return shorten(name, MOST_NAME).split(/(?<=[/])/).flatMap((part) => [part, h("wbr")]);
+  return shorten(name, MOST_NAME)
+    .split(/(?<=[/])/)
+    .flatMap((part) => [part, h("wbr")]);
 }
 
 const colour = (index: number): string => `tft-ses-${1 + (Math.max(0, index) % COLOURS)}`;

@@ -1,20 +1,32 @@
 // The step view: a recorded run, op by op, forward and back, with the values on the lines of its graph. All of it in the page.
+
+import { button, focusNear, h } from "../base/elements";
 import { bytesText, timeText } from "../base/format";
 import type { NodeMarks } from "../drawing/canvas";
-import { button, focusNear, h } from "../base/elements";
+import { withoutLikeness } from "../drawing/node_marks";
+import { RunStrip } from "../drawing/run_scrubber";
+import { GraphView } from "../graph_view/graph_view";
 import { hosted } from "../kernel/host";
+import type { WidgetModel } from "../kernel/messages";
 import { glyphOf } from "../layout/box_style";
+import type { Scene, SceneEdge, SceneNode } from "../layout/scene";
 import type { Op } from "../model/graph";
 import { splitName } from "../model/prune";
-import { Recorded, globbed, isWrong } from "../model/recorded_run";
 import type { Known, Step, Value, WireLoop, WireStep, WireValue, WireWords } from "../model/recorded_run";
-import { RunStrip } from "../drawing/run_scrubber";
-import type { Scene, SceneEdge, SceneNode } from "../layout/scene";
+import { globbed, isWrong, Recorded } from "../model/recorded_run";
 import { grouped } from "../model/series";
-import { FLOW, NO_STEPS, noStepWords, section, sourceOf, sourceWords, speakers, title, turnChips } from "../panels/step_panel";
+import {
+  FLOW,
+  NO_STEPS,
+  noStepWords,
+  section,
+  sourceOf,
+  sourceWords,
+  speakers,
+  title,
+  turnChips,
+} from "../panels/step_panel";
 import { valueBlock } from "../panels/value_block";
-import { GraphView } from "../graph_view/graph_view";
-import type { WidgetModel } from "../kernel/messages";
 
 interface StepState {
   /** These three as JSON. */
@@ -53,7 +65,10 @@ class StepView {
   private timer = 0;
   private settling = 0;
   private readonly said = h("span", { class: "tft-step-said" });
-  private readonly moves: Record<"first" | "back" | "forward" | "last" | "before" | "after" | "over", HTMLButtonElement>;
+  private readonly moves: Record<
+    "first" | "back" | "forward" | "last" | "before" | "after" | "over",
+    HTMLButtonElement
+  >;
   private readonly play = button("▶ Play", "Play the steps up to the next breakpoint (Space)", () => this.togglePlay());
   private readonly nan = h("input", { type: "checkbox" });
   private readonly turns = h("div", { class: "tft-turns", role: "toolbar", "aria-label": "Loops" });
@@ -61,7 +76,10 @@ class StepView {
   private readonly root = h("div", { class: "tfteach-step" });
   private readonly undo: (() => void)[] = [];
 
-  constructor(private readonly state: WidgetModel, parent: HTMLElement) {
+  constructor(
+    private readonly state: WidgetModel,
+    parent: HTMLElement,
+  ) {
     const any = state as unknown as { get: (key: string) => never; set: (key: string, value: unknown) => void };
     this.get = (key) => any.get(key);
     this.set = (values) => {
@@ -69,8 +87,11 @@ class StepView {
       state.save_changes();
     };
     this.run = new Recorded(
-      JSON.parse(this.get("_values")) as WireValue[], JSON.parse(this.get("_steps")) as WireStep[],
-      JSON.parse(this.get("_loops")) as WireLoop[], this.get("_words"));
+      JSON.parse(this.get("_values")) as WireValue[],
+      JSON.parse(this.get("_steps")) as WireStep[],
+      JSON.parse(this.get("_loops")) as WireLoop[],
+      this.get("_words"),
+    );
     this.strip = new RunStrip(this.run, (step) => this.seek(step));
     this.moves = {
       first: button("|‹", "To the first step (Home)", () => this.seek(this.run.first)),
@@ -79,7 +100,9 @@ class StepView {
       last: button("›|", "To the last step (End)", () => this.seek(this.run.last)),
       before: button("‹ ◆", "Back to the breakpoint before (p)", () => this.seekStop(-1)),
       after: button("◆ ›", "Forward to the next breakpoint (n)", () => this.seekStop(1)),
-      over: button("Over ›", "Forward over a whole loop (o)", () => this.seek(this.run.over(this.at, 1) ?? this.run.last)),
+      over: button("Over ›", "Forward over a whole loop (o)", () =>
+        this.seek(this.run.over(this.at, 1) ?? this.run.last),
+      ),
     };
     const root = this.root;
     parent.append(root);
@@ -90,10 +113,12 @@ class StepView {
       edgeNote: (edge) => this.note(edge),
       key: (key) => this.key(key),
     });
-    this.keys.push(...this.run.values.map(({ name }) => {
-      const [op, port] = splitName(name);
-      return `${this.view.model.byName.get(op) ?? -1}:${port ?? 0}`;
-    }));
+    this.keys.push(
+      ...this.run.values.map(({ name }) => {
+        const [op, port] = splitName(name);
+        return `${this.view.model.byName.get(op) ?? -1}:${port ?? 0}`;
+      }),
+    );
     this.build();
     for (const key of ["break_on", "break_nan"]) this.on(key, () => this.show());
     this.on("at", () => {
@@ -124,22 +149,52 @@ class StepView {
     const { first, back, forward, last, before, after, over } = this.moves;
     const { words, loops } = this.run;
     this.nan.addEventListener("change", () => this.set({ break_nan: this.nan.checked }));
-    const bar = h("div", { class: "tft-step-bar" },
-      h("div", { class: "tft-step-moves", role: "toolbar", "aria-label": "Steps" }, first, back, forward, last, this.play,
-        h("span", { class: "tft-rule" }), before, after,
-        h("label", { title: "A breakpoint wherever a NaN or an infinity is made from numbers" }, this.nan, "Stop at NaN")),
-      this.said);
+    const bar = h(
+      "div",
+      { class: "tft-step-bar" },
+      h(
+        "div",
+        { class: "tft-step-moves", role: "toolbar", "aria-label": "Steps" },
+        first,
+        back,
+        forward,
+        last,
+        this.play,
+        h("span", { class: "tft-rule" }),
+        before,
+        after,
+        h(
+          "label",
+          { title: "A breakpoint wherever a NaN or an infinity is made from numbers" },
+          this.nan,
+          "Stop at NaN",
+        ),
+      ),
+      this.said,
+    );
     const body = this.view.frame.root.querySelector(".tft-bar")!;
-    const error = h("p", { class: "tft-problem", role: "alert" }, h("b", {}, words.error === "" ? "" : `Ended by ${words.error}: `), words.message);
+    const error = h(
+      "p",
+      { class: "tft-problem", role: "alert" },
+      h("b", {}, words.error === "" ? "" : `Ended by ${words.error}: `),
+      words.message,
+    );
     error.hidden = words.error === "";
     body.after(bar, this.strip.el, this.turns, error);
     this.turns.hidden = loops.length === 0;
     over.hidden = loops.length === 0;
     this.view.frame.stage.after(this.panel);
-    this.view.frame.legend.querySelector("p")?.replaceWith(h("p", {},
-      "Dashed boxes are still to come; ✓ has run, ×3 three times; ◆ is a breakpoint. Arrow keys go an op forward and back, with Shift a turn; ",
-      "n and p go to breakpoints, b sets one, o goes over a loop, the space bar plays. In the graph, where the arrow keys go from box to box, use . and , instead. ",
-      "Drag to pan; Ctrl and wheel to zoom."));
+    this.view.frame.legend
+      .querySelector("p")
+      ?.replaceWith(
+        h(
+          "p",
+          {},
+          "Dashed boxes are still to come; ✓ has run, ×3 three times; ◆ is a breakpoint. Arrow keys go an op forward and back, with Shift a turn; ",
+          "n and p go to breakpoints, b sets one, o goes over a loop, the space bar plays. In the graph, where the arrow keys go from box to box, use . and , instead. ",
+          "Drag to pan; Ctrl and wheel to zoom.",
+        ),
+      );
     if (words.missed > 0 || words.steps > this.run.steps.length) {
       this.said.title = `${this.run.steps.length.toLocaleString("en")} steps are here; the run had more`;
     }
@@ -193,7 +248,10 @@ class StepView {
     const node = this.view.nodeOf(this.state.get("selected"));
     const op = node === undefined ? undefined : this.view.model.opOf(node);
     if (op === undefined || op.index === this.step?.op) {
-      if (this.other !== undefined) this.show((this.other = undefined));
+      if (this.other !== undefined) {
+        this.other = undefined;
+        this.show();
+      }
       return;
     }
     const step = this.run.nearest(op.index, this.at);
@@ -219,7 +277,9 @@ class StepView {
     let scope = model.root;
     let box = scope;
     for (;;) {
-      const inside = grouped(model, scope, this.state.get("group_above")).find((node) => node.members.includes(op.index));
+      const inside = grouped(model, scope, this.state.get("group_above")).find((node) =>
+        node.members.includes(op.index),
+      );
       if (inside === undefined) break;
       box = inside;
       // A variable, or an op with its constants, is one thing to a reader.
@@ -227,20 +287,24 @@ class StepView {
       next.add(box.id);
       scope = box;
     }
-    const show = (): void => canvas.glide(() => {
-      const { x, y, k } = canvas.view;
-      // All of a large graph is too small to be read: then the op stands in the middle.
-      canvas.reveal(box.id, k < READABLE);
-      // Once the picture follows the op, it does not go back to its beginning when it grows.
-      if (canvas.view.x !== x || canvas.view.y !== y) this.view.moved();
-    });
+    const show = (): void =>
+      canvas.glide(() => {
+        const { x, y, k } = canvas.view;
+        // All of a large graph is too small to be read: then the op stands in the middle.
+        canvas.reveal(box.id, k < READABLE);
+        // Once the picture follows the op, it does not go back to its beginning when it grows.
+        if (canvas.view.x !== x || canvas.view.y !== y) this.view.moved();
+      });
     // A large picture takes a while; before it is there, the op has no place.
     if (next.size > open.length) this.view.setExpanded(next, show);
     else show();
   }
 
   private togglePlay(): void {
-    if (this.timer !== 0) return this.pause();
+    if (this.timer !== 0) {
+      this.pause();
+      return;
+    }
     if (this.at === this.run.last) this.goTo(this.run.first);
     const count = Math.max(1, this.run.steps.length);
     const wait = Math.max(STEP_MS[0], Math.min(STEP_MS[1], WHOLE_PLAY_MS / count));
@@ -261,7 +325,10 @@ class StepView {
 
   private showPlay(): void {
     this.play.textContent = this.timer !== 0 ? "❚❚ Pause" : "▶ Play";
-    this.play.setAttribute("aria-label", this.timer !== 0 ? "Pause" : "Play the steps up to the next breakpoint (Space)");
+    this.play.setAttribute(
+      "aria-label",
+      this.timer !== 0 ? "Pause" : "Play the steps up to the next breakpoint (Space)",
+    );
   }
 
   // --- keys ---
@@ -295,8 +362,12 @@ class StepView {
   /** Letters, also while the graph has the focus. */
   private key(key: string): boolean {
     const keys: Record<string, () => void> = {
-      n: () => this.seekStop(1), p: () => this.seekStop(-1), b: () => this.toggleStop(), o: () => this.moves.over.click(),
-      ".": () => this.seek(this.at + 1), ",": () => this.seek(this.at - 1),
+      n: () => this.seekStop(1),
+      p: () => this.seekStop(-1),
+      b: () => this.toggleStop(),
+      o: () => this.moves.over.click(),
+      ".": () => this.seek(this.at + 1),
+      ",": () => this.seek(this.at - 1),
     };
     keys[key]?.();
     return key in keys;
@@ -311,16 +382,23 @@ class StepView {
 
   // --- showing ---
 
-  private show(_?: undefined): void {
+  private show(): void {
     const { run, at, step } = this;
     const nan = this.get("break_nan");
     const nameOf = (op: number): string => this.nameOf(op)[0];
     const others = [...this.get("_when"), ...(nan ? this.get("_spoilers") : [])];
     const stops = run.stops(this.get("break_on"), nameOf, others);
-    if (stops.join() !== this.stops.join()) this.strip.setStops((this.stops = stops));
+    if (stops.join() !== this.stops.join()) {
+      this.stops = stops;
+      this.strip.setStops(stops);
+    }
     this.nan.checked = nan;
     this.known = run.known(at, (value) => this.keys[value]!);
-    this.handed = new Set([...this.known.made.keys()].map((key) => Number(key.split(":")[0])).filter((index) => FLOW.test(this.view.model.ops[index]?.type ?? "")));
+    this.handed = new Set(
+      [...this.known.made.keys()]
+        .map((key) => Number(key.split(":")[0]))
+        .filter((index) => FLOW.test(this.view.model.ops[index]?.type ?? "")),
+    );
     const words = `${step?.failed === true ? "failed: " : ""}${step === undefined ? "nothing ran" : nameOf(step.op)}`;
     this.strip.show(at, `step ${at} of ${run.last}: ${words}`);
     this.said.replaceChildren("step ", h("b", {}, at.toLocaleString("en")), ` of ${run.last.toLocaleString("en")}`);
@@ -344,33 +422,69 @@ class StepView {
     const move = focus !== null && this.turns.contains(focus) ? focus.getAttribute("data-move") : null;
     const chips = turnChips(run, step, (to) => this.seek(to));
     const empty = h("span", { class: "tft-muted" }, "outside of loops");
-    this.turns.replaceChildren(this.moves.over, h("span", { class: "tft-rule" }), ...(chips.length > 0 ? chips : [empty]));
-    if (move !== null) (this.turns.querySelector<HTMLElement>(`[data-move="${move}"]:enabled`) ?? this.moves.over).focus();
+    this.turns.replaceChildren(
+      this.moves.over,
+      h("span", { class: "tft-rule" }),
+      ...(chips.length > 0 ? chips : [empty]),
+    );
+    if (move !== null)
+      (this.turns.querySelector<HTMLElement>(`[data-move="${move}"]:enabled`) ?? this.moves.over).focus();
   }
 
   private showPanel(): void {
     const { step, run } = this;
     this.panel.scrollTop = 0;
-    if (this.other !== undefined) return this.panel.replaceChildren(...this.withoutStep(this.other));
+    if (this.other !== undefined) {
+      this.panel.replaceChildren(...this.withoutStep(this.other));
+      return;
+    }
     if (step === undefined) {
       this.panel.replaceChildren(h("p", {}, NO_STEPS));
       return;
     }
     const op = this.opOf(step);
     const [name, type] = this.nameOf(step.op);
-    const facts = [type, step.device, ...(step.failed ? [] : [timeText(step.elapsedUs)]), `${bytesText(step.live)} alive`];
+    const facts = [
+      type,
+      step.device,
+      ...(step.failed ? [] : [timeText(step.elapsedUs)]),
+      `${bytesText(step.live)} alive`,
+    ];
     const stopped = this.get("break_on").some((pattern) => globbed(pattern).test(name));
     const stop = button("◆ Breakpoint", "Stop whenever this op runs (b)", () => this.toggleStop());
     stop.setAttribute("aria-pressed", `${stopped}`);
     const parts: (HTMLElement | null)[] = [
       h("div", { class: "tft-step-head" }, title(name), stop),
       h("div", { class: "tft-step-facts" }, ...facts.filter((fact) => fact !== "").map((fact) => h("span", {}, fact))),
-      step.failed ? h("p", { class: "tft-failed-words" }, h("b", {}, `✕ ${run.words.error}. `), "Here the run ended; above stands why.") : null,
+      step.failed
+        ? h(
+            "p",
+            { class: "tft-failed-words" },
+            h("b", {}, `✕ ${run.words.error}. `),
+            "Here the run ended; above stands why.",
+          )
+        : null,
       sourceOf(op),
-      op === undefined ? h("p", { class: "tft-muted" }, "Added by the runtime, to copy a value between devices; it is not in the graph.") : null,
+      op === undefined
+        ? h(
+            "p",
+            { class: "tft-muted" },
+            "Added by the runtime, to copy a value between devices; it is not in the graph.",
+          )
+        : null,
       this.blame(step),
-      step.inputs.length > 0 ? section("Takes", step.inputs.map((value) => valueBlock(run.values[value]!, this.originOf(value, step)))) : null,
-      step.outputs.length > 0 ? section("Gives", step.outputs.map((value) => valueBlock(run.values[value]!, null))) : null,
+      step.inputs.length > 0
+        ? section(
+            "Takes",
+            step.inputs.map((value) => valueBlock(run.values[value]!, this.originOf(value, step))),
+          )
+        : null,
+      step.outputs.length > 0
+        ? section(
+            "Gives",
+            step.outputs.map((value) => valueBlock(run.values[value]!, null)),
+          )
+        : null,
     ];
     this.panel.replaceChildren(...parts.filter((part) => part !== null));
   }
@@ -386,7 +500,10 @@ class StepView {
     else if (origin === step.number) line.append(h("b", {}, "✕ It begins here:"), " only numbers come in.");
     else {
       const [name] = this.nameOf(run.at(origin)!.op);
-      line.append("✕ It began at ", button(name, `Back to step ${origin}, ${name}, where it began`, () => this.seek(origin), "tft-link"));
+      line.append(
+        "✕ It began at ",
+        button(name, `Back to step ${origin}, ${name}, where it began`, () => this.seek(origin), "tft-link"),
+      );
     }
     return line;
   }
@@ -394,7 +511,8 @@ class StepView {
   /** The step that made an input, as a link; else where it was from. */
   private originOf(value: number, step: Step): HTMLElement | string {
     const maker = this.run.makerOf(value, step.number);
-    if (maker !== undefined) return button(`from step ${maker}`, `To step ${maker}, which made it`, () => this.seek(maker), "tft-link");
+    if (maker !== undefined)
+      return button(`from step ${maker}`, `To step ${maker}, which made it`, () => this.seek(maker), "tft-link");
     const op = this.view.model.ops[Number(this.keys[this.run.values[value]!.first]!.split(":")[0])];
     return op === undefined ? "" : sourceWords(op, this.state.get("feeds"));
   }
@@ -403,8 +521,11 @@ class StepView {
     const back = button("Back to the step", "Back to the step in view", () => this.seek(this.at));
     const source = sourceOf(op);
     return [
-      h("div", { class: "tft-step-head" }, title(op.name)), h("div", { class: "tft-step-facts" }, h("span", {}, op.type)),
-      h("p", {}, `It has no step of its own: ${noStepWords(op, this.state.get("feeds"))}.`), ...(source === null ? [] : [source]), back,
+      h("div", { class: "tft-step-head" }, title(op.name)),
+      h("div", { class: "tft-step-facts" }, h("span", {}, op.type)),
+      h("p", {}, `It has no step of its own: ${noStepWords(op, this.state.get("feeds"))}.`),
+      ...(source === null ? [] : [source]),
+      back,
     ];
   }
 
@@ -414,30 +535,33 @@ class StepView {
     if (this.view === undefined) return said; // the first drawing
     const { ran } = this.known;
     const { values } = this.run;
-    const classes = said.classes.filter((name) => name !== "tft-needed" && !name.startsWith("tft-like-"));
-    const badges = said.badges.filter((badge) => !badge.startsWith("≅"));
+    const { badges, ...rest } = withoutLikeness(said);
+    const classes = rest.classes.filter((name) => name !== "tft-needed");
     const members = node.node.members.filter((index) => ran.has(index) || this.handed.has(index));
     const now = this.step !== undefined && node.node.members.includes(this.step.op);
     let { label, note } = said;
     if (members.length > 0) classes.push("tft-done");
     else if (node.node.members.some((index) => this.run.ofOp.has(index))) classes.push("tft-to-come");
-    const bad = members.flatMap((index) => ran.get(index)?.step.outputs ?? []).map((value) => values[value]!).filter(isWrong);
+    const bad = members
+      .flatMap((index) => ran.get(index)?.step.outputs ?? [])
+      .map((value) => values[value]!)
+      .filter(isWrong);
     const wrong = bad.length > 0;
     if (wrong && !node.open) {
       classes.push("tft-bad");
-      badges.push(bad.some(({ nans }) => nans > 0) ? "NaN" : "∞");
+      badges.push({ text: bad.some(({ nans }) => nans > 0) ? "NaN" : "∞", kind: "wrong" });
     }
     const own = this.view.model.opOf(node.node);
     const stopped = own !== undefined && this.get("break_on").some((pattern) => globbed(pattern).test(own.name));
-    if (stopped && !node.open) badges.push("◆");
+    if (stopped && !node.open) badges.push({ text: "◆", kind: "breakpoint" });
     const times = own === undefined ? 0 : (ran.get(own.index)?.times ?? 0);
-    if (!node.open && times > 1) badges.push(`×${times}`);
-    else if (!node.open && members.length > 0 && !now) badges.push("✓");
+    if (!node.open && times > 1) badges.push({ text: `×${times}`, kind: "count" });
+    else if (!node.open && members.length > 0 && !now) badges.push({ text: "✓", kind: "done" });
     if (node.node.kind !== "op" && note !== undefined) note = `${members.length} of ${node.node.members.length} so far`;
     if (now && !node.open) {
       classes.push("tft-now");
       if (this.step!.failed) classes.push("tft-failed");
-      badges.push(this.step!.failed ? "✕ failed" : "now");
+      badges.push(this.step!.failed ? { text: "✕ failed", kind: "wrong" } : { text: "now", kind: "now" });
     }
     const state = now ? "this step" : members.length > 0 ? "has run" : "has not run yet";
     label = `${label}, ${state}${wrong ? ", holds NaN or infinity" : ""}${stopped ? ", breakpoint" : ""}`;
@@ -453,9 +577,11 @@ class StepView {
       const reader = ran.get(to)?.step;
       const inputs = this.view.model.ops[to]!.inputs;
       const pair = inputs.findIndex((op, i) => i % 2 === 0 && op === from && inputs[i + 1] === port) / 2;
-      const taken = reader !== undefined && reader.inputs.length * 2 === inputs.length ? reader.inputs[pair] : undefined;
+      const taken =
+        reader !== undefined && reader.inputs.length * 2 === inputs.length ? reader.inputs[pair] : undefined;
       const source = made.get(`${from}:${port}`);
-      const value = source !== undefined && (taken === undefined || source.step > reader!.number) ? source.value : taken;
+      const value =
+        source !== undefined && (taken === undefined || source.step > reader!.number) ? source.value : taken;
       if (value !== undefined) found.set(`${from}:${port}`, this.run.values[value]!);
     }
     return [...found.values()];

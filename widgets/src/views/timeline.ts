@@ -1,13 +1,14 @@
 // The timeline: when each op of a run ran, a lane for each device and thread, beside totals by type or scope.
-import { bytesText, timeText } from "../base/format";
+
 import { button, h } from "../base/elements";
-import { hosted } from "../kernel/host";
-import { shorten } from "../layout/box_style";
-import { panned, ticks, within, zoomed } from "../base/time_axis";
-import type { Window } from "../base/time_axis";
+import { bytesText, timeText } from "../base/format";
 import { drawer, s } from "../base/svg";
+import type { Window } from "../base/time_axis";
+import { panned, ticks, within, zoomed } from "../base/time_axis";
+import { hosted } from "../kernel/host";
 import { opOf, together } from "../kernel/shared_selection";
 import type { Traits } from "../kernel/traits";
+import { shorten } from "../layout/box_style";
 
 type OpBar = [name: string, type: string, lane: number, start: number, elapsed: number, size: number];
 type TotalRow = [name: string, calls: number, elapsed: number, size: number, share: number];
@@ -34,7 +35,13 @@ const RIGHT = 14;
 
 class TimelineView {
   private readonly root: HTMLElement;
-  private readonly stage = h("div", { class: "tft-lanes", tabindex: "0", role: "application", "aria-label": "Ops over time. Left and right: op before, op after. Plus and minus: zoom. Shift with left and right: pan. 0: everything." });
+  private readonly stage = h("div", {
+    class: "tft-lanes",
+    tabindex: "0",
+    role: "application",
+    "aria-label":
+      "Ops over time. Left and right: op before, op after. Plus and minus: zoom. Shift with left and right: pan. 0: everything.",
+  });
   private readonly card = h("div", { class: "tft-hover", hidden: "" });
   private readonly said = h("div", { class: "tft-said", "aria-live": "polite" });
   private readonly rows = h("tbody");
@@ -49,25 +56,68 @@ class TimelineView {
   private readonly drawing: { later: () => void; stop: () => void };
   private readonly undo: (() => void)[] = [];
 
-  constructor(private readonly model: Model, parent: HTMLElement) {
+  constructor(
+    private readonly model: Model,
+    parent: HTMLElement,
+  ) {
     this.ops = model.get("_ops");
     this.span = Math.max(1, ...this.ops.map((op) => op[3] + op[4]));
     this.window = { from: 0, to: this.span };
     for (const [i, row] of model.get("_types").entries()) this.rank.set(row[0], i);
-    const tools = h("div", { class: "tft-tools", role: "group", "aria-label": "Zoom" },
-      button("−", "Zoom out (-)", () => this.zoom(1.6)), button("+", "Zoom in (+)", () => this.zoom(1 / 1.6)), button("Fit", "Fit: show everything (0)", () => this.look({ from: 0, to: this.span })));
-    const table = h("table", {}, h("thead", {}, h("tr", {}, h("th", { scope: "col" }, "What"), h("th", { scope: "col" }, "Calls"), h("th", { scope: "col" }, "Time"))), this.rows);
-    const side = h("section", { class: "tft-totals", "aria-label": "Totals" }, h("div", { class: "tft-totals-head", role: "group", "aria-label": "Totals" }, this.byType, this.byScope), h("div", { class: "tft-totals-rows", tabindex: "0", role: "region", "aria-label": "Totals, longest first" }, table));
-    this.root = h("div", { class: "tfteach-graph tfteach-timeline", role: "group", "aria-label": "Timeline of a run", "data-lm-suppress-shortcuts": "true" },
+    const tools = h(
+      "div",
+      { class: "tft-tools", role: "group", "aria-label": "Zoom" },
+      button("−", "Zoom out (-)", () => this.zoom(1.6)),
+      button("+", "Zoom in (+)", () => this.zoom(1 / 1.6)),
+      button("Fit", "Fit: show everything (0)", () => this.look({ from: 0, to: this.span })),
+    );
+    const table = h(
+      "table",
+      {},
+      h(
+        "thead",
+        {},
+        h(
+          "tr",
+          {},
+          h("th", { scope: "col" }, "What"),
+          h("th", { scope: "col" }, "Calls"),
+          h("th", { scope: "col" }, "Time"),
+        ),
+      ),
+      this.rows,
+    );
+    const side = h(
+      "section",
+      { class: "tft-totals", "aria-label": "Totals" },
+      h("div", { class: "tft-totals-head", role: "group", "aria-label": "Totals" }, this.byType, this.byScope),
+      h(
+        "div",
+        { class: "tft-totals-rows", tabindex: "0", role: "region", "aria-label": "Totals, longest first" },
+        table,
+      ),
+    );
+    this.root = h(
+      "div",
+      {
+        class: "tfteach-graph tfteach-timeline",
+        role: "group",
+        "aria-label": "Timeline of a run",
+        "data-lm-suppress-shortcuts": "true",
+      },
       h("div", { class: "tft-time-bar" }, h("h3", {}, model.get("_summary").replace(/(\d) us\b/g, "$1 µs")), tools),
-      h("div", { class: "tft-time-body" }, h("div", { class: "tft-time-main" }, this.stage, this.said), side), this.card);
+      h("div", { class: "tft-time-body" }, h("div", { class: "tft-time-main" }, this.stage, this.said), side),
+      this.card,
+    );
     parent.append(this.root);
     const height = model.get("height");
     if (height > 0) side.style.height = `${height}px`;
     this.stage.addEventListener("wheel", (event) => this.onWheel(event), { passive: false });
     this.stage.addEventListener("pointerdown", (event) => this.onDrag(event));
     this.stage.addEventListener("pointermove", (event) => this.onMove(event));
-    this.stage.addEventListener("pointerleave", () => { this.card.hidden = true; });
+    this.stage.addEventListener("pointerleave", () => {
+      this.card.hidden = true;
+    });
     this.stage.addEventListener("keydown", (event) => this.onKey(event));
     this.drawing = drawer(this.stage, () => this.draw());
     const chosen = (): void => this.show();
@@ -114,7 +164,8 @@ class TimelineView {
   private onWheel(event: WheelEvent): void {
     event.preventDefault();
     const wide = this.window.to - this.window.from;
-    if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) this.look(panned(this.window, ((event.deltaX + event.deltaY) / this.width) * wide, this.span));
+    if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY))
+      this.look(panned(this.window, ((event.deltaX + event.deltaY) / this.width) * wide, this.span));
     else this.zoom(Math.exp(Math.max(-1, Math.min(1, event.deltaY / 300))), this.timeAt(event.clientX));
   }
 
@@ -143,7 +194,9 @@ class TimelineView {
     const slack = (3 / this.width) * (this.window.to - this.window.from);
     const at = this.timeAt(event.clientX);
     const near = this.ops.filter((op) => op[2] === lane && op[3] - slack <= at && op[3] + op[4] + slack >= at);
-    return near.sort((a, b) => Math.abs(a[3] + a[4] / 2 - at) - a[4] / 2 - (Math.abs(b[3] + b[4] / 2 - at) - b[4] / 2))[0];
+    return near.sort(
+      (a, b) => Math.abs(a[3] + a[4] / 2 - at) - a[4] / 2 - (Math.abs(b[3] + b[4] / 2 - at) - b[4] / 2),
+    )[0];
   }
 
   private onMove(event: PointerEvent): void {
@@ -159,7 +212,14 @@ class TimelineView {
   private words([name, type, lane, start, elapsed, size]: OpBar): HTMLElement[] {
     const on = this.model.get("_lanes")[lane];
     const made = size > 0 ? ` · ${bytesText(size)}` : "";
-    return [h("code", {}, name), h("span", {}, `${type} · ${timeText(elapsed)} from ${timeText(start)}${made} · ${on?.label ?? ""}${on?.simulated ? " (simulated)" : ""}`)];
+    return [
+      h("code", {}, name),
+      h(
+        "span",
+        {},
+        `${type} · ${timeText(elapsed)} from ${timeText(start)}${made} · ${on?.label ?? ""}${on?.simulated ? " (simulated)" : ""}`,
+      ),
+    ];
   }
 
   private onKey(event: KeyboardEvent): void {
@@ -195,7 +255,11 @@ class TimelineView {
   /** Brings the chosen op into the window, and says it. */
   private show(): void {
     const op = this.chosen;
-    this.said.replaceChildren(...(op === undefined ? [h("span", { class: "tft-muted" }, "Choose an op: click it, or use the arrow keys.")] : this.words(op)));
+    this.said.replaceChildren(
+      ...(op === undefined
+        ? [h("span", { class: "tft-muted" }, "Choose an op: click it, or use the arrow keys.")]
+        : this.words(op)),
+    );
     if (op !== undefined && (op[3] + op[4] < this.window.from || op[3] > this.window.to)) {
       const wide = this.window.to - this.window.from;
       this.look({ from: op[3] + op[4] / 2 - wide / 2, to: op[3] + op[4] / 2 + wide / 2 });
@@ -216,17 +280,42 @@ class TimelineView {
 
   private showTotals(): void {
     const rows = this.model.get(this.grouping === "type" ? "_types" : "_scopes");
-    this.rows.replaceChildren(...rows.map(([name, calls, elapsed, size, share]) => {
-      const press = h("button", { type: "button", class: "tft-mark", "aria-pressed": `${this.marked === name}`, title: `${name}: ${bytesText(size)} made` },
-        this.grouping === "type" ? h("span", { class: `tft-swatch ${this.colour(name)}`, "aria-hidden": "true" }) : null, shorten(name, 24));
-      press.addEventListener("click", () => {
-        this.marked = this.marked === name ? null : name;
-        for (const other of this.rows.querySelectorAll(".tft-mark")) other.setAttribute("aria-pressed", `${other === press && this.marked !== null}`);
-        this.drawing.later();
-      });
-      return h("tr", {}, h("th", { scope: "row" }, press), h("td", {}, `${calls}`),
-        h("td", { class: "tft-share" }, h("span", { class: "tft-share-bar", style: `width: ${(100 * share).toFixed(2)}%`, "aria-hidden": "true" }), h("span", {}, `${timeText(elapsed)}`), h("b", {}, `${Math.round(100 * share)}%`)));
-    }));
+    this.rows.replaceChildren(
+      ...rows.map(([name, calls, elapsed, size, share]) => {
+        const press = h(
+          "button",
+          {
+            type: "button",
+            class: "tft-mark",
+            "aria-pressed": `${this.marked === name}`,
+            title: `${name}: ${bytesText(size)} made`,
+          },
+          this.grouping === "type"
+            ? h("span", { class: `tft-swatch ${this.colour(name)}`, "aria-hidden": "true" })
+            : null,
+          shorten(name, 24),
+        );
+        press.addEventListener("click", () => {
+          this.marked = this.marked === name ? null : name;
+          for (const other of this.rows.querySelectorAll(".tft-mark"))
+            other.setAttribute("aria-pressed", `${other === press && this.marked !== null}`);
+          this.drawing.later();
+        });
+        return h(
+          "tr",
+          {},
+          h("th", { scope: "row" }, press),
+          h("td", {}, `${calls}`),
+          h(
+            "td",
+            { class: "tft-share" },
+            h("span", { class: "tft-share-bar", style: `width: ${(100 * share).toFixed(2)}%`, "aria-hidden": "true" }),
+            h("span", {}, `${timeText(elapsed)}`),
+            h("b", {}, `${Math.round(100 * share)}%`),
+          ),
+        );
+      }),
+    );
   }
 
   private colour(type: string): string {
@@ -236,7 +325,11 @@ class TimelineView {
 
   private isMarked([name, type]: OpBar): boolean {
     if (this.marked === null) return true;
-    return this.grouping === "type" ? type === this.marked : this.marked.endsWith("/") ? name.startsWith(this.marked) : name === this.marked;
+    return this.grouping === "type"
+      ? type === this.marked
+      : this.marked.endsWith("/")
+        ? name.startsWith(this.marked)
+        : name === this.marked;
   }
 
   // --- the picture ---
@@ -247,17 +340,38 @@ class TimelineView {
     const [width, height] = [this.width + LEFT + RIGHT, HEAD + LANE * lanes.length + 2];
     const x = (at: number): number => LEFT + ((at - from) / (to - from)) * this.width;
     const clip = `tft-clip-${this.ops.length}`;
-    const picture = s("svg", { width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" },
-      s("defs", {}, s("clipPath", { id: clip }, s("rect", { x: LEFT, y: 0, width: this.width, height }))));
+    const picture = s(
+      "svg",
+      { width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" },
+      s("defs", {}, s("clipPath", { id: clip }, s("rect", { x: LEFT, y: 0, width: this.width, height }))),
+    );
     const axis = s("g", { class: "tft-axis" });
-    for (const at of ticks(this.window, this.width / 110)) axis.append(s("path", { d: `M${x(at).toFixed(1)},${HEAD - 5}V${height}` }), s("text", { x: x(at).toFixed(1), y: HEAD - 11, "text-anchor": x(at) > width - 40 ? "end" : "middle" }, timeText(at)));
+    for (const at of ticks(this.window, this.width / 110))
+      axis.append(
+        s("path", { d: `M${x(at).toFixed(1)},${HEAD - 5}V${height}` }),
+        s(
+          "text",
+          { x: x(at).toFixed(1), y: HEAD - 11, "text-anchor": x(at) > width - 40 ? "end" : "middle" },
+          timeText(at),
+        ),
+      );
     const bars = s("g", { "clip-path": `url(#${clip})` });
     const chosen = opOf(this.model.get("selected"));
     for (const [lane, { label, simulated, thread, name }] of lanes.entries()) {
       const y = HEAD + lane * LANE + 6;
-      const second = [simulated ? "simulated" : "", thread > 0 ? `thread ${thread % 10000}` : ""].filter((w) => w !== "").join(", ");
-      picture.append(s("g", { class: "tft-lane" }, s("title", {}, name), s("path", { d: `M0,${y + LANE - 8}H${width}` }),
-        s("text", { x: 12, y: y + SCOPE + 15, class: "tft-lane-name" }, label), s("text", { x: 12, y: y + SCOPE + 30 }, second)));
+      const second = [simulated ? "simulated" : "", thread > 0 ? `thread ${thread % 10000}` : ""]
+        .filter((w) => w !== "")
+        .join(", ");
+      picture.append(
+        s(
+          "g",
+          { class: "tft-lane" },
+          s("title", {}, name),
+          s("path", { d: `M0,${y + LANE - 8}H${width}` }),
+          s("text", { x: 12, y: y + SCOPE + 15, class: "tft-lane-name" }, label),
+          s("text", { x: 12, y: y + SCOPE + 30 }, second),
+        ),
+      );
       const mine = this.ops.filter((op) => op[2] === lane);
       this.drawScopes(bars, mine, y, x);
       let end = -1; // bars that would lie under one pixel together are one
@@ -276,12 +390,17 @@ class TimelineView {
     const [name, type] = op;
     const wide = Math.max(1, right - left - 0.6);
     const classes = `tft-bar-op ${this.colour(type)}${this.isMarked(op) ? "" : " tft-dim"}${name === chosen ? " tft-chosen" : ""}`;
-    const bar = s("g", { class: classes, "data-op": name }, s("rect", { x: left.toFixed(2), y, width: wide.toFixed(2), height: BAR, rx: Math.min(3, wide / 3) }));
+    const bar = s(
+      "g",
+      { class: classes, "data-op": name },
+      s("rect", { x: left.toFixed(2), y, width: wide.toFixed(2), height: BAR, rx: Math.min(3, wide / 3) }),
+    );
     const seen = Math.min(right, LEFT + this.width) - Math.max(left, LEFT);
     const room = Math.floor((seen - 10) / 6.4);
     if (room >= 3) {
       const at = Math.max(left, LEFT) + 5;
-      if (room >= Math.min(7, type.length)) bar.append(s("text", { x: at.toFixed(1), y: y + 14, class: "tft-bar-type" }, shorten(type, room)));
+      if (room >= Math.min(7, type.length))
+        bar.append(s("text", { x: at.toFixed(1), y: y + 14, class: "tft-bar-type" }, shorten(type, room)));
       if (room >= 9) bar.append(s("text", { x: at.toFixed(1), y: y + 28 }, shorten(name, room)));
     }
     bars.append(bar);
@@ -294,12 +413,24 @@ class TimelineView {
       const scope = scopeOf(ops[i]![0]);
       let end = i;
       while (end + 1 < ops.length && scopeOf(ops[end + 1]![0]) === scope) end += 1;
-      const [left, right] = [Math.max(LEFT, x(ops[i]![3])), Math.min(LEFT + this.width, x(ops[end]![3] + ops[end]![4]))];
+      const [left, right] = [
+        Math.max(LEFT, x(ops[i]![3])),
+        Math.min(LEFT + this.width, x(ops[end]![3] + ops[end]![4])),
+      ];
       i = end + 1;
       if (scope === "" || right - left < 3) continue;
       const room = Math.floor((right - left - 6) / 6.2);
-      bars.append(s("g", { class: "tft-scope-span" }, s("title", {}, scope), s("path", { d: `M${left.toFixed(1)},${y + 15}H${(right - 1).toFixed(1)}` }),
-        room >= Math.min(6, scope.length) ? s("text", { x: (left + 2).toFixed(1), y: y + 10 }, shorten(scope, room)) : null));
+      bars.append(
+        s(
+          "g",
+          { class: "tft-scope-span" },
+          s("title", {}, scope),
+          s("path", { d: `M${left.toFixed(1)},${y + 15}H${(right - 1).toFixed(1)}` }),
+          room >= Math.min(6, scope.length)
+            ? s("text", { x: (left + 2).toFixed(1), y: y + 10 }, shorten(scope, room))
+            : null,
+        ),
+      );
     }
   }
 }
@@ -307,7 +438,11 @@ class TimelineView {
 function scopeOf(name: string): string {
   const parts = name.split("/");
   // Of gradients it matters of what; the scope itself would be one long band.
-  return parts.length < 2 ? "" : parts[0] === "gradients" && parts.length > 2 ? `∇ ${parts[1]!.replace(/_grad$/, "")}` : parts[0]!;
+  return parts.length < 2
+    ? ""
+    : parts[0] === "gradients" && parts.length > 2
+      ? `∇ ${parts[1]!.replace(/_grad$/, "")}`
+      : parts[0]!;
 }
 
 function render({ model, el }: { model: Model; el: HTMLElement }): () => void {

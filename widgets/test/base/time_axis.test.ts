@@ -1,5 +1,5 @@
-import { timeText } from "../../src/base/format";
 import { describe, expect, it } from "vitest";
+import { timeText } from "../../src/base/format";
 import { panned, ticks, within, zoomed } from "../../src/base/time_axis";
 
 describe("a window on time", () => {

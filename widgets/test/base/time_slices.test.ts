@@ -1,12 +1,12 @@
 import { expect, test, vi } from "vitest";
-import { guess } from "../../src/layout/box_style";
-import { GraphModel } from "../../src/model/graph";
-import { makeScene } from "../../src/layout/scene";
-import { grouped } from "../../src/model/series";
-import { atOnce, inSlices } from "../../src/base/time_slices";
 import type { Steps } from "../../src/base/time_slices";
-import { Source } from "../../src/model/graph_source";
+import { atOnce, inSlices } from "../../src/base/time_slices";
 import type { WidgetModel, WireRows } from "../../src/kernel/messages";
+import { guess } from "../../src/layout/box_style";
+import { makeScene } from "../../src/layout/scene";
+import { GraphModel } from "../../src/model/graph";
+import { Source } from "../../src/model/graph_source";
+import { grouped } from "../../src/model/series";
 
 function* slow(steps: number, ms: number, log: number[] = []): Steps<string> {
   for (let i = 0; i < steps; i++) {
@@ -65,16 +65,28 @@ test("a large graph is read in steps, and batches wait until it is read", () => 
 });
 
 test("a page gets no more boxes than it can draw", () => {
-  const state: Record<string, unknown> = { _ops: rows(6000, (i) => `s${i % 40}/${i % 4 === 0 ? "a" : "b"}/n${i}`), _runs: 0, _first: -1, _batches: 0 };
+  const state: Record<string, unknown> = {
+    _ops: rows(6000, (i) => `s${i % 40}/${i % 4 === 0 ? "a" : "b"}/n${i}`),
+    _runs: 0,
+    _first: -1,
+    _batches: 0,
+  };
   const source = new Source({ get: (key: string) => state[key] } as unknown as WidgetModel);
   atOnce(source.read());
-  const options = { measure: guess, groupAbove: 5000, rules: { aside: new Set<string>(), inline: new Set<string>() }, labels: true };
+  const options = {
+    measure: guess,
+    groupAbove: 5000,
+    rules: { aside: new Set<string>(), inline: new Set<string>() },
+    labels: true,
+  };
   const all = makeScene(source.model, { ...options, expanded: new Set(source.model.scopes.keys()) }, new Map());
   expect(all.crowded).toBe(true);
   expect(all.nodes.length).toBeGreaterThan(2000);
   expect(all.nodes.length).toBeLessThan(3100);
   expect(makeScene(source.model, { ...options, expanded: new Set(["s0/"]) }, new Map()).crowded).toBe(false);
 
-  const flat = new GraphModel(Array.from({ length: 2000 }, (_, i) => ({ name: `n_${i}`, type: "Add", inputs: [], controls: [], outputs: [] })));
+  const flat = new GraphModel(
+    Array.from({ length: 2000 }, (_, i) => ({ name: `n_${i}`, type: "Add", inputs: [], controls: [], outputs: [] })),
+  );
   expect(grouped(flat, flat.root, 5000).length).toBeLessThanOrEqual(600);
 });

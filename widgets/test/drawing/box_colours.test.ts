@@ -1,10 +1,10 @@
-import { highlight } from "../../src/model/highlight";
 import { expect, test } from "vitest";
-import { familyOf } from "../../src/model/op_families";
-import { GraphModel } from "../../src/model/graph";
-import { deviceText, paint, timeText } from "../../src/drawing/box_colours";
 import type { ColourBy, Figures, Painting } from "../../src/drawing/box_colours";
+import { deviceText, paint, timeText } from "../../src/drawing/box_colours";
 import { makeScene } from "../../src/layout/scene";
+import { GraphModel } from "../../src/model/graph";
+import { highlight } from "../../src/model/highlight";
+import { familyOf } from "../../src/model/op_families";
 import { golden, options, rows } from "../helpers";
 
 function painted(m: GraphModel, by: ColourBy, fetches: string[] = [], figures: Figures = {}): Painting {
@@ -24,20 +24,36 @@ test("by device: a word on each box, a box with several says how many more", () 
   expect(of.get("a")).toEqual({ tone: "tft-tone tft-tone-none", badge: "" });
   expect(of.get("b/")!.badge).toBe("GPU:0 +1");
   expect(of.get("c")!.badge).toBe("ps:1 CPU:0");
-  expect(key.map(({ text, ops }) => [text, ops])).toEqual([["any device", 2], ["GPU:0", 1], ["ps:1 CPU:0", 1]]);
+  expect(key.map(({ text, ops }) => [text, ops])).toEqual([
+    ["any device", 2],
+    ["GPU:0", 1],
+    ["ps:1 CPU:0", 1],
+  ]);
 });
 
 test("devices in short", () => {
-  expect(["", "/gpu:1", "/device:GPU:1", "/job:worker/replica:0/task:2/device:CPU:0", "/job:ps", "odd"].map(deviceText)).toEqual(
-    ["any device", "GPU:1", "GPU:1", "worker:2 CPU:0", "ps", "odd"]);
+  expect(
+    ["", "/gpu:1", "/device:GPU:1", "/job:worker/replica:0/task:2/device:CPU:0", "/job:ps", "odd"].map(deviceText),
+  ).toEqual(["any device", "GPU:1", "GPU:1", "worker:2 CPU:0", "ps", "odd"]);
 });
 
 test("by family: every op of three real graphs has one", () => {
   for (const name of ["linear_regression", "softmax_regression_adam", "while_loop"]) {
-    expect(golden(name).ops.filter((op) => familyOf(op.type) === "other").map((op) => op.type)).toEqual([]);
+    expect(
+      golden(name)
+        .ops.filter((op) => familyOf(op.type) === "other")
+        .map((op) => op.type),
+    ).toEqual([]);
   }
-  expect(["MatMul", "VariableV2", "ApplyAdam", "Relu", "Mean", "Switch", "MyOp"].map(familyOf)).toEqual(
-    ["product", "variable", "update", "network", "reduction", "flow", "other"]);
+  expect(["MatMul", "VariableV2", "ApplyAdam", "Relu", "Mean", "Switch", "MyOp"].map(familyOf)).toEqual([
+    "product",
+    "variable",
+    "update",
+    "network",
+    "reduction",
+    "flow",
+    "other",
+  ]);
 });
 
 test("by run: without fetches it asks for one", () => {
@@ -56,7 +72,13 @@ test("by cell: in the order of the cells", () => {
 });
 
 test("by time: a scope is the sum of its ops; names that are no ops change nothing", () => {
-  const figures = { a: { time_us: 100 }, "b/x": { time_us: 300 }, "b/y": { time_us: 100 }, nobody: { time_us: 1e9 }, constructor: {} };
+  const figures = {
+    a: { time_us: 100 },
+    "b/x": { time_us: 300 },
+    "b/y": { time_us: 100 },
+    nobody: { time_us: 1e9 },
+    constructor: {},
+  };
   const { of, key } = painted(devices(), "time", [], figures);
   expect(of.get("b/")).toEqual({ tone: "tft-tone tft-heat-4", badge: "400 µs" });
   expect(of.get("a")).toEqual({ tone: "tft-tone tft-heat-2", badge: "100 µs" });

@@ -8,7 +8,10 @@ class State {
   private readonly listeners = new Set<() => void>();
   readonly end: () => void;
 
-  constructor(page: EventTarget, private readonly graph: string) {
+  constructor(
+    page: EventTarget,
+    private readonly graph: string,
+  ) {
     this.end = together(this, () => (this.shown += 1), page);
   }
 

@@ -1,15 +1,16 @@
 import { expect, test } from "vitest";
+import type { Scene, SceneNode } from "../../src/layout/scene";
+import { makeScene, openToDepth } from "../../src/layout/scene";
 import type { LayoutCache } from "../../src/layout/scope_layout";
 import type { GraphModel } from "../../src/model/graph";
-import { makeScene, openToDepth } from "../../src/layout/scene";
-import type { Scene, SceneNode } from "../../src/layout/scene";
 import { golden, model, options } from "../helpers";
 
 const scene = (m: GraphModel, ...open: string[]): Scene => makeScene(m, options(...open), new Map());
 const at = (s: Scene, id: string): SceneNode => s.byId.get(id)!;
 const overlap = (a: SceneNode, b: SceneNode): boolean =>
   Math.abs(a.x - b.x) < (a.w + b.w) / 2 - 0.5 && Math.abs(a.y - b.y) < (a.h + b.h) / 2 - 0.5;
-const inside = (a: SceneNode, b: SceneNode): boolean => b.node.members.length >= a.node.members.length && (a.id.startsWith(b.id) || a.node.parent === b.node);
+const inside = (a: SceneNode, b: SceneNode): boolean =>
+  b.node.members.length >= a.node.members.length && (a.id.startsWith(b.id) || a.node.parent === b.node);
 
 const GRAPHS: [string, string[]][] = [
   ["linear_regression", []],
@@ -31,8 +32,12 @@ test.each(GRAPHS)("%s with %j open: no box covers another, and all lie in the pi
 
 test.each(GRAPHS)("%s with %j open: every line begins and ends on the border of a box", (name, open) => {
   const s = scene(golden(name), ...open);
-  const onBorder = (x: number, y: number): boolean => s.nodes.some((n) =>
-    Math.abs(x - n.x) <= n.w / 2 + 1 && (Math.abs(Math.abs(y - n.y) - n.h / 2) < 1.5 || Math.abs(Math.abs(x - n.x) - n.w / 2) < 1.5));
+  const onBorder = (x: number, y: number): boolean =>
+    s.nodes.some(
+      (n) =>
+        Math.abs(x - n.x) <= n.w / 2 + 1 &&
+        (Math.abs(Math.abs(y - n.y) - n.h / 2) < 1.5 || Math.abs(Math.abs(x - n.x) - n.w / 2) < 1.5),
+    );
   expect(s.edges.length).toBeGreaterThan(3);
   for (const e of s.edges) {
     expect(onBorder(...e.points[0]!), `start of ${e.id}`).toBe(true);
@@ -40,17 +45,22 @@ test.each(GRAPHS)("%s with %j open: every line begins and ends on the border of 
   }
 });
 
-test.each(GRAPHS)("%s with %j open: every edge of the graph is drawn, inside one box, or cut between lanes", (name, open) => {
-  const m = golden(name);
-  const s = scene(m, ...open);
-  const key = (b: { from: number; to: number; port: number }): string => `${b.from}:${b.port}>${b.to}`;
-  const shown = new Set([...s.edges.flatMap((e) => e.base), ...s.cut].map(key));
-  for (const op of m.ops) {
-    const bases = op.controls.map((from) => ({ from, port: -1, to: op.index }));
-    for (let i = 0; i < op.inputs.length; i += 2) bases.push({ from: op.inputs[i]!, port: op.inputs[i + 1]!, to: op.index });
-    for (const b of bases) if (s.boxOf.get(b.from) !== s.boxOf.get(b.to)) expect(shown.has(key(b)), key(b)).toBe(true);
-  }
-});
+test.each(GRAPHS)(
+  "%s with %j open: every edge of the graph is drawn, inside one box, or cut between lanes",
+  (name, open) => {
+    const m = golden(name);
+    const s = scene(m, ...open);
+    const key = (b: { from: number; to: number; port: number }): string => `${b.from}:${b.port}>${b.to}`;
+    const shown = new Set([...s.edges.flatMap((e) => e.base), ...s.cut].map(key));
+    for (const op of m.ops) {
+      const bases = op.controls.map((from) => ({ from, port: -1, to: op.index }));
+      for (let i = 0; i < op.inputs.length; i += 2)
+        bases.push({ from: op.inputs[i]!, port: op.inputs[i + 1]!, to: op.index });
+      for (const b of bases)
+        if (s.boxOf.get(b.from) !== s.boxOf.get(b.to)) expect(shown.has(key(b)), key(b)).toBe(true);
+    }
+  },
+);
 
 test("opening a scope keeps the order of everything else", () => {
   const m = golden("softmax_regression_adam");
@@ -71,7 +81,10 @@ test("opening a scope keeps the order of everything else", () => {
 
 test("what reads one box stands as it was made, from left to right, also where the drawing is turned", () => {
   const ops = ["Add", "Add_1", "Add_2", "Add_3"].map((name) => ({ name, reads: ["c"] }));
-  for (const inputs of [["a", "b"], ["b", "a"]]) {
+  for (const inputs of [
+    ["a", "b"],
+    ["b", "a"],
+  ]) {
     const s = scene(model([{ name: "a" }, { name: "b" }, { name: "c", reads: inputs }, ...ops]));
     const xs = ops.map(({ name }) => at(s, name).x);
     expect(xs).toEqual([...xs].sort((a, b) => a - b));
@@ -79,9 +92,15 @@ test("what reads one box stands as it was made, from left to right, also where t
   }
   const towers = ["t0", "t1", "t2", "t3"];
   for (const taken of [towers, [...towers].reverse()]) {
-    const s = scene(model([
-      { name: "split" }, { name: "w" }, { name: "v" }, ...towers.map((name) => ({ name, reads: ["split", "w", "v"] })), { name: "sum", reads: taken },
-    ]));
+    const s = scene(
+      model([
+        { name: "split" },
+        { name: "w" },
+        { name: "v" },
+        ...towers.map((name) => ({ name, reads: ["split", "w", "v"] })),
+        { name: "sum", reads: taken },
+      ]),
+    );
     expect([...towers].sort((a, b) => at(s, a).x - at(s, b).x)).toEqual(taken);
   }
 });
@@ -104,7 +123,11 @@ test("inputs read from left to right", () => {
 test("gradients and optimizers stand in the training lane, init and save aside", () => {
   const s = scene(golden("linear_regression"));
   expect([at(s, "gradients/").lane, at(s, "GradientDescent/").lane, at(s, "save/").lane, at(s, "add").lane]).toEqual([
-    "training", "training", "aside", "main"]);
+    "training",
+    "training",
+    "aside",
+    "main",
+  ]);
   expect(s.areas.map((a) => a.lane)).toEqual(["training", "aside"]);
 });
 
@@ -115,8 +138,14 @@ test("code may say what is set aside and what is not", () => {
   expect([at(s, "range/").lane, at(s, "gradients/").lane]).toEqual(["aside", "main"]);
 });
 
-test.each([[40, "aside"], [20, "main"]])("a hub that all %i others read stands in lane %s", (n, lane) => {
-  const readers = Array.from({ length: n }, (_, i) => ({ name: `r${i}x`, reads: i === 0 ? ["hub"] : ["hub", `r${i - 1}x`] }));
+test.each([
+  [40, "aside"],
+  [20, "main"],
+])("a hub that all %i others read stands in lane %s", (n, lane) => {
+  const readers = Array.from({ length: n }, (_, i) => ({
+    name: `r${i}x`,
+    reads: i === 0 ? ["hub"] : ["hub", `r${i - 1}x`],
+  }));
   const s = scene(model([{ name: "hub" }, ...readers]));
   expect(at(s, "hub").lane).toBe(lane);
   expect(s.cut.length).toBe(lane === "aside" ? n : 0);
@@ -142,7 +171,10 @@ test("the first look opens scopes, but no variables and nothing that trains", ()
 });
 
 test("a picture of 290 boxes that know nothing of each other's order takes no seconds", () => {
-  const specs = Array.from({ length: 290 }, (_, i) => ({ name: `op${i}x`, reads: i < 2 ? [] : [`op${(i * 7) % i}x`, `op${(i * 13) % i}x`] }));
+  const specs = Array.from({ length: 290 }, (_, i) => ({
+    name: `op${i}x`,
+    reads: i < 2 ? [] : [`op${(i * 7) % i}x`, `op${(i * 13) % i}x`],
+  }));
   const began = performance.now();
   expect(scene(model(specs)).nodes.length).toBe(290);
   expect(performance.now() - began).toBeLessThan(20_000);
@@ -165,5 +197,10 @@ test("layers built alike are drawn alike, each under its own names", () => {
     expect(beside(all, "b")).toEqual(beside(all, "c"));
     expect(beside(all, "c")).toEqual(beside(alone, "c"));
   }
-  expect(all.edges.filter((e) => e.id.startsWith("b/")).flatMap((e) => e.base).every(({ to }) => m.ops[to]!.name[0] !== "a")).toBe(true);
+  expect(
+    all.edges
+      .filter((e) => e.id.startsWith("b/"))
+      .flatMap((e) => e.base)
+      .every(({ to }) => m.ops[to]!.name[0] !== "a"),
+  ).toBe(true);
 });

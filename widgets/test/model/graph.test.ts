@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { GraphModel, shapeText } from "../../src/model/graph";
 import { decode } from "../../src/kernel/messages";
+import { GraphModel, shapeText } from "../../src/model/graph";
 import { golden, model, rows } from "../helpers";
 
 test("names make nested scopes", () => {
@@ -60,6 +60,11 @@ test("rows come over the wire as lists", () => {
   expect(decode(["n", "NoOp", [], [0], []]).controls).toEqual([0]);
 });
 
-test.each([[null, "?"], [[], "scalar"], [[10], "[10]"], [[-1, 784], "?×784"]] as const)("shape %j reads %s", (shape, text) => {
+test.each([
+  [null, "?"],
+  [[], "scalar"],
+  [[10], "[10]"],
+  [[-1, 784], "?×784"],
+] as const)("shape %j reads %s", (shape, text) => {
   expect(shapeText(shape as number[] | null)).toBe(text);
 });

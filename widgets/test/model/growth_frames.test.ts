@@ -1,9 +1,16 @@
 import { expect, test } from "vitest";
-import { corners, makeFrames, opsAtFirstRun, ranAt, runsOf, wayTo } from "../../src/model/growth_frames";
 import type { Grown } from "../../src/model/growth_frames";
+import { corners, makeFrames, opsAtFirstRun, ranAt, runsOf, wayTo } from "../../src/model/growth_frames";
 
 const normal: Grown = { before: 0, rounds: [[3, 3, 100, "In [1] line 4", "sess.run(z)"]] };
-const lazy: Grown = { before: 0, rounds: [[3, 1, 100, "In [2] line 4", "sess.run(tf.add(x, y))"], [4, 1, 120], [5, 1, 140]] };
+const lazy: Grown = {
+  before: 0,
+  rounds: [
+    [3, 1, 100, "In [2] line 4", "sess.run(tf.add(x, y))"],
+    [4, 1, 120],
+    [5, 1, 140],
+  ],
+};
 
 test("building op by op, then a run", () => {
   const frames = makeFrames([normal]);
@@ -14,13 +21,27 @@ test("building op by op, then a run", () => {
 
 test("two keep step by their runs", () => {
   const frames = makeFrames([normal, lazy]);
-  expect(frames.filter((f) => f.ran).map((f) => f.ops)).toEqual([[3, 3], [3, 4], [3, 5]]);
+  expect(frames.filter((f) => f.ran).map((f) => f.ops)).toEqual([
+    [3, 3],
+    [3, 4],
+    [3, 5],
+  ]);
   expect(frames.at(-1)).toEqual({ run: 3, ops: [3, 5], ran: true });
 });
 
 test("one that runs less waits for the other, with all that it built", () => {
-  const short: Grown = { before: 1, rounds: [[2, 1, 1], [5, 0, 1]] };
-  expect(makeFrames([short, lazy]).filter((f) => f.ran).map((f) => f.ops[0])).toEqual([2, 5, 5]);
+  const short: Grown = {
+    before: 1,
+    rounds: [
+      [2, 1, 1],
+      [5, 0, 1],
+    ],
+  };
+  expect(
+    makeFrames([short, lazy])
+      .filter((f) => f.ran)
+      .map((f) => f.ops[0]),
+  ).toEqual([2, 5, 5]);
   expect(makeFrames([short]).at(-1)).toEqual({ run: 1, ops: [5], ran: false });
 });
 
@@ -36,8 +57,22 @@ test("long programs have few frames, and lose neither the first nor the last", (
 test("the way and where it ran", () => {
   expect(runsOf(lazy)).toBe(3);
   expect(opsAtFirstRun(lazy)).toBe(3);
-  expect(corners(lazy)).toEqual([[0, 0], [0, 3], [1, 3], [1, 4], [2, 4], [2, 5], [3, 5]]);
-  expect(wayTo(corners(lazy), 1, 4)).toEqual([[0, 0], [0, 3], [1, 3], [1, 4], [1, 4]]);
+  expect(corners(lazy)).toEqual([
+    [0, 0],
+    [0, 3],
+    [1, 3],
+    [1, 4],
+    [2, 4],
+    [2, 5],
+    [3, 5],
+  ]);
+  expect(wayTo(corners(lazy), 1, 4)).toEqual([
+    [0, 0],
+    [0, 3],
+    [1, 3],
+    [1, 4],
+    [1, 4],
+  ]);
   expect(ranAt(lazy, 3)).toEqual(["In [2] line 4", "sess.run(tf.add(x, y))"]);
   expect(ranAt({ before: 0, rounds: [] }, 1)).toEqual(["", ""]);
 });

@@ -1,9 +1,10 @@
 import { expect, test } from "vitest";
 import { fetchName, prune, splitName } from "../../src/model/prune";
-import { golden, model, random } from "../helpers";
 import type { Spec } from "../helpers";
+import { golden, model, random } from "../helpers";
 
-const names = (m: ReturnType<typeof model>, needed: Set<number>): string[] => [...needed].sort((a, b) => a - b).map((i) => m.ops[i]!.name);
+const names = (m: ReturnType<typeof model>, needed: Set<number>): string[] =>
+  [...needed].sort((a, b) => a - b).map((i) => m.ops[i]!.name);
 
 test("backwards from the fetch, through data and control edges", () => {
   const m = model([{ name: "a" }, { name: "b" }, { name: "c", reads: ["a", "^b"] }, { name: "d", reads: ["c"] }]);
@@ -11,7 +12,12 @@ test("backwards from the fetch, through data and control edges", () => {
 });
 
 test("a fed tensor cuts only its own output", () => {
-  const m = model([{ name: "a" }, { name: "s", reads: ["a"] }, { name: "x", reads: ["s:0"] }, { name: "y", reads: ["s:1"] }]);
+  const m = model([
+    { name: "a" },
+    { name: "s", reads: ["a"] },
+    { name: "x", reads: ["s:0"] },
+    { name: "y", reads: ["s:1"] },
+  ]);
   expect(names(m, prune(m, ["x"], ["s:0"]).needed)).toEqual(["x"]);
   expect(names(m, prune(m, ["x", "y"], ["s:0"]).needed)).toEqual(["a", "s", "x", "y"]);
 });
@@ -32,7 +38,14 @@ test("unknown names are told, loops end", () => {
 test("linear regression: the sum needs 6 of 78 ops when X is fed", () => {
   const m = golden("linear_regression");
   expect(m.ops.length).toBe(78);
-  expect(names(m, prune(m, ["add:0"], ["X:0"]).needed)).toEqual(["weights", "weights/read", "bias", "bias/read", "mul", "add"]);
+  expect(names(m, prune(m, ["add:0"], ["X:0"]).needed)).toEqual([
+    "weights",
+    "weights/read",
+    "bias",
+    "bias/read",
+    "mul",
+    "add",
+  ]);
 });
 
 test("against a definition: needed is what some fetch reaches without passing a fed tensor", () => {
@@ -40,7 +53,10 @@ test("against a definition: needed is what some fetch reaches without passing a 
   for (let round = 0; round < 60; round++) {
     const specs: Spec[] = [];
     for (let i = 0; i < 25; i++) {
-      const reads = Array.from({ length: Math.floor(next() * 3) }, () => `${next() < 0.2 ? "^" : ""}n${Math.floor(next() * i)}`).filter(() => i > 0);
+      const reads = Array.from(
+        { length: Math.floor(next() * 3) },
+        () => `${next() < 0.2 ? "^" : ""}n${Math.floor(next() * i)}`,
+      ).filter(() => i > 0);
       specs.push({ name: `n${i}`, reads });
     }
     const m = model(specs);
@@ -59,7 +75,11 @@ test("against a definition: needed is what some fetch reaches without passing a 
 });
 
 test("names of tensors, ops and control inputs", () => {
-  expect([splitName("a:1"), splitName("a"), splitName("^a")]).toEqual([["a", 1], ["a", null], ["a", null]]);
+  expect([splitName("a:1"), splitName("a"), splitName("^a")]).toEqual([
+    ["a", 1],
+    ["a", null],
+    ["a", null],
+  ]);
   expect(fetchName({ name: "a", outputs: [1] })).toBe("a:0");
   expect(fetchName({ name: "init", outputs: [] })).toBe("init");
 });

@@ -1,15 +1,34 @@
 import { expect, test } from "vitest";
-import { Recorded, globbed } from "../../src/model/recorded_run";
 import type { WireStep, WireValue } from "../../src/model/recorded_run";
+import { globbed, Recorded } from "../../src/model/recorded_run";
 
-const value = (name: string, short: string, nans = 0, first = -1): WireValue =>
-  [name, "float32", [], short, short, [nans, 0], null, [], [], first];
+const value = (name: string, short: string, nans = 0, first = -1): WireValue => [
+  name,
+  "float32",
+  [],
+  short,
+  short,
+  [nans, 0],
+  null,
+  [],
+  [],
+  first,
+];
 
 /** Values get their own number unless they say another. */
-const values = (...all: WireValue[]): WireValue[] => all.map((v, i) => [...v.slice(0, 9), v[9] < 0 ? i : v[9]] as WireValue);
+const values = (...all: WireValue[]): WireValue[] =>
+  all.map((v, i) => [...v.slice(0, 9), v[9] < 0 ? i : v[9]] as WireValue);
 
-const step = (op: number, loops: number[], inputs: number[], outputs: number[], passed: number[] = []): WireStep =>
-  [op, loops, inputs, outputs, passed, "CPU:0", 1, 0];
+const step = (op: number, loops: number[], inputs: number[], outputs: number[], passed: number[] = []): WireStep => [
+  op,
+  loops,
+  inputs,
+  outputs,
+  passed,
+  "CPU:0",
+  1,
+  0,
+];
 
 const WORDS = { first: 0, steps: 0, missed: 0, error: "", message: "", failed: null, added: [], fed: [] };
 const NAMES = ["x", "log", "mul", "loss"];
@@ -17,16 +36,31 @@ const NAMES = ["x", "log", "mul", "loss"];
 /** x=0 is fed; log makes NaN; mul takes it; loss takes that. */
 const nan = new Recorded(
   values(value("x:0", "0"), value("log:0", "NaN", 1), value("mul:0", "NaN", 1), value("loss:0", "NaN", 1)),
-  [step(1, [], [0], [1]), step(2, [], [1, 0], [2]), step(3, [], [2], [3])], [], { ...WORDS, steps: 3, fed: [0] });
+  [step(1, [], [0], [1]), step(2, [], [1, 0], [2]), step(3, [], [2], [3])],
+  [],
+  { ...WORDS, steps: 3, fed: [0] },
+);
 
 /** Before the loop op 0; in it twice ops 1 (test) and 2 (with an inner loop of op 4); then the test; then op 3. */
-const loop = new Recorded(values(value("a:0", "1")), [
-  step(0, [], [], []),
-  step(1, [0, 0], [], []), step(2, [0, 0], [], []), step(4, [0, 0, 1, 0], [], []), step(4, [0, 0, 1, 1], [], []),
-  step(1, [0, 1], [], []), step(2, [0, 1], [], []),
-  step(1, [0, 2], [], []),
-  step(3, [], [], []),
-], [["while", [1, 5, 7], 7, 2], ["while/inner", [3, 4], 4, 2]], { ...WORDS, steps: 9 });
+const loop = new Recorded(
+  values(value("a:0", "1")),
+  [
+    step(0, [], [], []),
+    step(1, [0, 0], [], []),
+    step(2, [0, 0], [], []),
+    step(4, [0, 0, 1, 0], [], []),
+    step(4, [0, 0, 1, 1], [], []),
+    step(1, [0, 1], [], []),
+    step(2, [0, 1], [], []),
+    step(1, [0, 2], [], []),
+    step(3, [], [], []),
+  ],
+  [
+    ["while", [1, 5, 7], 7, 2],
+    ["while/inner", [3, 4], 4, 2],
+  ],
+  { ...WORDS, steps: 9 },
+);
 
 test("what is known after a step", () => {
   const { made, ran } = nan.known(1, (value) => nan.values[value]!.name);
@@ -57,8 +91,12 @@ test("back to where a NaN began", () => {
 });
 
 test("a value that a Merge hands on is still the one that was made", () => {
-  const run = new Recorded(values(value("mul:0", "NaN", 1), value("Merge:0", "NaN", 1, 0), value("y:0", "NaN", 1)),
-    [step(2, [], [], [0]), step(3, [], [1], [2], [1])], [], WORDS);
+  const run = new Recorded(
+    values(value("mul:0", "NaN", 1), value("Merge:0", "NaN", 1, 0), value("y:0", "NaN", 1)),
+    [step(2, [], [], [0]), step(3, [], [1], [2], [1])],
+    [],
+    WORDS,
+  );
   expect(run.makerOf(1, 1)).toBe(0);
   expect(run.origin(1).step).toBe(0);
 });
@@ -87,7 +125,13 @@ test("the step of an op that is next to another", () => {
 });
 
 test("the op that failed is the last step; a part of a long run keeps its numbers", () => {
-  const run = new Recorded([], [step(0, [], [], [])], [], { ...WORDS, first: 41, steps: 42, error: "E", failed: step(1, [], [], []) });
+  const run = new Recorded([], [step(0, [], [], [])], [], {
+    ...WORDS,
+    first: 41,
+    steps: 42,
+    error: "E",
+    failed: step(1, [], [], []),
+  });
   expect([run.first, run.last]).toEqual([41, 42]);
   expect(run.at(42)?.failed).toBe(true);
   expect(run.within(3)).toBe(41);

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { nameOf } from "../../src/model/graph";
 import type { Node } from "../../src/model/graph";
+import { nameOf } from "../../src/model/graph";
 import { baseName, grouped } from "../../src/model/series";
 import { model } from "../helpers";
 
@@ -15,7 +15,11 @@ test("few children stand for themselves", () => {
 test("many like children become one series", () => {
   const m = model([{ name: "x" }, ...many(400), { name: "y" }]);
   const boxes = grouped(m, m.root, 300);
-  expect(boxes.map((b) => [b.kind, b.label])).toEqual([["op", "x"], ["series", "Add"], ["op", "y"]]);
+  expect(boxes.map((b) => [b.kind, b.label])).toEqual([
+    ["op", "x"],
+    ["series", "Add"],
+    ["op", "y"],
+  ]);
   expect(boxes[1]!.members.length).toBe(400);
   expect(boxes[1]!.like).toBe(400); // it opens to fewer boxes
 });
@@ -37,7 +41,9 @@ test("50,000 children: nowhere more than a hundred boxes, and none is lost", () 
 });
 
 test("children that are all unlike come in parts too", () => {
-  const m = model(Array.from({ length: 1000 }, (_, i) => ({ name: `n${String.fromCharCode(97 + (i % 26))}${i}x`, type: `T${i}` })));
+  const m = model(
+    Array.from({ length: 1000 }, (_, i) => ({ name: `n${String.fromCharCode(97 + (i % 26))}${i}x`, type: `T${i}` })),
+  );
   const boxes = grouped(m, m.root, 300);
   expect(boxes.length).toBeLessThanOrEqual(300);
   expect(boxes.flatMap((b) => b.members).length).toBe(1000);
@@ -50,7 +56,12 @@ test("a series keeps its id while it grows, so that it stays open", () => {
   expect(grouped(m, m.root, 300)[0]!.id).toBe(before);
 });
 
-test.each([["Add_12", "Add"], ["(w)", "w"], ["layer_norm", "layer_norm"], ["h1_1", "h1"]])("%s is one of %s", (name, base) => {
+test.each([
+  ["Add_12", "Add"],
+  ["(w)", "w"],
+  ["layer_norm", "layer_norm"],
+  ["h1_1", "h1"],
+])("%s is one of %s", (name, base) => {
   expect(baseName(name)).toBe(base);
 });
 

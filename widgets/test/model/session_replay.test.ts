@@ -1,9 +1,16 @@
 import { expect, test } from "vitest";
-import { replay } from "../../src/model/session_replay";
 import type { RunRow } from "../../src/model/session_replay";
+import { replay } from "../../src/model/session_replay";
 
-const run = (session: string, changes: Record<string, string | null>): RunRow =>
-  ({ session, changes, fetches: [], feeds: [], where: "", text: "", error: "" });
+const run = (session: string, changes: Record<string, string | null>): RunRow => ({
+  session,
+  changes,
+  fetches: [],
+  feeds: [],
+  where: "",
+  text: "",
+  error: "",
+});
 
 const START = { a: { w: null }, b: { w: "9" } };
 const RUNS = [run("a", { w: "1" }), run("b", {}), run("a", { w: "2", v: "0" })];

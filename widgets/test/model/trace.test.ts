@@ -2,7 +2,14 @@ import { expect, test } from "vitest";
 import { partners, trace } from "../../src/model/trace";
 import { golden, model } from "../helpers";
 
-const chain = () => model([{ name: "a" }, { name: "b", reads: ["a"] }, { name: "c", reads: ["b"] }, { name: "d", reads: ["^b"] }, { name: "e", reads: ["a"] }]);
+const chain = () =>
+  model([
+    { name: "a" },
+    { name: "b", reads: ["a"] },
+    { name: "c", reads: ["b"] },
+    { name: "d", reads: ["^b"] },
+    { name: "e", reads: ["a"] },
+  ]);
 
 test("traces follow data and control edges, one way", () => {
   expect([...trace(chain(), [1], "inputs")].sort()).toEqual([0, 1]);
@@ -18,7 +25,10 @@ test("a trace ends in a loop", () => {
 
 test("an op and its gradients are partners, both ways, also from deep inside and under a scope", () => {
   const m = model([
-    { name: "layer/mul" }, { name: "loss" }, { name: "gradients/loss_grad/Shape" }, { name: "gradients/layer/mul_grad/Sum" },
+    { name: "layer/mul" },
+    { name: "loss" },
+    { name: "gradients/loss_grad/Shape" },
+    { name: "gradients/layer/mul_grad/Sum" },
     { name: "train/gradients_1/layer/mul_grad/tuple/group" },
   ]);
   expect(partners(m, "layer/mul")).toEqual(["gradients/layer/mul_grad/", "train/gradients_1/layer/mul_grad/"]);

@@ -3,7 +3,13 @@ import { find } from "../../src/panels/search";
 import { model } from "../helpers";
 
 test("search: the exact name first, then the type, then parts", () => {
-  const m = model([{ name: "model/add_1" }, { name: "other", type: "add" }, { name: "add" }, { name: "x/add" }, { name: "z" }]);
+  const m = model([
+    { name: "model/add_1" },
+    { name: "other", type: "add" },
+    { name: "add" },
+    { name: "x/add" },
+    { name: "z" },
+  ]);
   expect(find(m, "ADD ").hits.map((h) => h.name)).toEqual(["add", "other", "x/add", "model/add_1"]);
   expect(find(m, "  ").hits).toEqual([]);
   expect(find(m, "nothing").all.size).toBe(0);
@@ -26,7 +32,12 @@ test("search: what is no regular expression says so and finds nothing", () => {
 });
 
 test("search: 10,000 ops within 50 ms", () => {
-  const m = model(Array.from({ length: 10_000 }, (_, i) => ({ name: `tower_${i % 8}/layer_${i % 100}/conv${i}/kernel`, type: "Conv2D" })));
+  const m = model(
+    Array.from({ length: 10_000 }, (_, i) => ({
+      name: `tower_${i % 8}/layer_${i % 100}/conv${i}/kernel`,
+      type: "Conv2D",
+    })),
+  );
   const times = ["kernel", "/conv\\d*7\\/k/", "/layer_(1|2).*nel$/"].map((text) => {
     const tries = Array.from({ length: 5 }, () => {
       const began = performance.now();
