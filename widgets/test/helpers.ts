@@ -1,5 +1,5 @@
-import type { OpRow, WireRow } from "../src/kernel/messages";
-import { decode } from "../src/kernel/messages";
+import type { Input, OpRow, WireRow } from "../src/kernel/graph_messages";
+import { decode } from "../src/kernel/graph_messages";
 import { guess } from "../src/layout/box_style";
 import type { LayoutOptions } from "../src/layout/scope_layout";
 import { GraphModel } from "../src/model/graph";
@@ -24,13 +24,14 @@ export interface Spec {
 export function rows(specs: Spec[]): OpRow[] {
   const index = new Map(specs.map((s, i) => [s.name, i]));
   return specs.map(({ name, type = "Op", reads = [], outputs = [["float32", []]] }) => {
-    const row: OpRow = { name, type, inputs: [], controls: [], outputs };
+    const inputs: Input[] = [];
+    const controls: number[] = [];
     for (const read of reads) {
       const [op, port] = read.replace("^", "").split(":");
-      if (read.startsWith("^")) row.controls.push(index.get(op!)!);
-      else row.inputs.push(index.get(op!)!, Number(port ?? 0));
+      if (read.startsWith("^")) controls.push(index.get(op!)!);
+      else inputs.push({ op: index.get(op!)!, port: Number(port ?? 0) });
     }
-    return row;
+    return { name, type, inputs, controls, outputs: outputs.map(([dtype, shape]) => ({ dtype, shape })) };
   });
 }
 

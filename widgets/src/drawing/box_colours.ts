@@ -1,17 +1,12 @@
 // Colours of boxes by what a reader asks for: a colour for each kind, with a word on the box and a key that says both.
 
 import { bytesText } from "../base/format";
+import type { ColourBy, Figures } from "../kernel/graph_messages";
 import type { Glyph } from "../layout/box_style";
 import type { SceneNode } from "../layout/scene";
 import type { GraphModel, Op } from "../model/graph";
 import type { Highlight } from "../model/highlight";
 import { familyOf } from "../model/op_families";
-
-export const COLOUR_BY = ["structure", "device", "family", "run", "cell", "time", "memory"] as const;
-export type ColourBy = (typeof COLOUR_BY)[number];
-
-/** By op name: what a run of it took. */
-export type Figures = Record<string, { time_us?: number; bytes?: number }>;
 
 export interface Paint {
   /** Class that sets fill and line. */
@@ -69,7 +64,7 @@ function kindOf(by: ColourBy, light: Highlight): ((op: Op) => string) | null {
     case "run":
       return (op) => (light.needed.has(op.index) ? "runs" : light.fed.has(op.index) ? "is fed" : "pruned");
     case "cell":
-      return (op) => op.source?.[0] ?? "unknown";
+      return (op) => op.source?.file ?? "unknown";
     default:
       return null;
   }

@@ -89,7 +89,7 @@ function sayNode(
 
 function sayOp(op: Op): string {
   const out = op.outputs[0];
-  return out === undefined ? op.type : `${op.type}, ${out[0]} ${shapeText(out[1])}`;
+  return out === undefined ? op.type : `${op.type}, ${out.dtype} ${shapeText(out.shape)}`;
 }
 
 /** The marks without what likeness() adds, for views whose colours mean something else. */

@@ -1,3 +1,5 @@
+import { Cleanup } from "../base/cleanup";
+import { onChange, update } from "../kernel/traits";
 // The graph view: holds what is open, selected and fetched, and keeps page and kernel in step.
 
 import { button, focusNear } from "../base/elements";
@@ -7,8 +9,9 @@ import type { Steps } from "../base/time_slices";
 import { Canvas } from "../drawing/canvas";
 import { listen } from "../drawing/canvas_input";
 import { likeness, makeMarks, missingLines } from "../drawing/node_marks";
-import type { WidgetModel } from "../kernel/messages";
-import { together } from "../kernel/shared_selection";
+import type { GraphTraits } from "../kernel/graph_messages";
+import { shareSelection } from "../kernel/shared_selection";
+import type { Traits } from "../kernel/traits";
 import type { Measure } from "../layout/box_style";
 import type { Scene } from "../layout/scene";
 import { depthSteps, emptyScene, opensByLevel, sceneSteps } from "../layout/scene";
@@ -35,7 +38,7 @@ export class GraphView implements PanelHost {
   private readonly cache: LayoutCache = new Map();
   private readonly likenessKnown = new Map<string, number>();
   private readonly measure: Measure = makeMeasure();
-  private readonly undo: (() => void)[] = [];
+  private readonly cleanup = new Cleanup();
   private expanded = new Set<string>();
   /** Whether somebody chose what is open; until then a growing graph opens to its depth. */
   private chosen = false;
@@ -63,7 +66,7 @@ export class GraphView implements PanelHost {
   private lastDrawMs = 0;
 
   constructor(
-    private readonly state: WidgetModel,
+    private readonly traits: Traits<GraphTraits>,
     parent: HTMLElement,
     private readonly extensions: Extensions = {},
   ) {
@@ -82,9 +85,9 @@ export class GraphView implements PanelHost {
       "aria-label",
       "Graph. Arrow keys move between boxes, Enter opens one, f fetches, slash searches.",
     );
-    this.source = new Source(state);
+    this.source = new Source(traits);
     this.model = this.source.model;
-    this.panels = new Panels(this, state, extensions.details);
+    this.panels = new Panels(this, traits, extensions.details);
     this.work = new Working(this.frame.stage, () => this.stopped());
     this.light = this.look();
     this.search = new Search(this.frame, this.model, {
@@ -92,49 +95,41 @@ export class GraphView implements PanelHost {
       take: (index) => this.goTo(index),
       back: () => this.canvas.el.focus({ preventScroll: true }),
     });
-    const known = state.get("expanded");
+    const known = traits.get("expanded");
     if (known !== null) [this.expanded, this.chosen] = [new Set(known), true];
     this.connect();
     this.showCounts();
-    this.frame.empty.hidden = state.get("_ops").rows.length > 0;
+    this.frame.empty.hidden = traits.get("_ops").rows.length > 0;
     this.redraw(false, false, () => {
       this.frame.root.dataset.firstMs = this.lastDrawMs.toFixed(0); // for who wonders why a page is slow
-      if (state.get("selected") !== "") queueMicrotask(() => this.showSelected()); // once the view around this one is made
+      if (traits.get("selected") !== "") queueMicrotask(() => this.showSelected()); // once the view around this one is made
     });
   }
 
   destroy(): void {
     clearTimeout(this.timer);
+    clearTimeout(this.settling);
     this.work.drop();
-    for (const undo of this.undo) undo();
+    this.cleanup.end();
     this.frame.root.remove();
   }
 
   // --- the kernel's side ---
 
   private connect(): void {
-    const on = (event: string, act: () => void): void => {
-      this.state.on(event, act);
-      this.undo.push(() => this.state.off(event, act));
-    };
-    on("change:_batches", () => this.grow());
-    on("change:fetches", () => this.remark());
-    on("change:feeds", () => this.remark());
-    on("change:stopped_at", () => this.showCounts());
-    on("change:expanded", () => {
-      const ids = this.state.get("expanded");
-      const same = ids !== null && ids.length === this.expanded.size && ids.every((id) => this.expanded.has(id));
-      if (same) return;
-      [this.expanded, this.chosen] = [new Set(ids ?? []), ids !== null];
-      this.redraw(true);
-    });
-    on("change:selected", () => this.showSelected());
-    on("change:depth", () => {
-      this.chosen = false;
-      this.redraw(true);
-    });
-    for (const name of ["aside", "inline", "labels", "group_above"]) on(`change:${name}`, () => this.redraw(true));
-    this.undo.push(
+    const { traits } = this;
+    this.cleanup.add(
+      onChange(traits, ["_batches"], () => this.grow()),
+      onChange(traits, ["fetches", "feeds"], () => this.remark()),
+      onChange(traits, ["stopped_at"], () => this.showCounts()),
+      onChange(traits, ["expanded"], () => this.followExpanded()),
+      onChange(traits, ["selected"], () => this.showSelected()),
+      onChange(traits, ["depth"], () => {
+        this.chosen = false;
+        this.redraw(true);
+      }),
+      onChange(traits, ["aside", "inline", "labels", "group_above"], () => this.redraw(true)),
+      shareSelection(traits, () => this.canvas.reveal(this.shown())),
       listen(this.canvas, {
         select: (id) => {
           if (id === null || this.extensions.click?.(id) !== true) this.select(id ?? "");
@@ -143,22 +138,24 @@ export class GraphView implements PanelHost {
         toggleFetch: (id) => this.toggle("fetches", this.opAt(id), id),
         toggleFeed: (id) => this.toggle("feeds", this.opAt(id), id),
         hover: (id) => this.hover(id),
-        key: (key) => this.extensions.key?.(key, this.state.get("selected")) === true,
+        key: (key) => this.extensions.key?.(key, this.traits.get("selected")) === true,
         search: () => this.search.focus(),
         escape: () => this.escape(),
-        moved: () => (this.userMoved = true),
+        moved: () => this.moved(),
         fit: () => this.fit(),
-        selected: () => this.state.get("selected"),
+        selected: () => this.traits.get("selected"),
         visible: () => this.scene.nodes,
       }),
     );
-    const observer = new ResizeObserver(() => this.resized());
-    observer.observe(this.frame.stage);
-    this.undo.push(
-      () => observer.disconnect(),
-      () => clearTimeout(this.settling),
-      together(this.state, () => this.canvas.reveal(this.shown())),
-    );
+    this.cleanup.onResize(this.frame.stage, () => this.resized());
+  }
+
+  private followExpanded(): void {
+    const ids = this.traits.get("expanded");
+    const same = ids !== null && ids.length === this.expanded.size && ids.every((id) => this.expanded.has(id));
+    if (same) return;
+    [this.expanded, this.chosen] = [new Set(ids ?? []), ids !== null];
+    this.redraw(true);
   }
 
   private grow(): void {
@@ -178,9 +175,8 @@ export class GraphView implements PanelHost {
     );
   }
 
-  private save<K extends "fetches" | "feeds">(key: K, names: string[]): void {
-    this.state.set(key, names);
-    this.state.save_changes();
+  private save(key: "fetches" | "feeds", names: string[]): void {
+    update(this.traits, key === "fetches" ? { fetches: names } : { feeds: names });
     this.remark();
   }
 
@@ -190,9 +186,9 @@ export class GraphView implements PanelHost {
     return {
       expanded: this.expanded,
       measure: this.measure,
-      groupAbove: this.state.get("group_above"),
-      rules: { aside: new Set(this.state.get("aside")), inline: new Set(this.state.get("inline")) },
-      labels: this.state.get("labels"),
+      groupAbove: this.traits.get("group_above"),
+      rules: { aside: new Set(this.traits.get("aside")), inline: new Set(this.traits.get("inline")) },
+      labels: this.traits.get("labels"),
     };
   }
 
@@ -200,7 +196,7 @@ export class GraphView implements PanelHost {
   private redraw(animate: boolean, grown = false, then: () => void = () => undefined): void {
     const began = performance.now();
     this.work.start(
-      `${digits(this.state.get("_ops").rows.length)} ops: working out the picture …`,
+      `${digits(this.traits.get("_ops").rows.length)} ops: working out the picture …`,
       this.steps(),
       (scene) => {
         this.show(scene, animate, grown);
@@ -213,7 +209,7 @@ export class GraphView implements PanelHost {
   private *steps(): Steps<Scene> {
     yield* this.source.read();
     const options = this.options();
-    if (!this.chosen) this.expanded = yield* depthSteps(this.model, options, this.state.get("depth"));
+    if (!this.chosen) this.expanded = yield* depthSteps(this.model, options, this.traits.get("depth"));
     return yield* sceneSteps(this.model, { ...options, expanded: this.expanded }, this.cache);
   }
 
@@ -222,8 +218,7 @@ export class GraphView implements PanelHost {
     const isFirst = this.scene.nodes.length === 0;
     [this.expanded, this.chosen] = [this.drawn.expanded, this.drawn.chosen];
     if (this.chosen) {
-      this.state.set("expanded", [...this.expanded]);
-      this.state.save_changes();
+      update(this.traits, { expanded: [...this.expanded] });
     }
     this.say("Stopped");
     if (!isFirst) return;
@@ -258,7 +253,7 @@ export class GraphView implements PanelHost {
 
   /** How many steps back from the fetches the farthest needed op lies. */
   depthOfRun(): number {
-    const light = highlight(this.model, this.state.get("fetches"), this.state.get("feeds"));
+    const light = highlight(this.model, this.traits.get("fetches"), this.traits.get("feeds"));
     return Math.max(0, ...waves(this.model, light).values());
   }
 
@@ -269,7 +264,7 @@ export class GraphView implements PanelHost {
   }
 
   private look(): Highlight {
-    const light = highlight(this.model, this.state.get("fetches"), this.state.get("feeds"));
+    const light = highlight(this.model, this.traits.get("fetches"), this.traits.get("feeds"));
     if (this.extensions.isRun === true) return { ...light, active: false };
     if (this.wave === null) return light;
     const reached = [...waves(this.model, light)].filter(([, step]) => step <= this.wave!).map(([index]) => index);
@@ -303,7 +298,7 @@ export class GraphView implements PanelHost {
 
   /** As tall as the picture asks for, within what a notebook can bear; it grows but never shrinks under the reader. */
   private setHeight(anew = false): void {
-    const fixed = this.state.get("height");
+    const fixed = this.traits.get("height");
     const scale = Math.min(1, (this.frame.stage.clientWidth || 900) / (this.scene.w + 44));
     const now = anew ? 0 : parseFloat(this.frame.stage.style.height) || 0;
     const { legend, details } = this.frame;
@@ -343,8 +338,8 @@ export class GraphView implements PanelHost {
   }
 
   private showCounts(): void {
-    const fetches = this.state.get("fetches");
-    const feeds = this.state.get("feeds");
+    const fetches = this.traits.get("fetches");
+    const feeds = this.traits.get("feeds");
     showStatus(
       this.frame.status,
       {
@@ -354,7 +349,7 @@ export class GraphView implements PanelHost {
         needed: this.light.active ? this.light.needed.size : null,
         since: this.source.opsAtFirstRun >= 0 ? this.model.ops.length - this.source.opsAtFirstRun : 0,
         crowded: this.scene.crowded,
-        stopped: this.state.get("stopped_at"),
+        stopped: this.traits.get("stopped_at"),
         fetches,
         feeds,
         unknown: this.light.unknown.concat(feeds.filter((f) => !this.model.byName.has(splitName(f)[0]))),
@@ -403,13 +398,12 @@ export class GraphView implements PanelHost {
   }
 
   select(id: string): void {
-    this.state.set("selected", id);
-    this.state.save_changes();
+    update(this.traits, { selected: id });
     this.showSelected();
   }
 
   private showSelected(): void {
-    const id = this.state.get("selected");
+    const id = this.traits.get("selected");
     const found = this.nodeOf(id);
     this.frame.details.hidden = found === undefined;
     this.canvas.resized();
@@ -425,7 +419,7 @@ export class GraphView implements PanelHost {
 
   /** The box in the picture that is what is selected, or hides it; "" without one. */
   private shown(): string {
-    const id = this.state.get("selected");
+    const id = this.traits.get("selected");
     const hidden = this.scene.byId.has(id) ? undefined : this.nodeOf(id)?.members[0];
     return hidden === undefined ? id : (this.scene.boxOf.get(hidden)?.id ?? "");
   }
@@ -454,7 +448,7 @@ export class GraphView implements PanelHost {
   }
 
   toggleName(key: "fetches" | "feeds", name: string): void {
-    const names = this.state.get(key);
+    const names = this.traits.get(key);
     const [op] = splitName(name);
     const others = names.filter((n) => splitName(n)[0] !== op);
     this.save(key, others.length < names.length ? others : [...names, name]);
@@ -483,8 +477,7 @@ export class GraphView implements PanelHost {
   setExpanded(ids: Set<string>, then: () => void = () => undefined): void {
     this.expanded = ids;
     this.chosen = true;
-    this.state.set("expanded", [...ids]);
-    this.state.save_changes();
+    update(this.traits, { expanded: [...ids] });
     this.redraw(true, false, then);
   }
 
@@ -499,7 +492,7 @@ export class GraphView implements PanelHost {
   /** Opens what hides an op, selects it and brings it into view. */
   goTo(index: number): void {
     const next = new Set(this.expanded);
-    const above = this.state.get("group_above");
+    const above = this.traits.get("group_above");
     let scope = this.model.root;
     let box: GraphNode | undefined;
     for (;;) {

@@ -4,7 +4,9 @@ import { button, h } from "../base/elements";
 import type { Badge } from "../drawing/badges";
 import type { NodeMarks } from "../drawing/canvas";
 import { withoutLikeness } from "../drawing/node_marks";
-import type { State, WidgetModel } from "../kernel/messages";
+import type { GraphTraits, WireRows } from "../kernel/graph_messages";
+import type { Traits } from "../kernel/traits";
+import { overlaid, update } from "../kernel/traits";
 import type { SceneNode } from "../layout/scene";
 import { Comparison } from "../model/comparison";
 import type { Node as GraphNode } from "../model/graph";
@@ -22,18 +24,10 @@ type Side = "before" | "after";
 const SIGN: Record<Side, string> = { before: "−", after: "+" };
 const WORD: Record<Side, string> = { before: "removed", after: "added" };
 
-/** The state as the view of the earlier graph sees it: other ops (and fetches), all else in common. */
-export function earlier(state: WidgetModel, rows: State["_ops"], fetches: string[] = []): WidgetModel {
-  const own: Partial<State> = { _ops: rows, _batches: 0, _runs: 0, _first: -1, stopped_at: "" };
-  if (fetches.length > 0) own.fetches = fetches;
-  const get = (key: string): unknown => (key in own ? own[key as keyof State] : state.get(key as keyof State));
-  return {
-    get: get as WidgetModel["get"],
-    set: (key, value) => state.set(key, value),
-    save_changes: () => state.save_changes(),
-    on: (event, callback) => state.on(event, callback),
-    off: (event, callback) => state.off(event, callback),
-  };
+/** The traits as the view of the earlier graph sees them: other ops (and fetches), all else in common. */
+export function earlier(traits: Traits<GraphTraits>, rows: WireRows, fetches: string[] = []): Traits<GraphTraits> {
+  const own = { _ops: rows, _batches: 0, _runs: 0, _first: -1, stopped_at: "" };
+  return overlaid(traits, fetches.length > 0 ? { ...own, fetches } : own);
 }
 
 export function legend(): HTMLElement[] {
@@ -59,7 +53,7 @@ export class Pair {
   private aligning = 0;
 
   constructor(
-    private readonly models: Record<Side, WidgetModel>,
+    private readonly models: Record<Side, Traits<GraphTraits>>,
     private readonly told: Told,
     parent: HTMLElement,
     extensions: Extensions = {},
@@ -124,8 +118,7 @@ export class Pair {
     if (index === undefined) return;
     if (!view.scene.byId.has(name)) view.goTo(index);
     else {
-      this.models[side].set("selected", name);
-      this.models[side].save_changes();
+      update(this.models[side], { selected: name });
       view.canvas.reveal(name);
     }
   }

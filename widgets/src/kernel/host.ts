@@ -1,22 +1,24 @@
 // Any host of anywidget: JupyterLab says on its body whether it is dark; of other pages it is seen.
 
-interface Context<M> {
-  model: M;
+import type { Traits } from "./traits";
+
+interface Context<S> {
+  model: Traits<S>;
   el: HTMLElement;
 }
 
 const DARK = "(prefers-color-scheme: dark)";
 
-/** A view for anywidget; while it is shown, `el` has the class tft-dark where the page around it is dark. */
-export function hosted<M>(render: (context: Context<M>) => () => void): {
-  render: (context: Context<M>) => () => void;
+/** A module for anywidget; while the view is shown, `el` has the class tft-dark where the page around it is dark. */
+export function hosted<S>(show: (traits: Traits<S>, el: HTMLElement) => { destroy(): void }): {
+  render: (context: Context<S>) => () => void;
 } {
   return {
-    render: (context) => {
-      const stop = followTheme(context.el);
-      const end = render(context);
+    render: ({ model, el }) => {
+      const stop = followTheme(el);
+      const view = show(model, el);
       return () => {
-        end();
+        view.destroy();
         stop();
       };
     },

@@ -1,17 +1,18 @@
-// The state of a graph view that is a part of another: its graph comes from there, what is open or selected stays in the page.
-import type { Batch, State, WidgetModel, WireRows } from "./messages";
+// Traits of a graph view inside another view: its graph comes from there, what is open or selected stays in the page.
+import type { Batch, GraphTraits, WireRows } from "./graph_messages";
+import type { Change, Traits } from "./traits";
 
-export class PaneState {
-  private readonly values: Omit<State, "_batches">;
-  private readonly batches: Batch[] = [];
+export class LocalTraits implements Traits<GraphTraits> {
+  private readonly values: GraphTraits;
   private readonly listeners = new Map<string, Set<() => void>>();
 
-  constructor(ops: WireRows, values: Partial<State> = {}) {
+  constructor(ops: WireRows, values: Partial<GraphTraits> = {}) {
     this.values = {
       _graph: "",
       _ops: ops,
       _runs: 0,
       _first: -1,
+      _batches: 0,
       fetches: [],
       feeds: [],
       expanded: null,
@@ -22,46 +23,40 @@ export class PaneState {
       aside: [],
       inline: [],
       labels: false,
+      colour_by: "structure",
+      figures: {},
       stopped_at: "",
       ...values,
     };
   }
 
-  /** Rows that came later, in order. */
+  /** Adds rows that came later. */
   push(batch: Batch): void {
-    this.batches.push(batch);
-    this.tell("_batches");
+    const count = this.values._batches;
+    this.values[`_batch_${count}`] = batch;
+    this.set("_batches", count + 1);
   }
 
-  get model(): WidgetModel {
-    return this as unknown as WidgetModel;
+  get<K extends keyof GraphTraits>(key: K): GraphTraits[K] {
+    return this.values[key];
   }
 
-  get(key: string): unknown {
-    if (key === "_batches") return this.batches.length;
-    if (key.startsWith("_batch_")) return this.batches[Number(key.slice(7))];
-    return this.values[key as keyof typeof this.values];
-  }
-
-  set(key: string, value: unknown): void {
-    Object.assign(this.values, { [key]: value });
-    this.tell(key);
+  set<K extends keyof GraphTraits>(key: K, value: GraphTraits[K]): void {
+    this.values[key] = value;
+    for (const act of this.listeners.get(`change:${key}`) ?? []) act();
   }
 
   save_changes(): void {
-    // nothing of this is the kernel's business
+    // The kernel knows nothing of these.
   }
 
-  on(event: string, act: () => void): void {
-    if (!this.listeners.has(event)) this.listeners.set(event, new Set());
-    this.listeners.get(event)!.add(act);
+  on(event: Change<GraphTraits>, act: () => void): void {
+    const known = this.listeners.get(event);
+    if (known === undefined) this.listeners.set(event, new Set([act]));
+    else known.add(act);
   }
 
-  off(event: string, act: () => void): void {
+  off(event: Change<GraphTraits>, act: () => void): void {
     this.listeners.get(event)?.delete(act);
-  }
-
-  private tell(key: string): void {
-    for (const act of this.listeners.get(`change:${key}`) ?? []) act();
   }
 }

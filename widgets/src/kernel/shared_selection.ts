@@ -1,11 +1,11 @@
 // Views of one graph in a page share what is selected: a bar of a timeline, its box in the graph, its line in a log.
 
-interface Selecting {
-  get(key: "_graph" | "selected"): string | undefined;
-  set(key: "selected", value: string): void;
-  save_changes(): void;
-  on(event: string, callback: () => void): void;
-  off(event: string, callback: () => void): void;
+import type { Traits } from "./traits";
+import { update } from "./traits";
+
+interface SelectionTraits {
+  _graph: string;
+  selected: string;
 }
 
 /** The op that is selected, also where a graph shows it as a box with its inputs inside ("add/"). */
@@ -22,29 +22,26 @@ interface Selected {
 const EVENT = "tfteach-selected";
 
 /**
- * Tells the other views in the page what is selected in this one, and takes over what is selected in them.
+ * Selects in the other views of the page what is selected in this one, and the other way round.
  *
- * The page tells them, not the kernel, which answers nothing while a cell runs. `_graph` says which graph it is; views
- * without one stay alone. `shown` is called when something was selected elsewhere.
+ * They talk in the page, since the kernel answers nothing while a cell runs. `_graph` identifies the graph; a view without
+ * one stays alone. `shown` is called when something was selected elsewhere.
  */
-export function together(
-  model: unknown,
+export function shareSelection<S extends SelectionTraits>(
+  traits: Traits<S>,
   shown: () => void = () => undefined,
   page: EventTarget = document,
 ): () => void {
-  const mine = model as Selecting;
+  const mine: Traits<SelectionTraits> = traits;
   const graph = mine.get("_graph");
-  if (graph === undefined || graph === "") return () => undefined;
+  if (graph === "") return () => undefined;
   const tell = (): void => {
-    page.dispatchEvent(new CustomEvent<Selected>(EVENT, { detail: { graph, name: mine.get("selected")!, by: model } }));
+    page.dispatchEvent(new CustomEvent<Selected>(EVENT, { detail: { graph, name: mine.get("selected"), by: traits } }));
   };
   const hear = (event: Event): void => {
     const { graph: of, name, by } = (event as CustomEvent<Selected>).detail;
-    if (of !== graph || by === model) return;
-    if (name !== mine.get("selected")) {
-      mine.set("selected", name);
-      mine.save_changes();
-    }
+    if (of !== graph || by === traits) return;
+    if (name !== mine.get("selected")) update(mine, { selected: name });
     shown();
   };
   mine.on("change:selected", tell);

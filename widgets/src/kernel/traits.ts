@@ -1,8 +1,37 @@
-/** The part of anywidget's model that a view with these traits uses. */
-export interface Traits<State> {
-  get<K extends keyof State>(key: K): State[K];
-  set<K extends keyof State>(key: K, value: State[K]): void;
+// What a view reads and writes of anywidget's model.
+
+/** anywidget's model, as far as a view with these traits uses it. */
+export interface Traits<S> {
+  get<K extends keyof S>(key: K): S[K];
+  set<K extends keyof S>(key: K, value: S[K]): void;
   save_changes(): void;
-  on(event: string, callback: () => void): void;
-  off(event: string, callback: () => void): void;
+  on(event: Change<S>, callback: () => void): void;
+  off(event: Change<S>, callback: () => void): void;
+}
+
+export type Change<S> = `change:${Extract<keyof S, string>}`;
+
+/** `traits`, but with these values of its own for some. */
+export function overlaid<S extends object>(traits: Traits<S>, own: Partial<S>): Traits<S> {
+  return {
+    get: (key) => (Object.hasOwn(own, key) ? (own[key] as S[typeof key]) : traits.get(key)),
+    set: (key, value) => traits.set(key, value),
+    save_changes: () => traits.save_changes(),
+    on: (event, callback) => traits.on(event, callback),
+    off: (event, callback) => traits.off(event, callback),
+  };
+}
+
+/** Sets traits in the page and sends them to the kernel, as one message. */
+export function update<S>(traits: Traits<S>, values: Partial<S>): void {
+  for (const key of Object.keys(values) as (keyof S)[]) traits.set(key, values[key] as S[typeof key]);
+  traits.save_changes();
+}
+
+/** Calls `act` when one of the traits changes, until the returned function is called. */
+export function onChange<S>(traits: Traits<S>, keys: Extract<keyof S, string>[], act: () => void): () => void {
+  for (const key of keys) traits.on(`change:${key}`, act);
+  return () => {
+    for (const key of keys) traits.off(`change:${key}`, act);
+  };
 }

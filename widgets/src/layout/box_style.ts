@@ -64,7 +64,7 @@ function ownConstants(model: GraphModel, node: Node): Op[] | null {
 function tensorText(op: Op): string {
   const out = op.outputs[0];
   if (out === undefined) return "";
-  return `${out[0].replace(/_ref$/, "")} ${shapeText(out[1] ?? null)}`;
+  return `${out.dtype.replace(/_ref$/, "")} ${shapeText(out.shape)}`;
 }
 
 /** A variable's type is that of its value; a resource handle says it in its attributes. */
@@ -80,7 +80,7 @@ function subtitleOf(model: GraphModel, node: Node, glyph: Glyph): string {
   const constants = node.kind === "scope" ? ownConstants(model, node) : null;
   if (node.kind === "scope" && constants === null) return count(node.members.length, "op");
   if (op === undefined) return "";
-  if (glyph === "const") return op.value ?? shapeText(op.outputs[0]?.[1] ?? null);
+  if (glyph === "const") return op.value ?? shapeText(op.outputs[0]?.shape ?? null);
   if (glyph === "placeholder") return tensorText(op);
   // "add_1" says its type; "loss" does not.
   const plain = node.label

@@ -17,7 +17,7 @@ const PATIENCE = 4; // sweeps without fewer crossings
 export function orderRanks(graph: Graph): void {
   const ids = graph.nodes();
   const index = new Map(ids.map((id, i) => [id, i]));
-  const labels = ids.map((id) => graph.node(id) as unknown as { rank: number; order: number });
+  const labels = ids.map((id) => graph.node(id) as { rank: number; order: number });
   const ranks: number[][] = [];
   for (const [i, { rank }] of labels.entries()) {
     ranks[rank] ??= [];
@@ -27,7 +27,7 @@ export function orderRanks(graph: Graph): void {
   const below: Links = { to: ids.map(() => []), weights: ids.map(() => []) };
   for (const edge of graph.edges()) {
     const [from, to] = [index.get(edge.v)!, index.get(edge.w)!];
-    const { weight } = graph.edge(edge) as unknown as { weight: number };
+    const { weight } = graph.edge(edge) as { weight: number };
     below.to[from]!.push(to);
     below.weights[from]!.push(weight);
     above.to[to]!.push(from);

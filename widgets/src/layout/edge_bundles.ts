@@ -123,7 +123,7 @@ class Bundles {
         const tensor = from * MOST_PORTS + port;
         if (port < 0 || tensors.has(tensor)) continue;
         tensors.add(tensor);
-        if (isReference(this.model.ops[from]?.outputs[port]?.[0] ?? "")) references++;
+        if (isReference(this.model.ops[from]?.outputs[port]?.dtype ?? "")) references++;
       }
       bundle.tensors = tensors.size;
       if (tensors.size > 0) bundle.kind = references === tensors.size ? "reference" : "data";
@@ -150,7 +150,7 @@ function* bundleInside(model: GraphModel, frame: OpenScope): Steps<Bundle[]> {
 
 function eachInput(op: Op, visit: (from: number, port: number, place: number) => void): void {
   let place = op.index * 1000;
-  for (let i = 0; i < op.inputs.length; i += 2) visit(op.inputs[i]!, op.inputs[i + 1]!, place++);
+  for (const input of op.inputs) visit(input.op, input.port, place++);
   for (const from of op.controls) visit(from, -1, place++);
 }
 

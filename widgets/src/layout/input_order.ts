@@ -121,7 +121,7 @@ function madeInOrder(made: readonly string[], at: (id: string) => Spot): number 
   return balance;
 }
 
-const label = (graph: Graph, id: string): Label => graph.node(id) as unknown as Label;
+const label = (graph: Graph, id: string): Label => graph.node(id) as Label;
 
 /** What stands right above a box, by the place of its edge among the inputs. */
 function inputsOf(graph: Graph, id: string, places: Places): { id: string; order: number; place: number }[] {

@@ -114,7 +114,7 @@ function labelOf(model: GraphModel, bundle: Bundle): string {
   if (bundle.kind === "control") return "";
   if (bundle.tensors > 1) return `${bundle.tensors} tensors`;
   const base = bundle.base.find((b) => b.port >= 0)!;
-  const shape = model.ops[base.from]?.outputs[base.port]?.[1] ?? null;
+  const shape = model.ops[base.from]?.outputs[base.port]?.shape ?? null;
   return shape === null ? "" : shapeText(shape); // an unknown shape says nothing
 }
 

@@ -1,6 +1,6 @@
 // The graph as the page knows it: ops in creation order, and the tree of scopes that their names make.
 
-import type { OpRow } from "../kernel/messages";
+import type { OpRow } from "../kernel/graph_messages";
 
 export interface Op extends OpRow {
   index: number;
@@ -100,12 +100,12 @@ export class GraphModel {
 
   /** Ops read by this one, through data and control edges. */
   *sources(op: Op): Iterable<number> {
-    for (let i = 0; i < op.inputs.length; i += 2) yield op.inputs[i]!;
+    for (const input of op.inputs) yield input.op;
     yield* op.controls;
   }
 
   private link(op: Op): void {
-    for (let i = 0; i < op.inputs.length; i += 2) this.use(op.inputs[i]!, op.index, op.inputs[i + 1]!);
+    for (const input of op.inputs) this.use(input.op, op.index, input.port);
     for (const source of op.controls) this.use(source, op.index, -1);
   }
 

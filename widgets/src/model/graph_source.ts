@@ -1,8 +1,9 @@
 // The graph as the kernel sends it: what there was when the view was made, then batches of what is added and changed.
 
 import type { Steps } from "../base/time_slices";
-import type { WidgetModel } from "../kernel/messages";
-import { decode, decodeAll } from "../kernel/messages";
+import type { GraphTraits } from "../kernel/graph_messages";
+import { decode, decodeAll } from "../kernel/graph_messages";
+import type { Traits } from "../kernel/traits";
 import { GraphModel } from "./graph";
 
 const CHUNK = 2000; // ops that are read in one step
@@ -14,7 +15,7 @@ export class Source {
   private taken = 0;
   private batches = 0;
 
-  constructor(private readonly state: WidgetModel) {
+  constructor(private readonly state: Traits<GraphTraits>) {
     this.runs = state.get("_runs");
     this.opsAtFirstRun = state.get("_first");
   }

@@ -1,7 +1,6 @@
 // A growth as frames to play: op by op before a run, then the run; several growths keep step by their runs.
 
-/** The ops there were, the runs that followed, the GraphDef's bytes; where they ran, if that is another line. */
-export type Round = [stop: number, runs: number, bytes: number, at?: string, text?: string];
+import type { Round } from "../kernel/view_messages";
 
 export interface Grown {
   before: number;
@@ -20,15 +19,15 @@ export interface GrowthFrame {
 const MOST_RUNS = 300;
 const MOST_OPS_STEPS = 1200;
 
-export const runsOf = (g: Grown): number => g.rounds.reduce((sum, [, runs]) => sum + runs, 0);
+export const runsOf = (g: Grown): number => g.rounds.reduce((sum, { runs }) => sum + runs, 0);
 
-export const lastOf = (g: Grown): number => g.rounds.at(-1)?.[0] ?? g.before;
+export const lastOf = (g: Grown): number => g.rounds.at(-1)?.stop ?? g.before;
 
 /** How many ops there were at each run, from run 1 on, with the end for all that come later. */
 function opsAtRuns(g: Grown): (run: number) => number {
   const ends: [number, number][] = [];
   let runs = 0;
-  for (const [stop, count] of g.rounds) {
+  for (const { stop, runs: count } of g.rounds) {
     runs += count;
     if (count > 0) ends.push([runs, stop]);
   }
@@ -41,7 +40,7 @@ function opsAtRuns(g: Grown): (run: number) => number {
 
 /** Ops there were when the first run began; all of them before one. */
 export function opsAtFirstRun(g: Grown): number {
-  return g.rounds.find(([, runs]) => runs > 0)?.[0] ?? lastOf(g);
+  return g.rounds.find(({ runs }) => runs > 0)?.stop ?? lastOf(g);
 }
 
 export function makeFrames(growths: readonly Grown[]): GrowthFrame[] {
@@ -77,7 +76,7 @@ export function makeFrames(growths: readonly Grown[]): GrowthFrame[] {
 export function ranAt(g: Grown, run: number): [string, string] {
   let runs = 0;
   let found: [string, string] = ["", ""];
-  for (const [, count, , at, text] of g.rounds) {
+  for (const { runs: count, at, text } of g.rounds) {
     if (at !== undefined) found = [at, text ?? ""];
     runs += count;
     if (runs >= run) break;
@@ -89,7 +88,7 @@ export function ranAt(g: Grown, run: number): [string, string] {
 export function corners(g: Grown): [number, number][] {
   let runs = 0;
   const found: [number, number][] = [[0, g.before]];
-  for (const [stop, count] of g.rounds) {
+  for (const { stop, runs: count } of g.rounds) {
     found.push([runs, stop], [runs + count, stop]);
     runs += count;
   }

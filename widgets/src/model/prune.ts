@@ -49,14 +49,12 @@ export function prune(model: GraphModel, fetches: readonly string[], feeds: read
   }
   for (let index = stack.pop(); index !== undefined; index = stack.pop()) {
     const op = model.ops[index]!;
-    for (let i = 0; i < op.inputs.length; i += 2) {
-      if (!fed.has(`${op.inputs[i]}:${op.inputs[i + 1]}`)) need(op.inputs[i]!);
-    }
+    for (const input of op.inputs) if (!fed.has(`${input.op}:${input.port}`)) need(input.op);
     for (const source of op.controls) if (waits(source)) need(source);
   }
   return { needed, unknown };
 }
 
 /** The name under which a click fetches an op: its first output, or the op itself when it has none. */
-export const fetchName = (op: { name: string; outputs: unknown[] }): string =>
+export const fetchName = (op: { name: string; outputs: readonly unknown[] }): string =>
   op.outputs.length > 0 ? `${op.name}:0` : op.name;

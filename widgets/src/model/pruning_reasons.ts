@@ -80,8 +80,7 @@ export function waves(model: GraphModel, light: Highlight): Map<number, number> 
   for (const i of queue) found.set(i, 0);
   for (const index of queue) {
     const op = model.ops[index]!;
-    const sources = [...op.inputs.filter((_, i) => i % 2 === 0), ...op.controls];
-    for (const source of sources) {
+    for (const source of model.sources(op)) {
       if (found.has(source) || !light.needed.has(source)) continue;
       found.set(source, found.get(index)! + 1);
       queue.push(source);

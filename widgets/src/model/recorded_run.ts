@@ -1,44 +1,6 @@
 // A run that was written down: its steps, what is known after each of them, where to go next. No DOM.
 
-/** A value on its way here: numbers of a small array in rows, figures of a large one. */
-export type WireValue = [
-  name: string,
-  dtype: string,
-  shape: number[],
-  text: string,
-  short: string,
-  wrong: [nans: number, infinities: number],
-  figures: [low: string, mean: string, high: string] | null,
-  bins: number[],
-  cells: string[][],
-  first: number,
-];
-
-export type WireStep = [
-  op: number,
-  loops: number[],
-  inputs: number[],
-  outputs: number[],
-  passed: number[],
-  device: string,
-  elapsedUs: number,
-  live: number,
-];
-
-export type WireLoop = [name: string, starts: number[], last: number, times: number];
-
-export interface WireWords {
-  first: number;
-  steps: number;
-  missed: number;
-  error: string;
-  message: string;
-  failed: WireStep | null;
-  /** Ops that are in no graph, such as copies between devices: op -1 is the first of them. */
-  added: [name: string, type: string][];
-  /** Values that were fed. */
-  fed: number[];
-}
+import type { RecordedFacts, WireLoop, WireStep, WireValue } from "../kernel/view_messages";
 
 export interface Value {
   name: string;
@@ -101,7 +63,7 @@ export class Recorded {
     values: readonly WireValue[],
     steps: readonly WireStep[],
     loops: readonly WireLoop[],
-    readonly words: WireWords,
+    readonly words: RecordedFacts,
   ) {
     this.values = values.map(([name, dtype, shape, text, short, [nans, infinities], figures, bins, cells, first]) => ({
       name,

@@ -3,10 +3,12 @@
 import { h } from "../base/elements";
 import { digits } from "../base/format";
 import type { Badge } from "../drawing/badges";
-import type { ColourBy, Figures, Painting } from "../drawing/box_colours";
-import { COLOUR_BY, paint } from "../drawing/box_colours";
+import type { Painting } from "../drawing/box_colours";
+import { paint } from "../drawing/box_colours";
 import type { NodeMarks } from "../drawing/canvas";
 import { withoutLikeness } from "../drawing/node_marks";
+import type { ColourBy, Figures } from "../kernel/graph_messages";
+import { COLOUR_BY } from "../kernel/graph_messages";
 import type { SceneNode } from "../layout/scene";
 import type { PanelHost } from "./panel_host";
 

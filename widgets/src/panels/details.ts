@@ -93,7 +93,7 @@ function link(model: GraphModel, index: number, port: number, actions: DetailsAc
     "li",
     {},
     el,
-    out === undefined ? null : h("span", { class: "tft-shape-text" }, ` ${out[0]} ${shapeText(out[1])}`),
+    out === undefined ? null : h("span", { class: "tft-shape-text" }, ` ${out.dtype} ${shapeText(out.shape)}`),
   );
 }
 
@@ -133,7 +133,7 @@ function links(items: HTMLElement[]): HTMLElement {
 function opSections(model: GraphModel, op: Op, actions: DetailsActions): HTMLElement[] {
   const made: HTMLElement[] = [];
   if (op.source !== undefined) {
-    const [file, line, where, text] = op.source;
+    const { file, line, scope: where, text } = op.source;
     made.push(
       section(
         "Made at",
@@ -154,7 +154,7 @@ function opSections(model: GraphModel, op: Op, actions: DetailsActions): HTMLEle
         h(
           "ul",
           {},
-          ...op.outputs.map(([dtype, shape], i) =>
+          ...op.outputs.map(({ dtype, shape }, i) =>
             h(
               "li",
               {},
@@ -167,7 +167,7 @@ function opSections(model: GraphModel, op: Op, actions: DetailsActions): HTMLEle
     );
   }
   const inputs: HTMLElement[] = [];
-  for (let i = 0; i < op.inputs.length; i += 2) inputs.push(link(model, op.inputs[i]!, op.inputs[i + 1]!, actions));
+  for (const input of op.inputs) inputs.push(link(model, input.op, input.port, actions));
   for (const source of op.controls) inputs.push(link(model, source, -1, actions));
   if (inputs.length > 0) made.push(section(`Reads (${inputs.length})`, links(inputs)));
   const uses = model.uses[op.index] ?? [];

@@ -1,6 +1,7 @@
 // The panels beside the picture: the outline at its left, the details of what is selected at its right.
 
-import type { WidgetModel } from "../kernel/messages";
+import type { GraphTraits } from "../kernel/graph_messages";
+import type { Traits } from "../kernel/traits";
 import type { Node } from "../model/graph";
 import { why } from "../model/pruning_reasons";
 import { showDetails } from "./details";
@@ -10,7 +11,7 @@ import type { PanelHost } from "./panel_host";
 export class Panels {
   constructor(
     private readonly view: PanelHost,
-    private readonly state: WidgetModel,
+    private readonly state: Traits<GraphTraits>,
     private readonly more: ((panel: HTMLElement, node: Node) => void) | undefined,
   ) {}
 

@@ -32,7 +32,7 @@ export function title(name: string): HTMLElement {
 
 export function sourceOf(op: Op | undefined): HTMLElement | null {
   if (op?.source === undefined) return null;
-  const [file, line, , text] = op.source;
+  const { file, line, text } = op.source;
   return h(
     "div",
     { class: "tft-step-source" },

@@ -79,5 +79,5 @@ function histogram({ bins, nans, infinities }: Value): HTMLElement {
     s("path", { d: `M0,${height + 0.5}H${width}` }),
   );
   if (nans + infinities > 0) picture.classList.add("tft-wrong-bins");
-  return h("div", {}, picture as unknown as HTMLElement);
+  return h("div", {}, picture);
 }

@@ -2,34 +2,27 @@
 import { h } from "../base/elements";
 import { earlier, legend, Pair } from "../graph_view/side_by_side";
 import { hosted } from "../kernel/host";
-import type { State, WidgetModel } from "../kernel/messages";
+import type { Traits } from "../kernel/traits";
+import type { DifferenceTraits } from "../kernel/view_messages";
 
-interface DiffState {
-  _before: State["_ops"];
-  _changes: Record<string, string[]>;
-  _summary: string;
+class DifferenceView {
+  private readonly root: HTMLElement;
+  private readonly pair: Pair;
+
+  constructor(traits: Traits<DifferenceTraits>, parent: HTMLElement) {
+    const summary = h("span", { class: "tft-diff-summary" }, traits.get("_summary"));
+    const head = h("div", { class: "tft-diff-head" }, summary, ...legend());
+    this.root = h("div", { class: "tfteach-diff" }, head);
+    parent.append(this.root);
+    const before = earlier(traits, traits.get("_before"));
+    this.pair = new Pair({ before, after: traits }, { changes: traits.get("_changes") }, this.root);
+    head.append(this.pair.next);
+  }
+
+  destroy(): void {
+    this.pair.destroy();
+    this.root.remove();
+  }
 }
 
-function render({ model, el }: { model: WidgetModel; el: HTMLElement }): () => void {
-  const any = model as unknown as { get: <K extends keyof DiffState>(key: K) => DiffState[K] };
-  const head = h(
-    "div",
-    { class: "tft-diff-head" },
-    h("span", { class: "tft-diff-summary" }, any.get("_summary")),
-    ...legend(),
-  );
-  const root = h("div", { class: "tfteach-diff" }, head);
-  el.append(root);
-  const pair = new Pair(
-    { before: earlier(model, any.get("_before")), after: model },
-    { changes: any.get("_changes") },
-    root,
-  );
-  head.append(pair.next);
-  return () => {
-    pair.destroy();
-    root.remove();
-  };
-}
-
-export default hosted(render);
+export default hosted((traits: Traits<DifferenceTraits>, el) => new DifferenceView(traits, el));

@@ -1,20 +1,17 @@
 // The graph view as an anywidget module.
 
+import { Cleanup } from "../base/cleanup";
 import { button, h } from "../base/elements";
 import { FullScreen } from "../base/full_screen";
-import type { ColourBy, Figures } from "../drawing/box_colours";
 import { download, picture, png } from "../drawing/export_picture";
 import { Minimap } from "../drawing/minimap";
 import { GraphView } from "../graph_view/graph_view";
+import type { ColourBy, GraphTraits } from "../kernel/graph_messages";
 import { hosted } from "../kernel/host";
-import type { WidgetModel } from "../kernel/messages";
+import type { Traits } from "../kernel/traits";
+import { onChange, update } from "../kernel/traits";
 import { Colours } from "../panels/colour_picker";
 import { Tracing } from "../panels/trace_panel";
-
-interface ToolState {
-  colour_by: ColourBy;
-  figures: Figures;
-}
 
 /** The view with its tools: colours, traces, a map, files, the whole screen. */
 class GraphWithTools {
@@ -23,26 +20,16 @@ class GraphWithTools {
   private readonly tracing = new Tracing(() => this.view!);
   private readonly screen: FullScreen;
   private readonly map: Minimap;
-  private readonly undo: (() => void)[] = [];
+  private readonly cleanup = new Cleanup();
 
-  constructor(
-    private readonly state: WidgetModel,
-    parent: HTMLElement,
-  ) {
-    const any = state as unknown as {
-      get: <K extends keyof ToolState>(key: K) => ToolState[K];
-      set: (key: string, value: unknown) => void;
-    };
-    const colourBy = (by: ColourBy): void => {
-      any.set("colour_by", by);
-      state.save_changes();
-    };
+  constructor(traits: Traits<GraphTraits>, parent: HTMLElement) {
+    const colourBy = (by: ColourBy): void => update(traits, { colour_by: by });
     this.colours = new Colours(
-      () => any.get("colour_by"),
+      () => traits.get("colour_by"),
       colourBy,
-      () => any.get("figures"),
+      () => traits.get("figures"),
     );
-    this.view = new GraphView(state, parent, {
+    this.view = new GraphView(traits, parent, {
       decorate: (node, said) => this.tracing.decorate(node, this.colours.decorate(node, said)),
       edge: (edge, classes) => this.tracing.edge(edge, classes),
       before: (view) => this.colours.look(view),
@@ -65,11 +52,11 @@ class GraphWithTools {
     const view = this.view;
     this.map = new Minimap(view.frame.stage, view.canvas, () => view.moved());
     view.canvas.onView = () => this.map.follow();
-    const observer = new ResizeObserver(() => this.map.follow());
-    observer.observe(view.frame.stage);
-    this.undo.push(() => observer.disconnect());
-    this.screen = new FullScreen(view.frame.root, () => (view.userMoved = false));
-    this.undo.push(() => this.screen.destroy());
+    this.cleanup.onResize(view.frame.stage, () => this.map.follow());
+    this.screen = new FullScreen(view.frame.root, () => {
+      view.userMoved = false;
+    });
+    this.cleanup.add(() => this.screen.destroy());
     const bar = this.view.frame.root.querySelector(".tft-bar")!;
     bar.querySelector(".tft-space")!.after(this.colours.select);
     bar.append(
@@ -79,7 +66,7 @@ class GraphWithTools {
       this.screen.button,
     );
     bar.after(this.colours.key, this.tracing.strip);
-    for (const name of ["colour_by", "figures"]) this.on(`change:${name}`, () => this.view!.remark());
+    this.cleanup.add(onChange(traits, ["colour_by", "figures"], () => view.remark()));
     this.map.draw(view.scene);
     view.remark();
   }
@@ -95,25 +82,15 @@ class GraphWithTools {
     }
   }
 
-  private on(event: string, act: () => void): void {
-    this.state.on(event, act);
-    this.undo.push(() => this.state.off(event, act));
-  }
-
   destroy(): void {
-    for (const undo of this.undo) undo();
+    this.cleanup.end();
     this.view!.destroy();
   }
 }
 
-function render({ model, el }: { model: WidgetModel; el: HTMLElement }): () => void {
-  const view = new GraphWithTools(model, el);
-  return () => view.destroy();
-}
+export default hosted((traits: Traits<GraphTraits>, el) => new GraphWithTools(traits, el));
 
-export default hosted(render);
-
-export { decode } from "../kernel/messages";
+export { decode } from "../kernel/graph_messages";
 // For tests that hold pruning in the page against pruning in Python.
 export { GraphModel } from "../model/graph";
 export { prune } from "../model/prune";

@@ -1,5 +1,6 @@
 // The growth view: a meter of ops against runs, and the graph as it grew; one growth, or several that keep step by their runs.
 
+import { Cleanup } from "../base/cleanup";
 import { button, h } from "../base/elements";
 import { count, digits } from "../base/format";
 import { svg } from "../base/svg";
@@ -7,46 +8,25 @@ import type { NodeMarks } from "../drawing/canvas";
 import type { MeterScale } from "../drawing/growth_meter";
 import { drawMeter, footOf, runAt } from "../drawing/growth_meter";
 import { GraphView } from "../graph_view/graph_view";
+import type { WireRows } from "../kernel/graph_messages";
 import { hosted } from "../kernel/host";
-import { PaneState } from "../kernel/local_traits";
-import type { Batch, WidgetModel, WireRows } from "../kernel/messages";
+import { LocalTraits } from "../kernel/local_traits";
+import type { Traits } from "../kernel/traits";
+import { onChange } from "../kernel/traits";
+import type { GrowthBatch, GrowthTraits, Round, Verdict } from "../kernel/view_messages";
+import { decodeRound } from "../kernel/view_messages";
 import type { SceneEdge, SceneNode } from "../layout/scene";
-import type { GrowthFrame, Round } from "../model/growth_frames";
+import type { GrowthFrame } from "../model/growth_frames";
 import { lastOf, makeFrames, opsAtFirstRun, ranAt, runsOf } from "../model/growth_frames";
 
-interface Verdict {
-  kind: "none" | "clean" | "late" | "lazy";
-  headline: string;
-  fix: string[];
-  lines: { at: string; text: string; ops: number; turns: number }[];
-  constants: string[];
-}
-
+/** A growth as the view knows it so far. */
 interface PaneData {
   title: string;
   before: number;
   ops: WireRows;
-  /** For each op the first one like it, itself if there is none. */
   twins: number[];
   rounds: Round[];
   verdict: Verdict;
-}
-
-interface PaneBatch extends Batch {
-  pane: number;
-  twins_from: number;
-  twins: number[];
-  rounds_from: number;
-  rounds: Round[];
-  verdict?: Verdict;
-}
-
-interface Model {
-  get(key: "_panes"): PaneData[];
-  get(key: "_batches" | "height"): number;
-  get(key: `_batch_${number}`): PaneBatch | undefined;
-  on(event: string, act: () => void): void;
-  off(event: string, act: () => void): void;
 }
 
 const WHOLE_PLAY_MS = 12_000;
@@ -60,7 +40,7 @@ const SIGNS = { none: "", clean: "✓ Build, then run", late: "Built late", lazy
 class Pane {
   readonly root: HTMLElement;
   readonly view: GraphView;
-  private readonly state: PaneState;
+  private readonly state: LocalTraits;
   private readonly meter = svg("svg", null, { class: "tft-growth-meter", role: "img" });
   private readonly sign = h("span", { class: "tft-sign-word" });
   private readonly size = h("span", { class: "tft-size" });
@@ -93,8 +73,8 @@ class Pane {
       graph,
       this.verdict,
     );
-    this.state = new PaneState(data.ops, { height, group_above: GROUP_ABOVE });
-    this.view = new GraphView(this.state.model, graph, {
+    this.state = new LocalTraits(data.ops, { height, group_above: GROUP_ABOVE });
+    this.view = new GraphView(this.state, graph, {
       least: LEAST_SCALE,
       decorate: (node, said) => this.decorate(node, said),
       edge: (edge, classes) => (this.shows(edge) ? classes : [...classes, "tft-future"]),
@@ -114,10 +94,10 @@ class Pane {
     this.view.destroy();
   }
 
-  take(batch: PaneBatch): void {
+  take(batch: GrowthBatch): void {
     const { data } = this;
     data.twins.splice(batch.twins_from, data.twins.length, ...batch.twins);
-    data.rounds.splice(batch.rounds_from, data.rounds.length, ...batch.rounds);
+    data.rounds.splice(batch.rounds_from, data.rounds.length, ...batch.rounds.map(decodeRound));
     if (batch.verdict !== undefined) {
       data.verdict = batch.verdict;
       this.showVerdict();
@@ -226,7 +206,7 @@ class Pane {
         ),
       );
     if (op !== undefined) {
-      const [file, number, , text] = op.source ?? ["", 0, "", ""];
+      const { file, line: number, text } = op.source ?? { file: "", line: 0, text: "" };
       const twin = this.twinOf(op.index);
       const what = h("span", { class: "tft-event" }, h("b", {}, "build"), ` ${op.name}`);
       if (twin !== null)
@@ -274,7 +254,7 @@ class Pane {
 
 /** The GraphDef's size when the last round up to here was built. */
 function sizeAt(data: PaneData, ops: number): string {
-  const bytes = data.rounds.filter(([stop]) => stop <= ops).at(-1)?.[2];
+  const bytes = data.rounds.filter(({ stop }) => stop <= ops).at(-1)?.bytes;
   if (bytes === undefined) return "";
   return `GraphDef ${bytes < 1000 ? `${bytes} bytes` : bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`}`;
 }
@@ -296,14 +276,15 @@ class GrowthView {
   private readonly said = h("span", { class: "tft-growth-said" });
   private readonly live = h("div", { class: "tft-sr", "aria-live": "polite" });
   private readonly play = button("▶ Play", "Play how the graph grew", () => this.togglePlay());
-  private readonly grow = (): void => this.takeBatches();
-  private readonly observer = new ResizeObserver(() => this.resized());
+  private readonly cleanup = new Cleanup();
 
   constructor(
-    private readonly model: Model,
+    private readonly traits: Traits<GrowthTraits>,
     parent: HTMLElement,
   ) {
-    const data = structuredClone(model.get("_panes"));
+    const data = traits
+      .get("_panes")
+      .map(({ twins, rounds, ...rest }): PaneData => ({ ...rest, twins: [...twins], rounds: rounds.map(decodeRound) }));
     const pair = data.length > 1;
     const bar = h(
       "div",
@@ -325,7 +306,7 @@ class GrowthView {
       (d) =>
         new Pane(
           d,
-          model.get("height"),
+          traits.get("height"),
           (run) => this.seekRun(run),
           () => this.scale().runs,
           () => this.level(),
@@ -338,26 +319,27 @@ class GrowthView {
       this.show(at);
     });
     this.root.addEventListener("keydown", (event) => this.key(event));
-    model.on("change:_batches", this.grow);
-    this.observer.observe(this.root);
+    this.cleanup.add(
+      onChange(traits, ["_batches"], () => this.takeBatches()),
+      () => this.stop(),
+      () => this.root.remove(),
+      ...this.panes.map((pane) => () => pane.destroy()),
+    );
+    this.cleanup.onResize(this.root, () => this.resized());
     this.takeBatches();
     this.remake();
     this.level();
   }
 
   destroy(): void {
-    this.stop();
-    this.observer.disconnect();
-    this.model.off("change:_batches", this.grow);
-    for (const pane of this.panes) pane.destroy();
-    this.root.remove();
+    this.cleanup.end();
   }
 
   private takeBatches(): void {
     const before = this.batches;
-    for (; this.batches < this.model.get("_batches"); this.batches++) {
-      const batch = this.model.get(`_batch_${this.batches}`);
-      if (batch !== undefined) this.panes[batch.pane]?.take(structuredClone(batch)); // else it is in _panes already
+    for (; this.batches < this.traits.get("_batches"); this.batches++) {
+      const batch = this.traits.get(`_batch_${this.batches}`);
+      if (batch !== undefined) this.panes[batch.pane]?.take(batch); // else it is in _panes already
     }
     if (this.batches > before) this.remake();
   }
@@ -454,13 +436,8 @@ class GrowthView {
   }
 
   private level(): void {
-    if (this.model.get("height") === 0) for (const pane of this.panes) pane.fitHeight(this.panes.length > 1);
+    if (this.traits.get("height") === 0) for (const pane of this.panes) pane.fitHeight(this.panes.length > 1);
   }
 }
 
-function render({ model, el }: { model: WidgetModel; el: HTMLElement }): () => void {
-  const view = new GrowthView(model as unknown as Model, el);
-  return () => view.destroy();
-}
-
-export default hosted(render);
+export default hosted((traits: Traits<GrowthTraits>, el) => new GrowthView(traits, el));

@@ -1,32 +1,17 @@
 // The memory view: what each device's memory held over one run or many; reserved, limit, and where there was no room.
 
+import { Cleanup } from "../base/cleanup";
 import { focusNear, h } from "../base/elements";
 import { bytesText, timeText } from "../base/format";
 import { drawer, s } from "../base/svg";
 import { ticks } from "../base/time_axis";
 import { hosted } from "../kernel/host";
-import { opOf, together } from "../kernel/shared_selection";
+import { opOf, shareSelection } from "../kernel/shared_selection";
 import type { Traits } from "../kernel/traits";
+import { onChange, update } from "../kernel/traits";
+import type { Curve, MemoryTraits } from "../kernel/view_messages";
+import { decodeCurve } from "../kernel/view_messages";
 import { shorten } from "../layout/box_style";
-
-interface Curve {
-  title: string;
-  simulated: boolean;
-  policy: string;
-  limit: number | null;
-  peak: number;
-  points: [at: number, taken: number, reserved: number | null][];
-  holders: [name: string, size: number][];
-  runs: [from: number, to: number, fetches: string, error: string][];
-  exhausted: [at: number, needed: number, message: string][];
-}
-
-interface State {
-  _curves: Curve[];
-  selected: string;
-}
-
-type Model = Traits<State>;
 
 const [LEFT, RIGHT, TOP, BOTTOM, HEIGHT] = [74, 16, 22, 26, 190];
 const MOST_HOLDERS = 9;
@@ -40,35 +25,36 @@ class MemoryView {
     "data-lm-suppress-shortcuts": "true",
   });
   private readonly charts = h("div", { class: "tft-charts" });
+  private curves: Curve[] = [];
   /** For each chart the number of the point that the cursor is at. */
   private cursors: (number | null)[] = [];
   private readonly drawing: { later: () => void; stop: () => void };
-  private readonly undo: (() => void)[] = [];
+  private readonly cleanup = new Cleanup();
 
   constructor(
-    private readonly model: Model,
+    private readonly traits: Traits<MemoryTraits>,
     parent: HTMLElement,
   ) {
     this.root.append(this.charts);
     parent.append(this.root);
     this.drawing = drawer(this.root, () => this.draw());
-    for (const key of ["_curves", "selected"]) {
-      const act = (): void => (key === "_curves" ? this.show() : this.drawing.later());
-      model.on(`change:${key}`, act);
-      this.undo.push(() => model.off(`change:${key}`, act));
-    }
-    this.undo.push(together(model));
+    this.cleanup.add(
+      onChange(traits, ["_curves"], () => this.show()),
+      onChange(traits, ["selected"], () => this.drawing.later()),
+      shareSelection(traits),
+      () => this.drawing.stop(),
+      () => this.root.remove(),
+    );
     this.show();
   }
 
   destroy(): void {
-    for (const undo of this.undo) undo();
-    this.drawing.stop();
-    this.root.remove();
+    this.cleanup.end();
   }
 
   private show(): void {
-    const curves = this.model.get("_curves");
+    this.curves = this.traits.get("_curves").map(decodeCurve);
+    const { curves } = this;
     if (this.charts.children.length !== curves.length || curves.length === 0) {
       this.cursors = curves.map(() => null);
       this.charts.replaceChildren(...curves.map((_, i) => this.frame(i)));
@@ -116,9 +102,9 @@ class MemoryView {
   }
 
   private onKey(event: KeyboardEvent, i: number): void {
-    const { points } = this.model.get("_curves")[i]!;
+    const { points } = this.curves[i]!;
     const at = this.cursors[i] ?? -1;
-    const peak = points.reduce((best, p, n) => (p[1] > points[best]![1] ? n : best), 0);
+    const peak = points.reduce((best, p, n) => (p.taken > points[best]!.taken ? n : best), 0);
     const to = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: peak }[event.key];
     if (to === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
@@ -127,10 +113,10 @@ class MemoryView {
   }
 
   private near(i: number, x: number): number {
-    const { points } = this.model.get("_curves")[i]!;
+    const { points } = this.curves[i]!;
     const { at } = this.scale(i);
     let found = 0;
-    for (const [n, p] of points.entries()) if (at(p[0]) <= x + 1) found = n;
+    for (const [n, p] of points.entries()) if (at(p.at) <= x + 1) found = n;
     return found;
   }
 
@@ -142,11 +128,11 @@ class MemoryView {
     to: number;
     most: number;
   } {
-    const curve = this.model.get("_curves")[i]!;
+    const curve = this.curves[i]!;
     const plot = this.charts.querySelectorAll<HTMLElement>(".tft-plot")[i]!;
     const width = Math.max(120, plot.clientWidth);
-    const from = curve.points[0]?.[0] ?? 0;
-    const to = Math.max(from + 1, curve.points.at(-1)?.[0] ?? 0, curve.runs.at(-1)?.[1] ?? 0);
+    const from = curve.points[0]?.at ?? 0;
+    const to = Math.max(from + 1, curve.points.at(-1)?.at ?? 0, curve.runs.at(-1)?.to ?? 0);
     const most = isFar(curve) ? curve.peak * 1.25 : Math.max(1, curve.limit ?? curve.peak * 1.08, curve.peak);
     return {
       width,
@@ -161,12 +147,11 @@ class MemoryView {
   // --- the pictures ---
 
   private draw(): void {
-    for (const [i, curve] of this.model.get("_curves").entries()) {
+    for (const [i, curve] of this.curves.entries()) {
       const section = this.charts.children[i] as HTMLElement | undefined;
       if (section === undefined) return;
       // One line for a device that nothing came to, beside others that have much to show.
-      const idle =
-        curve.peak === 0 && curve.exhausted.length === 0 && this.model.get("_curves").some(({ peak }) => peak > 0);
+      const idle = curve.peak === 0 && curve.exhausted.length === 0 && this.curves.some(({ peak }) => peak > 0);
       section.classList.toggle("tft-chart-idle", idle);
       const words = [
         curve.policy,
@@ -193,7 +178,7 @@ class MemoryView {
     const [right, floor] = [width - RIGHT, HEIGHT - BOTTOM];
     const n = (value: number): string => value.toFixed(1);
     const picture = s("svg", { width, height: HEIGHT, viewBox: `0 0 ${width} ${HEIGHT}`, "aria-hidden": "true" });
-    for (const [index, [start, end, fetches, error]] of curve.runs.entries()) {
+    for (const [index, { from: start, to: end, fetches, error }] of curve.runs.entries()) {
       const wide = Math.max(1.5, at(end) - at(start));
       const band = s(
         "g",
@@ -218,15 +203,15 @@ class MemoryView {
         s("text", { x: LEFT - 8, y: n(up(most * share) + 4), "text-anchor": "end" }, bytesText(most * share)),
       );
     picture.append(axis);
-    const steps = (index: 1 | 2): string => {
+    const steps = (of: "taken" | "reserved"): string => {
       let path = "";
-      const high = (p: Curve["points"][number]): string => n(up(Math.min(most, p[index] ?? 0)));
-      for (const p of curve.points) path += path === "" ? `M${n(at(p[0]))},${high(p)}` : `H${n(at(p[0]))}V${high(p)}`;
+      const high = (p: Curve["points"][number]): string => n(up(Math.min(most, p[of] ?? 0)));
+      for (const p of curve.points) path += path === "" ? `M${n(at(p.at))},${high(p)}` : `H${n(at(p.at))}V${high(p)}`;
       return `${path}H${n(right)}`;
     };
-    if (curve.points.some((p) => p[2] !== null)) {
-      const line = steps(2);
-      const last = curve.points.at(-1)![2] ?? 0;
+    if (curve.points.some((p) => p.reserved !== null)) {
+      const line = steps("reserved");
+      const last = curve.points.at(-1)!.reserved ?? 0;
       picture.append(s("path", { class: "tft-reserved-area", d: `${line}V${floor}H${LEFT}Z` }));
       const y = up(last);
       if (last <= most) {
@@ -241,12 +226,12 @@ class MemoryView {
         );
       }
     }
-    const line = steps(1);
+    const line = steps("taken");
     picture.append(
       s("path", { class: "tft-taken-area", d: `${line}V${floor}H${LEFT}Z` }),
       s("path", { class: "tft-taken-line", d: line }),
     );
-    for (const [t, needed] of curve.exhausted) {
+    for (const { at: t, needed } of curve.exhausted) {
       const x = at(t);
       const left = x > width / 2;
       picture.append(
@@ -267,8 +252,8 @@ class MemoryView {
     const p = cursor === null ? undefined : curve.points[cursor];
     if (p !== undefined)
       picture.append(
-        s("path", { class: "tft-cursor", d: `M${n(at(p[0]))},${TOP}V${floor}` }),
-        s("circle", { class: "tft-cursor-dot", cx: n(at(p[0])), cy: n(up(p[1])), r: 4 }),
+        s("path", { class: "tft-cursor", d: `M${n(at(p.at))},${TOP}V${floor}` }),
+        s("circle", { class: "tft-cursor-dot", cx: n(at(p.at)), cy: n(up(p.taken)), r: 4 }),
       );
     return picture;
   }
@@ -276,15 +261,15 @@ class MemoryView {
   private reading(curve: Curve, cursor: number | null): Node[] {
     const p = cursor === null ? undefined : curve.points[cursor];
     if (p !== undefined) {
-      const run = curve.runs.find(([from, to]) => from <= p[0] && p[0] <= to);
-      const words = [`${timeText(p[0] - curve.points[0]![0])}: ${bytesText(p[1])} taken`];
-      if (p[2] !== null) words.push(`${bytesText(p[2])} reserved`);
-      if (run !== undefined) words.push(`in run(${run[2]})`);
+      const run = curve.runs.find(({ from, to }) => from <= p.at && p.at <= to);
+      const words = [`${timeText(p.at - curve.points[0]!.at)}: ${bytesText(p.taken)} taken`];
+      if (p.reserved !== null) words.push(`${bytesText(p.reserved)} reserved`);
+      if (run !== undefined) words.push(`in run(${run.fetches})`);
       return [document.createTextNode(words.join(" · "))];
     }
     const oom = curve.exhausted.at(-1);
     if (oom !== undefined)
-      return [h("b", {}, "ResourceExhaustedError: "), document.createTextNode(oom[2].split("\n")[0]!)];
+      return [h("b", {}, "ResourceExhaustedError: "), document.createTextNode(oom.message.split("\n")[0]!)];
     const runs = curve.runs.length;
     return [
       document.createTextNode(
@@ -302,9 +287,9 @@ class MemoryView {
   private drawHolders(el: HTMLElement, curve: Curve): void {
     el.hidden = curve.holders.length === 0;
     if (el.hidden) return;
-    const selected = opOf(this.model.get("selected"));
-    const most = curve.holders[0]![1];
-    const rows = curve.holders.slice(0, MOST_HOLDERS).map(([name, size]) => {
+    const selected = opOf(this.traits.get("selected"));
+    const most = curve.holders[0]!.size;
+    const rows = curve.holders.slice(0, MOST_HOLDERS).map(({ name, size }) => {
       const press = h(
         "button",
         { type: "button", class: "tft-holder", "aria-pressed": `${name === selected}`, title: name },
@@ -317,8 +302,7 @@ class MemoryView {
         h("span", {}, bytesText(size)),
       );
       press.addEventListener("click", () => {
-        this.model.set("selected", name === selected ? "" : name);
-        this.model.save_changes();
+        update(this.traits, { selected: name === selected ? "" : name });
         this.drawing.later();
       });
       return h("li", {}, press);
@@ -339,9 +323,4 @@ function isFar({ limit, peak, exhausted }: Curve): boolean {
   return limit !== null && peak > 0 && exhausted.length === 0 && limit > FAR * peak;
 }
 
-function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
-  const view = new MemoryView(model, el);
-  return () => view.destroy();
-}
-
-export default hosted(render);
+export default hosted((traits: Traits<MemoryTraits>, el) => new MemoryView(traits, el));

@@ -1,39 +1,13 @@
 // What the optimizer does to a run: the graph before and after each pass, with what was folded, merged, removed, and why.
+import { Cleanup } from "../base/cleanup";
 import { h } from "../base/elements";
 import { earlier, legend, Pair } from "../graph_view/side_by_side";
 import { hosted } from "../kernel/host";
-import { PaneState } from "../kernel/local_traits";
-import type { WireRows } from "../kernel/messages";
+import { LocalTraits } from "../kernel/local_traits";
 import type { Traits } from "../kernel/traits";
+import { onChange, update } from "../kernel/traits";
+import type { OptimizingTraits, Pass } from "../kernel/view_messages";
 import { shorten } from "../layout/box_style";
-
-interface Pass {
-  name: string;
-  about: string;
-  /** Numbers of stages. */
-  before: number;
-  after: number;
-  /** How many ops are left to compute. */
-  from: number;
-  to: number;
-  changes: Record<string, string[]>;
-  reasons: Record<string, string[]>;
-}
-
-interface Stage extends WireRows {
-  fetched: string[];
-}
-
-interface State {
-  _graph: string;
-  _stages: Stage[];
-  _passes: Pass[];
-  _summary: string;
-  problem: string;
-  chosen: number;
-}
-
-type Model = Traits<State>;
 
 const MOST_OPEN = 12; // scopes that differ; more of them open would be no picture
 const MOST_REASONS = 200;
@@ -55,32 +29,29 @@ class OptimizingView {
     this.body,
   );
   private pair: Pair | null = null;
-  private readonly undo: (() => void)[] = [];
+  private readonly cleanup = new Cleanup();
 
   constructor(
-    private readonly model: Model,
+    private readonly traits: Traits<OptimizingTraits>,
     parent: HTMLElement,
   ) {
     parent.append(this.root);
-    for (const key of ["_passes", "chosen", "problem"]) {
-      const act = (): void => this.show();
-      model.on(`change:${key}`, act);
-      this.undo.push(() => model.off(`change:${key}`, act));
-    }
+    this.cleanup.add(
+      onChange(traits, ["_passes", "chosen", "problem"], () => this.show()),
+      () => this.pair?.destroy(),
+      () => this.root.remove(),
+    );
     this.passes.addEventListener("keydown", (event) => this.onKey(event));
     this.show();
   }
 
   destroy(): void {
-    for (const undo of this.undo) undo();
-    this.pair?.destroy();
-    this.root.remove();
+    this.cleanup.end();
   }
 
   private choose(number: number): void {
-    const last = this.model.get("_passes").length - 1;
-    this.model.set("chosen", Math.max(0, Math.min(last, number)));
-    this.model.save_changes();
+    const last = this.traits.get("_passes").length - 1;
+    update(this.traits, { chosen: Math.max(0, Math.min(last, number)) });
     this.show();
     this.passes.querySelector<HTMLElement>("[aria-pressed=true]")?.focus();
   }
@@ -90,19 +61,19 @@ class OptimizingView {
     if (by === undefined || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     event.stopPropagation();
-    this.choose(this.model.get("chosen") + by);
+    this.choose(this.traits.get("chosen") + by);
   }
 
   private get pass(): Pass | undefined {
-    const passes = this.model.get("_passes");
-    return passes[Math.min(this.model.get("chosen"), passes.length - 1)];
+    const passes = this.traits.get("_passes");
+    return passes[Math.min(this.traits.get("chosen"), passes.length - 1)];
   }
 
   private show(): void {
     this.pair?.destroy();
     this.pair = null;
-    const [problem, pass] = [this.model.get("problem"), this.pass];
-    this.title.textContent = problem === "" ? this.model.get("_summary") : "Nothing to optimize";
+    const [problem, pass] = [this.traits.get("problem"), this.pass];
+    this.title.textContent = problem === "" ? this.traits.get("_summary") : "Nothing to optimize";
     this.about.textContent = pass === undefined ? problem : `${told(pass)}: ${pass.about}.`;
     for (const part of [this.passes, this.head, this.body, this.why]) part.hidden = pass === undefined;
     if (pass === undefined) return;
@@ -113,7 +84,7 @@ class OptimizingView {
 
   /** The passes as a pipeline; between them, how many ops are left to compute. */
   private showPasses(): void {
-    const [whole, ...each] = this.model.get("_passes");
+    const [whole, ...each] = this.traits.get("_passes");
     const one = (pass: Pass, number: number): HTMLElement => {
       const changes = Object.keys(pass.reasons).length;
       const press = h(
@@ -153,7 +124,7 @@ class OptimizingView {
   }
 
   private showPair(pass: Pass): void {
-    const stages = this.model.get("_stages");
+    const stages = this.traits.get("_stages");
     const [before, after] = [stages[pass.before]!, stages[pass.after]!];
     const kept = new Set(after.rows.map((row) => row[0]));
     const differs = [
@@ -161,11 +132,11 @@ class OptimizingView {
       ...before.rows.map((row) => row[0]).filter((name) => !kept.has(name)),
     ];
     const open = new Set(differs.flatMap(scopesOf));
-    const state = new PaneState(after, {
-      _graph: this.model.get("_graph"),
+    const state = new LocalTraits(after, {
+      _graph: this.traits.get("_graph"),
       expanded: open.size <= MOST_OPEN ? [...open] : null,
       fetches: after.fetched,
-    }).model;
+    });
     this.pair = new Pair({ before: earlier(state, before, before.fetched), after: state }, pass, this.body, {
       isRun: true,
     });
@@ -208,9 +179,4 @@ function scopesOf(name: string): string[] {
   return parts.slice(1).map((_, i) => `${parts.slice(0, i + 1).join("/")}/`);
 }
 
-function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
-  const view = new OptimizingView(model, el);
-  return () => view.destroy();
-}
-
-export default hosted(render);
+export default hosted((traits: Traits<OptimizingTraits>, el) => new OptimizingView(traits, el));

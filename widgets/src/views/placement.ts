@@ -1,5 +1,6 @@
 // The placement view: the graph by device, beside the log of placements with reasons, copies and memory.
 
+import { Cleanup } from "../base/cleanup";
 import { h } from "../base/elements";
 import { bytesText } from "../base/format";
 import type { Badge } from "../drawing/badges";
@@ -7,62 +8,16 @@ import type { NodeMarks } from "../drawing/canvas";
 import { withoutLikeness } from "../drawing/node_marks";
 import { GraphView } from "../graph_view/graph_view";
 import { hosted } from "../kernel/host";
-import type { WidgetModel } from "../kernel/messages";
+import type { Traits } from "../kernel/traits";
+import { onChange } from "../kernel/traits";
+import type { Copy, DeviceRow, Placement, PlacementTraits } from "../kernel/view_messages";
+import { decodeCopy, decodePlacement } from "../kernel/view_messages";
 import type { SceneEdge, SceneNode } from "../layout/scene";
-
-interface DeviceRow {
-  label: string;
-  name: string;
-  simulated: boolean;
-  about: string;
-  ops: number;
-  variables: number;
-  limit: number | null;
-  current: number | null;
-  peak: number | null;
-  reserved: number | null;
-  colour: number;
-}
-
-type PlacedRow = [op: number, requested: string, device: number, kind: string, reason: string];
-
-type WireCopy = [
-  op: number,
-  port: number,
-  from: number,
-  to: number,
-  size: string,
-  measured: boolean,
-  fed: boolean,
-  fetched: boolean,
-  readers: number[],
-];
-
-interface CopyRow {
-  op: number;
-  port: number;
-  from: number;
-  to: number;
-  size: string;
-  measured: boolean;
-  fed: boolean;
-  fetched: boolean;
-  readers: number[];
-}
-
-interface PlacementState {
-  _devices: DeviceRow[];
-  _placed: PlacedRow[];
-  _copies: WireCopy[];
-  _summary: string;
-  problem: string;
-}
 
 const MOST_ROWS = 600;
 
 class PlacementView {
   private readonly view: GraphView;
-  private readonly get: <K extends keyof PlacementState>(key: K) => PlacementState[K];
   private readonly problem = h("p", { class: "tft-problem", role: "alert" });
   private readonly devices = h("div", {
     class: "tft-devices",
@@ -76,25 +31,23 @@ class PlacementView {
   private readonly copiesHead = h("div", { class: "tft-log-head tft-copies-head" }, this.copiesTitle);
   private readonly copies = h("ol", { class: "tft-copies", role: "listbox", "aria-label": "Copies between devices" });
   /** Op -> its row. */
-  private placed = new Map<number, PlacedRow>();
-  private moved: CopyRow[] = [];
+  private placed = new Map<number, Placement>();
+  private moved: Copy[] = [];
   /** "op:port:reader" -> the copy that brings it there. */
-  private copyOf = new Map<string, CopyRow>();
+  private copyOf = new Map<string, Copy>();
   private device: number | null = null;
-  private copy: CopyRow | null = null;
+  private copy: Copy | null = null;
   private readonly root = h("div", { class: "tfteach-placement" });
-  private readonly undo: (() => void)[] = [];
+  private readonly cleanup = new Cleanup();
 
   constructor(
-    private readonly state: WidgetModel,
+    private readonly traits: Traits<PlacementTraits>,
     parent: HTMLElement,
   ) {
-    const any = state as unknown as { get: (key: string) => never };
-    this.get = (key) => any.get(key);
     this.index();
     const root = this.root;
     parent.append(root);
-    this.view = new GraphView(state, root, {
+    this.view = new GraphView(traits, root, {
       decorate: (node, said) => this.decorate(node, said),
       edge: (edge, classes) => (this.copiesOn(edge).length > 0 ? [...classes, "tft-copy"] : classes),
       edgeNote: (edge) => this.edgeNote(edge),
@@ -111,35 +64,22 @@ class PlacementView {
     this.view.frame.stage.after(log);
     this.kinds.addEventListener("change", () => this.showLog());
     for (const list of [this.ops, this.copies]) list.addEventListener("keydown", (event) => onKey(event, list));
-    for (const key of ["_devices", "_placed", "_copies", "_summary", "problem"]) this.on(key, () => this.show());
-    this.on("selected", () => this.showSelected());
+    this.cleanup.add(
+      onChange(traits, ["_devices", "_placed", "_copies", "_summary", "problem"], () => this.show()),
+      onChange(traits, ["selected"], () => this.showSelected()),
+      () => this.view.destroy(),
+      () => root.remove(),
+    );
     this.show();
   }
 
   destroy(): void {
-    for (const undo of this.undo) undo();
-    this.view.destroy();
-    this.root.remove();
-  }
-
-  private on(key: string, act: () => void): void {
-    this.state.on(`change:${key}`, act);
-    this.undo.push(() => this.state.off(`change:${key}`, act));
+    this.cleanup.end();
   }
 
   private index(): void {
-    this.placed = new Map(this.get("_placed").map((row) => [row[0], row]));
-    this.moved = this.get("_copies").map(([op, port, from, to, size, measured, fed, fetched, readers]) => ({
-      op,
-      port,
-      from,
-      to,
-      size,
-      measured,
-      fed,
-      fetched,
-      readers,
-    }));
+    this.placed = new Map(this.traits.get("_placed").map((row) => [row[0], decodePlacement(row)]));
+    this.moved = this.traits.get("_copies").map(decodeCopy);
     this.copyOf = new Map();
     for (const copy of this.moved) {
       for (const reader of copy.readers) this.copyOf.set(`${copy.op}:${copy.port}:${reader}`, copy);
@@ -148,7 +88,7 @@ class PlacementView {
 
   private show(): void {
     this.index();
-    const problem = this.get("problem");
+    const problem = this.traits.get("problem");
     this.problem.hidden = problem === "";
     this.problem.replaceChildren(h("b", {}, "Cannot be placed: "), problem);
     this.showDevices();
@@ -162,7 +102,7 @@ class PlacementView {
 
   private showDevices(): void {
     this.devices.replaceChildren(
-      ...this.get("_devices").map((device, i) => {
+      ...this.traits.get("_devices").map((device, i) => {
         const { label, simulated, ops } = device;
         const card = h(
           "button",
@@ -195,7 +135,7 @@ class PlacementView {
   private showKinds(): void {
     const before = this.kinds.value;
     const counts = new Map<string, number>();
-    for (const [, , , kind] of this.get("_placed")) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+    for (const { kind } of this.placed.values()) counts.set(kind, (counts.get(kind) ?? 0) + 1);
     const options = [...counts]
       .sort((a, b) => b[1] - a[1])
       .map(([kind, n]) => h("option", { value: kind }, `${kind} (${n})`));
@@ -204,10 +144,10 @@ class PlacementView {
   }
 
   private showLog(): void {
-    const devices = this.get("_devices");
+    const devices = this.traits.get("_devices");
     const kind = this.kinds.value;
-    const rows = this.get("_placed").filter(
-      (row) => (this.device === null || row[2] === this.device) && (kind === "" || row[3] === kind),
+    const rows = [...this.placed.values()].filter(
+      (row) => (this.device === null || row.device === this.device) && (kind === "" || row.kind === kind),
     );
     this.title.textContent = `${rows.length.toLocaleString("en")} op${rows.length === 1 ? "" : "s"}${this.device === null ? "" : ` on ${devices[this.device]?.label ?? "?"}`}`;
     this.ops.replaceChildren(...rows.slice(0, MOST_ROWS).map((row) => this.logRow(row, devices)));
@@ -216,7 +156,7 @@ class PlacementView {
     this.showSelected();
   }
 
-  private logRow([op, , device, , reason]: PlacedRow, devices: readonly DeviceRow[]): HTMLElement {
+  private logRow({ op, device, reason }: Placement, devices: readonly DeviceRow[]): HTMLElement {
     const { name, type } = this.view.model.ops[op] ?? { name: "?", type: "" };
     const place = devices[device];
     const item = h(
@@ -235,7 +175,7 @@ class PlacementView {
   }
 
   private showSelected(): void {
-    const id = this.state.get("selected");
+    const id = this.traits.get("selected");
     const node = this.view.nodeOf(id);
     const members = new Set(node?.members ?? []);
     const own = node === undefined ? undefined : node.kind === "op" ? node.members[0] : undefined;
@@ -248,14 +188,14 @@ class PlacementView {
       if (!members.has(op)) continue;
       first ??= item;
       if (op !== own) continue;
-      const [, requested, device] = this.placed.get(op)!;
+      const { requested, device } = this.placed.get(op)!;
       item.append(
         h(
           "div",
           { class: "tft-asked" },
           requested === "" ? "asked for nothing" : `asked for ${requested}`,
           h("br"),
-          `got ${this.get("_devices")[device]?.name ?? "?"}`,
+          `got ${this.traits.get("_devices")[device]?.name ?? "?"}`,
         ),
       );
     }
@@ -272,8 +212,8 @@ class PlacementView {
 
   private showCopies(): void {
     const copies = this.moved;
-    const devices = this.get("_devices");
-    const bytes = /; (.*)$/.exec(this.get("_summary"))?.[1] ?? "";
+    const devices = this.traits.get("_devices");
+    const bytes = /; (.*)$/.exec(this.traits.get("_summary"))?.[1] ?? "";
     this.copiesHead.hidden = this.copies.hidden = copies.length === 0;
     this.copiesTitle.textContent = bytes;
     this.copies.replaceChildren(
@@ -314,7 +254,7 @@ class PlacementView {
   }
 
   /** What a copy is for. */
-  private what({ fed, fetched, readers }: CopyRow): string {
+  private what({ fed, fetched, readers }: Copy): string {
     const ends = [...(fetched ? ["the fetch"] : []), ...readers.slice(0, 2).map((op) => this.name(op))];
     return `${fed ? "fed, " : ""}for ${ends.join(", ")}${readers.length > 2 ? ` and ${readers.length - 2} more` : ""}`;
   }
@@ -322,10 +262,10 @@ class PlacementView {
   // --- the picture ---
 
   private decorate(node: SceneNode, said: NodeMarks): NodeMarks {
-    const devices = this.get("_devices");
+    const devices = this.traits.get("_devices");
     const counts = new Map<number, number>();
     for (const op of node.node.members) {
-      const device = this.placed.get(op)?.[2];
+      const device = this.placed.get(op)?.device;
       if (device !== undefined) counts.set(device, (counts.get(device) ?? 0) + 1);
     }
     const here = [...counts.keys()].sort((a, b) => a - b);
@@ -341,7 +281,7 @@ class PlacementView {
     const words = here.map((d) => devices[d]?.label ?? "?");
     if (!node.open) badges.push(...words.reverse().map((text): Badge => ({ text, kind: "device" })));
     const only = this.placed.get(this.view?.model.opOf(node.node)?.index ?? -1);
-    const why = only === undefined ? "" : `, ${only[4]}`;
+    const why = only === undefined ? "" : `, ${only.reason}`;
     return {
       ...said,
       classes,
@@ -350,7 +290,7 @@ class PlacementView {
     };
   }
 
-  private copiesOn(edge: SceneEdge): CopyRow[] {
+  private copiesOn(edge: SceneEdge): Copy[] {
     const found = edge.base.map(({ from, port, to }) => this.copyOf.get(`${from}:${port}:${to}`));
     return [...new Set(found)].filter((copy) => copy !== undefined);
   }
@@ -414,9 +354,4 @@ function onKey(event: KeyboardEvent, list: HTMLElement): void {
   event.stopPropagation();
 }
 
-function render({ model, el }: { model: WidgetModel; el: HTMLElement }): () => void {
-  const view = new PlacementView(model, el);
-  return () => view.destroy();
-}
-
-export default hosted(render);
+export default hosted((traits: Traits<PlacementTraits>, el) => new PlacementView(traits, el));

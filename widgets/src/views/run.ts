@@ -1,38 +1,19 @@
 // The run view: the session runs of a cell, what each needs, how it is found, and a guess of it that is scored.
+import { Cleanup } from "../base/cleanup";
 import { button, h } from "../base/elements";
 import { count } from "../base/format";
 import type { NodeMarks } from "../drawing/canvas";
 import { GraphView } from "../graph_view/graph_view";
 import { hosted } from "../kernel/host";
-import type { WidgetModel } from "../kernel/messages";
+import type { Traits } from "../kernel/traits";
+import { onChange, update } from "../kernel/traits";
+import type { RunTraits } from "../kernel/view_messages";
 import type { SceneNode } from "../layout/scene";
-
-interface RunRow {
-  label: string;
-  where: string;
-  text: string;
-  count: number;
-  needed: number;
-  ops: number;
-  fetches: string[];
-  feeds: string[];
-}
-
-interface RunState {
-  _run_list: RunRow[];
-  chosen: number;
-  predict: boolean;
-  guessed: string[];
-  revealed: boolean;
-  score: { right: number; wrong: number; missed: number } | null;
-}
 
 const WAVE_MS = 520;
 
 class RunView {
   private readonly view: GraphView;
-  private readonly get: <K extends keyof RunState>(key: K) => RunState[K];
-  private readonly set: (values: Partial<RunState> & { fetches?: string[]; feeds?: string[] }) => void;
   private readonly list = h("ol", { class: "tft-runs-list", "aria-label": "Session runs" });
   private readonly bar = h("div", { class: "tft-run-bar", role: "toolbar", "aria-label": "The run" });
   private readonly slider = h("input", {
@@ -47,21 +28,15 @@ class RunView {
   private timer = 0;
   private wave: number | null = null;
   private readonly root = h("div", { class: "tfteach-run" });
-  private readonly undo: (() => void)[] = [];
+  private readonly cleanup = new Cleanup();
 
   constructor(
-    private readonly state: WidgetModel,
+    private readonly traits: Traits<RunTraits>,
     parent: HTMLElement,
   ) {
-    const any = state as unknown as { get: (key: string) => never; set: (key: string, value: unknown) => void };
-    this.get = (key) => any.get(key);
-    this.set = (values) => {
-      for (const [key, value] of Object.entries(values)) any.set(key, value);
-      state.save_changes();
-    };
     const root = this.root;
     parent.append(root);
-    this.view = new GraphView(state, root, {
+    this.view = new GraphView(traits, root, {
       decorate: (node, said) => this.decorate(node, said),
       click: (id) => this.mark(id),
       marked: () => this.afterMarks(),
@@ -75,9 +50,13 @@ class RunView {
       this.showWave(wave);
     });
     this.slider.addEventListener("keydown", (event) => this.turn(event));
-    for (const key of ["_run_list", "chosen"]) this.on(key, () => this.showRuns());
-    for (const key of ["predict", "guessed", "revealed"]) this.on(key, () => this.view.remark());
-    for (const key of ["fetches", "feeds"]) this.on(key, () => this.forget());
+    this.cleanup.add(
+      onChange(traits, ["_run_list", "chosen"], () => this.showRuns()),
+      onChange(traits, ["predict", "guessed", "revealed"], () => this.view.remark()),
+      onChange(traits, ["fetches", "feeds"], () => this.forget()),
+      () => this.view.destroy(),
+      () => root.remove(),
+    );
     root.addEventListener(
       "keydown",
       (event) => {
@@ -93,25 +72,18 @@ class RunView {
 
   destroy(): void {
     this.stop();
-    for (const undo of this.undo) undo();
-    this.view.destroy();
-    this.root.remove();
-  }
-
-  private on(key: string, act: () => void): void {
-    this.state.on(`change:${key}`, act);
-    this.undo.push(() => this.state.off(`change:${key}`, act));
+    this.cleanup.end();
   }
 
   // --- which run ---
 
   private showRuns(): void {
-    const runs = this.get("_run_list");
+    const runs = this.traits.get("_run_list");
     this.list.hidden = runs.length === 0;
     this.list.replaceChildren(
       ...runs.map((run, i) => {
         const item = button("", run.label, () => this.choose(i), "tft-run-item");
-        item.setAttribute("aria-pressed", `${i === this.get("chosen")}`);
+        item.setAttribute("aria-pressed", `${i === this.traits.get("chosen")}`);
         item.replaceChildren(
           h("span", { class: "tft-run-label" }, run.label, run.count > 1 ? h("b", {}, ` ×${run.count}`) : null),
           h("span", { class: "tft-run-count" }, `${run.needed} of ${run.ops} ops`),
@@ -125,8 +97,8 @@ class RunView {
   }
 
   private choose(index: number): void {
-    const run = this.get("_run_list")[index]!;
-    this.set({ chosen: index, fetches: run.fetches, feeds: run.feeds });
+    const run = this.traits.get("_run_list")[index]!;
+    update(this.traits, { chosen: index, fetches: run.fetches, feeds: run.feeds });
     this.forget();
     this.view.remark();
     this.showRuns();
@@ -137,7 +109,7 @@ class RunView {
     this.stop();
     this.wave = null;
     this.view.showWave(null);
-    if (this.get("revealed")) this.set({ revealed: false, guessed: [], score: null });
+    if (this.traits.get("revealed")) update(this.traits, { revealed: false, guessed: [], score: null });
   }
 
   // --- tracing back ---
@@ -184,39 +156,41 @@ class RunView {
   // --- guessing ---
 
   private get guessing(): boolean {
-    return this.get("predict") && !this.get("revealed");
+    return this.traits.get("predict") && !this.traits.get("revealed");
   }
 
   private mark(id: string): boolean {
     const node = this.view.nodeOf(id);
     const op = node === undefined ? undefined : this.view.model.opOf(node);
     if (!this.guessing || op === undefined) return false;
-    const marked = this.get("guessed");
-    this.set({ guessed: marked.includes(op.name) ? marked.filter((name) => name !== op.name) : [...marked, op.name] });
+    const marked = this.traits.get("guessed");
+    update(this.traits, {
+      guessed: marked.includes(op.name) ? marked.filter((name) => name !== op.name) : [...marked, op.name],
+    });
     this.view.remark();
     return true;
   }
 
   private reveal(): void {
     if (!this.guessing) {
-      this.set({ revealed: false, guessed: [], score: null });
+      update(this.traits, { revealed: false, guessed: [], score: null });
       this.view.remark();
       return;
     }
-    const guessed = new Set(this.get("guessed"));
+    const guessed = new Set(this.traits.get("guessed"));
     const score = { right: 0, wrong: 0, missed: 0 };
     for (const op of this.view.model.ops) {
       const runs = this.view.light.needed.has(op.index);
       if (guessed.has(op.name)) score[runs ? "right" : "wrong"] += 1;
       else if (runs) score.missed += 1;
     }
-    this.set({ revealed: true, score });
+    update(this.traits, { revealed: true, score });
     this.view.remark();
   }
 
   private decorate(node: SceneNode, said: NodeMarks): NodeMarks {
-    if (this.view === undefined || !this.get("predict")) return said; // while it is made
-    const names = this.get("guessed");
+    if (this.view === undefined || !this.traits.get("predict")) return said; // while it is made
+    const names = this.traits.get("guessed");
     const op = this.view.model.opOf(node.node);
     const guessed = op !== undefined && names.includes(op.name);
     if (this.guessing) {
@@ -251,7 +225,7 @@ class RunView {
   private afterMarks(): void {
     if (this.view?.light === undefined) return;
     const { light, model } = this.view;
-    const predicting = this.get("predict");
+    const predicting = this.traits.get("predict");
     const guessing = this.guessing;
     this.view.frame.root.classList.toggle("tft-guessing", guessing);
     const end = this.view.depthOfRun();
@@ -261,10 +235,10 @@ class RunView {
     this.play.textContent = this.timer !== 0 ? "❚❚ Pause" : "▶ Trace";
     this.guess.textContent = guessing ? "Reveal" : "Guess again";
     this.guess.disabled = !light.active;
-    const score = this.get("score");
+    const score = this.traits.get("score");
     if (!light.active) this.said.textContent = "Fetch something: f, or Shift-click a box.";
     else if (guessing)
-      this.said.textContent = `Which ops run? Click them; + opens a scope to reach its ops. ${this.get("guessed").length} marked.`;
+      this.said.textContent = `Which ops run? Click them; + opens a scope to reach its ops. ${this.traits.get("guessed").length} marked.`;
     else if (predicting && score !== null)
       this.said.textContent = `${score.right} right, ${score.wrong} wrong, ${score.missed} missed.`;
     else if (this.wave !== null)
@@ -280,14 +254,9 @@ function meter(share: number): HTMLElement {
   return h("span", { style: `width: ${(100 * share).toFixed(1)}%` });
 }
 
-function render({ model, el }: { model: WidgetModel; el: HTMLElement }): () => void {
-  const view = new RunView(model, el);
-  return () => view.destroy();
-}
+export default hosted((traits: Traits<RunTraits>, el) => new RunView(traits, el));
 
-export default hosted(render);
-
-export { decode } from "../kernel/messages";
+export { decode } from "../kernel/graph_messages";
 // For tests that hold the page's reasons against Python's.
 export { GraphModel } from "../model/graph";
 export { highlight } from "../model/highlight";

@@ -1,38 +1,16 @@
 // In which order a run may execute its ops: ready sets as columns, races, and two legal orders of each side by side.
+
+import { Cleanup } from "../base/cleanup";
 import { h } from "../base/elements";
 import { s } from "../base/svg";
 import { hosted } from "../kernel/host";
-import { opOf, together } from "../kernel/shared_selection";
+import { opOf, shareSelection } from "../kernel/shared_selection";
 import type { Traits } from "../kernel/traits";
+import { onChange, update } from "../kernel/traits";
+import type { Race, ScheduledOp, ScheduleTraits } from "../kernel/view_messages";
+import { decodeScheduledOp } from "../kernel/view_messages";
 import { shorten } from "../layout/box_style";
 import { Precedence } from "../model/precedence";
-
-type OpRow = [name: string, type: string, inputs: number[], control: number[]];
-
-interface Race {
-  variable: string;
-  first: number;
-  second: number;
-  /** Whether `first` is a read. */
-  reads: boolean;
-  /** How many ops at the beginning and at the end are alike in both orders. */
-  alike: [number, number];
-  /** What is between; -1 stands for ops that are left out. */
-  orders: [number[], number[]];
-}
-
-interface State {
-  _graph: string;
-  _ops: OpRow[];
-  _sets: number[][];
-  _races: Race[];
-  _ordered: [variable: string, first: number, second: number][];
-  _summary: string;
-  problem: string;
-  selected: string;
-}
-
-type Model = Traits<State>;
 
 const [COLUMN, WIDE, ROW, HIGH, HEAD, PAD] = [196, 148, 46, 36, 34, 14];
 const MOST_RACES = 50;
@@ -62,42 +40,38 @@ class ScheduleView {
     this.sets,
     this.races,
   );
+  private ops: ScheduledOp[] = [];
   private chips: (HTMLButtonElement | undefined)[] = [];
   private places: ({ x: number; y: number; column: number; row: number } | undefined)[] = [];
   private precedence = new Precedence([]);
-  private readonly undo: (() => void)[] = [];
+  private readonly cleanup = new Cleanup();
 
   constructor(
-    private readonly model: Model,
+    private readonly traits: Traits<ScheduleTraits>,
     parent: HTMLElement,
   ) {
     parent.append(this.root);
-    const listen = (key: string, act: () => void): void => {
-      model.on(`change:${key}`, act);
-      this.undo.push(() => model.off(`change:${key}`, act));
-    };
-    for (const key of ["_ops", "_sets", "_races", "problem"]) listen(key, () => this.show());
-    listen("selected", () => this.mark());
-    this.undo.push(
-      together(model, () => this.chips[this.chosen]?.scrollIntoView({ block: "nearest", inline: "nearest" })),
+    this.cleanup.add(
+      onChange(traits, ["_ops", "_sets", "_races", "problem"], () => this.show()),
+      onChange(traits, ["selected"], () => this.mark()),
+      shareSelection(traits, () => this.chips[this.chosen]?.scrollIntoView({ block: "nearest", inline: "nearest" })),
+      () => this.root.remove(),
     );
     this.sets.addEventListener("keydown", (event) => this.onKey(event));
     this.show();
   }
 
   destroy(): void {
-    for (const undo of this.undo) undo();
-    this.root.remove();
+    this.cleanup.end();
   }
 
   private get chosen(): number {
-    const name = opOf(this.model.get("selected"));
-    return name === "" ? -1 : this.model.get("_ops").findIndex((op) => op[0] === name);
+    const name = opOf(this.traits.get("selected"));
+    return name === "" ? -1 : this.ops.findIndex((op) => op.name === name);
   }
 
   private choose(op: number): void {
-    this.model.set("selected", this.model.get("_ops")[op]?.[0] ?? "");
-    this.model.save_changes();
+    update(this.traits, { selected: this.ops[op]?.name ?? "" });
     this.mark();
   }
 
@@ -107,7 +81,7 @@ class ScheduleView {
     const by = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key];
     if (event.key === "Escape") this.choose(-1);
     else if (at !== undefined && by !== undefined) {
-      const column = this.model.get("_sets")[at.column + by[0]!];
+      const column = this.traits.get("_sets")[at.column + by[0]!];
       const op = column?.[Math.max(0, Math.min(column.length - 1, at.row + by[1]!))];
       if (op === undefined) return;
       this.choose(op);
@@ -120,11 +94,12 @@ class ScheduleView {
   // --- the columns ---
 
   private show(): void {
-    const [ops, sets, problem] = [this.model.get("_ops"), this.model.get("_sets"), this.model.get("problem")];
+    this.ops = this.traits.get("_ops").map(decodeScheduledOp);
+    const [ops, sets, problem] = [this.ops, this.traits.get("_sets"), this.traits.get("problem")];
     if (sets.flat().length !== ops.length) return; // the other half of an update is on its way
-    this.title.textContent = problem === "" ? this.model.get("_summary") : problem;
+    this.title.textContent = problem === "" ? this.traits.get("_summary") : problem;
     this.sets.hidden = ops.length === 0;
-    this.precedence = new Precedence(ops.map((op) => [...op[2], ...op[3]]));
+    this.precedence = new Precedence(ops.map((op) => [...op.inputs, ...op.controls]));
     this.places = [];
     const columns = fitting(sets);
     const heads = columns.map((set, column) => {
@@ -162,9 +137,9 @@ class ScheduleView {
     this.mark();
   }
 
-  private chip([name, type]: OpRow, op: number): HTMLButtonElement {
+  private chip({ name, type }: ScheduledOp, op: number): HTMLButtonElement {
     const { x, y } = this.places[op]!;
-    const races = this.model
+    const races = this.traits
       .get("_races")
       .flatMap((race, i) => (race.first === op || race.second === op ? [i + 1] : []));
     const at = name.lastIndexOf("/") + 1;
@@ -191,7 +166,7 @@ class ScheduleView {
   }
 
   private mark(): void {
-    const [ops, chosen] = [this.model.get("_ops"), this.chosen];
+    const { ops, chosen } = this;
     const before = chosen < 0 ? new Set<number>() : this.precedence.before(chosen);
     const after = chosen < 0 ? new Set<number>() : this.precedence.after(chosen);
     for (const [op, chip] of this.chips.entries()) {
@@ -208,7 +183,7 @@ class ScheduleView {
       ...(chosen < 0
         ? [ops.length > 0 ? "Choose an op to see what must come before it." : ""]
         : [
-            h("code", {}, shorten(ops[chosen]![0], 40)),
+            h("code", {}, shorten(ops[chosen]!.name, 40)),
             h("span", { class: "tft-order-before" }, `${before.size} must run before it`),
             h("span", { class: "tft-order-after" }, `${after.size} after it`),
             h("span", { class: "tft-order-free" }, `${free} in any order`),
@@ -238,9 +213,9 @@ class ScheduleView {
         }),
       );
     };
-    for (const [to, [, , inputs, control]] of this.model.get("_ops").entries()) {
+    for (const [to, { inputs, controls }] of this.ops.entries()) {
       for (const from of inputs) line(from, to, "");
-      for (const from of control) line(from, to, " tft-order-control");
+      for (const from of controls) line(from, to, " tft-order-control");
     }
     this.lines.replaceChildren(...parts);
   }
@@ -248,12 +223,13 @@ class ScheduleView {
   // --- races ---
 
   private showRaces(): void {
-    const [ops, races, ordered] = [this.model.get("_ops"), this.model.get("_races"), this.model.get("_ordered")];
+    const { ops } = this;
+    const [races, ordered] = [this.traits.get("_races"), this.traits.get("_ordered")];
     const name = (op: number): HTMLElement => {
       const press = h(
         "button",
-        { type: "button", class: "tft-order-link", title: `Choose ${ops[op]![0]}` },
-        shorten(ops[op]![0], 32),
+        { type: "button", class: "tft-order-link", title: `Choose ${ops[op]!.name}` },
+        shorten(ops[op]!.name, 32),
       );
       press.addEventListener("click", () => {
         this.choose(op);
@@ -328,7 +304,7 @@ class ScheduleView {
 
   /** One legal order, in the part in which it differs from the other. */
   private order(title: string, race: Race, order: readonly number[], sees: string): HTMLElement {
-    const ops = this.model.get("_ops");
+    const { ops } = this;
     const pair = new Set([race.first, race.second]);
     const rows = order.map((op) => {
       if (op < 0) return h("li", { class: "tft-muted" }, "…");
@@ -336,7 +312,7 @@ class ScheduleView {
       return h(
         "li",
         { class: pair.has(op) ? "tft-racing" : "" },
-        h("code", {}, shorten(ops[op]![0], 30)),
+        h("code", {}, shorten(ops[op]!.name, 30)),
         does === "" ? null : h("span", {}, does),
       );
     });
@@ -366,9 +342,4 @@ function fitting(sets: number[][]): number[][] {
   });
 }
 
-function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
-  const view = new ScheduleView(model, el);
-  return () => view.destroy();
-}
-
-export default hosted(render);
+export default hosted((traits: Traits<ScheduleTraits>, el) => new ScheduleView(traits, el));

@@ -1,28 +1,12 @@
 // The sessions view: sessions on one graph, what the variables of each hold, and the runs that made it so.
+import { Cleanup } from "../base/cleanup";
 import { button, focusNear, h } from "../base/elements";
 import { hosted } from "../kernel/host";
 import type { Traits } from "../kernel/traits";
+import { onChange } from "../kernel/traits";
+import type { SessionRow, SessionRun, SessionsTraits } from "../kernel/view_messages";
 import { shorten } from "../layout/box_style";
-import type { Holds, RunRow } from "../model/session_replay";
 import { replay } from "../model/session_replay";
-
-interface SessionRow {
-  name: string;
-  closed: boolean;
-  devices: string;
-}
-
-interface State {
-  _sessions: SessionRow[];
-  _variables: { name: string; type: string }[];
-  _start: Record<string, Holds>;
-  _log: RunRow[];
-  _forgotten: number;
-  _ops: number;
-  height: number;
-}
-
-type Model = Traits<State>;
 
 const COLOURS = 6;
 const MOST_CHANGES = 4; // in a line of the log; the table shows all
@@ -46,10 +30,10 @@ class SessionsView {
   private readonly root: HTMLElement;
   /** After how many of the known runs; null follows the last. */
   private step: number | null = null;
-  private readonly undo: (() => void)[] = [];
+  private readonly cleanup = new Cleanup();
 
   constructor(
-    private readonly model: Model,
+    private readonly traits: Traits<SessionsTraits>,
     parent: HTMLElement,
   ) {
     const transport = h(
@@ -86,17 +70,16 @@ class SessionsView {
       event.stopPropagation();
       this.go(to);
     });
-    for (const key of ["_sessions", "_variables", "_start", "_log", "_forgotten", "height"]) {
-      const act = (): void => this.later();
-      model.on(`change:${key}`, act);
-      this.undo.push(() => model.off(`change:${key}`, act));
-    }
+    const drawn = ["_sessions", "_variables", "_start", "_log", "_forgotten", "height"] as const;
+    this.cleanup.add(
+      onChange(traits, [...drawn], () => this.later()),
+      () => this.root.remove(),
+    );
     this.show();
   }
 
   destroy(): void {
-    for (const undo of this.undo) undo();
-    this.root.remove();
+    this.cleanup.end();
   }
 
   private waits = false;
@@ -112,31 +95,31 @@ class SessionsView {
   }
 
   private get at(): number {
-    return Math.min(this.step ?? Infinity, this.model.get("_log").length);
+    return Math.min(this.step ?? Infinity, this.traits.get("_log").length);
   }
 
   private go(step: number): void {
-    const end = this.model.get("_log").length;
+    const end = this.traits.get("_log").length;
     const to = Math.max(0, Math.min(end, step));
     this.step = to === end ? null : to;
     this.show();
   }
 
   private show(): void {
-    const [runs, sessions] = [this.model.get("_log"), this.model.get("_sessions")];
+    const [runs, sessions] = [this.traits.get("_log"), this.traits.get("_sessions")];
     const { at } = this;
-    const ops = this.model.get("_ops");
+    const ops = this.traits.get("_ops");
     this.title.replaceChildren(
       count(sessions.length, "session"),
       " on one graph",
-      h("span", {}, `${count(ops, "op")}, ${count(this.model.get("_variables").length, "variable")}`),
+      h("span", {}, `${count(ops, "op")}, ${count(this.traits.get("_variables").length, "variable")}`),
     );
     this.slider.max = `${runs.length}`;
     this.slider.value = `${at}`;
     this.slider.disabled = runs.length === 0;
     this.back.disabled = at === 0;
     this.on.disabled = this.last.disabled = at === runs.length;
-    const before = this.model.get("_forgotten");
+    const before = this.traits.get("_forgotten");
     this.when.textContent =
       runs.length === 0
         ? "no run seen yet"
@@ -148,14 +131,14 @@ class SessionsView {
     this.slider.setAttribute("aria-valuetext", this.when.textContent);
     this.showStates(sessions, runs, at);
     this.showRuns(sessions, runs, at);
-    const height = this.model.get("height");
+    const height = this.traits.get("height");
     for (const part of [this.states, this.list.parentElement!]) part.style.height = height > 0 ? `${height}px` : "";
   }
 
   // --- what the variables hold ---
 
-  private showStates(sessions: readonly SessionRow[], runs: readonly RunRow[], at: number): void {
-    const variables = this.model.get("_variables");
+  private showStates(sessions: readonly SessionRow[], runs: readonly SessionRun[], at: number): void {
+    const variables = this.traits.get("_variables");
     if (sessions.length === 0 || variables.length === 0) {
       this.states.replaceChildren(
         h(
@@ -169,8 +152,8 @@ class SessionsView {
       return;
     }
     const run = at > 0 ? runs[at - 1] : undefined;
-    const now = replay(this.model.get("_start"), runs, at);
-    const before = replay(this.model.get("_start"), runs, Math.max(0, at - 1));
+    const now = replay(this.traits.get("_start"), runs, at);
+    const before = replay(this.traits.get("_start"), runs, Math.max(0, at - 1));
     const heads = sessions.map((session, i) =>
       h("th", { scope: "col" }, this.sessionHead(session, i, run?.session === session.name)),
     );
@@ -215,9 +198,9 @@ class SessionsView {
 
   // --- the log ---
 
-  private showRuns(sessions: readonly SessionRow[], runs: readonly RunRow[], at: number): void {
+  private showRuns(sessions: readonly SessionRow[], runs: readonly SessionRun[], at: number): void {
     const focused = this.list.contains(focusNear(this.list));
-    const before = this.model.get("_forgotten");
+    const before = this.traits.get("_forgotten");
     this.head.textContent = before > 0 ? `Runs (the first ${before} are not kept)` : "Runs";
     const zero = this.item(0, at, null, h("span", { class: "tft-what" }, "before any run"));
     if (before > 0) zero.querySelector(".tft-what")!.textContent = `after run ${before}`;
@@ -295,7 +278,7 @@ function holds(value: string | null, before: string | null | undefined, index: n
   );
 }
 
-function outcome({ error, changes }: RunRow): HTMLElement {
+function outcome({ error, changes }: SessionRun): HTMLElement {
   if (error !== "") return h("span", { class: "tft-did tft-failed" }, `✗ ${error}`);
   const said = Object.entries(changes).map(
     ([name, value]) => `${shorten(name, 44)} = ${inShort(value ?? "uninitialized")}`,
@@ -330,9 +313,4 @@ const colour = (index: number): string => `tft-ses-${1 + (Math.max(0, index) % C
 
 const count = (n: number, word: string): string => `${n.toLocaleString("en")} ${word}${n === 1 ? "" : "s"}`;
 
-function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
-  const view = new SessionsView(model, el);
-  return () => view.destroy();
-}
-
-export default hosted(render);
+export default hosted((traits: Traits<SessionsTraits>, el) => new SessionsView(traits, el));

@@ -1,5 +1,6 @@
 // The step view: a recorded run, op by op, forward and back, with the values on the lines of its graph. All of it in the page.
 
+import { Cleanup } from "../base/cleanup";
 import { button, focusNear, h } from "../base/elements";
 import { bytesText, timeText } from "../base/format";
 import type { NodeMarks } from "../drawing/canvas";
@@ -7,12 +8,14 @@ import { withoutLikeness } from "../drawing/node_marks";
 import { RunStrip } from "../drawing/run_scrubber";
 import { GraphView } from "../graph_view/graph_view";
 import { hosted } from "../kernel/host";
-import type { WidgetModel } from "../kernel/messages";
+import type { Traits } from "../kernel/traits";
+import { onChange, update } from "../kernel/traits";
+import type { StepTraits, WireLoop, WireStep, WireValue } from "../kernel/view_messages";
 import { glyphOf } from "../layout/box_style";
 import type { Scene, SceneEdge, SceneNode } from "../layout/scene";
 import type { Op } from "../model/graph";
 import { splitName } from "../model/prune";
-import type { Known, Step, Value, WireLoop, WireStep, WireValue, WireWords } from "../model/recorded_run";
+import type { Known, Step, Value } from "../model/recorded_run";
 import { globbed, isWrong, Recorded } from "../model/recorded_run";
 import { grouped } from "../model/series";
 import {
@@ -28,19 +31,6 @@ import {
 } from "../panels/step_panel";
 import { valueBlock } from "../panels/value_block";
 
-interface StepState {
-  /** These three as JSON. */
-  _values: string;
-  _steps: string;
-  _loops: string;
-  _words: WireWords;
-  _when: number[];
-  _spoilers: number[];
-  at: number;
-  break_on: string[];
-  break_nan: boolean;
-}
-
 const STEP_MS = [90, 750] as const; // when it plays: the shortest, the longest
 const WHOLE_PLAY_MS = 60_000;
 const READABLE = 0.55; // scale
@@ -50,8 +40,6 @@ class StepView {
   private readonly view: GraphView;
   private readonly run: Recorded;
   private readonly strip: RunStrip;
-  private readonly get: <K extends keyof StepState>(key: K) => StepState[K];
-  private readonly set: (values: Partial<StepState> & { selected?: string; expanded?: string[] }) => void;
   /** "op:port" of each value's tensor. */
   private readonly keys: string[];
   /** What is shown: "op:port" -> values, ops that ran; and those, like Merge, that handed something on. */
@@ -74,23 +62,17 @@ class StepView {
   private readonly turns = h("div", { class: "tft-turns", role: "toolbar", "aria-label": "Loops" });
   private readonly panel = h("section", { class: "tft-step-panel", "aria-label": "The step", tabindex: "0" });
   private readonly root = h("div", { class: "tfteach-step" });
-  private readonly undo: (() => void)[] = [];
+  private readonly cleanup = new Cleanup();
 
   constructor(
-    private readonly state: WidgetModel,
+    private readonly traits: Traits<StepTraits>,
     parent: HTMLElement,
   ) {
-    const any = state as unknown as { get: (key: string) => never; set: (key: string, value: unknown) => void };
-    this.get = (key) => any.get(key);
-    this.set = (values) => {
-      for (const [key, value] of Object.entries(values)) any.set(key, value);
-      state.save_changes();
-    };
     this.run = new Recorded(
-      JSON.parse(this.get("_values")) as WireValue[],
-      JSON.parse(this.get("_steps")) as WireStep[],
-      JSON.parse(this.get("_loops")) as WireLoop[],
-      this.get("_words"),
+      JSON.parse(this.traits.get("_values")) as WireValue[],
+      JSON.parse(this.traits.get("_steps")) as WireStep[],
+      JSON.parse(this.traits.get("_loops")) as WireLoop[],
+      this.traits.get("_words"),
     );
     this.strip = new RunStrip(this.run, (step) => this.seek(step));
     this.moves = {
@@ -107,7 +89,7 @@ class StepView {
     const root = this.root;
     parent.append(root);
     this.keys = [];
-    this.view = new GraphView(state, root, {
+    this.view = new GraphView(traits, root, {
       decorate: (node, said) => this.decorate(node, said),
       edge: (edge, classes) => this.edge(edge, classes),
       edgeNote: (edge) => this.note(edge),
@@ -120,12 +102,17 @@ class StepView {
       }),
     );
     this.build();
-    for (const key of ["break_on", "break_nan"]) this.on(key, () => this.show());
-    this.on("at", () => {
-      this.show();
-      this.settle(SETTLE_MS);
-    });
-    this.on("selected", () => this.followSelected());
+    this.cleanup.add(
+      onChange(traits, ["break_on", "break_nan"], () => this.show()),
+      onChange(traits, ["at"], () => {
+        this.show();
+        this.settle(SETTLE_MS);
+      }),
+      onChange(traits, ["selected"], () => this.followSelected()),
+      () => this.strip.stop(),
+      () => this.view.destroy(),
+      () => root.remove(),
+    );
     root.addEventListener("keydown", (event) => this.keydown(event));
     this.show();
     this.settle(0);
@@ -134,21 +121,13 @@ class StepView {
   destroy(): void {
     this.pause();
     clearTimeout(this.settling);
-    this.strip.stop();
-    for (const undo of this.undo) undo();
-    this.view.destroy();
-    this.root.remove();
-  }
-
-  private on(key: string, act: () => void): void {
-    this.state.on(`change:${key}`, act);
-    this.undo.push(() => this.state.off(`change:${key}`, act));
+    this.cleanup.end();
   }
 
   private build(): void {
     const { first, back, forward, last, before, after, over } = this.moves;
     const { words, loops } = this.run;
-    this.nan.addEventListener("change", () => this.set({ break_nan: this.nan.checked }));
+    this.nan.addEventListener("change", () => update(this.traits, { break_nan: this.nan.checked }));
     const bar = h(
       "div",
       { class: "tft-step-bar" },
@@ -201,7 +180,7 @@ class StepView {
   }
 
   private get at(): number {
-    return this.run.within(this.get("at"));
+    return this.run.within(this.traits.get("at"));
   }
 
   private get step(): Step | undefined {
@@ -229,11 +208,11 @@ class StepView {
     const at = this.run.within(to);
     this.other = undefined;
     const op = this.opOf(this.run.at(at));
-    if (at === this.get("at")) {
+    if (at === this.traits.get("at")) {
       this.show();
       this.settle(0);
     }
-    this.set(op === undefined ? { at } : { at, selected: op.name });
+    update(this.traits, op === undefined ? { at } : { at, selected: op.name });
   }
 
   private seekStop(by: 1 | -1): void {
@@ -245,7 +224,7 @@ class StepView {
 
   /** Something was selected: here, or in another view of the graph. */
   private followSelected(): void {
-    const node = this.view.nodeOf(this.state.get("selected"));
+    const node = this.view.nodeOf(this.traits.get("selected"));
     const op = node === undefined ? undefined : this.view.model.opOf(node);
     if (op === undefined || op.index === this.step?.op) {
       if (this.other !== undefined) {
@@ -258,7 +237,7 @@ class StepView {
     this.pause();
     this.other = step === undefined ? op : undefined;
     if (step === undefined) this.show();
-    else this.set({ at: step });
+    else update(this.traits, { at: step });
   }
 
   /** The box of the step, its scopes open; once the reader has stopped there. */
@@ -277,7 +256,7 @@ class StepView {
     let scope = model.root;
     let box = scope;
     for (;;) {
-      const inside = grouped(model, scope, this.state.get("group_above")).find((node) =>
+      const inside = grouped(model, scope, this.traits.get("group_above")).find((node) =>
         node.members.includes(op.index),
       );
       if (inside === undefined) break;
@@ -376,18 +355,20 @@ class StepView {
   private toggleStop(): void {
     const op = this.other ?? this.opOf(this.step);
     if (op === undefined) return;
-    const known = this.get("break_on");
-    this.set({ break_on: known.includes(op.name) ? known.filter((name) => name !== op.name) : [...known, op.name] });
+    const known = this.traits.get("break_on");
+    update(this.traits, {
+      break_on: known.includes(op.name) ? known.filter((name) => name !== op.name) : [...known, op.name],
+    });
   }
 
   // --- showing ---
 
   private show(): void {
     const { run, at, step } = this;
-    const nan = this.get("break_nan");
+    const nan = this.traits.get("break_nan");
     const nameOf = (op: number): string => this.nameOf(op)[0];
-    const others = [...this.get("_when"), ...(nan ? this.get("_spoilers") : [])];
-    const stops = run.stops(this.get("break_on"), nameOf, others);
+    const others = [...this.traits.get("_when"), ...(nan ? this.traits.get("_spoilers") : [])];
+    const stops = run.stops(this.traits.get("break_on"), nameOf, others);
     if (stops.join() !== this.stops.join()) {
       this.stops = stops;
       this.strip.setStops(stops);
@@ -450,7 +431,7 @@ class StepView {
       ...(step.failed ? [] : [timeText(step.elapsedUs)]),
       `${bytesText(step.live)} alive`,
     ];
-    const stopped = this.get("break_on").some((pattern) => globbed(pattern).test(name));
+    const stopped = this.traits.get("break_on").some((pattern) => globbed(pattern).test(name));
     const stop = button("◆ Breakpoint", "Stop whenever this op runs (b)", () => this.toggleStop());
     stop.setAttribute("aria-pressed", `${stopped}`);
     const parts: (HTMLElement | null)[] = [
@@ -514,7 +495,7 @@ class StepView {
     if (maker !== undefined)
       return button(`from step ${maker}`, `To step ${maker}, which made it`, () => this.seek(maker), "tft-link");
     const op = this.view.model.ops[Number(this.keys[this.run.values[value]!.first]!.split(":")[0])];
-    return op === undefined ? "" : sourceWords(op, this.state.get("feeds"));
+    return op === undefined ? "" : sourceWords(op, this.traits.get("feeds"));
   }
 
   private withoutStep(op: Op): HTMLElement[] {
@@ -523,7 +504,7 @@ class StepView {
     return [
       h("div", { class: "tft-step-head" }, title(op.name)),
       h("div", { class: "tft-step-facts" }, h("span", {}, op.type)),
-      h("p", {}, `It has no step of its own: ${noStepWords(op, this.state.get("feeds"))}.`),
+      h("p", {}, `It has no step of its own: ${noStepWords(op, this.traits.get("feeds"))}.`),
       ...(source === null ? [] : [source]),
       back,
     ];
@@ -552,7 +533,7 @@ class StepView {
       badges.push({ text: bad.some(({ nans }) => nans > 0) ? "NaN" : "∞", kind: "wrong" });
     }
     const own = this.view.model.opOf(node.node);
-    const stopped = own !== undefined && this.get("break_on").some((pattern) => globbed(pattern).test(own.name));
+    const stopped = own !== undefined && this.traits.get("break_on").some((pattern) => globbed(pattern).test(own.name));
     if (stopped && !node.open) badges.push({ text: "◆", kind: "breakpoint" });
     const times = own === undefined ? 0 : (ran.get(own.index)?.times ?? 0);
     if (!node.open && times > 1) badges.push({ text: `×${times}`, kind: "count" });
@@ -576,9 +557,8 @@ class StepView {
       if (port < 0) continue;
       const reader = ran.get(to)?.step;
       const inputs = this.view.model.ops[to]!.inputs;
-      const pair = inputs.findIndex((op, i) => i % 2 === 0 && op === from && inputs[i + 1] === port) / 2;
-      const taken =
-        reader !== undefined && reader.inputs.length * 2 === inputs.length ? reader.inputs[pair] : undefined;
+      const place = inputs.findIndex((input) => input.op === from && input.port === port);
+      const taken = reader?.inputs.length === inputs.length ? reader.inputs[place] : undefined;
       const source = made.get(`${from}:${port}`);
       const value =
         source !== undefined && (taken === undefined || source.step > reader!.number) ? source.value : taken;
@@ -611,9 +591,4 @@ class StepView {
   }
 }
 
-function render({ model, el }: { model: WidgetModel; el: HTMLElement }): () => void {
-  const view = new StepView(model, el);
-  return () => view.destroy();
-}
-
-export default hosted(render);
+export default hosted((traits: Traits<StepTraits>, el) => new StepView(traits, el));

@@ -1,29 +1,18 @@
 // The timeline: when each op of a run ran, a lane for each device and thread, beside totals by type or scope.
 
+import { Cleanup } from "../base/cleanup";
 import { button, h } from "../base/elements";
 import { bytesText, timeText } from "../base/format";
 import { drawer, s } from "../base/svg";
 import type { Window } from "../base/time_axis";
 import { panned, ticks, within, zoomed } from "../base/time_axis";
 import { hosted } from "../kernel/host";
-import { opOf, together } from "../kernel/shared_selection";
+import { opOf, shareSelection } from "../kernel/shared_selection";
 import type { Traits } from "../kernel/traits";
+import { onChange, update } from "../kernel/traits";
+import type { OpBar, TimelineTraits } from "../kernel/view_messages";
+import { decodeBar, decodeTotal } from "../kernel/view_messages";
 import { shorten } from "../layout/box_style";
-
-type OpBar = [name: string, type: string, lane: number, start: number, elapsed: number, size: number];
-type TotalRow = [name: string, calls: number, elapsed: number, size: number, share: number];
-
-interface State {
-  _lanes: { label: string; name: string; simulated: boolean; thread: number }[];
-  _ops: OpBar[];
-  _types: TotalRow[];
-  _scopes: TotalRow[];
-  _summary: string;
-  selected: string;
-  height: number;
-}
-
-type Model = Traits<State>;
 
 const COLOURS = 6; // the types that take most have one of their own
 const HEAD = 26;
@@ -54,16 +43,16 @@ class TimelineView {
   private grouping: "type" | "scope" = "type";
   private marked: string | null = null;
   private readonly drawing: { later: () => void; stop: () => void };
-  private readonly undo: (() => void)[] = [];
+  private readonly cleanup = new Cleanup();
 
   constructor(
-    private readonly model: Model,
+    private readonly traits: Traits<TimelineTraits>,
     parent: HTMLElement,
   ) {
-    this.ops = model.get("_ops");
-    this.span = Math.max(1, ...this.ops.map((op) => op[3] + op[4]));
+    this.ops = traits.get("_ops").map(decodeBar);
+    this.span = Math.max(1, ...this.ops.map((op) => op.start + op.elapsed));
     this.window = { from: 0, to: this.span };
-    for (const [i, row] of model.get("_types").entries()) this.rank.set(row[0], i);
+    for (const [i, { name }] of traits.get("_types").map(decodeTotal).entries()) this.rank.set(name, i);
     const tools = h(
       "div",
       { class: "tft-tools", role: "group", "aria-label": "Zoom" },
@@ -105,12 +94,12 @@ class TimelineView {
         "aria-label": "Timeline of a run",
         "data-lm-suppress-shortcuts": "true",
       },
-      h("div", { class: "tft-time-bar" }, h("h3", {}, model.get("_summary").replace(/(\d) us\b/g, "$1 µs")), tools),
+      h("div", { class: "tft-time-bar" }, h("h3", {}, traits.get("_summary").replace(/(\d) us\b/g, "$1 µs")), tools),
       h("div", { class: "tft-time-body" }, h("div", { class: "tft-time-main" }, this.stage, this.said), side),
       this.card,
     );
     parent.append(this.root);
-    const height = model.get("height");
+    const height = traits.get("height");
     if (height > 0) side.style.height = `${height}px`;
     this.stage.addEventListener("wheel", (event) => this.onWheel(event), { passive: false });
     this.stage.addEventListener("pointerdown", (event) => this.onDrag(event));
@@ -120,16 +109,17 @@ class TimelineView {
     });
     this.stage.addEventListener("keydown", (event) => this.onKey(event));
     this.drawing = drawer(this.stage, () => this.draw());
-    const chosen = (): void => this.show();
-    model.on("change:selected", chosen);
-    this.undo.push(() => model.off("change:selected", chosen), together(model));
+    this.cleanup.add(
+      onChange(traits, ["selected"], () => this.show()),
+      shareSelection(traits),
+      () => this.drawing.stop(),
+      () => this.root.remove(),
+    );
     this.group("type");
   }
 
   destroy(): void {
-    for (const undo of this.undo) undo();
-    this.drawing.stop();
-    this.root.remove();
+    this.cleanup.end();
   }
 
   // --- looking closer ---
@@ -141,14 +131,14 @@ class TimelineView {
   }
 
   private get chosen(): OpBar | undefined {
-    const name = opOf(this.model.get("selected"));
-    return name === "" ? undefined : this.ops.find((op) => op[0] === name);
+    const name = opOf(this.traits.get("selected"));
+    return name === "" ? undefined : this.ops.find((op) => op.name === name);
   }
 
   private zoom(factor: number, at?: number): void {
     const op = this.chosen;
     const { from, to } = this.window;
-    const middle = op !== undefined && op[3] >= from && op[3] <= to ? op[3] + op[4] / 2 : (from + to) / 2;
+    const middle = op !== undefined && op.start >= from && op.start <= to ? op.start + op.elapsed / 2 : (from + to) / 2;
     this.look(zoomed(this.window, factor, at ?? middle, this.span));
   }
 
@@ -182,7 +172,7 @@ class TimelineView {
       window.removeEventListener("pointerup", up);
       if (moved) return;
       const op = this.opAt(end);
-      this.choose(op?.[0] ?? "");
+      this.choose(op?.name ?? "");
     };
     window.addEventListener("pointermove", move);
     window.addEventListener("pointerup", up);
@@ -193,9 +183,14 @@ class TimelineView {
     const lane = Math.floor((event.clientY - box.top - HEAD) / LANE);
     const slack = (3 / this.width) * (this.window.to - this.window.from);
     const at = this.timeAt(event.clientX);
-    const near = this.ops.filter((op) => op[2] === lane && op[3] - slack <= at && op[3] + op[4] + slack >= at);
+    const near = this.ops.filter(
+      (op) => op.lane === lane && op.start - slack <= at && op.start + op.elapsed + slack >= at,
+    );
     return near.sort(
-      (a, b) => Math.abs(a[3] + a[4] / 2 - at) - a[4] / 2 - (Math.abs(b[3] + b[4] / 2 - at) - b[4] / 2),
+      (a, b) =>
+        Math.abs(a.start + a.elapsed / 2 - at) -
+        a.elapsed / 2 -
+        (Math.abs(b.start + b.elapsed / 2 - at) - b.elapsed / 2),
     )[0];
   }
 
@@ -209,8 +204,8 @@ class TimelineView {
     this.card.style.top = `${event.clientY - box.top + 16}px`;
   }
 
-  private words([name, type, lane, start, elapsed, size]: OpBar): HTMLElement[] {
-    const on = this.model.get("_lanes")[lane];
+  private words({ name, type, lane, start, elapsed, size }: OpBar): HTMLElement[] {
+    const on = this.traits.get("_lanes")[lane];
     const made = size > 0 ? ` · ${bytesText(size)}` : "";
     return [
       h("code", {}, name),
@@ -231,8 +226,8 @@ class TimelineView {
     else if (event.key === "+" || event.key === "=") this.zoom(1 / 1.6);
     else if (event.key === "-") this.zoom(1.6);
     else if (event.key === "0") this.look({ from: 0, to: this.span });
-    else if (event.key === "Home") this.choose(this.ops[0]?.[0] ?? "");
-    else if (event.key === "End") this.choose(this.ops.at(-1)?.[0] ?? "");
+    else if (event.key === "Home") this.choose(this.ops[0]?.name ?? "");
+    else if (event.key === "End") this.choose(this.ops.at(-1)?.name ?? "");
     else if (event.key === "Escape") this.choose("");
     else return;
     event.preventDefault();
@@ -243,12 +238,11 @@ class TimelineView {
     const chosen = this.chosen;
     const at = chosen === undefined ? (by > 0 ? -1 : this.ops.length) : this.ops.indexOf(chosen);
     const next = this.ops[Math.max(0, Math.min(this.ops.length - 1, at + by))];
-    if (next !== undefined) this.choose(next[0]);
+    if (next !== undefined) this.choose(next.name);
   }
 
   private choose(name: string): void {
-    this.model.set("selected", name);
-    this.model.save_changes();
+    update(this.traits, { selected: name });
     this.show();
   }
 
@@ -260,9 +254,9 @@ class TimelineView {
         ? [h("span", { class: "tft-muted" }, "Choose an op: click it, or use the arrow keys.")]
         : this.words(op)),
     );
-    if (op !== undefined && (op[3] + op[4] < this.window.from || op[3] > this.window.to)) {
+    if (op !== undefined && (op.start + op.elapsed < this.window.from || op.start > this.window.to)) {
       const wide = this.window.to - this.window.from;
-      this.look({ from: op[3] + op[4] / 2 - wide / 2, to: op[3] + op[4] / 2 + wide / 2 });
+      this.look({ from: op.start + op.elapsed / 2 - wide / 2, to: op.start + op.elapsed / 2 + wide / 2 });
     }
     this.drawing.later();
   }
@@ -279,9 +273,9 @@ class TimelineView {
   }
 
   private showTotals(): void {
-    const rows = this.model.get(this.grouping === "type" ? "_types" : "_scopes");
+    const rows = this.traits.get(this.grouping === "type" ? "_types" : "_scopes");
     this.rows.replaceChildren(
-      ...rows.map(([name, calls, elapsed, size, share]) => {
+      ...rows.map(decodeTotal).map(({ name, calls, elapsed, size, share }) => {
         const press = h(
           "button",
           {
@@ -323,7 +317,7 @@ class TimelineView {
     return rank < COLOURS ? `tft-kind-${rank}` : "tft-kind-other";
   }
 
-  private isMarked([name, type]: OpBar): boolean {
+  private isMarked({ name, type }: OpBar): boolean {
     if (this.marked === null) return true;
     return this.grouping === "type"
       ? type === this.marked
@@ -335,7 +329,7 @@ class TimelineView {
   // --- the picture ---
 
   private draw(): void {
-    const lanes = this.model.get("_lanes");
+    const lanes = this.traits.get("_lanes");
     const { from, to } = this.window;
     const [width, height] = [this.width + LEFT + RIGHT, HEAD + LANE * lanes.length + 2];
     const x = (at: number): number => LEFT + ((at - from) / (to - from)) * this.width;
@@ -356,7 +350,7 @@ class TimelineView {
         ),
       );
     const bars = s("g", { "clip-path": `url(#${clip})` });
-    const chosen = opOf(this.model.get("selected"));
+    const chosen = opOf(this.traits.get("selected"));
     for (const [lane, { label, simulated, thread, name }] of lanes.entries()) {
       const y = HEAD + lane * LANE + 6;
       const second = [simulated ? "simulated" : "", thread > 0 ? `thread ${thread % 10000}` : ""]
@@ -372,12 +366,12 @@ class TimelineView {
           s("text", { x: 12, y: y + SCOPE + 30 }, second),
         ),
       );
-      const mine = this.ops.filter((op) => op[2] === lane);
+      const mine = this.ops.filter((op) => op.lane === lane);
       this.drawScopes(bars, mine, y, x);
-      let end = -1; // bars that would lie under one pixel together are one
+      let end = -1; // bars that would lie under one pixel shareSelection are one
       for (const op of mine) {
-        const [left, right] = [x(op[3]), x(op[3] + op[4])];
-        if (right < LEFT || left > width || (right < end + 0.5 && op[0] !== chosen)) continue;
+        const [left, right] = [x(op.start), x(op.start + op.elapsed)];
+        if (right < LEFT || left > width || (right < end + 0.5 && op.name !== chosen)) continue;
         end = Math.max(end, right);
         this.drawBar(bars, op, left, right, y + SCOPE, chosen);
       }
@@ -387,7 +381,7 @@ class TimelineView {
   }
 
   private drawBar(bars: SVGElement, op: OpBar, left: number, right: number, y: number, chosen: string): void {
-    const [name, type] = op;
+    const { name, type } = op;
     const wide = Math.max(1, right - left - 0.6);
     const classes = `tft-bar-op ${this.colour(type)}${this.isMarked(op) ? "" : " tft-dim"}${name === chosen ? " tft-chosen" : ""}`;
     const bar = s(
@@ -410,12 +404,12 @@ class TimelineView {
   private drawScopes(bars: SVGElement, ops: readonly OpBar[], y: number, x: (at: number) => number): void {
     let i = 0;
     while (i < ops.length) {
-      const scope = scopeOf(ops[i]![0]);
+      const scope = scopeOf(ops[i]!.name);
       let end = i;
-      while (end + 1 < ops.length && scopeOf(ops[end + 1]![0]) === scope) end += 1;
+      while (end + 1 < ops.length && scopeOf(ops[end + 1]!.name) === scope) end += 1;
       const [left, right] = [
-        Math.max(LEFT, x(ops[i]![3])),
-        Math.min(LEFT + this.width, x(ops[end]![3] + ops[end]![4])),
+        Math.max(LEFT, x(ops[i]!.start)),
+        Math.min(LEFT + this.width, x(ops[end]!.start + ops[end]!.elapsed)),
       ];
       i = end + 1;
       if (scope === "" || right - left < 3) continue;
@@ -445,9 +439,4 @@ function scopeOf(name: string): string {
       : parts[0]!;
 }
 
-function render({ model, el }: { model: Model; el: HTMLElement }): () => void {
-  const view = new TimelineView(model, el);
-  return () => view.destroy();
-}
-
-export default hosted(render);
+export default hosted((traits: Traits<TimelineTraits>, el) => new TimelineView(traits, el));

@@ -1,7 +1,8 @@
 import { expect, test, vi } from "vitest";
 import type { Steps } from "../../src/base/time_slices";
 import { atOnce, inSlices } from "../../src/base/time_slices";
-import type { WidgetModel, WireRows } from "../../src/kernel/messages";
+import type { Batch, WireRows } from "../../src/kernel/graph_messages";
+import { LocalTraits } from "../../src/kernel/local_traits";
 import { guess } from "../../src/layout/box_style";
 import { makeScene } from "../../src/layout/scene";
 import { GraphModel } from "../../src/model/graph";
@@ -50,28 +51,23 @@ const rows = (count: number, name: (i: number) => string): WireRows => ({
 });
 
 test("a large graph is read in steps, and batches wait until it is read", () => {
-  const state: Record<string, unknown> = { _ops: rows(5000, (i) => `n${i}`), _runs: 0, _first: -1, _batches: 0 };
-  const source = new Source({ get: (key: string) => state[key] } as unknown as WidgetModel);
+  const traits = new LocalTraits(rows(5000, (i) => `n${i}`));
+  const source = new Source(traits);
   const steps = source.read();
   steps.next();
   expect(source.model.ops.length).toBeLessThan(5000);
-  Object.assign(state, { _batches: 1, _batch_0: { from: 5000, ...rows(1, () => "late"), runs: 2, first: 1 } });
+  const batch: Batch = { from: 5000, ...rows(1, () => "late"), runs: 2, first: 1 };
+  traits.push(batch);
   expect(source.take()).toBe(false);
   atOnce(source.read()); // somebody stopped it and began again
   expect(source.model.ops.map((op) => op.name).at(-1)).toBe("late");
   expect(source.model.ops.length).toBe(5001);
-  expect(source.model.ops[4999]!.outputs).toEqual([["float32", []]]);
+  expect(source.model.ops[4999]!.outputs).toEqual([{ dtype: "float32", shape: [] }]);
   expect([source.runs, source.opsAtFirstRun]).toEqual([2, 1]);
 });
 
 test("a page gets no more boxes than it can draw", () => {
-  const state: Record<string, unknown> = {
-    _ops: rows(6000, (i) => `s${i % 40}/${i % 4 === 0 ? "a" : "b"}/n${i}`),
-    _runs: 0,
-    _first: -1,
-    _batches: 0,
-  };
-  const source = new Source({ get: (key: string) => state[key] } as unknown as WidgetModel);
+  const source = new Source(new LocalTraits(rows(6000, (i) => `s${i % 40}/${i % 4 === 0 ? "a" : "b"}/n${i}`)));
   atOnce(source.read());
   const options = {
     measure: guess,

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import type { ColourBy, Figures, Painting } from "../../src/drawing/box_colours";
+import type { Painting } from "../../src/drawing/box_colours";
 import { deviceText, paint, timeText } from "../../src/drawing/box_colours";
+import type { ColourBy, Figures } from "../../src/kernel/graph_messages";
 import { makeScene } from "../../src/layout/scene";
 import { GraphModel } from "../../src/model/graph";
 import { highlight } from "../../src/model/highlight";
@@ -66,8 +67,8 @@ test("by run: without fetches it asks for one", () => {
 
 test("by cell: in the order of the cells", () => {
   const made = rows([{ name: "a" }, { name: "b" }]);
-  made[0]!.source = ["In [3]", 1, "", ""];
-  made[1]!.source = ["In [1]", 1, "", ""];
+  made[0]!.source = { file: "In [3]", line: 1, scope: "", text: "" };
+  made[1]!.source = { file: "In [1]", line: 1, scope: "", text: "" };
   expect(painted(new GraphModel(made), "cell").key.map((row) => row.text)).toEqual(["In [3]", "In [1]"]);
 });
 

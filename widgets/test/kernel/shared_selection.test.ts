@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { together } from "../../src/kernel/shared_selection";
+import { shareSelection } from "../../src/kernel/shared_selection";
 
 /** A view's state, as anywidget's model holds it. */
 class State {
@@ -12,7 +12,7 @@ class State {
     page: EventTarget,
     private readonly graph: string,
   ) {
-    this.end = together(this, () => (this.shown += 1), page);
+    this.end = shareSelection(this, () => (this.shown += 1), page);
   }
 
   get(key: string): string {

@@ -14,7 +14,7 @@ function ordersOf(g: Graph, ours: boolean): Record<string, number> {
       else (order as (g: unknown) => void)(graph);
       const names = graph.nodes();
       // dagre numbers its dummies on through all layouts; by their turn they are the same
-      for (const [i, id] of names.entries()) found[`${i}`] = (graph.node(id) as unknown as { order: number }).order;
+      for (const [i, id] of names.entries()) found[`${i}`] = (graph.node(id) as { order: number }).order;
     },
   });
   return found;

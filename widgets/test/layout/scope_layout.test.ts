@@ -54,8 +54,7 @@ test.each(GRAPHS)(
     const shown = new Set([...s.edges.flatMap((e) => e.base), ...s.cut].map(key));
     for (const op of m.ops) {
       const bases = op.controls.map((from) => ({ from, port: -1, to: op.index }));
-      for (let i = 0; i < op.inputs.length; i += 2)
-        bases.push({ from: op.inputs[i]!, port: op.inputs[i + 1]!, to: op.index });
+      for (const input of op.inputs) bases.push({ from: input.op, port: input.port, to: op.index });
       for (const b of bases)
         if (s.boxOf.get(b.from) !== s.boxOf.get(b.to)) expect(shown.has(key(b)), key(b)).toBe(true);
     }

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { decode } from "../../src/kernel/messages";
+import { decode } from "../../src/kernel/graph_messages";
 import { GraphModel, shapeText } from "../../src/model/graph";
 import { golden, model, rows } from "../helpers";
 
@@ -43,7 +43,7 @@ test("what comes twice counts once, and a patch moves the edges", () => {
 test("change reaches every scope around both ends of a new edge", () => {
   const m = model([{ name: "s/a" }, { name: "t/b" }]);
   const before = m.scopes.get("t/")!.version;
-  m.add([{ name: "u/c", type: "Op", inputs: [0, 0], controls: [], outputs: [] }]);
+  m.add([{ name: "u/c", type: "Op", inputs: [{ op: 0, port: 0 }], controls: [], outputs: [] }]);
   expect(m.scopes.get("s/")!.version).toBe(m.version);
   expect(m.scopes.get("t/")!.version).toBe(before);
 });

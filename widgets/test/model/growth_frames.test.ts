@@ -2,13 +2,16 @@ import { expect, test } from "vitest";
 import type { Grown } from "../../src/model/growth_frames";
 import { corners, makeFrames, opsAtFirstRun, ranAt, runsOf, wayTo } from "../../src/model/growth_frames";
 
-const normal: Grown = { before: 0, rounds: [[3, 3, 100, "In [1] line 4", "sess.run(z)"]] };
+const normal: Grown = {
+  before: 0,
+  rounds: [{ stop: 3, runs: 3, bytes: 100, at: "In [1] line 4", text: "sess.run(z)" }],
+};
 const lazy: Grown = {
   before: 0,
   rounds: [
-    [3, 1, 100, "In [2] line 4", "sess.run(tf.add(x, y))"],
-    [4, 1, 120],
-    [5, 1, 140],
+    { stop: 3, runs: 1, bytes: 100, at: "In [2] line 4", text: "sess.run(tf.add(x, y))" },
+    { stop: 4, runs: 1, bytes: 120 },
+    { stop: 5, runs: 1, bytes: 140 },
   ],
 };
 
@@ -33,8 +36,8 @@ test("one that runs less waits for the other, with all that it built", () => {
   const short: Grown = {
     before: 1,
     rounds: [
-      [2, 1, 1],
-      [5, 0, 1],
+      { stop: 2, runs: 1, bytes: 1 },
+      { stop: 5, runs: 0, bytes: 1 },
     ],
   };
   expect(
@@ -46,7 +49,7 @@ test("one that runs less waits for the other, with all that it built", () => {
 });
 
 test("long programs have few frames, and lose neither the first nor the last", () => {
-  const rounds: Grown["rounds"] = Array.from({ length: 5000 }, (_, i) => [5000 + i * 3, 2, 0]);
+  const rounds: Grown["rounds"] = Array.from({ length: 5000 }, (_, i) => ({ stop: 5000 + i * 3, runs: 2, bytes: 0 }));
   const frames = makeFrames([{ before: 0, rounds }]);
   expect(frames.length).toBeLessThan(2000);
   expect(frames[0]).toEqual({ run: 0, ops: [0], ran: false });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { WireStep, WireValue } from "../../src/model/recorded_run";
+import type { WireStep, WireValue } from "../../src/kernel/view_messages";
 import { globbed, Recorded } from "../../src/model/recorded_run";
 
 const value = (name: string, short: string, nans = 0, first = -1): WireValue => [

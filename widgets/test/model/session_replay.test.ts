@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import type { RunRow } from "../../src/model/session_replay";
+import type { SessionRun } from "../../src/kernel/view_messages";
 import { replay } from "../../src/model/session_replay";
 
-const run = (session: string, changes: Record<string, string | null>): RunRow => ({
+const run = (session: string, changes: Record<string, string | null>): SessionRun => ({
   session,
   changes,
   fetches: [],

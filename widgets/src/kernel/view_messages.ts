@@ -1,0 +1,420 @@
+// The traits of each view and the rows in them, as they travel and as the page uses them: Wire* are lists, decoded once.
+import type { Batch, GraphTraits, WireRows } from "./graph_messages";
+
+// --- two graphs side by side ---
+
+export interface DifferenceTraits extends GraphTraits {
+  _before: WireRows;
+  /** Op name -> what differs, in words. */
+  _changes: Record<string, string[]>;
+  _summary: string;
+}
+
+/** A pass of the optimizer. */
+export interface Pass {
+  name: string;
+  about: string;
+  /** Indices of stages. */
+  before: number;
+  after: number;
+  /** How many ops are left to compute. */
+  from: number;
+  to: number;
+  changes: Record<string, string[]>;
+  reasons: Record<string, string[]>;
+}
+
+export interface OptimizingTraits {
+  _graph: string;
+  _stages: (WireRows & { fetched: string[] })[];
+  _passes: Pass[];
+  _summary: string;
+  fetches: string[];
+  feeds: string[];
+  problem: string;
+  chosen: number;
+}
+
+// --- session runs ---
+
+/** A `session.run` of a cell, or several alike. */
+export interface CellRun {
+  label: string;
+  where: string;
+  text: string;
+  count: number;
+  needed: number;
+  ops: number;
+  fetches: string[];
+  feeds: string[];
+}
+
+export interface RunTraits extends GraphTraits {
+  _run_list: CellRun[];
+  chosen: number;
+  predict: boolean;
+  guessed: string[];
+  revealed: boolean;
+  score: { right: number; wrong: number; missed: number } | null;
+}
+
+/** What one session's variables hold, as text; null for uninitialized. */
+export type Holds = Record<string, string | null>;
+
+export interface SessionRun {
+  session: string;
+  fetches: string[];
+  feeds: string[];
+  where: string;
+  text: string;
+  error: string;
+  /** Variable -> what it holds after the run. */
+  changes: Holds;
+}
+
+export interface SessionRow {
+  name: string;
+  closed: boolean;
+  devices: string;
+}
+
+export interface SessionsTraits {
+  _sessions: SessionRow[];
+  _variables: { name: string; type: string }[];
+  _start: Record<string, Holds>;
+  _log: SessionRun[];
+  /** How many runs before `_log` are no longer known. */
+  _forgotten: number;
+  _ops: number;
+  height: number;
+}
+
+// --- a growing graph ---
+
+export interface Verdict {
+  kind: "none" | "clean" | "late" | "lazy";
+  headline: string;
+  fix: string[];
+  /** `turns` counts the runs before which the line built ops. */
+  lines: { at: string; text: string; ops: number; turns: number }[];
+  constants: string[];
+}
+
+type WireRound = [stop: number, runs: number, bytes: number, at?: string, text?: string];
+
+/** Ops were built up to `stop`, then run so many times. */
+export interface Round {
+  stop: number;
+  runs: number;
+  /** The size of the GraphDef. */
+  bytes: number;
+  /** The line of the runs, where it is another than before. */
+  at?: string | undefined;
+  text?: string | undefined;
+}
+
+export const decodeRound = ([stop, runs, bytes, at, text]: WireRound): Round => ({ stop, runs, bytes, at, text });
+
+export interface WireGrowth {
+  title: string;
+  before: number;
+  ops: WireRows;
+  /** For each op the first one like it, itself if there is none. */
+  twins: number[];
+  rounds: WireRound[];
+  verdict: Verdict;
+}
+
+export interface GrowthBatch extends Batch {
+  pane: number;
+  twins_from: number;
+  twins: number[];
+  rounds_from: number;
+  rounds: WireRound[];
+  verdict?: Verdict;
+}
+
+export interface GrowthTraits {
+  _panes: WireGrowth[];
+  _batches: number;
+  [batch: `_batch_${number}`]: GrowthBatch | undefined;
+  height: number;
+}
+
+// --- devices ---
+
+export interface DeviceRow {
+  label: string;
+  name: string;
+  simulated: boolean;
+  about: string;
+  ops: number;
+  /** Bytes that variables take. */
+  variables: number;
+  limit: number | null;
+  current: number | null;
+  peak: number | null;
+  reserved: number | null;
+  colour: number;
+}
+
+type WirePlacement = [op: number, requested: string, device: number, kind: string, reason: string];
+
+export interface Placement {
+  op: number;
+  requested: string;
+  /** Index of the device. */
+  device: number;
+  kind: string;
+  reason: string;
+}
+
+export const decodePlacement = ([op, requested, device, kind, reason]: WirePlacement): Placement => ({
+  op,
+  requested,
+  device,
+  kind,
+  reason,
+});
+
+type WireCopy = [
+  op: number,
+  port: number,
+  from: number,
+  to: number,
+  size: string,
+  measured: boolean,
+  fed: boolean,
+  fetched: boolean,
+  readers: number[],
+];
+
+/** A tensor copied from one device to another. */
+export interface Copy {
+  op: number;
+  port: number;
+  from: number;
+  to: number;
+  size: string;
+  /** The size is that of the last run, not of the static shape. */
+  measured: boolean;
+  fed: boolean;
+  fetched: boolean;
+  readers: number[];
+}
+
+export const decodeCopy = ([op, port, from, to, size, measured, fed, fetched, readers]: WireCopy): Copy => ({
+  op,
+  port,
+  from,
+  to,
+  size,
+  measured,
+  fed,
+  fetched,
+  readers,
+});
+
+export interface PlacementTraits extends GraphTraits {
+  _devices: DeviceRow[];
+  _placed: WirePlacement[];
+  _copies: WireCopy[];
+  _summary: string;
+  problem: string;
+}
+
+export interface WireCurve {
+  title: string;
+  simulated: boolean;
+  policy: string;
+  limit: number | null;
+  peak: number;
+  points: [at: number, taken: number, reserved: number | null][];
+  holders: [name: string, size: number][];
+  runs: [from: number, to: number, fetches: string, error: string][];
+  exhausted: [at: number, needed: number, message: string][];
+}
+
+/** What a device's memory held over time; sizes in bytes, times in microseconds. */
+export interface Curve {
+  title: string;
+  simulated: boolean;
+  policy: string;
+  limit: number | null;
+  peak: number;
+  points: { at: number; taken: number; reserved: number | null }[];
+  /** What was alive at the peak, largest first. */
+  holders: { name: string; size: number }[];
+  runs: { from: number; to: number; fetches: string; error: string }[];
+  /** Allocations that failed. */
+  exhausted: { at: number; needed: number; message: string }[];
+}
+
+export const decodeCurve = (curve: WireCurve): Curve => ({
+  ...curve,
+  points: curve.points.map(([at, taken, reserved]) => ({ at, taken, reserved })),
+  holders: curve.holders.map(([name, size]) => ({ name, size })),
+  runs: curve.runs.map(([from, to, fetches, error]) => ({ from, to, fetches, error })),
+  exhausted: curve.exhausted.map(([at, needed, message]) => ({ at, needed, message })),
+});
+
+export interface MemoryTraits {
+  _graph: string;
+  _curves: WireCurve[];
+  selected: string;
+}
+
+// --- the order of a run ---
+
+type WireScheduledOp = [name: string, type: string, inputs: number[], control: number[]];
+
+export interface ScheduledOp {
+  name: string;
+  type: string;
+  inputs: number[];
+  controls: number[];
+}
+
+export const decodeScheduledOp = ([name, type, inputs, controls]: WireScheduledOp): ScheduledOp => ({
+  name,
+  type,
+  inputs,
+  controls,
+});
+
+/** Two ops on one variable, in no order. */
+export interface Race {
+  variable: string;
+  first: number;
+  second: number;
+  /** `first` reads. */
+  reads: boolean;
+  /** How many ops at the beginning and at the end are alike in both orders. */
+  alike: [before: number, after: number];
+  /** What is between; -1 stands for ops that are left out. */
+  orders: [one: number[], other: number[]];
+}
+
+export interface ScheduleTraits {
+  _graph: string;
+  _ops: WireScheduledOp[];
+  /** Ready sets, as indices of ops. */
+  _sets: number[][];
+  _races: Race[];
+  _ordered: [variable: string, first: number, second: number][];
+  _summary: string;
+  fetches: string[];
+  feeds: string[];
+  problem: string;
+  selected: string;
+}
+
+type WireBar = [name: string, type: string, lane: number, start: number, elapsed: number, size: number];
+
+/** An op of a traced run; times in microseconds, `size` in bytes. */
+export interface OpBar {
+  name: string;
+  type: string;
+  lane: number;
+  start: number;
+  elapsed: number;
+  size: number;
+}
+
+export const decodeBar = ([name, type, lane, start, elapsed, size]: WireBar): OpBar => ({
+  name,
+  type,
+  lane,
+  start,
+  elapsed,
+  size,
+});
+
+type WireTotal = [name: string, calls: number, elapsed: number, size: number, share: number];
+
+/** What the ops of one type or scope took together. */
+export interface Total {
+  name: string;
+  calls: number;
+  elapsed: number;
+  size: number;
+  /** Of the time of all. */
+  share: number;
+}
+
+export const decodeTotal = ([name, calls, elapsed, size, share]: WireTotal): Total => ({
+  name,
+  calls,
+  elapsed,
+  size,
+  share,
+});
+
+export interface TimelineTraits {
+  _graph: string;
+  _lanes: { label: string; name: string; simulated: boolean; thread: number }[];
+  _ops: WireBar[];
+  _types: WireTotal[];
+  _scopes: WireTotal[];
+  _summary: string;
+  selected: string;
+  height: number;
+}
+
+// --- a recorded run ---
+
+export interface StepTraits extends GraphTraits {
+  /** JSON of WireValue[], WireStep[] and WireLoop[]. */
+  _values: string;
+  _steps: string;
+  _loops: string;
+  _words: RecordedFacts;
+  /** Steps at which the caller asked to stop. */
+  _when: number[];
+  /** Steps that make NaN or infinity from numbers. */
+  _spoilers: number[];
+  at: number;
+  break_on: string[];
+  break_nan: boolean;
+}
+
+/** A value: numbers of a small array in rows, figures of a large one. */
+export type WireValue = [
+  name: string,
+  dtype: string,
+  shape: number[],
+  text: string,
+  short: string,
+  wrong: [nans: number, infinities: number],
+  figures: [low: string, mean: string, high: string] | null,
+  bins: number[],
+  cells: string[][],
+  first: number,
+];
+
+export type WireStep = [
+  op: number,
+  loops: number[],
+  inputs: number[],
+  outputs: number[],
+  passed: number[],
+  device: string,
+  elapsedUs: number,
+  live: number,
+];
+
+export type WireLoop = [name: string, starts: number[], last: number, times: number];
+
+export interface RecordedFacts {
+  /** The number of the first step that is here. */
+  first: number;
+  steps: number;
+  missed: number;
+  error: string;
+  message: string;
+  failed: WireStep | null;
+  /** Ops that are in no graph, such as copies between devices: op -1 is the first of them. */
+  added: [name: string, type: string][];
+  /** Values that were fed. */
+  fed: number[];
+}
