@@ -1,7 +1,7 @@
 """Values known while building: constants and partly known shape vectors.
 
 `tf.reshape(x, tf.stack([tf.shape(x)[0], 10]))` has the static shape (?, 10) because
-these functions look through the ops that compute shapes.
+these functions evaluate the ops that compute shapes.
 Source: python/framework/tensor_util.py.
 """
 

@@ -1,11 +1,10 @@
 """Scopes around ops while they are built: names, devices, control dependencies...
 
 Each thread has its own `Scopes` in each graph, so that threads can build in one graph
-at a time.  A thread starts without a name scope; while it has opened none of the other
-blocks itself, those apply that the thread which made the graph has open: a helper
-thread started inside `with tf.device(...)` builds on that device, as in TensorFlow.
-(There the threads share one stack of devices, one of control dependencies and so on:
-two threads that open blocks at once disturb each other.)
+concurrently.  A thread starts without a name scope; until it opens one of the other
+scopes itself, it inherits those of the thread that created the graph: a helper thread
+started inside `with tf.device(...)` builds on that device, as in TensorFlow.  (There
+all threads share one stack per kind of scope and disturb each other.)
 
 The module's functions act on the default graph.
 Source: python/framework/ops.py (semantics).

@@ -1,9 +1,9 @@
-"""A run's writes to variables: all of them take effect, or none.
+"""Transactions: a run's writes to variables take effect together or not at all.
 
 An exception can end a run between any two of its writes: an op fails, a time limit is
-reached, the user interrupts.  What the run has replaced by then is put back, from a log
-of what was there.  An update in place of a large array cannot be put back without a
-copy of the array, so the compiler defers those that the rest of the run cannot observe
+exceeded, the user interrupts.  The values replaced so far are then restored from an
+undo log.  An update in place of a large array cannot be undone without a copy, so the
+compiler defers those that the rest of the run does not observe
 (engine/plan/deferred_updates.py) to the run's last instruction, `commit`, which Ctrl-C
 does not interrupt.
 """

@@ -1,9 +1,9 @@
-"""A step as a flat list of instructions on numbered registers.
+"""Compiles a step to a flat list of instructions on numbered registers.
 
-Nodes whose result is the same in every run (constants, the handles of variables) are
-evaluated here and become pre-set registers; every other node is one instruction.  A
-reference edge that ends at an ordinary input gets a `read` instruction, so that a
-variable is read exactly when its reader's turn comes.
+Nodes with the same result in every run (constants, handles of variables) are evaluated
+while compiling and become preset registers; every other node is one instruction.  A
+reference edge to an ordinary input gets a `read` instruction, so that a variable is
+read immediately before its consumer runs.
 """
 
 from __future__ import annotations

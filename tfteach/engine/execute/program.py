@@ -1,7 +1,7 @@
-"""Running a compiled step: a loop at first, generated Python source once it is hot.
+"""Runs a compiled step: interpreted at first, generated Python source once it is hot.
 
-Source is generated for the shapes that are fed, so that nothing which depends on them
-alone is computed again (optimize/specialize.py).
+Source is generated for the shapes that are fed, so that values which depend only on
+shapes are computed once (optimize/specialize.py).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""In which order the units of a region run: those of one branch stand together."""
+"""Order of the units in a region: units of the same branch are adjacent."""
 
 from __future__ import annotations
 

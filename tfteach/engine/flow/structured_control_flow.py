@@ -1,8 +1,8 @@
-"""Loops and branches of a step, found again in its frames, Switches and Merges.
+"""Recovers the loops and branches of a step from its frames, Switches and Merges.
 
-A node runs under a guard: the predicates that must have come out a certain way for its
-inputs to be alive.  Switch adds a predicate to the guard, Merge takes one away.  A loop
-is one unit of the region around it; what in it runs while the loop goes on is its body.
+A node runs under a guard: the values of predicates for which its inputs are live.
+Switch adds a predicate to the guard, Merge removes one.  A loop is one unit of the
+region around it; the units that run while it continues are its body.
 Source: core/graph/control_flow.cc (frames).
 """
 

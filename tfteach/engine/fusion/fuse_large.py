@@ -1,10 +1,9 @@
 """Chains of element-wise ops over large arrays, block by block.
 
-An array of 40 MB does not fit the cache: each op of a chain fetches it from memory and
-writes it back.  Taken in blocks of 1 MB or so, only the first op reads from memory
-and only results that are needed are written there.  Blocks do not touch each other, and
-NumPy holds no lock while it computes: the cores share them.
-NumExpr works this way too.
+An array of 40 MB does not fit the cache: each op of a chain reads it from memory and
+writes it back.  In blocks of about 1 MB, only the first op reads from memory and only
+the results that are needed are written there.  Blocks are independent and NumPy
+releases the GIL while it computes, so that cores share them.  NumExpr works alike.
 """
 
 from __future__ import annotations

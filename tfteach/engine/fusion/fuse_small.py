@@ -1,8 +1,8 @@
 """Chains of element-wise ops over arrays of known shapes, compiled to machine code.
 
-Each op of a chain costs NumPy a call and a pass over memory; a compiled chain is one of
-both (framework/numba_loops.py; fuse_large.py has the chains over large arrays).  Until
-the compiler is done, and if arrays do not come as expected, the ops run one by one.
+Each op of a chain costs NumPy one call and one pass over memory; a compiled chain costs
+one of each (framework/numba_loops.py; see fuse_large.py for large arrays).  Until it is
+compiled, and if arrays have unexpected shapes or types, the ops run one by one.
 """
 
 from __future__ import annotations

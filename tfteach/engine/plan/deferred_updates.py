@@ -1,8 +1,8 @@
 """Updates of variables that can be deferred to the end of the run.
 
 An update in place cannot be undone when a later op fails or the user interrupts the
-run.  Where no later op of the step observes the variable, its update is deferred to the
-last instruction, behind everything that can fail; training steps are made of such
+run.  If no later op of the step observes the variable, its update is deferred to the
+last instruction, after everything that can fail; training steps consist of such
 updates.  Other updates in place work on a copy (framework/transaction.py).
 """
 

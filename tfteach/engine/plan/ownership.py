@@ -1,7 +1,7 @@
 """Arrays of a step that may still be referenced after the run.
 
-What is fetched belongs to the caller, who may change it, and so does what is fed.  An
-array that a variable, table or queue may hold as well is copied on its way out or in.
+Fetched and fed arrays belong to the caller, who may modify them.  An array that a
+variable, a table or a queue may also reference is copied on its way out or in.
 """
 
 from __future__ import annotations

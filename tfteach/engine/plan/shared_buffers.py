@@ -1,8 +1,8 @@
-"""Variables whose writes must show in values that were read before.
+"""Variables whose writes must be visible in values that were read before.
 
 TensorFlow's read of a reference variable returns the variable's own buffer, and so do
-Reshape, Enter, Switch and the like for what they take; an assignment writes into that
-buffer.  An op that runs behind the assignment sees what was assigned, wherever its
+Reshape, Enter, Switch and the like for their inputs; an assignment writes into that
+buffer.  An op that runs after the assignment sees the assigned value, wherever its
 input was read:
 
     def body(i):
@@ -10,8 +10,8 @@ input was read:
             return i + 1
     tf.while_loop(lambda i: v < 5, body, [0])       # v is read once, before the loop
 
-Arrays here keep what was read, which is faster and the same unless an op is behind such
-a write.  Where one is, the step gets its variable as a `SharedBuffer` instead.
+Arrays here do not change once read, which is faster, and equivalent unless an op runs
+after such a write.  Where one does, the step holds the variable in a `SharedBuffer`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""The graph of one step: what the passes between pruning and compiling work on.
+"""The graph of one step, on which the passes between pruning and compiling work.
 
-A `Step` belongs to one combination of fetches and feeds.  Its nodes point back to the
-user's operations but can be folded, merged, moved and copied without touching them.
+A `Step` belongs to one combination of fetches and feeds.  Its nodes refer to the user's
+operations but can be folded, merged, moved and copied without changing them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Gradients of control flow: a Switch for each Merge, a Merge for each Switch, and for
-loops an Enter for each Exit, an Exit for each Enter.
+"""Gradients of control flow ops.
 
+The gradient of a Merge is a Switch and that of a Switch a Merge; for loops that of an
+Exit is an Enter and that of an Enter an Exit.
 Source: python/ops/control_flow_grad.py, control_flow_ops.py.
 """
 
