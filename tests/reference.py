@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -91,27 +91,35 @@ def prose(text: str) -> str:
     return "".join(p if p[:1] == "`" else p.replace("<", "\\<") for p in parts)
 
 
-def listed(title: str, section: str) -> str:
-    rows = [
-        f"- {', '.join(f'`{n.strip()}`' for n in name.split(','))}: {prose(text)}"
-        for name, text in items(section)
-    ]
+def listed(title: str, section: str, types: Mapping[str, str]) -> str:
+    """A list of the entries of a section, with types where they are known."""
+    rows = []
+    for name, text in items(section):
+        kind = f" (`{types[name]}`)" if name in types else ""
+        rows.append(f"- `{name}`{kind}: {prose(text)}")
     return f"**{title}**\n\n" + "\n".join(rows)
+
+
+def field_types(cls: type) -> dict[str, str]:
+    """The annotations of a class, as they are written."""
+    found = vars(cls).get("__annotations__", {})
+    return {n: getattr(a, "__forward_arg__", None) or str(a) for n, a in found.items()}
 
 
 def code(text: str, language: str) -> str:
     return f"```{language}\n{text}\n```"
 
 
-def rendered(doc: Doc) -> Iterator[str]:
-    """A docstring as Markdown blocks."""
+def rendered(doc: Doc, types: Mapping[str, str] | None = None) -> Iterator[str]:
+    """A docstring as Markdown blocks; `types` are those of attributes."""
     yield prose(doc.summary)
     if doc.body:
         yield prose(doc.body)
     for name, section in doc.sections.items():
         if name in ("Args", "Attributes", "Raises"):
-            title = {"Args": "Arguments"}.get(name, name)
-            yield listed(title, section)
+            title = "Arguments" if name == "Args" else name
+            known = types if types and name == "Attributes" else {}
+            yield listed(title, section, known)
         elif name in ("Returns", "Yields"):
             yield f"**{name}** {prose(' '.join(section.split()))}"
         else:
@@ -179,12 +187,15 @@ def is_called(cls: type) -> bool:
 
 def class_blocks(cls: type) -> Iterator[str]:
     if is_called(cls):
-        yield code(signature(cls.__name__, cls.__init__), "python")  # type: ignore[misc]
-    yield from rendered(parsed(cls))
+        yield code(signature(cls.__name__, vars(cls)["__init__"]), "python")
+    yield from rendered(parsed(cls), field_types(cls))
     for name, member in members(cls):
         doc = parsed(member)
         if isinstance(member, property):
             yield f"#### `{cls.__name__}.{name}`"
+            assert member.fget is not None
+            result = inspect.signature(member.fget).return_annotation
+            doc = doc._replace(summary=f"`{result}`. {doc.summary}")
         else:
             yield f"#### `{cls.__name__}.{name}()`"
             yield code(signature(name, member), "python")
