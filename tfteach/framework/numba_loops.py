@@ -24,6 +24,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tfteach.framework.codegen import define
+
 Loop = Callable[..., Any]
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float64))
@@ -42,7 +44,7 @@ _loops: dict[tuple[Any, ...], Future[Loop]] = {}
 
 @functools.cache
 def is_installed() -> bool:
-    """Whether there is a Numba to import."""
+    """Whether Numba can be imported."""
     return importlib.util.find_spec("numba") is not None
 
 
@@ -52,16 +54,15 @@ def _compilers() -> ThreadPoolExecutor:
 
 
 def loop_of(source: str, parameters: Sequence[Parameter]) -> Loop | None:
-    """The compiled function of `source`, once it is there; asks for it if need be.
+    """The compiled function of `source`; the first call starts its compilation.
 
     Args:
       source: `def loop(...):`, which may use `sqrt`, `float32` and `float64`.
-      parameters: what it takes.
+      parameters: its parameters, in order.
 
     Returns:
-      The function, which does not hold the interpreter's lock, and raises TypeError
-      for other types, ranks and orders in memory; None until it is compiled, and for
-      good if it cannot be.
+      The function, which releases the GIL, and raises TypeError for other types, ranks
+      and memory orders; None until it is compiled, and for good if it cannot be.
     """
     key = source, tuple(parameters)
     future = _loops.get(key)
@@ -79,16 +80,18 @@ def cache_folder() -> Path:
     return Path(platformdirs.user_cache_dir("tfteach")) / "loops"
 
 
-def _kept_source(source: str) -> Path | None:
-    """The file of this source, beside which Numba keeps what it compiles.
+def _cached_source(source: str) -> Path | None:
+    """The file of this source, beside which Numba caches what it compiles.
 
-    None where no file can be written.  A file that is there stays as it is, as Numba
-    looks at its time.
+    None where no file can be written.  An existing file is left as it is, as Numba
+    compares modification times.
     """
     try:
         folder = cache_folder()
         folder.mkdir(parents=True, exist_ok=True)
-        path = folder / f"{hashlib.sha256(source.encode()).hexdigest()[:24]}.py"
+        # Numba's files name the module in which the function was defined.
+        key = hashlib.sha256(f"{__name__}\n{source}".encode()).hexdigest()
+        path = folder / f"{key[:24]}.py"
         if not path.exists():
             with tempfile.NamedTemporaryFile("w", dir=folder, delete=False) as file:
                 file.write(source)
@@ -102,12 +105,12 @@ def _compile(source: str, parameters: Sequence[Parameter]) -> Loop:
     try:
         import numba
 
-        path = _kept_source(source)
+        path = _cached_source(source)
         namespace: dict[str, Any] = {"sqrt": np.sqrt, "__name__": __name__}
         namespace |= {"float32": np.float32, "float64": np.float64}
-        exec(compile(source, path or "<loop>", "exec"), namespace)
+        function = define(source, "loop", namespace, str(path or "<loop>"))
         jit = numba.njit(nogil=True, error_model="numpy", cache=path is not None)
-        loop = jit(namespace["loop"])
+        loop = jit(function)
         types = []
         for dtype, rank, is_written in parameters:
             kind = numba.from_dtype(dtype)

@@ -36,15 +36,17 @@ def plain_session() -> tf.Session:
 
 
 def blocks_of(kernel: FusedKernel, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Notes the size of the first argument of each call of the chain's function."""
-    inner = kernel._compile()
+    """Records the size of the largest argument of each call of the chain's function."""
+    generated = kernel._generate()
+    inner = generated.function
     sizes: list[int] = []
 
-    def noted(*arrays: Any) -> Any:
+    def recorded(*arrays: Any) -> Any:
         sizes.append(max(array.size for array in arrays))
         return inner(*arrays)
 
-    monkeypatch.setattr(kernel, "_function", noted)
+    generated.function = recorded
+    monkeypatch.setattr(kernel, "_generated", generated)
     return sizes
 
 

@@ -67,7 +67,7 @@ def types(script: Script) -> Counter[str]:
     text = script.source.split("\n")
     return Counter(
         instruction.node.op.type
-        for number, instruction in script.lines.items()
+        for number, instruction in script.generated.origins.items()
         if text[number - 1].startswith("  ")
     )
 
@@ -360,7 +360,7 @@ def test_stacks_that_are_no_histories_stay() -> None:
     with tf.control_dependencies(values):
         empty = pop(second)
     (script,) = special([values, count], {x: matrix(2)})
-    names = [line.node.op.type for line in script.lines.values()]
+    names = [line.node.op.type for line in script.generated.origins.values()]
     assert names.count("StackPushV2") == 3
     assert names.count("StackPopV2") == 2
     ((found,), _) = runs([empty, count], [{x: matrix(2)}], True, False)

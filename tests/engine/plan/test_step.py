@@ -10,7 +10,7 @@ import pytest
 import tfteach as tf
 from tfteach.engine.devices.devices import Device
 from tfteach.engine.execute.compile import compile_step
-from tfteach.engine.execute.generated_source import source_of
+from tfteach.engine.execute.generated_source import generate
 from tfteach.engine.execute.kernel_context import Resources
 from tfteach.engine.execute.program import HOT_AFTER_RUNS, Program
 from tfteach.engine.optimize import optimize
@@ -156,7 +156,7 @@ def test_source_of_a_hot_program() -> None:
     step = step_of([y], [x])
     optimize(step)
     program = program_of(step)
-    source = source_of(program.compiled)
+    source = generate(program.compiled).source
     assert source.startswith("def step(")
     assert source.count("\n") == 3  # two instructions and the return
     for i in range(HOT_AFTER_RUNS + 5):
@@ -191,7 +191,7 @@ def test_programs_fed_with_ever_new_shapes_become_source_too() -> None:
         for _ in range(HOT_AFTER_RUNS):
             assert sess.run(total, {x: np.ones(7)}) == 49
         (special,) = program.hot.values()
-        assert len(source_of(special.compiled)) < len(source_of(program.compiled))
+        assert len(special.source) < len(program.hot_for_any.source)
         assert sess.run(total, {x: np.ones(8)}) == 64
 
 

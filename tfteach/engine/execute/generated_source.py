@@ -1,100 +1,61 @@
 """A compiled step as straight-line Python source, a line per instruction.
 
 Interpreting costs about 0.2 us an instruction; source costs a quarter of that for
-scalars but 20 us an instruction to compile, so program.py asks for it when a step is
-hot.
+scalars but 20 us an instruction to compile, so program.py generates it only for hot
+steps.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
 
 from tfteach.engine.execute.compile import Compiled
 from tfteach.engine.execute.instruction import Instruction
+from tfteach.framework.codegen import GeneratedFunction, SourceWriter
 
-_numbers = itertools.count()
-
-
-class Hot(NamedTuple):
-    """The generated function of a step, and what it was made from."""
-
-    function: Callable[..., Sequence[Any]]
-    compiled: Compiled
-    file: str
-
-    def instruction_of(self, error: BaseException) -> Instruction | None:
-        """The instruction whose line of source raised `error`."""
-        trace = error.__traceback__
-        while trace is not None:
-            if trace.tb_frame.f_code.co_filename == self.file:
-                number = trace.tb_lineno - 2  # line 1 is the def
-                code = self.compiled.fused
-                return code[number] if 0 <= number < len(code) else None
-            trace = trace.tb_next
-        return None
+StepFunction = GeneratedFunction[Instruction]
 
 
-def generate(compiled: Compiled) -> Hot:
-    """Compile the step's source."""
-    namespace: dict[str, Any] = {
-        f"c{slot}": value
-        for slot, value in enumerate(compiled.registers)
-        if value is not None
-    }
-    for number, instruction in enumerate(compiled.fused):
-        namespace[f"f{number}"] = instruction.function
-    for i, (_, own) in enumerate(compiled.fetches):
-        namespace[f"own{i}"] = own
-    file = f"<tfteach step {next(_numbers)}>"
-    exec(compile(source_of(compiled), file, "exec"), namespace)
-    return Hot(namespace["step"], compiled, file)
+def generate(compiled: Compiled) -> StepFunction:
+    """A function from the fed values to the list of fetched ones.
 
-
-def source_of(compiled: Compiled) -> str:
-    """The source of a function from the fed values to the list of fetched ones.
-
-    A variable whose value is used up lends its name to the next result, so that memory
-    is given back as early as in the loop.
+    A local variable whose value has had its last use lends its name to the next result,
+    so that memory is freed as early as in the loop over instructions.
     """
     keep = {slot for slot, _ in compiled.fetches}
     last_use = _last_uses(compiled)
-    names = {
-        slot: f"c{slot}"
+    names = {slot: f"a{i}" for i, slot in enumerate(compiled.feeds)}
+    writer = SourceWriter[Instruction]("step", list(names.values()))
+    constants = {
+        slot: writer.bind(f"c{slot}", value)
         for slot, value in enumerate(compiled.registers)
         if value is not None
     }
-    names.update((slot, f"a{i}") for i, slot in enumerate(compiled.feeds))
-    lines = [f"def step({', '.join(names[slot] for slot in compiled.feeds)}):"]
-    free: list[str] = []
-    made = itertools.count()
+    names = constants | names
     for number, instruction in enumerate(compiled.fused):
         inputs = [names[i] for i in instruction.inputs]
         ending = [
             names[slot]
             for slot in dict.fromkeys(instruction.inputs)
-            if last_use[slot] == number
-            and slot not in keep
-            and not names[slot].startswith("c")
+            if last_use[slot] == number and slot not in keep and slot not in constants
         ]
-        free += ending
+        writer.release(*ending)
         for slot in instruction.outputs:
-            names[slot] = free.pop() if free else f"v{next(made)}"
-        lines.append(" " + _statement(instruction, number, inputs, names))
-        taken = {names[slot] for slot in instruction.outputs}
+            names[slot] = writer.temporary()
+        text = assignment(instruction, inputs, names.__getitem__, writer, f"f{number}")
+        assigned = {names[slot] for slot in instruction.outputs}
         unused = [
             names[slot]
             for slot in instruction.outputs
             if slot not in last_use and slot not in keep
         ]
-        stale = [n for n in ending if n not in taken and instruction.frees]
+        stale = [n for n in ending if n not in assigned and instruction.frees]
         if stale or unused:
-            lines[-1] += f"; {' = '.join([*stale, *unused])} = None"
-        free += unused
-    fetched = [f"own{i}({names[slot]})" for i, (slot, _) in enumerate(compiled.fetches)]
-    lines.append(f" return [{', '.join(fetched)}]")
-    return "\n".join(lines)
+            text += f"; {' = '.join([*stale, *unused])} = None"
+        writer.line(text, instruction)
+        writer.release(*unused)
+    write_fetches(compiled.fetches, names.__getitem__, writer)
+    return writer.compile("step")
 
 
 def _last_uses(compiled: Compiled) -> dict[int, int]:
@@ -105,14 +66,40 @@ def _last_uses(compiled: Compiled) -> dict[int, int]:
     return last
 
 
-def _statement(
-    instruction: Instruction, number: int, inputs: list[str], names: dict[int, str]
+def assignment(
+    instruction: Instruction,
+    inputs: Sequence[str],
+    name_of: Callable[[int], str],
+    writer: SourceWriter[Instruction],
+    kernel: str,
 ) -> str:
+    """The assignment that an instruction becomes.
+
+    Args:
+      instruction: which one.
+      inputs: the names of its inputs.
+      name_of: the name of a register.
+      writer: its namespace receives the kernel, if the instruction calls it.
+      kernel: the kernel's name there.
+    """
     if instruction.is_read:
         value = f"{inputs[0]}.value"
     elif instruction.expression is not None:
         value = instruction.expression.format(*inputs)
     else:
-        value = f"f{number}({', '.join(inputs)})"
-    outputs = ", ".join(names[slot] for slot in instruction.outputs)
+        value = f"{writer.bind(kernel, instruction.function)}({', '.join(inputs)})"
+    outputs = ", ".join([name_of(slot) for slot in instruction.outputs])
     return f"{outputs} = {value}" if outputs else value
+
+
+def write_fetches(
+    fetches: Sequence[tuple[int, Callable[..., object]]],
+    name_of: Callable[[int], str],
+    writer: SourceWriter[Instruction],
+) -> None:
+    """The return statement: each fetched value, as the caller's own array."""
+    fetched = [
+        f"{writer.bind(f'own{i}', own)}({name_of(slot)})"
+        for i, (slot, own) in enumerate(fetches)
+    ]
+    writer.line(f"return [{', '.join(fetched)}]")

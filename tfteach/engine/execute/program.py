@@ -11,7 +11,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from tfteach.engine.devices.array_module import IGNORED, float_errors
 from tfteach.engine.execute.compile import Compiled
-from tfteach.engine.execute.generated_source import Hot, generate
+from tfteach.engine.execute.generated_source import StepFunction, generate
 from tfteach.engine.execute.instruction import Instruction
 from tfteach.engine.execute.kernel_errors import raise_blaming
 from tfteach.engine.plan.step import Node
@@ -104,9 +104,9 @@ class Program:
         self._is_heavy = compiled.is_heavy
         self._is_transaction = compiled.is_transaction
         self._often_fed = OftenFed(self._for_shapes)
-        self.hot: dict[FedShapes, Hot] = self._often_fed.made
+        self.hot: dict[FedShapes, StepFunction] = self._often_fed.made
         # For programs fed with ever new shapes: source that is right for all of them.
-        self.hot_for_any: Hot | None = None
+        self.hot_for_any: StepFunction | None = None
         self._loops = 0
 
     def run(
@@ -157,16 +157,16 @@ class Program:
         try:
             return hot.function(*fed)
         except Exception as error:
-            raise_blaming(error, hot.instruction_of(error))
+            raise_blaming(error, hot.origin_of(error))
 
-    def _count(self, shapes: FedShapes) -> Hot | None:
+    def _count(self, shapes: FedShapes) -> StepFunction | None:
         """The source for these shapes, or for any; made after enough runs."""
         self._loops += 1
         if self._loops == MANY_RUNS:
             self.hot_for_any = generate(self.compiled)
         return self._often_fed.count(shapes) or self.hot_for_any
 
-    def _for_shapes(self, shapes: FedShapes) -> Hot:
+    def _for_shapes(self, shapes: FedShapes) -> StepFunction:
         compiled = self.compiled
         if self._specialize is not None:
             compiled = self._specialize(shapes)

@@ -7,6 +7,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tfteach.engine.devices.array_module import IGNORED, float_errors
+from tfteach.engine.execute.generated_source import (
+    StepFunction,
+    assignment,
+    write_fetches,
+)
 from tfteach.engine.execute.instruction import Instruction
 from tfteach.engine.execute.kernel_context import Resources
 from tfteach.engine.execute.kernel_errors import raise_blaming
@@ -27,23 +32,18 @@ from tfteach.engine.flow.nested_blocks import Nested, compile_nested
 from tfteach.engine.flow.structured_control_flow import recover
 from tfteach.engine.optimize.specialize import specialize
 from tfteach.engine.plan.step import Step
+from tfteach.framework.codegen import SourceWriter
 from tfteach.framework.transaction import Deadline, atomically
-
-_numbers = itertools.count()
 
 
 class Script:
-    """The function that a nested step becomes, and what its lines were made from."""
+    """The function generated from a nested step."""
 
     def __init__(self, nested: Nested) -> None:
         self.nested = nested
-        self.file = f"<tfteach step {next(_numbers)} with loops>"
-        writer = _Writer(nested)
-        self.source = writer.source()
-        self.lines = writer.instructions
-        namespace = writer.namespace
-        exec(compile(self.source, self.file, "exec"), namespace)
-        self.function: Callable[..., Any] = namespace["step"]
+        self.generated = _NestedWriter(nested).compile()
+        self.function = self.generated.function
+        self.source = self.generated.source
 
     def run(self, fed: Sequence[Any]) -> Any:
         """Run once; see `Program.run`."""
@@ -60,18 +60,9 @@ class Script:
         try:
             return self.function(*fed)
         except Exception as error:
-            raise_blaming(error, self.instruction_of(error))
+            raise_blaming(error, self.generated.origin_of(error))
         finally:
             float_errors.reset(mode)
-
-    def instruction_of(self, error: BaseException) -> Instruction | None:
-        """The instruction whose line of source raised `error`."""
-        trace = error.__traceback__
-        while trace is not None:
-            if trace.tb_frame.f_code.co_filename == self.file:
-                return self.lines.get(trace.tb_lineno)
-            trace = trace.tb_next
-        return None
 
 
 class NestedProgram:
@@ -148,48 +139,40 @@ def program_with_flow(
     return NestedProgram(step, nested, for_shapes, dataflow)
 
 
-class _Writer:
+class _NestedWriter:
     def __init__(self, nested: Nested) -> None:
         self.nested = nested
-        self.lines: list[str] = []
-        self.instructions: dict[int, Instruction] = {}
-        self.namespace: dict[str, Any] = {}
-        self.names: dict[int, str] = {}
-        for slot, value in enumerate(nested.registers):
-            if value is not None:
-                self.names[slot] = f"c{slot}"
-                self.namespace[f"c{slot}"] = value
+        self.writer = SourceWriter[Instruction](
+            "step", [f"s{slot}" for slot in nested.feeds]
+        )
+        self.constants = {
+            slot: self.writer.bind(f"c{slot}", value)
+            for slot, value in enumerate(nested.registers)
+            if value is not None and slot not in nested.feeds
+        }
         self.uses: dict[int, set[Block]] = {}
         self.around: dict[Block, Block] = {}  # the block that contains it
         self.kept = {slot for slot, _ in nested.fetches}
+        self.kernels = itertools.count()
 
-    def source(self) -> str:
-        nested = self.nested
-        for slot in nested.feeds:
-            self.names[slot] = f"s{slot}"
-        arguments = ", ".join(self.names[slot] for slot in nested.feeds)
-        self.lines.append(f"def step({arguments}):")
-        self.note_uses(nested.block)
-        self.write(nested.block, 1)
-        fetched = []
-        for i, (slot, own) in enumerate(nested.fetches):
-            self.namespace[f"own{i}"] = own
-            fetched.append(f"own{i}({self.name(slot)})")
-        self.lines.append(f" return [{', '.join(fetched)}]")
-        return "\n".join(self.lines)
+    def compile(self) -> StepFunction:
+        self.record_uses(self.nested.block)
+        self.write(self.nested.block)
+        write_fetches(self.nested.fetches, self.name, self.writer)
+        return self.writer.compile("step with loops")
 
     def name(self, slot: int) -> str:
-        return self.names.get(slot) or f"s{slot}"
+        return self.constants.get(slot) or f"s{slot}"
 
-    # ---- which registers are given back where
+    # ---- which registers are freed where
 
-    def note_uses(self, block: Block) -> None:
+    def record_uses(self, block: Block) -> None:
         for statement in block.statements:
             for slot in read_by(statement):
                 self.uses.setdefault(slot, set()).add(block)
             for inner in blocks_of(statement):
                 self.around[inner] = block
-                self.note_uses(inner)
+                self.record_uses(inner)
             if isinstance(statement, Loop):
                 self.uses.setdefault(statement.predicate, set()).add(statement.before)
 
@@ -225,40 +208,28 @@ class _Writer:
 
     # ---- writing
 
-    def write(self, block: Block, depth: int) -> None:
-        indent = " " * depth
+    def write(self, block: Block) -> None:
         ends = self.ends(block)
-        start = len(self.lines)
         for i, statement in enumerate(block.statements):
             if isinstance(statement, Instruction):
-                self.write_instruction(statement, indent)
+                self.write_instruction(statement)
             elif isinstance(statement, Move):
-                self.write_move(statement, indent)
+                self.write_move(statement)
             elif isinstance(statement, Branch):
-                self.write_branch(statement, depth)
+                self.write_branch(statement)
             else:
-                self.write_loop(statement, depth)
+                self.write_loop(statement)
             ended = [self.name(slot) for slot in ends.get(i, ())]
             if ended:
-                self.lines.append(f"{indent}{' = '.join(ended)} = None")
-        if len(self.lines) == start:
-            self.lines.append(f"{indent}pass")
+                self.writer.line(f"{' = '.join(ended)} = None")
 
-    def write_instruction(self, instruction: Instruction, indent: str) -> None:
+    def write_instruction(self, instruction: Instruction) -> None:
         inputs = [self.name(slot) for slot in instruction.inputs]
-        if instruction.is_read:
-            value = f"{inputs[0]}.value"
-        elif instruction.expression is not None:
-            value = instruction.expression.format(*inputs)
-        else:
-            function = f"f{len(self.lines)}"
-            self.namespace[function] = instruction.function
-            value = f"{function}({', '.join(inputs)})"
-        outputs = ", ".join(self.name(slot) for slot in instruction.outputs)
-        self.lines.append(f"{indent}{outputs} = {value}" if outputs else indent + value)
-        self.instructions[len(self.lines)] = instruction
+        kernel = f"f{next(self.kernels)}"
+        text = assignment(instruction, inputs, self.name, self.writer, kernel)
+        self.writer.line(text, instruction)
 
-    def write_move(self, move: Move, indent: str) -> None:
+    def write_move(self, move: Move) -> None:
         pairs = [
             (self.name(target), self.name(source))
             for target, source in zip(move.targets, move.sources, strict=True)
@@ -266,25 +237,22 @@ class _Writer:
         ]
         if pairs:
             targets, sources = map(", ".join, zip(*pairs, strict=True))
-            self.lines.append(f"{indent}{targets} = {sources}")
+            self.writer.line(f"{targets} = {sources}")
 
-    def write_branch(self, branch: Branch, depth: int) -> None:
-        indent = " " * depth
+    def write_branch(self, branch: Branch) -> None:
         if_false, if_true = branch.blocks
         predicate = self.name(branch.predicate)
         if not if_true.statements:
-            self.lines.append(f"{indent}if not {predicate}:")
-            self.write(if_false, depth + 1)
+            with self.writer.block(f"if not {predicate}:"):
+                self.write(if_false)
             return
-        self.lines.append(f"{indent}if {predicate}:")
-        self.write(if_true, depth + 1)
+        with self.writer.block(f"if {predicate}:"):
+            self.write(if_true)
         if if_false.statements:
-            self.lines.append(f"{indent}else:")
-            self.write(if_false, depth + 1)
+            with self.writer.block("else:"):
+                self.write(if_false)
 
-    def write_loop(self, loop: Loop, depth: int) -> None:
-        indent = " " * depth
-        predicate = self.name(loop.predicate)
+    def write_loop(self, loop: Loop) -> None:
         statements = loop.before.statements
         only = statements[0] if len(statements) == 1 else None
         if (
@@ -295,11 +263,10 @@ class _Writer:
         ):
             inputs = [self.name(slot) for slot in only.inputs]
             condition = only.expression.format(*inputs)
-            self.lines.append(f"{indent}while {condition}:")
-            self.instructions[len(self.lines)] = only
-        else:
-            self.lines.append(f"{indent}while True:")
-            if loop.before.statements:
-                self.write(loop.before, depth + 1)
-            self.lines.append(f"{indent} if not {predicate}: break")
-        self.write(loop.body, depth + 1)
+            with self.writer.block(f"while {condition}:", only):
+                self.write(loop.body)
+            return
+        with self.writer.block("while True:"):
+            self.write(loop.before)
+            self.writer.line(f"if not {self.name(loop.predicate)}: break")
+            self.write(loop.body)

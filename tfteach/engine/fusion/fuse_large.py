@@ -8,7 +8,6 @@ releases the GIL while it computes, so that cores share them.  NumExpr works ali
 
 from __future__ import annotations
 
-import itertools
 import math
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -22,6 +21,7 @@ from tfteach.engine.fusion.numba_chains import Form, MachineCode
 from tfteach.engine.plan.step import writes
 from tfteach.framework import large_array_pool
 from tfteach.framework import shape as shapes
+from tfteach.framework.codegen import GeneratedFunction, SourceWriter
 from tfteach.framework.numba_loops import Loop
 from tfteach.framework.shape import Shape
 from tfteach.framework.threads import share, thread_count
@@ -39,8 +39,6 @@ MIN_PARTS_PER_RESULT = 4
 # Expressions that are one operator, and what it is called as a function.
 _ARITHMETIC = re.compile(r"(\{\d\}) ([-+*/]) (\{\d\})")
 _UFUNCS = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide}
-
-_numbers = itertools.count()
 
 
 class _Group:
@@ -172,8 +170,7 @@ class FusedKernel:
         self._is_known = is_known
         self._inputs = inputs
         self._outputs = outputs
-        self._file = f"<tfteach chain {next(_numbers)}>"
-        self._function: Callable[..., Any] | None = None
+        self._generated: GeneratedFunction[Instruction] | None = None
         self._machine_code = MachineCode(chain)
         behind: dict[int, set[int]] = {slot: {i} for i, slot in enumerate(inputs)}
         for part in self.parts:
@@ -182,18 +179,22 @@ class FusedKernel:
         self._behind = [behind[slot] for slot in outputs]
 
     def __call__(self, *arrays: Any) -> Any:
-        if self._function is None:
-            self._function = self._compile()
+        if self._generated is None:
+            self._generated = self._generate()
+        function = self._generated.function
         try:
-            results = self._by_blocks(arrays)
+            results = self._by_blocks(function, arrays)
             if results is None:
-                results = self._function(*arrays)
+                results = function(*arrays)
         except Exception as error:
-            raise_blaming(error, self._part_of(error))
+            part = self._generated.origin_of(error) or self.parts[-1]
+            raise_blaming(error, part)
         assert results is not None
         return results if len(self._outputs) > 1 else results[0]
 
-    def _by_blocks(self, arrays: Sequence[Any]) -> Sequence[Any] | None:
+    def _by_blocks(
+        self, function: Callable[..., Any], arrays: Sequence[Any]
+    ) -> Sequence[Any] | None:
         """The results made block by block; None if the arrays are not made for it."""
         if max(array.size for array in arrays) < MIN_ELEMENTS:
             return None
@@ -205,7 +206,7 @@ class FusedKernel:
         if not all(any(is_whole[i] for i in behind) for behind in self._behind):
             return None
         blocks = _flat_blocks(arrays, is_whole) or _row_blocks(arrays, is_whole, shape)
-        if blocks is None or self._function is None:
+        if blocks is None:
             return None
         is_flat, pieces_of = blocks
         forms: list[Form] = ["whole" if whole else "number" for whole in is_whole]
@@ -219,51 +220,44 @@ class FusedKernel:
             share(list(pieces_of), lambda some: _run_loop(loop, some, targets))
             return results
         first = next(pieces_of)
-        made = self._function(*first[2])
+        made = function(*first[2])
         results = [large_array_pool.empty(shape, piece.dtype) for piece in made]
         targets = [r.reshape(-1) if is_flat else r for r in results]
         _store(made, targets, first[0], first[1])
-        share(list(pieces_of), lambda some: self._run_blocks(some, targets))
+        share(list(pieces_of), lambda some: _run_blocks(function, some, targets))
         return results
 
-    def _run_blocks(self, some: Sequence[_Block], targets: Sequence[Any]) -> None:
-        assert self._function is not None
-        for start, stop, pieces in some:
-            _store(self._function(*pieces), targets, start, stop)
-
-    def _compile(self) -> Callable[..., Any]:
-        namespace: dict[str, Any] = {u.__name__: u for u in _UFUNCS.values()}
+    def _generate(self) -> GeneratedFunction[Instruction]:
         names = {slot: f"a{i}" for i, slot in enumerate(self._inputs)}
+        writer = SourceWriter[Instruction]("chain", list(names.values()))
+        for ufunc in _UFUNCS.values():
+            writer.bind(ufunc.__name__, ufunc)
         last = {slot: i for i, p in enumerate(self.parts) for slot in p.inputs}
         stays = {*self._inputs, *self._outputs}
         own: set[int] = set()  # what arithmetic made: no other name stands for it
-        free: list[str] = []
-        made = itertools.count()
-        lines = [f"def chain({', '.join(names.values())}):"]
         for i, part in enumerate(self.parts):
             taken = [names[slot] for slot in part.inputs]
             dying = {slot for slot in part.inputs if last[slot] == i} - stays
             operator = self._arithmetic(part)
             place = next((slot for slot in dying & own if operator), None)
-            free += [names[slot] for slot in dying if slot != place]
+            writer.release(*(names[slot] for slot in dying if slot != place))
             if operator and place is not None:
                 name, (x, sign, y) = names[place], operator.groups()
                 operands = f"{x}, {y}".format(*taken)
                 value = f"{_UFUNCS[sign].__name__}({operands}, out={name})"
             else:
-                name = free.pop() if free else f"v{next(made)}"
+                name = writer.temporary()
                 if part.expression is not None:
                     value = part.expression.format(*taken)
                 else:
-                    namespace[f"f{i}"] = part.function
-                    value = f"f{i}({', '.join(taken)})"
+                    kernel = writer.bind(f"f{i}", part.function)
+                    value = f"{kernel}({', '.join(taken)})"
             if operator:
                 own.add(part.outputs[0])
             names[part.outputs[0]] = name
-            lines.append(f" {name} = {value}")
-        lines.append(f" return {', '.join(names[slot] for slot in self._outputs)},")
-        exec(compile("\n".join(lines), self._file, "exec"), namespace)
-        return namespace["chain"]  # type: ignore[no-any-return]
+            writer.line(f"{name} = {value}", part)
+        writer.line(f"return {', '.join(names[slot] for slot in self._outputs)},")
+        return writer.compile("chain")
 
     def _arithmetic(self, part: Instruction) -> re.Match[str] | None:
         """Its operands and operator, if the result may replace an operand in memory.
@@ -275,13 +269,12 @@ class FusedKernel:
             return None
         return _ARITHMETIC.fullmatch(part.expression or "")
 
-    def _part_of(self, error: BaseException) -> Instruction:
-        trace = error.__traceback__
-        while trace is not None:
-            if trace.tb_frame.f_code.co_filename == self._file:
-                return self.parts[min(trace.tb_lineno - 2, len(self.parts) - 1)]
-            trace = trace.tb_next
-        return self.parts[-1]
+
+def _run_blocks(
+    function: Callable[..., Any], some: Sequence[_Block], targets: Sequence[Any]
+) -> None:
+    for start, stop, pieces in some:
+        _store(function(*pieces), targets, start, stop)
 
 
 def _run_loop(loop: Loop, some: Sequence[_Block], targets: Sequence[Any]) -> None:

@@ -18,6 +18,7 @@ from tfteach.engine.fusion.fuse_large import Fuser
 from tfteach.engine.fusion.numba_chains import Form, MachineCode, float_type
 from tfteach.framework import large_array_pool
 from tfteach.framework import shape as shapes
+from tfteach.framework.codegen import GeneratedFunction, SourceWriter
 from tfteach.framework.numba_loops import Loop
 from tfteach.framework.shape import Shape, size_of
 
@@ -168,6 +169,7 @@ class ChainKernel:
         self._shape = shape
         self._arguments = arguments
         self._machine_code = MachineCode(chain)
+        self._generated: GeneratedFunction[Instruction] | None = None
         self._compiled: Callable[..., Any] | None = None
         self._calls = 0
 
@@ -180,45 +182,39 @@ class ChainKernel:
             loop = self._machine_code.loop(forms)
             if loop is None:
                 return self._one_by_one(*arrays)
-            self._compiled = self._around(loop)
+            self._generated = self._around(loop)
+            self._compiled = self._generated.function
         return self._compiled(*arrays)
 
-    def _around(self, loop: Loop) -> Callable[..., Any]:
-        """A function that gives the loop what it takes, and makes the results.
+    def _around(self, loop: Loop) -> GeneratedFunction[Instruction]:
+        """A function that passes flat arguments to the loop, and allocates the results.
 
-        It is source too: 15 us of an RNN's turn were calls with lists of arguments.
+        It is generated too: calls with lists of arguments took 15 us of an RNN's
+        iteration.
         """
         names = [f"a{i}" for i in range(len(self._arguments))]
         made = [f"r{i}" for i in range(len(self._outputs))]
         is_large = 8 * (size_of(self._shape) or 0) >= large_array_pool.MIN_BYTES
-        namespace: dict[str, Any] = {
-            "loop": loop,
-            "shape": self._shape,
-            "one_by_one": self._one_by_one,
-            "empty": large_array_pool.empty if is_large else np.empty,
-        }
+        writer = SourceWriter[Instruction]("chain", names)
+        writer.bind("loop", loop)
+        writer.bind("shape", self._shape)
+        writer.bind("one_by_one", self._one_by_one)
+        writer.bind("empty", large_array_pool.empty if is_large else np.empty)
         flat, checks = [], []
         for name, (form, shape) in zip(names, self._arguments, strict=True):
             if form == "number":
                 flat.append(f"{name}.ravel()[0]" if shape else f"{name}[()]")
             else:
                 flat.append(f"{name}.ravel()")
-            namespace[f"{name}_shape"] = shape
-            checks.append(f"{name}.shape == {name}_shape")
+            checks.append(f"{name}.shape == {writer.bind(f'{name}_shape', shape)}")
+        with writer.block(f"if not ({' and '.join(checks)}):"):
+            writer.line(f"return one_by_one({', '.join(names)})")
         for name, dtype in zip(made, self._machine_code.made, strict=True):
-            namespace[f"{name}_type"] = dtype
+            writer.line(f"{name} = empty(shape, {writer.bind(f'{name}_type', dtype)})")
             flat.append(f"{name}.ravel()")
-        lines = [
-            f"def chain({', '.join(names)}):",
-            f" if not ({' and '.join(checks)}):",
-            f"  return one_by_one({', '.join(names)})",
-            *(f" {name} = empty(shape, {name}_type)" for name in made),
-            f" loop({', '.join(flat)})",
-            f" return {', '.join(made)}",
-        ]
-        exec("\n".join(lines), namespace)
-        chain: Callable[..., Any] = namespace["chain"]
-        return chain
+        writer.line(f"loop({', '.join(flat)})")
+        writer.line(f"return {', '.join(made)}")
+        return writer.compile("compiled chain")
 
     def _one_by_one(self, *arrays: Any) -> Any:
         values = dict(zip(self._inputs, arrays, strict=True))

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from tfteach.engine.execute.instruction import Chain, Instruction
+from tfteach.framework.codegen import SourceWriter
 from tfteach.framework.numba_loops import FLOATS, Loop, Parameter, is_installed, loop_of
 
 # Alignment of an argument with the results: element by element, one scalar, one
@@ -86,38 +87,41 @@ def loop_source(chain: Chain, forms: Sequence[Form]) -> str | None:
         ]
         for form in ("whole", "number", "row", "column")
     }
-    lines = [f"def loop({', '.join(taken + made)}):"]
-    lines += [f" {slot} = {name}" for slot, name in by_form["number"]]
-    indent = " "
-    if by_form["row"] or by_form["column"]:
-        whole = [name for _, name in by_form["whole"]] + made
-        lines += [
-            f" n = {by_form['row'][0][1]}.size"
-            if by_form["row"]
-            else f" n = r0.size // {by_form['column'][0][1]}.size",
-            " for j in range(r0.size // n):",
-            # Slices, as machines take several elements at once only if it is plain
-            # that no index is negative.
-            *(f"  p{name} = {name}[j * n : (j + 1) * n]" for name in whole),
-            *(f"  {slot} = {name}[j]" for slot, name in by_form["column"]),
-            "  for i in range(n):",
-            *(f"   {slot} = {name}[i]" for slot, name in by_form["row"]),
-        ]
-        indent, prefix = "   ", "p"
+    writer = SourceWriter[Instruction]("loop", taken + made)
+    for slot, name in by_form["number"]:
+        writer.line(f"{slot} = {name}")
+
+    def write_element(array: str = "{}") -> None:
+        """One element of each result; `array` is a name's form inside the loop."""
+        for slot, name in by_form["whole"]:
+            writer.line(f"{slot} = {array.format(name)}[i]")
+        for part in parts:
+            assert part.scalar is not None
+            value = part.scalar.format(*(names[slot] for slot in part.inputs))
+            value = _NUMBER.sub(lambda found: f"{number}({found.group()})", value)
+            writer.line(f"{names[part.outputs[0]]} = {value}")
+        for name, output in zip(made, outputs, strict=True):
+            writer.line(f"{array.format(name)}[i] = {names[output]}")
+
+    if not by_form["row"] and not by_form["column"]:
+        with writer.block("for i in range(r0.size):"):
+            write_element()
+        return writer.source
+    if by_form["row"]:
+        writer.line(f"n = {by_form['row'][0][1]}.size")
     else:
-        lines.append(" for i in range(r0.size):")
-        indent, prefix = "  ", ""
-    lines += [f"{indent}{s} = {prefix}{name}[i]" for s, name in by_form["whole"]]
-    for part in parts:
-        assert part.scalar is not None
-        value = part.scalar.format(*(names[slot] for slot in part.inputs))
-        value = _NUMBER.sub(lambda found: f"{number}({found.group()})", value)
-        lines.append(f"{indent}{names[part.outputs[0]]} = {value}")
-    lines += [
-        f"{indent}{prefix}{name}[i] = {names[slot]}"
-        for name, slot in zip(made, outputs, strict=True)
-    ]
-    return "\n".join(lines)
+        writer.line(f"n = r0.size // {by_form['column'][0][1]}.size")
+    with writer.block("for j in range(r0.size // n):"):
+        # Slices, as compilers vectorize only if it is plain that no index is negative.
+        for name in (*(name for _, name in by_form["whole"]), *made):
+            writer.line(f"p{name} = {name}[j * n : (j + 1) * n]")
+        for slot, name in by_form["column"]:
+            writer.line(f"{slot} = {name}[j]")
+        with writer.block("for i in range(n):"):
+            for slot, name in by_form["row"]:
+                writer.line(f"{slot} = {name}[i]")
+            write_element("p{}")
+    return writer.source
 
 
 def float_type(parts: Sequence[Instruction]) -> np.dtype[Any] | None:
