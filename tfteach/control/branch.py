@@ -33,6 +33,7 @@ from tfteach.ops.core.control_flow_ops import (
     is_slices,
     with_dependencies,
 )
+from tfteach.ops.core.identity_reshape import Identity
 from tfteach.ops.math.cast import cast
 
 Branch = Callable[[], Any]
@@ -226,9 +227,9 @@ def cond(
                 "write an if statement."
             )
         if_false, if_true = switch(pred, pred)
-        pivot_true = forward("Identity", if_true, "switch_t")
-        pivot_false = forward("Identity", if_false, "switch_f")
-        pred = forward("Identity", pred, "pred_id")
+        pivot_true = forward(Identity(), if_true, "switch_t")
+        pivot_false = forward(Identity(), if_false, "switch_f")
+        pred = forward(Identity(), pred, "pred_id")
         graph = pred.graph
         for tensor in (if_true, if_false, pivot_true, pivot_false, pred):
             graph.prevent_fetching(tensor.op)

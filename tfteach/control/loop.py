@@ -29,7 +29,14 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape, TensorShape
 from tfteach.ops.core.constant import constant
-from tfteach.ops.core.control_flow_ops import LoopCond, enter, forward, is_slices
+from tfteach.ops.core.control_flow_ops import (
+    Exit,
+    LoopCond,
+    NextIteration,
+    enter,
+    forward,
+    is_slices,
+)
 from tfteach.ops.core.identity_reshape import Identity
 from tfteach.ops.math.compare import LogicalAnd
 
@@ -222,7 +229,7 @@ class WhileContext(ControlFlowContext):
 
         self.pivot = LoopCond()(convert(cond(*packed(merges))), name="LoopCond")
         switches = [switch_colocated(m, self.pivot) for m in merges]
-        inside = [forward("Identity", s[1]) for s in switches]
+        inside = [forward(Identity(), s[1]) for s in switches]
         self.pivot_for_body = inside[0]
         result = body(*packed(inside))
         if not nest.is_nested(result) and not is_slices(result):
@@ -238,8 +245,8 @@ class WhileContext(ControlFlowContext):
                 f"{len(merges)}, {len(nexts)}"
             )
         for merged, value in zip(merges, nexts, strict=True):
-            _close(merged, forward("NextIteration", value))
-        self.loop_exits = [forward("Exit", s[0]) for s in switches]
+            _close(merged, forward(NextIteration(), value))
+        self.loop_exits = [forward(Exit(), s[0]) for s in switches]
         self.exit_result(self.loop_exits)
         return result, self.loop_exits
 

@@ -17,19 +17,19 @@ from tfteach.framework import dtypes
 from tfteach.framework.constant_values import constant_value
 from tfteach.framework.convert import convert
 from tfteach.framework.export import export
-from tfteach.framework.op import OPS
+from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.ops.core import shape_ops
 from tfteach.ops.core.control_flow_ops import no_op, with_dependencies
-from tfteach.ops.math.compare import Equal, LogicalOr
+from tfteach.ops.math.compare import Equal, GreaterEqual, LogicalOr
 
 
 def _rank_check(
     kind: str,
     words: str,
     static: Callable[[int, Any], bool],
-    op_type: str,
+    op: type[Op],
     x: Any,
     rank: Any,
     data: Data,
@@ -58,7 +58,7 @@ def _rank_check(
                 f"{message or ''}.  Tensor {x.name} must have {words} {int(known)}.  "
                 f"Received rank {len(x._shape)}, shape {x.shape}"
             )
-        condition = OPS[op_type]()(shape_ops.rank(x), rank)
+        condition = op()(shape_ops.rank(x), rank)
         if known is None:
             text = ["Rank must be a scalar. Received rank: ", rank]
             condition = with_dependencies([assert_rank(rank, 0, data=text)], condition)
@@ -96,7 +96,7 @@ def assert_rank(
         "assert_rank",
         "rank",
         lambda a, b: a == b,
-        "Equal",
+        Equal,
         x,
         rank,
         data,
@@ -120,7 +120,7 @@ def assert_rank_at_least(
         "assert_rank_at_least",
         "rank at least",
         lambda a, b: a >= b,
-        "GreaterEqual",
+        GreaterEqual,
         x,
         rank,
         data,

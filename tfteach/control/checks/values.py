@@ -15,11 +15,18 @@ from tfteach.framework.constant_values import constant_value
 from tfteach.framework.convert import convert
 from tfteach.framework.errors import InvalidArgumentError
 from tfteach.framework.export import export
-from tfteach.framework.op import OPS
+from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.ops.core.control_flow_ops import no_op
-from tfteach.ops.math.compare import Less
+from tfteach.ops.math.compare import (
+    Equal,
+    Greater,
+    GreaterEqual,
+    Less,
+    LessEqual,
+    NotEqual,
+)
 from tfteach.ops.math.reduce_functions import reduce_all
 
 Data = Sequence[Any] | None
@@ -33,7 +40,7 @@ def _static_text(item: Any) -> str:
 def _binary(
     symbol: str,
     name: str,
-    op_type: str,
+    kind: type[Op],
     static: Any,
     x: Any,
     y: Any,
@@ -55,7 +62,7 @@ def _binary(
             ]
         if message is not None:
             data = [message, *data]
-        condition = reduce_all(OPS[op_type]()(x, y))
+        condition = reduce_all(kind()(x, y))
         known = constant_value(x), constant_value(y)
         if (
             known[0] is not None
@@ -124,7 +131,7 @@ def assert_equal(
         if x is y:
             return no_op()
     return _binary(
-        "==", "assert_equal", "Equal", np.equal, x, y, data, summarize, message, name
+        "==", "assert_equal", Equal, np.equal, x, y, data, summarize, message, name
     )
 
 
@@ -140,7 +147,7 @@ def assert_none_equal(
     return _binary(
         "!=",
         "assert_none_equal",
-        "NotEqual",
+        NotEqual,
         np.not_equal,
         x,
         y,
@@ -161,7 +168,7 @@ def assert_less(
     name: str | None = None,
 ) -> Operation:
     return _binary(
-        "<", "assert_less", "Less", np.less, x, y, data, summarize, message, name
+        "<", "assert_less", Less, np.less, x, y, data, summarize, message, name
     )
 
 
@@ -177,7 +184,7 @@ def assert_less_equal(
     return _binary(
         "<=",
         "assert_less_equal",
-        "LessEqual",
+        LessEqual,
         np.less_equal,
         x,
         y,
@@ -200,7 +207,7 @@ def assert_greater(
     return _binary(
         ">",
         "assert_greater",
-        "Greater",
+        Greater,
         np.greater,
         x,
         y,
@@ -223,7 +230,7 @@ def assert_greater_equal(
     return _binary(
         ">=",
         "assert_greater_equal",
-        "GreaterEqual",
+        GreaterEqual,
         np.greater_equal,
         x,
         y,

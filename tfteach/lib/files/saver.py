@@ -20,6 +20,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.ops.core.constant import placeholder_with_default
 from tfteach.ops.core.control_flow_ops import forward, group, with_dependencies
+from tfteach.ops.core.identity_reshape import Identity
 from tfteach.ops.state.ref_variables import Assign
 from tfteach.ops.state.resource_variables import AssignVariableOp
 from tfteach.ops.state.save_restore import RestoreV2, SaveV2
@@ -301,7 +302,7 @@ def add_restore_nodes(filename: Tensor, saveables: Iterable[Saveable]) -> Operat
 def _assign(variable: Any, value: Tensor) -> Any:
     if isinstance(variable, BaseResourceVariable):
         with get_default_graph().device(variable.device or None):
-            value = forward("Identity", value)
+            value = forward(Identity(), value)
         return AssignVariableOp()(variable.handle, value)
     validate = variable.shape.is_fully_defined()
     return Assign(validate_shape=validate)(variable._ref(), value)

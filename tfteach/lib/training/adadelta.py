@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-import tfteach.ops.training.adagrad_adadelta_sign  # noqa: F401  # its ops are asked for by name
 from tfteach.framework.export import export
-from tfteach.lib.training.single_op_optimizer import RuleOptimizer
+from tfteach.lib.training.single_op_optimizer import RuleOptimizer, UpdateOps
+from tfteach.ops.training.adagrad_adadelta_sign import (
+    ApplyAdadelta,
+    ResourceApplyAdadelta,
+    ResourceSparseApplyAdadelta,
+    SparseApplyAdadelta,
+)
 
 
 @export("train.AdadeltaOptimizer")
@@ -33,7 +38,8 @@ class AdadeltaOptimizer(RuleOptimizer):
     Source: Zeiler 2012 (arXiv:1212.5701); ApplyAdadelta in core/ops/training_ops.cc.
     """
 
-    _rule = "Adadelta"
+    _dense = UpdateOps(ApplyAdadelta, ResourceApplyAdadelta)
+    _sparse = UpdateOps(SparseApplyAdadelta, ResourceSparseApplyAdadelta)
     _state = ("accum", "accum_update")
 
     def __init__(

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-import tfteach.ops.training.proximal_ftrl  # noqa: F401  # its ops are asked for by name
 from tfteach.framework.convert import convert
 from tfteach.framework.export import export
+from tfteach.framework.op import Op
 from tfteach.framework.scope import colocate_with, device
-from tfteach.lib.training.single_op_optimizer import RuleOptimizer
+from tfteach.lib.training.single_op_optimizer import RuleOptimizer, UpdateOps
 from tfteach.ops.core.identity_reshape import identity
+from tfteach.ops.training.proximal_ftrl import (
+    ApplyAdagradDA,
+    ResourceApplyAdagradDA,
+    ResourceSparseApplyAdagradDA,
+    SparseApplyAdagradDA,
+)
 
 
 @export("train.AdagradDAOptimizer")
@@ -43,7 +49,8 @@ class AdagradDAOptimizer(RuleOptimizer):
     Source: Duchi et al. 2011; ApplyAdagradDA in core/ops/training_ops.cc.
     """
 
-    _rule = "AdagradDA"
+    _dense = UpdateOps(ApplyAdagradDA, ResourceApplyAdagradDA)
+    _sparse = UpdateOps(SparseApplyAdagradDA, ResourceSparseApplyAdagradDA)
     _state = ("gradient_accumulator", "gradient_squared_accumulator")
 
     def __init__(
@@ -84,7 +91,7 @@ class AdagradDAOptimizer(RuleOptimizer):
         with colocate_with(rate):
             self._step = identity(self._global_step) + 1
 
-    def _apply(self, prefix: str, var: Any, is_handle: bool, **known: Any) -> Any:
+    def _apply(self, kind: type[Op], var: Any, is_handle: bool, **known: Any) -> Any:
         with device(var.device):
             step = identity(self._step)
-        return super()._apply(prefix, var, is_handle, global_step=step, **known)
+        return super()._apply(kind, var, is_handle, global_step=step, **known)

@@ -4,10 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-import tfteach.ops.training.proximal_ftrl  # noqa: F401  # its ops are asked for by name
 from tfteach.framework.export import export
 from tfteach.framework.scope import colocate_with
-from tfteach.lib.training.single_op_optimizer import RuleOptimizer, check_strengths
+from tfteach.lib.training.single_op_optimizer import (
+    RuleOptimizer,
+    UpdateOps,
+    check_strengths,
+)
+from tfteach.ops.training.proximal_ftrl import (
+    ApplyFtrl,
+    ApplyFtrlV2,
+    ResourceApplyFtrl,
+    ResourceApplyFtrlV2,
+    ResourceSparseApplyFtrl,
+    ResourceSparseApplyFtrlV2,
+    SparseApplyFtrl,
+    SparseApplyFtrlV2,
+)
 
 
 @export("train.FtrlOptimizer")
@@ -43,6 +56,8 @@ class FtrlOptimizer(RuleOptimizer):
     ApplyFtrl and ApplyFtrlV2 in core/ops/training_ops.cc.
     """
 
+    _dense = UpdateOps(ApplyFtrl, ResourceApplyFtrl)
+    _sparse = UpdateOps(SparseApplyFtrl, ResourceSparseApplyFtrl)
     _state = ("accum", "linear")
 
     def __init__(
@@ -80,11 +95,10 @@ class FtrlOptimizer(RuleOptimizer):
             "lr_power": ("learning_rate_power", learning_rate_power),
         }
         self._initial = initial_accumulator_value
-        self._shrinks = l2_shrinkage_regularization_strength > 0.0
+        if l2_shrinkage_regularization_strength > 0.0:
+            self._dense = UpdateOps(ApplyFtrlV2, ResourceApplyFtrlV2)
+            self._sparse = UpdateOps(SparseApplyFtrlV2, ResourceSparseApplyFtrlV2)
         self._accum_name, self._linear_name = accum_name, linear_name
-
-    def _kind(self) -> str:
-        return "FtrlV2" if self._shrinks else "Ftrl"
 
     def _create_slots(self, var_list: list[Any]) -> None:
         for var in var_list:

@@ -7,10 +7,19 @@ from __future__ import annotations
 
 from typing import Any
 
-import tfteach.ops.training.proximal_ftrl  # noqa: F401  # its ops are asked for by name
 from tfteach.framework.export import export
-from tfteach.lib.training.single_op_optimizer import RuleOptimizer
+from tfteach.lib.training.single_op_optimizer import RuleOptimizer, UpdateOps
 from tfteach.ops.math.cast import cast
+from tfteach.ops.training.proximal_ftrl import (
+    ApplyProximalAdagrad,
+    ApplyProximalGradientDescent,
+    ResourceApplyProximalAdagrad,
+    ResourceApplyProximalGradientDescent,
+    ResourceSparseApplyProximalAdagrad,
+    ResourceSparseApplyProximalGradientDescent,
+    SparseApplyProximalAdagrad,
+    SparseApplyProximalGradientDescent,
+)
 
 
 class _Proximal(RuleOptimizer):
@@ -62,7 +71,12 @@ class ProximalGradientDescentOptimizer(_Proximal):
     core/ops/training_ops.cc.
     """
 
-    _rule = "ProximalGradientDescent"
+    _dense = UpdateOps(
+        ApplyProximalGradientDescent, ResourceApplyProximalGradientDescent
+    )
+    _sparse = UpdateOps(
+        SparseApplyProximalGradientDescent, ResourceSparseApplyProximalGradientDescent
+    )
 
     def __init__(
         self,
@@ -104,7 +118,8 @@ class ProximalAdagradOptimizer(_Proximal):
     Source: Duchi et al. 2011; ApplyProximalAdagrad in core/ops/training_ops.cc.
     """
 
-    _rule = "ProximalAdagrad"
+    _dense = UpdateOps(ApplyProximalAdagrad, ResourceApplyProximalAdagrad)
+    _sparse = UpdateOps(SparseApplyProximalAdagrad, ResourceSparseApplyProximalAdagrad)
     _state = ("accumulator",)
 
     def __init__(

@@ -1,14 +1,13 @@
 """Optimizers whose update is one op: which slots and numbers it takes, said as data.
 
-The ops of a rule are `Apply<Rule>`, `ResourceApply<Rule>`, `SparseApply<Rule>` and
-`ResourceSparseApply<Rule>`; their signatures tell in which order they want what.
+The ops' signatures define the order of their inputs.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
-from tfteach.framework.op import OPS
+from tfteach.framework.op import Op
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import colocate_with
 from tfteach.lib.training.optimizer import Optimizer, hyper
@@ -16,14 +15,23 @@ from tfteach.ops.core.constant import constant
 from tfteach.ops.math.cast import cast
 
 
+class UpdateOps(NamedTuple):
+    """The op of an update rule for either kind of variable."""
+
+    of_ref: type[Op]
+    of_resource: type[Op]
+
+
 class RuleOptimizer(Optimizer):
     """Base of the optimizers that make one op for each variable.
 
-    A subclass has `_rule`, the op types' end; `_state`, the names of the slots in the
-    order the ops take them; and fills `_numbers` with the ops' scalar inputs by name.
+    A subclass sets `_dense` and `_sparse`, the ops by the kind of gradient, and
+    `_state`, the names of the slots in the order of the ops' inputs; and fills
+    `_numbers` with the ops' scalar inputs by name.
     """
 
-    _rule: str
+    _dense: UpdateOps
+    _sparse: UpdateOps
     _state: tuple[str, ...] = ()
 
     def __init__(self, use_locking: bool, name: str) -> None:
@@ -40,12 +48,7 @@ class RuleOptimizer(Optimizer):
         """A scalar input of the update of `var`, in the element type `dtype`."""
         return cast(self._numbers[name], dtype)
 
-    def _kind(self) -> str:
-        """The end of the op types' names."""
-        return self._rule
-
-    def _apply(self, prefix: str, var: Any, is_handle: bool, **known: Any) -> Any:
-        kind = OPS[f"{prefix}{self._kind()}"]
+    def _apply(self, kind: type[Op], var: Any, is_handle: bool, **known: Any) -> Any:
         cells = [var, *(self.get_slot(var, name) for name in self._state)]
         if is_handle:
             cells = [cell.handle for cell in cells]
@@ -61,19 +64,19 @@ class RuleOptimizer(Optimizer):
         return made.op if isinstance(made, Tensor) else made
 
     def _apply_dense(self, grad: Any, var: Any) -> Any:
-        return self._apply("Apply", var, False, grad=grad)
+        return self._apply(self._dense.of_ref, var, False, grad=grad)
 
     def _resource_apply_dense(self, grad: Any, handle: Any) -> Any:
-        return self._apply("ResourceApply", handle, True, grad=grad)
+        return self._apply(self._dense.of_resource, handle, True, grad=grad)
 
     def _apply_sparse(self, grad: Any, var: Any) -> Any:
         return self._apply(
-            "SparseApply", var, False, grad=grad.values, indices=grad.indices
+            self._sparse.of_ref, var, False, grad=grad.values, indices=grad.indices
         )
 
     def _resource_apply_sparse(self, grad: Any, handle: Any, indices: Any) -> Any:
         return self._apply(
-            "ResourceSparseApply", handle, True, grad=grad, indices=indices
+            self._sparse.of_resource, handle, True, grad=grad, indices=indices
         )
 
     def _constant_slot(self, var: Any, value: float, slot_name: str, name: str) -> Any:

@@ -19,7 +19,7 @@ from tfteach.framework.convert import convert
 from tfteach.framework.errors import AbortedError
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
-from tfteach.framework.op import OPS, Op
+from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
@@ -29,6 +29,7 @@ from tfteach.ops.core.control_flow_grad import (
     merge_gradient,
     switch_gradient,
 )
+from tfteach.ops.core.identity_reshape import Identity
 
 
 class NoOp(Op):
@@ -251,13 +252,25 @@ class RefSelect(_Flow):
 # ---- functions
 
 
-def forward(kind: str, data: Any, name: str | None = None, **attrs: Any) -> Any:
-    """`data` through an Identity, Exit ...; on references through its Ref form."""
+_REF_FORM: dict[type[Op], type[Op]] = {
+    Identity: RefIdentity,
+    Enter: RefEnter,
+    Exit: RefExit,
+    NextIteration: RefNextIteration,
+}
+
+
+def forward(op: Op, data: Any, name: str | None = None) -> Any:
+    """`data` through an Identity, Enter, Exit or NextIteration.
+
+    References pass through the op's Ref form; slices part by part.
+    """
     if is_slices(data):
-        return map_slices(lambda t: forward(kind, t, **attrs), data)
+        return map_slices(lambda t: forward(op, t), data)
     tensor = convert(data, as_ref=True)
-    prefix = "Ref" if tensor.dtype.is_ref else ""
-    return OPS[prefix + kind](**attrs)(tensor, name=name)
+    if tensor.dtype.is_ref:
+        op = _REF_FORM[type(op)](*op.attributes)
+    return op(tensor, name=name)
 
 
 def enter(
@@ -269,14 +282,8 @@ def enter(
     name: str | None = None,
 ) -> Tensor:
     """`value` inside the frame of a loop."""
-    entered: Tensor = forward(
-        "Enter",
-        value,
-        name,
-        frame_name=frame_name,
-        is_constant=is_constant,
-        parallel_iterations=parallel_iterations,
-    )
+    op = Enter(frame_name, is_constant, parallel_iterations)
+    entered: Tensor = forward(op, value, name)
     if keep_shape:
         entered.set_shape(value.shape)
     return entered
@@ -458,8 +465,8 @@ def with_dependencies(
     ):
         if is_slices(output_tensor):
             return type(output_tensor)(
-                forward("Identity", output_tensor.values, scope),
+                forward(Identity(), output_tensor.values, scope),
                 output_tensor.indices,
                 output_tensor.dense_shape,
             )
-        return forward("Identity", convert(output_tensor), scope)
+        return forward(Identity(), convert(output_tensor), scope)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.constant_values import constant_shape
@@ -19,7 +19,6 @@ from tfteach.framework.dimension import Dimension
 from tfteach.framework.dtypes import DType, as_dtype, int64
 from tfteach.framework.export import export
 from tfteach.framework.graph import Graph
-from tfteach.framework.op import OPS
 from tfteach.framework.operation import Operation, Tensor, consumers_of_all
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape
@@ -146,21 +145,16 @@ class SparseTensor:
         parts = [self._indices, self._values, self._dense_shape]
         return SparseTensorValue(*session.run(parts, feed_dict))
 
-    def __mul__(self, other: Any) -> SparseTensor:
-        return self._combined("SparseDenseCwiseMul", "mul", other)
+    @classmethod
+    def overload(cls, operator: str, function: Callable[..., Any]) -> None:
+        """Define a Python operator of sparse tensors, such as `"__mul__"`."""
+        setattr(cls, operator, function)
 
-    def __truediv__(self, other: Any) -> SparseTensor:
-        return self._combined("SparseDenseCwiseDiv", "truediv", other)
+    if TYPE_CHECKING:  # defined beside the sparse ops
 
-    def __div__(self, other: Any) -> SparseTensor:
-        return self._combined("SparseDenseCwiseDiv", "div", other)
-
-    def _combined(self, op_type: str, name: str, dense: Any) -> SparseTensor:
-        parts = (self._indices, self._values, self._dense_shape)
-        with name_scope(None, name, [*parts, dense]) as scope:
-            dense = convert(dense, self.dtype.base_dtype, "y")
-            values = OPS[op_type]()(*parts, dense, name=scope)
-        return SparseTensor(self._indices, values, self._dense_shape)
+        def __mul__(self, other: Any) -> SparseTensor: ...
+        def __truediv__(self, other: Any) -> SparseTensor: ...
+        def __div__(self, other: Any) -> SparseTensor: ...
 
     def __str__(self) -> str:
         return (

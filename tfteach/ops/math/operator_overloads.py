@@ -13,15 +13,15 @@ from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import DType, dtypes_of, float32, float64, string
 from tfteach.framework.export import export
 from tfteach.framework.indexed_slices import IndexedSlices
-from tfteach.framework.op import OPS
+from tfteach.framework.op import Op
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape
 from tfteach.ops.math import compare
-from tfteach.ops.math.binary import Add, AddV2, Mul, MulNoNan, pow
+from tfteach.ops.math.binary import Add, AddV2, Mul, MulNoNan, Sub, pow
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.complex import abs as tf_abs
-from tfteach.ops.math.division import DivNoNan, FloorDiv, RealDiv
+from tfteach.ops.math.division import DivNoNan, FloorDiv, FloorMod, RealDiv
 from tfteach.ops.math.unary import negative
 
 # Integer type -> float type of its true division; None: unchanged.
@@ -287,18 +287,17 @@ def _matmul(x: Any, y: Any, name: str | None = None) -> Any:
     return matmul(x, y, name=name)
 
 
-def _of(op_type: str) -> Callable[..., Any]:
-    cls: Any = OPS[op_type]
-    return lambda x, y, name=None: cls()(x, y, name=name)
+def _of(kind: type[Op]) -> Callable[..., Any]:
+    return lambda x, y, name=None: kind()(x, y, name=name)
 
 
 _binary("add", _add, "add")
-_binary("sub", _of("Sub"), "sub")
-_binary("mul", _of("Mul"), "mul")
+_binary("sub", _of(Sub), "sub")
+_binary("mul", _of(Mul), "mul")
 _binary("div", div, "div")
 _binary("truediv", truediv, "truediv")
 _binary("floordiv", floordiv, "floordiv")
-_binary("mod", _of("FloorMod"), "mod")
+_binary("mod", _of(FloorMod), "mod")
 _binary("pow", pow, "pow")
 _binary("and", compare.logical_and, "and")
 _binary("or", compare.logical_or, "or")

@@ -12,13 +12,23 @@ import numpy as np
 from tfteach.framework.attributes import dtype_attribute
 from tfteach.framework.dtypes import int32, int64
 from tfteach.framework.export import export
-from tfteach.framework.op import OPS
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import is_full
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.shape_ops import rank
 from tfteach.ops.math.cumsum import range as range_of
-from tfteach.ops.math.reduce_ops import ArgMax, ArgMin
+from tfteach.ops.math.reduce_ops import (
+    All,
+    Any_,
+    ArgMax,
+    ArgMin,
+    Max,
+    Mean,
+    Min,
+    Prod,
+    Reduction,
+    Sum,
+)
 
 
 def lookup(new_name: str, new: Any, old_name: str, old: Any) -> Any:
@@ -34,10 +44,11 @@ def lookup(new_name: str, new: Any, old_name: str, old: Any) -> Any:
     return old
 
 
-def reduce(op_type: str, x: Any, axis: Any, keepdims: Any, name: str | None) -> Tensor:
+def reduce(
+    kind: type[Reduction], x: Any, axis: Any, keepdims: Any, name: str | None
+) -> Tensor:
     """A node of a `Reduction`, as the public functions build it."""
-    cls: Any = OPS[op_type]
-    result = cls(keep_dims=keepdims)(x, _axes(x, axis), name=name)
+    result: Tensor = kind(keep_dims=keepdims)(x, _axes(x, axis), name=name)
     if axis is None and not keepdims and not is_full(result._shape):
         result.set_shape(())
     return result
@@ -92,7 +103,7 @@ def reduce_sum(
     Source: Sum in core/ops/math_ops.cc.
     """
     axis, keepdims = both(axis, reduction_indices, keepdims, keep_dims)
-    return reduce("Sum", input_tensor, axis, keepdims, name)
+    return reduce(Sum, input_tensor, axis, keepdims, name)
 
 
 @export("math.reduce_mean", "reduce_mean")
@@ -129,7 +140,7 @@ def reduce_mean(
     Source: Mean in core/ops/math_ops.cc.
     """
     axis, keepdims = both(axis, reduction_indices, keepdims, keep_dims)
-    return reduce("Mean", input_tensor, axis, keepdims, name)
+    return reduce(Mean, input_tensor, axis, keepdims, name)
 
 
 @export("math.reduce_prod", "reduce_prod")
@@ -166,7 +177,7 @@ def reduce_prod(
     Source: Prod in core/ops/math_ops.cc.
     """
     axis, keepdims = both(axis, reduction_indices, keepdims, keep_dims)
-    return reduce("Prod", input_tensor, axis, keepdims, name)
+    return reduce(Prod, input_tensor, axis, keepdims, name)
 
 
 @export("math.reduce_max", "reduce_max")
@@ -203,7 +214,7 @@ def reduce_max(
     Source: Max in core/ops/math_ops.cc.
     """
     axis, keepdims = both(axis, reduction_indices, keepdims, keep_dims)
-    return reduce("Max", input_tensor, axis, keepdims, name)
+    return reduce(Max, input_tensor, axis, keepdims, name)
 
 
 @export("math.reduce_min", "reduce_min")
@@ -240,7 +251,7 @@ def reduce_min(
     Source: Min in core/ops/math_ops.cc.
     """
     axis, keepdims = both(axis, reduction_indices, keepdims, keep_dims)
-    return reduce("Min", input_tensor, axis, keepdims, name)
+    return reduce(Min, input_tensor, axis, keepdims, name)
 
 
 @export("math.reduce_all", "reduce_all")
@@ -277,7 +288,7 @@ def reduce_all(
     Source: All in core/ops/math_ops.cc.
     """
     axis, keepdims = both(axis, reduction_indices, keepdims, keep_dims)
-    return reduce("All", input_tensor, axis, keepdims, name)
+    return reduce(All, input_tensor, axis, keepdims, name)
 
 
 @export("math.reduce_any", "reduce_any")
@@ -314,7 +325,7 @@ def reduce_any(
     Source: Any in core/ops/math_ops.cc.
     """
     axis, keepdims = both(axis, reduction_indices, keepdims, keep_dims)
-    return reduce("Any", input_tensor, axis, keepdims, name)
+    return reduce(Any_, input_tensor, axis, keepdims, name)
 
 
 @export("math.argmax", "argmax")

@@ -29,6 +29,7 @@ from tfteach.ops.math.reduce_functions import (
     reduce_mean,
     reduce_sum,
 )
+from tfteach.ops.math.reduce_ops import EuclideanNorm
 from tfteach.ops.math.rounding import IsFinite
 from tfteach.ops.math.unary import Sqrt, Square
 
@@ -103,7 +104,7 @@ def reduce_euclidean_norm(
 
     Source: EuclideanNorm in core/ops/math_ops.cc.
     """
-    return reduce("EuclideanNorm", input_tensor, axis, keepdims, name)
+    return reduce(EuclideanNorm, input_tensor, axis, keepdims, name)
 
 
 @export("math.reduce_variance")

@@ -20,7 +20,6 @@ from tfteach.ops.array.segment_functions import segment_sum
 from tfteach.ops.array.top_k_unique import unique
 from tfteach.ops.array.where_select import where
 from tfteach.ops.core import shape_ops
-from tfteach.ops.core.broadcast_gradients import upward
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.fill import fill
 from tfteach.ops.core.identity_reshape import expand_dims, identity, reshape
@@ -34,7 +33,17 @@ from tfteach.ops.math.operator_overloads import div
 from tfteach.ops.math.reduce_functions import reduce_sum
 from tfteach.ops.math.unary import sqrt
 from tfteach.ops.nn.clip_by_norm import clip_by_norm
+from tfteach.ops.sparse.sparse_segment import (
+    sparse_segment_mean,
+    sparse_segment_sqrt_n,
+    sparse_segment_sum,
+)
 
+_COMBINERS = {
+    "sum": sparse_segment_sum,
+    "mean": sparse_segment_mean,
+    "sqrtn": sparse_segment_sqrt_n,
+}
 logger = logging.getLogger("tensorflow")
 
 
@@ -210,7 +219,7 @@ def embedding_lookup_sparse(
             "2016/11/01."
         )
         combiner = "mean"
-    if combiner not in ("mean", "sqrtn", "sum"):
+    if combiner not in _COMBINERS:
         raise ValueError("combiner must be one of 'mean', 'sqrtn' or 'sum'")
     tables = tables_of(params)
     if not isinstance(sp_ids, SparseTensor):
@@ -230,8 +239,7 @@ def embedding_lookup_sparse(
         if rows.dtype in (float16, bfloat16):
             rows = cast(rows, float32)
         if sp_weights is None:
-            kind = {"sum": "sum", "mean": "mean", "sqrtn": "sqrt_n"}[combiner]
-            combine = upward(f"sparse_segment_{kind}")
+            combine = _COMBINERS[combiner]
             return combine(rows, positions, segments, name=scope)
         return _weighted(rows, positions, segments, sp_weights, combiner, scope)
 

@@ -15,7 +15,7 @@ from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import complex64, dtypes_of, float32, int32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
-from tfteach.framework.op import OPS, Op
+from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
@@ -54,7 +54,7 @@ class _Complex(_Transform, abstract=True):
     signature = "input: Tcomplex -> output: Tcomplex"
     Tcomplex = dtypes_of("complex64 complex128")
     Tcomplex_default = complex64
-    inverse: ClassVar[str]  # the op that turns it around
+    inverse: ClassVar[type[_Complex]]
     divides: ClassVar[bool] = False
 
     def infer_shape(self, input: Shape) -> Shape:
@@ -69,7 +69,7 @@ class _Complex(_Transform, abstract=True):
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         size = reduce_prod(shape(grad)[-self.axes :])
-        back = OPS[self.inverse]()
+        back = self.inverse()
         if self.divides:
             factor = cast(1.0 / cast(size, grad.dtype.real_dtype), grad.dtype)
         else:
@@ -80,37 +80,46 @@ class _Complex(_Transform, abstract=True):
 class FFT(_Complex):
     """The transform of rows.  Source: spectral_ops.cc, FFT."""
 
-    axes, function, inverse = 1, "fftn", "IFFT"
+    axes, function = 1, "fftn"
 
 
 class IFFT(_Complex):
     """FFT turned around.  Source: spectral_ops.cc, IFFT."""
 
-    axes, function, inverse, divides = 1, "ifftn", "FFT", True
+    axes, function, inverse, divides = 1, "ifftn", FFT, True
+
+
+FFT.inverse = IFFT
 
 
 class FFT2D(_Complex):
     """The transform of matrices.  Source: spectral_ops.cc, FFT2D."""
 
-    axes, function, inverse = 2, "fftn", "IFFT2D"
+    axes, function = 2, "fftn"
 
 
 class IFFT2D(_Complex):
     """FFT2D turned around.  Source: spectral_ops.cc, IFFT2D."""
 
-    axes, function, inverse, divides = 2, "ifftn", "FFT2D", True
+    axes, function, inverse, divides = 2, "ifftn", FFT2D, True
+
+
+FFT2D.inverse = IFFT2D
 
 
 class FFT3D(_Complex):
     """The transform over three axes.  Source: spectral_ops.cc, FFT3D."""
 
-    axes, function, inverse = 3, "fftn", "IFFT3D"
+    axes, function = 3, "fftn"
 
 
 class IFFT3D(_Complex):
     """FFT3D turned around.  Source: spectral_ops.cc, IFFT3D."""
 
-    axes, function, inverse, divides = 3, "ifftn", "FFT3D", True
+    axes, function, inverse, divides = 3, "ifftn", FFT3D, True
+
+
+FFT3D.inverse = IFFT3D
 
 
 # ---- real signals: half of the transform says it all

@@ -5,6 +5,7 @@ Source: core/ops/sparse_ops.cc; python/ops/sparse_ops.py, sparse_grad.py.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -409,3 +410,21 @@ class SparseDenseCwiseDiv(CwiseOp):
 
     def partials(self, grad: Any, values: Any, elements: Any) -> tuple[Any, Any]:
         return grad / elements, grad * (-values / square(elements))
+
+
+def _operator(kind: type[CwiseOp], name: str) -> Callable[[SparseTensor, Any], Any]:
+    """The operator of sparse tensors with a dense one on the right."""
+
+    def combined(sparse: SparseTensor, dense: Any) -> SparseTensor:
+        parts = sparse.indices, sparse.values, sparse.dense_shape
+        with name_scope(None, name, [*parts, dense]) as scope:
+            dense = convert(dense, sparse.dtype.base_dtype, "y")
+            values = kind()(*parts, dense, name=scope)
+        return SparseTensor(sparse.indices, values, sparse.dense_shape)
+
+    return combined
+
+
+SparseTensor.overload("__mul__", _operator(SparseDenseCwiseMul, "mul"))
+SparseTensor.overload("__truediv__", _operator(SparseDenseCwiseDiv, "truediv"))
+SparseTensor.overload("__div__", _operator(SparseDenseCwiseDiv, "div"))

@@ -10,7 +10,7 @@ from typing import Any
 
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
-from tfteach.framework.op import OPS
+from tfteach.framework.op import Op
 from tfteach.framework.scope import colocate_with
 from tfteach.lib.training.adam import AdamOptimizer
 from tfteach.lib.training.optimizer import cast_all
@@ -22,6 +22,7 @@ from tfteach.ops.math.complex import abs as absolute
 from tfteach.ops.math.unary import sqrt
 from tfteach.ops.state.ref_variables import assign
 from tfteach.ops.state.scatter_functions import scatter_add, scatter_update
+from tfteach.ops.state.scatter_ops import ResourceScatterAdd, ResourceScatterUpdate
 from tfteach.ops.training.adagrad_adadelta_sign import ApplyAdaMax, ResourceApplyAdaMax
 from tfteach.ops.training.training_ops import ApplyAdam, ResourceApplyAdam
 
@@ -39,15 +40,15 @@ class _Rows(AdamOptimizer):
         return self._update_rows(grad.values, var, grad.indices, add, replace)
 
     def _resource_apply_sparse(self, grad: Any, handle: Any, indices: Any) -> Any:
-        def change(kind: str) -> Callable[..., Any]:
+        def change(kind: type[Op]) -> Callable[..., Any]:
             def apply(variable: Any, indices: Any, rows: Any) -> Any:
-                done = OPS[kind]()(variable.handle, indices, rows)
+                done = kind()(variable.handle, indices, rows)
                 with get_default_graph().control_dependencies([done]):
                     return variable.value()
 
             return apply
 
-        add, replace = change("ResourceScatterAdd"), change("ResourceScatterUpdate")
+        add, replace = change(ResourceScatterAdd), change(ResourceScatterUpdate)
         return self._update_rows(grad, handle, indices, add, replace)
 
     def _update_rows(

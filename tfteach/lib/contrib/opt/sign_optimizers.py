@@ -9,11 +9,10 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-import tfteach.ops.training.adagrad_adadelta_sign  # noqa: F401  # its ops are asked for by name
 from tfteach.framework.convert import convert
 from tfteach.framework.export import export
 from tfteach.framework.operation import Operation
-from tfteach.lib.training.single_op_optimizer import RuleOptimizer
+from tfteach.lib.training.single_op_optimizer import RuleOptimizer, UpdateOps
 from tfteach.ops.array.gather import gather
 from tfteach.ops.core.control_flow_ops import group
 from tfteach.ops.math.binary import pow
@@ -21,6 +20,12 @@ from tfteach.ops.math.cast import cast
 from tfteach.ops.math.unary import sign
 from tfteach.ops.state.ref_variables import assign
 from tfteach.ops.state.scatter_functions import scatter_sub
+from tfteach.ops.training.adagrad_adadelta_sign import (
+    ApplyAddSign,
+    ApplyPowerSign,
+    ResourceApplyAddSign,
+    ResourceApplyPowerSign,
+)
 
 
 class _Signs(RuleOptimizer):
@@ -107,7 +112,7 @@ class AddSignOptimizer(_Signs):
     core/ops/training_ops.cc.
     """
 
-    _rule = "AddSign"
+    _dense = UpdateOps(ApplyAddSign, ResourceApplyAddSign)
 
     def __init__(
         self,
@@ -151,7 +156,7 @@ class PowerSignOptimizer(_Signs):
     core/ops/training_ops.cc.
     """
 
-    _rule = "PowerSign"
+    _dense = UpdateOps(ApplyPowerSign, ResourceApplyPowerSign)
 
     def __init__(
         self,
