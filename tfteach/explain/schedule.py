@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import heapq
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from tfteach.engine.plan.prune import prune
 from tfteach.engine.plan.step import Node, Step, build_step, writes
 from tfteach.explain.pruning import Fetch, elements_of
+from tfteach.framework.topological_order import topological_order
 
 __all__ = ["Ordered", "Race", "Schedule", "Scheduled", "explain_schedule"]
 
@@ -309,8 +309,7 @@ def _ways_back(merge: Node) -> set[Node]:
 
 def _sorted(step: Step, before: Before) -> list[Node]:
     """The nodes in a topological order that changes as little as possible."""
-    place = {node: i for i, node in enumerate(step.nodes)}
-    return _in_order(place, before, lambda node: (place[node],))
+    return topological_order(step.nodes, before.__getitem__)
 
 
 class _Certain:
@@ -379,32 +378,11 @@ def _order(
 ) -> tuple[str, ...]:
     """A legal order in which `early` comes before `late`."""
     hurry = certain.before(early) | {early}
-    place = {node: i for i, node in enumerate(step.nodes)}
     decided = {**before, late: before[late] | {early}}
-    order = _in_order(place, decided, lambda node: (node not in hurry, place[node]))
+    order = topological_order(
+        step.nodes, decided.__getitem__, lambda node: node not in hurry
+    )
     return tuple(node.name for node in order)
-
-
-def _in_order(
-    nodes: Iterable[Node], before: Before, rank: Callable[[Node], tuple[int, ...]]
-) -> list[Node]:
-    """A topological order of the nodes; of several ready ones, the least rank first."""
-    users: dict[Node, list[Node]] = {node: [] for node in nodes}
-    waiting = {node: len(before[node]) for node in users}
-    for user in users:
-        for source in before[user]:
-            users[source].append(user)
-    ready = [(rank(node), node) for node in users if not waiting[node]]
-    heapq.heapify(ready)
-    order: list[Node] = []
-    while ready:
-        node = heapq.heappop(ready)[-1]
-        order.append(node)
-        for user in users[node]:
-            waiting[user] -= 1
-            if not waiting[user]:
-                heapq.heappush(ready, (rank(user), user))
-    return order
 
 
 def _near(order: Sequence[str], names: set[str]) -> list[str]:

@@ -8,7 +8,6 @@ Source: core/graph/control_flow.cc (frames).
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Iterable
 
 from tfteach.engine.flow.frames import Path, frames_of, path_behind
@@ -25,6 +24,7 @@ from tfteach.engine.flow.region_order import Schedule
 from tfteach.engine.flow.regions import Recovered, Region, Unit, Variable
 from tfteach.engine.optimize.remove_dead import grouped
 from tfteach.engine.plan.step import Edge, Node, Step, writes
+from tfteach.framework.topological_order import CycleError, topological_order
 
 # Deeper nesting than Python's compiler takes.
 MAX_LOOPS, MAX_GUARD = 15, 40
@@ -302,26 +302,13 @@ class Recovery:
         self, units: list[Node | Region], region: Region
     ) -> list[Node | Region]:
         """A topological order, reads before writes where both are legal."""
-        waiting: dict[Node | Region, int] = {}
-        users: dict[Node | Region, list[Node | Region]] = {}
-        for unit in units:
-            sources = self.sources(unit, region)
-            waiting[unit] = len(sources)
-            for source in sources:
-                users.setdefault(source, []).append(unit)
-        ready = [(self.place_of(u), id(u), u) for u in units if not waiting[u]]
-        heapq.heapify(ready)
-        order: list[Node | Region] = []
-        while ready:
-            unit = heapq.heappop(ready)[-1]
-            order.append(unit)
-            for user in users.get(unit, ()):
-                waiting[user] -= 1
-                if not waiting[user]:
-                    heapq.heappush(ready, (self.place_of(user), id(user), user))
-        if len(order) != len(units):
-            raise UnstructuredError(f"loops of {region} feed each other")
-        return order
+        try:
+            return topological_order(
+                units, lambda unit: self.sources(unit, region), self.place_of
+            )
+        except CycleError as error:
+            message = f"loops of {region} feed each other"
+            raise UnstructuredError(message) from error
 
     def schedule(self, region: Region) -> None:
         """Order the units so that those of one branch stand together."""

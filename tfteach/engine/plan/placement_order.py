@@ -5,11 +5,11 @@ Source: core/graph/graph_constructor.cc.
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Iterable
 
 from tfteach.engine.plan.step import cycle
 from tfteach.framework.operation import Operation
+from tfteach.framework.topological_order import CycleError, topological_order
 
 
 def placing_order(operations: Iterable[Operation]) -> list[Operation]:
@@ -21,26 +21,10 @@ def placing_order(operations: Iterable[Operation]) -> list[Operation]:
     ordered = list(operations)
     if all(source.node_id < op.node_id for op in ordered for source in _sources_of(op)):
         return ordered
-    inside = set(ordered)
-    waits = {op: inside.intersection(_sources_of(op)) for op in ordered}
-    users: dict[Operation, list[Operation]] = {}
-    for op, sources in waits.items():
-        for source in sources:
-            users.setdefault(source, []).append(op)
-    pending = {op: len(sources) for op, sources in waits.items()}
-    ready = [op.node_id for op in ordered if not pending[op]]
-    by_id = {op.node_id: op for op in ordered}
-    found: list[Operation] = []
-    while ready:
-        found.append(by_id[heapq.heappop(ready)])
-        for user in users.get(found[-1], ()):
-            pending[user] -= 1
-            if not pending[user]:
-                heapq.heappush(ready, user.node_id)
-    stuck = [op.name for op in ordered if pending[op]]
-    if stuck:
-        raise cycle(stuck)
-    return found
+    try:
+        return topological_order(ordered, _sources_of, key=lambda op: op.node_id)
+    except CycleError as error:
+        raise cycle([op.name for op in error.items]) from None
 
 
 def _sources_of(op: Operation) -> list[Operation]:

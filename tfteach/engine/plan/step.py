@@ -7,7 +7,6 @@ operations but can be folded, merged, moved and copied without changing them.
 from __future__ import annotations
 
 import functools
-import heapq
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,6 +17,7 @@ from tfteach.framework.errors import OpError, invalid_argument
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape, is_full
+from tfteach.framework.topological_order import CycleError, topological_order
 
 if TYPE_CHECKING:
     from tfteach.engine.devices.devices import Device
@@ -346,29 +346,14 @@ def sort_nodes(nodes: list[Node]) -> list[Node]:
     Back edges into Merge nodes do not count.  Within a rank, the order of building
     decides, so that the result does not depend on chance.
     """
-    inside = set(nodes)
-    waiting: dict[Node, int] = {}
-    users: dict[Node, list[Node]] = {}
-    for node in nodes:
-        sources = {source for source, _ in node.inputs} | set(node.control)
-        if node.op.type in ("Merge", "RefMerge"):
-            sources = {s for s in sources if not s.op.type.endswith("NextIteration")}
-        sources = {s for s in sources if s in inside}
-        waiting[node] = len(sources)
-        for source in sources:
-            users.setdefault(source, []).append(node)
-    position = {node: i for i, node in enumerate(nodes)}
-    ready = [(writes(n), position[n], n) for n in nodes if waiting[n] == 0]
-    heapq.heapify(ready)
-    order: list[Node] = []
-    while ready:
-        node = heapq.heappop(ready)[-1]
-        order.append(node)
-        for user in users.get(node, ()):
-            waiting[user] -= 1
-            if waiting[user] == 0:
-                heapq.heappush(ready, (writes(user), position[user], user))
-    if len(order) != len(nodes):
-        stuck = [node.name for node in nodes if waiting[node] > 0]
-        raise cycle(stuck)
-    return order
+    try:
+        return topological_order(nodes, _sources_of, key=writes)
+    except CycleError as error:
+        raise cycle([node.name for node in error.items]) from None
+
+
+def _sources_of(node: Node) -> set[Node]:
+    sources = {source for source, _ in node.inputs} | set(node.control)
+    if node.op.type in ("Merge", "RefMerge"):
+        return {s for s in sources if not s.op.type.endswith("NextIteration")}
+    return sources

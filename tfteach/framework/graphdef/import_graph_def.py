@@ -9,7 +9,6 @@ python/framework/importer.py.
 
 from __future__ import annotations
 
-import heapq
 import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -32,6 +31,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import graph_of
 from tfteach.framework.shape import TensorShape, merge
 from tfteach.framework.shape_inference import infer
+from tfteach.framework.topological_order import CycleError, topological_order
 
 CONSUMER = 134  # TF_GRAPH_DEF_VERSION of TensorFlow 1.15
 _NODE_NAME = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\\/-]*\Z")
@@ -297,44 +297,29 @@ class _Import:
 
     def _in_order(self) -> list[int]:
         """The nodes' numbers, each after its inputs, else in the order of the file."""
-        waits = [0] * len(self.nodes)
-        feeds: list[list[int]] = [[] for _ in self.nodes]
-        ready: list[int] = []
-        for i, (data, control) in enumerate(self.edges):
-            sources = [n for n, k in data if f"{n}:{k}" not in self.mapped]
-            sources += [n for n in control if f"^{n}" not in self.mapped]
-            for source in sources:
-                feeds[self.index[source]].append(i)
-            waits[i] = len(sources)
-            if "Merge" in self.nodes[i].op and self._closes_loop(i):
-                # One value from outside the loop is enough to begin.
-                waits[i] = len(control) + 1
-            if not waits[i]:
-                ready.append(i)
-        order: list[int] = []
-        heapq.heapify(ready)
-        while ready:
-            i = heapq.heappop(ready)
-            order.append(i)
-            for j in feeds[i]:
-                waits[j] -= 1
-                if waits[j] == 0:
-                    heapq.heappush(ready, j)
-        if len(order) != len(self.nodes):
-            done = set(order)
-            left = [n.name for i, n in enumerate(self.nodes) if i not in done]
+        try:
+            return topological_order(range(len(self.nodes)), self._sources_of)
+        except CycleError as error:
+            names = [self.nodes[i].name for i in error.items[:5]]
             raise ValueError(
-                f"{len(left)} nodes in a cycle. Only a loop's NextIteration may lead "
-                f"back; these wait for each other: {', '.join(left[:5])}"
-            )
-        return order
+                f"{len(error.items)} nodes in a cycle. Only a loop's NextIteration may "
+                f"lead back; these wait for each other: {', '.join(names)}"
+            ) from None
 
-    def _closes_loop(self, i: int) -> bool:
-        return any(
-            name in self.index
-            and self.nodes[self.index[name]].op in ("NextIteration", "RefNextIteration")
-            for name, _ in self.edges[i].data
-        )
+    def _sources_of(self, i: int) -> list[int]:
+        """The nodes that must be imported before; without the back edges of loops."""
+        data, control = self.edges[i]
+        names = [n for n, k in data if f"{n}:{k}" not in self.mapped]
+        sources = [self.index[name] for name in names]
+        if "Merge" in self.nodes[i].op:
+            # A Merge without an entry from outside the loop remains in a cycle.
+            entries = [s for s in sources if not self._is_next_iteration(s)]
+            sources = entries or sources
+        waits = [self.index[name] for name in control if f"^{name}" not in self.mapped]
+        return sources + waits
+
+    def _is_next_iteration(self, i: int) -> bool:
+        return self.nodes[i].op in ("NextIteration", "RefNextIteration")
 
     # ---- one node
 
