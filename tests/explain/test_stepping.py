@@ -353,7 +353,7 @@ def test_a_long_run_is_written_down_in_part() -> None:
 
     run = recorded(loop, max_steps=30)
     assert (len(run), run.result, run.missed) == (30, 100, 4 * 100 + 2 - 30)
-    assert "372 more steps were not written down" in str(run)
+    assert "372 more steps were not recorded" in str(run)
 
 
 @pytest.mark.parametrize(

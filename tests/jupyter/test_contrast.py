@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
-SHEETS = sorted((Path(__file__).parents[2] / "widgets" / "src").glob("*.css"))
+SHEETS = sorted((Path(__file__).parents[2] / "widgets" / "src").rglob("*.css"))
 
 # What a page says of its grounds: JupyterLab's (layout-color0, -color1), or nothing.
 LAB = {

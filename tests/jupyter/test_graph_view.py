@@ -47,7 +47,7 @@ def test_a_graph_def_gets_inferred_shapes(graph: tf.Graph) -> None:
 def test_other_things_are_refused() -> None:
     with pytest.raises(TypeError, match=r"tf\.Graph or a GraphDef, not int"):
         GraphView(3)
-    with pytest.raises(TypeError, match="no tensor, operation or name"):
+    with pytest.raises(TypeError, match="not a tensor, operation or name"):
         GraphView(tf.Graph(), fetches=[3])
 
 

@@ -149,7 +149,7 @@ def test_line_magic(shell: Any) -> None:
             "--fetch a: the graph has no such",
         ),
         ("%why x --feed x", "--feed says more of a run that --fetch names"),
-        ("%why x --fetch x", "of the graph, which is empty"),
+        ("%why x --fetch x", "the graph is empty"),
         ("%step x --session 1/0", "1/0: ZeroDivisionError: division by zero"),
         ("s = tf.Session()\ns.close()\n%timeline x --session s", "s is closed"),
         ("%graph 3", "not int"),

@@ -79,7 +79,7 @@ def test_the_magic(shell: Any, capsys: Any) -> None:  # noqa: F811
     assert "the shape is known" in capsys.readouterr().out
     for line, words in [
         ("totl --session sess", "Did you mean total"),
-        ("total --session sess --feed-dict 3", "is no dict"),
+        ("total --session sess --feed-dict 3", "is not a dict"),
     ]:
         with pytest.raises(UsageError, match=words):
             shell.run_line_magic("optimizing", line)

@@ -124,7 +124,7 @@ def test_the_magic(shell: Any, capsys: Any) -> None:  # noqa: F811
     assert "total: (Add): /job:localhost" in capsys.readouterr().out
     for line, words in [
         ("--session ses", "Did you mean sess"),
-        ("--session tf", "is no session"),
+        ("--session tf", "is not a session"),
         ("totl --session sess", "Did you mean total"),
         ("--depth 0", "--depth counts"),
     ]:

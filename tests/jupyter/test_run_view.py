@@ -89,8 +89,8 @@ def test_what_can_be_wrong(shell: Any, capsys: Any) -> None:  # noqa: F811
     with shell.user_ns["graph"].as_default():
         for line, words in [
             ("total", "run a cell with %%run first"),
-            ("totl --fetch total", "'totl' is no op or tensor of the graph. Did you"),
-            ("x --fetch tootal --feed total", "'tootal' is no op"),
+            ("totl --fetch total", "'totl' is not an op or tensor of the graph. Did"),
+            ("x --fetch tootal --feed total", "'tootal' is not an op"),
         ]:
             with pytest.raises(UsageError, match=words):
                 shell.run_line_magic("why", line)

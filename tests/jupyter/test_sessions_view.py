@@ -102,7 +102,7 @@ def test_the_magic(shell: Any, capsys: Any) -> None:  # noqa: F811
     printed = capsys.readouterr().out
     assert "w  1    uninitialized" in printed
     assert printed.count("on one graph") == 2  # and the other graph's
-    for line, words in [("on", "Did you mean one"), ("w", "is no session")]:
+    for line, words in [("on", "Did you mean one"), ("w", "is not a session")]:
         with pytest.raises(UsageError, match=words):
             shell.run_line_magic("sessions", line)
     with provisionalcompleter():

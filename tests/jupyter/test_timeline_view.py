@@ -109,7 +109,7 @@ def test_the_magic(shell: Any, capsys: Any) -> None:  # noqa: F811
     assert "CPU:0: peak" in out
     for line, words in [
         ("totl --session sess", "Did you mean total"),
-        ("total --session sess --feed-dict 3", "is no dict"),
+        ("total --session sess --feed-dict 3", "is not a dict"),
         ("total --session sess --feed-dict nope", "nope"),
         ("total --session sess --runs 0", "--runs counts"),
     ]:

@@ -27,11 +27,11 @@ __all__ = ["OptimizerLog", "Pass", "StepNode", "explain_optimizing"]
 MOST_CHANGES = 12
 
 ABOUT = {
-    "all": "the step as it was asked for, and what is left of it",
+    "all": "the step before and after all passes",
     "remove_identities": "users of an Identity take its input",
     "fold_constants": "what is the same in every run is computed once",
     "merge_duplicates": "one node for all that compute the same",
-    "remove_dead": "nodes that nothing needs any more are dropped",
+    "remove_dead": "nodes that nothing needs are dropped",
     "specialize": "with the shapes of the feeds known, more is constant",
     "fusion": "chains of element-wise ops go through the cache block by block",
 }

@@ -243,7 +243,7 @@ def placement(
     """
     graph = session.graph
     if session._closed:
-        raise invalid_argument("The session is closed: it places nothing any more.")
+        raise invalid_argument("The session is closed, so nothing can be placed.")
     whole = fetches is None
     wanted, fed = elements_of(graph, () if fetches is None else fetches, feeds)
     roots = tuple(graph.get_operations()) if whole else wanted

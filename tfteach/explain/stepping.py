@@ -296,11 +296,11 @@ class Recording(Sequence[Step]):
         if len(self) > before + 1:
             lines.append(f"      ... {len(self) - before - 1} steps")
         if self.missed:
-            lines.append(f"      {self.missed} more steps were not written down")
+            lines.append(f"      {self.missed} more steps were not recorded")
         if self.error is not None:
             lines.append(f"      {self.where_it_failed()}")
         if self.dropped:
-            lines.append(f"      {self.dropped} values were not kept: no room")
+            lines.append(f"      {self.dropped} values were not kept: memory limit")
         return "\n".join(lines)
 
     def _shown(self, most: int, marked: Sequence[int]) -> list[int]:

@@ -36,9 +36,9 @@ def element_of(graph: Graph, user_ns: dict[str, Any], name: str) -> Operation | 
     if is_of_graph:
         return value
     if not known:
-        raise UsageError(f"{name!r} is no op or tensor of the graph, which is empty.")
+        raise UsageError(f"{name!r} is not an op or tensor: the graph is empty.")
     near = did_you_mean(name, known, 0.5)
-    raise UsageError(f"{name!r} is no op or tensor of the graph.{near}")
+    raise UsageError(f"{name!r} is not an op or tensor of the graph.{near}")
 
 
 def did_you_mean(name: str, known: Iterable[str], least: float = 0.6) -> str:
@@ -132,7 +132,7 @@ def session_of(
             kind = "" if isinstance(error, NameError) else f"{type(error).__name__}: "
             raise UsageError(f"{expression}: {kind}{error}.{near}") from None
         if not isinstance(value, BaseSession):
-            raise UsageError(f"{expression} is no session, but {value!r}")
+            raise UsageError(f"{expression} is not a session, but {value!r}")
         if value._closed and not may_be_closed:
             raise UsageError(f"{expression} is closed: make another, tf.Session()")
         return value

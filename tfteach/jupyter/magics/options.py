@@ -60,7 +60,7 @@ def feed_dict_of(shell: Any, expression: str | None) -> dict[Any, Any] | None:
     except Exception as error:
         raise UsageError(f"--feed-dict {expression}: {error}") from None
     if not isinstance(feed, dict):
-        raise UsageError(f"--feed-dict {expression} is no dict, but {feed!r}")
+        raise UsageError(f"--feed-dict {expression} is not a dict, but {feed!r}")
     return feed
 
 

@@ -179,7 +179,8 @@ class Explorer(Shown, ipywidgets.Tab):
             view = self.views[title]
         except Exception as error:  # otherwise the reader would not see it
             words = f"{type(error).__name__}: {error}"
-            self._boxes[title].children = [_words(f"This view cannot be made. {words}")]
+            failure = _words(f"This view cannot be created. {words}")
+            self._boxes[title].children = [failure]
             return
         self._boxes[title].children = [view]
         first = self.views[self.titles[0]]

@@ -274,8 +274,8 @@ def names_of(things: Names) -> list[str]:
         name = element if isinstance(element, str) else getattr(element, "name", None)
         if not isinstance(name, str):
             raise TypeError(
-                f"{thing!r} is no tensor, operation or name; a view can fetch and feed "
-                "only those."
+                f"{thing!r} is not a tensor, operation or name; a view can fetch and "
+                "feed only those."
             )
         found.append(name)
     return found

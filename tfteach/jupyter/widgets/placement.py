@@ -128,7 +128,7 @@ class PlacementView(GraphView):
         )  # fmt: skip
         if session._closed:  # keep the last placement
             if self._found is None:
-                self.problem = "The session is closed: it places nothing any more."
+                self.problem = "The session is closed, so nothing can be placed."
             return
         if asked == self._state:
             if self._found is not None:

@@ -92,7 +92,7 @@ class StepView(GraphView):
     ) -> None:
         if not isinstance(run, Recording):
             raise TypeError(
-                "StepView shows what tfteach.explain.stepping.record gives, not "
+                "StepView shows a Recording, from tfteach.explain.record, not "
                 f"{type(run).__name__}. To run and show: StepView.of(sess, fetches)"
             )
         self.run = run
