@@ -103,7 +103,8 @@ def listed(title: str, section: str, types: Mapping[str, str]) -> str:
 def field_types(cls: type) -> dict[str, str]:
     """The annotations of a class, as they are written."""
     found = vars(cls).get("__annotations__", {})
-    return {n: getattr(a, "__forward_arg__", None) or str(a) for n, a in found.items()}
+    texts = {n: getattr(a, "__forward_arg__", None) or str(a) for n, a in found.items()}
+    return {name: text for name, text in texts.items() if text != "Any"}
 
 
 def code(text: str, language: str) -> str:
@@ -132,7 +133,7 @@ class Plain(str):
     __slots__ = ()
 
     def __repr__(self) -> str:
-        return str(self)
+        return str(self).removeprefix("typing.")
 
 
 def signature(name: str, function: Callable[..., Any]) -> str:
