@@ -13,9 +13,21 @@ from typing import Any as _Any
 
 from tfteach import api as _api
 from tfteach.api import *  # noqa: F403
+from tfteach.autodiff import fused_batch_norm_grad as _fused_batch_norm_grad
 from tfteach.compat.import_paths import install as _install
 from tfteach.compat.versions import VERSION as VERSION
+from tfteach.control import matrix_set_diag_grad as _matrix_set_diag_grad
+from tfteach.control import tensor_array_grad as _tensor_array_grad
 from tfteach.engine.devices.devices import simulate_gpus as simulate_gpus
+from tfteach.ops.array import indexed_slices_to_tensor as _indexed_slices_to_tensor
+
+# Imported for what they register: gradient rules, and a conversion to tensors.
+_REGISTERING = (
+    _fused_batch_norm_grad,
+    _indexed_slices_to_tensor,
+    _matrix_set_diag_grad,
+    _tensor_array_grad,
+)
 
 __version__ = "0.1.0"
 

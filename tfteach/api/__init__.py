@@ -100,6 +100,8 @@ from tfteach.control.functional import map_fn as map_fn
 from tfteach.control.functional import scan as scan
 from tfteach.control.hessians import hessians as hessians
 from tfteach.control.loop import while_loop as while_loop
+from tfteach.control.matrix_solve_ls import matrix_solve_ls as matrix_solve_ls
+from tfteach.control.norm import norm as norm
 from tfteach.control.random_crop import random_crop as random_crop
 from tfteach.control.switch_case import switch_case as switch_case
 from tfteach.control.tensor_array import TensorArray as TensorArray
@@ -267,7 +269,6 @@ from tfteach.ops.linalg.cholesky import cholesky as cholesky
 from tfteach.ops.linalg.einsum_tensordot import einsum as einsum
 from tfteach.ops.linalg.einsum_tensordot import tensordot as tensordot
 from tfteach.ops.linalg.matmul import matmul as matmul
-from tfteach.ops.linalg.matmul import norm as norm
 from tfteach.ops.linalg.matmul import trace as trace
 from tfteach.ops.linalg.matrix_diag import diag as diag
 from tfteach.ops.linalg.matrix_diag import diag_part as diag_part
@@ -277,7 +278,6 @@ from tfteach.ops.linalg.matrix_diag import matrix_diag as matrix_diag
 from tfteach.ops.linalg.matrix_diag import matrix_diag_part as matrix_diag_part
 from tfteach.ops.linalg.matrix_diag import matrix_set_diag as matrix_set_diag
 from tfteach.ops.linalg.matrix_functions import matrix_square_root as matrix_square_root
-from tfteach.ops.linalg.matrix_solve_ls import matrix_solve_ls as matrix_solve_ls
 from tfteach.ops.linalg.qr import qr as qr
 from tfteach.ops.linalg.self_adjoint_eig import self_adjoint_eig as self_adjoint_eig
 from tfteach.ops.linalg.self_adjoint_eig import self_adjoint_eigvals as self_adjoint_eigvals

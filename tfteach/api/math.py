@@ -4,6 +4,7 @@ from tfteach.compat.renamed import absent as _absent
 from tfteach.control.checks.confusion import confusion_matrix as confusion_matrix
 from tfteach.control.checks.types import is_non_decreasing as is_non_decreasing
 from tfteach.control.checks.types import is_strictly_increasing as is_strictly_increasing
+from tfteach.control.zero_fraction import zero_fraction as zero_fraction
 from tfteach.ops.array.bincount_histogram import bincount as bincount
 from tfteach.ops.array.in_top_k import in_top_k as in_top_k
 from tfteach.ops.array.segment_functions import segment_max as segment_max
@@ -104,7 +105,6 @@ from tfteach.ops.math.unary import square as square
 from tfteach.ops.nn.activations import softplus as softplus
 from tfteach.ops.nn.activations import softsign as softsign
 from tfteach.ops.nn.bias_moments import l2_normalize as l2_normalize
-from tfteach.ops.nn.bias_moments import zero_fraction as zero_fraction
 from tfteach.ops.nn.softmax import log_softmax as log_softmax
 from tfteach.ops.nn.softmax import softmax as softmax
 from tfteach.ops.special.bessel import bessel_i0 as bessel_i0

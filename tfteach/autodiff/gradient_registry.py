@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from tfteach.framework.export import export
 from tfteach.framework.op import OPS, Op
@@ -35,6 +35,26 @@ def _register(name: str, rule: Callable[..., Any] | None, depth: int) -> None:
         )
     frame = sys._getframe(depth)
     _registered[name] = rule, f"{frame.f_code.co_filename}:{frame.f_lineno}"
+
+
+_Rule = TypeVar("_Rule", bound=Callable[..., Any])
+
+
+def gradient_of(*kinds: type[Op]) -> Callable[[_Rule], _Rule]:
+    """Decorator: the function (op, *grads) becomes the `gradient` of these op types.
+
+    For the few rules that need what is built on ops, such as control flow; every other
+    rule is a method beside its kernel.
+    """
+
+    def attach(rule: _Rule) -> _Rule:
+        for kind in kinds:
+            if kind.gradient is not Op.gradient:
+                raise KeyError(f"{kind.op_type} has a gradient already")
+            setattr(kind, "gradient", lambda _, op, *grads: rule(op, *grads))  # noqa: B010
+        return rule
+
+    return attach
 
 
 @export("RegisterGradient")

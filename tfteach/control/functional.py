@@ -7,7 +7,7 @@ Source: python/ops/map_fn.py, python/ops/functional_ops.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any
 
 from tfteach.control.loop import while_loop
@@ -20,7 +20,6 @@ from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape
-from tfteach.ops.core.broadcast_gradients import upward
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.shape_ops import shape as shape_of
 
@@ -72,7 +71,7 @@ def map_fn(
             "input.dense_shape)"
         )
     flat = _flat(elems)
-    with name_scope(name, "map", flat), _caching_variables():
+    with name_scope(name, "map", flat), _around_functions():
         flat = [convert(elem, name="elem") for elem in flat]
         first = flat[0]._shape
         if first is not None and not first:
@@ -152,7 +151,7 @@ def scan(
     _check_callable(fn)
     like = elems if initializer is None else initializer
     flat = _flat(elems)
-    with name_scope(name, "scan", flat), _caching_variables():
+    with name_scope(name, "scan", flat), _around_functions():
         flat = [convert(elem, name="elem") for elem in flat]
         n: Any = _length(flat[0])
         n = shape_of(flat[0])[0] if n is None else n
@@ -232,7 +231,7 @@ def foldl(
     Source: python/ops/functional_ops.py, foldl.
     """
     _check_callable(fn)
-    with name_scope(name, "foldl", [elems]), _caching_variables():
+    with name_scope(name, "foldl", [elems]), _around_functions():
         n, arrays = _arrays_of(elems)
         if initializer is None:
             value = nest.map_structure(lambda a: a.read(0), arrays)
@@ -289,7 +288,7 @@ def foldr(
     Source: python/ops/functional_ops.py, foldr.
     """
     _check_callable(fn)
-    with name_scope(name, "foldr", [elems]), _caching_variables():
+    with name_scope(name, "foldr", [elems]), _around_functions():
         n, arrays = _arrays_of(elems)
         if initializer is None:
             start = n - 1
@@ -318,18 +317,25 @@ def _check_callable(fn: Any) -> None:
         raise TypeError("fn must be callable.")
 
 
+_Context = Callable[[], AbstractContextManager[None]]
+_contexts: list[_Context] = []
+
+
+def around_functions(context: _Context) -> _Context:
+    """Decorator: `map_fn` and its kin enter this context manager around their `fn`.
+
+    For what is built on control flow but concerns code inside it, such as variables.
+    """
+    _contexts.append(context)
+    return context
+
+
 @contextmanager
-def _caching_variables() -> Iterator[None]:
-    """Let variables that are made inside keep one copy where they are used."""
-    scope = upward("get_variable_scope")()
-    if scope.caching_device is not None:
+def _around_functions() -> Iterator[None]:
+    with ExitStack() as stack:
+        for context in _contexts:
+            stack.enter_context(context())
         yield
-        return
-    scope.set_caching_device(lambda op: op.device)
-    try:
-        yield
-    finally:
-        scope.set_caching_device(None)
 
 
 def _flat(structure: Any) -> list[Any]:

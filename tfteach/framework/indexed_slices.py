@@ -5,18 +5,15 @@ Source: python/framework/ops.py (IndexedSlices and its conversion).
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from tfteach.framework.constant_values import constant_value
-from tfteach.framework.convert import convert, register_tensor_conversion_function
+from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import DType
 from tfteach.framework.export import export
 from tfteach.framework.graph import Graph, Operation, Tensor
-from tfteach.framework.op import OPS
 from tfteach.framework.operation import consumers_of_all
 
 
@@ -118,7 +115,7 @@ def convert_to_tensor_or_indexed_slices(
     """
     if not isinstance(value, IndexedSlices):
         return convert(value, dtype, name)
-    _check_dtype(value, dtype)
+    check_dtype(value, dtype)
     return value
 
 
@@ -132,7 +129,8 @@ def convert_n(values: Sequence[Any], name: str, as_ref: bool = False) -> list[An
     ]
 
 
-def _check_dtype(value: IndexedSlices, dtype: Any) -> None:
+def check_dtype(value: IndexedSlices, dtype: Any) -> None:
+    """Raise ValueError if the slices cannot be converted to `dtype`."""
     if dtype is not None and not dtype.is_compatible_with(value.dtype):
         raise ValueError(
             f"Tensor conversion requested dtype {dtype.name} for IndexedSlices with "
@@ -140,50 +138,12 @@ def _check_dtype(value: IndexedSlices, dtype: Any) -> None:
         )
 
 
-_LARGE_ELEMENTS = 100_000_000
-_DENSIFYING = "Converting sparse IndexedSlices to a dense Tensor"
+DENSIFYING = "Converting sparse IndexedSlices to a dense Tensor"
 
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """Inside, slices become dense without a warning: the gradient rules need it."""
+    """Suppress the warning when slices become dense, as gradient rules need."""
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message=f"{_DENSIFYING}.*")
+        warnings.filterwarnings("ignore", message=f"{DENSIFYING}.*")
         yield
-
-
-def _densify(
-    value: IndexedSlices,
-    dtype: Any = None,
-    name: str | None = None,
-    as_ref: bool = False,
-) -> Tensor:
-    """The whole tensor: rows of the same index are summed."""
-    _check_dtype(value, dtype)
-    if value.dense_shape is None:
-        raise ValueError(
-            "Tensor conversion requested for IndexedSlices without dense_shape: "
-            f"{value}"
-        )
-    whole = constant_value(value.dense_shape)
-    if whole is None:
-        warnings.warn(
-            f"{_DENSIFYING} of unknown shape. This may consume a large amount of "
-            "memory.",
-            stacklevel=2,
-        )
-    elif math.prod(whole.tolist()) >= _LARGE_ELEMENTS:
-        warnings.warn(
-            f"{_DENSIFYING} with {math.prod(whole.tolist())} elements. This may "
-            "consume a large amount of memory.",
-            stacklevel=2,
-        )
-    # An op of a later family, hence by name.
-    segment_sum = OPS["UnsortedSegmentSum"]()
-    rows = value.dense_shape[0]
-    return segment_sum(  # type: ignore[no-any-return]
-        value.values, value.indices, rows, name=name or "UnsortedSegmentSum"
-    )
-
-
-register_tensor_conversion_function(IndexedSlices, _densify, 100)

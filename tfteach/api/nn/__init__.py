@@ -7,6 +7,8 @@ from tfteach.compat.renamed import absent as _absent
 from tfteach.control.ctc_dense import collapse_repeated as collapse_repeated
 from tfteach.control.ctc_dense import ctc_loss_v2 as ctc_loss_v2
 from tfteach.control.ctc_dense import ctc_unique_labels as ctc_unique_labels
+from tfteach.control.sparse_softmax_cross_entropy import sparse_softmax_cross_entropy_with_logits as sparse_softmax_cross_entropy_with_logits
+from tfteach.control.zero_fraction import zero_fraction as zero_fraction
 from tfteach.ops.array.in_top_k import in_top_k as in_top_k
 from tfteach.ops.array.space_to_depth import depth_to_space as depth_to_space
 from tfteach.ops.array.space_to_depth import space_to_batch as space_to_batch
@@ -33,7 +35,6 @@ from tfteach.ops.nn.bias_moments import l2_normalize as l2_normalize
 from tfteach.ops.nn.bias_moments import moments as moments
 from tfteach.ops.nn.bias_moments import relu_layer as relu_layer
 from tfteach.ops.nn.bias_moments import xw_plus_b as xw_plus_b
-from tfteach.ops.nn.bias_moments import zero_fraction as zero_fraction
 from tfteach.ops.nn.candidate_samplers import all_candidate_sampler as all_candidate_sampler
 from tfteach.ops.nn.candidate_samplers import compute_accidental_hits as compute_accidental_hits
 from tfteach.ops.nn.candidate_samplers import fixed_unigram_candidate_sampler as fixed_unigram_candidate_sampler
@@ -42,7 +43,6 @@ from tfteach.ops.nn.candidate_samplers import log_uniform_candidate_sampler as l
 from tfteach.ops.nn.candidate_samplers import uniform_candidate_sampler as uniform_candidate_sampler
 from tfteach.ops.nn.cross_entropy import softmax_cross_entropy_with_logits as softmax_cross_entropy_with_logits
 from tfteach.ops.nn.cross_entropy import softmax_cross_entropy_with_logits_v2 as softmax_cross_entropy_with_logits_v2
-from tfteach.ops.nn.cross_entropy import sparse_softmax_cross_entropy_with_logits as sparse_softmax_cross_entropy_with_logits
 from tfteach.ops.nn.ctc_decoders import ctc_beam_search_decoder as ctc_beam_search_decoder
 from tfteach.ops.nn.ctc_decoders import ctc_beam_search_decoder_v2 as ctc_beam_search_decoder_v2
 from tfteach.ops.nn.ctc_decoders import ctc_greedy_decoder as ctc_greedy_decoder

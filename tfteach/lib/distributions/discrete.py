@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from tfteach.control.sparse_softmax_cross_entropy import (
+    sparse_softmax_cross_entropy_with_logits,
+)
 from tfteach.framework import dtypes
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import as_dtype, int32, int64
@@ -34,7 +37,6 @@ from tfteach.ops.math.compare import less
 from tfteach.ops.math.exponential import sigmoid
 from tfteach.ops.math.reduce_functions import argmax, reduce_sum
 from tfteach.ops.nn.activations import softplus
-from tfteach.ops.nn.cross_entropy import sparse_softmax_cross_entropy_with_logits
 from tfteach.ops.nn.sigmoid_losses import sigmoid_cross_entropy_with_logits
 from tfteach.ops.nn.softmax import log_softmax, softmax
 from tfteach.ops.random.random_ops import multinomial, random_uniform

@@ -14,6 +14,9 @@ from tfteach.control.checks.weights import (
     remove_squeezable_dimensions,
     squeeze_if,
 )
+from tfteach.control.sparse_softmax_cross_entropy import (
+    sparse_softmax_cross_entropy_with_logits,
+)
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import float32
 from tfteach.framework.export import export
@@ -28,10 +31,7 @@ from tfteach.ops.core.shape_ops import rank, shape
 from tfteach.ops.math.binary import multiply, subtract
 from tfteach.ops.math.cast import cast
 from tfteach.ops.nn.activations import relu
-from tfteach.ops.nn.cross_entropy import (
-    softmax_cross_entropy_with_logits_v2,
-    sparse_softmax_cross_entropy_with_logits,
-)
+from tfteach.ops.nn.cross_entropy import softmax_cross_entropy_with_logits_v2
 from tfteach.ops.nn.sigmoid_losses import sigmoid_cross_entropy_with_logits
 
 

@@ -8,7 +8,6 @@ Source: python/ops/math_grad.py (SmartBroadcastGradientArgs).
 from __future__ import annotations
 
 import functools
-import sys
 from typing import Any, ClassVar
 from weakref import WeakKeyDictionary
 
@@ -17,18 +16,11 @@ import numpy as np
 from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import dtypes_of, int32
 from tfteach.framework.errors import invalid_argument
-from tfteach.framework.export import EXPORTS
 from tfteach.framework.graph import Graph, get_default_graph
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require_vector
-
-
-def upward(name: str) -> Any:
-    """The public function `tf.<name>` of a family that comes after the caller's."""
-    module, attribute = EXPORTS[name]
-    return getattr(sys.modules[module], attribute)
 
 
 def after(grad: Any) -> Any:

@@ -13,19 +13,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tfteach.framework import shape as shapes
-from tfteach.framework.convert import convert_to_tensor
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
-from tfteach.ops.array.concat_split import concat
-from tfteach.ops.core.broadcast_gradients import upward
-from tfteach.ops.core.fill import zeros, zeros_like
-from tfteach.ops.core.identity_reshape import reshape
-from tfteach.ops.core.shape_ops import shape
-from tfteach.ops.math.binary import minimum
-from tfteach.ops.math.compare import equal, greater, less
+from tfteach.ops.core.fill import zeros_like
 
 
 def _band(k: Any) -> tuple[int, int]:
@@ -253,32 +246,3 @@ class MatrixSetDiagV2(Op):
         for i, at_rows, at_columns, steps in _places(xp, rows, columns, low, high):
             result[..., at_rows, at_columns] = band[..., i, : steps.size]
         return result
-
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
-        from tfteach.ops.linalg.matrix_diag import matrix_diag_part, matrix_set_diag
-
-        k = op.inputs[2]
-        known: Any = op.inputs[1]._shape
-        if not shapes.is_full(known):
-            known = _diagonal_shape(grad, k)
-        nothing = zeros(known, dtype=grad.dtype)
-        input_grad = matrix_set_diag(grad, nothing, k=k)
-        return [input_grad, matrix_diag_part(grad, k=k), None]
-
-
-def _diagonal_shape(grad: Any, k: Any) -> Any:
-    """The shape of the diagonals, worked out in a run."""
-    cond = upward("cond")
-    sizes = shape(grad)
-    batch, matrix = sizes[:-2], sizes[-2:]
-    band = reshape(k, [-1])
-    low, high = band[0], band[-1]
-    down = cond(less(high, 0), lambda: high, lambda: 0)
-    right = cond(greater(low, 0), lambda: -low, lambda: 0)
-    longest = minimum(matrix[0] + down, matrix[1] + right)
-    last = cond(
-        equal(low, high),
-        lambda: convert_to_tensor([longest]),
-        lambda: convert_to_tensor([high - low + 1, longest]),
-    )
-    return concat([batch, last], 0)

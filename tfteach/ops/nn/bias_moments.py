@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.convert import convert
-from tfteach.framework.dtypes import dtypes_of, float16, float32, int32, int64
+from tfteach.framework.dtypes import dtypes_of, float16, float32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import Op
@@ -20,10 +20,8 @@ from tfteach.framework.shape import Shape
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.tile_broadcast import tile
 from tfteach.ops.core import fill, shape_ops
-from tfteach.ops.core.broadcast_gradients import upward
 from tfteach.ops.core.identity_reshape import (
     either,
-    identity,
     reshape,
     squeeze,
     stop_gradient,
@@ -31,7 +29,6 @@ from tfteach.ops.core.identity_reshape import (
 from tfteach.ops.linalg.matmul import matmul
 from tfteach.ops.math.binary import maximum, multiply, squared_difference
 from tfteach.ops.math.cast import cast
-from tfteach.ops.math.compare import not_equal
 from tfteach.ops.math.cumsum import range as range_of
 from tfteach.ops.math.reduce_functions import reduce_mean, reduce_sum
 from tfteach.ops.math.unary import rsqrt, square
@@ -294,40 +291,6 @@ def l2_normalize(
         squares = reduce_sum(square(x), axis, keepdims=True)
         inverse_norm = rsqrt(maximum(squares, epsilon))
         return multiply(x, inverse_norm, name=scope)
-
-
-@export("nn.zero_fraction", "math.zero_fraction")
-def zero_fraction(value: Any, name: str | None = None) -> Tensor:
-    """The fraction of zeros, a scalar float32 Tensor.
-
-    Args:
-      value: numeric Tensor of any shape.
-      name: the name scope of the ops.
-
-    Example:
-      >>> tf.nn.zero_fraction([0.0, 1.0, 0.0, 2.0])  # 0.5
-
-    Source: python/ops/nn_impl.py.
-    """
-    with name_scope(name, "zero_fraction", [value]):
-        value = convert(value, name="value")
-        size = shape_ops.size(value, out_type=int64)
-        nonzero = upward("cond")(
-            size <= int32.max,
-            true_fn=lambda: cast(_count_nonzero(value, int32), int64),
-            false_fn=lambda: _count_nonzero(value, int64),
-        )
-        with name_scope("counts_to_fraction"):
-            zeros = cast(size - nonzero, float32)
-            fraction = zeros / cast(size, float32)
-        return identity(fraction, "fraction")
-
-
-def _count_nonzero(value: Tensor, dtype: Any) -> Any:
-    with name_scope("count_nonzero"):
-        zero = fill.zeros([], dtype=value.dtype.base_dtype)
-        is_nonzero = cast(not_equal(value, zero), dtype)
-        return reduce_sum(is_nonzero, name="nonzero_count")
 
 
 @export("nn.moments")

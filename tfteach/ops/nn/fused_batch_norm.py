@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.convert import convert
-from tfteach.framework.dtypes import dtypes_of, float16, float32
+from tfteach.framework.dtypes import dtypes_of, float32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.input_conversion import check_choice
@@ -21,14 +21,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_vector
 from tfteach.ops.array.transpose_reverse import transpose
-from tfteach.ops.core.broadcast_gradients import upward
 from tfteach.ops.core.constant import constant
-from tfteach.ops.core.identity_reshape import reshape, stop_gradient
-from tfteach.ops.core.shape_ops import size
-from tfteach.ops.math.binary import squared_difference
-from tfteach.ops.math.cast import cast
-from tfteach.ops.math.reduce_functions import reduce_mean, reduce_sum
-from tfteach.ops.math.unary import reciprocal, rsqrt
 from tfteach.ops.windows import conv_geometry as geometry
 
 FLOAT = dtypes_of("float32")
@@ -189,7 +182,7 @@ class FusedBatchNormV3(_Forward):
     U = FLOAT
 
 
-class _Backward(_FusedBatchNorm, abstract=True):
+class Backward(_FusedBatchNorm, abstract=True):
     def infer_shape(
         self, y_backprop: Shape, x: Shape, scale: Shape, mean: Shape, variance: Shape,
         *_: Shape,
@@ -245,50 +238,8 @@ class _Backward(_FusedBatchNorm, abstract=True):
         of_x = geometry.from_last(xp, of_x, self.data_format)
         return of_x, of_scale, of_offset, rest, rest.copy()
 
-    def gradient(
-        self, op: Operation, of_x: Any, of_scale: Any, of_offset: Any, *_: Any
-    ) -> list[Any]:
-        # TF records the same formulas on a tape; values agree, node names do not.
-        watched = list(op.inputs[:3])
-        made = _plain_gradient(self, *op.inputs[:5])
-        initial = [of_x, of_scale, of_offset]
-        found = upward("gradients")(
-            list(made), watched, initial, stop_gradients=watched
-        )
-        return [*found, *([None] * (len(op.inputs) - 3))]
 
-
-def _plain_gradient(
-    op: _Backward, grad: Any, x: Any, scale: Any, mean: Any, variance: Any
-) -> tuple[Any, Any, Any]:
-    """The three gradients of batch normalization in elementary ops."""
-    kind = x.dtype.base_dtype
-    if kind == float16:
-        x, grad = cast(x, float32), cast(grad, float32)
-    is_first = op.data_format == "NCHW"
-    axes = [0, 2, 3] if is_first else [0, 1, 2]
-
-    def wide(vector: Any) -> Any:
-        return reshape(vector, [1, size(scale), 1, 1]) if is_first else vector
-
-    of_offset = reduce_sum(grad, axes)
-    if not op.is_training:
-        inverse = rsqrt(wide(variance) + op.epsilon)
-        of_scale = reduce_sum(grad * (x - wide(mean)) * inverse, axes)
-        return cast(grad * wide(scale) * inverse, kind), of_scale, of_offset
-    keep: dict[str, Any] = {"keepdims": True}
-    mean = reduce_mean(x, axes, **keep)
-    variance = reduce_mean(squared_difference(x, stop_gradient(mean)), axes, **keep)
-    offset = x - mean
-    inverse = rsqrt(variance + op.epsilon)
-    slope = reduce_mean(grad * offset, axes, **keep)
-    inner = grad - reduce_mean(grad, axes, **keep)
-    inner -= reciprocal(variance + op.epsilon) * slope * offset
-    of_scale = reshape(inverse * reduce_sum(grad * offset, axes, **keep), [-1])
-    return cast(wide(scale) * inverse * inner, kind), of_scale, of_offset
-
-
-class FusedBatchNormGrad(_Backward):
+class FusedBatchNormGrad(Backward):
     """FusedBatchNorm's gradients.  Source: core/ops/nn_ops.cc, FusedBatchNormGrad."""
 
     signature = (
@@ -299,7 +250,7 @@ class FusedBatchNormGrad(_Backward):
     T = FLOAT
 
 
-class FusedBatchNormGradV2(_Backward):
+class FusedBatchNormGradV2(Backward):
     """FusedBatchNormV2's gradients.  Source: core/ops/nn_ops.cc."""
 
     signature = (
@@ -311,7 +262,7 @@ class FusedBatchNormGradV2(_Backward):
     U = FLOAT
 
 
-class FusedBatchNormGradV3(_Backward):
+class FusedBatchNormGradV3(Backward):
     """FusedBatchNormV3's gradients.  Source: core/ops/nn_ops.cc."""
 
     signature = (
@@ -323,7 +274,7 @@ class FusedBatchNormGradV3(_Backward):
     U = FLOAT
 
 
-_GRADIENT_OF: dict[type[Op], type[_Backward]] = {
+_GRADIENT_OF: dict[type[Op], type[Backward]] = {
     FusedBatchNorm: FusedBatchNormGrad,
     FusedBatchNormV2: FusedBatchNormGradV2,
     FusedBatchNormV3: FusedBatchNormGradV3,

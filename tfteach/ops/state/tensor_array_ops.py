@@ -17,7 +17,6 @@ from tfteach.framework.graphdef.attr_value import c_name
 from tfteach.framework.op import StatefulOp
 from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
-from tfteach.ops.state import tensor_array_grad as rules
 from tfteach.ops.state.tensor_array_store import ArrayStore
 
 
@@ -111,9 +110,6 @@ class TensorArrayWriteV3(_ArrayOp):
         handle.write(int(index), value)
         return flow_in
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
-        return rules.write_gradient(op, grad)
-
 
 class TensorArrayReadV3(_ArrayOp):
     """One element.  Source: data_flow_ops.cc, TensorArrayReadV3."""
@@ -131,9 +127,6 @@ class TensorArrayReadV3(_ArrayOp):
         _check_scalar(index)
         _check_request(handle, self.dtype)
         return handle.read(ctx.xp, int(index))
-
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
-        return rules.read_gradient(op, grad)
 
 
 class TensorArrayGatherV3(_ArrayOp):
@@ -176,9 +169,6 @@ class TensorArrayGatherV3(_ArrayOp):
                     f"{shapes.text(value.shape)}"
                 )
         return ctx.xp.stack(found)
-
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
-        return rules.gather_gradient(op, grad)
 
 
 class TensorArrayScatterV3(_ArrayOp):
@@ -227,9 +217,6 @@ class TensorArrayScatterV3(_ArrayOp):
         handle.write_many(indices.tolist(), rows)
         return flow_in
 
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
-        return rules.scatter_gradient(op, grad)
-
 
 class TensorArrayConcatV3(_ArrayOp):
     """All elements, one after the other.  Source: data_flow_ops.cc."""
@@ -273,9 +260,6 @@ class TensorArrayConcatV3(_ArrayOp):
                 )
         lengths = xp.array([v.shape[0] for v in found], "int64")
         return xp.concatenate(found), lengths
-
-    def gradient(self, op: Operation, grad: Any, lengths_grad: Any) -> list[Any]:
-        return rules.concat_gradient(op, grad)
 
 
 class TensorArraySplitV3(_ArrayOp):
@@ -326,9 +310,6 @@ class TensorArraySplitV3(_ArrayOp):
             start += length
         handle.write_many(range(count), parts)
         return flow_in
-
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
-        return rules.split_gradient(op, grad)
 
 
 class TensorArraySizeV3(_ArrayOp):

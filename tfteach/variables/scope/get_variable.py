@@ -13,6 +13,7 @@ from contextlib import ExitStack, contextmanager
 from enum import Enum
 from typing import Any
 
+from tfteach.control.functional import around_functions
 from tfteach.framework.export import export, export_value
 from tfteach.framework.graph import Graph, get_default_graph
 from tfteach.framework.graph_keys import GraphKeys
@@ -85,6 +86,21 @@ def store_of(graph: Graph) -> VariableStore:
 def get_variable_scope() -> VariableScope:
     """The open variable scope."""
     return _open_of(get_default_graph()).scope
+
+
+@around_functions
+@contextmanager
+def _caching_variables() -> Iterator[None]:
+    """Variables created inside are copied once to each device that reads them."""
+    scope = get_variable_scope()
+    if scope.caching_device is not None:
+        yield
+        return
+    scope.set_caching_device(lambda op: op.device)
+    try:
+        yield
+    finally:
+        scope.set_caching_device(None)
 
 
 @export("get_variable")

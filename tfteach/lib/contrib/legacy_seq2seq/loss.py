@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tfteach.control.sparse_softmax_cross_entropy import (
+    sparse_softmax_cross_entropy_with_logits,
+)
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
@@ -16,7 +19,6 @@ from tfteach.ops.core.shape_ops import shape
 from tfteach.ops.math.add_n import add_n
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.reduce_functions import reduce_sum
-from tfteach.ops.nn.cross_entropy import sparse_softmax_cross_entropy_with_logits
 
 
 @export("contrib.legacy_seq2seq.sequence_loss_by_example")

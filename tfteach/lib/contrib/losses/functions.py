@@ -9,6 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from tfteach.control.sparse_softmax_cross_entropy import (
+    sparse_softmax_cross_entropy_with_logits,
+)
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import float32
 from tfteach.framework.operation import Tensor
@@ -32,10 +35,7 @@ from tfteach.ops.math.operator_overloads import div_no_nan
 from tfteach.ops.math.reduce_functions import reduce_sum
 from tfteach.ops.math.unary import square
 from tfteach.ops.nn.activations import relu
-from tfteach.ops.nn.cross_entropy import (
-    softmax_cross_entropy_with_logits,
-    sparse_softmax_cross_entropy_with_logits,
-)
+from tfteach.ops.nn.cross_entropy import softmax_cross_entropy_with_logits
 from tfteach.ops.nn.sigmoid_losses import sigmoid_cross_entropy_with_logits
 
 

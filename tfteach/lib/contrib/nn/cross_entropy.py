@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from tfteach.framework.export import export
-from tfteach.framework.operation import Tensor
-from tfteach.ops.nn.cross_entropy import (
-    softmax_cross_entropy_with_logits,
+from tfteach.control.sparse_softmax_cross_entropy import (
     sparse_softmax_cross_entropy_with_logits,
 )
+from tfteach.framework.export import export
+from tfteach.framework.operation import Tensor
+from tfteach.ops.nn.cross_entropy import softmax_cross_entropy_with_logits
 from tfteach.ops.nn.sigmoid_losses import sigmoid_cross_entropy_with_logits
 
 

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from tfteach.control.sparse_softmax_cross_entropy import (
+    sparse_softmax_cross_entropy_with_logits,
+)
 from tfteach.framework.dtypes import int64
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.ops.core.fill import zeros
 from tfteach.ops.core.identity_reshape import squeeze
 from tfteach.ops.core.shape_ops import shape
-from tfteach.ops.nn.cross_entropy import sparse_softmax_cross_entropy_with_logits
 from tfteach.ops.nn.sampled_loss import sampled_logits
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tfteach.control.sparse_softmax_cross_entropy import (
+    sparse_softmax_cross_entropy_with_logits,
+)
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
@@ -13,7 +16,6 @@ from tfteach.ops.math.cast import cast
 from tfteach.ops.math.operator_overloads import div_no_nan
 from tfteach.ops.math.reduce_functions import reduce_sum
 from tfteach.ops.math.statistics import count_nonzero
-from tfteach.ops.nn.cross_entropy import sparse_softmax_cross_entropy_with_logits
 
 
 @export("contrib.seq2seq.sequence_loss")

@@ -8,43 +8,58 @@ from __future__ import annotations
 
 from typing import Any
 
+from tfteach.autodiff.gradient_registry import gradient_of
+from tfteach.control.tensor_array import TensorArray
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.ops.core.broadcast_gradients import upward
+from tfteach.ops.state.tensor_array_ops import (
+    TensorArrayConcatV3,
+    TensorArrayGatherV3,
+    TensorArrayReadV3,
+    TensorArrayScatterV3,
+    TensorArraySplitV3,
+    TensorArrayWriteV3,
+)
 
 
-def read_gradient(op: Operation, grad: Any) -> list[Any]:
+@gradient_of(TensorArrayReadV3)
+def _read_gradient(op: Operation, grad: Any) -> list[Any]:
     """The element's gradient is added at its index."""
     index, flow = op.inputs[1:]
     array = _gradient_array(op, op.get_attr("dtype"), flow, grad)
     return [None, None, array.write(index, grad).flow]
 
 
-def write_gradient(op: Operation, flow: Any) -> list[Any]:
+@gradient_of(TensorArrayWriteV3)
+def _write_gradient(op: Operation, flow: Any) -> list[Any]:
     """The value's gradient is what was collected at its index."""
     array = _gradient_array(op, op.get_attr("T"), flow, flow)
     return [None, None, array.read(op.inputs[1]), flow]
 
 
-def gather_gradient(op: Operation, grad: Any) -> list[Any]:
+@gradient_of(TensorArrayGatherV3)
+def _gather_gradient(op: Operation, grad: Any) -> list[Any]:
     """The rows are added at their indices."""
     indices, flow = op.inputs[1:]
     array = _gradient_array(op, op.get_attr("dtype"), flow, grad)
     return [None, None, array.scatter(indices, grad).flow]
 
 
-def scatter_gradient(op: Operation, flow: Any) -> list[Any]:
+@gradient_of(TensorArrayScatterV3)
+def _scatter_gradient(op: Operation, flow: Any) -> list[Any]:
     """The rows that were collected at the indices."""
     array = _gradient_array(op, op.get_attr("T"), flow, flow)
     return [None, None, array.gather(op.inputs[1]), flow]
 
 
-def concat_gradient(op: Operation, grad: Any) -> list[Any]:
+@gradient_of(TensorArrayConcatV3)
+def _concat_gradient(op: Operation, grad: Any, _: Any) -> list[Any]:
     """The parts are added, each to its element."""
     array = _gradient_array(op, op.get_attr("dtype"), op.inputs[1], grad)
     return [None, array.split(grad, lengths=op.outputs[1]).flow]
 
 
-def split_gradient(op: Operation, flow: Any) -> list[Any]:
+@gradient_of(TensorArraySplitV3)
+def _split_gradient(op: Operation, flow: Any) -> list[Any]:
     """All that was collected, one element after the other."""
     array = _gradient_array(op, op.get_attr("T"), flow, flow)
     return [None, array.concat(), None, flow]
@@ -52,7 +67,7 @@ def split_gradient(op: Operation, flow: Any) -> list[Any]:
 
 def _gradient_array(op: Operation, dtype: Any, flow: Any, named: Any) -> Any:
     # A dynamic array's size is final once the flow is there.
-    forward = upward("TensorArray")(
+    forward = TensorArray(
         dtype=dtype,
         handle=op.inputs[0],
         flow=flow,
