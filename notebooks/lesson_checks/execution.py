@@ -12,7 +12,7 @@ from .verdict import near, not_a_tensor, report
 
 
 def check_towers(two_towers: Any) -> None:
-    """Check that each half runs on a card of its own, and that nothing is lost."""
+    """Check that each half runs on its own card, and that no row is lost."""
     report(_problem_of_towers, two_towers)
 
 
@@ -50,7 +50,7 @@ def _problem_of_towers(two_towers: Any) -> str | None:
 
 
 def _end_of(device: str) -> str:
-    """A device without its machine: "/device:GPU:0"."""
+    """A device name without the machine: "/device:GPU:0"."""
     return device[device.find("/device:") :] if "/device:" in device else device
 
 
@@ -58,7 +58,7 @@ def _end_of(device: str) -> str:
 
 
 def check_safe_length(safe_length: Any) -> None:
-    """Check the lengths, and that their gradient is a number, for zeros too."""
+    """Check the lengths, and that their gradient is never NaN, even for zeros."""
     report(_problem_of_length, safe_length)
 
 
@@ -98,7 +98,7 @@ def _problem_of_length(safe_length: Any) -> str | None:
 
 
 def check_distances(distances: Any) -> None:
-    """Check the distances, and that few ops make them."""
+    """Check the distances, and that few ops compute them."""
     report(_problem_of_distances, distances)
 
 

@@ -12,7 +12,7 @@ from .verdict import not_a_tensor, report
 
 
 def check_build_and_run(answer: Any) -> None:
-    """Check (a + b)(a - b) / 2 for a = 7, b = 3, with its names and its scope."""
+    """Check (a + b)(a - b) / 2 for a = 7 and b = 3, with names and scope."""
     report(_problem_of_answer, answer)
 
 
@@ -66,7 +66,7 @@ def _problem_of_runs(at_100: Any, of_sun: Any, both: Any) -> str | None:
 
     for name, value in (("power_at_100", at_100), ("power_of_sun", of_sun)):
         if isinstance(value, tf.Tensor):
-            return f"`{name}` is a tensor, not a number: hand it to `body.run`."
+            return f"`{name}` is a tensor, not a number: pass it to `body.run`."
     if at_100 is None:
         return "`power_at_100` is still None. Fetch `glow` and feed `celsius`."
     if near(at_100, sigma * 100.0**4):
@@ -121,7 +121,7 @@ def _problem_of_mean(running_mean: Any) -> str | None:
                 wanted = sum(numbers[: i + 1]) / (i + 1)
                 if not abs(found - wanted) < 1e-6:
                     return (
-                        f"after {numbers[: i + 1]} it gives {found:g}, the mean is "
+                        f"after {numbers[: i + 1]} it gives {found:g}, but the mean is "
                         f"{wanted:g}. Does each run update both variables, and does "
                         "the division take the updated values?"
                     )
@@ -183,7 +183,7 @@ def _problem_of_comparison(compare: Any) -> str | None:
 
 
 def check_avoid_lazy_loading(graph: Any, growth: Any, final: Any) -> None:
-    """Check that a training loop runs, converges, and leaves its graph alone."""
+    """Check that a training loop runs and converges without growing its graph."""
     report(_problem_of_loop, graph, growth, final)
 
 
@@ -204,7 +204,7 @@ def _problem_of_loop(graph: Any, growth: Any, final: Any) -> str | None:
         )
     if not graph.finalized:
         return (
-            "the graph no longer grows, but nothing keeps it so. Call "
+            "the graph no longer grows, but nothing prevents it from growing. Call "
             "`graph.finalize()` before the first run."
         )
     return None

@@ -55,7 +55,7 @@ def _problem_of_momentum(graph: Any, step: Any) -> str | None:
 
 
 def check_convnet(block: Any, conv_relu: Any, max_pool: Any) -> None:
-    """Check the block's shape, its scopes, and that it shares variables by name."""
+    """Check the block's shape and scopes, and that it shares variables by name."""
     report(_problem_of_block, block)
 
 
@@ -79,8 +79,8 @@ def _problem_of_block(block: Any) -> str | None:
             if kernel.shape.as_list() != [3, 3, depth, 4]:
                 return (
                     f"the kernel of `{part}` has shape {kernel.shape}; with size 3 and "
-                    f"4 filters it should be (3, 3, {depth}, 4). `second` takes what "
-                    "`first` gives."
+                    f"4 filters it should be (3, 3, {depth}, 4). `second` takes the "
+                    "output of `first`."
                 )
         if output.shape.as_list() != [None, 6, 4, 4]:
             return (
@@ -102,7 +102,7 @@ def _problem_of_block(block: Any) -> str | None:
 
 
 def check_while_loop(fibonacci: Any) -> None:
-    """Check that `fibonacci(n)` is the n-th number, by one loop."""
+    """Check that `fibonacci(n)` is the n-th number, computed by a single loop."""
     report(_problem_of_loop_in_graph, fibonacci)
 
 
@@ -113,7 +113,7 @@ def _problem_of_loop_in_graph(fibonacci: Any) -> str | None:
         answer = fibonacci(n)
         problem = not_a_tensor(answer, "fibonacci(n)")
         if problem is not None:
-            return f"{problem} Return one of the three that the loop gives."
+            return f"{problem} Return one of the three values of the loop."
         loops = [op for op in graph.get_operations() if op.type == "LoopCond"]
         if len(loops) != 1:
             return f"there are {len(loops)} loops; build one `tf.while_loop`."
@@ -172,7 +172,7 @@ def _problem_of_sparse_loss(regularized_loss: Any) -> str | None:
 
 
 def check_control_dependencies(graph: Any, step: Any) -> None:
-    """Check that `step` descends first and averages the new weight then."""
+    """Check that `step` descends first, and then averages the new weight."""
     report(_problem_of_average, graph, step)
 
 

@@ -1,4 +1,4 @@
-"""How a check tells its verdict, and what several checks ask."""
+"""Reporting the verdict of a check, and conditions that several checks share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import tfteach as tf
 
 
 def report(find_problem: Callable[..., str | None], *answers: Any) -> None:
-    """Print the verdict; what an answer raises is one of its problems."""
+    """Print the verdict; an exception raised by an answer counts as a problem."""
     try:
         problem = find_problem(*answers)
     except Exception as error:
@@ -21,7 +21,7 @@ def report(find_problem: Callable[..., str | None], *answers: Any) -> None:
 
 
 def _words_of(error: Exception) -> str:
-    """What went wrong in the learner's code, and on which line of it."""
+    """The exception and the line of the learner's code that caused it."""
     text = (str(error).strip() or "no message").splitlines()[0]
     built_by = getattr(getattr(error, "op", None), "source", None)
     frames = traceback.extract_tb(error.__traceback__)
@@ -43,7 +43,7 @@ def _words_of(error: Exception) -> str:
 
 
 def not_a_tensor(value: Any, whose: str) -> str | None:
-    """The problem, if it is one; `whose` value it is begins the sentence."""
+    """The problem if `value` is not a tensor; `whose` begins the sentence."""
     if isinstance(value, tf.Tensor):
         return None
     if value is None:

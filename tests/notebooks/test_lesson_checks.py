@@ -310,8 +310,8 @@ def half_updated(x: tf.Tensor) -> tf.Tensor:
     ("running_mean", "said"),
     [
         (right_mean, "Right"),
-        (no_updates, "after [4.0] it gives nan, the mean is 4"),
-        (half_updated, "after [4.0, 8.0] it gives 12, the mean is 6"),
+        (no_updates, "after [4.0] it gives nan, but the mean is 4"),
+        (half_updated, "after [4.0, 8.0] it gives 12, but the mean is 6"),
         (lambda x: x, "there is no variable"),
         (lambda x: 3.0, "is 3.0, not a tensor"),
         (lambda x: tf.Variable([0.0]).assign_add([x]), "has shape (1,)"),
