@@ -16,8 +16,9 @@ import pytest
 
 from tests.ops.case import import_families
 from tfteach.framework.dtypes import DType, as_dtype
-from tfteach.framework.op import OPS, Arg, Op
+from tfteach.framework.op import OPS, Op
 from tfteach.framework.shape import TensorShape
+from tfteach.framework.signature import Arg
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "op_defs_tf115.json"
 KINDS = {

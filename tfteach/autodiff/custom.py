@@ -16,11 +16,10 @@ from tfteach.framework.convert import convert
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.ops.core.identity_reshape import identity, identity_n
+from tfteach.ops.core.identity_reshape import IdentityN, identity, identity_n
 from tfteach.ops.math.exponential import sigmoid
 
 _numbers = itertools.count()
-VARIABLES = frozenset(("Variable", "VariableV2", "VarHandleOp"))
 
 
 @export("custom_gradient")
@@ -69,7 +68,7 @@ def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
             own = list(found) if isinstance(found, list | tuple) else [found]
             return [*([None] * len(results)), *own]
 
-        with get_default_graph().gradient_override_map({"IdentityN": name}):
+        with get_default_graph().gradient_override_map({IdentityN.op_type: name}):
             outputs = identity_n([*results, *inputs])[: len(results)]
         if isinstance(result, list | tuple):
             return type(result)(outputs)
@@ -95,7 +94,7 @@ def _refuse_variables(
         if op in seen:
             continue
         seen.add(op)
-        if op.type in VARIABLES:
+        if op.spec.gives_handle:
             raise TypeError(
                 "If using @custom_gradient with a function that uses variables, then "
                 "grad_fn must accept a keyword argument 'variables'. Found "

@@ -10,23 +10,20 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from tfteach.framework.export import export
-from tfteach.framework.op import OPS, Op
+from tfteach.framework.op import OPS, Op, op_class
 from tfteach.framework.operation import Operation
 
-# Ops through which no gradient flows.  Source: python/ops/state_grad.py and others.
-_STOPS = frozenset(
-    """Assign AssignAdd AssignSub ScatterAdd ScatterSub ScatterMul ScatterDiv
-    ScatterNdUpdate ScatterNdAdd ScatterNdSub DrawBoundingBoxes HSVToRGB EditDistance
-    NonMaxSuppression NonMaxSuppressionV2 NonMaxSuppressionWithOverlaps
-    SampleDistortedBoundingBox SampleDistortedBoundingBoxV2 SparseAddGrad""".split()
-)
-_registered: dict[str, tuple[Callable[..., Any] | None, str]] = dict.fromkeys(
-    _STOPS, (None, "tfteach")
-)
+# By name: the function (None: gradients stop), and where it was registered.
+_registered: dict[str, tuple[Callable[..., Any] | None, str]] = {}
+
+
+def _has_rule(name: str) -> bool:
+    cls = op_class(name)
+    return cls.stops_gradients or cls.gradient is not Op.gradient
 
 
 def _register(name: str, rule: Callable[..., Any] | None, depth: int) -> None:
-    built_in = name in OPS and OPS[name].gradient is not Op.gradient
+    built_in = _has_rule(name)
     if built_in or name in _registered:
         where = "tfteach" if built_in else _registered[name][1]
         raise KeyError(
@@ -122,11 +119,14 @@ def gradient_rule(op: Operation) -> Callable[..., Any] | None:
             kind = override.decode() if isinstance(override, bytes) else override
     if kind in _registered:
         return _registered[kind][0]
-    if kind == op.type and type(op.spec).gradient is not Op.gradient:
-        return op.spec.gradient
-    if kind in OPS and OPS[kind].gradient is not Op.gradient:
+    if _has_rule(kind):
+        cls = OPS[kind]
+        if cls.stops_gradients:
+            return None
+        if kind == op.type:
+            return op.spec.gradient
         # Overridden by another op type's rule, which sees this op's attributes.
-        return lambda node, *grads: OPS[kind].gradient(node.spec, node, *grads)
+        return lambda node, *grads: cls.gradient(node.spec, node, *grads)
     raise LookupError(
         f"No gradient defined for operation '{op.name}' (op type: {op.type})"
     )

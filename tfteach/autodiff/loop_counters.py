@@ -37,7 +37,7 @@ def inside(context: Any) -> AbstractContextManager[Any]:
 
 def shape_node(tensor: Tensor, dtype: Any = dtypes.int32) -> Tensor:
     """The shape as the run has it, even if it is known."""
-    sizes: Tensor = Shape_(dtype)(tensor, name="Shape")
+    sizes: Tensor = Shape_(dtype)(tensor)
     return sizes
 
 

@@ -30,15 +30,20 @@ from tfteach.framework.control_flow_context import (
 )
 from tfteach.framework.convert import convert
 from tfteach.framework.graph import get_default_graph
+from tfteach.framework.op_traits import Flow
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.control_flow_grad import switch_colocated
-from tfteach.ops.core.control_flow_ops import ControlTrigger, NextIteration
+from tfteach.ops.core.control_flow_ops import (
+    ControlTrigger,
+    NextIteration,
+    RefIdentity,
+    Switch,
+)
 from tfteach.ops.core.fill import ZerosLike, zeros
+from tfteach.ops.core.identity_reshape import Identity
 from tfteach.ops.core.loop_stacks import StackPopV2, StackPushV2, StackV2
 from tfteach.ops.state.resource_variables import VariableShape
-
-_PASSING = frozenset(("Switch", "RefSwitch", "Identity", "RefIdentity"))
 
 
 class LoopGradient:
@@ -207,7 +212,7 @@ class LoopGradient:
                 found: Tensor = self.grad_context.add_value(value)
                 return found
             state = state.outer
-        if value.op.type == "Const":
+        if value.op.spec.holds_value:
             return constant(constant_value(value), dtype=value.dtype)
         with self.grad_context.left():
             history = state.add_history(value)
@@ -231,7 +236,7 @@ class LoopGradient:
 def _constant_enter(value: Tensor) -> Operation | None:
     """The Enter of a constant of the loop that `value` merely passes on."""
     op = value.op
-    while op.type in _PASSING:
+    while isinstance(op.spec, Switch | Identity | RefIdentity):
         op = op.inputs[0].op
     return op if is_constant_enter(op) else None
 
@@ -322,7 +327,7 @@ class LoopGradients:
         """
         if is_loop_switch(op):
             return None
-        is_switch = op.type in ("Switch", "RefSwitch")
+        is_switch = op.spec.flow is Flow.SWITCH
         state = self.state_of(op)
         if state is None:
             return zeros_outside_loop(op, index)

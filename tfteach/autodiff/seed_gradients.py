@@ -11,6 +11,7 @@ from tfteach.framework import dtypes
 from tfteach.framework import shape as shapes
 from tfteach.framework.constant_values import handle_dtype
 from tfteach.framework.indexed_slices import IndexedSlices
+from tfteach.framework.op_traits import Flow
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.ops.array.concat_split import ConcatV2
 from tfteach.ops.core.constant import constant
@@ -49,7 +50,7 @@ def _shape_of(tensor: Tensor) -> Tensor:
     """The shape, a constant if it is known, as `tf.shape` makes it."""
     if shapes.is_full(tensor._shape):
         return constant(tensor._shape, dtype=dtypes.int32, name="Shape")
-    return Shape_(dtypes.int32)(tensor, name="Shape")
+    return Shape_(dtypes.int32)(tensor)
 
 
 def check_weight(y: Any, weight: Any) -> None:
@@ -108,7 +109,7 @@ def zeros_outside_loop(op: Operation, index: int) -> Gradient:
     value = op.outputs[index]
     is_handle = value.dtype.base_dtype is dtypes.resource
     context = op.control_flow_context
-    is_switch = op.type in ("Switch", "RefSwitch")
+    is_switch = op.spec.flow is Flow.SWITCH
     if is_handle and not is_switch:
         sizes = VariableShape(dtypes.int32)(value)
         return zeros(sizes, dtype=handle_dtype(value))
@@ -122,7 +123,7 @@ def zeros_outside_loop(op: Operation, index: int) -> Gradient:
         with graph.control_dependencies([pivot]):
             sizes = VariableShape(dtypes.int32)(switched)
             return zeros(sizes, dtype=handle_dtype(value))
-    sizes = Shape_(dtypes.int32)(switched, name="Shape")
+    sizes = Shape_(dtypes.int32)(switched)
     with graph.control_dependencies([pivot]):
         return zeros(sizes, dtype=value.dtype.base_dtype)
 
@@ -137,7 +138,7 @@ def sum_slices(grads: list[Gradient]) -> Gradient:
                 g.values,
                 g.indices
                 if g.indices.dtype.base_dtype is dtypes.int64
-                else (Cast(DstT=dtypes.int64)(g.indices, name="Cast")),
+                else (Cast(DstT=dtypes.int64)(g.indices)),
                 g.dense_shape,
             )
             for g in grads

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Hashable
 from typing import NamedTuple
 
-from tfteach.engine.plan.prune import PLACEHOLDERS
 from tfteach.framework.graph import Graph, Operation, SourceLine
 from tfteach.framework.op import Op, StatefulOp
 
@@ -111,9 +110,9 @@ class Twins:
         """
         found = self._specs.get(id(spec))  # ids stay valid: the graph keeps its ops
         if found is None:
-            plain = spec if spec.op_type == "Const" else _plain(spec)
+            plain = spec if spec.holds_value else _plain(spec)
             number = self._numbers.setdefault(plain, len(self._numbers))
-            is_apart = isinstance(spec, StatefulOp) or spec.op_type in PLACEHOLDERS
+            is_apart = isinstance(spec, StatefulOp) or spec.must_be_fed
             found = self._specs[id(spec)] = number, is_apart
         return found
 

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tfteach.engine.plan.prune import PLACEHOLDERS
-from tfteach.framework.dtypes import as_dtype
+from tfteach.framework.dtypes import as_dtype, resource
 from tfteach.framework.graph import Graph, Operation, SourceLine, Tensor
+from tfteach.framework.op import OPS, op_class
 
 LONGEST_TEXT = 200
 MOST_VALUES = 6
@@ -99,8 +99,8 @@ def _more_of(op: Operation, where: Where, attrs: bool) -> dict[str, Any]:
     source = op.source
     if source is not None:
         more["source"] = where(source)
-    found = attributes_of(op) if attrs or op.type == "Const" else {}
-    if op.type == "Const" and "value" in found:
+    found = attributes_of(op) if attrs or op.spec.holds_value else {}
+    if op.spec.holds_value and "value" in found:
         more["value"] = value_text(found["value"])
     if attrs and found:
         more["attrs"] = {name: attr_text(found[name]) for name in sorted(found)}
@@ -144,7 +144,7 @@ def rows_of_graph_def(graph_def: Any) -> list[Row]:
                 inputs += [index, port]
                 read[index] = max(read.get(index, 0), port + 1)
         more: dict[str, Any] = {"device": node.device} if node.device else {}
-        if node.op == "Const" and "value" in node.attr:
+        if op_class(node.op).holds_value and "value" in node.attr:
             more["value"] = _proto_value_text(node.attr["value"].tensor)
         more["attrs"] = {
             name: attr_proto_text(node.attr[name])
@@ -177,26 +177,33 @@ def _find(names: dict[str, int], reader: str, text: str) -> tuple[int, int]:
     return names[name], int(port or 0)
 
 
-_NO_OUTPUT = {"NoOp", "Assert", "SaveV2", "WriteFile"}
-
-
 def _outputs(node: Any, read: int) -> Iterator[tuple[str, Shape]]:
     if "_output_shapes" in node.attr:
         shapes = [_shape_of(s) for s in node.attr["_output_shapes"].list.shape]
     else:
         typed = any(a.WhichOneof("value") == "type" for a in node.attr.values())
-        count = max(read, 1 if typed and node.op not in _NO_OUTPUT else 0)
+        count = max(read, 1 if typed and _has_outputs(node.op) else 0)
         shapes = [_known_shape(node)] + [None] * (count - 1) if count else []
     for shape in shapes:
         yield _dtype_of(node), shape
 
 
+def _has_outputs(op_type: str) -> bool:
+    return op_type not in OPS or bool(OPS[op_type].outputs)
+
+
 def _dtype_of(node: Any) -> str:
     for name in ("dtype", "DstT", "output_type", "out_type", "T"):
         if name in node.attr and node.attr[name].type:
-            suffix = "_ref" if node.op in ("Variable", "VariableV2") else ""
+            outputs = op_class(node.op).outputs
+            suffix = "_ref" if outputs and outputs[0].is_ref else ""
             return _type_name(node.attr[name].type) + suffix
-    return "resource" if node.op == "VarHandleOp" else "?"
+    return "resource" if _is_handle(node.op) else "?"
+
+
+def _is_handle(op_type: str) -> bool:
+    outputs = op_class(op_type).outputs
+    return bool(outputs) and outputs[0].dtype is resource
 
 
 def _type_name(number: int) -> str:
@@ -207,9 +214,9 @@ def _type_name(number: int) -> str:
 
 
 def _known_shape(node: Any) -> Shape:
-    if node.op == "Const" and "value" in node.attr:
+    if op_class(node.op).holds_value and "value" in node.attr:
         return _shape_of(node.attr["value"].tensor.tensor_shape)
-    if "shape" in node.attr and node.op != "VarHandleOp":
+    if "shape" in node.attr and not _is_handle(node.op):
         return _shape_of(node.attr["shape"].shape)
     return None
 
@@ -340,6 +347,6 @@ def needed_rows(
         stack += [
             c
             for c in rows[at].controls
-            if (c, 0) not in fed or rows[c].type not in PLACEHOLDERS
+            if (c, 0) not in fed or not op_class(rows[c].type).must_be_fed
         ]
     return needed, unknown

@@ -278,15 +278,15 @@ def embedded_again(growth: Growth) -> list[Embedded]:
     """
     groups: dict[tuple[object, ...], list[Operation]] = {}
     for op in _ops_of(growth, growth.ops_before, growth.ops_after):
-        if op.type == "Const" and op.spec.value.nbytes >= LARGE_BYTES:  # type: ignore[attr-defined]
-            value = op.spec.value  # type: ignore[attr-defined]
+        if op.spec.holds_value and op.spec.constant.nbytes >= LARGE_BYTES:
+            value = op.spec.constant
             key = (op.source, value.dtype.str, value.shape)
             groups.setdefault(key, []).append(op)
     return [
         Embedded(
             ops[0].source,
             tuple([op.name for op in ops]),
-            int(ops[0].spec.value.nbytes),  # type: ignore[attr-defined]
+            int(ops[0].spec.constant.nbytes),
             len({op.spec for op in ops}) == 1,
         )
         for ops in groups.values()

@@ -8,10 +8,11 @@ from tfteach.explain.difference import input_changes
 from tfteach.explain.graph_rows import Row, Where, plain_source, row_of
 from tfteach.explain.optimizing import OptimizerLog, Pass, StepNode
 from tfteach.framework.graph import Graph
+from tfteach.ops.core.constant import Const
 
 MOST_WITH_ATTRS = 500  # a stage with more nodes is shown without attributes
 Nodes = tuple[StepNode, ...]
-FOLDED = "Const"  # folded nodes are shown as constants
+FOLDED = Const.op_type  # folded nodes are shown as constants
 
 
 class Staged(NamedTuple):

@@ -334,7 +334,7 @@ def _nodes(step: Step) -> tuple[StepNode, ...]:
             node.op.type,
             tuple(s.name + (f":{i}" if i else "") for s, i in node.inputs),
             tuple(other.name for other in node.control),
-            node.values is not None or node.op.type == "Const",
+            node.values is not None or node.op.spec.holds_value,
             _value(node),
             node in fetched,
         )
@@ -343,7 +343,7 @@ def _nodes(step: Step) -> tuple[StepNode, ...]:
 
 
 def _value(node: Node) -> str:
-    if not node.values or node.op.type == "Const":
+    if not node.values or node.op.spec.holds_value:
         return ""
     return value_text(to_host(node.values[0]))
 

@@ -16,6 +16,7 @@ from tfteach.engine.plan.step import Node, Step, build_step
 from tfteach.explain.pruning import Fetch, elements_of
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.graph import Operation, Tensor
+from tfteach.framework.op import op_class
 from tfteach.framework.shape import Shape, size_of
 
 __all__ = ["Copy", "DeviceUse", "Placements", "placement"]
@@ -30,7 +31,6 @@ KINDS = {
     "kept": "kept",
     "default": "default",
 }
-VARIABLES = frozenset(("Variable", "VariableV2", "VarHandleOp"))
 WIDEST = 84  # columns before the reason; longer lines shift theirs
 
 
@@ -347,7 +347,7 @@ def _use(device: Device, rows: tuple[Placement, ...], graph: Any) -> DeviceUse:
     here = [row for row in rows if row.assigned == device.name]
     variables = 0
     for row in here:
-        if row.op_type in VARIABLES:
+        if op_class(row.op_type).gives_handle:
             spec = graph.get_operation_by_name(row.name).spec
             variables += _size_bytes(spec.shape, spec.dtype) or 0
     ledger = device.ledger

@@ -10,15 +10,13 @@ from typing import Any, NamedTuple
 from tfteach.engine.plan.prune import prune
 from tfteach.engine.plan.step import Node, Step, build_step, writes
 from tfteach.explain.pruning import Fetch, elements_of
+from tfteach.framework.op_traits import Flow
 from tfteach.framework.topological_order import topological_order
 
 __all__ = ["Ordered", "Race", "Schedule", "Scheduled", "explain_schedule"]
 
-VARIABLES = ("Variable", "VariableV2", "VarHandleOp")
 MOST_IN_ORDER = 16  # ops of an order, in text
 MOST_ORDERS = 20  # races for which two complete orders are computed
-MERGES = ("Merge", "RefMerge")
-EXITS = ("Exit", "RefExit")
 
 
 class Scheduled(NamedTuple):
@@ -291,9 +289,9 @@ def _sources(step: Step, with_control: bool) -> Before:
         sources = {source for source, _ in node.inputs}
         if with_control:
             sources |= set(node.control)
-        if node.op.type in MERGES:
+        if node.flow is Flow.MERGE:
             sources -= _ways_back(node)
-        elif node.op.type in EXITS:
+        elif node.flow is Flow.EXIT:
             (switch, _) = node.inputs[0]
             for merge, _ in switch.inputs[:1]:
                 sources |= _ways_back(merge)
@@ -303,8 +301,8 @@ def _sources(step: Step, with_control: bool) -> Before:
 
 def _ways_back(merge: Node) -> set[Node]:
     """The NextIteration inputs of a Merge; empty for other nodes."""
-    taken = merge.inputs if not merge.is_feed and merge.op.type in MERGES else ()
-    return {source for source, _ in taken if source.op.type.endswith("NextIteration")}
+    taken = merge.inputs if merge.flow is Flow.MERGE else ()
+    return {source for source, _ in taken if source.flow is Flow.NEXT_ITERATION}
 
 
 def _sorted(step: Step, before: Before) -> list[Node]:
@@ -354,7 +352,7 @@ def _pairs(step: Step) -> list[tuple[str, Node, Node]]:
     accesses: dict[str, list[Node]] = {}
     handles: dict[Node, str] = {}
     for node in step.nodes:
-        if node.op.type in VARIABLES:
+        if node.op.spec.gives_handle:
             handles[node] = node.name
             continue
         for source, _ in node.inputs[:1]:

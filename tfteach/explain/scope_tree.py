@@ -11,6 +11,9 @@ from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from tfteach.explain.graph_rows import Row
+from tfteach.framework.op import op_class
+from tfteach.ops.core.control_flow_ops import NoOp
+from tfteach.ops.debug.summary_ops import MergeSummary
 
 Lane = Literal["main", "training", "aside"]
 
@@ -23,7 +26,6 @@ _HOUSEKEEPING = re.compile(
     r"(init|save)(_\d+)?|report_uninitialized_.*|init_all_tables.*"
 )
 _MERGES = re.compile(r"Merge(_\d+)?")
-VARIABLES = ("Variable", "VariableV2", "VarHandleOp")
 
 
 class Box:
@@ -115,22 +117,24 @@ def own_constants(box: Box, rows: list[Row]) -> list[Row]:
         if not child.is_scope and child.id != box.name
     ]
     inside = len(others) == len(box.members) - 1
-    return others if inside and all(o.type == "Const" for o in others) else []
+    return (
+        others if inside and all(op_class(o.type).holds_value for o in others) else []
+    )
 
 
 def is_variable(box: Box, rows: list[Row]) -> bool:
     """True for a variable, and for a scope named after one."""
     row = own_row(box, rows)
-    return row is not None and row.type in VARIABLES
+    return row is not None and op_class(row.type).gives_handle
 
 
 def lane_of(box: Box, rows: list[Row]) -> Lane:
     """The lane of a box: the main flow, training, or aside."""
     base = box.name.rsplit("/", 1)[-1]
     types = {rows[i].type for i in box.members}
-    if _HOUSEKEEPING.fullmatch(base) and (box.is_scope or types == {"NoOp"}):
+    if _HOUSEKEEPING.fullmatch(base) and (box.is_scope or types == {NoOp.op_type}):
         return "aside"
-    if "MergeSummary" in types and (_MERGES.fullmatch(base) or len(types) == 1):
+    if MergeSummary.op_type in types and (_MERGES.fullmatch(base) or len(types) == 1):
         return "aside"
     above = box.parent
     while above is not None and above.id:

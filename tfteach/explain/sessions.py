@@ -20,7 +20,6 @@ from tfteach.framework.variable_cell import Cell
 
 __all__ = ["Change", "LoggedRun", "SessionLog", "Value", "state_of"]
 
-VARIABLES = frozenset(("Variable", "VariableV2", "VarHandleOp"))
 UNINITIALIZED = "uninitialized"
 MOST_RUNS = 300
 LONGEST_ERROR = 200
@@ -117,7 +116,7 @@ def state_of(session: BaseSession) -> State:
 
 def variables_of(graph: Graph) -> list[Operation]:
     """The ops that create variables, in graph order."""
-    return [op for op in graph.get_operations() if op.type in VARIABLES]
+    return [op for op in graph.get_operations() if op.spec.gives_handle]
 
 
 def _cell(session: BaseSession, op: Operation) -> Cell | None:

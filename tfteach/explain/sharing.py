@@ -18,7 +18,6 @@ from tfteach.variables.scope.store import Request
 __all__ = ["Duplicate", "Sharing", "Uses", "explain_sharing"]
 
 TRAINABLE = GraphKeys.TRAINABLE_VARIABLES
-VARIABLES = frozenset(("Variable", "VariableV2", "VarHandleOp"))
 
 
 class Uses(NamedTuple):
@@ -128,7 +127,7 @@ def explain_sharing(graph: Graph | None = None) -> Sharing:
         op = getattr(request.variable, "op", None)
         if isinstance(op, Operation):
             requests.setdefault(op.name, []).append(request)
-    made = [op for op in graph.get_operations() if op.type in VARIABLES]
+    made = [op for op in graph.get_operations() if op.spec.gives_handle]
     variables = tuple(_uses(op, requests.get(op.name, [])) for op in made)
     weights = {v.op.name for v in graph.get_collection(TRAINABLE)}
     learned = [uses for uses in variables if uses.name in weights]

@@ -16,7 +16,7 @@ from tfteach.engine.devices.array_module import to_host
 from tfteach.engine.devices.memory_ledger import show_bytes
 from tfteach.engine.execute.instruction import Instruction
 from tfteach.engine.execute.program import Turns, ValueObserver
-from tfteach.engine.plan.step import FORWARDING, Edge, Node
+from tfteach.engine.plan.step import Edge, Node
 from tfteach.engine.session.fetches import Fetches
 from tfteach.explain.live_bytes import Alive
 from tfteach.explain.placement import label_of
@@ -30,7 +30,10 @@ from tfteach.explain.value_summary import (
 )
 from tfteach.framework.errors import OpError
 from tfteach.framework.graph import Graph
+from tfteach.framework.op import op_class
+from tfteach.framework.op_traits import Flow
 from tfteach.framework.variable_cell import Cell
+from tfteach.ops.core.identity_reshape import Identity
 
 __all__ = ["LoopRun", "Recording", "Step", "record"]
 
@@ -165,7 +168,10 @@ class Recording(Sequence[Step]):
                 key = step.turns[:depth], name
                 starts.setdefault(key, {}).setdefault(turn, step.number)
                 last[key] = step.number
-            if step.op_type == "LoopCond" and step.outputs[0].array is not None:
+            if (
+                op_class(step.op_type).flow is Flow.LOOP_COND
+                and step.outputs[0].array is not None
+            ):
                 key = step.turns[:-1], step.turns[-1][0]
                 goes_on[key] = bool(step.outputs[0].array)
         return [
@@ -440,10 +446,10 @@ class _Recorder(ValueObserver):
     def after(self, instruction: Instruction, results: Sequence[Any]) -> None:
         elapsed_us = (time.perf_counter_ns() - self._start_ns) / 1000
         node = instruction.node
-        if not instruction.is_read and node.op.type != "ReadVariableOp":
+        if not instruction.is_read and not node.op.spec.reads_variable:
             for value in results:
                 self._alive.add(value)
-        elif node.op.type not in ("Identity", "ReadVariableOp"):
+        elif not (isinstance(node.op.spec, Identity) or node.op.spec.reads_variable):
             return  # an implicit read; the op that it serves has its own step
         if self._next is None:
             self.missed += node.values is None
@@ -495,7 +501,7 @@ class _Recorder(ValueObserver):
 
     def _handed(self, node: Node, index: int, value: Any) -> Seen:
         """The same value under another name; equal statistics identify it."""
-        is_merge = node.op.type.removeprefix("Ref") == "Merge"
+        is_merge = node.flow is Flow.MERGE
         for edge in node.inputs if is_merge else node.inputs[:1]:  # a Switch's data
             known = self._known.get(edge)
             if edge.node.is_feed and not is_merge:  # fed arrays arrive as copies
@@ -520,7 +526,7 @@ class _Recorder(ValueObserver):
 
     def _behind(self, edge: Edge, value: Any) -> Seen | None:
         """The value behind an Identity that was reduced to an alias of its input."""
-        while not edge.node.is_feed and edge.node.op.type in FORWARDING:
+        while not edge.node.is_feed and edge.node.forwards_input:
             if not edge.node.inputs:  # a constant, the same in every run
                 return None
             edge = edge.node.inputs[0]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from tfteach.engine.devices.memory_ledger import show_bytes
+from tfteach.engine.plan.partition import Send
 from tfteach.explain.placement import label_of
 from tfteach.framework import protos
 
@@ -271,7 +272,7 @@ def _copies(host: Any, sizes: dict[str, int], simulated: set[str]) -> Iterator[O
         if half is None:
             continue
         source = half.source
-        taken = source if half.kind == "_Send" else f"{source}/_{half.number - 1}"
+        taken = source if half.kind == Send.op_type else f"{source}/_{half.number - 1}"
         start_us, elapsed_us = _span(node)
         yield OpTime(
             half.name,

@@ -152,7 +152,7 @@ def _append_in_context(graph: Graph, node: Operation) -> None:
     # The ops that carry values in come after the node, in its name scope, as in TF;
     # observers hear of the node when its inputs are final.
     graph.append(node, announce=False)
-    if node.type == "Const":  # TF makes these without a scope of their own
+    if node.spec.holds_value:  # TF makes these without a scope of their own
         context.add_op(node)
     else:
         with graph.name_scope(node.name + "/"):

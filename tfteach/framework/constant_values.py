@@ -15,17 +15,11 @@ import numpy as np
 from tfteach.framework.dtypes import DType, float32
 from tfteach.framework.errors import OpError
 from tfteach.framework.graphdef.attr_value import MAX_RANK
+from tfteach.framework.op import Op
+from tfteach.framework.op_traits import Folding
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape, is_full, size_of, sizes_of
 
-# Ops through which a constant is computed while the graph is built: TF's choice in
-# Python, and those that its C++ shape functions also see through and gradients use.
-_IN_PYTHON = frozenset("Cast Concat ConcatV2 Pack Fill Equal NotEqual Range".split())
-_FOLDED = _IN_PYTHON.union(
-    "Sub Add AddV2 Mul StridedSlice Squeeze ExpandDims Identity Prod Maximum Minimum "
-    "Neg FloorMod GatherV2 InvertPermutation Reshape Slice".split()
-)
-_FOLDED_SIZES = _FOLDED.union(("FloorDiv",))
 _MAX_FOLDED_SIZE = 1 << 16
 
 
@@ -60,9 +54,8 @@ class _Values:
 
     def find(self, tensor: Tensor) -> Any:
         """The value as an array; `_NEVER` or a `_Blocked` if it is not known."""
-        if tensor.op.type == "Const":
-            return tensor.op.spec.value  # type: ignore[attr-defined]
-        found = self._valid(tensor)
+        spec = tensor.op.spec
+        found = spec.constant if spec.holds_value else self._valid(tensor)
         if found is not None:
             return found
         large: dict[Tensor, Any] = {}
@@ -96,8 +89,8 @@ class _Values:
             return found
         values = []
         for source in tensor.op.inputs:
-            if source.op.type == "Const":
-                found = source.op.spec.value  # type: ignore[attr-defined]
+            if source.op.spec.holds_value:
+                found = source.op.spec.constant
             elif source in large:
                 found = large[source]
             else:
@@ -131,35 +124,30 @@ def _is_known(found: Any) -> bool:
 
 
 def _value_of_shape(tensor: Tensor) -> Any:
-    """The value of a Shape, ShapeN, Size or Rank, if the static shape is known."""
-    op = tensor.op
-    kind = op.type
-    source = op.inputs[tensor.value_index]
+    """The value of an `only_metadata` op, if the static shape is known."""
+    source = tensor.op.inputs[tensor.value_index]
     shape = source._shape
-    if kind == "Rank":
-        return (
-            _Blocked(source, shape) if shape is None else np.array(len(shape), np.int32)
-        )
-    if not is_full(shape):
+    found = tensor.op.spec.value_for_shape(shape)
+    if found is None:
         return _Blocked(source, shape)
-    value = np.array(size_of(shape) if kind == "Size" else shape, object)
+    value = np.array(found, object)
     if value.size and value.max() > tensor.dtype.max:
         return _NEVER  # too large for int32
     return value.astype(tensor.dtype.numpy_dtype)
 
 
 class _FoldedValues(_Values):
-    """Values through ops of some types, as TensorFlow's Python has them."""
+    """Values through the ops that a part of TensorFlow folds while it builds."""
 
-    def __init__(self, through: frozenset[str]) -> None:
+    def __init__(self, through: Folding) -> None:
         super().__init__()
         self._through = through
 
     def at_once(self, tensor: Tensor) -> Any:
-        kind = tensor.op.type
-        if kind in ("Shape", "Size", "Rank"):
-            return _value_of_shape(tensor)
-        return None if kind in self._through else _NEVER
+        spec = tensor.op.spec
+        if spec.folds_while_building < self._through:
+            return _NEVER
+        return _value_of_shape(tensor) if spec.only_metadata else None
 
     def combined(self, tensor: Tensor, values: list[Any]) -> Any:
         if (size_of(tensor._shape) or 1) > _MAX_FOLDED_SIZE:
@@ -179,13 +167,13 @@ class _ComputedValues(_Values):
             return _NEVER
         if op.control_inputs:
             return _NEVER
-        if op.type in _OF_SHAPES:
+        if op.spec.only_metadata:
             found = _value_of_shape(tensor)
             return found if _is_known(found) else None
         return None
 
     def unknown(self, tensor: Tensor, why: Any) -> Any:
-        return _value_of_shape(tensor) if tensor.op.type in _OF_SHAPES else why
+        return _value_of_shape(tensor) if tensor.op.spec.only_metadata else why
 
     def combined(self, tensor: Tensor, values: list[Any]) -> Any:
         if any(np.size(value) > _MAX_FOLDED_SIZE for value in values):
@@ -201,18 +189,15 @@ class _ComputedValues(_Values):
         return np.asarray(outputs[tensor.value_index])
 
 
-_OF_SHAPES = frozenset(("Shape", "ShapeN", "Size", "Rank"))
-
-
 class KnownValues:
     """Cached constant values of a graph, stored on it as `known`."""
 
     def __init__(self) -> None:
-        self._folded: dict[frozenset[str], _FoldedValues] = {}
+        self._folded: dict[Folding, _FoldedValues] = {}
         self._computed = _ComputedValues()
         self.shapes: dict[Tensor, _KnownShape] = {}
 
-    def folded(self, tensor: Tensor, through: frozenset[str]) -> Any:
+    def folded(self, tensor: Tensor, through: Folding) -> Any:
         values = self._folded.get(through)
         if values is None:
             values = self._folded.setdefault(through, _FoldedValues(through))
@@ -230,23 +215,23 @@ class KnownValues:
             self.shapes.clear()
 
 
-def constant_value(tensor: Tensor, through: frozenset[str] = _FOLDED) -> Any:
+def constant_value(tensor: Tensor, through: Folding = Folding.SHAPES) -> Any:
     """The tensor's value as an array, if the graph alone determines it; else None.
 
     Args:
       tensor: a Tensor.
-      through: the types of ops that are looked through.
+      through: the least `folds_while_building` of the ops that are computed.
     """
     op = tensor.op
-    if op.type == "Const":
-        return op.spec.value  # type: ignore[attr-defined]
+    if op.spec.holds_value:
+        return op.spec.constant
     found = op.graph.known_values().folded(tensor, through)
     return found if _is_known(found) else None
 
 
 def python_constant_value(tensor: Tensor) -> Any:
     """`constant_value` as TensorFlow's Python has it, for what its graphs record."""
-    return constant_value(tensor, _IN_PYTHON)
+    return constant_value(tensor, Folding.PYTHON)
 
 
 def folded_value(tensor: Tensor) -> Any:
@@ -262,13 +247,13 @@ def folded_value(tensor: Tensor) -> Any:
 def _folded(tensor: Tensor) -> tuple[Any, list[_Blocked]]:
     """The value of `folded_value`; if there is none: the shapes that it hangs on."""
     op = tensor.op
-    if op.type == "Const":
-        return op.spec.value, []  # type: ignore[attr-defined]
-    if op.type in ("Shape", "ShapeN"):  # TF computes only what is behind these
+    if op.spec.holds_value:
+        return op.spec.constant, []
+    if op.spec.outputs_shape:  # TF computes only what is behind these
         searches = [_value_of_shape(tensor)]
     else:
         known = op.graph.known_values()
-        searches = [known.folded(tensor, _FOLDED)]
+        searches = [known.folded(tensor, Folding.SHAPES)]
         if not _is_known(searches[0]):
             searches.append(known.computed(tensor))
     if _is_known(searches[-1]):
@@ -321,7 +306,7 @@ def constant_shape(tensor: Tensor, fold: bool = True) -> Shape:
         found = local.get(top) or (cached.get(top) if folds else None)
         if found is None or not (top in local or found.is_current):
             # TF's Python looks through no Identity.
-            is_opaque = not folds and top.op.type == "Identity"
+            is_opaque = not folds and top.op.spec.forwards_input
             parts = None if is_opaque else _shape_parts(top)
             missing = next((t for t in parts or () if t not in local), None)
             if missing is not None:
@@ -339,15 +324,8 @@ def constant_shape(tensor: Tensor, fold: bool = True) -> Shape:
 
 def _shape_parts(tensor: Tensor) -> Sequence[Tensor] | None:
     """The inputs whose own shapes make up this one; None if it is found otherwise."""
-    op = tensor.op
-    kind = op.type
-    if kind in ("Cast", "Identity"):
-        parts: Sequence[Tensor] = op.inputs[:1]
-    elif kind == "ConcatV2":
-        parts = op.inputs[:-1]
-    elif kind == "StridedSlice" and _slice_of(op) is not None:
-        parts = op.inputs[:1]
-    else:
+    parts = tensor.op.spec.shape_sources(tensor.op)
+    if parts is None:
         return None
     # A scalar is no vector of sizes.
     return None if any(t._shape == () for t in parts) else parts
@@ -357,34 +335,23 @@ def _shape_from(
     tensor: Tensor, parts: list[_KnownShape] | None, fold: bool
 ) -> _KnownShape:
     op = tensor.op
-    if op.type in ("Shape", "ShapeN"):
+    if op.spec.outputs_shape:
         source = op.inputs[tensor.value_index]
         return _hanging(source._shape, [_Blocked(source, source._shape)])
-    if op.type == "Pack":
+    if op.spec.stacks_scalars:
         sizes, why = zip(*map(_size, op.inputs), strict=True) if op.inputs else ((), ())
         return _hanging(tuple(sizes), [w for w in why if w is not None])
     if parts is not None:
-        found = _joined_shape(tensor, [part.shape for part in parts])
+        found = op.spec.joined_shape(op, [part.shape for part in parts])
         if found is not NotImplemented:
             if any(part.hangs_on is None for part in parts):
                 return _hanging(found, None)
             return _hanging(found, [w for part in parts for w in part.hangs_on or ()])
     found = _shape_of_value(tensor, fold)
-    if op.type == "StridedSlice" and not is_full(found.shape):
-        return found._replace(hangs_on=None)  # on where it cuts, too
+    joins = type(op.spec).shape_sources is not Op.shape_sources
+    if joins and not is_full(found.shape):
+        return found._replace(hangs_on=None)  # also on what says where it slices
     return found
-
-
-def _joined_shape(tensor: Tensor, parts: list[Shape]) -> Any:
-    op = tensor.op
-    if op.type == "ConcatV2":
-        if any(part is None for part in parts):
-            return None
-        return tuple(size for part in parts for size in part)  # type: ignore[union-attr]
-    if op.type == "StridedSlice":
-        cut, whole = _slice_of(op), parts[0]
-        return NotImplemented if cut is None or whole is None else whole[cut]
-    return parts[0]
 
 
 def _shape_of_value(tensor: Tensor, fold: bool) -> _KnownShape:
@@ -425,32 +392,16 @@ def check_sizes(sizes: list[int]) -> None:
 
 def _size(tensor: Tensor) -> tuple[int | None, _Blocked | None]:
     """One size from a scalar tensor; None if unknown, and why if that may change."""
-    found = tensor.op.graph.known_values().folded(tensor, _FOLDED_SIZES)
+    found = tensor.op.graph.known_values().folded(tensor, Folding.SIZES)
     if not _is_known(found):
         return None, found if type(found) is _Blocked else None
     return (None if int(found) < 0 else int(found)), None
 
 
-def _slice_of(op: Any) -> slice | None:
-    """The Python slice that a StridedSlice of a vector is, if that is known."""
-    spec = op.spec
-    if spec.ellipsis_mask or spec.new_axis_mask or spec.shrink_axis_mask:
-        return None
-    begin, end, strides = (constant_value(t) for t in op.inputs[1:])
-    if begin is None or end is None or strides is None:
-        return None
-    start = None if spec.begin_mask & 1 else int(begin[0])
-    stop = None if spec.end_mask & 1 else int(end[0])
-    return slice(start, stop, int(strides[0]))
-
-
-_HANDLE_PASSES = frozenset(("Identity", "Switch", "Enter", "TensorArrayGradV3"))
-
-
 def _source_of(handle: Tensor) -> Operation:
     """The op that made a resource handle."""
     op = handle.op
-    while op.type in _HANDLE_PASSES:
+    while op.spec.passes_handle:
         op = op.inputs[0].op
     return op
 
@@ -464,11 +415,5 @@ def handle_dtype(handle: Tensor) -> DType:
 def handle_shape(handle: Tensor) -> Shape:
     """The declared shape of the variable, or of the elements of the TensorArray, that
     a resource handle stands for."""
-    op = _source_of(handle)
-    spec: Any = op.spec
-    if op.type == "VarHandleOp":
-        return spec.shape  # type: ignore[no-any-return]
-    if op.type == "TensorArrayV3":
-        shape: Shape = spec.element_shape
-        return shape if spec.identical_element_shapes or is_full(shape) else None
-    return None
+    shape: Shape = _source_of(handle).spec.shape_behind()
+    return shape

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from tfteach.framework import nest
 from tfteach.framework.defaults import get_default_graph
+from tfteach.framework.op_traits import Flow
 from tfteach.framework.operation import Operation, Tensor
 
 if TYPE_CHECKING:
@@ -124,11 +125,11 @@ class ControlFlowContext:
 
 
 def is_loop_enter(op: Operation) -> bool:
-    return op.type in ("Enter", "RefEnter")
+    return op.spec.flow is Flow.ENTER
 
 
 def is_loop_exit(op: Operation) -> bool:
-    return op.type in ("Exit", "RefExit")
+    return op.spec.flow is Flow.EXIT
 
 
 def is_constant_enter(op: Operation) -> bool:
@@ -138,7 +139,7 @@ def is_constant_enter(op: Operation) -> bool:
 
 def is_loop_switch(op: Operation) -> bool:
     """Whether `op` is the Switch of a loop variable, not one of a cond in a loop."""
-    if op.type not in ("Switch", "RefSwitch"):
+    if op.spec.flow is not Flow.SWITCH:
         return False
     context: ControlFlowContext | None = op.control_flow_context
     if context is None or not context.is_while:
@@ -188,7 +189,7 @@ def check_inputs(op: Operation) -> None:
         mine = None if context is None else context.while_context
         if theirs is None or contains(theirs, mine):
             continue
-        if mine is None and (is_loop_enter(op) or op.type in ("Switch", "RefSwitch")):
+        if mine is None and op.spec.flow in (Flow.ENTER, Flow.SWITCH):
             continue
         if mine is not None and mine.grad_state is not None:
             continue  # the builder of a gradient loop answers for its inputs itself

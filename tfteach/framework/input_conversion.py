@@ -10,8 +10,9 @@ from typing import Any, NoReturn
 
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import DType
-from tfteach.framework.op import Arg, Op
+from tfteach.framework.op import Op
 from tfteach.framework.operation import Tensor
+from tfteach.framework.signature import Arg
 
 
 def check_choice(op_type: str, name: str, value: Any, allowed: Sequence[str]) -> None:

@@ -24,33 +24,24 @@ are `T_allowed`.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self, dataclass_transform
 
-from tfteach.framework import dtypes
 from tfteach.framework.attributes import CONVERTERS
 from tfteach.framework.dtypes import DType
+from tfteach.framework.op_traits import Collection, Flow, Folding, Int32Kernel, Role
+from tfteach.framework.signature import Arg, checked_positions, parse_args
 
 if TYPE_CHECKING:
     from tfteach.framework.graph import Operation, Tensor
 
 OPS: dict[str, type[Op]] = {}
+ROLES: dict[Role, type[Op]] = {}
 
 
-class Arg(NamedTuple):
-    """One input or output of a signature."""
-
-    name: str
-    dtype: DType | None = None  # a fixed type,
-    type_attr: str = ""  # or the attribute that names the type (or the type list)
-    number_attr: str = ""  # the attribute that counts, for `N*T`
-    is_list: bool = False  # `*Ts`
-    is_ref: bool = False
-
-    @property
-    def is_sequence(self) -> bool:
-        """Whether this argument stands for several tensors."""
-        return self.is_list or bool(self.number_attr)
+def op_class(op_type: str) -> type[Op]:
+    """The class of an op type; `Op`, which has no trait, for an unknown one."""
+    return OPS.get(op_type, Op)
 
 
 class Piece(NamedTuple):
@@ -63,39 +54,6 @@ class Piece(NamedTuple):
 
     function: Callable[[Any], Any]
     scalar: str | None
-
-
-def parse_args(text: str) -> tuple[Arg, ...]:
-    """The arguments of one side of a signature."""
-    args = []
-    for part in filter(None, (p.strip() for p in text.split(","))):
-        name, kind = (p.strip() for p in part.split(":"))
-        is_ref = kind.startswith("ref ")
-        kind = kind.removeprefix("ref ").strip()
-        if kind.startswith("*"):
-            args.append(Arg(name, type_attr=kind[1:], is_list=True, is_ref=is_ref))
-            continue
-        number, star, kind_name = kind.rpartition("*")
-        try:
-            dtype, type_attr = dtypes.dtypes_of(kind_name)[0], ""
-        except KeyError:  # NumPy's names do not count: "S" is a type attribute
-            dtype, type_attr = None, kind_name
-        args.append(Arg(name, dtype, type_attr, number if star else "", False, is_ref))
-    return tuple(args)
-
-
-def _positions(op: type[Op]) -> tuple[int, ...] | None:
-    """Positions of the inputs named by `check_shapes`, from the end behind a list."""
-    code = op.check_shapes.__code__
-    if code.co_flags & inspect.CO_VARARGS:
-        return None
-    names = [arg.name for arg in op.inputs]
-    lists = [i for i, arg in enumerate(op.inputs) if arg.is_sequence]
-    found = []
-    for name in code.co_varnames[1 : code.co_argcount]:
-        i = names.index(name)
-        found.append(i - len(names) if lists and i > lists[0] else i)
-    return tuple(found)
 
 
 @dataclass_transform(frozen_default=True)
@@ -144,6 +102,46 @@ class Op:
     checks_only_ranks: ClassVar[bool] = False
     # Whether the kernel may be skipped in favour of its inputs' constants.
     is_foldable: ClassVar[bool] = True
+    # Who computes the op while a graph is built, if its inputs are constant.
+    folds_while_building: ClassVar[Folding] = Folding.NEVER
+
+    # Its part in branches and loops; None for an op that computes something.
+    flow: ClassVar[Flow | None] = None
+    # Its part in stacks and TensorArrays; None for an op of neither.
+    collection_role: ClassVar[Collection | None] = None
+    # Which input a PUSH or WRITE stores.
+    stored_input: ClassVar[int] = 0
+    # Whether its one output is its input, unchanged, so that passes may bypass it.
+    forwards_input: ClassVar[bool] = False
+    # Whether it outputs its attribute `value`.
+    holds_value: ClassVar[bool] = False
+    # Whether its kernel does nothing, so that only its control edges count.
+    does_nothing: ClassVar[bool] = False
+    # Whether its value can only be fed.
+    must_be_fed: ClassVar[bool] = False
+    # Whether it reads the variable behind a resource handle.
+    reads_variable: ClassVar[bool] = False
+    # Whether a resource handle that it takes first is also its first output.
+    passes_handle: ClassVar[bool] = False
+    # Whether gradients stop here without an error.
+    stops_gradients: ClassVar[bool] = False
+    # Whether output i is the shape of input i.
+    outputs_shape: ClassVar[bool] = False
+    # Whether the output is the vector of its scalar inputs.
+    stacks_scalars: ClassVar[bool] = False
+
+    # Whether it needs no copy of its inputs, only their shapes, on any device.
+    only_metadata: ClassVar[bool] = False
+    # Whether TensorFlow places it on the device of its input.
+    beside_input: ClassVar[bool] = False
+    # Whether its kernel for GPUs computes in host memory, whatever the type.
+    host_on_gpu: ClassVar[bool] = False
+    # The only types of its kernel for GPUs, which computes in host memory.
+    host_types_on_gpu: ClassVar[frozenset[str]] = frozenset()
+    # Where its kernel for int32 on GPUs computes; "" if there is none.
+    int32_on_gpu: ClassVar[Int32Kernel] = ""
+    # Whether its kernel for GPUs also takes strings, which stay in host memory.
+    strings_on_gpu: ClassVar[bool] = False
 
     # The least value of attributes that are ints, the least length of those that are
     # lists or stand for lists of inputs, where TF's definition has one (`N*T`: or 1).
@@ -155,7 +153,9 @@ class Op:
     _interned: ClassVar[dict[Any, Op]] = {}
     _inferred: dict[Any, Any]
 
-    def __init_subclass__(cls, abstract: bool = False, **kwargs: Any) -> None:
+    def __init_subclass__(
+        cls, abstract: bool = False, role: Role | None = None, **kwargs: Any
+    ) -> None:
         super().__init_subclass__(**kwargs)
         own = {
             name: annotation
@@ -176,12 +176,14 @@ class Op:
             cls._has_lists = any(arg.is_sequence for arg in cls.inputs)
             cls._ref_inputs = tuple(i for i, arg in enumerate(cls.inputs) if arg.is_ref)
         if cls.check_shapes is not Op.check_shapes and not abstract:
-            cls._checked_inputs = _positions(cls)
+            cls._checked_inputs = checked_positions(cls)
         cls._interned = {}
         cls._truths = "bool" in cls.fields.values()
         if not abstract:
             cls.op_type = cls.__dict__.get("op_type", cls.__name__)
             OPS[cls.op_type] = cls
+            if role is not None:
+                ROLES[role] = cls
 
     _by_shape_only: ClassVar[bool] = True
     _ref_inputs: ClassVar[tuple[int, ...]] = ()  # positions of the `ref` arguments
@@ -377,6 +379,63 @@ class Op:
         """As `forwards`, but 0 and -0 count as equal."""
         return self.forwards(inputs, output, values)
 
+    @property
+    def constant(self) -> Any:
+        """The array that the output is in every run; None for any op but a Const."""
+        return None
+
+    def shape_sources(self, op: Operation) -> Sequence[Tensor] | None:
+        """The inputs whose sizes make up the output, where that is a vector of sizes.
+
+        `joined_shape` says how.  None if the output is found otherwise.
+        """
+        return None
+
+    def joined_shape(self, op: Operation, parts: list[Any]) -> Any:
+        """The shape that the output stands for, given those of `shape_sources`.
+
+        Returns:
+          A tuple with None for unknown sizes; None for an unknown rank;
+          NotImplemented to compute the output's value instead.
+        """
+        return parts[0]
+
+    def value_for_shape(self, shape: Any) -> Any:
+        """The output of an `only_metadata` op for an input of this static shape.
+
+        Returns:
+          An int or a tuple of ints; None if the shape is not known well enough.
+        """
+        return None
+
+    def shape_behind(self) -> Any:
+        """The declared shape of the elements behind a resource that this op creates."""
+        return None
+
+    def stored_shape(self, shape: Any) -> Any:
+        """The shape of each element that a WRITE stores, given its `stored_input`'s."""
+        return shape
+
+    def read_shape(self, element: Any, inputs: list[Any]) -> Any:
+        """The shape that a READ outputs, given those of an element and its inputs."""
+        return element
+
+    def without_transpose(self) -> Op | None:
+        """The op for a second input that was transposed before; None for most ops."""
+        return None
+
+    def constant_part(self, values: list[Any], shape: Any) -> Any:
+        """Which part of its first input the output is, a tuple of slices.
+
+        Args:
+          values: the constant values of the inputs, None where a run decides.
+          shape: the first input's static shape.
+
+        Returns:
+          The slices, one per axis; None if runs decide, or the output is no part.
+        """
+        return None
+
     def fetched(self, output: Tensor, value: Any) -> Any:
         """The value that a session returns when this output is fetched."""
         return value
@@ -427,20 +486,3 @@ class StatefulOp(Op, abstract=True):
 
     is_stateful: ClassVar[bool] = True
     is_foldable: ClassVar[bool] = False
-
-
-def split_args(
-    args: Iterable[Arg], tensors: Iterable[Tensor], op: Operation
-) -> list[Any]:
-    """Group a node's flat inputs or outputs by the signature's arguments."""
-    flat = iter(tensors)
-    groups: list[Any] = []
-    for arg in args:
-        if arg.is_sequence:
-            key = arg.number_attr or arg.type_attr
-            size = op.get_attr(key)
-            count = size if isinstance(size, int) else len(size)
-            groups.append([next(flat) for _ in range(count)])
-        else:
-            groups.append(next(flat))
-    return groups

@@ -15,8 +15,9 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.device import DeviceSpecV2, written_name
 from tfteach.framework.dtypes import DType
 from tfteach.framework.object_identity import Reference
-from tfteach.framework.op import Op, split_args
+from tfteach.framework.op import Op
 from tfteach.framework.shape import Shape, TensorShape
+from tfteach.framework.signature import split_args
 
 if TYPE_CHECKING:
     from tfteach.framework.graph import Graph

@@ -23,9 +23,10 @@ from tfteach.framework.constant_values import (
 from tfteach.framework.dtypes import DType
 from tfteach.framework.errors import OpError
 from tfteach.framework.input_conversion import check_allowed, refuse_dtype
-from tfteach.framework.op import Arg, Op
+from tfteach.framework.op import Op
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import Shape
+from tfteach.framework.signature import Arg
 
 _MAX_REMEMBERED = 512
 _MOST_SHOWN = 256  # numbers of a constant in a message

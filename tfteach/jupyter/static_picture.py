@@ -17,9 +17,10 @@ from tfteach.explain.scope_tree import (
     own_row,
     visible,
 )
+from tfteach.framework.op import op_class
+from tfteach.framework.op_traits import Flow
 
 MOST_LINES = 60
-FLOW = {"Switch", "Merge", "Enter", "Exit", "NextIteration", "LoopCond"}
 
 
 class Still:
@@ -101,11 +102,12 @@ def kind_of(still: Still, box: Box) -> str:
         return "variable"
     if row is None or (box.is_scope and not own_constants(box, still.rows)):
         return "scope"
-    if row.type == "Const":
+    if op_class(row.type).holds_value:
         return "const"
     if row.type.startswith("Placeholder"):
         return "placeholder"
-    return "flow" if row.type.removeprefix("Ref") in FLOW else "op"
+    flow = op_class(row.type).flow
+    return "op" if flow in (None, Flow.CONTROL_TRIGGER) else "flow"
 
 
 def second_line(still: Still, box: Box, kind: str) -> str:
@@ -205,7 +207,7 @@ def _line(still: Still, box: Box) -> tuple[str, str]:
             what = ", ".join([f"{row.type} {output_text(row)}".strip(), what])
         return f"{indent}{mark}{clip(box.label)}/", what
     row = still.rows[box.members[0]]
-    if row.type == "Const":
+    if op_class(row.type).holds_value:
         call = f"Const {row.more.get('value', '')}".rstrip()
     else:
         call = f"{row.type}({', '.join(_inputs(still, row))})"

@@ -14,7 +14,6 @@ import tfteach as tf
 from tests.engine.plan.test_place import placed
 from tests.golden import kernels
 from tests.ops.case import import_families
-from tfteach.engine.plan import gpu_kernels
 from tfteach.framework.op import OPS
 
 GOLDEN: dict[str, Any] = json.loads(
@@ -66,10 +65,8 @@ def test_what_runs_everywhere_runs_on_gpus() -> None:
         for where, types, _ in GOLDEN["gpu"][name]:
             if where != "any" or types:
                 continue
-            fits = (
-                name in gpu_kernels.ON_HOST | gpu_kernels.ANY_TYPE or HERE[name].on_gpu
-            )
-            assert fits, name
+            cls = HERE[name]
+            assert cls.host_on_gpu or cls.strings_on_gpu or cls.on_gpu, name
 
 
 def test_kernels_that_compute_in_host_memory() -> None:
@@ -82,10 +79,10 @@ def test_kernels_that_compute_in_host_memory() -> None:
             if set(given) != set(host) or not has_values:
                 continue
             if types in ({"T": ["int32"]}, {"dtype": ["int32"]}):
-                fits = name in gpu_kernels.INT32_ON_HOST | gpu_kernels.ON_HOST
-                assert fits or name in gpu_kernels.ONLY_ON_HOST, name
+                fits = cls.int32_on_gpu == "host" or cls.host_on_gpu
+                assert fits or cls.host_types_on_gpu, name
             elif not types:
-                assert name in gpu_kernels.ON_HOST, name
+                assert cls.host_on_gpu, name
 
 
 @pytest.mark.usefixtures("no_cards")

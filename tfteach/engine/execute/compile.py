@@ -26,7 +26,6 @@ from tfteach.engine.plan.deferred_updates import allow_deferral
 from tfteach.engine.plan.ownership import held_edges
 from tfteach.engine.plan.shared_buffers import buffer_of, sharing_buffers
 from tfteach.engine.plan.step import (
-    FORWARDING,
     Edge,
     Node,
     Step,
@@ -105,7 +104,7 @@ class Compiler:
                 context = Context(node.op, node.device, self.resources, self.session)
                 handle = buffer_of(self.step, node, node.spec.compute(context))
                 self.preset_value(Edge(node, 0), handle)
-            elif node.op.type in FORWARDING and not node.op.outputs[0].dtype.is_ref:
+            elif node.forwards_input and not node.op.outputs[0].dtype.is_ref:
                 self.forward(node)
             else:
                 self.emit(node)
@@ -331,7 +330,7 @@ def read_reference(edge: Edge) -> Edge:
     hands out the variable's own buffer, and updates write into it.
     """
     node = edge.node
-    while not node.is_feed and node.op.type in FORWARDING and node.inputs:
+    while not node.is_feed and node.forwards_input and node.inputs:
         source = node.inputs[0]
         if source.node.device is not node.device:
             break

@@ -47,8 +47,12 @@ from tfteach.engine.plan.step import (
 )
 from tfteach.framework import errors
 from tfteach.framework import shape as shapes
+from tfteach.framework.op_traits import Flow
 from tfteach.framework.transaction import Deadline, atomically
 from tfteach.framework.variable_cell import Cell
+
+SWITCH, MERGE, CONTROL_TRIGGER = Flow.SWITCH, Flow.MERGE, Flow.CONTROL_TRIGGER
+ENTER, EXIT, NEXT_ITERATION = Flow.ENTER, Flow.EXIT, Flow.NEXT_ITERATION
 
 
 class _Dead:
@@ -113,19 +117,18 @@ class _Cell:
     """A node with its edges forward, ready for running."""
 
     __slots__ = (
-        "control_users", "frame_name", "inputs", "instruction", "is_invariant",
-        "is_loop_head", "kind", "missing", "node", "reads", "users",
+        "control_users", "flow", "frame_name", "inputs", "instruction", "is_invariant",
+        "is_loop_head", "missing", "node", "reads", "users",
     )  # fmt: skip
 
     def __init__(self, node: Node, instruction: Instruction | None) -> None:
         self.node = node
         self.instruction = instruction
-        kind = "Feed" if node.is_feed else node.op.type.removeprefix("Ref")
-        self.kind = kind if kind in _KINDS else "Plain"
-        self.is_loop_head = self.kind == "Merge" and _is_loop_head(node)
+        self.flow = None if node.flow is Flow.LOOP_COND else node.flow
+        self.is_loop_head = self.flow is MERGE and _is_loop_head(node)
         self.inputs = len(node.inputs)
         self.missing = len(node.inputs) + len(node.control)
-        if self.kind == "Merge":
+        if self.flow is MERGE:
             self.missing = 1 + len(node.control)
         self.frame_name: str = getattr(node.spec, "frame_name", "")
         self.is_invariant: bool = getattr(node.spec, "is_constant", False)
@@ -141,13 +144,12 @@ class _Cell:
 
 def _is_loop_head(node: Node) -> bool:
     """Whether a Merge gets one value an iteration: from outside, or from the last."""
-    sources = sorted(
-        [edge.node for edge in node.inputs],
-        key=lambda source: source.op.type.removeprefix("Ref"),
-    )
-    kinds = [source.op.type.removeprefix("Ref") for source in sources]
-    is_invariant = getattr(sources[0].spec, "is_constant", False)
-    return kinds == ["Enter", "NextIteration"] and not is_invariant
+    if len(node.inputs) != 2:
+        return False
+    sources = {source.op.spec.flow: source for source, _ in node.inputs}
+    if sources.keys() != {ENTER, NEXT_ITERATION}:
+        return False
+    return not getattr(sources[ENTER].spec, "is_constant", False)
 
 
 def _constant(node: Node) -> Callable[..., Any]:
@@ -156,13 +158,6 @@ def _constant(node: Node) -> Callable[..., Any]:
     values = [node.device.put(value) for value in node.values]
     result = values[0] if len(values) == 1 else values
     return lambda *_: result
-
-
-_KINDS = frozenset(
-    ("Switch", "Merge", "Enter", "Exit", "NextIteration", "Feed", "ControlTrigger")
-)
-# These run, or are dead, by their data alone.
-_HEEDLESS = frozenset(("Merge", "ControlTrigger"))
 
 
 class DataflowProgram:
@@ -200,7 +195,7 @@ class DataflowProgram:
         self._sources = [
             cell
             for cell in cells.values()
-            if cell.missing == 0 and (cell.kind != "Feed")
+            if cell.missing == 0 and not cell.node.is_feed
         ]
 
     def run(
@@ -322,19 +317,20 @@ class _Run:
     def _execute(
         self, cell: _Cell, frame: Frame, iteration: int, values: list[Any], dead: bool
     ) -> None:
-        kind = cell.kind
-        if dead and kind != "Merge":
-            if kind == "NextIteration" or (kind == "Exit" and not frame.is_dead):
+        flow = cell.flow
+        computes = flow is None or flow is CONTROL_TRIGGER
+        if dead and flow is not MERGE:
+            if flow is NEXT_ITERATION or (flow is EXIT and not frame.is_dead):
                 return  # the loop's end is told by the values that leave it
             results: list[Any] = [DEAD] * len(cell.users)
-        elif kind in ("Plain", "ControlTrigger"):
+        elif computes:
             for follower in self.followers:
                 follower.takes(cell.node, values, _turns(frame, iteration))
             if cell.node.spec.calls_python and self.program.calls_may_wait:
                 self._begin_call(cell, values, frame, iteration)
                 return
             results = self._compute(cell, values)
-        elif kind == "Switch":
+        elif flow is SWITCH:
             pred = self._read(cell, values)[1]
             if pred.ndim:
                 raise errors.invalid_argument(
@@ -344,7 +340,7 @@ class _Run:
             taken = bool(pred)
             data = values[0]
             results = [DEAD if taken else data, data if taken else DEAD]
-        elif kind == "Merge":
+        elif flow is MERGE:
             live = [i for i, v in enumerate(values) if v is not None and v is not DEAD]
             if dead or not live:
                 results = [DEAD, DEAD]
@@ -352,20 +348,20 @@ class _Run:
                 results = [self._read(cell, values)[live[0]], np.int32(live[0])]
         else:  # Enter, Exit, NextIteration hand on their input
             results = [self._read(cell, values)[0]]
-        if self.watchers and not dead and kind not in ("Plain", "ControlTrigger"):
+        if self.watchers and not dead and not computes:
             handed = [None if value is DEAD else value for value in results]
             for watcher in self.watchers:
                 watcher.passes(cell.node, handed, _turns(frame, iteration))
-        if kind == "Enter":
+        if flow is ENTER:
             self._enter(cell, results, frame, iteration)
-        elif kind == "Exit":
+        elif flow is EXIT:
             assert frame.parent is not None  # `frames_of` has checked it
             self._send(cell, results, dead, frame.parent, frame.parent_iteration)
-        elif kind == "NextIteration":
+        elif flow is NEXT_ITERATION:
             self._begin(frame, iteration + 1)
             self._send(cell, results, False, frame, iteration + 1)
         else:
-            is_dead = dead or (kind == "Merge" and results[0] is DEAD)
+            is_dead = dead or (flow is MERGE and results[0] is DEAD)
             self._send(cell, results, is_dead, frame, iteration)
 
     def _enter(
@@ -462,7 +458,9 @@ class _Run:
             if arrived is None:
                 arrived = waiting[user] = _Arrived(user)
             arrived.missing -= 1
-            arrived.is_dead |= dead and user.kind not in _HEEDLESS
+            # A Merge is dead by its data alone, a ControlTrigger never.
+            heeds = user.flow is not MERGE and user.flow is not CONTROL_TRIGGER
+            arrived.is_dead |= dead and heeds
             if arrived.missing == 0:
                 self._queue(user, frame, iteration, waiting)
         # Only here: while results are handed out, more may arrive in this table.
@@ -482,7 +480,7 @@ class _Run:
         arrived = waiting.get(user)
         if arrived is None:
             arrived = waiting[user] = _Arrived(user)
-        if user.kind == "Merge":
+        if user.flow is MERGE:
             arrived.coming -= 1
             if arrived.is_live:  # the first live input counts, and no other
                 if arrived.has_fired and not arrived.coming:
@@ -490,12 +488,12 @@ class _Run:
                 return
             arrived.is_live = value is not DEAD
         arrived.values[position] = value
-        if user.kind == "Merge":
+        if user.flow is MERGE:
             # The first live input fires it; dead ones only when all are dead.  A loop
             # that begins dead has no other turn.
             if (
                 value is DEAD
-                and source.kind != "Enter"
+                and source.flow is not ENTER
                 and any(v is not DEAD for v in arrived.values)
             ):
                 return
@@ -510,7 +508,7 @@ class _Run:
     ) -> None:
         arrived = waiting.pop(user)
         self.queue.append((user, frame, iteration, arrived.values, arrived.is_dead))
-        if user.kind == "Merge" and arrived.coming and not user.is_loop_head:
+        if user.flow is MERGE and arrived.coming and not user.is_loop_head:
             arrived.has_fired = True
             arrived.values = []
             waiting[user] = arrived

@@ -9,6 +9,7 @@ from collections import deque
 
 from tfteach.engine.plan.step import Node, Step
 from tfteach.framework import errors
+from tfteach.framework.op_traits import Flow
 
 Path = tuple[str, ...]  # the frames from the outermost inwards
 
@@ -43,10 +44,9 @@ def frames_of(step: Step) -> dict[Node, Path]:
 
 def path_behind(node: Node, path: Path) -> Path:
     """The loops that the outputs of `node` are in."""
-    kind = "" if node.is_feed else node.op.type.removeprefix("Ref")
-    if kind == "Enter":
+    if node.flow is Flow.ENTER:
         return (*path, node.spec.frame_name)  # type: ignore[attr-defined]
-    if kind == "Exit":
+    if node.flow is Flow.EXIT:
         if not path:
             raise errors.invalid_argument(
                 f"node {node.name} is an Exit that no Enter leads to: only the "

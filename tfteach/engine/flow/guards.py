@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tfteach.engine.execute.compile import carries_cell
-from tfteach.engine.plan.step import FORWARDING, Edge, Node
+from tfteach.engine.plan.step import Edge
+from tfteach.framework.op_traits import Flow
 
 # A predicate and how it must come out.
 Literal = tuple[Edge, bool]
@@ -21,17 +22,17 @@ class UnstructuredError(Exception):
     """The step has no such structure: it runs as dataflow."""
 
 
-def kind_of(node: Node) -> str:
-    return "" if node.is_feed else node.op.type.removeprefix("Ref")
-
-
 def predicate_of(edge: Edge) -> Edge:
     """The source of a predicate, behind ops that forward it."""
     while True:
         node = edge.node
-        kind = kind_of(node)
-        is_constant = kind == "Enter" and node.spec.is_constant  # type: ignore[attr-defined]
-        hands_on = kind in FORWARDING or kind in ("Switch", "LoopCond") or is_constant
+        flow = node.flow
+        is_constant = flow is Flow.ENTER and node.spec.is_constant  # type: ignore[attr-defined]
+        hands_on = (
+            is_constant
+            or flow in (Flow.SWITCH, Flow.LOOP_COND)
+            or (not node.is_feed and node.forwards_input)
+        )
         if not hands_on or node.control:
             break
         if carries_cell(node.inputs[0]):

@@ -106,8 +106,8 @@ class LoopCode:
                     statement.node,
                 )
             )
-            spec = statement.node.spec
-            plain = type(spec)(transpose_a=spec.transpose_a)  # type: ignore[attr-defined]
+            plain = statement.node.spec.without_transpose()
+            assert plain is not None
             kernel = kernel_of(plain, statement.node.device.xp)
             body[i] = statement._replace(
                 function=kernel, inputs=(a, factor), outputs=(product,)
@@ -118,9 +118,8 @@ class LoopCode:
         """Whether it is a product of known shape with a transposed matrix."""
         node = instruction.node
         return (
-            node.op.type == "MatMul"
-            and len(instruction.inputs) == 2
-            and node.spec.transpose_b  # type: ignore[attr-defined]
+            len(instruction.inputs) == 2
+            and node.spec.without_transpose() is not None
             and node.device.xp is np
             and node.op.outputs[0].dtype.numpy_dtype.kind == "f"
             and all(is_full(self.shape_of(slot)) for slot in instruction.inputs)
@@ -129,22 +128,25 @@ class LoopCode:
     def only_columns(
         self, statements: list[Statement], product: int
     ) -> tuple[int, slice] | None:
-        """The place and columns of a Slice that alone uses the product."""
+        """Where the product's one user is, if that takes some columns, and which."""
         users = [i for i, s in enumerate(statements) if product in read_in(s)]
         if len(users) != 1 or product in self.kept:
             return None
         user = statements[users[0]]
-        if not isinstance(user, Instruction) or user.node.op.type != "Slice":
+        if not isinstance(user, Instruction) or user.inputs[0] != product:
             return None
-        begin, size = (
-            self.compiler.registers[slot] if slot in self.compiler.preset else None
-            for slot in user.inputs[1:]
-        )
-        rows, _ = self.shape_of(product)  # type: ignore[misc]
-        if begin is None or size is None or begin[0] != 0 or size[0] not in (-1, rows):
+        compiler, shape = self.compiler, self.shape_of(product)
+        values = [
+            compiler.registers[slot] if slot in compiler.preset else None
+            for slot in user.inputs
+        ]
+        part = user.node.spec.constant_part(values, shape)
+        if part is None or shape is None:
             return None
-        end = None if size[1] == -1 else int(begin[1] + size[1])
-        return users[0], slice(int(begin[1]), end)
+        rows, columns = part
+        if len(range(shape[0] or 0)[rows]) != shape[0]:
+            return None
+        return users[0], columns
 
     # ---- chains
 

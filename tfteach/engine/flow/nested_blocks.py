@@ -16,16 +16,13 @@ from tfteach.engine.execute.compile import Compiler, carries_cell, own_copy
 from tfteach.engine.execute.instruction import Instruction, read_cell
 from tfteach.engine.execute.kernel_context import Context, Resources
 from tfteach.engine.flow.code_blocks import Block, Branch, Loop, Move
-from tfteach.engine.flow.guards import kind_of
 from tfteach.engine.flow.loop_invariants import LoopCode
 from tfteach.engine.flow.regions import Entry, Recovered, Region, Unit, Variable
 from tfteach.engine.plan.shared_buffers import buffer_of
-from tfteach.engine.plan.step import FORWARDING, Edge, Node, Step, writes
+from tfteach.engine.plan.step import Edge, Node, Step, writes
 from tfteach.framework import errors
 from tfteach.framework import shape as shapes
-
-_RENAMED = frozenset(("Switch", "Enter", "Exit", "NextIteration", "LoopCond"))
-_EMPTY = frozenset(("NoOp", "ControlTrigger"))
+from tfteach.framework.op_traits import Collection, Flow
 
 
 class Nested(NamedTuple):
@@ -132,29 +129,28 @@ class _NestedCompiler(Compiler):
         return last.blocks[value]
 
     def add_node(self, node: Node) -> None:
-        kind = kind_of(node)
-        if kind == "Merge":
+        if node.flow is Flow.MERGE:
             for i in range(2):  # the entries have set them
                 self.homes[self.slot(Edge(node, i))] = self.block
         elif (
-            kind in _RENAMED
-            or (kind in FORWARDING and node.inputs[0].node.device is node.device)
+            node.routes_values
+            or (node.forwards_input and node.inputs[0].node.device is node.device)
             or node in self.step.forwards
         ):
             self.rename(node)
         elif node in self.step.histories:
             self.add_history(node)
-        elif kind not in _EMPTY and not node.spec.gives_handle:
+        elif not (node.spec.does_nothing or node.spec.gives_handle):
             self.emit(node)
 
     def add_history(self, node: Node) -> None:
         """The stacks that loops keep for their gradients cannot fail: plain lists."""
-        kind, edge = kind_of(node), Edge(node, 0)
-        if kind == "StackV2":
+        role, edge = node.op.spec.collection_role, Edge(node, 0)
+        if role is Collection.STACK:
             self.add(Instruction(list, (), (self.slot(edge),), (), node))
             return
         inputs = tuple(self.argument(node, i) for i in range(len(node.inputs)))
-        if kind == "StackPushV2":
+        if role is Collection.PUSH:
             self.slots[edge] = inputs[1]
             self.add(Instruction(list.append, inputs, (), (), node))
             return
@@ -166,11 +162,10 @@ class _NestedCompiler(Compiler):
 
     def rename(self, node: Node) -> None:
         """The output is another name for the input, which is read if need be."""
-        kind = kind_of(node)
         slot = self.argument(node, self.step.forwards.get(node, 0))
         for i in range(len(node.op.outputs)):
             self.slots[Edge(node, i)] = slot
-        if kind == "Switch" and node.op.inputs[1].static_shape != ():
+        if node.flow is Flow.SWITCH and node.op.inputs[1].static_shape != ():
             self.add_check(node, self.argument(node, 1))
 
     def add_check(self, node: Node, predicate: int) -> None:

@@ -6,9 +6,10 @@ import heapq
 import itertools
 from typing import TYPE_CHECKING
 
-from tfteach.engine.flow.guards import ALWAYS, Guard, Literal, kind_of
+from tfteach.engine.flow.guards import ALWAYS, Guard, Literal
 from tfteach.engine.flow.regions import Entry, Region
 from tfteach.engine.plan.step import Node, writes
+from tfteach.framework.op_traits import Flow
 
 if TYPE_CHECKING:
     from tfteach.engine.flow.structured_control_flow import Recovery
@@ -78,7 +79,7 @@ class Schedule:
     def is_branch_merge(self, unit: Node | Region) -> bool:
         return (
             isinstance(unit, Node)
-            and kind_of(unit) == "Merge"
+            and unit.flow is Flow.MERGE
             and not any(v.merge is unit for v in self.region.variables)
         )
 

@@ -16,7 +16,6 @@ from tfteach.engine.flow.guards import (
     Guard,
     UnstructuredError,
     both,
-    kind_of,
     merged,
     predicate_of,
 )
@@ -24,6 +23,7 @@ from tfteach.engine.flow.region_order import Schedule
 from tfteach.engine.flow.regions import Recovered, Region, Unit, Variable
 from tfteach.engine.optimize.remove_dead import grouped
 from tfteach.engine.plan.step import Edge, Node, Step, writes
+from tfteach.framework.op_traits import Flow
 from tfteach.framework.topological_order import CycleError, topological_order
 
 # Deeper nesting than Python's compiler takes.
@@ -57,9 +57,9 @@ class Recovery:
                 raise UnstructuredError(f"{node.name} waits for itself")
             region = self.region(path)
             region.members.append(node)
-            if kind_of(node) == "Enter":
+            if node.flow is Flow.ENTER:
                 self.region(path_behind(node, path)).enters.append(node)
-            elif kind_of(node) == "Exit":
+            elif node.flow is Flow.EXIT:
                 self.loop_of[node] = region
         for number, node in enumerate(reversed(self.step.feeds.values())):
             self.position[node] = -1 - number
@@ -99,8 +99,8 @@ class Recovery:
             found.update(unit.enters)
         else:
             edges: Iterable[Edge] = unit.inputs
-            if kind_of(unit) == "Merge":
-                edges = (e for e in edges if kind_of(e.node) != "NextIteration")
+            if unit.flow is Flow.MERGE:
+                edges = (e for e in edges if e.node.flow is not Flow.NEXT_ITERATION)
             found.update(self.owner(edge.node, region) for edge in edges)
             found.update(self.owner(other, region) for other in unit.control)
         found.difference_update((None, *self.step.feeds.values()))
@@ -112,7 +112,7 @@ class Recovery:
         if owner is None and not node.is_feed:
             return ALWAYS  # an Enter: what the loop as a whole waits for
         guard = self.guards[node if owner is None else owner]
-        if kind_of(node) == "Switch":
+        if node.flow is Flow.SWITCH:
             predicate, outcome = predicate_of(node.inputs[1]), index == 1
             if (predicate, outcome) in region.context:
                 return guard
@@ -134,11 +134,11 @@ class Recovery:
             self.check_loop(region)
 
     def node_guard(self, node: Node, region: Region) -> Guard:
-        kind = kind_of(node)
-        if kind == "ControlTrigger":
+        flow = node.flow
+        if flow is Flow.CONTROL_TRIGGER:
             return ALWAYS
-        if kind == "Merge":
-            if any(kind_of(source) == "NextIteration" for source, _ in node.inputs):
+        if flow is Flow.MERGE:
+            if any(source.flow is Flow.NEXT_ITERATION for source, _ in node.inputs):
                 return self.add_variable(node, region)
             guards = [self.edge_guard(edge, region) for edge in node.inputs]
             guard = merged(guards)
@@ -154,7 +154,7 @@ class Recovery:
             owner = self.owner(other, region)
             if owner is not None:
                 guard = both(guard, self.guards[owner])
-        if kind == "LoopCond":
+        if flow is Flow.LOOP_COND:
             if region.predicate is not None or not region.path:
                 raise UnstructuredError("a loop with several conditions")
             if guard != ALWAYS:
@@ -165,8 +165,8 @@ class Recovery:
         return guard
 
     def add_variable(self, node: Node, region: Region) -> Guard:
-        enters = [e for e in node.inputs if kind_of(e.node) == "Enter"]
-        turns = [e for e in node.inputs if kind_of(e.node) == "NextIteration"]
+        enters = [e for e in node.inputs if e.node.flow is Flow.ENTER]
+        turns = [e for e in node.inputs if e.node.flow is Flow.NEXT_ITERATION]
         if len(enters) != 1 or len(turns) != 1 or len(node.inputs) != 2:
             raise UnstructuredError(f"Merge {node.name} is no loop variable")
         if enters[0].node.spec.is_constant:  # type: ignore[attr-defined]
@@ -201,10 +201,10 @@ class Recovery:
                 raise UnstructuredError(f"{enter.name} is in the first turn only")
         goes_on, ends = frozenset([(predicate, True)]), frozenset([(predicate, False)])
         for node in loop.members:
-            kind, guard = kind_of(node), self.guards[node]
-            if kind == "NextIteration" and guard != goes_on:
+            flow, guard = node.flow, self.guards[node]
+            if flow is Flow.NEXT_ITERATION and guard != goes_on:
                 raise UnstructuredError(f"{node.name} is not in every turn")
-            if kind == "Exit" and guard != ends:
+            if flow is Flow.EXIT and guard != ends:
                 raise UnstructuredError(f"{node.name} is not at the loop's end")
             before = [*node.control]
             if not any(v.merge is node for v in loop.variables):
@@ -252,7 +252,7 @@ class Recovery:
         """Whether the node runs, whoever wants its value; a failing check counts."""
         if node.spec.is_stateful:
             return node.values is None and node not in self.step.histories
-        return kind_of(node) == "Switch" and node.op.inputs[1].static_shape != ()
+        return node.flow is Flow.SWITCH and node.op.inputs[1].static_shape != ()
 
     def taken(self, node: Node) -> list[Node]:
         """The nodes whose values `node` takes, or whose effects it looks at."""
@@ -269,7 +269,7 @@ class Recovery:
         return (
             node.spec.is_foldable
             or not node.op.outputs
-            or kind_of(node) in _FLOW
+            or node.flow is not None
             or node.values is not None
             or node in self.step.histories
         )
@@ -283,10 +283,10 @@ class Recovery:
             assert loop.predicate is not None
             found.append(loop.predicate.node)
             found += [edge.node for edge, _ in self.guards[loop] or ()]
-        if kind_of(node) == "Merge":
+        if node.flow is Flow.MERGE:
             region = self.regions[path]
             for edge in node.inputs:
-                if kind_of(edge.node) != "NextIteration":
+                if edge.node.flow is not Flow.NEXT_ITERATION:
                     guard = self.edge_guard(edge, region)
                     found += [edge.node for edge, _ in guard or ()]
         return found
@@ -318,7 +318,7 @@ class Recovery:
         sections = {None: region.before, True: region.body, False: region.after}
         latest = 0
         for thing, guard in Schedule(self, region, order).run():
-            if isinstance(thing, Node) and kind_of(thing) == "ControlTrigger":
+            if isinstance(thing, Node) and thing.flow is Flow.CONTROL_TRIGGER:
                 continue  # it has nothing to do, whatever became of what it waits for
             decided = next((v for edge, v in guard if edge == region.predicate), None)
             section = (None, True, False).index(decided)
@@ -327,8 +327,3 @@ class Recovery:
             latest = section
             rest = tuple(item for item in guard if item[0] != region.predicate)
             sections[decided].append(Unit(thing, rest))
-
-
-_FLOW = frozenset(
-    ("Switch", "Merge", "Enter", "Exit", "NextIteration", "LoopCond", "ControlTrigger")
-)

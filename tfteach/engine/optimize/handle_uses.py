@@ -8,29 +8,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from tfteach.engine.flow.guards import kind_of
-from tfteach.engine.plan.step import FORWARDING, Edge, Node, Step
+from tfteach.engine.plan.step import Edge, Node, Step
 from tfteach.framework.dtypes import resource
+from tfteach.framework.op_traits import Collection, Flow
 
-# Ops that forward their first input, or nothing.
-PASSING = frozenset(("Switch", "Enter", "Exit", "NextIteration", "LoopCond"))
-
-# A StackV2 or TensorArrayV3, and for gradients of the latter whose they are.
+# What created a stack or TensorArray; for the gradient of a TensorArray its `source`.
 Key = tuple[Node, str]
 
-# Ops that put something in: the input that they put.
-WRITES = {
-    "StackPushV2": 1,
-    "TensorArrayWriteV3": 2,
-    "TensorArrayScatterV3": 2,
-    "TensorArraySplitV3": 1,
-}
-READS = frozenset(("StackPopV2", "TensorArrayReadV3", "TensorArrayGatherV3"))
-_OTHERS = frozenset(
-    "TensorArrayGradV3 TensorArraySizeV3 TensorArrayCloseV3 TensorArrayConcatV3".split()
-)
 
-_NAMES = frozenset((*FORWARDING, *PASSING, "Merge"))  # what only gives another name
+_CREATES = (None, Collection.STACK, Collection.ARRAY)
 
 
 class Handles:
@@ -51,26 +37,31 @@ class Handles:
         self._origins: dict[Edge, Key | None] = {}
         leaving = list(step.fetches)
         for node in step.nodes:
-            kind = node.op.type
-            if kind in WRITES or kind in READS or kind in _OTHERS:
+            role = node.op.spec.collection_role
+            if role not in _CREATES:
                 key = self._origin(node.inputs[0])
                 if key is not None:
                     self.key_of[node] = key
-                elif kind in WRITES:  # to any of them
+                elif role is not None and role.writes:  # to any of them
                     self.key_of.clear()
                     return
-            elif node.values is None and kind_of(node) not in _NAMES:
+            elif node.values is None and not (
+                node.routes_values or node.forwards_input
+            ):
                 pairs = zip(node.inputs, node.op.inputs, strict=True)
                 leaving += [e for e, t in pairs if t.dtype.base_dtype is resource]
         exposed = {key[0] for edge in leaving if (key := self._origin(edge))}
         for node, key in list(self.key_of.items()):
             if key[0] in exposed:
                 del self.key_of[node]
-            elif node.op.type in WRITES:
+                continue
+            role = node.op.spec.collection_role
+            assert role is not None
+            if role.writes:
                 self.writers.setdefault(key, []).append(node)
-            elif node.op.type in READS:
+            elif role.reads:
                 self.readers.setdefault(key, []).append(node)
-            elif node.op.type == "TensorArrayCloseV3":
+            elif role is Collection.CLOSE:
                 self.closed.add(key[0])
 
     def histories(self) -> dict[Node, list[Node]]:
@@ -83,7 +74,8 @@ class Handles:
         found: dict[Node, list[Node]] = {}
         for key, pushes in self.writers.items():
             stack, pops = key[0], self.readers.get(key, [])
-            if stack.op.type == "StackV2" and _is_history(stack, pushes, pops):
+            is_stack = stack.op.spec.collection_role is Collection.STACK
+            if is_stack and _is_history(stack, pushes, pops):
                 found[stack] = []
                 found.update((push, []) for push in pushes)
                 found.update((pop, pushes) for pop in pops)
@@ -106,19 +98,21 @@ class Handles:
                 continue
             seen.add(edge)
             node = edge.node
-            kind = kind_of(node)
+            role = None if node.is_feed else node.op.spec.collection_role
             if node.values is not None:  # a constant, which need have no inputs
                 found.add(None)
-            elif kind in ("StackV2", "TensorArrayV3") and edge.index == 0:
+            elif role in (Collection.STACK, Collection.ARRAY) and edge.index == 0:
                 found.add((node, ""))
-            elif kind == "TensorArrayGradV3" and edge.index == 0:
+            elif role is Collection.GRADIENT and edge.index == 0:
                 key = self._origin(node.inputs[0])
                 source: Any = node.spec
                 found.add(None if key is None else (key[0], key[1] + source.source))
-            elif kind in FORWARDING or kind in PASSING:
-                waiting.append(node.inputs[0])
-            elif kind == "Merge":
+            elif node.is_feed:
+                found.add(None)
+            elif node.flow is Flow.MERGE:
                 waiting += node.inputs
+            elif node.forwards_input or node.routes_values:
+                waiting.append(node.inputs[0])
             else:
                 found.add(None)
         return found

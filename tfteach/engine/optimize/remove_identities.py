@@ -6,14 +6,14 @@ other nodes, because whoever takes its value relies on their having run.
 
 from __future__ import annotations
 
-from tfteach.engine.plan.step import FORWARDING, Change, Edge, Step
+from tfteach.engine.plan.step import Change, Edge, Step
 
 
 def remove_identities(step: Step) -> None:
     """Bypass nodes that hand on their input unchanged."""
     changed: dict[Edge, Edge] = {}
     for node in step.nodes:
-        if node.op.type not in FORWARDING or node.control:
+        if not node.forwards_input or node.control:
             continue
         edge = changed.get(node.inputs[0], node.inputs[0])
         source, index = edge

@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tfteach.engine.flow.guards import kind_of
 from tfteach.engine.optimize.fed_shapes import Inference, merged
 from tfteach.engine.optimize.fold_constants import folded
-from tfteach.engine.optimize.handle_uses import PASSING, READS, WRITES, Handles, Key
+from tfteach.engine.optimize.handle_uses import Handles, Key
 from tfteach.engine.plan.step import Change, Edge, Node, Step
 from tfteach.framework import shape as shapes
+from tfteach.framework.op_traits import Collection, Flow
 from tfteach.framework.shape import Shape
 
 # Rounds after which nothing more is supposed of what loops carry.
@@ -85,7 +85,7 @@ class FlowSpecializer(Inference):
                 if node.inputs:
                     reason = self.reasons[node]
                     step.log.append(Change("fold_constants", node.name, reason))
-            elif node.values is None and kind_of(node) not in (*PASSING, "Merge"):
+            elif node.values is None and not node.routes_values:
                 index = self.forwarded(node)
                 if index is not None:
                     step.forwards[node] = index
@@ -102,16 +102,16 @@ class FlowSpecializer(Inference):
         return self.known.get(edge) if found is None else found
 
     def visit(self, node: Node) -> None:
-        kind = kind_of(node)
+        role = node.op.spec.collection_role
         if node.values is not None:
             self.note_values(node, node.values)
-        elif kind == "Merge":
+        elif node.flow is Flow.MERGE:
             self.visit_merge(node)
-        elif kind in PASSING:
+        elif node.routes_values:
             self.hand_on(node, node.inputs[0])
-        elif kind in WRITES:
+        elif role is not None and role.writes:
             self.visit_write(node)
-        elif kind in READS:
+        elif role is not None and role.reads:
             self.visit_read(node)
         else:
             values = self.size(node) or self.fold(node)
@@ -157,7 +157,7 @@ class FlowSpecializer(Inference):
     def visit_merge(self, node: Node) -> None:
         static = node.op.outputs[0].static_shape
         self.shapes[Edge(node, 1)] = ()
-        entering = [e for e in node.inputs if kind_of(e.node) != "NextIteration"]
+        entering = [e for e in node.inputs if e.node.flow is not Flow.NEXT_ITERATION]
         if len(entering) == len(node.inputs):
             found = shape_of_any([self.shape_of(edge) for edge in entering])
             value = _same([self.value_of(edge) for edge in entering])
@@ -174,18 +174,16 @@ class FlowSpecializer(Inference):
     # ---- stacks and TensorArrays
 
     def visit_write(self, node: Node) -> None:
-        edge = node.inputs[WRITES[node.op.type]]
+        spec = node.op.spec
+        edge = node.inputs[spec.stored_input]
         shape = self.shape_of(edge)
         static = node.op.outputs[0].static_shape
-        is_push = node.op.type == "StackPushV2"
+        is_push = spec.collection_role is Collection.PUSH
         self.note_shapes(node, [merged(static, shape) if is_push else static])
         key = self.handles.key_of.get(node)
         if key is None:
             return
-        if node.op.type == "TensorArrayScatterV3":
-            shape = shape[1:] if shape else None
-        elif node.op.type == "TensorArraySplitV3":
-            shape = (None, *shape[1:]) if shape else None
+        shape = spec.stored_shape(shape)
         value = self.value_of(edge) if is_push else None
         self.elements.setdefault(key, []).append((shape, value))
 
@@ -193,10 +191,9 @@ class FlowSpecializer(Inference):
         static = node.op.outputs[0].static_shape
         key = self.handles.key_of.get(node)
         element = None if key is None else self.element(key)
-        if node.op.type == "TensorArrayGatherV3" and element is not None:
-            indices = self.shape_of(node.inputs[1])
-            element = (indices[0] if indices else None, *element)
-        self.note_shapes(node, [merged(static, element)])
+        sizes = [self.shape_of(edge) for edge in node.inputs]
+        found: Shape = node.op.spec.read_shape(element, sizes)
+        self.note_shapes(node, [merged(static, found)])
         if node in self.histories and key in self.elements:
             value = _same([value for _, value in self.elements[key]])
             if value is not None:
@@ -206,7 +203,8 @@ class FlowSpecializer(Inference):
 
     def size(self, node: Node) -> tuple[Any, ...] | None:
         """The length of a TensorArray that cannot grow."""
-        if node.op.type != "TensorArraySizeV3" or node not in self.handles.key_of:
+        is_size = node.op.spec.collection_role is Collection.SIZE
+        if not is_size or node not in self.handles.key_of:
             return None
         maker, _ = self.handles.key_of[node]
         made: Any = maker.spec
@@ -239,9 +237,9 @@ def shape_of_any(found: Sequence[Shape]) -> Shape:
 
 def _next_turn(node: Node) -> Edge | None:
     """The input of a loop's Merge in later iterations; None for any other node."""
-    if kind_of(node) != "Merge" or len(node.inputs) != 2:
+    if node.flow is not Flow.MERGE or len(node.inputs) != 2:
         return None
-    turns = [e for e in node.inputs if kind_of(e.node) == "NextIteration"]
+    turns = [e for e in node.inputs if e.node.flow is Flow.NEXT_ITERATION]
     return turns[0].node.inputs[0] if len(turns) == 1 else None
 
 

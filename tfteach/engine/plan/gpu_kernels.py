@@ -2,7 +2,8 @@
 
 TensorFlow keeps shapes, sizes and other small int32 values of a GPU in the host's
 memory: it registers int32 kernels of many ops "for the GPU" that run on the CPU.  Other
-int32 arithmetic has no GPU kernel at all.
+int32 arithmetic has no GPU kernel at all.  Each op declares its own: `on_gpu`,
+`host_on_gpu`, `host_types_on_gpu`, `int32_on_gpu` and `strings_on_gpu` of `Op`.
 Source: REGISTER_KERNEL_BUILDER(...) in core/kernels.
 """
 
@@ -11,50 +12,6 @@ from __future__ import annotations
 from tfteach.framework import dtypes
 from tfteach.framework.dtypes import DType
 from tfteach.framework.operation import Operation
-
-# What looks at an input's shape only; the result is in host memory, and the input is
-# never copied for it.
-METADATA = frozenset(("Shape", "ShapeN", "Size", "Rank"))
-
-# Those that TF places beside their input.
-BESIDE_INPUT = METADATA - {"ShapeN"}
-
-# Ops whose GPU kernel takes and gives host memory, whatever the type.
-ON_HOST = METADATA | frozenset(
-    "Assert BroadcastArgs BroadcastGradientArgs ConcatOffset ControlTrigger LinSpace "
-    "LoopCond NoOp Range TensorArraySizeV3".split()
-)
-
-# Ops with a kernel for every type on every device; strings stay in host memory.
-ANY_TYPE = frozenset(
-    "Enter Exit Identity IdentityN Merge NextIteration Placeholder RefEnter RefExit "
-    "RefMerge RefNextIteration RefSwitch Switch".split()
-)
-
-# Ops whose only GPU kernels are for these types, and compute in host memory.
-ONLY_ON_HOST = {
-    "InvertPermutation": frozenset(("int32", "int64")),
-    "Unique": frozenset(("int32", "int64")),
-}
-
-# Ops whose int32 kernel "on the GPU" computes in host memory.
-INT32_ON_HOST = frozenset(
-    "Abs Add AddN AddV2 BroadcastTo Concat ConcatV2 Const Div Enter Equal Exit "
-    "ExpandDims Fill FloorDiv FloorMod Greater GreaterEqual Identity IdentityN "
-    "Less LessEqual Max Maximum Merge Min Minimum Mod Mul Neg "
-    "NextIteration NotEqual OnesLike Pack Pad PadV2 ParallelConcat Placeholder "
-    "PlaceholderWithDefault PreventGradient Prod RealDiv RefEnter RefExit RefMerge "
-    "RefNextIteration RefSwitch Reshape Reverse ReverseV2 Sign Slice Snapshot Split "
-    "SplitV Square SquaredDifference Squeeze StackPopV2 StackPushV2 StopGradient "
-    "StridedSlice Sub Sum Switch Transpose TruncateDiv TruncateMod Unpack "
-    "ZerosLike".split()
-)
-
-# Ops that compute on int32 in the GPU's own memory.
-INT32_ON_GPU = frozenset(
-    "ArgMax ArgMin Bitcast Cast Gather GatherNd GatherV2 OneHot RandomUniformInt "
-    "Select Tile Where".split()
-)
 
 # Types that no GPU kernel computes with.
 NEVER_ON_GPU = frozenset(
@@ -80,25 +37,21 @@ def main_type(op: Operation) -> DType | None:
 def missing_kernel(op: Operation) -> str:
     """Why a GPU cannot run `op`: "" if it can, else "no GPU kernel for ..."."""
     spec = op.spec
-    if op.type in ON_HOST:
+    if spec.host_on_gpu:
         return ""
     if not spec.on_gpu:
         return f"no GPU kernel for {op.type}"
     kind = main_type(op)
-    if op.type in ANY_TYPE and kind is not None and kind.name == "string":
+    if spec.strings_on_gpu and kind is dtypes.string:
         return ""
-    only = ONLY_ON_HOST.get(op.type)
-    if only is not None and kind is not None and kind.name not in only:
+    only = spec.host_types_on_gpu
+    if only and kind is not None and kind.name not in only:
         return f"no GPU kernel for {kind.name} {op.type}"
     for tensor in (*op.inputs, *op.outputs):
         name = tensor.dtype.base_dtype.name
         if name in NEVER_ON_GPU:
             return f"no GPU kernel for {name}"
-    if (
-        only is None
-        and kind is dtypes.int32
-        and op.type not in INT32_ON_HOST | INT32_ON_GPU
-    ):
+    if kind is dtypes.int32 and not (only or spec.int32_on_gpu):
         return f"no GPU kernel for int32 {op.type}"
     return (
         f"no GPU kernel for {kind.name}"
@@ -109,9 +62,10 @@ def missing_kernel(op: Operation) -> str:
 
 def computes_on_host(op: Operation) -> bool:
     """Whether the op's GPU kernel takes and gives host memory."""
-    if op.type in ON_HOST or op.type in ONLY_ON_HOST:
+    spec = op.spec
+    if spec.host_on_gpu or spec.host_types_on_gpu:
         return True
     kind = main_type(op)
-    if op.type in ANY_TYPE and kind is dtypes.string:
+    if spec.strings_on_gpu and kind is dtypes.string:
         return True
-    return op.type in INT32_ON_HOST and kind is dtypes.int32
+    return spec.int32_on_gpu == "host" and kind is dtypes.int32

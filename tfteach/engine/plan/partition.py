@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 
 from tfteach.engine.devices.devices import Device
 from tfteach.engine.execute.compile import carries_cell, takes_cell
-from tfteach.engine.plan.gpu_kernels import METADATA
 from tfteach.engine.plan.step import Edge, Node, Step, argument_names
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
@@ -158,7 +157,7 @@ class _Partitioner:
     def run(self) -> None:
         step = self.step
         for node in step.nodes:
-            if node.op.type not in METADATA:
+            if not node.op.spec.only_metadata:
                 args = _host_arguments(node) if node.device.device_type == "GPU" else ()
                 for i, edge in enumerate(node.inputs):
                     if takes_cell(node, i):

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, Protocol
 from tfteach.engine.devices.device_name import DeviceName
 from tfteach.engine.devices.devices import Device
 from tfteach.engine.plan.colocation import Group, colocate, defined, makes_resource
-from tfteach.engine.plan.gpu_kernels import BESIDE_INPUT, METADATA, computes_on_host
+from tfteach.engine.plan.gpu_kernels import computes_on_host
 from tfteach.engine.plan.placement_order import placing_order
 from tfteach.engine.plan.step import Edge, Step
 from tfteach.framework.errors import InvalidArgumentError, OpError
@@ -154,7 +154,7 @@ class Placer:
             node.device = device
             if device.device_type == "GPU" and computes_on_host(node.op):
                 node.device = host
-                if node.op.type not in METADATA and node.op.outputs:
+                if not node.op.spec.only_metadata and node.op.outputs:
                     reason += "; computed in host memory"
             placements.append(
                 Placement(node.name, node.op.type, node.op.device, device.name, reason)
@@ -308,7 +308,7 @@ class Placer:
             }
             near = places.pop() if len(places) == 1 else None
             what = f"consumer {consumers[0].name}" if consumers[0] else "fetch"
-        elif op.type in BESIDE_INPUT and op.inputs and op.inputs[0].op in chosen:
+        elif op.spec.beside_input and op.inputs and op.inputs[0].op in chosen:
             near = chosen[op.inputs[0].op][0]
             what = f"input {op.inputs[0].op.name}"
         if near in candidates and len(candidates) > 1:

@@ -7,8 +7,6 @@ from typing import NamedTuple
 
 from tfteach.framework.operation import Operation, Tensor
 
-PLACEHOLDERS = ("Placeholder", "PlaceholderV2")
-
 
 class Pruned(NamedTuple):
     """The part of a graph that a run needs.
@@ -41,7 +39,7 @@ def prune(
     """
     fed = set(feeds)
     # Feeding a placeholder also does for those that only wait for it.
-    done = {t.op for t in fed if t.op.type in PLACEHOLDERS}
+    done = {t.op for t in fed if t.op.spec.must_be_fed}
     needed: dict[Operation, None] = {}
     cut: dict[Tensor, None] = {}
     stack: list[Operation] = []

@@ -13,7 +13,7 @@ order.
 
 from __future__ import annotations
 
-from tfteach.engine.plan.step import FORWARDING, Edge, Node, Step, writes
+from tfteach.engine.plan.step import Edge, Node, Step, writes
 
 
 def read_late(step: Step) -> None:
@@ -76,7 +76,7 @@ def _writes_reference(node: Node) -> bool:
 
 def _reads(node: Node) -> Node | None:
     """The variable that the node reads; None if it is no read."""
-    if node.is_feed or node.op.type not in FORWARDING or not node.inputs:
+    if node.is_feed or not node.forwards_input or not node.inputs:
         return None
     source, index = node.inputs[0]
     if source.is_feed or not source.op.outputs[index].dtype.is_ref:

@@ -22,13 +22,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tfteach.engine.flow.frames import Path, frames_of
-from tfteach.engine.plan.step import CONTROL_FLOW, FORWARDING, Edge, Node, Step, writes
+from tfteach.engine.plan.step import Edge, Node, Step, writes
 from tfteach.framework.errors import InvalidArgumentError
+from tfteach.framework.op_traits import Flow
 from tfteach.framework.variable_cell import SharedBuffer
 
-_BACK = ("NextIteration", "RefNextIteration")
-_MERGES = ("Merge", "RefMerge")
-_CROSSING = frozenset(("Enter", "Exit", "NextIteration"))
+_CROSSING = (Flow.ENTER, Flow.EXIT, Flow.NEXT_ITERATION)
 
 
 def buffer_of(step: Step, node: Node, handle: Any) -> Any:
@@ -46,7 +45,7 @@ def sharing_buffers(
     """
     if node.op in step.shared:
         return lambda *_: SharedBuffer(kernel())
-    is_named = node.op.type in CONTROL_FLOW or node.op.type in FORWARDING
+    is_named = node.routes_values or node.forwards_input
     if not step.shared or is_named or node.spec.is_stateful:
         return kernel
 
@@ -175,10 +174,12 @@ class _Analysis:
             changed = False
             for node in self.step.nodes:
                 behind = 0
-                if _kind_of(node) == "Exit":
+                if node.flow is Flow.EXIT:
                     behind = self.inside.get(self.paths.get(node, ()), 0)
                 for source in (*(e.node for e in node.inputs), *node.control):
-                    is_back = node.op.type in _MERGES and source.op.type in _BACK
+                    is_back = (
+                        node.flow is Flow.MERGE and source.flow is Flow.NEXT_ITERATION
+                    )
                     if with_back_edges or not is_back:
                         behind |= found.get(source, 0) | self.bits.get(source, 0)
                 if behind != found.get(node, 0):
@@ -188,10 +189,10 @@ class _Analysis:
 
     def views_of(self, node: Node) -> _Views:
         """The buffers that what the node returns may share."""
-        is_flow = node.op.type in CONTROL_FLOW
+        is_flow = node.routes_values
         if node.op.outputs and node.op.outputs[0].dtype.is_ref:
             return {}
-        if not (is_flow or node.op.type in FORWARDING or node.spec.aliases):
+        if not (is_flow or node.forwards_input or node.spec.aliases):
             if node.spec.is_stateful:
                 self.store(node)
             return {}
@@ -202,7 +203,7 @@ class _Analysis:
         for edge in node.inputs:
             for variable, view in self.views_on(edge, node).items():
                 _add(found, variable, view)
-        if _kind_of(node) in _CROSSING:
+        if node.flow in _CROSSING:
             found = {variable: _View(0, True) for variable in found}
         return found
 
@@ -221,8 +222,8 @@ class _Analysis:
 
     def check(self, node: Node) -> None:
         """Share the buffers whose later writes the node must see."""
-        if node.op.type in CONTROL_FLOW or node.op.type in FORWARDING:
-            edges = [e for e in node.inputs if node.op.type == "Switch"][1:]
+        if node.routes_values or node.forwards_input:
+            edges = [e for e in node.inputs if node.op.spec.flow is Flow.SWITCH][1:]
         else:
             edges = node.inputs
         for edge in edges:
@@ -234,10 +235,6 @@ class _Analysis:
         for variable, view in views.items():
             if self.writes.get(variable, 0) & behind & ~view.seen:
                 self.step.shared.add(variable.op)
-
-
-def _kind_of(node: Node) -> str:
-    return node.op.type.removeprefix("Ref")
 
 
 def _add(views: _Views, variable: Node, view: _View) -> None:
@@ -255,7 +252,7 @@ def _is_reference(edge: Edge) -> bool:
 def _writes_reference(node: Node) -> bool:
     return (
         writes(node)
-        and node.op.type not in CONTROL_FLOW
+        and not node.routes_values
         and any(_is_reference(edge) for edge in node.inputs)
     )
 
@@ -263,7 +260,7 @@ def _writes_reference(node: Node) -> bool:
 def _is_plain_read(edge: Edge) -> bool:
     """Whether a fetch reads the variable itself, on its device, at the run's end."""
     node = edge.node
-    while not node.is_feed and node.op.type in FORWARDING and node.inputs:
+    while not node.is_feed and node.forwards_input and node.inputs:
         source = node.inputs[0].node
         if source.op.device != node.op.device:
             return False

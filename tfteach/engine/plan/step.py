@@ -15,21 +15,13 @@ import numpy as np
 from tfteach.engine.plan.prune import Pruned
 from tfteach.framework.errors import OpError, invalid_argument
 from tfteach.framework.op import Op
+from tfteach.framework.op_traits import Flow
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape, is_full
 from tfteach.framework.topological_order import CycleError, topological_order
 
 if TYPE_CHECKING:
     from tfteach.engine.devices.devices import Device
-
-CONTROL_FLOW = frozenset(
-    "Switch RefSwitch Merge RefMerge Enter RefEnter Exit RefExit NextIteration "
-    "RefNextIteration LoopCond".split()
-)
-
-
-# Ops that hand on their input unchanged.
-FORWARDING = frozenset(("Identity", "StopGradient", "PreventGradient"))
 
 
 def kernel_of(spec: Op, first: Any) -> Callable[..., Any]:
@@ -138,6 +130,21 @@ class Node:
     @property
     def is_feed(self) -> bool:
         return self.spec is None
+
+    @property
+    def flow(self) -> Flow | None:
+        """The node's part in branches and loops; None for feeds, too."""
+        return None if self.spec is None else self.op.spec.flow
+
+    @property
+    def routes_values(self) -> bool:
+        """Whether the op belongs to a branch or a loop and computes nothing."""
+        return self.op.spec.flow not in (None, Flow.CONTROL_TRIGGER)
+
+    @property
+    def forwards_input(self) -> bool:
+        """Whether the one output is the input, unchanged, as of an Identity."""
+        return self.op.spec.forwards_input
 
     def __repr__(self) -> str:
         return f"<Node {self.name}>"
@@ -257,7 +264,7 @@ def build_step(
     for op, node in nodes.items():
         node.inputs = [edge(tensor) for tensor in op.inputs]
         node.control = [nodes[c] for c in op.control_inputs if c in nodes]
-        if op.type in CONTROL_FLOW:
+        if node.routes_values:
             step.has_control_flow = True
         for source, _ in node.inputs:
             in_order = in_order and source.op.node_id < op.node_id
@@ -354,6 +361,6 @@ def sort_nodes(nodes: list[Node]) -> list[Node]:
 
 def _sources_of(node: Node) -> set[Node]:
     sources = {source for source, _ in node.inputs} | set(node.control)
-    if node.op.type in ("Merge", "RefMerge"):
-        return {s for s in sources if not s.op.type.endswith("NextIteration")}
+    if node.flow is Flow.MERGE:
+        return {s for s in sources if s.flow is not Flow.NEXT_ITERATION}
     return sources

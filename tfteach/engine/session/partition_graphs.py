@@ -19,7 +19,6 @@ import numpy as np
 from tfteach.engine.devices.devices import Device
 from tfteach.engine.plan.partition import Recv, Send
 from tfteach.engine.plan.step import (
-    FORWARDING,
     Edge,
     Node,
     Step,
@@ -28,9 +27,9 @@ from tfteach.engine.plan.step import (
 )
 from tfteach.framework.dtypes import DType, float32
 from tfteach.framework.graphdef.graph_def import attr_value, versions
+from tfteach.framework.op import ROLES
+from tfteach.framework.op_traits import Role
 from tfteach.framework.operation import Tensor
-from tfteach.ops.core.constant import Const
-from tfteach.ops.core.control_flow_ops import NoOp
 
 # Grappler skips smaller graphs; a later pass folds their constants and renames them.
 LEAST_GRAPPLER_NODES = 4
@@ -87,7 +86,7 @@ class ExecutedNode:
 
     @property
     def is_transfer(self) -> bool:
-        return self.op_type in ("_Send", "_Recv")
+        return self.op_type in (Send.op_type, Recv.op_type)
 
     def write(self, graph_def: Any) -> None:
         """Add the node to a GraphDef."""
@@ -196,8 +195,7 @@ class ExecutedGraph:
         if node.values is None:
             self._names.add(node.name)
             made = ExecutedNode(node.name, node.spec.op_type, node.device, node)
-            if isinstance(node.spec, Const):
-                made.value = node.spec.value
+            made.value = node.spec.constant
             self.of[node] = [made]
             for i in range(len(node.op.outputs)):
                 self._sources[Edge(node, i)] = Source(made.name, i, node.device)
@@ -208,9 +206,9 @@ class ExecutedGraph:
                 continue
             name = self._constant_name(node, i)
             self._names.add(name)
-            made = ExecutedNode(name, "Const", node.device, node)
+            made = ExecutedNode(name, _type_of(Role.CONSTANT), node.device, node)
             made.value = value
-            if node.op.type != "Const":
+            if not node.op.spec.holds_value:
                 dtype = node.op.outputs[i].dtype
                 made.attrs = {"dtype": ("type", dtype), "value": ("tensor", value)}
             self.of[node].append(made)
@@ -244,12 +242,12 @@ class ExecutedGraph:
         """Whether grappler prunes the node, which only waits for others."""
         return (
             self.step.is_optimized
-            and isinstance(node.spec, NoOp)
+            and isinstance(node.spec, ROLES[Role.NO_OP])
             and node not in self.step.targets
         )
 
     def _constant_name(self, node: Node, index: int) -> str:
-        if node.op.type == "Const":
+        if node.op.spec.holds_value:
             return node.name
         if self._is_tiny:
             number = next(_folded_numbers)
@@ -266,7 +264,8 @@ class ExecutedGraph:
         while isinstance(origin.spec, Send | Recv):
             origin = origin.inputs[0].node
         if is_bypassed and origin.values is None:
-            op_type = op.type if op.type in FORWARDING else "Identity"
+            forwards = op.spec.forwards_input
+            op_type = op.type if forwards else _type_of(Role.IDENTITY)
             made = self._add(op.name, op_type, source.device)
             made.inputs = [str(source)]
             made.attrs = {"T": kind}
@@ -320,14 +319,16 @@ class ExecutedGraph:
         found = self._carried.get((f"^{source.name}", device))
         if found is not None:
             return found
-        dummy = self._add(self._numbered(source.name), "Const", source.device)
+        number, constant = self._numbered(source.name), _type_of(Role.CONSTANT)
+        dummy = self._add(number, constant, source.device)
         dummy.inputs = [f"^{source.name}"]
         dummy.value = np.zeros([0], np.float32)
         dummy.attrs = {"dtype": ("type", float32), "value": ("tensor", dummy.value)}
         sent = Source(dummy.name, 0, source.device)
         received = self._transfer(sent, source, device, float32)
         self.nodes[-1].value = dummy.value
-        made = self._add(self._numbered(source.name), "Identity", device)
+        identity = _type_of(Role.IDENTITY)
+        made = self._add(self._numbered(source.name), identity, device)
         made.inputs = [received.name]
         made.attrs = {"T": ("type", float32)}
         found = self._carried[f"^{source.name}", device] = Source(made.name, 0, device)
@@ -338,15 +339,19 @@ class ExecutedGraph:
     ) -> Source:
         edge = f"edge_{next(self._edges)}_{named.name}"
         to_send, to_receive = _transfer_attrs(value.device, device, edge, dtype)
-        send = self._add(self._numbered(named.name), "_Send", value.device)
+        send = self._add(self._numbered(named.name), Send.op_type, value.device)
         send.inputs, send.attrs = [str(value)], to_send
-        recv = self._add(self._numbered(named.name), "_Recv", device)
+        recv = self._add(self._numbered(named.name), Recv.op_type, device)
         recv.attrs = to_receive
         return Source(recv.name, 0, device)
 
     def _numbered(self, prefix: str) -> str:
         self._halves += 1
         return f"{prefix}/_{self._halves - 1}"
+
+
+def _type_of(role: Role) -> str:
+    return ROLES[role].op_type
 
 
 def _needs(node: Node, other: Node) -> bool:

@@ -13,10 +13,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from tfteach.engine.execute.kernel_context import Context
+from tfteach.engine.plan.partition import Recv
 from tfteach.engine.plan.step import argument_names
 from tfteach.engine.session.partition_graphs import ExecutedGraph, ExecutedNode
 from tfteach.engine.session.tracing import Held, Output, Row, Tracer, output_of
 from tfteach.framework.dtypes import DType
+from tfteach.framework.op import ROLES
+from tfteach.framework.op_traits import Role
 
 HARDWARE_TRACE = 2  # RunOptions.TraceLevel: from here on with kernels on `/host:CPU`
 HANDLE_BYTES = 64  # of a ResourceHandle
@@ -120,7 +123,7 @@ class _Rows:
     def outputs_of(self, node: ExecutedNode) -> list[Output]:
         if node.value is not None:
             return [output_of(0, node.value)]
-        if node.op_type in ("_Retval", "NoOp"):
+        if node.op_type in ("_Retval", ROLES[Role.NO_OP].op_type):
             return []
         source, _, slot = node.inputs[0].partition(":") if node.inputs else ("", "", "")
         handed = [o for o in self.outputs.get(source, ()) if o.slot == int(slot or 0)]
@@ -233,7 +236,7 @@ def _write_host(
     stats = step_stats.dev_stats.add(device="/host:CPU")
     stats.thread_names[tracer.thread_id] = "tf_Compute"
     for node, row in kernels:
-        is_async = "true" if node.op_type == "_Recv" else "false"
+        is_async = "true" if node.op_type == Recv.op_type else "false"
         start_us = row.op_start_ns // 1000
         written = stats.node_stats.add(
             node_name=f"{node.name}:{node.op_type}",

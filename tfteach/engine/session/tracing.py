@@ -12,7 +12,7 @@ import numpy as np
 
 from tfteach.engine.execute.instruction import Instruction
 from tfteach.engine.execute.program import FlowObserver, Turns
-from tfteach.engine.plan.step import FORWARDING, Node
+from tfteach.engine.plan.step import Node
 from tfteach.framework.variable_cell import Cell
 
 
@@ -102,10 +102,10 @@ class Tracer(FlowObserver):
         node, row = instruction.node, self.failed
         self._last_ns = end_ns
         # The read of a variable belongs to its Identity; others to the op that reads.
-        if row is None or (instruction.is_read and node.op.type not in FORWARDING):
+        if row is None or (instruction.is_read and not node.forwards_input):
             return
         row.op_end_ns = end_ns
-        is_read = instruction.is_read or node.op.type == "ReadVariableOp"
+        is_read = instruction.is_read or node.op.spec.reads_variable
         for slot, value in enumerate(results):
             row.outputs.append(self._output(row, slot, value, is_read))
         self._add(row)

@@ -262,8 +262,8 @@ def node_size(op: Operation, known: dict[Any, bytes] | None = None) -> int:
       op: the operation.
       known: keeps parts that many nodes share, for the next call.
     """
-    if op.type == "Const":
-        value = op.spec.value  # type: ignore[attr-defined]
+    if op.spec.holds_value:
+        value = op.spec.constant
         if value.nbytes > 1024 and not value.dtype.hasobject:
             return int(value.nbytes) + len(op.name) + len(op.device) + 60
     size = len(_known_attrs(op, {} if known is None else known))
@@ -340,7 +340,7 @@ def _encode(operations: list[Operation]) -> list[bytes]:
 
 def _known_attrs(op: Operation, known: dict[Any, bytes]) -> bytes:
     """The attribute block; cached for equal ops of equal input types."""
-    if op.extra_attrs or op.type == "Const":
+    if op.extra_attrs or op.spec.holds_value:
         return _attr_block(op)
     key = (id(op.spec), *[t.dtype.as_datatype_enum for t in op.inputs])
     found = known.get(key)

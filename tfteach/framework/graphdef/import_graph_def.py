@@ -26,7 +26,8 @@ from tfteach.framework.graphdef.import_placement import (
     put_on_device,
     rename_groups,
 )
-from tfteach.framework.op import OPS
+from tfteach.framework.op import OPS, op_class
+from tfteach.framework.op_traits import Flow
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import graph_of
 from tfteach.framework.shape import TensorShape, merge
@@ -311,7 +312,7 @@ class _Import:
         data, control = self.edges[i]
         names = [n for n, k in data if f"{n}:{k}" not in self.mapped]
         sources = [self.index[name] for name in names]
-        if "Merge" in self.nodes[i].op:
+        if op_class(self.nodes[i].op).flow is Flow.MERGE:
             # A Merge without an entry from outside the loop remains in a cycle.
             entries = [s for s in sources if not self._is_next_iteration(s)]
             sources = entries or sources
@@ -319,7 +320,7 @@ class _Import:
         return sources + waits
 
     def _is_next_iteration(self, i: int) -> bool:
-        return self.nodes[i].op in ("NextIteration", "RefNextIteration")
+        return op_class(self.nodes[i].op).closes_loop
 
     # ---- one node
 

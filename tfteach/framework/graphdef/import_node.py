@@ -17,9 +17,10 @@ from tfteach.framework.errors import NotFoundError
 from tfteach.framework.graphdef.attr_value import MAX_INT32, c_name, check_attr_value
 from tfteach.framework.graphdef.graph_def import KINDS, python_value
 from tfteach.framework.graphdef.op_def import KIND_NAMES, minimum_of, op_def
-from tfteach.framework.op import OPS, Arg, Op
+from tfteach.framework.op import OPS, Op, op_class
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import TensorShape
+from tfteach.framework.signature import Arg
 
 # More outputs than a graph of TF's could hold in memory are a damaged number.
 _MAX_OUTPUTS = 1 << 16
@@ -58,7 +59,7 @@ class NodeReader:
         """
         attr = node.attr
         key: Any = None
-        if node.op != "Const":
+        if not op_class(node.op).holds_value:
             key = (node.op, *[(name, attr[name].SerializeToString()) for name in attr])
             found = self._known.get(key)
             if found is not None:

@@ -15,7 +15,8 @@ from typing import Any
 
 from tfteach.framework.dtypes import DType
 from tfteach.framework.graphdef.graph_def import KINDS, attr_value, default_tensor
-from tfteach.framework.op import Arg, Op
+from tfteach.framework.op import Op
+from tfteach.framework.signature import Arg
 
 DETAILS = Path(__file__).with_name("op_def_details.json")
 

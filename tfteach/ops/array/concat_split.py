@@ -5,6 +5,7 @@ Source: core/ops/array_ops.cc, python/ops/array_ops.py, python/ops/array_grad.py
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,6 +17,7 @@ from tfteach.framework.dtypes import int32, int64
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import Op
+from tfteach.framework.op_traits import Folding, Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
@@ -111,9 +113,20 @@ class ConcatV2(Op):
     Tidx_default = int32
     by_value: ClassVar[tuple[str, ...]] = ("axis",)
     host_inputs: ClassVar[tuple[str, ...]] = ("axis",)
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
+    folds_while_building: ClassVar[Folding] = Folding.PYTHON
 
     def infer_shape(self, values: list[Shape], axis: Any) -> Shape:
         return _concat_shape(values, axis)
+
+    def shape_sources(self, op: Operation) -> Sequence[Tensor]:
+        return op.inputs[:-1]
+
+    def joined_shape(self, op: Operation, parts: list[Shape]) -> Shape:
+        known = [part for part in parts if part is not None]
+        if len(known) < len(parts):
+            return None
+        return tuple(size for part in known for size in part)
 
     def check_shapes(self, axis: Any) -> None:
         require_scalar(axis, "axis tensor should be a scalar integer, but got shape %s")
@@ -135,6 +148,8 @@ class Concat(Op):
     ranks: ClassVar[dict[str, int | tuple[int, ...]]] = {"concat_dim": 0}
     by_value: ClassVar[tuple[str, ...]] = ("concat_dim",)
     host_inputs: ClassVar[tuple[str, ...]] = ("concat_dim",)
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
+    folds_while_building: ClassVar[Folding] = Folding.PYTHON
 
     def infer_shape(self, concat_dim: Any, values: list[Shape]) -> Shape:
         return _concat_shape(values, concat_dim)
@@ -159,6 +174,7 @@ class ConcatOffset(Op):
     minimum: ClassVar[dict[str, int]] = {"N": 2}
     host_inputs: ClassVar[tuple[str, ...]] = ("concat_dim", "shape")
     is_expensive: ClassVar[bool] = False
+    host_on_gpu: ClassVar[bool] = True
 
     def infer_shape(self, concat_dim: Shape, shape: list[Shape]) -> list[Shape]:
         return list(shape)
@@ -205,6 +221,7 @@ class Split(Op):
     by_value: ClassVar[tuple[str, ...]] = ("split_dim",)
     host_inputs: ClassVar[tuple[str, ...]] = ("split_dim",)
     minimum: ClassVar[dict[str, int]] = {"num_split": 1}
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def infer_shape(self, split_dim: Any, value: Shape) -> list[Shape]:
         if value is None:
@@ -281,6 +298,7 @@ class SplitV(Op):
     by_value: ClassVar[tuple[str, ...]] = ("size_splits", "split_dim")
     host_inputs: ClassVar[tuple[str, ...]] = ("size_splits", "split_dim")
     minimum: ClassVar[dict[str, int]] = {"num_split": 1}
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def infer_shape(self, value: Shape, size_splits: Any, split_dim: Any) -> Any:
         if value is None:

@@ -17,6 +17,7 @@ from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.indexed_slices import IndexedSlices, quietly
 from tfteach.framework.op import Op
+from tfteach.framework.op_traits import Folding, Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import colocate_with, name_scope
 from tfteach.framework.shape import Shape
@@ -74,6 +75,7 @@ class Gather(Op):
     Tindices = INDICES
     validate_indices: bool = True
     checks_only_ranks: ClassVar[bool] = True
+    int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
     def infer_shape(self, params: Shape, indices: Shape) -> Shape:
         params = shapes.with_rank_at_least(params, 1)
@@ -118,6 +120,8 @@ class GatherV2(Op):
     by_value: ClassVar[tuple[str, ...]] = ("axis",)
     host_inputs: ClassVar[tuple[str, ...]] = ("axis",)
     checks_only_ranks: ClassVar[bool] = True
+    int32_on_gpu: ClassVar[Int32Kernel] = "device"
+    folds_while_building: ClassVar[Folding] = Folding.SHAPES
 
     def infer_shape(self, params: Shape, indices: Shape, axis: Any) -> Shape:
         if axis is None:
@@ -295,6 +299,7 @@ class GatherNd(Op):
     signature = "params: Tparams, indices: Tindices -> output: Tparams"
     Tindices = INDICES
     checks_only_ranks: ClassVar[bool] = True
+    int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
     def infer_shape(self, params: Shape, indices: Shape) -> Shape:
         shapes.with_rank_at_least(indices, 1)

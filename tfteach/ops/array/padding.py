@@ -14,6 +14,7 @@ from tfteach.framework.dtypes import int32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import Op
+from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require_scalar
@@ -110,6 +111,7 @@ class Pad(_Padding):
     """Zeros around an array.  Source: core/ops/array_ops.cc, Pad."""
 
     signature = "input: T, paddings: Tpaddings -> output: T"
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def compute(self, xp: Any, input: Any, paddings: Any) -> Any:
         plan = _plan(input.shape, self.checked(input, paddings))
@@ -135,6 +137,7 @@ class PadV2(_Padding):
     """A given value around an array.  Source: core/ops/array_ops.cc, PadV2."""
 
     signature = "input: T, paddings: Tpaddings, constant_values: T -> output: T"
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def check_shapes(self, constant_values: Any) -> None:
         require_scalar(constant_values, "constant_values must be a scalar. Found: %s")

@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import builtins
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
 
 from tfteach.framework import shape as shapes
+from tfteach.framework.constant_values import constant_value
 from tfteach.framework.dimension import Dimension
 from tfteach.framework.dtypes import as_dtype, int32, int64
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import Op
+from tfteach.framework.op_traits import Folding, Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
@@ -46,6 +48,8 @@ class Slice(Op):
     by_shape: ClassVar[tuple[str, ...]] = ("size",)
     host_inputs: ClassVar[tuple[str, ...]] = ("begin", "size")
     checks_only_ranks: ClassVar[bool] = True
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
+    folds_while_building: ClassVar[Folding] = Folding.SHAPES
 
     def infer_shape(self, input: Shape, begin: Any, size: Any) -> Shape:
         if begin is not None:
@@ -69,6 +73,15 @@ class Slice(Op):
             else:
                 wanted.append(None if length is None else int(length))
         return tuple(wanted)
+
+    def constant_part(self, values: list[Any], shape: Any) -> Any:
+        _, begin, size = values
+        if begin is None or size is None:
+            return None
+        return tuple(
+            builtins.slice(start, None if length == -1 else start + length)
+            for start, length in zip(begin.tolist(), size.tolist(), strict=True)
+        )
 
     def check_shapes(self, input: Any, begin: Any, size: Any) -> None:
         rank = len(input)
@@ -262,6 +275,26 @@ class StridedSlice(_Strided):
     aliases: ClassVar[bool] = True
     by_value: ClassVar[tuple[str, ...]] = ("begin", "end", "strides")
     host_inputs: ClassVar[tuple[str, ...]] = ("begin", "end", "strides")
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
+    folds_while_building: ClassVar[Folding] = Folding.SHAPES
+
+    def shape_sources(self, op: Operation) -> Sequence[Tensor] | None:
+        return None if self._plain_slice(op) is None else op.inputs[:1]
+
+    def joined_shape(self, op: Operation, parts: list[Shape]) -> Any:
+        cut, whole = self._plain_slice(op), parts[0]
+        return NotImplemented if cut is None or whole is None else whole[cut]
+
+    def _plain_slice(self, op: Operation) -> builtins.slice | None:
+        """The Python slice that the op takes of a vector, if that is known."""
+        if self.ellipsis_mask or self.new_axis_mask or self.shrink_axis_mask:
+            return None
+        begin, end, strides = (constant_value(t) for t in op.inputs[1:])
+        if begin is None or end is None or strides is None:
+            return None
+        start = None if self.begin_mask & 1 else int(begin[0])
+        stop = None if self.end_mask & 1 else int(end[0])
+        return builtins.slice(start, stop, int(strides[0]))
 
     def infer_shape(self, input: Shape, begin: Any, end: Any, strides: Any) -> Shape:
         for vector in (begin, end, strides):

@@ -17,6 +17,7 @@ from tfteach.framework.errors import InvalidArgumentError, invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.indexed_slices import IndexedSlices
 from tfteach.framework.op import Op
+from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape, TensorShape, as_shape
@@ -48,6 +49,7 @@ class Tile(Op):
     Tmultiples_default = int32
     by_shape: ClassVar[tuple[str, ...]] = ("multiples",)
     host_inputs: ClassVar[tuple[str, ...]] = ("multiples",)
+    int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
     def infer_shape(self, input: Shape, multiples: Shape) -> Shape:
         if multiples is None:
@@ -102,6 +104,7 @@ class BroadcastTo(Op):
     Tidx_default = int32
     by_shape: ClassVar[tuple[str, ...]] = ("shape",)
     host_inputs: ClassVar[tuple[str, ...]] = ("shape",)
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def infer_shape(self, input: Shape, shape: Shape) -> Shape:
         if shape is None or input is None:
@@ -157,6 +160,7 @@ class BroadcastArgs(Op):
     T_default = int32
     host_inputs: ClassVar[tuple[str, ...]] = ("s0", "s1")
     is_expensive: ClassVar[bool] = False
+    host_on_gpu: ClassVar[bool] = True
 
     def infer_shape(self, s0: Shape, s1: Shape) -> Shape:
         (m,), (n,) = shapes.with_rank(s0, 1), shapes.with_rank(s1, 1)
@@ -189,6 +193,7 @@ class OneHot(Op):
     by_value: ClassVar[tuple[str, ...]] = ("depth",)
     host_inputs: ClassVar[tuple[str, ...]] = ("depth",)
     checks_only_ranks: ClassVar[bool] = True
+    int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
     def infer_shape(
         self, indices: Shape, depth: Any, on_value: Shape, off_value: Shape

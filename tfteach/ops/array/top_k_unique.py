@@ -15,6 +15,7 @@ from tfteach.framework.dtypes import DType, as_dtype, dtypes_of, int32, int64
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import Op
+from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_scalar
@@ -162,6 +163,7 @@ class Unique(Op):
     signature = "x: T -> y: T, idx: out_idx"
     out_idx: DType = int32
     out_idx_allowed = dtypes_of("int32 int64")
+    host_types_on_gpu: ClassVar[frozenset[str]] = frozenset(("int32", "int64"))
 
     def infer_shape(self, x: Shape) -> list[Shape]:
         if x is not None:
@@ -277,6 +279,7 @@ class Bitcast(Op):
     type: DType
     type_allowed = dtypes_of(_BITS)
     aliases: ClassVar[bool] = True
+    int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
     def infer_shape(self, input: Shape) -> Shape:
         return None  # it depends on the input's type; `bitcast` sets it

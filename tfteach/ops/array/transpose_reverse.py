@@ -15,6 +15,7 @@ from tfteach.framework.dtypes import dtypes_of, int32, int64
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import Op
+from tfteach.framework.op_traits import Folding, Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
@@ -32,6 +33,8 @@ class InvertPermutation(Op):
     T = INDICES
     T_default = int32
     host_inputs: ClassVar[tuple[str, ...]] = ("x",)
+    host_types_on_gpu: ClassVar[frozenset[str]] = frozenset(("int32", "int64"))
+    folds_while_building: ClassVar[Folding] = Folding.SHAPES
 
     def infer_shape(self, x: Shape) -> Shape:
         return shapes.with_rank(x, 1)
@@ -64,6 +67,7 @@ class Transpose(Op):
     ranks: ClassVar[dict[str, int | tuple[int, ...]]] = {"perm": 1}
     by_value: ClassVar[tuple[str, ...]] = ("perm",)
     host_inputs: ClassVar[tuple[str, ...]] = ("perm",)
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def infer_shape(self, x: Shape, perm: Any) -> Shape:
         if perm is None:
@@ -244,6 +248,7 @@ class ReverseV2(Op):
     ranks: ClassVar[dict[str, int | tuple[int, ...]]] = {"axis": 1}
     by_value: ClassVar[tuple[str, ...]] = ("axis",)
     host_inputs: ClassVar[tuple[str, ...]] = ("axis",)
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def infer_shape(self, tensor: Shape, axis: Any) -> Shape:
         if tensor is not None and axis is not None:

@@ -5,7 +5,7 @@ Source: core/ops/math_ops.cc (Select), core/ops/array_ops.cc (Where).
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import Op
+from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
@@ -56,6 +57,7 @@ class Where(Op):
         "bfloat16 uint16 complex128 float16 uint32 uint64 bool"
     )
     T_default = dtypes.as_dtype("bool")
+    int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
     def infer_shape(self, input: Shape) -> Shape:
         return (None, None if input is None else len(input))
@@ -77,6 +79,7 @@ class Select(Op):
     """
 
     signature = "condition: bool, t: T, e: T -> output: T"
+    int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
     def infer_shape(self, condition: Shape, t: Shape, e: Shape) -> Shape:
         both = merge_by_size(t, e)

@@ -75,6 +75,7 @@ class BroadcastGradientArgs(Op):
     T_default = int32
     host_inputs: ClassVar[tuple[str, ...]] = ("s0", "s1")
     is_expensive: ClassVar[bool] = False
+    host_on_gpu: ClassVar[bool] = True
 
     def infer_shape(self, s0: Shape, s1: Shape) -> list[Shape]:
         shapes.with_rank(s0, 1)

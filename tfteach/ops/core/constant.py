@@ -17,6 +17,7 @@ from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.op import Op
+from tfteach.framework.op_traits import Int32Kernel, Role
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import is_valid_name
 from tfteach.framework.shape import Shape, TensorShape
@@ -25,7 +26,7 @@ from tfteach.framework.tensor_util import as_array
 MAX_CONSTANT_BYTES = 1 << 31
 
 
-class Const(Op):
+class Const(Op, role=Role.CONSTANT):
     """An array that is part of the graph.  Source: core/ops/array_ops.cc, Const."""
 
     signature = "-> output: dtype"
@@ -37,6 +38,8 @@ class Const(Op):
     # Elements stored in a GraphDef if the last one fills up the shape.
     given: ClassVar[int | None] = None
     is_expensive: ClassVar[bool] = False
+    holds_value: ClassVar[bool] = True
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def __new__(cls, value: Any, dtype: DType) -> Self:
         # Not interned: every Const is as costly to compare as its array.
@@ -69,6 +72,10 @@ class Const(Op):
     def __hash__(self) -> int:
         return hash(self.digest)
 
+    @property
+    def constant(self) -> Any:
+        return self.value
+
     def output_dtypes(self, bound: dict[str, Any]) -> list[DType]:
         return [self.dtype]
 
@@ -90,6 +97,9 @@ class Placeholder(Op):
     shape: Shape = None
 
     is_foldable: ClassVar[bool] = False
+    must_be_fed: ClassVar[bool] = True
+    strings_on_gpu: ClassVar[bool] = True
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def infer_shape(self) -> Shape:
         return self.shape
@@ -116,6 +126,7 @@ class PlaceholderWithDefault(Op):
     aliases: ClassVar[bool] = True
     is_foldable: ClassVar[bool] = False
     is_expensive: ClassVar[bool] = False
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def infer_shape(self, input: Any) -> Shape:
         shapes.merge(input, self.shape)

@@ -20,6 +20,7 @@ from tfteach.framework.errors import AbortedError
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.op import Op
+from tfteach.framework.op_traits import Flow, Int32Kernel, Role
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
@@ -32,12 +33,14 @@ from tfteach.ops.core.control_flow_grad import (
 from tfteach.ops.core.identity_reshape import Identity
 
 
-class NoOp(Op):
+class NoOp(Op, role=Role.NO_OP):
     """Nothing: a place for control edges to meet.  Source: no_op.cc, NoOp."""
 
     signature = "->"
+    does_nothing: ClassVar[bool] = True
     is_foldable: ClassVar[bool] = False
     is_expensive: ClassVar[bool] = False
+    host_on_gpu: ClassVar[bool] = True
 
     def infer_shape(self) -> list[Shape]:
         return []
@@ -53,8 +56,11 @@ class ControlTrigger(Op):
     """
 
     signature = "->"
+    does_nothing: ClassVar[bool] = True
     is_foldable: ClassVar[bool] = False
     is_expensive: ClassVar[bool] = False
+    flow: ClassVar[Flow | None] = Flow.CONTROL_TRIGGER
+    host_on_gpu: ClassVar[bool] = True
 
     def infer_shape(self) -> list[Shape]:
         return []
@@ -106,6 +112,10 @@ class Switch(_Flow):
 
     signature = "data: T, pred: bool -> output_false: T, output_true: T"
     host_inputs: ClassVar[tuple[str, ...]] = ("pred",)
+    flow: ClassVar[Flow | None] = Flow.SWITCH
+    passes_handle: ClassVar[bool] = True
+    strings_on_gpu: ClassVar[bool] = True
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def infer_shape(self, data: Shape, pred: Shape) -> list[Shape]:
         shapes.with_rank(pred, 0)
@@ -131,6 +141,9 @@ class Merge(_Flow):
     """
 
     signature = "inputs: N*T -> output: T, value_index: int32"
+    flow: ClassVar[Flow | None] = Flow.MERGE
+    strings_on_gpu: ClassVar[bool] = True
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def infer_shape(self, inputs: list[Shape]) -> list[Shape]:
         return [functools.reduce(shapes.common, inputs), ()]
@@ -158,6 +171,10 @@ class Enter(_Forward):
     frame_name: str
     is_constant: bool = False
     parallel_iterations: int = 10
+    flow: ClassVar[Flow | None] = Flow.ENTER
+    passes_handle: ClassVar[bool] = True
+    strings_on_gpu: ClassVar[bool] = True
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def infer_shape(self, data: Shape) -> Shape:
         # The shape of what loops may change from iteration to iteration.
@@ -177,6 +194,9 @@ class Exit(_Forward):
     """A loop's final value, outside of it.  Source: control_flow_ops.cc, Exit."""
 
     signature = "data: T -> output: T"
+    flow: ClassVar[Flow | None] = Flow.EXIT
+    strings_on_gpu: ClassVar[bool] = True
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         return [exit_gradient(op, grad)]
@@ -193,6 +213,9 @@ class NextIteration(_Forward):
 
     signature = "data: T -> output: T"
     closes_loop: ClassVar[bool] = True
+    flow: ClassVar[Flow | None] = Flow.NEXT_ITERATION
+    strings_on_gpu: ClassVar[bool] = True
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         return [grad]
@@ -224,6 +247,8 @@ class LoopCond(_Forward):
 
     signature = "input: bool -> output: bool"
     host_inputs: ClassVar[tuple[str, ...]] = ("input",)
+    flow: ClassVar[Flow | None] = Flow.LOOP_COND
+    host_on_gpu: ClassVar[bool] = True
 
     def infer_shape(self, input: Shape) -> Shape:
         return shapes.with_rank(input, 0)

@@ -18,6 +18,7 @@ from tfteach.framework.dtypes import as_dtype, dtypes_of, int32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import Op
+from tfteach.framework.op_traits import Folding, Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape, TensorShape
@@ -36,6 +37,8 @@ class Fill(Op):
     by_value: ClassVar[tuple[str, ...]] = ("dims",)
     by_shape: ClassVar[tuple[str, ...]] = ("dims",)
     host_inputs: ClassVar[tuple[str, ...]] = ("dims",)
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
+    folds_while_building: ClassVar[Folding] = Folding.PYTHON
 
     def infer_shape(self, dims: Any, value: Shape) -> Shape:
         shapes.with_rank(value, 0)
@@ -70,6 +73,7 @@ class ZerosLike(Op):
 
     signature = "x: T -> y: T"
     takes_only_shapes: ClassVar[bool] = True
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def infer_shape(self, x: Shape) -> Shape:
         return x
@@ -92,6 +96,7 @@ class OnesLike(Op):
         "complex64 complex128 bool"
     )
     takes_only_shapes: ClassVar[bool] = True
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def infer_shape(self, x: Shape) -> Shape:
         return x

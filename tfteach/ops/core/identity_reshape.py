@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import math
 import operator
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,6 +19,7 @@ from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export, export_value
 from tfteach.framework.indexed_slices import IndexedSlices, quietly
 from tfteach.framework.op import Op, StatefulOp
+from tfteach.framework.op_traits import Folding, Int32Kernel, Role
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_vector
@@ -42,10 +44,18 @@ class _Same(Op, abstract=True):
         return input
 
 
-class Identity(_Same):
+class Identity(_Same, role=Role.IDENTITY):
     """The input as it is.  Source: array_ops.cc, Identity."""
 
     signature = "input: T -> output: T"
+    forwards_input: ClassVar[bool] = True
+    passes_handle: ClassVar[bool] = True
+    strings_on_gpu: ClassVar[bool] = True
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
+    folds_while_building: ClassVar[Folding] = Folding.SHAPES
+
+    def shape_sources(self, op: Operation) -> Sequence[Tensor]:
+        return op.inputs[:1]
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         return [grad]
@@ -58,6 +68,8 @@ class StopGradient(_Same):
     """The input, through which no gradient flows.  Source: StopGradient."""
 
     signature = "input: T -> output: T"
+    forwards_input: ClassVar[bool] = True
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         return [None]
@@ -68,6 +80,8 @@ class PreventGradient(_Same):
 
     signature = "input: T -> output: T"
     message: str = ""
+    forwards_input: ClassVar[bool] = True
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         reason = self.message.encode()  # an attribute of text is bytes
@@ -95,6 +109,8 @@ class IdentityN(Op):
     minimum: ClassVar[dict[str, int]] = {"T": 1}
     aliases: ClassVar[bool] = True
     is_expensive: ClassVar[bool] = False
+    strings_on_gpu: ClassVar[bool] = True
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def infer_shape(self, input: list[Shape]) -> list[Shape]:
         return input
@@ -128,6 +144,8 @@ class Reshape(Op):
     by_shape: ClassVar[tuple[str, ...]] = ("shape",)
     host_inputs: ClassVar[tuple[str, ...]] = ("shape",)
     is_expensive: ClassVar[bool] = False
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
+    folds_while_building: ClassVar[Folding] = Folding.SHAPES
 
     def infer_shape(self, tensor: Shape, shape: Shape) -> Shape:
         elements = shapes.size_of(tensor)
@@ -227,6 +245,8 @@ class ExpandDims(Op):
     by_value: ClassVar[tuple[str, ...]] = ("dim",)
     host_inputs: ClassVar[tuple[str, ...]] = ("dim",)
     is_expensive: ClassVar[bool] = False
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
+    folds_while_building: ClassVar[Folding] = Folding.SHAPES
 
     def infer_shape(self, input: Shape, dim: Any) -> Shape:
         if input is None:
@@ -266,6 +286,8 @@ class Squeeze(Op):
     squeeze_dims: tuple[int, ...] = ()
     aliases: ClassVar[bool] = True
     is_expensive: ClassVar[bool] = False
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
+    folds_while_building: ClassVar[Folding] = Folding.SHAPES
 
     def infer_shape(self, input: Shape) -> Shape:
         if input is None:

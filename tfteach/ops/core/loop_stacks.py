@@ -12,6 +12,7 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import DType
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.op import StatefulOp
+from tfteach.framework.op_traits import Collection, Int32Kernel
 from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
 
@@ -70,6 +71,7 @@ class StackV2(StatefulOp):
     elem_type: DType
     stack_name: str = ""
     host_inputs: ClassVar[tuple[str, ...]] = ("max_size",)
+    collection_role: ClassVar[Collection | None] = Collection.STACK
 
     def infer_shape(self, max_size: Shape) -> Shape:
         return (2,)
@@ -93,6 +95,9 @@ class StackPushV2(StatefulOp):
     swap_memory: bool = False
     aliases: ClassVar[bool] = True
     is_expensive: ClassVar[bool] = False
+    collection_role: ClassVar[Collection | None] = Collection.PUSH
+    stored_input: ClassVar[int] = 1
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def infer_shape(self, handle: Shape, elem: Shape) -> Shape:
         return elem
@@ -112,6 +117,8 @@ class StackPopV2(StatefulOp):
     elem_type: DType
     aliases: ClassVar[bool] = True
     is_expensive: ClassVar[bool] = False
+    collection_role: ClassVar[Collection | None] = Collection.POP
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def infer_shape(self, handle: Shape) -> Shape:
         return None

@@ -15,6 +15,7 @@ from tfteach.framework.dtypes import DType, as_dtype, dtypes_of, int32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import Op
+from tfteach.framework.op_traits import Folding
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
@@ -31,9 +32,17 @@ class Shape_(Op):  # the name `Shape` is the type of static shapes
     out_type_allowed = dtypes_of("int32 int64")
     takes_only_shapes: ClassVar[bool] = True
     is_expensive: ClassVar[bool] = False
+    outputs_shape: ClassVar[bool] = True
+    only_metadata: ClassVar[bool] = True
+    beside_input: ClassVar[bool] = True
+    host_on_gpu: ClassVar[bool] = True
+    folds_while_building: ClassVar[Folding] = Folding.PYTHON
 
     def infer_shape(self, input: Shape) -> Shape:
         return (None,) if input is None else (len(input),)
+
+    def value_for_shape(self, shape: Shape) -> Any:
+        return shape if shapes.is_full(shape) else None
 
     def compute(self, xp: Any, input: Any) -> Any:
         return np.array(input.shape, self.out_type.numpy_dtype)
@@ -50,9 +59,15 @@ class ShapeN(Op):
     out_type_allowed = dtypes_of("int32 int64")
     takes_only_shapes: ClassVar[bool] = True
     is_expensive: ClassVar[bool] = False
+    outputs_shape: ClassVar[bool] = True
+    only_metadata: ClassVar[bool] = True
+    host_on_gpu: ClassVar[bool] = True
 
     def infer_shape(self, input: list[Shape]) -> list[Shape]:
         return [(None,) if x is None else (len(x),) for x in input]
+
+    def value_for_shape(self, shape: Shape) -> Any:
+        return shape if shapes.is_full(shape) else None
 
     def compute(self, xp: Any, *input: Any) -> Any:
         return tuple(np.array(x.shape, self.out_type.numpy_dtype) for x in input)
@@ -69,9 +84,16 @@ class Size(Op):
     out_type_allowed = dtypes_of("int32 int64")
     takes_only_shapes: ClassVar[bool] = True
     is_expensive: ClassVar[bool] = False
+    only_metadata: ClassVar[bool] = True
+    beside_input: ClassVar[bool] = True
+    host_on_gpu: ClassVar[bool] = True
+    folds_while_building: ClassVar[Folding] = Folding.PYTHON
 
     def infer_shape(self, input: Shape) -> Shape:
         return ()
+
+    def value_for_shape(self, shape: Shape) -> Any:
+        return shapes.size_of(shape)
 
     def compute(self, xp: Any, input: Any) -> Any:
         return np.array(input.size, self.out_type.numpy_dtype)
@@ -86,9 +108,16 @@ class Rank(Op):
     signature = "input: T -> output: int32"
     takes_only_shapes: ClassVar[bool] = True
     is_expensive: ClassVar[bool] = False
+    only_metadata: ClassVar[bool] = True
+    beside_input: ClassVar[bool] = True
+    host_on_gpu: ClassVar[bool] = True
+    folds_while_building: ClassVar[Folding] = Folding.PYTHON
 
     def infer_shape(self, input: Shape) -> Shape:
         return ()
+
+    def value_for_shape(self, shape: Shape) -> Any:
+        return None if shape is None else len(shape)
 
     def compute(self, xp: Any, input: Any) -> Any:
         return np.array(input.ndim, np.int32)

@@ -15,6 +15,7 @@ from tfteach.framework.dtypes import DType
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import Op
+from tfteach.framework.op_traits import Folding, Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
@@ -64,6 +65,9 @@ class Pack(Op):
 
     signature = "values: N*T -> output: T"
     axis: int = 0
+    stacks_scalars: ClassVar[bool] = True
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
+    folds_while_building: ClassVar[Folding] = Folding.PYTHON
 
     def infer_shape(self, values: list[Shape]) -> Shape:
         part = merge_all(values)
@@ -104,6 +108,7 @@ class Unpack(Op):
     aliases: ClassVar[bool] = True
     minimum: ClassVar[dict[str, int]] = {"num": 0}
     checks_only_ranks: ClassVar[bool] = True
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def infer_shape(self, value: Shape) -> list[Shape]:
         if value is None:

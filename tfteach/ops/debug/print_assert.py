@@ -127,6 +127,7 @@ class Assert(StatefulOp):
     minimum: ClassVar[dict[str, int]] = {"T": 1}
     summarize: int = 3
     on_gpu: ClassVar[bool] = False
+    host_on_gpu: ClassVar[bool] = True
 
     def infer_shape(self, condition: Shape, data: list[Shape]) -> list[Shape]:
         return []

@@ -49,6 +49,7 @@ class DrawBoundingBoxes(Op):
     T = dtypes_of("float32 half")
     T_default = float32
     on_gpu: ClassVar[bool] = False
+    stops_gradients: ClassVar[bool] = True
 
     def infer_shape(self, images: Shape, boxes: Shape, *colors: Shape) -> Shape:
         if images is not None:
@@ -114,6 +115,7 @@ class DrawBoundingBoxesV2(DrawBoundingBoxes):
     """
 
     signature = "images: T, boxes: float32, colors: float32 -> output: T"
+    stops_gradients: ClassVar[bool] = False  # TensorFlow registers that for V1 only
 
     def compute(self, xp: Any, images: Any, boxes: Any, colors: Any = None) -> Any:
         self.check(images, boxes)
@@ -219,6 +221,7 @@ class SampleDistortedBoundingBox(_Sampling):
     area_range: tuple[float, ...] = (0.05, 1.0)
     max_attempts: int = 100
     use_image_if_no_bounding_boxes: bool = False
+    stops_gradients: ClassVar[bool] = True
 
     def compute(self, ctx: Any, image_size: Any, bounding_boxes: Any) -> Any:
         return self.crop(ctx, image_size, bounding_boxes, self.min_object_covered)
@@ -241,6 +244,7 @@ class SampleDistortedBoundingBoxV2(_Sampling):
     area_range: tuple[float, ...] = (0.05, 1.0)
     max_attempts: int = 100
     use_image_if_no_bounding_boxes: bool = False
+    stops_gradients: ClassVar[bool] = True
 
     def compute(
         self, ctx: Any, image_size: Any, bounding_boxes: Any, min_object_covered: Any

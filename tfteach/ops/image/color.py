@@ -147,6 +147,7 @@ class HSVToRGB(_Conversion):
     """
 
     rule: ClassVar[Rule] = staticmethod(_to_rgb)
+    stops_gradients: ClassVar[bool] = True
 
 
 @export("image.rgb_to_hsv")

@@ -134,6 +134,7 @@ class NonMaxSuppression(_Suppression):
         "-> selected_indices: int32"
     )
     iou_threshold: float = 0.5
+    stops_gradients: ClassVar[bool] = True
 
     def compute(self, xp: Any, boxes: Any, scores: Any, max_output_size: Any) -> Any:
         limit = np.float32(self.iou_threshold)
@@ -157,6 +158,7 @@ class NonMaxSuppressionV2(_OfThresholds):
         "boxes: T, scores: T, max_output_size: int32, iou_threshold: T_threshold "
         "-> selected_indices: int32"
     )
+    stops_gradients: ClassVar[bool] = True
 
 
 class NonMaxSuppressionV3(_OfThresholds):
@@ -226,6 +228,7 @@ class NonMaxSuppressionWithOverlaps(_Suppression):
         "overlap_threshold: float32, score_threshold: float32 "
         "-> selected_indices: int32"
     )
+    stops_gradients: ClassVar[bool] = True
 
     def check_columns(self, rows: int | None, columns: int | None) -> None:
         shapes.same_size(rows, columns)

@@ -116,6 +116,9 @@ class MatMul(Op):
                 f"{shapes.text(b.shape)}"
             ) from None
 
+    def without_transpose(self) -> MatMul | None:
+        return MatMul(self.transpose_a) if self.transpose_b else None
+
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         a, b = conj(op.inputs[0]), conj(op.inputs[1])
         if self.transpose_a:

@@ -16,6 +16,7 @@ from tfteach.framework.dtypes import dtypes_of, float32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import Op
+from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape, TensorShape
@@ -113,6 +114,7 @@ class ParallelConcat(Op):
     shape: Shape
 
     is_expensive: ClassVar[bool] = False
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def infer_shape(self, values: list[Shape]) -> Shape:
         if not shapes.is_full(self.shape):

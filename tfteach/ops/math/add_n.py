@@ -14,6 +14,7 @@ from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.indexed_slices import IndexedSlices
 from tfteach.framework.op import Op
+from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape, as_shape
@@ -30,6 +31,7 @@ class AddN(Op):
     signature = "inputs: N*T -> sum: T"
     T = (*NUMBER_TYPES, *dtypes_of("variant"))
     is_elementwise: ClassVar[bool] = True
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def infer_shape(self, inputs: list[Shape]) -> Shape:
         return _merged(inputs)

@@ -14,6 +14,7 @@ from tfteach.framework.dtypes import dtypes_of, float32, int32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import Op
+from tfteach.framework.op_traits import Folding, Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.ops.core import fill
 from tfteach.ops.core.broadcast_gradients import (
@@ -77,6 +78,8 @@ class Add(Binary):
         "bfloat16 half float double uint8 int8 int16 int32 int64 complex64 complex128 "
         "string"
     )
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
+    folds_while_building: ClassVar[Folding] = Folding.SHAPES
 
     def compute(self, xp: Any, x: Any, y: Any) -> Any:
         total = xp.add(x, y)
@@ -101,6 +104,8 @@ class AddV2(Binary):
     T = dtypes_of(
         "bfloat16 half float double uint8 int8 int16 int32 int64 complex64 complex128"
     )
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
+    folds_while_building: ClassVar[Folding] = Folding.SHAPES
 
     def compute(self, xp: Any, x: Any, y: Any) -> Any:
         return xp.add(x, y)
@@ -153,6 +158,8 @@ class Sub(Binary):
 
     signature = "x: T, y: T -> z: T"
     T = QUOTIENTS
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
+    folds_while_building: ClassVar[Folding] = Folding.SHAPES
 
     def compute(self, xp: Any, x: Any, y: Any) -> Any:
         return xp.subtract(x, y)
@@ -201,6 +208,8 @@ class Mul(Binary):
 
     signature = "x: T, y: T -> z: T"
     T = QUOTIENTS
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
+    folds_while_building: ClassVar[Folding] = Folding.SHAPES
 
     def compute(self, xp: Any, x: Any, y: Any) -> Any:
         return xp.multiply(x, y)
@@ -344,6 +353,8 @@ class Maximum(Binary):
 
     signature = "x: T, y: T -> z: T"
     T = ORDERED
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
+    folds_while_building: ClassVar[Folding] = Folding.SHAPES
 
     def compute(self, xp: Any, x: Any, y: Any) -> Any:
         found = xp.maximum(x, y)
@@ -386,6 +397,8 @@ class Minimum(Binary):
 
     signature = "x: T, y: T -> z: T"
     T = ORDERED
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
+    folds_while_building: ClassVar[Folding] = Folding.SHAPES
 
     def compute(self, xp: Any, x: Any, y: Any) -> Any:
         found = xp.minimum(x, y)
@@ -444,6 +457,7 @@ class SquaredDifference(Binary):
 
     signature = "x: T, y: T -> z: T"
     T = dtypes_of("bfloat16 half float double int32 int64 complex64 complex128")
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def compute(self, xp: Any, x: Any, y: Any) -> Any:
         d = xp.subtract(x, y)

@@ -5,6 +5,7 @@ Source: core/ops/math_ops.cc (Cast), python/ops/math_ops.py.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +16,7 @@ from tfteach.framework.dtypes import DType, as_dtype
 from tfteach.framework.export import export
 from tfteach.framework.indexed_slices import IndexedSlices
 from tfteach.framework.op import Op
+from tfteach.framework.op_traits import Folding, Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
@@ -36,9 +38,14 @@ class Cast(Op):
     DstT: DType
     Truncate: bool = False
     is_elementwise: ClassVar[bool] = True
+    int32_on_gpu: ClassVar[Int32Kernel] = "device"
+    folds_while_building: ClassVar[Folding] = Folding.PYTHON
 
     def infer_shape(self, x: Shape) -> Shape:
         return x
+
+    def shape_sources(self, op: Operation) -> Sequence[Tensor]:
+        return op.inputs[:1]
 
     def compute(self, xp: Any, x: Any) -> Any:
         target = self.DstT.numpy_dtype

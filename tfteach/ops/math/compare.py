@@ -5,12 +5,13 @@ Source: core/ops/math_ops.cc, core/kernels/cwise_ops.h.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.export import export
 from tfteach.framework.op import Op
+from tfteach.framework.op_traits import Folding, Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
@@ -39,6 +40,8 @@ class _Compare(Binary, abstract=True):
 
 class Less(_Compare):
     """x < y.  Source: math_ops.cc, Less."""
+
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def compute(self, xp: Any, x: Any, y: Any) -> Any:
         return xp.less(x, y)
@@ -73,6 +76,8 @@ def less(x: Any, y: Any, name: str | None = None) -> Tensor:
 class LessEqual(_Compare):
     """x <= y.  Source: math_ops.cc, LessEqual."""
 
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
+
     def compute(self, xp: Any, x: Any, y: Any) -> Any:
         return xp.less_equal(x, y)
 
@@ -106,6 +111,8 @@ def less_equal(x: Any, y: Any, name: str | None = None) -> Tensor:
 class Greater(_Compare):
     """x > y.  Source: math_ops.cc, Greater."""
 
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
+
     def compute(self, xp: Any, x: Any, y: Any) -> Any:
         return xp.greater(x, y)
 
@@ -138,6 +145,8 @@ def greater(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 class GreaterEqual(_Compare):
     """x >= y.  Source: math_ops.cc, GreaterEqual."""
+
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def compute(self, xp: Any, x: Any, y: Any) -> Any:
         return xp.greater_equal(x, y)
@@ -174,6 +183,8 @@ class Equal(_Compare):
 
     T = COMPARABLE
     incompatible_shape_error: bool = True
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
+    folds_while_building: ClassVar[Folding] = Folding.PYTHON
 
     def infer_shape(self, x: Shape, y: Shape) -> Shape:
         return _equality_shape(self.incompatible_shape_error, x, y)
@@ -228,6 +239,8 @@ class NotEqual(_Compare):
 
     T = COMPARABLE
     incompatible_shape_error: bool = True
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
+    folds_while_building: ClassVar[Folding] = Folding.PYTHON
 
     def infer_shape(self, x: Shape, y: Shape) -> Shape:
         return _equality_shape(self.incompatible_shape_error, x, y)

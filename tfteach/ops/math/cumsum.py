@@ -16,6 +16,7 @@ from tfteach.framework.dtypes import dtypes_of, int32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import Op
+from tfteach.framework.op_traits import Folding
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
@@ -187,6 +188,8 @@ class Range(Op):
 
     by_value: ClassVar[tuple[str, ...]] = ("start", "limit", "delta")
     host_inputs: ClassVar[tuple[str, ...]] = ("start", "limit", "delta")
+    host_on_gpu: ClassVar[bool] = True
+    folds_while_building: ClassVar[Folding] = Folding.PYTHON
 
     def infer_shape(self, start: Any, limit: Any, delta: Any) -> Shape:
         if start is None or limit is None or delta is None:
@@ -294,6 +297,7 @@ class LinSpace(Op):
 
     by_value: ClassVar[tuple[str, ...]] = ("num",)
     host_inputs: ClassVar[tuple[str, ...]] = ("start", "stop", "num")
+    host_on_gpu: ClassVar[bool] = True
 
     def infer_shape(self, start: Shape, stop: Shape, num: Any) -> Shape:
         shapes.with_rank(start, 0)

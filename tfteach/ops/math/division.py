@@ -5,13 +5,14 @@ Source: core/ops/math_ops.cc, core/kernels/cwise_ops.h, python/ops/math_grad.py.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
+from tfteach.framework.op_traits import Folding, Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.ops.core.broadcast_gradients import after, dynamic_sums
 from tfteach.ops.math.binary import (
@@ -44,6 +45,7 @@ class RealDiv(Binary):
 
     signature = "x: T, y: T -> z: T"
     T = QUOTIENTS
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def compute(self, xp: Any, x: Any, y: Any) -> Any:
         return xp.true_divide(x, y)
@@ -92,6 +94,7 @@ class Div(Binary):
 
     signature = "x: T, y: T -> z: T"
     T = QUOTIENTS
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def compute(self, xp: Any, x: Any, y: Any) -> Any:
         return truncated(xp, x, y) if is_whole(x) else xp.true_divide(x, y)
@@ -115,6 +118,7 @@ class TruncateDiv(Binary):
 
     signature = "x: T, y: T -> z: T"
     T = QUOTIENTS
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def compute(self, xp: Any, x: Any, y: Any) -> Any:
         if is_whole(x):
@@ -153,6 +157,8 @@ class FloorDiv(Binary):
 
     signature = "x: T, y: T -> z: T"
     T = QUOTIENTS
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
+    folds_while_building: ClassVar[Folding] = Folding.SIZES
 
     def compute(self, xp: Any, x: Any, y: Any) -> Any:
         if is_whole(x):
@@ -192,6 +198,8 @@ class FloorMod(Binary):
 
     signature = "x: T, y: T -> z: T"
     T = REMAINDERS
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
+    folds_while_building: ClassVar[Folding] = Folding.SHAPES
 
     def compute(self, xp: Any, x: Any, y: Any) -> Any:
         if is_whole(x):
@@ -233,6 +241,7 @@ class TruncateMod(Binary):
 
     signature = "x: T, y: T -> z: T"
     T = REMAINDERS
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def compute(self, xp: Any, x: Any, y: Any) -> Any:
         if is_whole(x):
@@ -267,6 +276,7 @@ class Mod(TruncateMod):
     """The older name of TruncateMod.  Source: math_ops.cc, Mod."""
 
     T = dtypes_of("int32 int64 half half bfloat16 float double")
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
 
 class DivNoNan(Binary):

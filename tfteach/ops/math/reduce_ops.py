@@ -18,6 +18,7 @@ from tfteach.framework.dtypes import DType, dtypes_of, int32, int64
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.graph import Graph, get_default_graph
 from tfteach.framework.op import Op
+from tfteach.framework.op_traits import Folding, Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require_scalar
@@ -138,6 +139,8 @@ def _takes_first(input: Any, axes: tuple[int, ...]) -> bool:
 class Sum(Reduction):
     """The sum along axes.  Source: math_ops.cc, Sum."""
 
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
+
     def forwards(self, inputs: list[Any], output: Any, values: list[Any]) -> int | None:
         return 0 if values[1] is not None and values[1].size == 0 else None
 
@@ -178,6 +181,9 @@ class Mean(Reduction):
 class Prod(Reduction):
     """The product along axes.  Source: math_ops.cc, Prod."""
 
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
+    folds_while_building: ClassVar[Folding] = Folding.SHAPES
+
     def reduce(self, xp: Any, input: Any, axes: tuple[int, ...]) -> Any:
         return input.prod(axis=axes, dtype=input.dtype, keepdims=self.keep_dims)
 
@@ -211,6 +217,8 @@ def _limit(dtype: np.dtype[Any], sign: int) -> Any:
 class Max(_Extreme):
     """The largest element along axes.  Source: math_ops.cc, Max."""
 
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
+
     def reduce(self, xp: Any, input: Any, axes: tuple[int, ...]) -> Any:
         lowest = _limit(input.dtype, -1)
         if xp is np:  # fmax passes NaN over, as TF does on CPUs
@@ -223,6 +231,8 @@ class Max(_Extreme):
 
 class Min(_Extreme):
     """The smallest element along axes.  Source: math_ops.cc, Min."""
+
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def reduce(self, xp: Any, input: Any, axes: tuple[int, ...]) -> Any:
         highest = _limit(input.dtype, 1)
@@ -327,9 +337,13 @@ class _Position(Op, abstract=True):
 class ArgMax(_Position):
     """Index of the largest element.  Source: math_ops.cc, ArgMax."""
 
+    int32_on_gpu: ClassVar[Int32Kernel] = "device"
+
 
 class ArgMin(_Position):
     """Index of the smallest element.  Source: math_ops.cc, ArgMin."""
+
+    int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
 
 # ---- gradients: a reduction's shape undone

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.export import export
 from tfteach.framework.op import Op
+from tfteach.framework.op_traits import Folding, Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.ops.core.broadcast_gradients import after
@@ -65,6 +66,8 @@ class Neg(Unary):
     """-x.  Source: math_ops.cc, Neg."""
 
     T = NUMBER
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
+    folds_while_building: ClassVar[Folding] = Folding.SHAPES
 
     def compute(self, xp: Any, x: Any) -> Any:
         return xp.negative(x)
@@ -103,6 +106,7 @@ class Abs(Unary):
     """|x| of real numbers.  Source: math_ops.cc, Abs."""
 
     T = dtypes_of("bfloat16 half float double int8 int16 int32 int64")
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def compute(self, xp: Any, x: Any) -> Any:
         return xp.abs(x)
@@ -115,6 +119,7 @@ class Sign(Unary):
     """-1, 0 or 1; x / |x| for complex numbers.  Source: math_ops.cc, Sign."""
 
     T = NUMBER
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def compute(self, xp: Any, x: Any) -> Any:
         if x.dtype.kind == "c":
@@ -159,6 +164,7 @@ class Square(Unary):
     """x * x.  Source: math_ops.cc, Square."""
 
     T = NUMBER
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def compute(self, xp: Any, x: Any) -> Any:
         return xp.multiply(x, x)

@@ -19,6 +19,7 @@ from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.op import StatefulOp
+from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
@@ -158,6 +159,7 @@ class RandomUniformInt(StatefulOp):
 
     by_shape: ClassVar[tuple[str, ...]] = ("shape",)
     host_inputs: ClassVar[tuple[str, ...]] = ("shape", "minval", "maxval")
+    int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
     def infer_shape(self, shape: Shape, minval: Shape, maxval: Shape) -> Shape:
         shapes.with_rank(minval, 0)

@@ -29,6 +29,7 @@ class EditDistance(SparseShapeOp):
     )
     normalize: bool = True
     by_value: ClassVar[tuple[str, ...]] = ("hypothesis_shape", "truth_shape")
+    stops_gradients: ClassVar[bool] = True
 
     def infer_shape(
         self, hi: Shape, hv: Shape, hypothesis: Any, ti: Shape, tv: Shape, truth: Any

@@ -102,6 +102,7 @@ class SparseAddGrad(Op):
     )
     T = NUMBERS
     on_gpu: ClassVar[bool] = False
+    stops_gradients: ClassVar[bool] = True
 
     def infer_shape(
         self, grad: Shape, a_indices: Shape, b_indices: Shape, total: Shape

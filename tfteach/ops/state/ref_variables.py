@@ -125,6 +125,7 @@ class Assign(StatefulOp):
     use_locking: bool = True
 
     aliases: ClassVar[bool] = True
+    stops_gradients: ClassVar[bool] = True
 
     def infer_shape(self, ref: Shape, value: Shape) -> Shape:
         return shapes.merge(ref, value) if self.validate_shape else value
@@ -166,6 +167,7 @@ class AssignAdd(_AssignUpdate):
     signature = "ref: ref T, value: T -> output_ref: ref T"
     T = NUMBERS
     use_locking: bool = False
+    stops_gradients: ClassVar[bool] = True
 
 
 class AssignSub(_AssignUpdate):
@@ -175,6 +177,7 @@ class AssignSub(_AssignUpdate):
     T = NUMBERS
     use_locking: bool = False
     sign: ClassVar[int] = -1
+    stops_gradients: ClassVar[bool] = True
 
 
 class IsVariableInitialized(StatefulOp):

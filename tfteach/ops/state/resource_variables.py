@@ -87,6 +87,9 @@ class VarHandleOp(StatefulOp):
     def infer_shape(self) -> Shape:
         return ()
 
+    def shape_behind(self) -> Shape:
+        return self.shape
+
     def compute(self, ctx: Any) -> Any:
         return cell_of(ctx, self)
 
@@ -126,6 +129,7 @@ class ReadVariableOp(StatefulOp):
 
     aliases: ClassVar[bool] = True
     by_handle: ClassVar[tuple[str, ...]] = ("resource",)
+    reads_variable: ClassVar[bool] = True
 
     def infer_shape(self, resource: Shape) -> Shape:
         return resource

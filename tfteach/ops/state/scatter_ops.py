@@ -279,6 +279,7 @@ class ScatterAdd(_Scatter):
     Tindices = INDICES
     use_locking: bool = False
     how: ClassVar[str] = "add"
+    stops_gradients: ClassVar[bool] = True
 
 
 class ScatterSub(_Scatter):
@@ -289,6 +290,7 @@ class ScatterSub(_Scatter):
     Tindices = INDICES
     use_locking: bool = False
     how: ClassVar[str] = "subtract"
+    stops_gradients: ClassVar[bool] = True
 
 
 class ScatterMul(_Scatter):
@@ -299,6 +301,7 @@ class ScatterMul(_Scatter):
     Tindices = INDICES
     use_locking: bool = False
     how: ClassVar[str] = "multiply"
+    stops_gradients: ClassVar[bool] = True
 
 
 class ScatterDiv(_Scatter):
@@ -309,6 +312,7 @@ class ScatterDiv(_Scatter):
     Tindices = INDICES
     use_locking: bool = False
     how: ClassVar[str] = "divide"
+    stops_gradients: ClassVar[bool] = True
 
 
 class ScatterMin(_Scatter):
@@ -403,6 +407,7 @@ class ScatterNdUpdate(_ScatterNd):
     Tindices = INDICES
     use_locking: bool = True
     how: ClassVar[str] = "set"
+    stops_gradients: ClassVar[bool] = True
 
 
 class ResourceScatterNdUpdate(_ResourceScatterNd):
@@ -422,6 +427,7 @@ class ScatterNdAdd(_ScatterNd):
     Tindices = INDICES
     use_locking: bool = False
     how: ClassVar[str] = "add"
+    stops_gradients: ClassVar[bool] = True
 
 
 class ResourceScatterNdAdd(_ResourceScatterNd):
@@ -441,6 +447,7 @@ class ScatterNdSub(_ScatterNd):
     Tindices = INDICES
     use_locking: bool = False
     how: ClassVar[str] = "subtract"
+    stops_gradients: ClassVar[bool] = True
 
 
 class ResourceScatterNdSub(_ResourceScatterNd):

@@ -15,6 +15,7 @@ from tfteach.framework.dtypes import DType, float32
 from tfteach.framework.errors import UnimplementedError, invalid_argument
 from tfteach.framework.graphdef.attr_value import c_name
 from tfteach.framework.op import StatefulOp
+from tfteach.framework.op_traits import Collection
 from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
 from tfteach.ops.state.tensor_array_store import ArrayStore
@@ -37,10 +38,15 @@ class TensorArrayV3(StatefulOp):
     identical_element_shapes: bool = False
     tensor_array_name: str = ""
     host_inputs: ClassVar[tuple[str, ...]] = ("size",)
+    collection_role: ClassVar[Collection | None] = Collection.ARRAY
 
     def infer_shape(self, size: Shape) -> list[Shape]:
         shapes.with_rank(size, 0)
         return [(2,), ()]
+
+    def shape_behind(self) -> Shape:
+        shape = self.element_shape
+        return shape if self.identical_element_shapes or shapes.is_full(shape) else None
 
     def compute(self, ctx: Any, size: Any) -> tuple[ArrayStore, Any]:
         if size.shape:
@@ -75,6 +81,8 @@ class TensorArrayGradV3(_ArrayOp):
         "handle: resource, flow_in: float32 -> grad_handle: resource, flow_out: float32"
     )
     source: str
+    collection_role: ClassVar[Collection | None] = Collection.GRADIENT
+    passes_handle: ClassVar[bool] = True
 
     def infer_shape(self, handle: Shape, flow_in: Shape) -> list[Shape]:
         return [(2,), ()]
@@ -94,6 +102,8 @@ class TensorArrayWriteV3(_ArrayOp):
         "flow_out: float32"
     )
     host_inputs: ClassVar[tuple[str, ...]] = ("index",)
+    collection_role: ClassVar[Collection | None] = Collection.WRITE
+    stored_input: ClassVar[int] = 2
 
     def infer_shape(
         self, handle: Shape, index: Shape, value: Shape, flow_in: Shape
@@ -118,6 +128,7 @@ class TensorArrayReadV3(_ArrayOp):
     dtype: DType
     host_inputs: ClassVar[tuple[str, ...]] = ("index",)
     aliases: ClassVar[bool] = True
+    collection_role: ClassVar[Collection | None] = Collection.READ
 
     def infer_shape(self, handle: Shape, index: Shape, flow_in: Shape) -> Shape:
         shapes.with_rank(index, 0)
@@ -136,10 +147,17 @@ class TensorArrayGatherV3(_ArrayOp):
     dtype: DType
     element_shape: Shape = None
     host_inputs: ClassVar[tuple[str, ...]] = ("indices",)
+    collection_role: ClassVar[Collection | None] = Collection.READ
 
     def infer_shape(self, handle: Shape, indices: Shape, flow_in: Shape) -> Shape:
         first = shapes.with_rank(indices, 1)
         return None if handle is None else (*first, *handle)
+
+    def read_shape(self, element: Shape, inputs: list[Shape]) -> Shape:
+        if element is None:
+            return None
+        indices = inputs[1]
+        return (indices[0] if indices else None, *element)
 
     def compute(self, ctx: Any, handle: ArrayStore, indices: Any, flow_in: Any) -> Any:
         if indices.ndim != 1:
@@ -179,6 +197,8 @@ class TensorArrayScatterV3(_ArrayOp):
         "flow_out: float32"
     )
     host_inputs: ClassVar[tuple[str, ...]] = ("indices",)
+    collection_role: ClassVar[Collection | None] = Collection.WRITE
+    stored_input: ClassVar[int] = 2
 
     def infer_shape(
         self, handle: Shape, indices: Shape, value: Shape, flow_in: Shape
@@ -191,6 +211,9 @@ class TensorArrayScatterV3(_ArrayOp):
                 raise ValueError(f"Dimensions must be equal, but are {m} and {n}")
             shapes.merge(handle, value[1:])
         return ()
+
+    def stored_shape(self, shape: Shape) -> Shape:
+        return shape[1:] if shape else None
 
     def compute(
         self, ctx: Any, handle: ArrayStore, indices: Any, value: Any, flow_in: Any
@@ -224,6 +247,7 @@ class TensorArrayConcatV3(_ArrayOp):
     signature = "handle: resource, flow_in: float32 -> value: dtype, lengths: int64"
     dtype: DType
     element_shape_except0: Shape = None
+    collection_role: ClassVar[Collection | None] = Collection.OTHER
 
     def infer_shape(self, handle: Shape, flow_in: Shape) -> list[Shape]:
         return [None, (None,)]
@@ -270,12 +294,17 @@ class TensorArraySplitV3(_ArrayOp):
         "flow_out: float32"
     )
     host_inputs: ClassVar[tuple[str, ...]] = ("lengths",)
+    collection_role: ClassVar[Collection | None] = Collection.WRITE
+    stored_input: ClassVar[int] = 1
 
     def infer_shape(
         self, handle: Shape, value: Shape, lengths: Shape, flow_in: Shape
     ) -> Shape:
         shapes.with_rank(lengths, 1)
         return ()
+
+    def stored_shape(self, shape: Shape) -> Shape:
+        return (None, *shape[1:]) if shape else None
 
     def compute(
         self, ctx: Any, handle: ArrayStore, value: Any, lengths: Any, flow_in: Any
@@ -316,6 +345,8 @@ class TensorArraySizeV3(_ArrayOp):
     """The number of elements.  Source: data_flow_ops.cc, TensorArraySizeV3."""
 
     signature = "handle: resource, flow_in: float32 -> size: int32"
+    collection_role: ClassVar[Collection | None] = Collection.SIZE
+    host_on_gpu: ClassVar[bool] = True
 
     def infer_shape(self, handle: Shape, flow_in: Shape) -> Shape:
         return ()
@@ -332,6 +363,7 @@ class TensorArrayCloseV3(_ArrayOp):
     """Forgets the elements.  Source: data_flow_ops.cc, TensorArrayCloseV3."""
 
     signature = "handle: resource ->"
+    collection_role: ClassVar[Collection | None] = Collection.CLOSE
 
     def infer_shape(self, handle: Shape) -> list[Shape]:
         return []
