@@ -70,7 +70,7 @@ def map_fn(
             " SparseTensor(input.indices, map_fn(fn, input.values), "
             "input.dense_shape)"
         )
-    flat = _flat(elems)
+    flat = nest.flatten(elems)
     with name_scope(name, "map", flat), _around_functions():
         flat = [convert(elem, name="elem") for elem in flat]
         first = flat[0]._shape
@@ -81,19 +81,22 @@ def map_fn(
                 else "elements in elems must be 1+ dimensional Tensors, not scalars"
             )
             raise ValueError(what)
-        types = _pack(elems, [e.dtype for e in flat]) if dtype is None else dtype
+        types = dtype
+        if types is None:
+            types = nest.pack_sequence_as(elems, [e.dtype for e in flat])
         n = _length(flat[0]) or shape_of(flat[0])[0]
         arrays = [TensorArray(e.dtype, n) for e in flat]
         arrays = [a.unstack(e) for a, e in zip(arrays, flat, strict=True)]
         start = constant(0)
         results = [
-            TensorArray(as_dtype(t), n, infer_shape=infer_shape) for t in _flat(types)
+            TensorArray(as_dtype(t), n, infer_shape=infer_shape)
+            for t in nest.flatten(types)
         ]
 
         def compute(i: Tensor, written: list[TensorArray]) -> Any:
-            made = fn(_pack(elems, [a.read(i) for a in arrays]))
+            made = fn(nest.pack_sequence_as(elems, [a.read(i) for a in arrays]))
             nest.assert_same_structure(types, made)
-            pairs = zip(written, _flat(made), strict=True)
+            pairs = zip(written, nest.flatten(made), strict=True)
             written = [array.write(i, value) for array, value in pairs]
             return i + 1, written
 
@@ -106,7 +109,7 @@ def map_fn(
             swap_memory=swap_memory,
             maximum_iterations=n,
         )
-        return _pack(types, _stacked(written, flat))
+        return nest.pack_sequence_as(types, _stacked(written, flat))
 
 
 @export("scan")
@@ -150,7 +153,7 @@ def scan(
     """
     _check_callable(fn)
     like = elems if initializer is None else initializer
-    flat = _flat(elems)
+    flat = nest.flatten(elems)
     with name_scope(name, "scan", flat), _around_functions():
         flat = [convert(elem, name="elem") for elem in flat]
         n: Any = _length(flat[0])
@@ -160,7 +163,7 @@ def scan(
         if initializer is None:
             values = [a.read(n - 1 if reverse else 0) for a in arrays]
         else:
-            values = [convert(value) for value in _flat(initializer)]
+            values = [convert(value) for value in nest.flatten(initializer)]
         begin = 1 if initializer is None else 0
         results = [
             TensorArray(
@@ -178,10 +181,10 @@ def scan(
             ]
 
         def compute(i: Tensor, so_far: list[Any], written: list[TensorArray]) -> Any:
-            element = _pack(elems, [a.read(i) for a in arrays])
-            made = fn(_pack(like, so_far), element)
+            element = nest.pack_sequence_as(elems, [a.read(i) for a in arrays])
+            made = fn(nest.pack_sequence_as(like, so_far), element)
             nest.assert_same_structure(like, made)
-            found = _flat(made)
+            found = nest.flatten(made)
             pairs = zip(written, found, strict=True)
             written = [array.write(i, value) for array, value in pairs]
             return (i - 1 if reverse else i + 1), found, written
@@ -195,7 +198,7 @@ def scan(
             swap_memory=swap_memory,
             maximum_iterations=n,
         )
-        return _pack(like, _stacked(written, flat))
+        return nest.pack_sequence_as(like, _stacked(written, flat))
 
 
 @export("foldl")
@@ -336,16 +339,6 @@ def _around_functions() -> Iterator[None]:
         for context in _contexts:
             stack.enter_context(context())
         yield
-
-
-def _flat(structure: Any) -> list[Any]:
-    return nest.flatten(structure) if nest.is_nested(structure) else [structure]
-
-
-def _pack(structure: Any, flat: Sequence[Any]) -> Any:
-    if nest.is_nested(structure):
-        return nest.pack_sequence_as(structure, flat)
-    return flat[0]
 
 
 def _length(tensor: Tensor) -> int | None:

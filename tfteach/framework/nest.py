@@ -21,7 +21,12 @@ def is_nested(seq: Any) -> bool:
     return (
         isinstance(seq, Sequence | Mapping | MappingView)
         and not isinstance(seq, str | bytes)
-    ) or hasattr(type(seq), "__attrs_attrs__")
+    ) or is_attrs(seq)
+
+
+def is_attrs(value: Any) -> bool:
+    """Whether `value` is an instance of a class made with attrs."""
+    return hasattr(type(value), "__attrs_attrs__")
 
 
 def _is_composite(value: Any) -> bool:
@@ -32,7 +37,8 @@ def _is_composite(value: Any) -> bool:
     )
 
 
-def _children(structure: Any) -> Iterator[Any]:
+def children(structure: Any) -> Iterator[Any]:
+    """What a container holds: by sorted keys, by attribute, or in its own order."""
     if isinstance(structure, Mapping):
         try:
             keys = sorted(structure)
@@ -40,7 +46,7 @@ def _children(structure: Any) -> Iterator[Any]:
             raise TypeError("nest only supports dicts with sortable keys.") from None
         for key in keys:
             yield structure[key]
-    elif hasattr(type(structure), "__attrs_attrs__"):
+    elif is_attrs(structure):
         for attribute in type(structure).__attrs_attrs__:
             yield getattr(structure, attribute.name)
     else:
@@ -69,7 +75,7 @@ def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
 
 def _flatten_into(structure: Any, expand: bool, found: list[Any]) -> None:
     if is_nested(structure):
-        for child in _children(structure):
+        for child in children(structure):
             _flatten_into(child, expand, found)
     elif expand and _is_composite(structure):
         found += _parts(structure)
@@ -77,21 +83,26 @@ def _flatten_into(structure: Any, expand: bool, found: list[Any]) -> None:
         found.append(structure)
 
 
-def rebuild(like: Any, children: Sequence[Any]) -> Any:
-    """A container of the kind of `like` with these children."""
+def rebuild(like: Any, parts: Sequence[Any]) -> Any:
+    """A container of the kind of `like` with these children, in their order."""
+    if not isinstance(like, Mapping):
+        return builder_of(like)(parts)
     kind: Any = type(like)
-    if isinstance(like, Mapping):
-        by_key = dict(zip(sorted(like), children, strict=True))
-        pairs = [(key, by_key[key]) for key in like]
-        if hasattr(like, "default_factory"):
-            return kind(like.default_factory, pairs)
-        return kind(pairs)
-    if hasattr(type(like), "__attrs_attrs__"):
-        names = [a.name for a in kind.__attrs_attrs__]
-        return kind(**dict(zip(names, children, strict=True)))
+    by_key = dict(zip(sorted(like), parts, strict=True))
+    pairs = [(key, by_key[key]) for key in like]
+    if hasattr(like, "default_factory"):
+        return kind(like.default_factory, pairs)
+    return kind(pairs)
+
+
+def builder_of(like: Any) -> Callable[[Sequence[Any]], Any]:
+    """A function from children to a container of the kind of `like`, not a mapping."""
+    kind: Any = type(like)
+    if hasattr(like, "_fields") or is_attrs(like):
+        return lambda parts: kind(*parts)
     if isinstance(like, MappingView | range):
-        return list(children)  # neither can be made of what it holds
-    return kind(*children) if hasattr(like, "_fields") else kind(children)
+        return list  # neither can be constructed from its elements
+    return kind  # type: ignore[no-any-return]
 
 
 def pack_sequence_as(
@@ -123,8 +134,8 @@ def pack_sequence_as(
 
 def _pack(structure: Any, flat: Iterator[Any], expand: bool) -> Any:
     if is_nested(structure):
-        children = [_pack(c, flat, expand) for c in _children(structure)]
-        return rebuild(structure, children)
+        packed = [_pack(c, flat, expand) for c in children(structure)]
+        return rebuild(structure, packed)
     if expand and _is_composite(structure):
         parts = [next(flat) for _ in _parts(structure)]
         if structure.dense_shape is None:
@@ -194,7 +205,7 @@ def _check_same(one: Any, two: Any, check_types: bool) -> None:
             f"has keys {_described(list(one))}, while second structure has keys "
             f"{_described(list(two))}"
         )
-    left, right = list(_children(one)), list(_children(two))
+    left, right = list(children(one)), list(children(two))
     if len(left) != len(right):
         raise ValueError(
             "The two structures don't have the same number of elements. First "
@@ -250,11 +261,11 @@ def _items(structure: Any) -> list[tuple[Any, Any]]:
     keys: Any
     if isinstance(structure, Mapping):
         keys = sorted(structure)
-    elif hasattr(type(structure), "__attrs_attrs__"):
+    elif is_attrs(structure):
         keys = [attribute.name for attribute in type(structure).__attrs_attrs__]
     else:
         keys = getattr(structure, "_fields", range(len(structure)))
-    return list(zip(keys, _children(structure), strict=True))
+    return list(zip(keys, children(structure), strict=True))
 
 
 def _refuse_composites(expand_composites: bool) -> None:
@@ -307,7 +318,7 @@ def assert_shallow_structure(
             f"type {type(input_tree)}, while shallow structure has type "
             f"{type(shallow_tree)}."
         )
-    shallow, deep = list(_children(shallow_tree)), list(_children(input_tree))
+    shallow, deep = list(children(shallow_tree)), list(children(input_tree))
     if check_subtrees_length and len(shallow) != len(deep):
         raise ValueError(
             "The two structures don't have the same sequence length. Input structure "
@@ -344,7 +355,7 @@ def _paths_up_to(
     if not is_nested(shallow_tree):
         yield path, input_tree
         return
-    found, nth = dict(_items(input_tree)), list(_children(input_tree))
+    found, nth = dict(_items(input_tree)), list(children(input_tree))
     for i, (key, branch) in enumerate(_items(shallow_tree)):
         child = found[key] if key in found else nth[i]
         yield from _paths_up_to(branch, child, (*path, key))

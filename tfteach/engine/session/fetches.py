@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from tfteach.framework import nest
 from tfteach.framework.errors import InaccessibleTensorError
 from tfteach.framework.graph import Graph
 from tfteach.framework.op import Op
@@ -123,12 +124,10 @@ class Fetches:
     def _visit(self, part: Any) -> Rebuild:
         if part is None:
             raise TypeError(f"Fetch argument {part!r} has invalid type {type(part)!r}")
-        if isinstance(part, list | tuple):
-            parts = [self._visit(item) for item in part]
-            kind = type(part)
-            if hasattr(part, "_fields"):
-                return lambda values: kind(*[p(values) for p in parts])
-            return lambda values: kind([p(values) for p in parts])
+        if isinstance(part, list | tuple) or nest.is_attrs(part):
+            parts = [self._visit(child) for child in nest.children(part)]
+            build = nest.builder_of(part)
+            return lambda values: build([p(values) for p in parts])
         if isinstance(part, Mapping):
             pairs = [(key, self._visit(item)) for key, item in part.items()]
             made: Any = type(part)
@@ -140,11 +139,6 @@ class Fetches:
                 return mapping
 
             return rebuilt
-        if hasattr(type(part), "__attrs_attrs__"):
-            names = [a.name for a in type(part).__attrs_attrs__]
-            fields = [self._visit(getattr(part, name)) for name in names]
-            kind = type(part)
-            return lambda values: kind(*[p(values) for p in fields])
         expansion = expansion_of(part)
         if expansion is not None:
             items, contract = expansion.fetch(part)

@@ -208,8 +208,7 @@ def _visited(visitor: Callable[[Any], Any], state: Any) -> Any:
     if isinstance(said, bool) and nest.is_sequence(state):
         if not said:
             return nest.map_structure(lambda _: False, state)
-        parts = state.values() if isinstance(state, dict) else state
-        inner = [_visited(visitor, part) for part in parts]
+        inner = [_visited(visitor, part) for part in nest.children(state)]
         return nest.pack_sequence_as(state, nest.flatten(inner))
     return said
 
