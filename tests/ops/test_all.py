@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -19,7 +19,7 @@ from tests.ops.case import (
 )
 from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import DType, as_dtype, complex128, float64, string
-from tfteach.framework.graph import Graph, Operation, Tensor
+from tfteach.framework.graph import Graph, Tensor
 from tfteach.framework.op import OPS, Op, StatefulOp
 from tfteach.ops.core.constant import Placeholder, constant_node
 
@@ -112,38 +112,6 @@ def test_value_dtype_and_static_shape(case: Case) -> None:
         assert shapes.compatible(tensor._shape, array.shape)
     for old, new in zip(before, arrays, strict=True):
         np.testing.assert_array_equal(old, new)  # inputs unmutated
-
-
-@every_case
-def test_shape_of_partly_known_inputs(case: Case) -> None:
-    actual = (
-        [np.shape(v) for v in compute(case.op, case.flat)]
-        if not isinstance(case.op, StatefulOp)
-        else [np.shape(v) for v in case.expected]
-    )
-    plain = [a.shape for a in case.flat]
-    hidden = [(None,) * len(s) for s in plain]
-    tails = [(None, *s[1:]) if s else s for s in plain]
-    unknown = [None] * len(plain)
-    for known_values in (True, False):
-        for given in (hidden, tails, unknown):
-            node = _with_static_shapes(case, given, known_values)
-            for tensor, shape in zip(node.outputs, actual, strict=True):
-                assert shapes.compatible(tensor._shape, shape), (given, tensor._shape)
-
-
-def _with_static_shapes(
-    case: Case, given: Sequence[shapes.Shape], known_values: bool
-) -> Operation:
-    by_value = case.op.by_value + case.op.by_shape if known_values else ()
-    with Graph().as_default():
-        tensors = []
-        for (name, array), shape in zip(case.named, given, strict=True):
-            if name in by_value:
-                tensors.append(constant_node(array.copy(), dtype_of(array), name))
-            else:
-                tensors.append(Placeholder(dtype_of(array), shape)())
-        return node_of(case, tensors)
 
 
 @cases_where(is_pure)

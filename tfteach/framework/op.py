@@ -77,6 +77,8 @@ class Op:
     by_shape: ClassVar[tuple[str, ...]] = ()
     # Inputs that it gets as an array if they are constant, else by their static shape.
     by_value_or_shape: ClassVar[tuple[str, ...]] = ()
+    # Inputs that it gets as (static shape, element type).
+    by_type: ClassVar[tuple[str, ...]] = ()
     # Resource inputs that it gets as the static shape of the variable behind them.
     by_handle: ClassVar[tuple[str, ...]] = ()
     # Whether the kernel looks at nothing but its inputs' shapes (and their type).
@@ -171,7 +173,11 @@ class Op:
             left, _, right = cls.signature.partition("->")
             cls.inputs, cls.outputs = parse_args(left), parse_args(right)
             cls._by_shape_only = not (
-                cls.by_value or cls.by_value_or_shape or cls.by_shape or cls.by_handle
+                cls.by_value
+                or cls.by_value_or_shape
+                or cls.by_shape
+                or cls.by_type
+                or cls.by_handle
             )
             cls._has_lists = any(arg.is_sequence for arg in cls.inputs)
             cls._ref_inputs = tuple(i for i, arg in enumerate(cls.inputs) if arg.is_ref)

@@ -247,6 +247,8 @@ def _view(op: Op, arg: Arg, tensor: Tensor) -> Any:
         return value
     if arg.name in op.by_shape:
         return constant_shape(tensor)
+    if arg.name in op.by_type:
+        return tensor._shape, tensor.dtype.base_dtype
     if arg.name in op.by_handle:
         return handle_shape(tensor)
     return tensor._shape

@@ -210,6 +210,15 @@ class MirrorPadGrad(_Mirror):
     signature = "input: T, paddings: Tpaddings -> output: T"
     mode: str
     sign: ClassVar[int] = -1
+    by_value: ClassVar[tuple[str, ...]] = ()
+    by_value_or_shape: ClassVar[tuple[str, ...]] = ("paddings",)
+
+    def infer_shape(self, input: Shape, paddings: Any, *_: Any) -> Shape:
+        if isinstance(paddings, np.ndarray):
+            return super().infer_shape(input, paddings)
+        # As in TensorFlow, only the paddings say which rank there is.
+        rank = shapes.with_rank(paddings, 2)[0]
+        return None if rank is None else (None,) * rank
 
     def compute(self, xp: Any, input: Any, paddings: Any) -> Any:
         pairs = self.checked(input, paddings)

@@ -6,6 +6,7 @@ Source: core/ops/array_ops.cc, python/ops/array_ops.py.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -138,11 +139,41 @@ class DepthToSpace(_DepthOp):
         return [SpaceToDepth(self.block_size, self.data_format)(grad)]
 
 
-def _check_blocks(block_shape: Any, margins: Any) -> None:
-    if block_shape is not None and block_shape.ndim != 1:
+def _split_axes(
+    input: Shape, block_shape: Any, margins: Any
+) -> tuple[list[tuple[int | None, int | None, int | None]], list[int | None]]:
+    """The axes that are cut into blocks, and those behind them.
+
+    Args:
+      block_shape, margins: their values, or else their static shapes.
+
+    Returns:
+      (size, block, margin) of each axis that is cut; the sizes of the other axes, but
+      for the batch.
+
+    Raises:
+      ValueError: it is not known how many axes are cut, or shapes do not fit.
+    """
+    known = isinstance(block_shape, np.ndarray)
+    sizes: Shape = block_shape.shape if known else block_shape
+    if sizes is None or len(sizes) != 1:
         raise ValueError("block_shape must have rank 1.")
-    if margins is not None:
-        shapes.merge(margins.shape, (None, 2))
+    if sizes[0] is None:
+        raise ValueError("block_shape must have known size.")
+    count = sizes[0]
+    blocks: list[int | None] = block_shape.tolist() if known else [None] * count
+    known = isinstance(margins, np.ndarray)
+    shapes.merge(margins.shape if known else margins, (None, 2))
+    added: list[int | None] = margins.sum(1).tolist() if known else [None] * count
+    shapes.with_rank_at_least(input, count + 1)
+    inner = (None,) * count if input is None else input[1 : count + 1]
+    rest = [] if input is None else list(input[count + 1 :])
+    return list(zip(inner, blocks, added, strict=True)), rest
+
+
+def _product(sizes: Iterable[int | None]) -> int | None:
+    found = list(sizes)
+    return None if None in found else math.prod(found)  # type: ignore[arg-type]
 
 
 def _check_block_shapes(input: Any, blocks: Any, around: Any, name: str) -> None:
@@ -174,27 +205,26 @@ class SpaceToBatchND(Op):
     Tpaddings = INDICES
     Tpaddings_default = int32
     aliases: ClassVar[bool] = True
-    by_value: ClassVar[tuple[str, ...]] = ("block_shape", "paddings")
+    by_value_or_shape: ClassVar[tuple[str, ...]] = ("block_shape", "paddings")
     host_inputs: ClassVar[tuple[str, ...]] = ("block_shape", "paddings")
 
     def infer_shape(self, input: Shape, block_shape: Any, paddings: Any) -> Shape:
-        _check_blocks(block_shape, paddings)
-        if input is None or block_shape is None:
-            return None if input is None else (None,) * len(input)
-        result = list(input)
-        result[0] = input[0] and input[0] * int(np.prod(block_shape))
-        for i, size in enumerate(block_shape.tolist()):
-            n = input[i + 1]
-            if n is None or paddings is None:
-                result[i + 1] = None
+        cut, rest = _split_axes(input, block_shape, paddings)
+        if input is None:
+            return None
+        product = _product(block for _, block, _ in cut)
+        result = [None if None in (input[0], product) else input[0] * product]
+        for size, block, padding in cut:
+            if size is None or padding is None or block is None:
+                result.append(None)
                 continue
-            whole = n + int(paddings[i].sum())
-            if whole % size:
+            whole = size + padding
+            if whole % block:
                 raise ValueError(
-                    f"Dimension size must be evenly divisible by {size} but is {whole}"
+                    f"Dimension size must be evenly divisible by {block} but is {whole}"
                 )
-            result[i + 1] = whole // size
-        return tuple(result)
+            result.append(whole // block)
+        return (*result, *rest)
 
     def check_shapes(self, input: Any, block_shape: Any, paddings: Any) -> None:
         _check_block_shapes(input, block_shape, paddings, "paddings")
@@ -236,26 +266,24 @@ class BatchToSpaceND(Op):
     Tcrops = INDICES
     Tcrops_default = int32
     aliases: ClassVar[bool] = True
-    by_value: ClassVar[tuple[str, ...]] = ("block_shape", "crops")
+    by_value_or_shape: ClassVar[tuple[str, ...]] = ("block_shape", "crops")
     host_inputs: ClassVar[tuple[str, ...]] = ("block_shape", "crops")
 
     def infer_shape(self, input: Shape, block_shape: Any, crops: Any) -> Shape:
-        _check_blocks(block_shape, crops)
-        if input is None or block_shape is None:
-            return None if input is None else (None,) * len(input)
-        result = list(input)
-        product = int(np.prod(block_shape))
-        if input[0] is not None and input[0] % product:
+        cut, rest = _split_axes(input, block_shape, crops)
+        if input is None:
+            return None
+        product = _product(block for _, block, _ in cut)
+        batch = input[0]
+        if batch is not None and product is not None and batch % product:
             raise ValueError(
-                f"Dimension size must be evenly divisible by {product} but is "
-                f"{input[0]}"
+                f"Dimension size must be evenly divisible by {product} but is {batch}"
             )
-        result[0] = input[0] and input[0] // product
-        for i, size in enumerate(block_shape.tolist()):
-            n = input[i + 1]
-            known = n is not None and crops is not None
-            result[i + 1] = n * size - int(crops[i].sum()) if known else None
-        return tuple(result)
+        result = [None if None in (batch, product) else batch // product]
+        result += [
+            None if None in axis else axis[0] * axis[1] - axis[2] for axis in cut
+        ]
+        return (*result, *rest)
 
     def check_shapes(self, input: Any, block_shape: Any, crops: Any) -> None:
         _check_block_shapes(input, block_shape, crops, "crops")

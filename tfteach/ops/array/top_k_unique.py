@@ -233,7 +233,8 @@ class _Bound(Op, abstract=True):
 
     def infer_shape(self, sorted_inputs: Shape, values: Shape) -> Shape:
         shapes.with_rank(sorted_inputs, 2)
-        return shapes.with_rank(values, 2)
+        shapes.with_rank(values, 2)
+        return values
 
     def check_shapes(self, sorted_inputs: Any, values: Any) -> None:
         words = "Leading dim_size of both tensors must match."
@@ -281,8 +282,20 @@ class Bitcast(Op):
     aliases: ClassVar[bool] = True
     int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
-    def infer_shape(self, input: Shape) -> Shape:
-        return None  # it depends on the input's type; `bitcast` sets it
+    by_type: ClassVar[tuple[str, ...]] = ("input",)
+
+    def infer_shape(self, input: tuple[Shape, DType]) -> Shape:
+        known, old, new = input[0], input[1].size, self.type.size
+        if known is None or new == old:
+            return known
+        if new < old:
+            return (*known, old // new)
+        parts = new // old
+        if known and known[-1] not in (None, parts):
+            raise ValueError(
+                f"Cannot bitcast due to shape. {known[-1]} does not match {parts}"
+            )
+        return known[:-1]
 
     def compute(self, xp: Any, input: Any) -> Any:
         old, new = input.dtype.itemsize, self.type.numpy_dtype.itemsize
@@ -429,20 +442,4 @@ def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
     Source: Bitcast in core/ops/array_ops.cc.
     """
     result: Tensor = Bitcast(type)(input, name=name)
-    source = result.op.inputs[0]
-    known, old = source.static_shape, source.dtype.base_dtype.size
-    new = result.dtype.size
-    if known is not None:
-        if new < old:
-            known = (*known, old // new)
-        elif new > old:
-            parts = new // old
-            if known and known[-1] not in (None, parts):
-                raise ValueError(
-                    f"Cannot bitcast due to shape. {known[-1]} does not match {parts} "
-                    f"for '{result.op.name}' (op: 'Bitcast') with input shapes: "
-                    f"{shapes.text(known)}."
-                )
-            known = known[:-1]
-        result.set_shape(known)
     return result

@@ -72,7 +72,7 @@ class CombinedNonMaxSuppression(Op):
         shapes.with_rank(similarity, 0)
         shapes.with_rank(score, 0)
         require_columns(columns)
-        batch = shapes.same_size(batch, images)
+        shapes.same_size(batch, images)
         shapes.same_size(count, rows)
         if None not in (kinds, classes) and kinds not in (1, classes):
             raise ValueError(
@@ -83,10 +83,12 @@ class CombinedNonMaxSuppression(Op):
             raise ValueError("max_total_size should be > 0 ")
         size = whole
         if self.pad_per_class:
-            if own and classes is None:  # TensorFlow counts an unknown size as -1
-                raise ValueError(f"Dimension {-own} must be >= 0")
-            each = None if own is None else own * (classes or 0)
-            size = None if each is None or whole is None else min(each, whole)
+            # TensorFlow computes with -1 for an unknown size.
+            counts = [-1 if n is None else n for n in (own, classes, whole)]
+            least = min(counts[0] * counts[1], counts[2])
+            if least < -1:
+                raise ValueError(f"Dimension {least} must be >= 0")
+            size = None if least < 0 else least
         return [(batch, size, 4), (batch, size), (batch, size), (batch,)]
 
     def check(self, boxes: Any, scores: Any, *scalars: Any) -> None:

@@ -150,13 +150,14 @@ class BatchMatMulV2(Op):
     def infer_shape(self, x: Shape, y: Shape) -> Shape:
         shapes.with_rank_at_least(x, 2)
         shapes.with_rank_at_least(y, 2)
-        if x is None or y is None:
-            return None
-        m, k = x[-2:][::-1] if self.adj_x else x[-2:]
-        k2, n = y[-2:][::-1] if self.adj_y else y[-2:]
+        m, k = (None, None) if x is None else x[-2:]
+        k2, n = (None, None) if y is None else y[-2:]
+        m, k = (k, m) if self.adj_x else (m, k)
+        k2, n = (n, k2) if self.adj_y else (k2, n)
         if k is not None and k2 is not None and k != k2:
             raise ValueError(f"Dimensions must be equal, but are {k} and {k2}")
-        batch = self.batch_shape(x[:-2], y[:-2])
+        outer = [None if shape is None else shape[:-2] for shape in (x, y)]
+        batch = self.batch_shape(*outer)
         return None if batch is None else (*batch, m, n)
 
     def batch_shape(self, x: Shape, y: Shape) -> Shape:

@@ -215,11 +215,14 @@ class MatrixSetDiagV2(Op):
     def infer_shape(self, input: Shape, diagonal: Shape, k: Any) -> Shape:
         shapes.with_rank_at_least(input, 2)
         shapes.with_rank_at_least(diagonal, 1)
-        if input is not None and k is not None:
-            low, high = _static_band(k, *input[-2:])
-            shapes.merge(
-                _band_shape(input[:-2], input[-2], input[-1], low, high), diagonal
-            )
+        if k is None:
+            return input
+        if input is None:
+            low, high = _static_band(k, None, None)
+            rank = None if diagonal is None else len(diagonal) + (low == high)
+            return None if rank is None else (None,) * rank
+        low, high = _static_band(k, *input[-2:])
+        shapes.merge(_band_shape(input[:-2], input[-2], input[-1], low, high), diagonal)
         return input
 
     def check_shapes(self, input: Any, diagonal: Any, k: Any) -> None:

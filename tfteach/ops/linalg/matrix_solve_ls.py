@@ -32,9 +32,8 @@ class MatrixSolveLs(Op):
         shapes.with_rank(l2_regularizer, 0)
         if matrix is None or rhs is None:
             known = rhs if matrix is None else matrix
-            if self.fast or known is None:
+            if known is None:
                 return None
-            # TensorFlow's shape rule of the other kernel needs only one of them.
             columns = None if matrix is None else matrix[-1]
             return (*known[:-2], columns, None if rhs is None else rhs[-1])
         if None not in (matrix[-2], rhs[-2]) and matrix[-2] != rhs[-2]:

@@ -119,6 +119,8 @@ class ParallelConcat(Op):
     def infer_shape(self, values: list[Shape]) -> Shape:
         if not shapes.is_full(self.shape):
             raise ValueError("shape attr must be fully defined.")
+        if not all(shapes.is_full(shape) for shape in values):
+            raise ValueError("All input shapes must be fully defined.")
         return self.shape
 
     def check_shapes(self, *shapes: Any) -> None:

@@ -53,7 +53,7 @@ class TridiagonalSolve(Op):
         if m is not None and n is not None and m != n:
             raise ValueError(f"Dimensions must be equal, but are {m} and {n}")
         batch = shapes.merge(diagonals[:-2], rhs[:-2])
-        return None if batch is None else (*batch, n if m is None else m, rhs[-1])
+        return None if batch is None else (*batch, n, rhs[-1])
 
     def check_shapes(self, diagonals: Any, rhs: Any) -> None:
         require(

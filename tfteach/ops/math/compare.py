@@ -281,7 +281,8 @@ class ApproximateEqual(_Compare):
     tolerance: float = 9.999999747378752e-06  # 1e-5 as a float32, as in the OpDef
 
     def infer_shape(self, x: Shape, y: Shape) -> Shape:
-        return shapes.merge(x, y)
+        shapes.merge(x, y)
+        return x
 
     def check_shapes(self, x: Any, y: Any) -> None:
         words = "x and y must be of the same shape. x shape: %s. y shape: %s"

@@ -56,10 +56,8 @@ class SoftmaxCrossEntropyWithLogits(Op):
     T = FLOATS
 
     def infer_shape(self, features: Shape, labels: Shape) -> list[Shape]:
-        if features is None or labels is None:
-            return [(None,), (None, None)]
-        found = shapes.with_rank(shapes.broadcast(features, labels), 2)
-        assert found is not None
+        wide = [(None, None) if s is None else s for s in (features, labels)]
+        found = shapes.with_rank(shapes.broadcast(*wide), 2)
         return [found[:1], found]
 
     def compute(self, xp: Any, features: Any, labels: Any) -> tuple[Any, Any]:

@@ -91,7 +91,8 @@ class FakeQuantWithMinMaxArgsGradient(_ByArgs):
     signature = "gradients: float32, inputs: float32 -> backprops: float32"
 
     def infer_shape(self, gradients: Shape, inputs: Shape) -> Shape:
-        return shapes.merge(gradients, inputs)
+        shapes.merge(gradients, inputs)
+        return gradients
 
     def compute(self, xp: Any, gradients: Any, inputs: Any) -> Any:
         _check_same(gradients, inputs)
@@ -172,6 +173,7 @@ class FakeQuantWithMinMaxVarsPerChannelGradient(_ByVars):
     ) -> list[Shape]:
         whole = _with_channels(shapes.merge(gradients, inputs), low, high)
         channels = shapes.merge(shapes.merge(low, high), whole and whole[-1:])
+        channels = shapes.with_rank(channels, 1)
         return [whole, channels, channels]
 
     def compute(

@@ -121,8 +121,8 @@ def _rank(*parts: Shape) -> int | None:
         return None if dense is None else len(dense)
     indices, shape = shapes.with_rank(parts[0], 2), shapes.with_rank(parts[2], 1)
     shapes.with_rank(parts[1], 1)
-    found = indices[1] if indices is not None else None
-    return shape[0] if found is None and shape is not None else found
+    shapes.same_size(indices[1], shape[0])
+    return shape[0]
 
 
 class DenseToDenseSetOperation(_SetOperation):

@@ -45,7 +45,7 @@ class SparseSplit(SparseShapeOp):
         (count,) = shapes.with_rank(s, 1)
         pieces = self.num_split
         parts: list[Shape] = [(None, count)] * pieces
-        return parts + [(None,)] * pieces + [(count,)] * pieces
+        return parts + [(None,)] * pieces + [s] * pieces
 
     def check_shapes(
         self, split_dim: Any, indices: Any, values: Any, shape: Any
@@ -144,13 +144,15 @@ class SparseConcat(SparseShapeOp):
     def infer_shape(
         self, i: list[Shape], v: list[Shape], s: list[Shape]
     ) -> list[Shape]:
-        known: Shape = None
-        for size in s:
-            known = shapes.merge(known, shapes.with_rank(size, 1))
-        (count,) = shapes.with_rank(known, 1)
-        totals = [None if x is None else x[0] for x in i]
-        rows = None if None in totals else sum(t for t in totals if t is not None)
-        return [(rows, count), (rows,), (count,)]
+        total: int | None = 0
+        columns, shape = None, (None,)
+        for indices, values, size in zip(i, v, s, strict=True):
+            rows, rank = shapes.with_rank(indices, 2)
+            count = shapes.same_size(rows, shapes.with_rank(values, 1)[0])
+            total = None if total is None or count is None else total + count
+            columns = shapes.same_size(columns, rank)
+            shape = shapes.merge(shape, shapes.with_rank(size, 1))
+        return [(total, columns), (total,), shape]
 
     def check_shapes(self, *shapes: Any) -> None:
         count = len(shapes) // 3

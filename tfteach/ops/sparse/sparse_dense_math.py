@@ -331,8 +331,8 @@ class CwiseOp(Op, abstract=True):
     def infer_shape(
         self, sp_indices: Shape, sp_values: Shape, sp_shape: Shape, dense: Shape
     ) -> Shape:
-        count, _ = entries(sp_indices, sp_values, sp_shape)
-        return (count,)
+        entries(sp_indices, sp_values, sp_shape)
+        return shapes.with_rank(sp_indices, 2)[:1]
 
     def check_shapes(self, sp_indices: Any, sp_values: Any, sp_shape: Any) -> None:
         words = "Input sp_indices should be a matrix but received shape: %s"

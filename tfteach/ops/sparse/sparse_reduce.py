@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import dtypes_of, int64
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
@@ -318,8 +319,8 @@ class SparseSoftmax(Op):
     def infer_shape(
         self, sp_indices: Shape, sp_values: Shape, sp_shape: Shape
     ) -> Shape:
-        count, _ = entries(sp_indices, sp_values, sp_shape)
-        return (count,)
+        entries(sp_indices, sp_values, sp_shape)
+        return shapes.with_rank(sp_values, 1)
 
     def check_shapes(self, sp_indices: Any, sp_values: Any, sp_shape: Any) -> None:
         words = "Input sp_indices should be a matrix but received shape: %s"

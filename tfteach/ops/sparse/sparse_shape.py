@@ -213,7 +213,7 @@ class SparseSlice(SparseShapeOp):
 
     def infer_shape(self, i: Shape, v: Shape, s: Shape, *box: Shape) -> list[Shape]:
         (count,) = shapes.with_rank(s, 1)
-        return [(None, count), (None,), (count,)]
+        return [(None, count), (None,), s]
 
     def check_shapes(
         self, indices: Any, values: Any, shape: Any, start: Any, size: Any

@@ -168,8 +168,8 @@ class Substr(TextOp):
         check_choice(self.op_type, "unit", self.unit, UNITS)
 
     def infer_shape(self, input: Shape, pos: Shape, len: Shape) -> Shape:
-        if len is not None:
-            shapes.with_rank(pos, tuple.__len__(len))
+        if pos is not None:  # TensorFlow counts an unknown rank as -1
+            shapes.with_rank(pos, -1 if len is None else tuple.__len__(len))
         shapes.merge(pos, len)
         return shapes.broadcast(input, pos)
 

@@ -226,8 +226,10 @@ class ReduceJoin(TextOp):
     by_value: ClassVar[tuple[str, ...]] = ("reduction_indices",)
 
     def infer_shape(self, inputs: Shape, reduction_indices: Any) -> Shape:
-        if inputs is None or reduction_indices is None:
+        if inputs is None:
             return None
+        if reduction_indices is None:
+            return (None,) * len(inputs) if self.keep_dims else None
         axes = axes_of(reduction_indices, len(inputs))
         if self.keep_dims:
             return tuple(1 if i in axes else n for i, n in enumerate(inputs))

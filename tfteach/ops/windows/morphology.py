@@ -115,12 +115,14 @@ class Dilation2D(_Dilation):
 
     def infer_shape(self, input: Shape, filter: Shape) -> Shape:
         input, filter = shapes.with_rank(input, 4), shapes.with_rank(filter, 3)
-        depth = shapes.same_size(input[3], filter[2])
+        shapes.same_size(input[3], filter[2])
+        if None in input[1:3] + filter[:2]:
+            return (input[0], None, None, filter[2])
         out = geometry.window_sizes(
             input[1:3], filter[:2], self.strides[1:3], self.rates[1:3], self.padding,
             may_be_empty=True,
         )  # fmt: skip
-        return (input[0], *out, depth)
+        return (input[0], *out, filter[2])
 
     def compute(self, xp: Any, input: Any, filter: Any) -> Any:
         windows = self.lay(input.shape, filter.shape)

@@ -102,7 +102,9 @@ class MaxPool3DGradGrad(_Pool3D):
     T = GRAD_TYPES
 
     def infer_shape(self, orig_input: Shape, orig_output: Shape, grad: Shape) -> Shape:
-        return shapes.merge(self.pooled(orig_input), orig_output)
+        pooled = self.pooled(orig_input)
+        shapes.merge(pooled, orig_output)
+        return pooled
 
     def compute(self, xp: Any, orig_input: Any, orig_output: Any, grad: Any) -> Any:
         windows = self.lay(orig_input.shape)

@@ -125,7 +125,9 @@ class MaxPoolGradGradWithArgmax(_ArgmaxGrad):
     """
 
     def infer_shape(self, input: Shape, grad: Shape, argmax: Shape) -> Shape:
-        return shapes.merge(self.pooled(input), argmax)
+        pooled = self.pooled(input)
+        shapes.merge(pooled, argmax)
+        return pooled
 
     def compute(self, xp: Any, input: Any, grad: Any, argmax: Any) -> Any:
         windows = self.lay(input.shape)
