@@ -22,6 +22,7 @@ from tests.golden.partial_shapes import (
     variants,
 )
 from tests.ops.case import Case, all_cases, import_families, node_of
+from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import as_dtype, string
 from tfteach.framework.graph import Graph
 from tfteach.framework.shape import Shape
@@ -66,16 +67,17 @@ def inferred(case: Case, known: Sequence[str]) -> str:
     return ";".join(text(output._shape) for output in node.outputs)
 
 
+def parsed(shape: str) -> Shape:
+    """The inverse of `text`."""
+    if shape == "*":
+        return None
+    return tuple(None if n == "?" else int(n) for n in shape.split(",") if n)
+
+
 def fits(found: str, values: Sequence[Any]) -> bool:
     """Whether values may have these static shapes."""
     return all(
-        shape == "*"
-        or (
-            len(sizes := shape.split(",") if shape else []) == np.ndim(value)
-            and all(
-                s in ("?", str(n)) for s, n in zip(sizes, np.shape(value), strict=True)
-            )
-        )
+        shapes.compatible(parsed(shape), np.shape(value))
         for shape, value in zip(found.split(";"), values, strict=True)
     )
 

@@ -172,8 +172,12 @@ def _split_axes(
 
 
 def _product(sizes: Iterable[int | None]) -> int | None:
-    found = list(sizes)
-    return None if None in found else math.prod(found)  # type: ignore[arg-type]
+    product = 1
+    for size in sizes:
+        if size is None:
+            return None
+        product *= size
+    return product
 
 
 def _check_block_shapes(input: Any, blocks: Any, around: Any, name: str) -> None:
@@ -213,7 +217,8 @@ class SpaceToBatchND(Op):
         if input is None:
             return None
         product = _product(block for _, block, _ in cut)
-        result = [None if None in (input[0], product) else input[0] * product]
+        batch = input[0]
+        result = [None if batch is None or product is None else batch * product]
         for size, block, padding in cut:
             if size is None or padding is None or block is None:
                 result.append(None)
@@ -279,10 +284,12 @@ class BatchToSpaceND(Op):
             raise ValueError(
                 f"Dimension size must be evenly divisible by {product} but is {batch}"
             )
-        result = [None if None in (batch, product) else batch // product]
-        result += [
-            None if None in axis else axis[0] * axis[1] - axis[2] for axis in cut
-        ]
+        result = [None if batch is None or product is None else batch // product]
+        for size, block, crop in cut:
+            if size is None or block is None or crop is None:
+                result.append(None)
+            else:
+                result.append(size * block - crop)
         return (*result, *rest)
 
     def check_shapes(self, input: Any, block_shape: Any, crops: Any) -> None:

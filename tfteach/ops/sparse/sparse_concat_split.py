@@ -145,7 +145,8 @@ class SparseConcat(SparseShapeOp):
         self, i: list[Shape], v: list[Shape], s: list[Shape]
     ) -> list[Shape]:
         total: int | None = 0
-        columns, shape = None, (None,)
+        columns: int | None = None
+        shape: Shape = (None,)
         for indices, values, size in zip(i, v, s, strict=True):
             rows, rank = shapes.with_rank(indices, 2)
             count = shapes.same_size(rows, shapes.with_rank(values, 1)[0])
