@@ -17,7 +17,7 @@ def small_ones(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setattr(large_array_pool, "MIN_BYTES", 1000)
     monkeypatch.setattr(large_array_pool, "_KEPT_BYTES", 10_000)
     monkeypatch.setattr(large_array_pool, "_free", {})
-    monkeypatch.setattr(large_array_pool, "_kept", 0)
+    monkeypatch.setattr(large_array_pool, "_cached", 0)
     yield
     gc.collect()
 
@@ -45,8 +45,8 @@ def test_memory_is_used_again_when_nobody_shows_it() -> None:
 def test_only_so_much_is_kept() -> None:
     for size in range(2000, 9000, 1000):
         large_array_pool.empty((size,), np.int8)
-    assert 0 < large_array_pool._kept <= 10_000
-    assert large_array_pool._kept == sum(
+    assert 0 < large_array_pool._cached <= 10_000
+    assert large_array_pool._cached == sum(
         m.nbytes for f in large_array_pool._free.values() for m in f
     )
 

@@ -94,7 +94,7 @@ def _refuse_variables(
         if op in seen:
             continue
         seen.add(op)
-        if op.spec.gives_handle:
+        if op.spec.returns_handle:
             raise TypeError(
                 "If using @custom_gradient with a function that uses variables, then "
                 "grad_fn must accept a keyword argument 'variables'. Found "

@@ -94,13 +94,14 @@ def gradients(
         graph.unique_name("uid")  # TF takes this name, so it must not be free
         ys = convert_n(ys, "y")
         xs = convert_n([_handle_or_self(x) for x in xs], "x", as_ref=True)
-        walk = BackwardWalk(
+        traversal = BackwardWalk(
             graph, colocate_gradients_with_ops, gate_gradients, aggregation_method
         )
-        walk.seed(ys, walk.initial_gradients(ys, weights))
-        walk.run([y.op for y in ys], [x.op for x in xs], [_op_of(s) for s in stops])
-    walk.finish()  # TF builds the last nodes of loops outside of the name scope
-    return [walk.result(x, unconnected is UnconnectedGradients.ZERO) for x in xs]
+        traversal.seed(ys, traversal.initial_gradients(ys, weights))
+        boundary = [_op_of(stop) for stop in stops]
+        traversal.run([y.op for y in ys], [x.op for x in xs], boundary)
+    traversal.finish()  # TF builds the last nodes of loops outside of the name scope
+    return [traversal.result(x, unconnected is UnconnectedGradients.ZERO) for x in xs]
 
 
 def _as_list(value: Any) -> list[Any]:

@@ -228,7 +228,7 @@ class LoopGradient:
             found = self.histories[pred] = self.from_history(history, pred)
         return found
 
-    def sum_over_turns(self, op: Operation, grad: Gradient) -> Gradient:
+    def sum_over_iterations(self, op: Operation, grad: Gradient) -> Gradient:
         """The gradient of a constant of the loop."""
         return add_accumulator(self.grad_context, op, grad)
 

@@ -43,8 +43,8 @@ class _TensorFlow(WarningModule):
         try:
             return super().__getattr__(name)
         except AttributeError as err:
-            told = str(err).replace("'tfteach'", "'tensorflow'")
-            raise AttributeError(told, name=name, obj=self) from None
+            message = str(err).replace("'tfteach'", "'tensorflow'")
+            raise AttributeError(message, name=name, obj=self) from None
 
 
 class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
@@ -96,9 +96,9 @@ def _find(path: str) -> ModuleType:
     if isinstance(found, ModuleType):
         return warning_module(found, path)
     name = f"tensorflow.{path}"
-    told = hint(path)
-    if told and not _is_name(path):
-        raise ImportError(f"No module or name {name!r}; {told}", name=name)
+    message = hint(path)
+    if message and not _is_name(path):
+        raise ImportError(f"No module or name {name!r}; {message}", name=name)
     last = path.rpartition(".")[2]
     if last.startswith("gen_"):
         raise ImportError(

@@ -256,7 +256,7 @@ class Inner(ModuleType):
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        found = self._look_up(name)
+        found = self._lookup(name)
         if found is None:
             found = inner(f"{self._place}.{name}".lstrip("."))
         if found is None:
@@ -272,7 +272,7 @@ class Inner(ModuleType):
                 setattr(place, name, value)
         super().__setattr__(name, value)
 
-    def _look_up(self, name: str) -> Any:
+    def _lookup(self, name: str) -> Any:
         name = _ALIASES.get(f"{self._place}.{name}", name)
         for package in self._packages:
             place = _module(package) or public(package)
@@ -288,10 +288,10 @@ class Inner(ModuleType):
             for package in self._packages
             if not package.startswith("tfteach.")
         )
-        told = f"module {self.__name__!r} has no attribute {name!r}"
+        message = f"module {self.__name__!r} has no attribute {name!r}"
         if name.startswith("gen_"):
-            return told + ": there is no generated code here; use the public functions"
-        return told + (f": tfteach has no such name in {shown}" if shown else "")
+            return f"{message}: no generated code here; use the public functions"
+        return message + (f": tfteach has no such name in {shown}" if shown else "")
 
 
 _made: dict[str, Inner] = {}

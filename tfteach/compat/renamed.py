@@ -135,11 +135,9 @@ def missing(package: str, name: str, module: str = "tensorflow") -> AttributeErr
     where = f"{module}.{package}" if package else module
     dotted = f"{package}.{name}" if package else name
     # Python and notebooks ask for names of their own, such as _repr_html_.
-    told = "" if name.startswith("_") else hint(dotted)
-    return AttributeError(
-        f"module {where!r} has no attribute {name!r}" + (f"; {told}" if told else ""),
-        name=name,
-    )
+    advice = "" if name.startswith("_") else hint(dotted)
+    message = f"module {where!r} has no attribute {name!r}"
+    return AttributeError(message + (f"; {advice}" if advice else ""), name=name)
 
 
 def absent(

@@ -83,11 +83,11 @@ class CondContext(ControlFlowContext):
                 self.outer_context.add_inner_op(result.op)
         self.graph.prevent_fetching(result.op)
         result.op.control_flow_context = self
-        self._note([result])
+        self._record([result])
         self.external_values[value] = result
         return result
 
-    def _note(self, tensors: Sequence[Tensor]) -> None:
+    def _record(self, tensors: Sequence[Tensor]) -> None:
         context: ControlFlowContext | None = self
         while context is not None:
             context.values.update(tensors)
@@ -103,7 +103,7 @@ class CondContext(ControlFlowContext):
                 contains(self, c.control_flow_context) for c in op.control_inputs
             ):
                 op._add_control_input(self.pivot.op)
-        self._note(op.outputs)
+        self._record(op.outputs)
         if self.outer_context is not None or not is_loop_exit(op):
             self.graph.prevent_fetching(op)
         if self.outer_context is not None:

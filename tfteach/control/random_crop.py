@@ -39,8 +39,8 @@ def random_crop(
         value = convert(value, None, "value")
         size = convert(size, int32, "size")
         shape = shape_ops.shape(value)
-        words = ["Need value.shape >= size, got ", shape, size]
-        check = Assert(reduce_all(shape >= size), words, summarize=1000)
+        message = ["Need value.shape >= size, got ", shape, size]
+        check = Assert(reduce_all(shape >= size), message, summarize=1000)
         shape = with_dependencies([check], shape)
         limit = shape - size + 1
         offset = random_uniform(

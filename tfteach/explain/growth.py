@@ -91,7 +91,7 @@ class Growth:
         self.ops_before = graph.version if ops_before is None else ops_before
         self._ops_after: int | None = None
         # Recorded runs: (number of ops, code position in the user's program).
-        self._noted: deque[tuple[int, Any]] = deque()
+        self._recorded: deque[tuple[int, Any]] = deque()
         # Stretches of runs from one line: (number of ops, number of runs, line).
         self._stretches: list[tuple[int, int, SourceLine | None]] = []
         self._runs = 0
@@ -110,15 +110,15 @@ class Growth:
         """
         # This delays the user's run, so all other work waits for a question.
         if type(event) is SessionRun:
-            self._noted.append((len(self.graph.operations), user_frame()))
-            if len(self._noted) >= MOST_NOTED:
+            self._recorded.append((len(self.graph.operations), user_frame()))
+            if len(self._recorded) >= MOST_NOTED:
                 self._sort()
 
     def _sort(self) -> list[tuple[int, int, SourceLine | None]]:
         """Merge the recorded runs into stretches; returns all stretches so far."""
         with self._lock:
-            while self._noted:
-                ops, origin = self._noted.popleft()
+            while self._recorded:
+                ops, origin = self._recorded.popleft()
                 line = None if origin is None else decode_source(*origin)
                 self._runs += 1
                 if self._stretches and self._stretches[-1][0] == ops:

@@ -248,7 +248,7 @@ class MemoryWatch:
 
     def __init__(self, sessions: Mapping[str, Any], note: Any = None) -> None:
         self._start_ns = time.time_ns()
-        self._note = note
+        self._record = note
         self._lock = threading.RLock()
         self._closing: list[Any] = []
         self.curves: list[MemoryCurve] = []
@@ -278,7 +278,7 @@ class MemoryWatch:
         curve.points.append(Point(0.0, ledger.current_bytes, ledger.reserved_bytes))
         self.curves.append(curve)
 
-        def noted(event: LedgerEvent) -> None:
+        def recorded(event: LedgerEvent) -> None:
             with self._lock:
                 at_us = self._now_us()
                 point = Point(at_us, event.current_bytes, event.reserved_bytes)
@@ -289,11 +289,11 @@ class MemoryWatch:
                     curve.exhausted.append(
                         Exhausted(at_us, event.needed_bytes, event.complaint)
                     )
-            if self._note is not None:
-                self._note()
+            if self._record is not None:
+                self._record()
 
-        ledger.watchers.append(noted)
-        self._closing.append(lambda: ledger.watchers.remove(noted))
+        ledger.watchers.append(recorded)
+        self._closing.append(lambda: ledger.watchers.remove(recorded))
         return curve
 
     def _follow_runs(self, session: Any, curves: list[MemoryCurve]) -> None:
@@ -310,8 +310,8 @@ class MemoryWatch:
                     curve.runs.append(span)
                     if len(curve.runs) > MOST_POINTS:
                         del curve.runs[0]
-                if self._note is not None:
-                    self._note()
+                if self._record is not None:
+                    self._record()
 
             event.at_end.append(ended)
 

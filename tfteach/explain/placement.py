@@ -347,7 +347,7 @@ def _use(device: Device, rows: tuple[Placement, ...], graph: Any) -> DeviceUse:
     here = [row for row in rows if row.assigned == device.name]
     variables = 0
     for row in here:
-        if op_class(row.op_type).gives_handle:
+        if op_class(row.op_type).returns_handle:
             spec = graph.get_operation_by_name(row.name).spec
             variables += _size_bytes(spec.shape, spec.dtype) or 0
     ledger = device.ledger

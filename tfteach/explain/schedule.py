@@ -95,8 +95,8 @@ class Race(NamedTuple):
             return told_first
         return (
             f"{told_first}\n"
-            f"  {told(self.one_order)}{_note(self.first, sees[0])}\n"
-            f"  {told(self.other_order)}{_note(self.first, sees[1])}\n"
+            f"  {told(self.one_order)}{_record(self.first, sees[0])}\n"
+            f"  {told(self.other_order)}{_record(self.first, sees[1])}\n"
             f"  tf.control_dependencies([...]) around one of them decides."
         )
 
@@ -352,7 +352,7 @@ def _pairs(step: Step) -> list[tuple[str, Node, Node]]:
     accesses: dict[str, list[Node]] = {}
     handles: dict[Node, str] = {}
     for node in step.nodes:
-        if node.op.spec.gives_handle:
+        if node.op.spec.returns_handle:
             handles[node] = node.name
             continue
         for source, _ in node.inputs[:1]:
@@ -405,5 +405,5 @@ def _lines(race: Race) -> list[str]:
     return str(race).splitlines()
 
 
-def _note(name: str, words: str) -> str:
+def _record(name: str, words: str) -> str:
     return f"   ({name} {words})" if words else ""

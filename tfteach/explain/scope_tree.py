@@ -125,7 +125,7 @@ def own_constants(box: Box, rows: list[Row]) -> list[Row]:
 def is_variable(box: Box, rows: list[Row]) -> bool:
     """True for a variable, and for a scope named after one."""
     row = own_row(box, rows)
-    return row is not None and op_class(row.type).gives_handle
+    return row is not None and op_class(row.type).returns_handle
 
 
 def lane_of(box: Box, rows: list[Row]) -> Lane:

@@ -116,7 +116,7 @@ def state_of(session: BaseSession) -> State:
 
 def variables_of(graph: Graph) -> list[Operation]:
     """The ops that create variables, in graph order."""
-    return [op for op in graph.get_operations() if op.spec.gives_handle]
+    return [op for op in graph.get_operations() if op.spec.returns_handle]
 
 
 def _cell(session: BaseSession, op: Operation) -> Cell | None:
@@ -190,7 +190,7 @@ class SessionLog:
             sessions = {default_name(s): s for s in open_sessions(graph)}
         for name, session in sessions.items():
             self._join(name, session)
-        self._subscription = graph.observe(self._note)
+        self._subscription = graph.observe(self._record)
 
     def close(self) -> None:
         """Stop recording. What was recorded remains available."""
@@ -209,7 +209,7 @@ class SessionLog:
         self.start[name] = {} if session._closed else state_of(session)
         self._last[name] = dict(self.start[name])
 
-    def _note(self, event: OpAdded | SessionRun) -> None:
+    def _record(self, event: OpAdded | SessionRun) -> None:
         if isinstance(event, OpAdded):
             return
         session = event.session

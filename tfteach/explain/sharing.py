@@ -127,7 +127,7 @@ def explain_sharing(graph: Graph | None = None) -> Sharing:
         op = getattr(request.variable, "op", None)
         if isinstance(op, Operation):
             requests.setdefault(op.name, []).append(request)
-    made = [op for op in graph.get_operations() if op.spec.gives_handle]
+    made = [op for op in graph.get_operations() if op.spec.returns_handle]
     variables = tuple(_uses(op, requests.get(op.name, [])) for op in made)
     weights = {v.op.name for v in graph.get_collection(TRAINABLE)}
     learned = [uses for uses in variables if uses.name in weights]

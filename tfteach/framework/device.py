@@ -301,12 +301,12 @@ def scope_name(device: Any) -> str:
     if isinstance(device, str | DeviceSpecV2):
         return canonical_name(device)
     kind = type(device).__name__
-    told = f"tf.device takes a name, a DeviceSpec or a function, got {device!r}"
+    message = f"tf.device takes a name, a DeviceSpec or a function, got {device!r}"
     if isinstance(device, bytes):
-        raise TypeError(f"a bytes-like object is required, not 'str'; {told}")
+        raise TypeError(f"a bytes-like object is required, not 'str'; {message}")
     if getattr(device, "__hash__", None) is None:
-        raise TypeError(f"unhashable type: '{kind}'; {told}")
-    raise AttributeError(f"'{kind}' object has no attribute 'split'; {told}")
+        raise TypeError(f"unhashable type: '{kind}'; {message}")
+    raise AttributeError(f"'{kind}' object has no attribute 'split'; {message}")
 
 
 def written_name(device: Any) -> str:

@@ -128,7 +128,7 @@ class Graph(GraphCollections, GraphScopes):
                 "graph.finalize(), often in a training loop: build it before the loop."
             )
 
-    def note_mutation(self) -> None:
+    def record_mutation(self) -> None:
         """Count a change of an existing op."""
         self._check_not_finalized()
         with self.lock:
@@ -146,7 +146,7 @@ class Graph(GraphCollections, GraphScopes):
         if operations[number - 1] is not op:  # another thread was quicker
             op.node_id = operations.index(op, number) + 1
         if self.planners:
-            self._tell_planners(op)
+            self._notify_planners(op)
         if announce and self.observers:
             self.announce(op)
 
@@ -156,7 +156,7 @@ class Graph(GraphCollections, GraphScopes):
             alive = [r for r in self.planners if r() is not None]
             self.planners = (*alive, weakref.ref(planner))
 
-    def _tell_planners(self, op: Operation) -> None:
+    def _notify_planners(self, op: Operation) -> None:
         for reference in self.planners:
             planner = reference()
             if planner is not None:

@@ -115,15 +115,15 @@ def _refuse_list(
     )
     if arg.is_list:
         prefix = prefix.removesuffix(" do")
-        words = f"{prefix} are invalid. Tensors: {values!r}"
+        message = f"{prefix} are invalid. Tensors: {values!r}"
     elif arg.dtype is not None:
-        words = f"{prefix} not match expected type {arg.dtype.name}."
+        message = f"{prefix} not match expected type {arg.dtype.name}."
     elif arg.type_attr in bound:
         inferred = bound[arg.type_attr].name
-        words = f"{prefix} not match type {inferred} inferred from earlier arguments."
+        message = f"{prefix} not match type {inferred} inferred from earlier arguments."
     else:
-        words = f"{prefix}n't all match."
-    raise TypeError(words) from None
+        message = f"{prefix}n't all match."
+    raise TypeError(message) from None
 
 
 def _convert_one(

@@ -19,7 +19,7 @@ _KEPT_BYTES = 512 << 20
 
 _lock = threading.RLock()  # a collection inside may give memory back
 _free: dict[int, list[np.ndarray[Any, Any]]] = {}
-_kept = 0
+_cached = 0
 
 
 class _Lease:
@@ -30,11 +30,11 @@ class _Lease:
         self.__array_interface__ = memory.__array_interface__
 
     def __del__(self) -> None:
-        global _kept
+        global _cached
         size = self.memory.nbytes
         with _lock:
-            if _kept + size <= _KEPT_BYTES:
-                _kept += size
+            if _cached + size <= _KEPT_BYTES:
+                _cached += size
                 _free.setdefault(size, []).append(self.memory)
 
 
@@ -45,7 +45,7 @@ def empty(shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
       shape: of the array.
       dtype: a NumPy type of fixed size.
     """
-    global _kept
+    global _cached
     dtype = np.dtype(dtype)
     size = math.prod(shape) * dtype.itemsize
     if size < MIN_BYTES or dtype.hasobject:
@@ -53,7 +53,7 @@ def empty(shape: tuple[int, ...], dtype: Any) -> np.ndarray[Any, Any]:
     with _lock:
         memory = _free[size].pop() if _free.get(size) else None
         if memory is not None:
-            _kept -= size
+            _cached -= size
     if memory is None:
         memory = np.empty(size, np.uint8)
     lent: np.ndarray[Any, Any] = np.ndarray(shape, dtype, np.asarray(_Lease(memory)))

@@ -82,10 +82,10 @@ class Op:
     # Resource inputs that it gets as the static shape of the variable behind them.
     by_handle: ClassVar[tuple[str, ...]] = ()
     # Whether the kernel looks at nothing but its inputs' shapes (and their type).
-    takes_only_shapes: ClassVar[bool] = False
+    reads_only_shapes: ClassVar[bool] = False
     # Whether the kernel only looks up a resource of the session (a variable's buffer):
     # it then runs once, when a step is compiled.
-    gives_handle: ClassVar[bool] = False
+    returns_handle: ClassVar[bool] = False
     # Inputs that a GPU kernel wants in host memory (shapes, axes).
     host_inputs: ClassVar[tuple[str, ...]] = ()
     # Whether each element of the output depends on the inputs' elements there only.

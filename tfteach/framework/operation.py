@@ -163,10 +163,10 @@ class Tensor:
         )
 
     def __array__(self, dtype: Any = None, **_: Any) -> NoReturn:
-        words = f"Cannot convert a symbolic Tensor ({self.name}) to a numpy array."
+        message = f"Cannot convert a symbolic Tensor ({self.name}) to a numpy array."
         if dtype is not None:  # which TF's method does not take
-            raise TypeError(f"__array__() takes 1 positional argument. {words}")
-        raise NotImplementedError(words)
+            raise TypeError(f"__array__() takes 1 positional argument. {message}")
+        raise NotImplementedError(message)
 
     def __copy__(self) -> Tensor:
         return self
@@ -357,7 +357,7 @@ class Operation:
 
     def _set_device(self, device: str | DeviceSpecV2) -> None:
         self.device = written_name(device)
-        self.graph.note_mutation()
+        self.graph.record_mutation()
 
     def _add_control_inputs(self, ops: list[Operation]) -> None:
         for op in ops:
@@ -390,7 +390,7 @@ class Operation:
         before = self.inputs, self.control_inputs
         self.inputs, self.control_inputs = inputs, control_inputs
         graph.edges_changed(self, *before)
-        graph.note_mutation()
+        graph.record_mutation()
 
     def _get_control_flow_context(self) -> Any:
         return self.control_flow_context

@@ -10,7 +10,7 @@ from tfteach.framework.shape import text
 Sizes = tuple[int, ...]
 
 
-def require(holds: Any, words: str, *values: Any) -> None:
+def require(holds: Any, message: str, *values: Any) -> None:
     """Raise InvalidArgumentError unless `holds`.
 
     Args:
@@ -20,33 +20,33 @@ def require(holds: Any, words: str, *values: Any) -> None:
     """
     if not holds:
         found = tuple(text(s) if isinstance(s, tuple) else s for s in values)
-        raise invalid_argument(words % found)
+        raise invalid_argument(message % found)
 
 
-def require_scalar(shape: Sizes, words: str) -> None:
+def require_scalar(shape: Sizes, message: str) -> None:
     """Require rank 0; a `%s` in `words` is the shape."""
     if shape:
-        raise invalid_argument(words.replace("%s", text(shape)))
+        raise invalid_argument(message.replace("%s", text(shape)))
 
 
-def require_vector(shape: Sizes, words: str) -> None:
+def require_vector(shape: Sizes, message: str) -> None:
     """Require rank 1; a `%s` in `words` is the shape."""
     if len(shape) != 1:
-        raise invalid_argument(words.replace("%s", text(shape)))
+        raise invalid_argument(message.replace("%s", text(shape)))
 
 
-def require_matrix(shape: Sizes, words: str) -> None:
+def require_matrix(shape: Sizes, message: str) -> None:
     """Require rank 2; a `%s` in `words` is the shape."""
     if len(shape) != 2:
-        raise invalid_argument(words.replace("%s", text(shape)))
+        raise invalid_argument(message.replace("%s", text(shape)))
 
 
 def require_sparse(indices: Sizes, values: Sizes, shape: Sizes) -> None:
     """Require the parts of a sparse tensor to be of ranks and sizes that agree."""
     require_vector(values, "vals must be a vec, but got: %s")
     require(indices, "indices must be a matrix, but got: %s", indices)
-    words = "indices and values rows (indexing dimension) must match. "
-    words += "(indices = %s, values = %s)"
-    require(indices[0] == values[0], words, indices[0], values[0])
+    message = "indices and values rows (indexing dimension) must match. "
+    message += "(indices = %s, values = %s)"
+    require(indices[0] == values[0], message, indices[0], values[0])
     require_matrix(indices, "indices must be a matrix, but got: %s")
     require(indices[1:] == shape, "Order length must be SparseTensor rank.")

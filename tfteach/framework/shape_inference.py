@@ -136,8 +136,8 @@ def _infer_shapes(
     for i, arg in enumerate(cls.inputs if op.by_shape else ()):
         shape = inputs[i]._shape if arg.name in op.by_shape else None
         if shape is not None and len(shape) != 1:
-            words = f"Shape must be rank 1 but is rank {len(shape)}"
-            raise _located(op, inputs, name, words)
+            message = f"Shape must be rank 1 but is rank {len(shape)}"
+            raise _located(op, inputs, name, message)
     if op.ranks:
         _check_ranks(op, inputs, name)
     simple = op._by_shape_only and not any(arg.is_sequence for arg in cls.inputs)
@@ -158,8 +158,8 @@ def _infer_shapes(
         raise _located(op, inputs, name, str(error)) from None
     except (TypeError, IndexError, ZeroDivisionError, OverflowError) as error:
         # TF's shape functions know one class of error only.
-        words = f"Shapes or values that do not fit ({error})"
-        raise _located(op, inputs, name, words) from error
+        message = f"Shapes or values that do not fit ({error})"
+        raise _located(op, inputs, name, message) from error
     if len(cls.outputs) == 1 and not cls.outputs[0].is_sequence:
         return [found]
     if found is None:
@@ -179,15 +179,15 @@ def _check_ranks(op: Op, inputs: tuple[Tensor, ...], name: str) -> None:
         allowed = (allowed,) if isinstance(allowed, int) else allowed
         if shape is not None and len(shape) not in allowed:
             most = "at most rank" if len(allowed) > 1 else "rank"
-            words = f"Shape must be {most} {allowed[-1]} but is rank {len(shape)}"
-            raise _located(op, inputs, name, words)
+            message = f"Shape must be {most} {allowed[-1]} but is rank {len(shape)}"
+            raise _located(op, inputs, name, message)
 
 
-def _located(op: Op, inputs: tuple[Tensor, ...], name: str, words: str) -> ValueError:
+def _located(op: Op, inputs: tuple[Tensor, ...], name: str, message: str) -> ValueError:
     texts = ", ".join(shapes.text(t._shape) for t in inputs)
     return ValueError(
-        f"{words} for '{name}' (op: '{op.op_type}') with input shapes: {texts}"
-        f"{_computed_inputs(op, inputs, words)}."
+        f"{message} for '{name}' (op: '{op.op_type}') with input shapes: {texts}"
+        f"{_computed_inputs(op, inputs, message)}."
     )
 
 

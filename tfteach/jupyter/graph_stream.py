@@ -74,7 +74,7 @@ class GrowingRows:
             if self._timer is not None:
                 self._timer.cancel()
 
-    def _note(self, event: OpAdded | SessionRun) -> None:
+    def _record(self, event: OpAdded | SessionRun) -> None:
         if isinstance(event, SessionRun):
             self.first = self.graph.version if self.runs == 0 else self.first
             self.runs += 1
@@ -194,7 +194,7 @@ def _noting(rows: GrowingRows) -> Callable[[OpAdded | SessionRun], None]:
         # Called for every op that a cell builds; usually the timer is running.
         if watcher is None or (watcher._timer is not None and type(event) is OpAdded):
             return
-        watcher._note(event)
+        watcher._record(event)
 
     return note
 

@@ -71,7 +71,7 @@ def _uses_variables(op: Operation, searched: _Searched) -> bool:
         seen.add(ancestor)
         if ancestor.type == "NextIteration":
             return False  # a loop: TF leaves these as they are
-        found = found or ancestor.spec.gives_handle
+        found = found or ancestor.spec.returns_handle
         stack += [tensor.op for tensor in ancestor.inputs]
         stack += ancestor.control_inputs
     known[op] = found
@@ -87,7 +87,7 @@ def _copied(scope: str, value: Tensor, searched: _Searched) -> Tensor:
     while stack:
         op = stack[-1]
         if op not in copies and op not in unchanged:
-            is_variable = op.spec.gives_handle
+            is_variable = op.spec.returns_handle
             is_end = is_variable or op.type in _GUARDED
             sources = [] if is_end else [tensor.op for tensor in op.inputs]
             waiting = [o for o in sources if o not in copies and o not in unchanged]

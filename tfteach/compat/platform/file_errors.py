@@ -41,7 +41,7 @@ def error(code: int, message: str) -> errors.OpError:
 
 
 @contextlib.contextmanager
-def told(path: str) -> Iterator[None]:
+def os_errors_translated(path: str) -> Iterator[None]:
     """Inside, an OSError becomes TensorFlow's: `path; No such file or directory`."""
     try:
         yield

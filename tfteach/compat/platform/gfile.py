@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from tfteach.compat.platform.file_errors import error, local, told
+from tfteach.compat.platform.file_errors import error, local, os_errors_translated
 from tfteach.compat.platform.text import as_str_any, path_to_str
 from tfteach.framework import errors
 from tfteach.framework.export import export
@@ -47,7 +47,7 @@ def stat(path: Any) -> FileStatistics:
       NotFoundError: there is no such file.
     """
     name = local(path)
-    with told(name):
+    with os_errors_translated(name):
         found = os.stat(name)
     return FileStatistics(found.st_size, found.st_mtime_ns, os.path.isdir(name))
 
@@ -62,7 +62,7 @@ def listdir(path: Any) -> list[str]:
     name = local(path)
     if not os.path.isdir(name):
         raise error(errors.NOT_FOUND, f"Could not find directory {name}")
-    with told(name):
+    with os_errors_translated(name):
         return os.listdir(name)
 
 
@@ -95,7 +95,7 @@ def mkdir(path: Any) -> None:
     """
     name = local(path)
     if not os.path.exists(name):
-        with told(name):
+        with os_errors_translated(name):
             os.mkdir(name)
 
 
@@ -104,7 +104,7 @@ def makedirs(path: Any) -> None:
     """Make a directory and those above it; those that are there already are fine."""
     name = local(path)
     if not os.path.exists(name):
-        with told(name):
+        with os_errors_translated(name):
             os.makedirs(name, exist_ok=True)
 
 
@@ -117,7 +117,7 @@ def remove(path: Any) -> None:
       FailedPreconditionError: it is a directory; see `rmtree`.
     """
     name = local(path)
-    with told(name):
+    with os_errors_translated(name):
         os.remove(name)
 
 
@@ -134,7 +134,7 @@ def rmtree(path: Any) -> None:
         raise error(errors.NOT_FOUND, f"{name} not found")
     if not os.path.isdir(name):
         raise error(errors.FAILED_PRECONDITION, f"{name}; Not a directory")
-    with told(name):
+    with os_errors_translated(name):
         shutil.rmtree(name)
 
 
@@ -152,7 +152,7 @@ def copy(src: Any, dst: Any, overwrite: bool = False) -> None:
     stat(source)
     if os.path.isdir(source):
         raise error(errors.INVALID_ARGUMENT, f"{target}; Invalid argument")
-    with told(target):
+    with os_errors_translated(target):
         shutil.copyfile(source, target)
 
 
@@ -167,7 +167,7 @@ def rename(src: Any, dst: Any, overwrite: bool = False) -> None:
     source, target = local(src), local(dst)
     if os.path.exists(target) and not overwrite:
         raise error(errors.ALREADY_EXISTS, "file already exists")
-    with told(source):
+    with os_errors_translated(source):
         os.replace(source, target)
 
 

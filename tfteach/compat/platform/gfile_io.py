@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import IO, Any
 
 from tfteach.compat.platform import gfile
-from tfteach.compat.platform.file_errors import error, local, told
+from tfteach.compat.platform.file_errors import error, local, os_errors_translated
 from tfteach.compat.platform.text import as_bytes, as_str_any
 from tfteach.framework import errors
 from tfteach.framework.export import export
@@ -52,7 +52,7 @@ class FileIO:
             if not self._readable():
                 raise error(errors.PERMISSION_DENIED, "File isn't open for reading")
             path = local(self._name)
-            with told(path):
+            with os_errors_translated(path):
                 self._reader = open(path, "rb")  # noqa: SIM115
         return self._reader
 
@@ -61,7 +61,7 @@ class FileIO:
             if self._plain_mode == "r":
                 raise error(errors.PERMISSION_DENIED, "File isn't open for writing")
             path = local(self._name)
-            with told(path):
+            with os_errors_translated(path):
                 mode: Any = "ab" if "a" in self._plain_mode else "wb"
                 self._writer = open(path, mode)  # noqa: SIM115
         return self._writer
@@ -76,7 +76,7 @@ class FileIO:
     def write(self, file_content: Any) -> None:
         """Append text or bytes to what was written."""
         writer = self._open_writer()
-        with told(local(self._name)):
+        with os_errors_translated(local(self._name)):
             writer.write(as_bytes(file_content))
 
     def read(self, n: int = -1) -> Any:
@@ -141,7 +141,7 @@ class FileIO:
     def flush(self) -> None:
         """Hand what was written to the operating system."""
         if self._writer is not None:
-            with told(local(self._name)):
+            with os_errors_translated(local(self._name)):
                 self._writer.flush()
 
     def close(self) -> None:
@@ -151,7 +151,7 @@ class FileIO:
         if reader is not None:
             reader.close()
         if writer is not None:
-            with told(local(self._name)):
+            with os_errors_translated(local(self._name)):
                 writer.close()
 
     def __enter__(self) -> Any:

@@ -108,7 +108,7 @@ class MemoryLedger:
     def _take(self, size_bytes: int, value: Any) -> None:
         if size_bytes > self.free_bytes:
             complaint = self._complaint(value)
-            self._tell(size_bytes, complaint)
+            self._notify(size_bytes, complaint)
             raise ResourceExhaustedError(None, None, complaint)
         self.current_bytes += size_bytes
         self.allocations += 1
@@ -119,9 +119,9 @@ class MemoryLedger:
             self.reserved_bytes = min(self.reserved_bytes + region, self.limit_bytes)
             self._region_bytes *= 2
         if self.watchers:
-            self._tell()
+            self._notify()
 
-    def _tell(self, needed_bytes: int = 0, complaint: str = "") -> None:
+    def _notify(self, needed_bytes: int = 0, complaint: str = "") -> None:
         event = LedgerEvent(
             self.current_bytes, self.reserved_bytes, needed_bytes, complaint
         )
@@ -133,7 +133,7 @@ class MemoryLedger:
             _, size_bytes = self._live.pop(key)
             self.current_bytes -= size_bytes
             if self.watchers:
-                self._tell()
+                self._notify()
 
     def _complaint(self, value: Any) -> str:
         _, _, index = self.device_name.rpartition(":")

@@ -100,7 +100,7 @@ class Compiler:
             if node.values is not None:
                 for i, value in enumerate(node.values):
                     self.preset_constant(node, i, value)
-            elif node.spec.gives_handle:
+            elif node.spec.returns_handle:
                 context = Context(node.op, node.device, self.resources, self.session)
                 handle = buffer_of(self.step, node, node.spec.compute(context))
                 self.preset_value(Edge(node, 0), handle)
@@ -251,7 +251,7 @@ class Compiler:
         """The register of one input, read from its variable if need be."""
         edge = node.inputs[index]
         slot = self.slot(edge)
-        if not carries_cell(edge) or takes_cell(node, index):
+        if not carries_cell(edge) or accepts_cell(node, index):
             return slot
         value = self.new_register(edge.node.op.outputs[edge.index].static_shape)
         self.add(Instruction(read_cell, (slot,), (value,), (), node))
@@ -340,7 +340,7 @@ def read_reference(edge: Edge) -> Edge:
     return edge
 
 
-def takes_cell(node: Node, index: int) -> bool:
+def accepts_cell(node: Node, index: int) -> bool:
     """Whether the node wants the reference itself at this input."""
     args = type(node.spec).inputs
     if index < len(args) and not any(arg.is_sequence for arg in args):

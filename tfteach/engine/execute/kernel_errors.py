@@ -69,11 +69,11 @@ def _free_if_exhausted(error: Exception) -> None:
 
 def _translated(error: Exception, instruction: Instruction) -> errors.OpError:
     """The OpError for an exception of NumPy or Python."""
-    words = str(error)
+    message = str(error)
     if isinstance(error, NotImplementedError):
-        return errors.UnimplementedError(None, None, words)
+        return errors.UnimplementedError(None, None, message)
     for pattern in _UNFIT:
-        unfit = pattern.match(words)
+        unfit = pattern.match(message)
         if unfit is not None:
             first, second = (_numbers(shape) for shape in unfit.groups())
             return errors.invalid_argument(
@@ -81,7 +81,7 @@ def _translated(error: Exception, instruction: Instruction) -> errors.OpError:
             )
     node = instruction.node
     if isinstance(error, MemoryError):
-        large = _TOO_LARGE.match(words)
+        large = _TOO_LARGE.match(message)
         if large is None:
             found = f"OOM when computing {node.op.name}: {error}"
         else:
@@ -90,13 +90,13 @@ def _translated(error: Exception, instruction: Instruction) -> errors.OpError:
             found = no_room_for(shape, large[2], device.name, device.allocator)
         return errors.ResourceExhaustedError(None, None, found)
     given = " and ".join(_shapes_given(error, node.spec)) or "unknown"
-    if _BEYOND_ADDRESSES.search(words):
+    if _BEYOND_ADDRESSES.search(message):
         found = (
-            f"OOM when computing {node.op.name} of inputs of shapes {given}: {words}"
+            f"OOM when computing {node.op.name} of inputs of shapes {given}: {message}"
         )
         return errors.ResourceExhaustedError(None, None, found)
     return errors.invalid_argument(
-        f"{node.op.type} cannot compute with inputs of shapes {given}: {words}"
+        f"{node.op.type} cannot compute with inputs of shapes {given}: {message}"
     )
 
 

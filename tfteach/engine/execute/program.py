@@ -70,7 +70,7 @@ class StepObserver(Protocol):
 class FlowObserver:
     """An observer of branches and loops, too."""
 
-    def passes(self, node: Node, values: Sequence[Any], turns: Turns) -> None:
+    def passes(self, node: Node, values: Sequence[Any], iterations: Turns) -> None:
         """A Switch, Merge or the like hands on values; None stands for a dead one."""
 
 
@@ -81,7 +81,7 @@ class ValueObserver(FlowObserver):
     before what else could run.
     """
 
-    def takes(self, node: Node, values: Sequence[Any], turns: Turns) -> None:
+    def takes(self, node: Node, values: Sequence[Any], iterations: Turns) -> None:
         """Called before `before`; a variable is its cell."""
 
 

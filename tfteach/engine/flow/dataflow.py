@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 
 from tfteach.engine.execute.compile import (
+    accepts_cell,
     carries_cell,
     fetch_cell,
     own_copy,
     read_reference,
-    takes_cell,
 )
 from tfteach.engine.execute.instruction import Instruction
 from tfteach.engine.execute.kernel_context import Context, Resources
@@ -135,7 +135,7 @@ class _Cell:
         self.reads = tuple(
             i
             for i, edge in enumerate(node.inputs)
-            if carries_cell(edge) and not takes_cell(node, i)
+            if carries_cell(edge) and not accepts_cell(node, i)
         )
         count = 1 if node.is_feed else len(node.op.outputs)
         self.users: list[list[tuple[_Cell, int]]] = [[] for _ in range(count)]
@@ -250,7 +250,7 @@ class _InTurns:
         return heapq.heappop(self._heap)[-1]
 
 
-def _turns(frame: Frame, iteration: int) -> Turns:
+def _iterations(frame: Frame, iteration: int) -> Turns:
     """The loops from the outermost inwards, and the iteration of each."""
     found = []
     while frame.parent is not None:
@@ -325,7 +325,7 @@ class _Run:
             results: list[Any] = [DEAD] * len(cell.users)
         elif computes:
             for follower in self.followers:
-                follower.takes(cell.node, values, _turns(frame, iteration))
+                follower.takes(cell.node, values, _iterations(frame, iteration))
             if cell.node.spec.calls_python and self.program.calls_may_wait:
                 self._begin_call(cell, values, frame, iteration)
                 return
@@ -351,7 +351,7 @@ class _Run:
         if self.watchers and not dead and not computes:
             handed = [None if value is DEAD else value for value in results]
             for watcher in self.watchers:
-                watcher.passes(cell.node, handed, _turns(frame, iteration))
+                watcher.passes(cell.node, handed, _iterations(frame, iteration))
         if flow is ENTER:
             self._enter(cell, results, frame, iteration)
         elif flow is EXIT:

@@ -152,10 +152,10 @@ class LoopCode:
 
     def compile_chains(self, block: Block) -> None:
         users: dict[int, set[int]] = {}
-        self.note_users(block, users, itertools.count())
+        self.record_users(block, users, itertools.count())
         self.compile_runs(block, users, itertools.count())
 
-    def note_users(
+    def record_users(
         self, block: Block, users: dict[int, set[int]], numbers: Iterator[int]
     ) -> None:
         """For each register, the numbers of the runs of instructions that read it."""
@@ -165,7 +165,7 @@ class LoopCode:
                 for slot in read_by(statement):
                     users.setdefault(slot, set()).add(number)
                 for inner in blocks_of(statement):
-                    self.note_users(inner, users, numbers)
+                    self.record_users(inner, users, numbers)
 
     def compile_runs(
         self, block: Block, users: dict[int, set[int]], numbers: Iterator[int]

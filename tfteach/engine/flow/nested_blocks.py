@@ -140,7 +140,7 @@ class _NestedCompiler(Compiler):
             self.rename(node)
         elif node in self.step.histories:
             self.add_history(node)
-        elif not (node.spec.does_nothing or node.spec.gives_handle):
+        elif not (node.spec.does_nothing or node.spec.returns_handle):
             self.emit(node)
 
     def add_history(self, node: Node) -> None:
@@ -245,7 +245,7 @@ class _NestedCompiler(Compiler):
         if node.values is not None:
             for i, value in enumerate(node.values):
                 self.preset_constant(node, i, value)
-        elif node.spec.gives_handle:
+        elif node.spec.returns_handle:
             context = Context(node.op, node.device, self.resources, self.session)
             handle = buffer_of(self.step, node, node.spec.compute(context))
             self.preset_value(Edge(node, 0), handle)

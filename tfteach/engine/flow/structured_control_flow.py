@@ -70,7 +70,7 @@ class Recovery:
                 raise UnstructuredError("a fetch from inside a loop")
             if self.edge_guard(edge, root) != ALWAYS:
                 raise UnstructuredError("a fetch from a branch")
-        alive = self.find_alive()
+        alive = self.find_live()
         self.schedule(root)
         return Recovered(root, alive)
 
@@ -166,12 +166,12 @@ class Recovery:
 
     def add_variable(self, node: Node, region: Region) -> Guard:
         enters = [e for e in node.inputs if e.node.flow is Flow.ENTER]
-        turns = [e for e in node.inputs if e.node.flow is Flow.NEXT_ITERATION]
-        if len(enters) != 1 or len(turns) != 1 or len(node.inputs) != 2:
+        iterations = [e for e in node.inputs if e.node.flow is Flow.NEXT_ITERATION]
+        if len(enters) != 1 or len(iterations) != 1 or len(node.inputs) != 2:
             raise UnstructuredError(f"Merge {node.name} is no loop variable")
         if enters[0].node.spec.is_constant:  # type: ignore[attr-defined]
             raise UnstructuredError("a loop variable that enters as a constant")
-        region.variables.append(Variable(node, enters[0], turns[0].node.inputs[0]))
+        region.variables.append(Variable(node, enters[0], iterations[0].node.inputs[0]))
         return ALWAYS
 
     def loop_guard(self, loop: Region) -> Guard:
@@ -214,7 +214,7 @@ class Recovery:
 
     # ---- which nodes are needed
 
-    def find_alive(self) -> set[Node]:
+    def find_live(self) -> set[Node]:
         """As `remove_dead`, with what decides whether the needed nodes run."""
         alive: set[Node] = set()
         seen: set[Node] = set()

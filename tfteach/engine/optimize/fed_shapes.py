@@ -38,7 +38,7 @@ class Inference:
         values = [self.value_of(edge) for edge in node.inputs]
         if not any(value is None for value in values):
             return values, "all its inputs are constant"
-        if not node.spec.takes_only_shapes:
+        if not node.spec.reads_only_shapes:
             return None
         stand_ins = []
         for edge, tensor in zip(node.inputs, node.op.inputs, strict=True):

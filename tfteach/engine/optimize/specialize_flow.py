@@ -39,7 +39,7 @@ class FlowSpecializer(Inference):
         self.values: dict[Node, tuple[Any, ...]] = {}
         self.reasons: dict[Node, str] = {}
         self.known: dict[Edge, Any] = {}
-        self.turns: dict[Node, Shape] = {}
+        self.iterations: dict[Node, Shape] = {}
         self.elements: dict[Key, list[tuple[Shape, Any]]] = {}
         self._folded: dict[Node, tuple[list[Any], tuple[Any, ...] | None]] = {}
 
@@ -60,18 +60,18 @@ class FlowSpecializer(Inference):
         """Take back what the iterations of loops contradict; whether there was any."""
         changed = False
         for node in self.step.nodes:
-            turn = _next_turn(node)
-            if turn is None:
+            iteration = _next_iteration(node)
+            if iteration is None:
                 continue
             supposed = self.shapes[Edge(node, 0)]
             static = node.op.outputs[0].static_shape
-            holds = shapes.common(supposed, self.shape_of(turn))
+            holds = shapes.common(supposed, self.shape_of(iteration))
             if gives_up:
-                self.turns[node] = None
+                self.iterations[node] = None
             elif merged(static, holds) == supposed:
                 continue
             else:
-                self.turns[node] = holds
+                self.iterations[node] = holds
             changed = True
         return changed
 
@@ -104,11 +104,11 @@ class FlowSpecializer(Inference):
     def visit(self, node: Node) -> None:
         role = node.op.spec.collection_role
         if node.values is not None:
-            self.note_values(node, node.values)
+            self.record_values(node, node.values)
         elif node.flow is Flow.MERGE:
             self.visit_merge(node)
         elif node.routes_values:
-            self.hand_on(node, node.inputs[0])
+            self.forward(node, node.inputs[0])
         elif role is not None and role.writes:
             self.visit_write(node)
         elif role is not None and role.reads:
@@ -117,16 +117,16 @@ class FlowSpecializer(Inference):
             values = self.size(node) or self.fold(node)
             if values is not None:
                 self.values[node] = values
-                self.note_values(node, values)
+                self.record_values(node, values)
             else:
-                self.note_shapes(node, self.infer(node))
+                self.record_shapes(node, self.infer(node))
 
-    def note_values(self, node: Node, values: Sequence[Any]) -> None:
+    def record_values(self, node: Node, values: Sequence[Any]) -> None:
         for i, value in enumerate(values):
             self.known[Edge(node, i)] = value
             self.shapes[Edge(node, i)] = value.shape
 
-    def note_shapes(self, node: Node, found: Sequence[Shape]) -> None:
+    def record_shapes(self, node: Node, found: Sequence[Shape]) -> None:
         for i, shape in enumerate(found):
             self.shapes[Edge(node, i)] = shape
 
@@ -138,7 +138,7 @@ class FlowSpecializer(Inference):
         inputs, self.reasons[node] = known
         before = self._folded.get(node)
         is_new = before is None or any(
-            a.shape != b.shape if node.spec.takes_only_shapes else a is not b
+            a.shape != b.shape if node.spec.reads_only_shapes else a is not b
             for a, b in zip(before[0], inputs, strict=True)
         )
         if is_new:
@@ -146,7 +146,7 @@ class FlowSpecializer(Inference):
         assert before is not None
         return before[1]
 
-    def hand_on(self, node: Node, edge: Edge) -> None:
+    def forward(self, node: Node, edge: Edge) -> None:
         value = self.value_of(edge)
         for i, tensor in enumerate(node.op.outputs):
             shape = merged(tensor.static_shape, self.shape_of(edge))
@@ -163,12 +163,12 @@ class FlowSpecializer(Inference):
             value = _same([self.value_of(edge) for edge in entering])
             if value is not None:
                 self.known[Edge(node, 0)] = value
-        elif _next_turn(node) is None:
+        elif _next_iteration(node) is None:
             found = None
         else:
             found = self.shape_of(entering[0])
-            if node in self.turns:
-                found = shapes.common(found, self.turns[node])
+            if node in self.iterations:
+                found = shapes.common(found, self.iterations[node])
         self.shapes[Edge(node, 0)] = merged(static, found)
 
     # ---- stacks and TensorArrays
@@ -179,7 +179,7 @@ class FlowSpecializer(Inference):
         shape = self.shape_of(edge)
         static = node.op.outputs[0].static_shape
         is_push = spec.collection_role is Collection.PUSH
-        self.note_shapes(node, [merged(static, shape) if is_push else static])
+        self.record_shapes(node, [merged(static, shape) if is_push else static])
         key = self.handles.key_of.get(node)
         if key is None:
             return
@@ -193,13 +193,13 @@ class FlowSpecializer(Inference):
         element = None if key is None else self.element(key)
         sizes = [self.shape_of(edge) for edge in node.inputs]
         found: Shape = node.op.spec.read_shape(element, sizes)
-        self.note_shapes(node, [merged(static, found)])
+        self.record_shapes(node, [merged(static, found)])
         if node in self.histories and key in self.elements:
             value = _same([value for _, value in self.elements[key]])
             if value is not None:
                 self.values[node] = (value,)
                 self.reasons[node] = "every turn pushes the same on its stack"
-                self.note_values(node, (value,))
+                self.record_values(node, (value,))
 
     def size(self, node: Node) -> tuple[Any, ...] | None:
         """The length of a TensorArray that cannot grow."""
@@ -235,12 +235,12 @@ def shape_of_any(found: Sequence[Shape]) -> Shape:
     return result
 
 
-def _next_turn(node: Node) -> Edge | None:
+def _next_iteration(node: Node) -> Edge | None:
     """The input of a loop's Merge in later iterations; None for any other node."""
     if node.flow is not Flow.MERGE or len(node.inputs) != 2:
         return None
-    turns = [e for e in node.inputs if e.node.flow is Flow.NEXT_ITERATION]
-    return turns[0].node.inputs[0] if len(turns) == 1 else None
+    iterations = [e for e in node.inputs if e.node.flow is Flow.NEXT_ITERATION]
+    return iterations[0].node.inputs[0] if len(iterations) == 1 else None
 
 
 def _same(values: Sequence[Any]) -> Any:

@@ -46,7 +46,7 @@ class Group:
     __slots__ = (
         "anchor",
         "device",
-        "is_kept",
+        "is_placed",
         "members",
         "missing_kernel",
         "rank",
@@ -63,11 +63,11 @@ class Group:
         self.missing_kernel = ""
         self.rank = 0  # as of trees that are joined by rank, for TF's words
         self.device: Device | None = None
-        self.is_kept = False
+        self.is_placed = False
 
     def keep(self, device: Device) -> None:
         """Say that the only member has been placed before."""
-        self.device, self.is_kept = device, True
+        self.device, self.is_placed = device, True
         self.request = DeviceName.parse(device.name) or DeviceName()
         self.resource_request = self.request
 
@@ -90,7 +90,7 @@ class Group:
         self.members += other.members
         self.rank = max(self.rank, other.rank, 1 + min(self.rank, other.rank))
         if self.device is None:
-            self.device, self.is_kept = other.device, other.is_kept
+            self.device, self.is_placed = other.device, other.is_placed
 
 
 def makes_resource(op: Operation) -> bool:

@@ -295,7 +295,7 @@ class Placer:
                 return group.device, KEPT if before is None or stays else before[1]
             if op is not group.anchor:
                 return group.device, _beside(group, op, group.device)
-            if group.is_kept:
+            if group.is_placed:
                 return group.device, KEPT
             return group.device, self._candidates(group, op)[1]
         candidates, reason = self._candidates(group, op)

@@ -91,7 +91,7 @@ class BaseSession:
         self.transfers = Transfers()
         options = self._options
         several = len(self.devices) > 1
-        self._places_anew = options.log_device_placement or options.is_static or several
+        self._places_more = options.log_device_placement or options.is_static or several
         log = DeviceLog(self._options.log_device_placement)
         log.session_made(self.devices)
         self._placer = Placer(
@@ -208,7 +208,7 @@ class BaseSession:
         self, fetches: Any, feed_dict: Any, options: Any, run_metadata: Any
     ) -> Any:
         """`run` with everything looked at; remembers the plan for the next time."""
-        asked = self._take_apart(fetches, feed_dict)
+        asked = self._flatten(fetches, feed_dict)
         settings = options, run_metadata
         if not self._graph.observers:
             return self._run_now(fetches, feed_dict, asked, settings)
@@ -218,7 +218,7 @@ class BaseSession:
             run_metadata,
         )
 
-    def _take_apart(self, fetches: Any, feed_dict: Any) -> Asked:
+    def _flatten(self, fetches: Any, feed_dict: Any) -> Asked:
         """Resolve the arguments of `run`; raises for those that cannot run."""
         self._check_open()
         if self._graph.version == 0:
@@ -266,7 +266,7 @@ class BaseSession:
           observers: what follows the run.
           begin: is told the fed arrays by the names of their tensors, before the run.
         """
-        asked = self._take_apart(fetches, feed_dict)
+        asked = self._flatten(fetches, feed_dict)
         names = [tensor.name for tensor in asked.fed]
         begin(dict(zip(names, asked.arrays, strict=True)))
 
@@ -337,7 +337,7 @@ class BaseSession:
 
         TF places the whole graph again before the next run, whatever that fetches.
         """
-        if self._ready and (op.device or self._places_anew):
+        if self._ready and (op.device or self._places_more):
             self._ready.clear()
 
     def _program(

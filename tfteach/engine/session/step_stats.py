@@ -73,7 +73,7 @@ def held_at_start(
         if executed.value is not None and not executed.inputs:
             found[executed.name] = Held(time.time_ns(), [output_of(0, executed.value)])
     for node in graph.step.nodes:
-        if node.spec.gives_handle:
+        if node.spec.returns_handle:
             context = Context(node.op, node.device, session.resources, session)
             cell = node.spec.compute(context)
             is_resource = not node.op.outputs[0].dtype.is_ref
@@ -177,7 +177,7 @@ def _kept_bytes(node: ExecutedNode, row: Row) -> int:
         text = value.reshape(-1).tolist() if value.dtype.hasobject else ()
         return int(value.nbytes) + sum(map(len, text))
     found = node.node
-    if found is None or not found.spec.gives_handle:
+    if found is None or not found.spec.returns_handle:
         return 0
     is_ref = found.op.outputs[0].dtype.is_ref
     return sum(output.size_bytes for output in row.outputs) if is_ref else 0

@@ -190,8 +190,8 @@ class _Analysis:
             self.tensors[name] = life
             if show_memory:
                 place = row.pid + 1, row.lane
-                words = str(description).replace('"', "")
-                args = {"snapshot": {"tensor_description": words}}
+                message = str(description).replace('"', "")
+                args = {"snapshot": {"tensor_description": message}}
                 add = self.trace.add
                 add("N", "Tensor", name, place, row.start, id=life.number)
                 add("O", "Tensor", name, place, row.end - 1, id=life.number, args=args)

@@ -110,7 +110,7 @@ class Tracer(FlowObserver):
             row.outputs.append(self._output(row, slot, value, is_read))
         self._add(row)
 
-    def passes(self, node: Node, values: Sequence[Any], turns: Turns) -> None:
+    def passes(self, node: Node, values: Sequence[Any], iterations: Turns) -> None:
         row = Row(node, self._last_ns)
         row.op_end_ns = time.time_ns()
         for slot, value in enumerate(values):

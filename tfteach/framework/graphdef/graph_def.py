@@ -180,7 +180,7 @@ def set_attribute(op: Operation, name: str, value: Any) -> None:
             elif which == "type":
                 value = as_dtype(value.type)
         op.extra_attrs = {**(op.extra_attrs or {}), name: value}
-    op.graph.note_mutation()
+    op.graph.record_mutation()
 
 
 # ---- the wire format

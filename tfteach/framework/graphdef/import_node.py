@@ -191,22 +191,22 @@ class NodeReader:
             count = _known(spec, known, arg.number_attr)
             most = len(node.input) if arg in cls.inputs else _MAX_OUTPUTS
             if count < 0:
-                words = f"Value for attr '{arg.number_attr}' of {count} is negative"
+                message = f"Value for attr '{arg.number_attr}' of {count} is negative"
             elif count > MAX_INT32:
-                words = (
+                message = (
                     f"Attr {arg.number_attr} has value {count} out of range for an "
                     "int32"
                 )
             elif count > most and count > _MOST_LISTED:
-                words = f"Attr {arg.number_attr} has value {count}"
+                message = f"Attr {arg.number_attr} has value {count}"
                 if arg in cls.inputs:
-                    words += f", and the node has {len(node.input)} inputs"
+                    message += f", and the node has {len(node.input)} inputs"
                 else:
-                    words += f": the node would have more than {most} outputs"
+                    message += f": the node would have more than {most} outputs"
             else:
                 continue
             raise ValueError(
-                f"{words}\n\t; NodeDef: {self._node(node)}; {summary(cls)}"
+                f"{message}\n\t; NodeDef: {self._node(node)}; {summary(cls)}"
             )
 
     def _is_dropped(self, op_type: str, name: str, proto: Any) -> bool:

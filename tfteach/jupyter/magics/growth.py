@@ -96,9 +96,9 @@ class _Watch:
         self.growths: dict[Graph, Growth] = {}
         self.views: list[Any] = []
         self.thread = threading.get_ident()
-        self.callback = self._note  # `self._note` is a new object at each access
+        self.callback = self._record  # `self._note` is a new object at each access
 
-    def _note(self, event: OpAdded | SessionRun) -> None:
+    def _record(self, event: OpAdded | SessionRun) -> None:
         built = isinstance(event, OpAdded)
         graph = event.op.graph if isinstance(event, OpAdded) else event.session.graph
         # Ignore functions, and graphs that only other threads use.

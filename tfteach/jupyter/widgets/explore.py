@@ -111,7 +111,7 @@ class Explorer(Shown, ipywidgets.Tab):
         if isinstance(self.graph, Graph):
             self._growth = Growth(self.graph, 0)
             weakref.finalize(self, self._growth.close)
-            self._subscription = self.graph.observe(weakly(self._note))
+            self._subscription = self.graph.observe(weakly(self._record))
             weakref.finalize(self, self._subscription.close)
         self.views = Views(self._makers())
         titles = list(self.views)
@@ -275,7 +275,7 @@ class Explorer(Shown, ipywidgets.Tab):
         self._times, self._stats, self._is_new_trace = times, stats, True
         self._show_trace()
 
-    def _note(self, event: Any) -> None:
+    def _record(self, event: Any) -> None:
         """Keep the results of a traced run."""
         if not isinstance(event, SessionRun) or event.run_metadata is None:
             return

@@ -184,13 +184,13 @@ class Categorical(_Classes):
             )
             if validate_args:
                 self._logits = check_classes(self._logits)
-            self._note_sizes()
+            self._record_sizes()
         super().__init__(
             as_dtype(dtype), NOT_REPARAMETERIZED, validate_args, allow_nan_stats,
             parameters, [self._logits, self._probs], scope,
         )  # fmt: skip
 
-    def _note_sizes(self) -> None:
+    def _record_sizes(self) -> None:
         """Tensors of the batch's rank and shape and of the number of classes."""
         known = self._logits.shape.with_rank_at_least(1)
         sizes_known = [None] if known.ndims is None else known.as_list()

@@ -108,11 +108,11 @@ def kl_divergence(
             return found
         found = identity(found, name="kl")
         is_right = logical_not(reduce_any(is_nan(found)))
-        words = (
+        message = (
             f"KL calculation between {distribution_a.name} and {distribution_b.name} "
             "returned NaN values (and was called with allow_nan_stats=False). Values:"
         )
-        with control_dependencies([Assert(is_right, [words, found])]):
+        with control_dependencies([Assert(is_right, [message, found])]):
             return identity(found, name="checked_kl")
 
 

@@ -95,19 +95,19 @@ def numbers(value: Any, count: int, name: str) -> tuple[int, ...]:
     """`count` ints from one int or a sequence of them."""
     if isinstance(value, int):
         return (value,) * count
-    words = f"The `{name}` argument must be a tuple of {count} integers. Received: "
+    message = f"The `{name}` argument must be a tuple of {count} integers. Received: "
     try:
         found = tuple(value)
     except TypeError:
-        raise ValueError(f"{words}{value}") from None
+        raise ValueError(f"{message}{value}") from None
     if len(found) != count:
-        raise ValueError(f"{words}{value}")
+        raise ValueError(f"{message}{value}")
     for item in found:
         try:
             int(item)
         except (ValueError, TypeError):
             raise ValueError(
-                f"{words}{value} including element {item} of type {type(item)}"
+                f"{message}{value} including element {item} of type {type(item)}"
             ) from None
     return found
 

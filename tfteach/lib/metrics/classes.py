@@ -11,7 +11,7 @@ from tfteach.control.checks.confusion import confusion_matrix
 from tfteach.framework.dtypes import float32, float64, int64
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
-from tfteach.lib.metrics.shared import metric_variable, noted
+from tfteach.lib.metrics.shared import metric_variable, recorded
 from tfteach.ops.array.where_select import where
 from tfteach.ops.core.fill import ones, ones_like
 from tfteach.ops.core.identity_reshape import reshape
@@ -80,7 +80,7 @@ def mean_per_class_accuracy(
         per_class = div_no_nan(count, maximum(total, 0))
         value = reduce_mean(per_class, name="mean_accuracy")
         update = div_no_nan(new_count, maximum(new_total, 0), name="update_op")
-        return noted(value, update, metrics_collections, updates_collections)
+        return recorded(value, update, metrics_collections, updates_collections)
 
 
 @export("metrics.mean_iou")
@@ -115,7 +115,7 @@ def mean_iou(
         )
         update = assign_add(total, matrix)
         value = _mean_quotient(total)
-        return noted(value, update, metrics_collections, updates_collections)
+        return recorded(value, update, metrics_collections, updates_collections)
 
 
 def _mean_quotient(matrix: Any) -> Any:

@@ -13,7 +13,7 @@ from tfteach.framework.dtypes import bool_, float32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import control_dependencies
-from tfteach.lib.metrics.shared import fitted, metric_variable, noted
+from tfteach.lib.metrics.shared import fitted, metric_variable, recorded
 from tfteach.ops.array.where_select import where
 from tfteach.ops.core.identity_reshape import identity
 from tfteach.ops.core.shape_ops import rank
@@ -56,7 +56,7 @@ def _count_pairs(
             with control_dependencies([check]):
                 values = multiply(values, cast(weights, float32))
         value = identity(count)
-        return noted(value, assign_add(count, reduce_sum(values)), *collections)
+        return recorded(value, assign_add(count, reduce_sum(values)), *collections)
 
 
 @export("metrics.true_positives")
@@ -194,7 +194,7 @@ def precision(
                 hits, misses, ("value", "update_op"), strict=True
             )
         )
-        return noted(value, update, metrics_collections, updates_collections)
+        return recorded(value, update, metrics_collections, updates_collections)
 
 
 @export("metrics.recall")
@@ -221,4 +221,4 @@ def recall(
                 hits, misses, ("value", "update_op"), strict=True
             )
         )
-        return noted(value, update, metrics_collections, updates_collections)
+        return recorded(value, update, metrics_collections, updates_collections)

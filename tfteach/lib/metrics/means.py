@@ -18,7 +18,7 @@ from tfteach.framework.dtypes import float32
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import control_dependencies
-from tfteach.lib.metrics.shared import fitted, metric_variable, noted
+from tfteach.lib.metrics.shared import fitted, metric_variable, recorded
 from tfteach.ops.array.where_select import where
 from tfteach.ops.core.fill import ones_like, zeros_like
 from tfteach.ops.core.shape_ops import size
@@ -78,7 +78,7 @@ def mean(
             new_count = assign_add(count, number)
         value = div_no_nan(total, maximum(count, 0), name="value")
         update = div_no_nan(new_total, maximum(new_count, 0), name="update_op")
-        return noted(value, update, metrics_collections, updates_collections)
+        return recorded(value, update, metrics_collections, updates_collections)
 
 
 def _weighted(values: Tensor, weights: Any) -> tuple[Tensor, Tensor]:
@@ -114,7 +114,7 @@ def mean_tensor(
             new_count = assign_add(count, number)
         value = div_no_nan(total, maximum(count, 0), name="value")
         update = div_no_nan(new_total, maximum(new_count, 0), name="update_op")
-        return noted(value, update, metrics_collections, updates_collections)
+        return recorded(value, update, metrics_collections, updates_collections)
 
 
 @export("metrics.accuracy")
@@ -205,7 +205,7 @@ def root_mean_squared_error(
     value, update = mean_squared_error(
         labels, predictions, weights, name=name or "root_mean_squared_error"
     )
-    return noted(sqrt(value), sqrt(update), metrics_collections, updates_collections)
+    return recorded(sqrt(value), sqrt(update), metrics_collections, updates_collections)
 
 
 @export("metrics.mean_relative_error")
@@ -260,7 +260,7 @@ def mean_cosine_distance(
     products = reduce_sum(products, axis=[dim], keepdims=True)
     value, update = mean(products, weights, name=name or "mean_cosine_distance")
     value, update = subtract(1.0, value), subtract(1.0, update)
-    return noted(value, update, metrics_collections, updates_collections)
+    return recorded(value, update, metrics_collections, updates_collections)
 
 
 @export("metrics.percentage_below")

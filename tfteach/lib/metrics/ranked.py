@@ -15,7 +15,7 @@ from tfteach.framework.dtypes import float64, int64
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import control_dependencies, name_scope
-from tfteach.lib.metrics.shared import metric_variable, noted
+from tfteach.lib.metrics.shared import metric_variable, recorded
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.slicing import slice as slice_
 from tfteach.ops.array.tile_broadcast import tile
@@ -148,7 +148,7 @@ def _share(
         misses = _counted(other, labels, ids, k, class_id, weights)
         value = div(hits[0], add(hits[0], misses[0]), name=scope)
         update = div(hits[1], add(hits[1], misses[1]), name="update")
-        return noted(value, update, *collections)
+        return recorded(value, update, *collections)
 
 
 @export("metrics.precision_at_top_k")
@@ -334,7 +334,7 @@ def _mean_of_averages(
             new_total = assign_add(total, batch_total, name="update")
         value = div_no_nan(total, most, name="mean")
         update = div_no_nan(new_total, new_most, name=scope)
-        return noted(value, update, *collections)
+        return recorded(value, update, *collections)
 
 
 def _average_precision(labels: Any, ids: Any) -> Tensor:

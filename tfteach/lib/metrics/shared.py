@@ -38,7 +38,7 @@ def metric_variable(shape: Any, dtype: Any, name: str) -> Any:
     )
 
 
-def noted(
+def recorded(
     value: Any, update: Any, metrics_collections: Any, updates_collections: Any
 ) -> tuple[Any, Any]:
     """The pair that a metric returns, added to the collections."""

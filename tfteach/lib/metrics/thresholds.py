@@ -13,7 +13,7 @@ from tfteach.framework.dtypes import bool_, float32, int32, int64
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import control_dependencies
-from tfteach.lib.metrics.shared import fitted, metric_variable, noted
+from tfteach.lib.metrics.shared import fitted, metric_variable, recorded
 from tfteach.ops.array.tile_broadcast import tile
 from tfteach.ops.array.transpose_reverse import transpose
 from tfteach.ops.array.where_select import where
@@ -157,7 +157,7 @@ def auc(
             _area(curve, summation_method, found, name)
             for found, name in ((values, "value"), (updates, "update_op"))
         ]
-        return noted(areas[0], areas[1], metrics_collections, updates_collections)
+        return recorded(areas[0], areas[1], metrics_collections, updates_collections)
 
 
 def _area(curve: str, method: str, counts: Counts, name: str) -> Any:
@@ -245,7 +245,7 @@ def sensitivity_at_specificity(
             found = div(tn, tn + fp + _EPSILON)
             index = cast(argmin(abs_(found - specificity), 0), int32)
             pair.append(div(tp[index], tp[index] + fn[index] + _EPSILON, part))
-        return noted(pair[0], pair[1], metrics_collections, updates_collections)
+        return recorded(pair[0], pair[1], metrics_collections, updates_collections)
 
 
 @export("metrics.specificity_at_sensitivity")
@@ -284,7 +284,7 @@ def specificity_at_sensitivity(
             # The last of several: where the running count first reaches its end.
             index = cast(argmax(cumsum(nearest), 0), int32)
             pair.append(div(tn[index], tn[index] + fp[index] + _EPSILON, part))
-        return noted(pair[0], pair[1], metrics_collections, updates_collections)
+        return recorded(pair[0], pair[1], metrics_collections, updates_collections)
 
 
 # ---- counts and quotients
@@ -301,7 +301,7 @@ def _count_at(
 ) -> Pair:
     with variable_scope(name, _NAMES[key], (predictions, labels, weights)):
         values, updates = _counts_at(labels, predictions, thresholds, weights, (key,))
-        return noted(identity(values[key]), updates[key], *collections)
+        return recorded(identity(values[key]), updates[key], *collections)
 
 
 @export("metrics.true_positives_at_thresholds")
@@ -414,7 +414,7 @@ def precision_at_thresholds(
                 pair, ("precision_value", "precision_update_op"), strict=True
             )
         )
-        return noted(value, update, metrics_collections, updates_collections)
+        return recorded(value, update, metrics_collections, updates_collections)
 
 
 @export("metrics.recall_at_thresholds")
@@ -439,4 +439,4 @@ def recall_at_thresholds(
                 pair, ("recall_value", "recall_update_op"), strict=True
             )
         )
-        return noted(value, update, metrics_collections, updates_collections)
+        return recorded(value, update, metrics_collections, updates_collections)

@@ -150,17 +150,17 @@ class RNNCell(Layer):
           (output [batch, output_size], new state).
         """
         if scope is not None:
-            with variable_scope(scope, custom_getter=self._note) as opened:
+            with variable_scope(scope, custom_getter=self._record) as opened:
                 return super().__call__(inputs, state, scope=opened)
         if self._own_scope is None:
             # Variables of tf.get_variable in `call` belong to the first call's scope.
             self._own_scope = variable_scope(
-                get_variable_scope(), custom_getter=self._note
+                get_variable_scope(), custom_getter=self._record
             )
         with self._own_scope:
             return super().__call__(inputs, state)
 
-    def _note(self, getter: Any, *args: Any, **kwargs: Any) -> Any:
+    def _record(self, getter: Any, *args: Any, **kwargs: Any) -> Any:
         """Keep what is made by tf.get_variable inside `call` as a weight."""
         variable = getter(*args, **kwargs)
         first = variable

@@ -155,8 +155,8 @@ class Concat(Op):
         return _concat_shape(values, concat_dim)
 
     def check_shapes(self, concat_dim: Any) -> None:
-        words = "concat_dim tensor should be a scalar integer, but got shape %s"
-        require_scalar(concat_dim, words)
+        message = "concat_dim tensor should be a scalar integer, but got shape %s"
+        require_scalar(concat_dim, message)
 
     def compute(self, xp: Any, concat_dim: Any, *values: Any) -> Any:
         return _concatenate(xp, values, concat_dim)
@@ -180,12 +180,12 @@ class ConcatOffset(Op):
         return list(shape)
 
     def check_shapes(self, *shapes: Any) -> None:
-        words = "Concat dim tensor should be a scalar integer, but got shape %s"
-        require_scalar(shapes[0], words)
+        message = "Concat dim tensor should be a scalar integer, but got shape %s"
+        require_scalar(shapes[0], message)
         for i, own in enumerate(shapes[1:]):
             require_vector(own, f"input {i} should be a vector, but got shape %s")
-            words = f"input {i} should contain %s elements, but got %s"
-            require(own == shapes[1], words, shapes[1][0], own[0])
+            message = f"input {i} should contain %s elements, but got %s"
+            require(own == shapes[1], message, shapes[1][0], own[0])
 
     def compute(self, xp: Any, concat_dim: Any, *shape: Any) -> Any:
         axis, rank = int(concat_dim), shape[0].size
@@ -240,8 +240,8 @@ class Split(Op):
         return [(*value[:axis], part, *value[axis + 1 :])] * self.num_split
 
     def check_shapes(self, split_dim: Any) -> None:
-        words = f"split_dim must be a scalar but has rank {len(split_dim)}"
-        require_scalar(split_dim, words)
+        message = f"split_dim must be a scalar but has rank {len(split_dim)}"
+        require_scalar(split_dim, message)
 
     def compute(self, xp: Any, split_dim: Any, value: Any) -> Any:
         axis = int(split_dim)
@@ -320,12 +320,12 @@ class SplitV(Op):
         return [(*value[:axis], n, *value[axis + 1 :]) for n in lengths]
 
     def check_shapes(self, value: Any, size_splits: Any, split_dim: Any) -> None:
-        words = "split_dim_tensor must have exactly one element."
-        require(all(n == 1 for n in split_dim), words)
-        words = "size of the split_tensor must be 1-D and have the same elements as "
+        message = "split_dim_tensor must have exactly one element."
+        require(all(n == 1 for n in split_dim), message)
+        message = "size of the split_tensor must be 1-D and have the same elements as "
         size = size_splits[0] if size_splits else 1
-        words += f"outputs got {len(size_splits)} -D and {size} elements"
-        require(size_splits == (self.num_split,), words)
+        message += f"outputs got {len(size_splits)} -D and {size} elements"
+        require(size_splits == (self.num_split,), message)
 
     def compute(self, xp: Any, value: Any, size_splits: Any, split_dim: Any) -> Any:
         axis, lengths = int(split_dim.reshape(())), size_splits.tolist()

@@ -39,8 +39,8 @@ class InTopKV2(Op):
         require_matrix(predictions, "predictions must be 2-dimensional")
         require_vector(targets, "targets must be 1-dimensional")
         require_scalar(k, "k must be 0-D, got shape %s")
-        words = "First dimension of predictions %s must match length of targets %s"
-        require(predictions[0] == targets[0], words, predictions[0], targets[0])
+        message = "First dimension of predictions %s must match length of targets %s"
+        require(predictions[0] == targets[0], message, predictions[0], targets[0])
 
     def compute(self, xp: Any, predictions: Any, targets: Any, k: Any) -> Any:
         return in_top(xp, predictions, targets, int(k))
@@ -66,8 +66,8 @@ class InTopK(Op):
     def check_shapes(self, predictions: Any, targets: Any) -> None:
         require_matrix(predictions, "predictions must be 2-dimensional")
         require_vector(targets, "targets must be 1-dimensional")
-        words = "First dimension of predictions %s must match length of targets %s"
-        require(predictions[0] == targets[0], words, predictions[0], targets[0])
+        message = "First dimension of predictions %s must match length of targets %s"
+        require(predictions[0] == targets[0], message, predictions[0], targets[0])
 
     def compute(self, xp: Any, predictions: Any, targets: Any) -> Any:
         return in_top(xp, predictions, targets, self.k)

@@ -60,9 +60,9 @@ _ANY_ORDER = """{what} of the rows that have one id; rows of negative ids are dr
     """
 
 
-def _documented(text: str, **words: str) -> Callable[[Any], Any]:
+def _documented(text: str, **message: str) -> Callable[[Any], Any]:
     def note(function: Any) -> Any:
-        function.__doc__ = text.format(**words)
+        function.__doc__ = text.format(**message)
         return function
 
     return note

@@ -226,10 +226,10 @@ class _Unsorted(Op, abstract=True):
         raise NotImplementedError
 
     def check_shapes(self, data: Any, segment_ids: Any, num_segments: Any) -> None:
-        words = "num_segments should be a scalar, not shape %s"
-        require_scalar(num_segments, words)
-        words = "data.shape = %s does not start with segment_ids.shape = %s"
-        require(data[: len(segment_ids)] == segment_ids, words, data, segment_ids)
+        message = "num_segments should be a scalar, not shape %s"
+        require_scalar(num_segments, message)
+        message = "data.shape = %s does not start with segment_ids.shape = %s"
+        require(data[: len(segment_ids)] == segment_ids, message, data, segment_ids)
 
     def compute(self, xp: Any, data: Any, segment_ids: Any, num_segments: Any) -> Any:
         count, depth = int(num_segments), segment_ids.ndim

@@ -255,10 +255,10 @@ def _remembered_index(
 
 
 def _check_bounds(begin: Any, end: Any, strides: Any) -> None:
-    words = "Expected begin, end, and strides to be 1D equal size tensors, but got "
-    words += "shapes %s, %s, and %s instead."
+    message = "Expected begin, end, and strides to be 1D equal size tensors, but got "
+    message += "shapes %s, %s, and %s instead."
     is_fit = len(begin) == 1 and begin == end == strides and begin[0] < _MASKED
-    require(is_fit, words, begin, end, strides)
+    require(is_fit, message, begin, end, strides)
 
 
 class StridedSlice(_Strided):

@@ -183,10 +183,10 @@ def _product(sizes: Iterable[int | None]) -> int | None:
 def _check_block_shapes(input: Any, blocks: Any, around: Any, name: str) -> None:
     require(len(blocks) == 1, f"block_shape rank should be 1 instead of {len(blocks)}")
     needed = blocks[0] + 1
-    words = f"input rank should be >= {needed} instead of {len(input)}"
-    require(len(input) >= needed, words)
-    words = f"{name} should have shape [{blocks[0]}, 2] instead of %s"
-    require(around == (blocks[0], 2), words, around)
+    message = f"input rank should be >= {needed} instead of {len(input)}"
+    require(len(input) >= needed, message)
+    message = f"{name} should have shape [{blocks[0]}, 2] instead of %s"
+    require(around == (blocks[0], 2), message, around)
 
 
 def _check_numbers(blocks: list[int], around: list[list[int]], name: str) -> None:

@@ -217,8 +217,9 @@ class OneHot(Op):
         self, indices: Any, depth: Any, on_value: Any, off_value: Any
     ) -> None:
         rank, axis = len(indices) + 1, self.axis
-        words = f"Expected axis to be -1 or between [0, {rank}).  But received: {axis}"
-        require(axis == -1 or 0 <= axis < rank, words)
+        bounds = f"-1 or between [0, {rank})"
+        message = f"Expected axis to be {bounds}.  But received: {axis}"
+        require(axis == -1 or 0 <= axis < rank, message)
         require_scalar(depth, "depth must be a scalar, but got: %s")
         require_scalar(on_value, "on_value must be a scalar, but got: %s")
         require_scalar(off_value, "off_value must be a scalar, but got: %s")

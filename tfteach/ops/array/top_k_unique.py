@@ -237,8 +237,8 @@ class _Bound(Op, abstract=True):
         return values
 
     def check_shapes(self, sorted_inputs: Any, values: Any) -> None:
-        words = "Leading dim_size of both tensors must match."
-        require(sorted_inputs and sorted_inputs[:1] == values[:1], words)
+        message = "Leading dim_size of both tensors must match."
+        require(sorted_inputs and sorted_inputs[:1] == values[:1], message)
 
     def compute(self, xp: Any, sorted_inputs: Any, values: Any) -> Any:
         rows = [

@@ -314,13 +314,13 @@ class ReverseSequence(Op):
 
     def check_shapes(self, input: Any, seq_lengths: Any) -> None:
         rank, batch, seq = len(input), self.batch_dim, self.seq_dim
-        words = f"seq_lens input must be 1-dim, not {len(seq_lengths)}"
-        require_vector(seq_lengths, words)
-        words = "must be < input.dims()( %s vs. %s)"
-        require(batch < rank, f"batch_dim {words}", batch, rank)
-        require(seq < rank, f"seq_dim {words}", seq, rank)
-        words = f"len(seq_lens) != input.dims({batch}), ({seq_lengths[0]} vs. 0)"
-        require(batch >= 0 and seq >= 0, words)
+        message = f"seq_lens input must be 1-dim, not {len(seq_lengths)}"
+        require_vector(seq_lengths, message)
+        message = "must be < input.dims()( %s vs. %s)"
+        require(batch < rank, f"batch_dim {message}", batch, rank)
+        require(seq < rank, f"seq_dim {message}", seq, rank)
+        message = f"len(seq_lens) != input.dims({batch}), ({seq_lengths[0]} vs. 0)"
+        require(batch >= 0 and seq >= 0, message)
 
     def compute(self, xp: Any, input: Any, seq_lengths: Any) -> Any:
         if self.batch_dim == self.seq_dim:
@@ -371,9 +371,9 @@ class Roll(Op):
 
     def check_shapes(self, input: Any, shift: Any, axis: Any) -> None:
         require(input, "input must be 1-D or higher")
-        words = "must be a scalar or a 1-D vector. Found: %s"
-        require(len(shift) <= 1, f"shift {words}", shift)
-        require(len(axis) <= 1, f"axis {words}", axis)
+        message = "must be a scalar or a 1-D vector. Found: %s"
+        require(len(shift) <= 1, f"shift {message}", shift)
+        require(len(axis) <= 1, f"axis {message}", axis)
         require(shift == axis, "shift and axis must have the same size")
 
     def compute(self, xp: Any, input: Any, shift: Any, axis: Any) -> Any:

@@ -127,7 +127,7 @@ def enter_gradient(op: Operation, grad: Any) -> Any:
     if loop is None or not loop.back_prop or loop.grad_state is None:
         return grad
     if op.get_attr("is_constant"):
-        return loop.grad_state.sum_over_turns(op, grad)
+        return loop.grad_state.sum_over_iterations(op, grad)
     leave = Exit()
     if isinstance(grad, IndexedSlices):
         shape = None if grad.dense_shape is None else leave(grad.dense_shape)

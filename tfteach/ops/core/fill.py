@@ -72,7 +72,7 @@ class ZerosLike(Op):
     """Zeros in the input's shape.  Source: array_ops.cc, ZerosLike."""
 
     signature = "x: T -> y: T"
-    takes_only_shapes: ClassVar[bool] = True
+    reads_only_shapes: ClassVar[bool] = True
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def infer_shape(self, x: Shape) -> Shape:
@@ -95,7 +95,7 @@ class OnesLike(Op):
         "bfloat16 float16 float32 float64 int8 uint8 int16 uint16 int32 int64 "
         "complex64 complex128 bool"
     )
-    takes_only_shapes: ClassVar[bool] = True
+    reads_only_shapes: ClassVar[bool] = True
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def infer_shape(self, x: Shape) -> Shape:

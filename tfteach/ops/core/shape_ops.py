@@ -30,7 +30,7 @@ class Shape_(Op):  # the name `Shape` is the type of static shapes
     signature = "input: T -> output: out_type"
     out_type: DType = int32
     out_type_allowed = dtypes_of("int32 int64")
-    takes_only_shapes: ClassVar[bool] = True
+    reads_only_shapes: ClassVar[bool] = True
     is_expensive: ClassVar[bool] = False
     outputs_shape: ClassVar[bool] = True
     only_metadata: ClassVar[bool] = True
@@ -57,7 +57,7 @@ class ShapeN(Op):
     signature = "input: N*T -> output: N*out_type"
     out_type: DType = int32
     out_type_allowed = dtypes_of("int32 int64")
-    takes_only_shapes: ClassVar[bool] = True
+    reads_only_shapes: ClassVar[bool] = True
     is_expensive: ClassVar[bool] = False
     outputs_shape: ClassVar[bool] = True
     only_metadata: ClassVar[bool] = True
@@ -82,7 +82,7 @@ class Size(Op):
     signature = "input: T -> output: out_type"
     out_type: DType = int32
     out_type_allowed = dtypes_of("int32 int64")
-    takes_only_shapes: ClassVar[bool] = True
+    reads_only_shapes: ClassVar[bool] = True
     is_expensive: ClassVar[bool] = False
     only_metadata: ClassVar[bool] = True
     beside_input: ClassVar[bool] = True
@@ -106,7 +106,7 @@ class Rank(Op):
     """The number of dimensions.  Source: array_ops.cc, Rank."""
 
     signature = "input: T -> output: int32"
-    takes_only_shapes: ClassVar[bool] = True
+    reads_only_shapes: ClassVar[bool] = True
     is_expensive: ClassVar[bool] = False
     only_metadata: ClassVar[bool] = True
     beside_input: ClassVar[bool] = True

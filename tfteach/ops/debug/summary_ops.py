@@ -151,8 +151,8 @@ class AudioSummaryV2(_SummaryOp):
     def check_shapes(self, tag: Any, sample_rate: Any) -> None:
         require_scalar(tag, "Tag must be a scalar")
         single = all(n == 1 for n in sample_rate)
-        words = "sample_rate must have exactly one element, got shape %s"
-        require(single, words, sample_rate)
+        message = "sample_rate must have exactly one element, got shape %s"
+        require(single, message, sample_rate)
 
     def compute(self, xp: Any, tag: Any, tensor: Any, sample_rate: Any) -> Any:
         sounds, rate = np.asarray(tensor), sample_rate.item()
@@ -186,8 +186,8 @@ class TensorSummaryV2(_SummaryOp):
     def check_shapes(self, tag: Any, serialized_summary_metadata: Any) -> None:
         require_scalar(tag, "tag must be scalar")
         single = all(n == 1 for n in serialized_summary_metadata)
-        words = "serialized_summary_metadata must have one element, got shape %s"
-        require(single, words, serialized_summary_metadata)
+        message = "serialized_summary_metadata must have one element, got shape %s"
+        require(single, message, serialized_summary_metadata)
 
     def compute(
         self, xp: Any, tag: Any, tensor: Any, serialized_summary_metadata: Any

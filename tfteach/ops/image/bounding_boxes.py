@@ -194,8 +194,8 @@ class _Sampling(StatefulOp, abstract=True):
                     "bounding boxes."
                 )
             objects = [crops.Rectangle(0, 0, height, width)]
-        words = stream(ctx, self).reserve(self.max_attempts)
-        found = crops.sample(words, rules, objects, height, width)
+        message = stream(ctx, self).reserve(self.max_attempts)
+        found = crops.sample(message, rules, objects, height, width)
         top, left, bottom, right = found
         ends = np.array(found, np.float32)
         ends /= np.array([height, width, height, width], np.float32)

@@ -67,12 +67,12 @@ class ExtractGlimpse(Op):
         return found
 
     def _check(self, input: Any, size: Any, offsets: Any) -> None:
-        def refuse(words: str, array: Any) -> Exception:
-            return invalid_argument(f"{words}{shapes.text(array.shape)}")
+        def refuse(message: str, array: Any) -> Exception:
+            return invalid_argument(f"{message}{shapes.text(array.shape)}")
 
         if input.ndim != 4:
-            words = "input must be 4-dimensional (batch_size, height, width, depth)"
-            raise refuse(words, input)
+            message = "input must be 4-dimensional (batch_size, height, width, depth)"
+            raise refuse(message, input)
         if size.shape != (2,):
             raise refuse("input must be a vector of size 2 (height, width)", size)
         if offsets.ndim != 2:

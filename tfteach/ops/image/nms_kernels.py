@@ -73,7 +73,7 @@ def select(similarity: Similarity, scores: Array, limits: Limits) -> Chosen:
             return ~(alike.astype(scores.dtype, copy=False) < limit)
 
         order = candidates[np.argsort(-scores[candidates])]
-        found, seen = _walk(similarity, order, limits.size, covers)
+        found, seen = _traverse(similarity, order, limits.size, covers)
         # TensorFlow puts a selected box back, and relies on its suppressing itself.
         drops_itself = covers(similarity(found, found)).all()
         if drops_itself and _are_distinct(scores[order[: seen + 1]]):
@@ -85,7 +85,7 @@ def _are_distinct(ordered: Array) -> bool:
     return bool(np.all(ordered[1:] != ordered[:-1]))
 
 
-def _walk(
+def _traverse(
     similarity: Similarity, order: Array, size: int, covers: Callable[[Array], Array]
 ) -> tuple[Array, int]:
     """Hard suppression: what remains of the boxes in this order.
@@ -232,10 +232,10 @@ def per_class(boxes: Array, scores: Array, limits: Limits) -> Array:
         return alike > limits.similarity
 
     order = candidates[np.argsort(-kept)]
-    found, seen = _walk(overlap, order, limits.size, covers)
+    found, seen = _traverse(overlap, order, limits.size, covers)
     if not _are_distinct(scores[order[: seen + 1]]):
         order = candidates[sorted_order(kept)]
-        found, _ = _walk(overlap, order, limits.size, covers)
+        found, _ = _traverse(overlap, order, limits.size, covers)
     return found
 
 

@@ -208,11 +208,11 @@ class BatchMatMul(BatchMatMulV2):
         return shapes.merge(x, y)
 
     def check_shapes(self, x: Any, y: Any) -> None:
-        words = "In[0] and In[1] has different ndims: %s vs. %s"
-        require(len(x) == len(y), words, x, y)
+        message = "In[0] and In[1] has different ndims: %s vs. %s"
+        require(len(x) == len(y), message, x, y)
         for i, (m, n) in enumerate(zip(x[:-2], y[:-2], strict=True)):
-            words = f"In[0].dim({i}) and In[1].dim({i}) must be the same: %s vs %s"
-            require(m == n, words, x, y)
+            message = f"In[0].dim({i}) and In[1].dim({i}) must be the same: %s vs %s"
+            require(m == n, message, x, y)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         return _batch_gradient(op, grad)

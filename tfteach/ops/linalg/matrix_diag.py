@@ -107,10 +107,10 @@ class MatrixSetDiag(Op):
         return None if diagonal is None else (*diagonal[:-1], None, None)
 
     def check_shapes(self, input: Any, diagonal: Any) -> None:
-        words = "input must be at least 2-dim, received shape: %s"
-        require(len(input) >= 2, words, input)
-        words = "diagonal must be at least 1-dim, received shape: %s"
-        require(diagonal, words, diagonal)
+        message = "input must be at least 2-dim, received shape: %s"
+        require(len(input) >= 2, message, input)
+        message = "diagonal must be at least 1-dim, received shape: %s"
+        require(diagonal, message, diagonal)
 
     def compute(self, xp: Any, input: Any, diagonal: Any) -> Any:
         n = min(input.shape[-2:])

@@ -107,10 +107,10 @@ class MatrixDiagV2(Op):
     def check_shapes(
         self, diagonal: Any, k: Any, num_rows: Any, num_cols: Any, padding_value: Any
     ) -> None:
-        words = "diagonal must be at least 1-dim, received shape: %s"
-        require(diagonal, words, diagonal)
-        words = "diag_index must be a scalar or vector, received shape: %s"
-        require(len(k) <= 1, words, k)
+        message = "diagonal must be at least 1-dim, received shape: %s"
+        require(diagonal, message, diagonal)
+        message = "diag_index must be a scalar or vector, received shape: %s"
+        require(len(k) <= 1, message, k)
         sizes = ("num_rows", num_rows), ("num_cols", num_cols)
         for name, own in (*sizes, ("padding_value", padding_value)):
             single = all(n == 1 for n in own)
@@ -175,10 +175,10 @@ class MatrixDiagPartV2(Op):
         return _band_shape(input[:-2], input[-2], input[-1], low, high)
 
     def check_shapes(self, input: Any, k: Any) -> None:
-        words = "input must be at least 2-dim, received shape: %s"
-        require(len(input) >= 2, words, input)
-        words = "diag_index must be a scalar or vector, received shape: %s"
-        require(len(k) <= 1, words, k)
+        message = "input must be at least 2-dim, received shape: %s"
+        require(len(input) >= 2, message, input)
+        message = "diag_index must be a scalar or vector, received shape: %s"
+        require(len(k) <= 1, message, k)
 
     def compute(self, xp: Any, input: Any, k: Any, padding_value: Any) -> Any:
         low, high = _band(k)
@@ -226,12 +226,12 @@ class MatrixSetDiagV2(Op):
         return input
 
     def check_shapes(self, input: Any, diagonal: Any, k: Any) -> None:
-        words = "input must be at least 2-dim, received shape: %s"
-        require(len(input) >= 2, words, input)
-        words = "diagonal must be at least 1-dim, received shape: %s"
-        require(diagonal, words, diagonal)
-        words = "diag_index must be a scalar or vector, received shape: %s"
-        require(len(k) <= 1, words, k)
+        message = "input must be at least 2-dim, received shape: %s"
+        require(len(input) >= 2, message, input)
+        message = "diagonal must be at least 1-dim, received shape: %s"
+        require(diagonal, message, diagonal)
+        message = "diag_index must be a scalar or vector, received shape: %s"
+        require(len(k) <= 1, message, k)
 
     def compute(self, xp: Any, input: Any, diagonal: Any, k: Any) -> Any:
         low, high = _band(k)

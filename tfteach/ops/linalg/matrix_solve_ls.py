@@ -45,8 +45,8 @@ class MatrixSolveLs(Op):
 
     def check_shapes(self, matrix: Any, rhs: Any, l2_regularizer: Any) -> None:
         require(len(matrix) == len(rhs), "All input tensors must have the same rank.")
-        words = f"Input tensor 0 must have rank >= 2, got {len(matrix)}"
-        require(len(matrix) >= 2, words)
+        message = f"Input tensor 0 must have rank >= 2, got {len(matrix)}"
+        require(len(matrix) >= 2, message)
         require_scalar(l2_regularizer, "l2_regularizer must be scalar, got shape %s")
 
     def compute(self, xp: Any, matrix: Any, rhs: Any, l2_regularizer: Any) -> Any:

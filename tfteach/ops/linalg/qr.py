@@ -41,8 +41,8 @@ class Qr(Op):
         return [(*batch, rows, least), (*batch, least, columns)]
 
     def check_shapes(self, input: Any) -> None:
-        words = f"Input tensor 0 must have rank >= 2, got {len(input)}"
-        require(len(input) >= 2, words)
+        message = f"Input tensor 0 must have rank >= 2, got {len(input)}"
+        require(len(input) >= 2, message)
 
     def compute(self, xp: Any, input: Any) -> tuple[Any, Any]:
         wide = input.astype("float32") if input.dtype == "float16" else input

@@ -52,17 +52,17 @@ class SelfAdjointEigV2(Op):
 
     def compute(self, xp: Any, input: Any) -> tuple[Any, Any]:
         check_square(input)
-        words = (
+        message = (
             "Self-adjoint eigen decomposition was not successful. The input might not "
             "be valid."
         )
         dtype, wide = input.dtype, widened(input)
         if not xp.isfinite(wide).all():
-            raise invalid_argument(words)
+            raise invalid_argument(message)
         if self.compute_v:
-            values, vectors = attempt(words, xp.linalg.eigh, wide)
+            values, vectors = attempt(message, xp.linalg.eigh, wide)
             return values.astype(dtype), vectors.astype(dtype, copy=False)
-        values = attempt(words, xp.linalg.eigvalsh, wide)
+        values = attempt(message, xp.linalg.eigvalsh, wide)
         return values.astype(dtype), xp.empty((0,), dtype)
 
     def gradient(self, op: Operation, grad_e: Any, grad_v: Any) -> list[Any]:

@@ -40,7 +40,7 @@ def square(matrix: Shape) -> tuple[Any, Any]:
     return matrix[:-2], columns if rows is None else rows
 
 
-def check_square(matrix: Any, words: str = "Input matrix must be square.") -> None:
+def check_square(matrix: Any, message: str = "Input matrix must be square.") -> None:
     """Refuse what is no batch of square matrices.
 
     Raises:
@@ -49,7 +49,7 @@ def check_square(matrix: Any, words: str = "Input matrix must be square.") -> No
     if matrix.ndim < 2:
         raise invalid_argument(f"Input tensor 0 must have rank >= 2, got {matrix.ndim}")
     if matrix.shape[-1] != matrix.shape[-2]:
-        raise invalid_argument(words)
+        raise invalid_argument(message)
 
 
 def widened(array: Any) -> Any:
@@ -57,18 +57,18 @@ def widened(array: Any) -> Any:
     return array.astype(np.float32) if array.dtype.itemsize == 2 else array
 
 
-def attempt(words: str, function: Any, *arrays: Any) -> Any:
+def attempt(message: str, function: Any, *arrays: Any) -> Any:
     """The result, unless LAPACK gives up or there is NaN in the arrays.
 
     Raises:
       InvalidArgumentError: `words`.
     """
     if any(array.dtype.kind in "fc" and np.isnan(array).any() for array in arrays):
-        raise invalid_argument(words)
+        raise invalid_argument(message)
     try:
         return function(*arrays)
     except np.linalg.LinAlgError:
-        raise invalid_argument(words) from None
+        raise invalid_argument(message) from None
 
 
 class MatrixInverse(Op):
@@ -247,8 +247,8 @@ class MatrixSolve(Op):
 
     def check_shapes(self, matrix: Any, rhs: Any) -> None:
         require(len(matrix) == len(rhs), "All input tensors must have the same rank.")
-        words = f"Input tensor 0 must have rank >= 2, got {len(matrix)}"
-        require(len(matrix) >= 2, words)
+        message = f"Input tensor 0 must have rank >= 2, got {len(matrix)}"
+        require(len(matrix) >= 2, message)
 
     def compute(self, xp: Any, matrix: Any, rhs: Any) -> Any:
         _check_system(matrix, rhs)
@@ -315,8 +315,8 @@ class MatrixTriangularSolve(Op):
 
     def check_shapes(self, matrix: Any, rhs: Any) -> None:
         require(len(matrix) == len(rhs), "All input tensors must have the same rank.")
-        words = f"Input tensor 0 must have rank >= 2, got {len(matrix)}"
-        require(len(matrix) >= 2, words)
+        message = f"Input tensor 0 must have rank >= 2, got {len(matrix)}"
+        require(len(matrix) >= 2, message)
 
     def compute(self, xp: Any, matrix: Any, rhs: Any) -> Any:
         _check_system(matrix, rhs)

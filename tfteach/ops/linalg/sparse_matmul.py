@@ -124,9 +124,9 @@ class ParallelConcat(Op):
         return self.shape
 
     def check_shapes(self, *shapes: Any) -> None:
+        message = "All input shapes must be the same, with 1 as first size: %s and %s"
         for own in shapes:
-            words = "All input shapes must be the same, with 1 as first size: %s and %s"
-            require(own == shapes[0] and own[:1] == (1,), words, shapes[0], own)
+            require(own == shapes[0] and own[:1] == (1,), message, shapes[0], own)
 
     def compute(self, xp: Any, *values: Any) -> Any:
         found = xp.concatenate(values, 0)

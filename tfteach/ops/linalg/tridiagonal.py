@@ -59,8 +59,8 @@ class TridiagonalSolve(Op):
         require(
             len(diagonals) == len(rhs), "All input tensors must have the same rank."
         )
-        words = f"Input tensor 0 must have rank >= 2, got {len(rhs)}"
-        require(len(rhs) >= 2, words)
+        message = f"Input tensor 0 must have rank >= 2, got {len(rhs)}"
+        require(len(rhs) >= 2, message)
 
     def compute(self, xp: Any, diagonals: Any, rhs: Any) -> Any:
         if diagonals.shape[-2] != 3:
@@ -184,8 +184,8 @@ class TridiagonalMatMul(Op):
     ) -> None:
         same = len(superdiag) == len(maindiag) == len(subdiag) == len(rhs)
         require(same, "All input tensors must have the same rank.")
-        words = f"Input tensor 0 must have rank >= 2, got {len(rhs)}"
-        require(len(rhs) >= 2, words)
+        message = f"Input tensor 0 must have rank >= 2, got {len(rhs)}"
+        require(len(rhs) >= 2, message)
 
     def compute(
         self, xp: Any, superdiag: Any, maindiag: Any, subdiag: Any, rhs: Any

@@ -285,8 +285,8 @@ class ApproximateEqual(_Compare):
         return x
 
     def check_shapes(self, x: Any, y: Any) -> None:
-        words = "x and y must be of the same shape. x shape: %s. y shape: %s"
-        require(x == y, words, x, y)
+        message = "x and y must be of the same shape. x shape: %s. y shape: %s"
+        require(x == y, message, x, y)
 
     def compute(self, xp: Any, x: Any, y: Any) -> Any:
         return xp.abs(x - y) <= self.tolerance

@@ -306,8 +306,8 @@ class _Position(Op, abstract=True):
         return input[:axis] + input[axis + 1 :]
 
     def check_shapes(self, dimension: Any) -> None:
-        words = "dim must be a scalar, but received tensor of shape: %s"
-        require_scalar(dimension, words)
+        message = "dim must be a scalar, but received tensor of shape: %s"
+        require_scalar(dimension, message)
 
     def compute(self, xp: Any, input: Any, dimension: Any) -> Any:
         rank, axis = input.ndim, int(dimension)

@@ -49,9 +49,11 @@ class _ActivationGrad(Op, abstract=True):
 
     def check_shapes(self, *shapes: Any) -> None:
         first, second = shapes
-        words = f"of type {self.op_type} must have the same size and shape."
-        words = "Inputs to operation {name} " + words + "  Input 0: %s != input 1: %s"
-        require(first == second, words, first, second)
+        message = (
+            f"Inputs to operation {{name}} of type {self.op_type} must have the same "
+            "size and shape.  Input 0: %s != input 1: %s"
+        )
+        require(first == second, message, first, second)
 
 
 def _zeros_as(x: Tensor) -> Tensor:

@@ -199,13 +199,15 @@ class Backward(_FusedBatchNorm, abstract=True):
         require_vector(scale, "scale must be 1-dimensional%s")
         require_vector(mean, "saved mean must be 1-dimensional%s")
         require_vector(variance, "saved variance must be 1-dimensional%s")
-        words = "x and y_backprop must have the same shape, got %s and %s"
-        require(x == y_backprop, words, x, y_backprop)
+        message = "x and y_backprop must have the same shape, got %s and %s"
+        require(x == y_backprop, message, x, y_backprop)
         channels = (x[1 if self.data_format == "NCHW" else 3],)
-        words = "scale, mean and variance must have one number per channel, got %s, %s "
-        words += "and %s for input %s"
+        message = (
+            "scale, mean and variance must have one number per channel, "
+            "got %s, %s and %s for input %s"
+        )
         fits = scale == mean == variance == channels
-        require(fits, words, scale, mean, variance, x)
+        require(fits, message, scale, mean, variance, x)
 
     def compute(
         self, xp: Any, y_backprop: Any, x: Any, scale: Any, mean: Any, variance: Any,

@@ -42,20 +42,20 @@ class EditDistance(SparseShapeOp):
     def check_shapes(self, *shapes: Any) -> None:
         sides = ("hypothesis", shapes[:3]), ("truth", shapes[3:])
         for name, (indices, values, shape) in sides:
-            words = f"{name}_indices should be a matrix, but got shape: %s"
-            require_matrix(indices, words)
-            words = f"{name}_values should be a vector, but got shape: %s"
-            require_vector(values, words)
-            words = f"{name}_shape should be a vector, but got shape: %s"
-            require_vector(shape, words)
-            words = f"Expected {name}_shape.NumElements == #cols({name}_indices), "
-            words += "their shapes are: %s and %s"
-            require(shape == indices[1:], words, shape, indices)
+            message = f"{name}_indices should be a matrix, but got shape: %s"
+            require_matrix(indices, message)
+            message = f"{name}_values should be a vector, but got shape: %s"
+            require_vector(values, message)
+            message = f"{name}_shape should be a vector, but got shape: %s"
+            require_vector(shape, message)
+            message = f"Expected {name}_shape.NumElements == #cols({name}_indices), "
+            message += "their shapes are: %s and %s"
+            require(shape == indices[1:], message, shape, indices)
         for _, parts in sides:
             require_sparse(*parts)
-        words = "Expected hypothesis_shape.NumElements == truth_shape.NumElements, "
-        words += "their shapes are: %s and %s"
-        require(shapes[2] == shapes[5], words, shapes[2], shapes[5])
+        message = "Expected hypothesis_shape.NumElements == truth_shape.NumElements, "
+        message += "their shapes are: %s and %s"
+        require(shapes[2] == shapes[5], message, shapes[2], shapes[5])
 
     def compute(
         self, xp: Any, hi: Any, hv: Any, hypothesis: Any, ti: Any, tv: Any, truth: Any

@@ -46,18 +46,18 @@ class SparseAdd(Op):
 
     def check_shapes(self, *shapes: Any) -> None:
         a, a_values, a_shape, b, b_values, b_shape, thresh = shapes
-        words = "Input indices should be matrices but received shapes: %s and %s"
-        require(len(a) == len(b) == 2, words, a, b)
-        words = "Input values should be vectors but received shapes: %s and %s"
-        require(len(a_values) == len(b_values) == 1, words, a_values, b_values)
-        words = "Expected %s and %s non-empty input values, got %s and %s"
+        message = "Input indices should be matrices but received shapes: %s and %s"
+        require(len(a) == len(b) == 2, message, a, b)
+        message = "Input values should be vectors but received shapes: %s and %s"
+        require(len(a_values) == len(b_values) == 1, message, a_values, b_values)
+        message = "Expected %s and %s non-empty input values, got %s and %s"
         given = a[0], b[0], a_values[0], b_values[0]
-        require(given[:2] == given[2:], words, *given)
-        words = "Input shapes should be a vector but received shapes %s and %s"
-        require(len(a_shape) == len(b_shape) == 1, words, a_shape, b_shape)
+        require(given[:2] == given[2:], message, *given)
+        message = "Input shapes should be a vector but received shapes %s and %s"
+        require(len(a_shape) == len(b_shape) == 1, message, a_shape, b_shape)
         require_scalar(thresh, "The magnitude threshold must be a scalar: got shape %s")
-        words = "Order length must be SparseTensor rank."
-        require(a[1:] == a_shape and b[1:] == b_shape, words)
+        message = "Order length must be SparseTensor rank."
+        require(a[1:] == a_shape and b[1:] == b_shape, message)
 
     def compute(
         self,
@@ -114,19 +114,21 @@ class SparseAddGrad(Op):
         self, backprop_val_grad: Any, a_indices: Any, b_indices: Any, sum_indices: Any
     ) -> None:
         each = a_indices, b_indices, sum_indices
-        words = "Input indices should be matrices but received shapes: %s and %s and %s"
-        require(all(len(s) == 2 for s in each), words, *each)
-        words = "Input backprop_val_grad should be a vector but received shape: %s"
-        require_vector(backprop_val_grad, words)
-        words = "The densified operands should have the same ndims; for A, B, sum got: "
+        message = "Input indices should be matrices but received shapes: "
+        message += "%s and %s and %s"
+        require(all(len(s) == 2 for s in each), message, *each)
+        message = "Input backprop_val_grad should be a vector but received shape: %s"
+        require_vector(backprop_val_grad, message)
+        message = "The densified operands should have the same ndims; "
+        message += "for A, B, sum got: %s%s%s"
         ranks = [s[1] for s in each]
-        require(len(set(ranks)) == 1, words + "%s%s%s", *ranks)
-        words = (
+        require(len(set(ranks)) == 1, message, *ranks)
+        message = (
             "# elements of backprop_val_grad and # rows of sum_indices should match "
         )
-        words += "(#nnz of sum): got %s and %s"
+        message += "(#nnz of sum): got %s and %s"
         counts = backprop_val_grad[0], sum_indices[0]
-        require(counts[0] == counts[1], words, *counts)
+        require(counts[0] == counts[1], message, *counts)
 
     def compute(
         self,
@@ -209,21 +211,21 @@ class Pairwise(Op, abstract=True):
 
     def check_shapes(self, *shapes: Any) -> None:
         a, a_values, a_shape, b, b_values, b_shape = shapes
-        words = (
+        message = (
             "Inputs a_indices and b_indices should be matrices but received shapes: "
         )
-        require(len(a) == len(b) == 2, words + "%s, %s", a, b)
-        words = "Inputs a_values and b_values should be vectors but received shapes: "
+        require(len(a) == len(b) == 2, message + "%s, %s", a, b)
+        message = "Inputs a_values and b_values should be vectors but received shapes: "
         vectors = len(a_values) == len(b_values) == 1
-        require(vectors, words + "%s and %s", a_values, b_values)
-        words = "Expected %s and %s non-empty input values, got %s and %s"
+        require(vectors, message + "%s and %s", a_values, b_values)
+        message = "Expected %s and %s non-empty input values, got %s and %s"
         given = a[0], b[0], a_values[0], b_values[0]
-        require(given[:2] == given[2:], words, *given)
-        words = "Inputs a_shape and b_shape should be vectors but received shapes: "
+        require(given[:2] == given[2:], message, *given)
+        message = "Inputs a_shape and b_shape should be vectors but received shapes: "
         vectors = len(a_shape) == len(b_shape) == 1
-        require(vectors, words + "%s and %s", a_shape, b_shape)
-        words = "Order length must be SparseTensor rank."
-        require(a[1:] == a_shape and b[1:] == b_shape, words)
+        require(vectors, message + "%s and %s", a_shape, b_shape)
+        message = "Order length must be SparseTensor rank."
+        require(a[1:] == a_shape and b[1:] == b_shape, message)
 
     def compute(
         self,

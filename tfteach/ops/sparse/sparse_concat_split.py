@@ -51,10 +51,10 @@ class SparseSplit(SparseShapeOp):
         self, split_dim: Any, indices: Any, values: Any, shape: Any
     ) -> None:
         require_scalar(split_dim, "split_dim must be a scalar, but got: %s")
-        words = "Input {} should be a {} but received shape %s"
-        require_matrix(indices, words.format("indices", "matrix"))
-        require_vector(values, words.format("values", "vector"))
-        require_vector(shape, words.format("shape", "vector"))
+        message = "Input {} should be a {} but received shape %s"
+        require_matrix(indices, message.format("indices", "matrix"))
+        require_vector(values, message.format("values", "vector"))
+        require_vector(shape, message.format("shape", "vector"))
         require_sparse(indices, values, shape)
 
     def compute(
@@ -160,14 +160,14 @@ class SparseConcat(SparseShapeOp):
         parts = [shapes[i * count : (i + 1) * count] for i in range(3)]
         whats = ("indices", "matrix"), ("values", "vector"), ("shapes", "vector")
         for own, (what, kind) in zip(parts, whats, strict=True):
-            words = f"Input {what} should be a {kind} but received shape %s at position"
+            rank = 2 if kind == "matrix" else 1
+            message = f"Input {what} should be a {kind} but received shape %s"
             for i, shape in enumerate(own):
-                rank = 2 if kind == "matrix" else 1
-                require(len(shape) == rank, f"{words} {i}", shape)
+                require(len(shape) == rank, f"{message} at position {i}", shape)
         rank = parts[2][0][0]
-        words = "Ranks of all input tensors must match: expected %s but got %s at "
+        message = "Ranks of all input tensors must match: expected %s but got %s at "
         for i, (indices, values, shape) in enumerate(zip(*parts, strict=True)):
-            require(shape == (rank,), f"{words}position {i}", rank, shape[0])
+            require(shape == (rank,), f"{message}position {i}", rank, shape[0])
             require_sparse(indices, values, shape)
 
     def compute(self, xp: Any, *inputs: Any) -> Any:

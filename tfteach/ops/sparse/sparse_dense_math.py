@@ -168,10 +168,10 @@ class SparseTensorDenseMatMul(Op):
         require(a_shape == (2,), "Tensor 'a_shape' must have 2 elements")
         require_vector(a_values, "Tensor 'a_values' is not a vector")
         require_matrix(a_indices, "Tensor 'a_indices' is not a matrix")
-        words = "of a_indices does not match number of entries in"
+        message = "of a_indices does not match number of entries in"
         rows = a_indices[0] == a_values[0]
-        require(rows, f"Number of rows {words} a_values")
-        require(a_indices[1] == 2, f"Number of columns {words} a_shape")
+        require(rows, f"Number of rows {message} a_values")
+        require(a_indices[1] == 2, f"Number of columns {message} a_shape")
 
     def compute(
         self, xp: Any, a_indices: Any, a_values: Any, a_shape: Any, b: Any
@@ -293,11 +293,11 @@ class SparseTensorDenseAdd(Op):
         return b
 
     def check_shapes(self, a_indices: Any, a_values: Any, a_shape: Any) -> None:
-        words = "Input a_indices should be a matrix but received shape: %s"
-        require_matrix(a_indices, words)
-        words = "Inputs a_values and a_shape should be vectors but received shapes: "
+        message = "Input a_indices should be a matrix but received shape: %s"
+        require_matrix(a_indices, message)
+        message = "Inputs a_values and a_shape should be vectors but received shapes: "
         vectors = len(a_values) == len(a_shape) == 1
-        require(vectors, words + "%s and %s", a_values, a_shape)
+        require(vectors, message + "%s and %s", a_values, a_shape)
         require_sparse(a_indices, a_values, a_shape)
 
     def compute(
@@ -335,11 +335,12 @@ class CwiseOp(Op, abstract=True):
         return shapes.with_rank(sp_indices, 2)[:1]
 
     def check_shapes(self, sp_indices: Any, sp_values: Any, sp_shape: Any) -> None:
-        words = "Input sp_indices should be a matrix but received shape: %s"
-        require_matrix(sp_indices, words)
-        words = "Inputs sp_values and sp_shape should be vectors but received shapes: "
+        message = "Input sp_indices should be a matrix but received shape: %s"
+        require_matrix(sp_indices, message)
+        message = "Inputs sp_values and sp_shape should be vectors but received "
+        message += "shapes: %s and %s"
         vectors = len(sp_values) == len(sp_shape) == 1
-        require(vectors, words + "%s and %s", sp_values, sp_shape)
+        require(vectors, message, sp_values, sp_shape)
         require_sparse(sp_indices, sp_values, sp_shape)
 
     def compute(

@@ -87,10 +87,10 @@ class SparseReduction(Op, abstract=True):
         self, input_indices: Any, input_values: Any, input_shape: Any,
         reduction_axes: Any,
     ) -> None:  # fmt: skip
-        words = "Expected reduction_axes to be a scalar or a vector; got shape: %s"
-        require(len(reduction_axes) <= 1, words, reduction_axes)
-        words = "Expected input_shape to be a vector; got shape: %s"
-        require_vector(input_shape, words)
+        message = "Expected reduction_axes to be a scalar or a vector; got shape: %s"
+        require(len(reduction_axes) <= 1, message, reduction_axes)
+        message = "Expected input_shape to be a vector; got shape: %s"
+        require_vector(input_shape, message)
         require_sparse(input_indices, input_values, input_shape)
 
 
@@ -323,11 +323,12 @@ class SparseSoftmax(Op):
         return shapes.with_rank(sp_values, 1)
 
     def check_shapes(self, sp_indices: Any, sp_values: Any, sp_shape: Any) -> None:
-        words = "Input sp_indices should be a matrix but received shape: %s"
-        require_matrix(sp_indices, words)
-        words = "Inputs sp_values and sp_shape should be vectors but received shapes: "
+        message = "Input sp_indices should be a matrix but received shape: %s"
+        require_matrix(sp_indices, message)
+        message = "Inputs sp_values and sp_shape should be vectors but received "
+        message += "shapes: %s and %s"
         vectors = len(sp_values) == len(sp_shape) == 1
-        require(vectors, words + "%s and %s", sp_values, sp_shape)
+        require(vectors, message, sp_values, sp_shape)
         require_sparse(sp_indices, sp_values, sp_shape)
 
     def compute(self, xp: Any, sp_indices: Any, sp_values: Any, sp_shape: Any) -> Any:

@@ -95,8 +95,8 @@ def _scaled(xp: Any, rows: Any, ids: Any, count: int, power: float) -> Any:
 def _check_ranks(data: Any, indices: Any, segment_ids: Any) -> None:
     require_vector(indices, "indices should be a vector.")
     require_vector(segment_ids, "segment_ids should be a vector.")
-    words = "segment_ids and indices should have same size."
-    require(indices == segment_ids, words)
+    message = "segment_ids and indices should have same size."
+    require(indices == segment_ids, message)
     require(data, "data must be at least 1-dimensional, got %s", data)
 
 
@@ -111,8 +111,8 @@ class _Counted(_Sparse, abstract=True):
         return _rows_shape(*inputs)
 
     def check_shapes(self, *shapes: Any) -> None:
-        words = "num_segments should be a scalar, not shape %s"
-        require_scalar(shapes[3], words)
+        message = "num_segments should be a scalar, not shape %s"
+        require_scalar(shapes[3], message)
         _check_ranks(*shapes[:3])
 
     def compute(self, *inputs: Any, **_: Any) -> Any:

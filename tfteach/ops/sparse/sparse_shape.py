@@ -58,10 +58,10 @@ class SparseReorder(SparseShapeOp):
     def check_shapes(
         self, input_indices: Any, input_values: Any, input_shape: Any
     ) -> None:
-        words = "Input {} should be a {} but received shape %s"
-        require_matrix(input_indices, words.format("indices", "matrix"))
-        require_vector(input_values, words.format("values", "vector"))
-        require_vector(input_shape, words.format("shape", "vector"))
+        message = "Input {} should be a {} but received shape %s"
+        require_matrix(input_indices, message.format("indices", "matrix"))
+        require_vector(input_values, message.format("values", "vector"))
+        require_vector(input_shape, message.format("shape", "vector"))
         require_sparse(input_indices, input_values, input_shape)
 
     def compute(self, xp: Any, indices: Any, values: Any, size: Any) -> Any:
@@ -108,14 +108,14 @@ class SparseReshape(SparseShapeOp):
     def check_shapes(
         self, input_indices: Any, input_shape: Any, new_shape: Any
     ) -> None:
-        words = "should be a vector but received shape %s"
+        message = "should be a vector but received shape %s"
         require_matrix(
             input_indices, "Input indices should be a matrix but received shape %s"
         )
-        require_vector(input_shape, f"Input shape {words}")
-        require_vector(new_shape, f"Target shape {words}")
-        words = "Order length must be SparseTensor rank."
-        require(input_indices[1:] == input_shape, words)
+        require_vector(input_shape, f"Input shape {message}")
+        require_vector(new_shape, f"Target shape {message}")
+        message = "Order length must be SparseTensor rank."
+        require(input_indices[1:] == input_shape, message)
 
     def compute(self, xp: Any, indices: Any, size: Any, new_shape: Any) -> Any:
         new = [int(n) for n in new_shape]
@@ -218,17 +218,17 @@ class SparseSlice(SparseShapeOp):
     def check_shapes(
         self, indices: Any, values: Any, shape: Any, start: Any, size: Any
     ) -> None:
-        words = "Input {} should be a {} but received shape %s"
-        require_matrix(indices, words.format("indices", "matrix"))
-        require_vector(values, words.format("values", "vector"))
-        require_vector(shape, words.format("shape", "vector"))
-        require_vector(start, words.format("start", "vector"))
-        require_vector(size, words.format("size", "vector"))
+        message = "Input {} should be a {} but received shape %s"
+        require_matrix(indices, message.format("indices", "matrix"))
+        require_vector(values, message.format("values", "vector"))
+        require_vector(shape, message.format("shape", "vector"))
+        require_vector(start, message.format("start", "vector"))
+        require_vector(size, message.format("size", "vector"))
         rank = shape[0]
-        words = "Expected start to be a vector of length %s but got length %s"
-        require(start[0] == rank, words, rank, start[0])
-        words = "Expected size to be a vector of length %s but got length %s"
-        require(size[0] == rank, words, rank, size[0])
+        message = "Expected start to be a vector of length %s but got length %s"
+        require(start[0] == rank, message, rank, start[0])
+        message = "Expected size to be a vector of length %s but got length %s"
+        require(size[0] == rank, message, rank, size[0])
         require_sparse(indices, values, shape)
 
     def compute(
@@ -261,21 +261,22 @@ class SparseSliceGrad(SparseShapeOp):
         self, backprop_val_grad: Any, input_indices: Any, input_start: Any,
         output_indices: Any,
     ) -> None:  # fmt: skip
-        words = "Input and output indices should be matrices but received shapes: "
+        message = "Input and output indices should be matrices but received shapes: "
         both = len(input_indices) == len(output_indices) == 2
-        require(both, words + "%s and %s", input_indices, output_indices)
-        words = "Input backprop_val_grad should be a vector but received shape: %s"
-        require_vector(backprop_val_grad, words)
-        words = "The input_start should be a vector but received shape %s"
-        require_vector(input_start, words)
+        require(both, message + "%s and %s", input_indices, output_indices)
+        message = "Input backprop_val_grad should be a vector but received shape: %s"
+        require_vector(backprop_val_grad, message)
+        message = "The input_start should be a vector but received shape %s"
+        require_vector(input_start, message)
         (rows, rank), (taken, own) = input_indices, output_indices
-        words = "The input and output should have the same ndims: got: %s and %s"
-        require(rank == own, words, rank, own)
-        words = "# rows of output_indices should be not greater than of input_indices, "
-        require(taken <= rows, words + "got %s and %s", taken, rows)
-        words = "# elements of backprop_val_grad and # rows of output_indices should "
-        words += "match (#nnz of sum): got %s and %s"
-        require(backprop_val_grad == (taken,), words, backprop_val_grad[0], taken)
+        message = "The input and output should have the same ndims: got: %s and %s"
+        require(rank == own, message, rank, own)
+        message = "# rows of output_indices should be not greater than of "
+        message += "input_indices, got %s and %s"
+        require(taken <= rows, message, taken, rows)
+        message = "# elements of backprop_val_grad and # rows of output_indices should "
+        message += "match (#nnz of sum): got %s and %s"
+        require(backprop_val_grad == (taken,), message, backprop_val_grad[0], taken)
 
     def compute(self, xp: Any, grad: Any, indices: Any, start: Any, taken: Any) -> Any:
         whole = {tuple(index): i for i, index in enumerate(indices - start)}

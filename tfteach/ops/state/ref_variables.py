@@ -37,7 +37,7 @@ class VariableV2(StatefulOp):
     container: str = ""
     shared_name: str = ""
 
-    gives_handle: ClassVar[bool] = True
+    returns_handle: ClassVar[bool] = True
     aliases: ClassVar[bool] = True
 
     def infer_shape(self) -> Shape:
@@ -62,7 +62,7 @@ class Variable(StatefulOp):
     container: str = ""
     shared_name: str = ""
 
-    gives_handle: ClassVar[bool] = True
+    returns_handle: ClassVar[bool] = True
     aliases: ClassVar[bool] = True
 
     def infer_shape(self) -> Shape:

@@ -82,7 +82,7 @@ class VarHandleOp(StatefulOp):
     shape: Shape  # type: ignore[misc]
 
     aliases: ClassVar[bool] = True
-    gives_handle: ClassVar[bool] = True
+    returns_handle: ClassVar[bool] = True
 
     def infer_shape(self) -> Shape:
         return ()

@@ -165,7 +165,7 @@ class TensorHandle:
                 f"The tensor with handle '{self.handle}' is not in the session store."
             ) from None
 
-    def _check_alive(self) -> None:
+    def _check_live(self) -> None:
         if not self._is_owner:
             raise TypeError(
                 f"Persistent tensor {self.handle} may have already been deleted."
@@ -177,7 +177,7 @@ class TensorHandle:
         Raises:
           TypeError: `delete` or `get_raw_handle` was called.
         """
-        self._check_alive()
+        self._check_live()
         parts = self.handle.split(";")
         made = self._name.store.readers
         key = f"{parts[0]};{parts[-1]}"
@@ -193,7 +193,7 @@ class TensorHandle:
         Raises:
           TypeError: it was called before, or `get_raw_handle`.
         """
-        self._check_alive()
+        self._check_live()
         self._is_owner = False
         store = self._name.store
         if store.deleter is None:

@@ -95,8 +95,8 @@ class Conv2DBackpropInput(_Conv2D):  # type: ignore[misc]
         return shapes.with_rank(input_sizes, 4)
 
     def check_shapes(self, input_sizes: Any) -> None:
-        words = "Conv2DBackpropInput: input_sizes input must be 1-dim, not"
-        require_vector(input_sizes, f"{words} {len(input_sizes)}")
+        message = "Conv2DBackpropInput: input_sizes input must be 1-dim, not"
+        require_vector(input_sizes, f"{message} {len(input_sizes)}")
 
     def compute(self, xp: Any, input_sizes: Any, filter: Any, out_backprop: Any) -> Any:
         return self.to_input(xp, input_sizes, filter, out_backprop)
@@ -123,8 +123,8 @@ class Conv2DBackpropFilter(_Conv2D):  # type: ignore[misc]
         return shapes.with_rank(filter_sizes, 4)
 
     def check_shapes(self, filter_sizes: Any) -> None:
-        words = "Conv2DCustomBackpropFilter: filter_sizes input must be 1-dim, not"
-        require_vector(filter_sizes, f"{words} {len(filter_sizes)}")
+        message = "Conv2DCustomBackpropFilter: filter_sizes input must be 1-dim, not"
+        require_vector(filter_sizes, f"{message} {len(filter_sizes)}")
 
     def compute(self, xp: Any, input: Any, filter_sizes: Any, out_backprop: Any) -> Any:
         return self.to_filter(xp, input, filter_sizes, out_backprop)

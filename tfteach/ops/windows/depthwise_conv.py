@@ -118,8 +118,8 @@ class DepthwiseConv2dNativeBackpropInput(_Depthwise):
         return shapes.with_rank(input_sizes, 4)
 
     def check_shapes(self, input_sizes: Any) -> None:
-        words = "Conv2DBackpropInput: input_sizes input must be 1-dim, not"
-        require_vector(input_sizes, f"{words} {len(input_sizes)}")
+        message = "Conv2DBackpropInput: input_sizes input must be 1-dim, not"
+        require_vector(input_sizes, f"{message} {len(input_sizes)}")
 
     def compute(self, xp: Any, input_sizes: Any, filter: Any, out_backprop: Any) -> Any:
         shape = tuple(map(int, input_sizes))
@@ -160,8 +160,8 @@ class DepthwiseConv2dNativeBackpropFilter(_Depthwise):
         return shapes.with_rank(filter_sizes, 4)
 
     def check_shapes(self, filter_sizes: Any) -> None:
-        words = "Conv2DBackpropFilter: filter_sizes input must be 1-dim, not"
-        require_vector(filter_sizes, f"{words} {len(filter_sizes)}")
+        message = "Conv2DBackpropFilter: filter_sizes input must be 1-dim, not"
+        require_vector(filter_sizes, f"{message} {len(filter_sizes)}")
 
     def compute(self, xp: Any, input: Any, filter_sizes: Any, out_backprop: Any) -> Any:
         shape = tuple(map(int, filter_sizes))

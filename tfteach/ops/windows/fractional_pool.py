@@ -190,9 +190,9 @@ class FractionalMaxPoolGrad(Op):
         image, _, grad, rows, columns = shapes
         require(len(image) == 4, "orig_input must be 4-dimensional")
         require(len(grad) == 4, "out_backprop must be 4-dimensional")
-        words = "pooling sequences must be vectors, one longer than out_backprop, got"
+        message = "pooling sequences must be vectors, one longer than out_backprop, got"
         fits = rows == (grad[1] + 1,) and columns == (grad[2] + 1,)
-        require(fits, words + " %s and %s", rows, columns)
+        require(fits, message + " %s and %s", rows, columns)
 
     def compute(
         self, xp: Any, orig_input: Any, orig_output: Any, out_backprop: Any,
@@ -235,12 +235,12 @@ class FractionalAvgPoolGrad(Op):
 
     def check_shapes(self, *shapes: Any) -> None:
         size, grad, rows, columns = shapes
-        words = "original input tensor shape must be1-dimensional and 4 elements"
-        require(size == (4,), words)
+        message = "original input tensor shape must be1-dimensional and 4 elements"
+        require(size == (4,), message)
         require(len(grad) == 4, "out_backprop must be 4-dimensional")
-        words = "pooling sequences must be vectors, one longer than out_backprop, got"
+        message = "pooling sequences must be vectors, one longer than out_backprop, got"
         fits = rows == (grad[1] + 1,) and columns == (grad[2] + 1,)
-        require(fits, words + " %s and %s", rows, columns)
+        require(fits, message + " %s and %s", rows, columns)
 
     def compute(
         self, xp: Any, orig_input_tensor_shape: Any, out_backprop: Any,

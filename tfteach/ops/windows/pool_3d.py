@@ -156,8 +156,8 @@ class AvgPool3DGrad(_Pool3D):
         return shapes.with_rank(orig_input_shape, 5)
 
     def check_shapes(self, orig_input_shape: Any) -> None:
-        words = "tensor_in must be 1-dimensional and 5 elements"
-        require(orig_input_shape == (5,), words)
+        message = "tensor_in must be 1-dimensional and 5 elements"
+        require(orig_input_shape == (5,), message)
 
     def compute(self, xp: Any, orig_input_shape: Any, grad: Any) -> Any:
         shape = tuple(map(int, orig_input_shape))

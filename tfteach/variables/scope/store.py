@@ -135,7 +135,7 @@ class VariableStore:
         reuse = how["reuse"]
         if name in self._vars:
             found = _shared(self._vars[name], name, shape, dtype, reuse)
-            return self._note(name, found, False)
+            return self._record(name, found, False)
         if reuse is True:
             raise ValueError(
                 f"Variable {name} does not exist, or was not created with "
@@ -157,9 +157,9 @@ class VariableStore:
         self._vars[name] = variable
         if how["regularizer"]:
             _regularize(variable, name, how["regularizer"])
-        return self._note(name, variable, True)
+        return self._record(name, variable, True)
 
-    def _note(self, name: str, variable: Any, made: bool) -> Any:
+    def _record(self, name: str, variable: Any, made: bool) -> Any:
         self.requests.append(Request(name, variable, made, user_frame()))
         return variable
 
@@ -185,7 +185,7 @@ class VariableStore:
         if name in self._partitioned_vars:
             found = self._partitioned_vars[name]
             _check_parts(found, name, shape, dtype, partitions, reuse)
-            return self._note(name, found, False)
+            return self._record(name, found, False)
         if reuse is True:
             raise ValueError(
                 f"PartitionedVariable {name} does not exist, or was not created with "

@@ -211,7 +211,7 @@ def plain(
     known = constant_value(average[-1])
     if known is None or known:
         mean, variance = _moments(inputs, is_first, batch_weights)
-        mean, variance = _noted(average, averages, mean, variance)
+        mean, variance = _recorded(average, averages, mean, variance)
     if is_first:
         wide = [1, size[0].value] + [1] * (rank - 2)
         mean, variance = reshape(mean, wide), reshape(variance, wide)
@@ -234,7 +234,7 @@ def _moments(inputs: Any, is_first: bool, weights: Any) -> Any:
     return tuple(reshape(m, [-1]) for m in found) if is_first else found
 
 
-def _noted(average: Any, averages: Any, mean: Any, variance: Any) -> Any:
+def _recorded(average: Any, averages: Any, mean: Any, variance: Any) -> Any:
     """The batch's moments while training, else the averages; with the updates."""
     values = (mean, variance)
     found = force_or_note(average, averages, values, values, lambda: tuple(averages))

@@ -208,16 +208,16 @@ def n_positive_integers(n: int, value: Any) -> tuple[int, ...]:
     """
     if int(n) < 1 or int(n) != n:
         raise ValueError("n must be a positive integer")
-    words = f"Expected sequence of {n} positive integers, but received {value!r}"
+    message = f"Expected sequence of {n} positive integers, but received {value!r}"
     try:
         values = (int(value),) * n
     except (TypeError, ValueError):
         if len(value) != n:
-            raise ValueError(words) from None
+            raise ValueError(message) from None
         try:
             values = tuple(int(x) for x in value)
         except (TypeError, ValueError):
-            raise ValueError(words) from None
+            raise ValueError(message) from None
     for x in values:
         if x < 1:
             raise ValueError(f"expected positive integer, but received {x}")

@@ -135,7 +135,7 @@ def beam_search_step(
     probs = _gathered(
         chosen, total, batch_size, beam_width * classes, [-1], "next_beam_probs"
     )
-    words = cast(floormod(chosen, classes, name="next_beam_word_ids"), int32)
+    message = cast(floormod(chosen, classes, name="next_beam_word_ids"), int32)
     parents = cast(chosen / classes, int32, name="next_beam_parent_ids")
 
     def of_parents(tensor: Tensor, rows: list[Any], name: str | None = None) -> Tensor:
@@ -143,7 +143,7 @@ def beam_search_step(
 
     was_finished = of_parents(was_finished, [-1])
     finished = logical_or(
-        was_finished, equal(words, end_token), name="next_beam_finished"
+        was_finished, equal(message, end_token), name="next_beam_finished"
     )
     added = cast(logical_not(was_finished), int64)
     lengths = of_parents(beam_state.lengths, [-1]) + added
@@ -166,7 +166,7 @@ def beam_search_step(
         finished=finished,
         accumulated_attention_probs=accumulated,
     )
-    return BeamSearchDecoderOutput(best, words, parents), state
+    return BeamSearchDecoderOutput(best, message, parents), state
 
 
 def attention_of(cell_state: Any, coverage_penalty_weight: Any) -> Tensor | None:
