@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from tfteach.compat.renamed import missing
 from tfteach.framework import protos
 from tfteach.framework.export import export_value
+from tfteach.framework.lazy_names import lazy_getattr
 
 _PUBLIC = {
     "": "AttrValue ConfigProto Event GPUOptions GraphDef GraphOptions HistogramProto "
@@ -24,21 +26,15 @@ def find(name: str, package: str = "") -> Any:
     return getattr(protos, name)
 
 
-def of_summary(name: str) -> Any:
-    """`tf.summary.__getattr__`: the messages there, loaded when first asked for."""
-    return _found(name, "summary")
+def _of(package: str) -> Callable[[str], Any]:
+    return lazy_getattr(
+        f"tfteach.api.{package}",
+        lambda name: find(name, package),
+        lambda _, name: missing(package, name),
+    )
 
 
-def of_train(name: str) -> Any:
-    """`tf.train.__getattr__`: the messages there, loaded when first asked for."""
-    return _found(name, "train")
-
-
-def _found(name: str, package: str) -> Any:
-    message = find(name, package)
-    if message is None:
-        raise missing(package, name)
-    return message
-
+of_summary = _of("summary")
+of_train = _of("train")
 
 export_value(__name__, of_summary="summary.__getattr__", of_train="train.__getattr__")

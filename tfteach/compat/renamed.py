@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import difflib
 import functools
-import importlib
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
+
+from tfteach.framework.lazy_names import imported, lazy_getattr
 
 # Names that TensorFlow 1.0 (or a later 1.x) renamed: "old new", below `tf.`.
 _RENAMED = """
@@ -150,16 +150,9 @@ def absent(
       later: the names that are imported at their first use: (module, attribute).
     """
     own = "tfteach.api" + ("." + package if package else "")
-
-    def find(name: str) -> Any:
-        if later is None or name not in later:
-            raise missing(package, name)
-        module, attribute = later[name]
-        if module == own:  # a package below this one
-            found = importlib.import_module(f"{own}.{name}")
-        else:
-            found = getattr(importlib.import_module(module), attribute)
-        setattr(sys.modules[own], name, found)
-        return found
-
-    return find
+    places = {
+        # A package below this one, or a name of some module.
+        name: (f"{own}.{name}", "") if module == own else (module, attribute)
+        for name, (module, attribute) in (later or {}).items()
+    }
+    return lazy_getattr(own, imported(places), lambda _, name: missing(package, name))

@@ -7,8 +7,9 @@ Every function returns an object that can be printed, tested, or passed to a vie
 # Read graph_rows.py (the ops of a graph as rows), scope_tree.py (its scopes), then one
 # module for each question, as docs/explain.md lists them.
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from tfteach.framework.lazy_names import imported, lazy_getattr
 
 if TYPE_CHECKING:
     from tfteach.explain.growth import Growth as Growth
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from tfteach.explain.timing import timed as timed
     from tfteach.explain.timing import times_of as times_of
 
-# Imported at their first use.  `placement`, `difference` and `status` are not among
+# Imported when first used.  `placement`, `difference` and `status` are not among
 # them: a package cannot have a function and a module of one name.
 _LATER = {
     "Growth": "growth",
@@ -52,8 +53,5 @@ _LATER = {
 __all__ = [*_LATER]
 
 
-def __getattr__(name: str) -> Any:
-    module = _LATER.get(name)
-    if module is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"tfteach.explain.{module}"), name)
+_PLACES = {name: (f"tfteach.explain.{module}", name) for name, module in _LATER.items()}
+__getattr__ = lazy_getattr(__name__, imported(_PLACES))

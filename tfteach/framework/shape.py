@@ -312,7 +312,7 @@ class TensorShape:
 
     def as_proto(self) -> Any:
         """The TensorShapeProto; an unknown size is -1."""
-        from tfteach.framework.protos.pool import TensorShapeProto
+        from tfteach.framework.protos import TensorShapeProto
 
         if self.dims_or_none is None:
             return TensorShapeProto(unknown_rank=True)

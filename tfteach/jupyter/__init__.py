@@ -8,8 +8,9 @@
 # static_picture.py and picture.py (static pictures), display.py (what a cell shows),
 # magics/.
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
+
+from tfteach.framework.lazy_names import imported, lazy_getattr
 
 if TYPE_CHECKING:
     from tfteach.jupyter.widgets.difference import GraphDiff as GraphDiff
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from tfteach.jupyter.widgets.step import StepView as StepView
     from tfteach.jupyter.widgets.timeline import TimelineView as TimelineView
 
-# Imported at their first use: magics and pictures need none of the views.
+# Imported when first used: magics and pictures need none of the views.
 _VIEWS = {
     "GraphDiff": "difference",
     "GraphView": "graph",
@@ -64,8 +65,7 @@ def load_ipython_extension(shell: Any) -> None:
     register(shell)
 
 
-def __getattr__(name: str) -> Any:
-    module = _LATER.get(name)
-    if module is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"tfteach.jupyter.widgets.{module}"), name)
+_PLACES = {
+    name: (f"tfteach.jupyter.widgets.{module}", name) for name, module in _LATER.items()
+}
+__getattr__ = lazy_getattr(__name__, imported(_PLACES))

@@ -91,7 +91,7 @@ class SaveSliceInfo:
 
     def to_proto(self, export_scope: str | None = None) -> Any:
         """A SaveSliceInfoDef; None if the variable is not inside `export_scope`."""
-        from tfteach.framework.protos.pool import SaveSliceInfoDef
+        from tfteach.framework.protos import SaveSliceInfoDef
 
         name = str(self.full_name)
         if export_scope is not None and not name.startswith(export_scope):

@@ -22,7 +22,7 @@ def variable_proto(
     variable: Any, name: str, snapshot: Tensor, export_scope: str | None
 ) -> Any:
     """The VariableDef of a variable; None if it is not inside `export_scope`."""
-    from tfteach.framework.protos.pool import VariableDef
+    from tfteach.framework.protos import VariableDef
 
     if export_scope is not None and not name.startswith(export_scope):
         return None

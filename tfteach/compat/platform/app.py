@@ -5,7 +5,6 @@ Source: python/platform/app.py (API).
 
 from __future__ import annotations
 
-import importlib
 import logging
 import sys
 from collections.abc import Callable
@@ -44,7 +43,8 @@ def run(
                 "module '__main__' has no attribute 'main': define main(argv) before "
                 "tf.app.run(), or pass a function."
             )
-    app: Any = importlib.import_module("absl.app")
+    from absl import app
+
     root = logging.getLogger()
     handlers = list(root.handlers)
 

@@ -10,12 +10,12 @@ from collections.abc import Iterable
 from typing import Any
 
 from tfteach.compat.platform.tensor_protos import make_tensor_proto
+from tfteach.framework import protos
 from tfteach.framework.dtypes import int32, string
 from tfteach.framework.export import export
 from tfteach.framework.graph import Graph
 from tfteach.framework.logger import get_logger
 from tfteach.framework.operation import Operation
-from tfteach.framework.protos import pool
 from tfteach.framework.shape import TensorShape
 
 _ABOUT_VARIABLES = frozenset(
@@ -55,7 +55,7 @@ def extract_sub_graph(graph_def: Any, dest_nodes: list[str]) -> Any:
 
     Source: python/framework/graph_util_impl.py.
     """
-    if not isinstance(graph_def, pool.GraphDef):
+    if not isinstance(graph_def, protos.GraphDef):
         raise TypeError("graph_def must be a graph_pb2.GraphDef proto.")
     if isinstance(dest_nodes, str):
         raise TypeError("dest_nodes must be a list.")
@@ -75,7 +75,7 @@ def extract_sub_graph(graph_def: Any, dest_nodes: list[str]) -> Any:
         if name not in wanted:
             wanted.add(name)
             waiting += needed[name]
-    found = pool.GraphDef(library=graph_def.library, versions=graph_def.versions)
+    found = protos.GraphDef(library=graph_def.library, versions=graph_def.versions)
     found.node.extend(node for node in graph_def.node if _source(node.name) in wanted)
     return found
 
@@ -95,7 +95,7 @@ def must_run_on_cpu(node: Any, pin_variables_on_cpu: bool = False) -> bool:
     """
     if isinstance(node, Operation):
         node = node.node_def
-    assert isinstance(node, pool.NodeDef)
+    assert isinstance(node, protos.NodeDef)
     if pin_variables_on_cpu and node.op in _ABOUT_VARIABLES:
         return True
     if node.op == "Const":
@@ -163,7 +163,7 @@ def remove_training_nodes(
             name = spliced[name.removeprefix("^")]
         return name
 
-    found = pool.GraphDef()
+    found = protos.GraphDef()
     for node in kept:
         if node.name not in spliced:
             copy = found.node.add()
@@ -221,7 +221,7 @@ def convert_variables_to_constants(
     }
     values = dict(zip(reads, sess.run(list(reads.values())), strict=True))
     get_logger().info("Froze %d variables.", len(values))
-    found = pool.GraphDef(library=part.library)
+    found = protos.GraphDef(library=part.library)
     for node in part.node:
         if node.name in values:
             _add_constant(found, node.name, node.attr["dtype"], values[node.name])

@@ -5,13 +5,14 @@ Source: contrib/tensorboard/plugins/projector/__init__.py (API and file name).
 
 from __future__ import annotations
 
-import importlib
 import os
 from typing import Any
 
 from tfteach.compat.platform.gfile_io import GFile
 from tfteach.compat.platform.text import path_to_str
 from tfteach.framework.export import export, export_value
+from tfteach.framework.lazy_names import lazy_getattr
+from tfteach.framework.protos import pool
 
 _PLACE = "contrib.tensorboard.plugins.projector"
 _MESSAGES = ("ProjectorConfig", "EmbeddingInfo", "SpriteMetadata")
@@ -47,12 +48,9 @@ def visualize_embeddings(summary_writer: Any, config: Any) -> None:
         file.write(text_format.MessageToString(config))
 
 
-def _of_projector(name: str) -> Any:
-    """The messages: loaded when first asked for."""
-    if name not in _MESSAGES:
-        raise AttributeError(f"module 'tensorflow.{_PLACE}' has no attribute {name!r}")
-    found: Any = importlib.import_module("tfteach.framework.protos")
-    return getattr(found, name)
+def _find(name: str) -> Any:
+    return pool.message(name) if name in _MESSAGES else None
 
 
+_of_projector = lazy_getattr(f"tfteach.api.{_PLACE}", _find)
 export_value(__name__, _of_projector=f"{_PLACE}.__getattr__")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 from tfteach.compat.renamed import missing
 from tfteach.framework.export import export, export_value
+from tfteach.framework.lazy_names import imported, lazy_getattr
 
 _FOUND = {
     "TestCase": ("tfteach.compat.testing.case", "TestCase"),
@@ -22,18 +22,16 @@ _REFUSED = {
 }
 
 
-def of_test(name: str) -> Any:
-    """`tf.test.__getattr__`."""
-    if name in _FOUND:
-        module, attribute = _FOUND[name]
-        found = importlib.import_module(module)
-        return getattr(found, attribute) if attribute else found
+def _missing(_: str, name: str) -> AttributeError:
     if name in _REFUSED:
-        raise AttributeError(
+        return AttributeError(
             f"module 'tensorflow.test' has no attribute {name!r}: tfteach does not "
             f"have it; {_REFUSED[name]}."
         )
-    raise missing("test", name)
+    return missing("test", name)
+
+
+of_test = lazy_getattr("tfteach.api.test", imported(_FOUND), _missing)
 
 
 @export("test.create_local_cluster")

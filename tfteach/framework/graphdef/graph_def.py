@@ -37,7 +37,7 @@ KINDS = {
 
 def versions() -> Any:
     """The VersionDef of exported graphs."""
-    from tfteach.framework.protos.pool import VersionDef
+    from tfteach.framework.protos import VersionDef
 
     return VersionDef(producer=PRODUCER)
 
@@ -107,7 +107,7 @@ def kind_of(op: Op, name: str, value: Any) -> str:
 
 def default_tensor(value: Any) -> Any:
     """A tensor that is an attribute's default, written as TF's op definitions do."""
-    from tfteach.framework.protos.pool import AttrValue
+    from tfteach.framework.protos import AttrValue
 
     return AttrValue(tensor=make_tensor_proto(value, as_list=True))
 
@@ -116,7 +116,7 @@ def attr_value(
     kind: str, value: Any, dtype: DType | None = None, given: int | None = None
 ) -> Any:
     """A Python value as an AttrValue proto; see `make_tensor_proto` for `given`."""
-    from tfteach.framework.protos.pool import AttrValue
+    from tfteach.framework.protos import AttrValue
 
     if kind == "proto":
         return value
@@ -243,7 +243,7 @@ def node_def(op: Operation) -> Any:
     The control inputs are in the op's order, where an exported graph sorts them; an
     imported node has those that its GraphDef gave it as they stood there.
     """
-    from tfteach.framework.protos.pool import NodeDef
+    from tfteach.framework.protos import NodeDef
 
     ordered = dict.fromkeys(op.control_inputs)
     imported = getattr(op, "imported_controls", ())
@@ -351,7 +351,7 @@ def _known_attrs(op: Operation, known: dict[Any, bytes]) -> bytes:
 
 def as_graph_def(graph: Graph, add_shapes: bool = False) -> Any:
     """See `Graph.as_graph_def`."""
-    from tfteach.framework.protos.pool import GraphDef
+    from tfteach.framework.protos import GraphDef
 
     return GraphDef.FromString(graph_bytes(graph, add_shapes=add_shapes))
 

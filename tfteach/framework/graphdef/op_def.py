@@ -69,7 +69,7 @@ def _add_details(proto: Any, details: dict[str, Any]) -> None:
 
 def op_def_of_class(cls: type[Op]) -> Any:
     """The OpDef proto as far as the class's signature and fields give it."""
-    from tfteach.framework.protos.pool import OpDef
+    from tfteach.framework.protos import OpDef
 
     # TF calls what changes a variable through a reference stateless.
     stateful = cls.is_stateful and not cls._ref_inputs
@@ -108,7 +108,7 @@ KIND_NAMES = {
 
 
 def _arg_def(arg: Arg) -> Any:
-    from tfteach.framework.protos.pool import OpDef
+    from tfteach.framework.protos import OpDef
 
     proto = OpDef.ArgDef(name=arg.name, is_ref=arg.is_ref, number_attr=arg.number_attr)
     if arg.dtype is not None:

@@ -10,18 +10,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from tfteach.framework.lazy_names import lazy_getattr
 from tfteach.framework.protos import pool
 
-
-def __getattr__(name: str) -> Any:
-    message = pool.message(name)
-    if message is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = message
-    return message
+__getattr__ = lazy_getattr(__name__, pool.message)
 
 
 def __dir__() -> list[str]:
-    return dir(pool)
+    return sorted(pool.MODULES)

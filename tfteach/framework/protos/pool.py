@@ -207,15 +207,3 @@ def _as_module(file: str, descriptor: Any) -> ModuleType:
         names[name] = enum_type_wrapper.EnumTypeWrapper(found)
         names.update((value.name, value.number) for value in found.values)
     return module
-
-
-def __getattr__(name: str) -> Any:
-    found = message(name)
-    if found is None:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    globals()[name] = found
-    return found
-
-
-def __dir__() -> list[str]:
-    return sorted(MODULES)

@@ -46,7 +46,7 @@ def make_tensor_proto(
     value, arrays of several elements as their bytes (in the typed field if `as_list`),
     single ones in the typed field.
     """
-    from tfteach.framework.protos.pool import TensorProto
+    from tfteach.framework.protos import TensorProto
 
     array = value if isinstance(value, np.ndarray) else np.asarray(value)
     dtype = as_dtype(array.dtype) if dtype is None else dtype

@@ -132,7 +132,7 @@ def summary_iterator(path: str) -> Iterator[Any]:
 
     Source: python/summary/summary_iterator.py.
     """
-    from tfteach.framework.protos.pool import Event
+    from tfteach.framework.protos import Event
 
     with open(path, "rb") as file:
         for record in read_records(file):

@@ -135,7 +135,7 @@ class FileWriter:
                 "add_summary takes a serialized Summary (what session.run of a summary "
                 f"op gives) or a Summary proto, got {type(summary).__name__}"
             )
-        from tfteach.framework.protos.pool import Summary
+        from tfteach.framework.protos import Summary
 
         if isinstance(summary, bytes):
             summary = Summary.FromString(summary)

@@ -197,7 +197,7 @@ def text(name: str, tensor: Tensor, collections: Sequence[str] | None = None) ->
         raise ValueError(
             f"Expected tensor {tensor.name} to have dtype string, got {tensor.dtype}"
         )
-    from tfteach.framework.protos.pool import SummaryMetadata
+    from tfteach.framework.protos import SummaryMetadata
 
     plugin = SummaryMetadata.PluginData(plugin_name="text")
     metadata = SummaryMetadata(plugin_data=plugin)
@@ -232,7 +232,7 @@ def tensor_summary(
 
     Source: TensorSummaryV2 in core/ops/logging_ops.cc.
     """
-    from tfteach.framework.protos.pool import SummaryMetadata
+    from tfteach.framework.protos import SummaryMetadata
 
     metadata = SummaryMetadata()
     if summary_metadata is not None:

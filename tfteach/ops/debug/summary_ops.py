@@ -24,7 +24,7 @@ REALS = dtypes_of(
 
 
 def _summary_proto() -> Any:
-    from tfteach.framework.protos.pool import Summary
+    from tfteach.framework.protos import Summary
 
     return Summary
 

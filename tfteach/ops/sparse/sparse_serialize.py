@@ -51,7 +51,7 @@ def parsed(data: bytes) -> Any:
     Raises:
       InvalidArgumentError: it is none.
     """
-    from tfteach.framework.protos.pool import TensorProto
+    from tfteach.framework.protos import TensorProto
 
     try:
         proto = TensorProto.FromString(data)

@@ -6,7 +6,6 @@ SciPy and TensorFlow agree inside the domains; they differ at poles and infiniti
 from __future__ import annotations
 
 import functools
-import importlib
 import math
 from typing import Any
 
@@ -24,8 +23,11 @@ from tfteach.ops.math.unary import REAL, Unary, conj, square
 @functools.cache
 def special_of(xp: Any) -> Any:
     """The special functions for the arrays of `xp`: importing them takes 0.1 s."""
-    name = "scipy.special" if xp.__name__ == "numpy" else "cupyx.scipy.special"
-    return importlib.import_module(name)
+    if xp.__name__ == "numpy":
+        from scipy import special
+    else:
+        from cupyx.scipy import special
+    return special
 
 
 def special(xp: Any, name: str, *arrays: Any) -> Any:
