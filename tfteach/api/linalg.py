@@ -7,11 +7,12 @@ from tfteach.control.matrix_rank import pinv as pinv
 from tfteach.control.matrix_solve_ls import matrix_solve_ls as lstsq
 from tfteach.control.norm import norm as norm
 from tfteach.control.norm import normalize as normalize
-from tfteach.ops.array.transpose_reverse import adjoint as adjoint
 from tfteach.ops.array.transpose_reverse import matrix_transpose as matrix_transpose
 from tfteach.ops.array.transpose_reverse import matrix_transpose as transpose
+from tfteach.ops.linalg.adjoint import adjoint as adjoint
 from tfteach.ops.linalg.cholesky import cholesky as cholesky
 from tfteach.ops.linalg.cholesky import logdet as logdet
+from tfteach.ops.linalg.cross import cross as cross
 from tfteach.ops.linalg.einsum_tensordot import einsum as einsum
 from tfteach.ops.linalg.einsum_tensordot import tensordot as tensordot
 from tfteach.ops.linalg.linear_operator_lower_triangular import LinearOperatorLowerTriangular as LinearOperatorLowerTriangular
@@ -40,8 +41,7 @@ from tfteach.ops.linalg.solve import matrix_triangular_solve as triangular_solve
 from tfteach.ops.linalg.svd import svd as svd
 from tfteach.ops.linalg.tridiagonal import tridiagonal_matmul as tridiagonal_matmul
 from tfteach.ops.linalg.tridiagonal import tridiagonal_solve as tridiagonal_solve
-from tfteach.ops.nn.bias_moments import l2_normalize as l2_normalize
 from tfteach.ops.nn.clip_by_norm import global_norm as global_norm
-from tfteach.ops.special.bessel import cross as cross
+from tfteach.ops.nn.l2_loss import l2_normalize as l2_normalize
 
 __getattr__ = _absent("linalg")

@@ -21,8 +21,8 @@ from tfteach.ops.array.gather import boolean_mask
 from tfteach.ops.array.padding import pad
 from tfteach.ops.array.scatter_nd import scatter_nd
 from tfteach.ops.array.tile_broadcast import one_hot, sequence_mask, tile
-from tfteach.ops.array.top_k_unique import unique
 from tfteach.ops.array.transpose_reverse import transpose
+from tfteach.ops.array.unique import unique
 from tfteach.ops.array.where_select import where
 from tfteach.ops.core.fill import fill, ones_like, zeros
 from tfteach.ops.core.identity_reshape import expand_dims, reshape
@@ -32,8 +32,8 @@ from tfteach.ops.core.stack_unstack import stack
 from tfteach.ops.linalg.matrix_diag import eye
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.compare import equal, logical_and, not_equal
-from tfteach.ops.math.cumsum import range as range_of
 from tfteach.ops.math.exponential import exp, log
+from tfteach.ops.math.range import range as range_of
 from tfteach.ops.math.reduce_functions import reduce_max, reduce_sum
 from tfteach.ops.math.statistics import reduce_logsumexp
 from tfteach.ops.nn.ctc_loss import ctc_loss

@@ -18,7 +18,7 @@ from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.ops.array import transpose_reverse
 from tfteach.ops.array.concat_split import concat
-from tfteach.ops.array.top_k_unique import setdiff1d
+from tfteach.ops.array.unique import setdiff1d
 from tfteach.ops.array.where_select import where_v2
 from tfteach.ops.core import shape_ops
 from tfteach.ops.core.identity_reshape import expand_dims, squeeze
@@ -27,7 +27,7 @@ from tfteach.ops.math.cast import cast
 from tfteach.ops.math.compare import equal
 from tfteach.ops.math.complex import abs as tf_abs
 from tfteach.ops.math.complex import conj
-from tfteach.ops.math.cumsum import range as range_of
+from tfteach.ops.math.range import range as range_of
 from tfteach.ops.math.reduce_functions import lookup, reduce_max, reduce_sum
 from tfteach.ops.math.unary import sqrt
 

@@ -25,7 +25,7 @@ from tfteach.framework.shape import TensorShape
 from tfteach.ops.core.identity_reshape import Identity
 from tfteach.ops.core.shape_ops import shape as shape_of
 from tfteach.ops.math.cast import cast
-from tfteach.ops.math.cumsum import range as range_
+from tfteach.ops.math.range import range as range_
 from tfteach.ops.state.tensor_array_ops import (
     TensorArrayCloseV3,
     TensorArrayConcatV3,

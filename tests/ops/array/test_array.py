@@ -19,11 +19,13 @@ from tfteach.framework.indexed_slices import IndexedSlices
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import TensorShape
 from tfteach.ops.array import padding, segment_functions, slicing
+from tfteach.ops.array.bitcast import bitcast
 from tfteach.ops.array.concat_split import concat, split
 from tfteach.ops.array.dynamic_partition import dynamic_partition
 from tfteach.ops.array.gather import batch_gather, boolean_mask, gather
 from tfteach.ops.array.gather_nd import gather_nd
 from tfteach.ops.array.scatter_nd import scatter_nd
+from tfteach.ops.array.searchsorted import searchsorted
 from tfteach.ops.array.space_to_depth import (
     required_space_to_batch_paddings,
     space_to_batch,
@@ -37,8 +39,9 @@ from tfteach.ops.array.tile_broadcast import (
     sequence_mask,
     tile,
 )
-from tfteach.ops.array.top_k_unique import bitcast, searchsorted, top_k, unique
+from tfteach.ops.array.top_k import top_k
 from tfteach.ops.array.transpose_reverse import reverse, transpose
+from tfteach.ops.array.unique import unique
 from tfteach.ops.array.where_select import where
 from tfteach.ops.core import fill, shape_ops
 from tfteach.ops.core.constant import constant, placeholder

@@ -12,7 +12,7 @@ import tfteach as tf
 from tfteach.framework import numba_loops
 from tfteach.ops.array import jit_row_scatter, segment_kernels
 from tfteach.ops.array.gather import check_indices
-from tfteach.ops.array.top_k_unique import _unique
+from tfteach.ops.array.unique import _unique
 from tfteach.ops.state import scatter_ops
 
 SIGNS = {

@@ -19,8 +19,8 @@ from tfteach.ops.core.control_flow_ops import no_op
 from tfteach.ops.core.fill import ones_like
 from tfteach.ops.core.identity_reshape import expand_dims, squeeze
 from tfteach.ops.core.shape_ops import rank, shape, size
-from tfteach.ops.math.binary import multiply
 from tfteach.ops.math.compare import equal
+from tfteach.ops.math.multiply import multiply
 from tfteach.ops.sparse.set_operations import DenseToDenseSetOperation
 
 _PREFIX = "weights can not be broadcast to values."

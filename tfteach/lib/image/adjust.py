@@ -20,7 +20,7 @@ from tfteach.ops.core.shape_ops import shape
 from tfteach.ops.image.color import AdjustContrastv2, AdjustHue, AdjustSaturation
 from tfteach.ops.math.binary import add, maximum
 from tfteach.ops.math.cast import cast
-from tfteach.ops.math.operator_overloads import div
+from tfteach.ops.math.division import div
 from tfteach.ops.math.reduce_functions import reduce_mean, reduce_prod
 from tfteach.ops.math.statistics import reduce_std
 from tfteach.ops.math.unary import rsqrt

@@ -20,9 +20,9 @@ from tfteach.ops.core.fill import ones
 from tfteach.ops.core.identity_reshape import expand_dims, identity
 from tfteach.ops.core.shape_ops import rank, shape
 from tfteach.ops.linalg.einsum_tensordot import tensordot
-from tfteach.ops.math.binary import multiply
 from tfteach.ops.math.cast import cast, saturate_cast
-from tfteach.ops.math.operator_overloads import div
+from tfteach.ops.math.division import div
+from tfteach.ops.math.multiply import multiply
 
 # ITU-R BT.601: how bright red, green and blue look; the other columns are colour
 # differences, scaled.

@@ -18,7 +18,7 @@ from tfteach.lib.image import checks
 from tfteach.ops.array import transpose_reverse
 from tfteach.ops.core import shape_ops
 from tfteach.ops.core.identity_reshape import reshape
-from tfteach.ops.math import compare, division, rounding
+from tfteach.ops.math import compare, modulo, rounding
 from tfteach.ops.math.cast import cast
 from tfteach.ops.random.random_ops import random_uniform
 
@@ -182,7 +182,7 @@ def rot90(image: Any, k: Any = 1, name: str | None = None) -> Tensor:
         image = _image(image)
         k = convert(k, int32, "k")
         k.get_shape().assert_has_rank(0)
-        k = division.floormod(k, 4)
+        k = modulo.floormod(k, 4)
         is_batch = _is_batch(image)
         rows, columns = (1, 2) if is_batch else (0, 1)
 

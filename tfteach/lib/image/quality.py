@@ -31,8 +31,8 @@ from tfteach.ops.core.stack_unstack import stack
 from tfteach.ops.math.binary import pow, squared_difference, subtract
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.compare import equal, greater_equal, not_equal
-from tfteach.ops.math.cumsum import range as range_
 from tfteach.ops.math.exponential import log
+from tfteach.ops.math.range import range as range_
 from tfteach.ops.math.reduce_functions import (
     reduce_all,
     reduce_any,

@@ -24,7 +24,7 @@ from tfteach.ops.core.sparse_tensor import SparseTensor
 from tfteach.ops.linalg.einsum_tensordot import tensordot
 from tfteach.ops.linalg.matmul import MatMul
 from tfteach.ops.math.cast import cast
-from tfteach.ops.nn.bias_moments import bias_add
+from tfteach.ops.nn.bias_add import bias_add
 from tfteach.ops.nn.dropout import dropout as drop
 from tfteach.ops.sparse.sparse_dense_math import sparse_tensor_dense_matmul
 from tfteach.variables.base import Variable

@@ -33,8 +33,8 @@ from tfteach.ops.math.reduce_functions import reduce_mean
 from tfteach.ops.math.unary import sqrt
 from tfteach.ops.nn.activations import relu
 from tfteach.ops.nn.batch_norm import batch_normalization as batch_normalization_op
-from tfteach.ops.nn.bias_moments import moments
 from tfteach.ops.nn.fused_batch_norm import fused_batch_norm
+from tfteach.ops.nn.moments import moments
 from tfteach.ops.state.ref_variables import assign, assign_sub
 from tfteach.variables.base import (
     Variable,

@@ -13,7 +13,7 @@ from tfteach.lib.layers import activations_by_name
 from tfteach.lib.layers.windowed import ZEROS, Windowed, causal_padding, given
 from tfteach.ops.array.padding import pad
 from tfteach.ops.core.identity_reshape import expand_dims, squeeze
-from tfteach.ops.nn.bias_moments import bias_add
+from tfteach.ops.nn.bias_add import bias_add
 from tfteach.ops.windows.depthwise_conv import separable_conv2d as separable_conv2d_op
 
 

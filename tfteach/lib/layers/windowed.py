@@ -11,7 +11,7 @@ from tfteach.framework.shape import TensorShape
 from tfteach.lib.layers import activations_by_name
 from tfteach.lib.layers.base import Layer
 from tfteach.lib.layers.specs import InputSpec
-from tfteach.ops.nn.bias_moments import bias_add
+from tfteach.ops.nn.bias_add import bias_add
 from tfteach.variables.initializers import Zeros
 
 # Common to the layers that convolve.

@@ -24,7 +24,7 @@ from tfteach.lib.lookup.tables import (
 )
 from tfteach.ops.core.shape_ops import size
 from tfteach.ops.math.cast import cast
-from tfteach.ops.math.cumsum import range as range_of
+from tfteach.ops.math.range import range as range_of
 from tfteach.ops.state.lookup_tables import LINE_NUMBER, WHOLE_LINE
 
 

@@ -28,8 +28,9 @@ from tfteach.lib.losses.weighted import Reduction, compute_weighted_loss
 from tfteach.ops.core.fill import ones_like
 from tfteach.ops.core.identity_reshape import squeeze, stop_gradient
 from tfteach.ops.core.shape_ops import rank, shape
-from tfteach.ops.math.binary import multiply, subtract
+from tfteach.ops.math.binary import subtract
 from tfteach.ops.math.cast import cast
+from tfteach.ops.math.multiply import multiply
 from tfteach.ops.nn.activations import relu
 from tfteach.ops.nn.cross_entropy import softmax_cross_entropy_with_logits_v2
 from tfteach.ops.nn.sigmoid_losses import sigmoid_cross_entropy_with_logits

@@ -24,11 +24,11 @@ from tfteach.ops.core.constant import constant
 from tfteach.ops.core.fill import ones_like, zeros_like
 from tfteach.ops.core.shape_ops import rank, size
 from tfteach.ops.math.add_n import add_n
-from tfteach.ops.math.binary import multiply
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.compare import equal
-from tfteach.ops.math.cumsum import range as range_
-from tfteach.ops.math.operator_overloads import div_no_nan
+from tfteach.ops.math.division import div_no_nan
+from tfteach.ops.math.multiply import multiply
+from tfteach.ops.math.range import range as range_
 from tfteach.ops.math.reduce_functions import reduce_sum
 
 

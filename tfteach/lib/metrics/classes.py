@@ -20,7 +20,7 @@ from tfteach.ops.linalg.matrix_diag import diag_part
 from tfteach.ops.math.binary import maximum
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.compare import equal, greater, not_equal
-from tfteach.ops.math.operator_overloads import div, div_no_nan
+from tfteach.ops.math.division import div, div_no_nan
 from tfteach.ops.math.reduce_functions import reduce_mean, reduce_sum
 from tfteach.ops.state.ref_variables import assign_add
 from tfteach.ops.state.scatter_functions import scatter_add

@@ -17,10 +17,10 @@ from tfteach.lib.metrics.shared import fitted, metric_variable, recorded
 from tfteach.ops.array.where_select import where
 from tfteach.ops.core.identity_reshape import identity
 from tfteach.ops.core.shape_ops import rank
-from tfteach.ops.math.binary import multiply
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.compare import equal, greater, logical_and
-from tfteach.ops.math.operator_overloads import div
+from tfteach.ops.math.division import div
+from tfteach.ops.math.multiply import multiply
 from tfteach.ops.math.reduce_functions import reduce_sum
 from tfteach.ops.state.ref_variables import assign_add
 from tfteach.variables.scope import variable_scope

@@ -22,11 +22,12 @@ from tfteach.lib.metrics.shared import fitted, metric_variable, recorded
 from tfteach.ops.array.where_select import where
 from tfteach.ops.core.fill import ones_like, zeros_like
 from tfteach.ops.core.shape_ops import size
-from tfteach.ops.math.binary import maximum, multiply, squared_difference, subtract
+from tfteach.ops.math.binary import maximum, squared_difference, subtract
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.compare import equal, less
 from tfteach.ops.math.complex import abs as abs_
-from tfteach.ops.math.operator_overloads import div, div_no_nan
+from tfteach.ops.math.division import div, div_no_nan
+from tfteach.ops.math.multiply import multiply
 from tfteach.ops.math.reduce_functions import reduce_sum
 from tfteach.ops.math.unary import sqrt
 from tfteach.ops.state.ref_variables import assign_add

@@ -19,7 +19,7 @@ from tfteach.lib.metrics.shared import metric_variable, recorded
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.slicing import slice as slice_
 from tfteach.ops.array.tile_broadcast import tile
-from tfteach.ops.array.top_k_unique import top_k
+from tfteach.ops.array.top_k import top_k
 from tfteach.ops.array.where_select import where_v2
 from tfteach.ops.core.fill import fill, ones_like, zeros_like
 from tfteach.ops.core.identity_reshape import expand_dims, reshape
@@ -28,11 +28,12 @@ from tfteach.ops.core.sparse_tensor import (
     SparseTensor,
     convert_to_tensor_or_sparse_tensor,
 )
-from tfteach.ops.math.binary import add, minimum, multiply
+from tfteach.ops.math.binary import add, minimum
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.compare import equal, greater_equal
 from tfteach.ops.math.cumsum import cumsum
-from tfteach.ops.math.operator_overloads import div, div_no_nan
+from tfteach.ops.math.division import div, div_no_nan
+from tfteach.ops.math.multiply import multiply
 from tfteach.ops.math.reduce_functions import reduce_max, reduce_sum
 from tfteach.ops.math.reduce_ops import reduced_shape
 from tfteach.ops.sparse.set_operations import set_difference, set_intersection, set_size

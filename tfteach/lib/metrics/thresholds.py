@@ -22,13 +22,14 @@ from tfteach.ops.core.fill import ones_like
 from tfteach.ops.core.identity_reshape import expand_dims, identity, reshape
 from tfteach.ops.core.shape_ops import shape
 from tfteach.ops.core.stack_unstack import stack
-from tfteach.ops.math.binary import maximum, minimum, multiply
+from tfteach.ops.math.binary import maximum, minimum
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.compare import equal, greater, logical_and, logical_not
 from tfteach.ops.math.complex import abs as abs_
 from tfteach.ops.math.cumsum import cumsum
+from tfteach.ops.math.division import div, div_no_nan
 from tfteach.ops.math.exponential import log
-from tfteach.ops.math.operator_overloads import div, div_no_nan
+from tfteach.ops.math.multiply import multiply
 from tfteach.ops.math.reduce_functions import argmax, argmin, reduce_min, reduce_sum
 from tfteach.ops.state.ref_variables import assign_add
 from tfteach.variables.scope import variable_scope

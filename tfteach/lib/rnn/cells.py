@@ -20,10 +20,11 @@ from tfteach.ops.array.concat_split import concat, split
 from tfteach.ops.array.slicing import slice
 from tfteach.ops.core.constant import constant
 from tfteach.ops.linalg.matmul import matmul
-from tfteach.ops.math.add_n import clip_by_value
-from tfteach.ops.math.binary import add, multiply
+from tfteach.ops.math.binary import add
+from tfteach.ops.math.clip_by_value import clip_by_value
 from tfteach.ops.math.exponential import sigmoid, tanh
-from tfteach.ops.nn.bias_moments import bias_add
+from tfteach.ops.math.multiply import multiply
+from tfteach.ops.nn.bias_add import bias_add
 from tfteach.variables.initializers import Constant, Zeros
 from tfteach.variables.partitioners import fixed_size_partitioner
 

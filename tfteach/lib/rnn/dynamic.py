@@ -35,7 +35,7 @@ from tfteach.ops.core.stack_unstack import stack
 from tfteach.ops.math.binary import maximum, minimum
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.compare import equal
-from tfteach.ops.math.cumsum import range as range_of
+from tfteach.ops.math.range import range as range_of
 from tfteach.ops.math.reduce_functions import reduce_all, reduce_max, reduce_min
 from tfteach.variables.scope import variable_scope
 

@@ -23,7 +23,7 @@ from tfteach.lib.rnn.cell import RNNCell, require_cell
 from tfteach.lib.rnn.cells import LSTMStateTuple
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.slicing import slice
-from tfteach.ops.math.operator_overloads import div
+from tfteach.ops.math.division import div
 from tfteach.ops.math.rounding import floor
 from tfteach.ops.nn.dropout import dropout
 from tfteach.ops.random.random_ops import random_uniform

@@ -16,8 +16,8 @@ from tfteach.ops.core.identity_reshape import expand_dims
 from tfteach.ops.core.shape_ops import shape
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.complex import complex, real
-from tfteach.ops.math.cumsum import range as range_of
 from tfteach.ops.math.exponential import exp
+from tfteach.ops.math.range import range as range_of
 from tfteach.ops.math.unary import rsqrt, sqrt
 from tfteach.ops.signal.fft import irfft, rfft
 

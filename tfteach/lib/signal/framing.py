@@ -25,8 +25,8 @@ from tfteach.ops.core.identity_reshape import reshape
 from tfteach.ops.core.shape_ops import rank, shape, size
 from tfteach.ops.math.binary import maximum
 from tfteach.ops.math.compare import greater
-from tfteach.ops.math.cumsum import range as range_of
-from tfteach.ops.math.division import floormod
+from tfteach.ops.math.modulo import floormod
+from tfteach.ops.math.range import range as range_of
 from tfteach.ops.math.reduce_functions import reduce_sum
 
 

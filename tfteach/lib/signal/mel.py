@@ -21,8 +21,8 @@ from tfteach.ops.core.identity_reshape import expand_dims, reshape
 from tfteach.ops.core.shape_ops import shape
 from tfteach.ops.math.binary import maximum, minimum
 from tfteach.ops.math.cast import cast
-from tfteach.ops.math.cumsum import linspace
 from tfteach.ops.math.exponential import log
+from tfteach.ops.math.range import linspace
 from tfteach.ops.math.unary import rsqrt
 
 # mel = Q * log(1 + hertz / BREAK)

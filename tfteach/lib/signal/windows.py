@@ -17,8 +17,8 @@ from tfteach.ops.core.constant import constant
 from tfteach.ops.core.fill import ones
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.compare import equal
-from tfteach.ops.math.cumsum import range as range_of
-from tfteach.ops.math.division import floormod
+from tfteach.ops.math.modulo import floormod
+from tfteach.ops.math.range import range as range_of
 from tfteach.ops.math.trigonometry import cos
 
 

@@ -14,10 +14,11 @@ from tfteach.framework.export import export
 from tfteach.framework.graph import Tensor
 from tfteach.lib.training.schedules import _need_step, _scope
 from tfteach.ops.core.constant import constant
-from tfteach.ops.math.binary import minimum, multiply, pow
+from tfteach.ops.math.binary import minimum, pow
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.compare import equal
 from tfteach.ops.math.exponential import log
+from tfteach.ops.math.multiply import multiply
 from tfteach.ops.math.rounding import floor
 from tfteach.ops.math.trigonometry import cos
 from tfteach.ops.math.unary import sqrt

@@ -23,8 +23,8 @@ from tfteach.framework.indexed_slices import (
 )
 from tfteach.framework.scope import colocate_with, name_scope, open_init_scope
 from tfteach.lib.training import slot_creator
-from tfteach.ops.array import top_k_unique
 from tfteach.ops.array.segment_functions import unsorted_segment_sum
+from tfteach.ops.array.unique import unique
 from tfteach.ops.core import shape_ops
 from tfteach.ops.core.control_flow_ops import group, tuple_
 from tfteach.ops.math.cast import cast
@@ -44,9 +44,9 @@ def is_resource(variable: Any) -> bool:
 
 def sum_duplicates(values: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
     """Row gradients with each row once: the sums, and the rows' numbers."""
-    unique, positions = top_k_unique.unique(indices)
-    rows = shape_ops.shape(unique)[0]
-    return unsorted_segment_sum(values, positions, rows), unique
+    distinct, positions = unique(indices)
+    rows = shape_ops.shape(distinct)[0]
+    return unsorted_segment_sum(values, positions, rows), distinct
 
 
 def _key(variable: Any) -> tuple[Graph, str]:

@@ -18,11 +18,12 @@ from tfteach.framework.export import export
 from tfteach.framework.graph import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.ops.core.constant import constant
-from tfteach.ops.math.binary import add, minimum, multiply, pow
+from tfteach.ops.math.binary import add, minimum, pow
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.compare import equal
+from tfteach.ops.math.division import divide
 from tfteach.ops.math.exponential import exp
-from tfteach.ops.math.operator_overloads import divide
+from tfteach.ops.math.multiply import multiply
 from tfteach.ops.math.rounding import ceil, floor
 from tfteach.ops.math.unary import negative
 

@@ -1,7 +1,7 @@
-"""Numbers counted: by value, by range; and places by number.
+"""Counts of values, and histograms.
 
 Source: core/ops/math_ops.cc (Bincount, HistogramFixedWidth), python/ops/math_ops.py,
-python/ops/histogram_ops.py; core/ops/array_ops.cc (UnravelIndex).
+python/ops/histogram_ops.py.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from tfteach.ops.array.segment_ops import UnsortedSegmentSum
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.identity_reshape import INDICES, reshape
 from tfteach.ops.core.shape_ops import cast, shape
-from tfteach.ops.math.add_n import clip_by_value
 from tfteach.ops.math.binary import Maximum, Minimum
-from tfteach.ops.math.operator_overloads import truediv
+from tfteach.ops.math.clip_by_value import clip_by_value
+from tfteach.ops.math.division import truediv
 from tfteach.ops.math.reduce_functions import reduce_max, reduce_prod
 from tfteach.ops.math.rounding import floor
 
@@ -230,54 +230,3 @@ def histogram_fixed_width_bins(
         places = floor(count * scaled, name="indices")
         places = cast(clip_by_value(places, 0, count - 1), int32)
         return reshape(places, sizes)
-
-
-class UnravelIndex(Op):
-    """Coordinates of numbered places.  Source: array_ops.cc, UnravelIndex."""
-
-    signature = "indices: Tidx, dims: Tidx -> output: Tidx"
-    Tidx = INDICES
-    Tidx_default = int32
-    on_gpu: ClassVar[bool] = False
-
-    def infer_shape(self, indices: Shape, dims: Shape) -> Shape:
-        (axes,) = shapes.with_rank(dims, 1)
-        if indices is None:
-            return None
-        return (axes, *indices) if len(indices) <= 1 else None
-
-    def compute(self, xp: Any, indices: Any, dims: Any) -> Any:
-        if dims.ndim != 1 or indices.ndim > 1:
-            raise invalid_argument(
-                "The indices can only be scalar or vector and dims a vector, got "
-                f"shapes {shapes.text(indices.shape)} and {shapes.text(dims.shape)}"
-            )
-        if (dims == 0).any():
-            raise invalid_argument("Input dims cannot contain a dim of zero")
-        # TF's arithmetic, which a number out of range passes, too.
-        inner = np.concatenate([np.cumprod(dims[:0:-1])[::-1], [1]]).astype(dims.dtype)
-        whole = (inner * dims)[(slice(None),) + (None,) * indices.ndim]
-        inner = inner[(slice(None),) + (None,) * indices.ndim]
-        found = np.trunc(np.fmod(indices[None], whole) / inner)
-        return found.astype(dims.dtype)
-
-
-@export("unravel_index")
-def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:
-    """The coordinates of elements that are given by their number in a flat array.
-
-    Args:
-      indices: int Tensor [] or [n]: the numbers.
-      dims: Tensor [rank] of that type: the array's shape.
-      name: the op's name.
-
-    Returns:
-      A Tensor [rank] or [rank, n] of that type.
-
-    Example:
-      >>> tf.Session().run(tf.unravel_index(5, [3, 3]))
-      array([1, 2], dtype=int32)
-
-    Source: UnravelIndex in core/ops/array_ops.cc.
-    """
-    return UnravelIndex()(indices, dims, name=name)

@@ -19,8 +19,9 @@ from tfteach.framework.shape import Shape
 from tfteach.ops.array.gather import gather, position
 from tfteach.ops.array.segment_ops import UnsortedSegmentSum
 from tfteach.ops.core.identity_reshape import reshape
-from tfteach.ops.core.shape_ops import all_axes, range_of, shape
+from tfteach.ops.core.shape_ops import all_axes, shape
 from tfteach.ops.core.stack_unstack import brackets
+from tfteach.ops.math.range import range as range_of
 from tfteach.ops.math.reduce_ops import Prod
 
 

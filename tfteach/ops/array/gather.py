@@ -27,10 +27,11 @@ from tfteach.ops.array.transpose_reverse import transpose
 from tfteach.ops.array.where_select import where
 from tfteach.ops.core.fill import ones, zeros
 from tfteach.ops.core.identity_reshape import INDICES, expand_dims, reshape, squeeze
-from tfteach.ops.core.shape_ops import cast, range_of, shape, size
+from tfteach.ops.core.shape_ops import cast, shape, size
 from tfteach.ops.core.stack_unstack import stack
 from tfteach.ops.math.cast import Cast
-from tfteach.ops.math.cumsum import Range
+from tfteach.ops.math.range import Range
+from tfteach.ops.math.range import range as range_of
 from tfteach.ops.math.reduce_ops import Prod
 
 

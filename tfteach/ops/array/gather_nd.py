@@ -24,7 +24,7 @@ from tfteach.ops.core.identity_reshape import reshape
 from tfteach.ops.core.shape_ops import rank, shape
 from tfteach.ops.core.stack_unstack import stack, unstack
 from tfteach.ops.math.cast import Cast
-from tfteach.ops.math.cumsum import Range
+from tfteach.ops.math.range import Range
 from tfteach.ops.math.reduce_ops import Prod
 
 

@@ -16,7 +16,7 @@ from tfteach.framework.shape import Shape
 from tfteach.ops.core.identity_reshape import expand_dims
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.compare import equal
-from tfteach.ops.math.operator_overloads import div
+from tfteach.ops.math.division import div
 from tfteach.ops.math.reduce_functions import reduce_sum
 
 

@@ -30,12 +30,13 @@ from tfteach.ops.core.broadcast_gradients import BroadcastGradientArgs
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.fill import ones
 from tfteach.ops.core.identity_reshape import INDICES, expand_dims, reshape
-from tfteach.ops.core.shape_ops import all_axes, cast, range_of, shape, size
+from tfteach.ops.core.shape_ops import all_axes, cast, shape, size
 from tfteach.ops.core.stack_unstack import brackets, stack
 from tfteach.ops.math.binary import Maximum
 from tfteach.ops.math.cast import Cast
-from tfteach.ops.math.cumsum import Range
-from tfteach.ops.math.division import FloorMod
+from tfteach.ops.math.modulo import FloorMod
+from tfteach.ops.math.range import Range
+from tfteach.ops.math.range import range as range_of
 from tfteach.ops.math.reduce_ops import Max, Sum
 
 BOOL = as_dtype("bool")

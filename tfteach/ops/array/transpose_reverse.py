@@ -23,7 +23,7 @@ from tfteach.framework.shape_checks import require, require_vector
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.core.identity_reshape import INDICES, either
 from tfteach.ops.core.shape_ops import Rank, rank
-from tfteach.ops.math.cumsum import Range
+from tfteach.ops.math.range import Range
 
 
 class InvertPermutation(Op):
@@ -215,23 +215,6 @@ def matrix_transpose(
         else:
             perm = [*range(known - 2), known - 1, known - 2]
         return transpose(a, perm=perm, conjugate=conjugate)
-
-
-@export("linalg.adjoint")
-def adjoint(matrix: Any, name: str | None = None) -> Tensor:
-    """Matrices transposed and conjugated.
-
-    Args:
-      matrix: Tensor [..., m, n].
-      name: the name of the scope.
-
-    Returns:
-      A Tensor [..., n, m] of that type.
-
-    Source: python/ops/linalg/linalg_impl.py.
-    """
-    with name_scope(name, "adjoint", [matrix]):
-        return matrix_transpose(convert(matrix, name="matrix"), conjugate=True)
 
 
 class ReverseV2(Op):

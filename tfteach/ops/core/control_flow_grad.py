@@ -19,7 +19,7 @@ from tfteach.framework.scope import colocate_with, name_scope
 from tfteach.ops.core.shape_ops import Shape_
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.compare import equal
-from tfteach.ops.math.cumsum import range as range_of
+from tfteach.ops.math.range import range as range_of
 
 
 def merge_gradient(op: Operation, grad: Any) -> list[Any]:

@@ -151,7 +151,7 @@ class EnsureShape(Op):
 
 def all_axes(tensor: Tensor) -> Tensor:
     """0, 1, ..., rank - 1: what a full reduction reduces over."""
-    from tfteach.ops.math.cumsum import Range
+    from tfteach.ops.math.range import Range
 
     known = tensor.static_shape
     if known is None:
@@ -207,13 +207,6 @@ def cast(value: Any, dtype: DType) -> Tensor:
     if isinstance(value, Tensor) and value.dtype.base_dtype is dtype:
         return value
     return Cast(DstT=dtype)(value)
-
-
-def range_of(start: Any, limit: Any, delta: Any = 1) -> Tensor:
-    """`tf.range`, which belongs to a later family."""
-    from tfteach.ops.math import cumsum
-
-    return cumsum.range(start, limit, delta)
 
 
 @export("shape_n")

@@ -1,4 +1,4 @@
-"""Arrays of one shape into one with a new axis, and back; lists that hold tensors.
+"""Stacking tensors along a new axis, and unstacking them; lists that hold tensors.
 
 Source: core/ops/array_ops.cc, python/ops/array_ops.py.
 """
@@ -18,9 +18,10 @@ from tfteach.framework.op import Op
 from tfteach.framework.op_traits import Folding, Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
-from tfteach.framework.shape import Shape
+from tfteach.framework.shape import Shape, TensorShape
 from tfteach.framework.shape_checks import require
 from tfteach.ops.core.constant import constant
+from tfteach.ops.core.identity_reshape import expand_dims
 from tfteach.ops.math.cast import Cast
 
 
@@ -274,3 +275,59 @@ def _convert_list(
 
 
 register_tensor_conversion_function((list, tuple), _convert_list, 99)
+
+
+class ParallelConcat(Op):
+    """Tensors one after the other along the first axis.  Source: ParallelConcat."""
+
+    signature = "values: N*T -> output: T"
+    shape: Shape
+
+    is_expensive: ClassVar[bool] = False
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
+
+    def infer_shape(self, values: list[Shape]) -> Shape:
+        if not shapes.is_full(self.shape):
+            raise ValueError("shape attr must be fully defined.")
+        if not all(shapes.is_full(shape) for shape in values):
+            raise ValueError("All input shapes must be fully defined.")
+        return self.shape
+
+    def check_shapes(self, *shapes: Any) -> None:
+        message = "All input shapes must be the same, with 1 as first size: %s and %s"
+        for own in shapes:
+            require(own == shapes[0] and own[:1] == (1,), message, shapes[0], own)
+
+    def compute(self, xp: Any, *values: Any) -> Any:
+        found = xp.concatenate(values, 0)
+        if found.shape != self.shape:
+            raise invalid_argument(
+                f"Expected concatenated tensor shape: {shapes.text(self.shape)} got: "
+                f"{shapes.text(found.shape)}"
+            )
+        return found
+
+
+@export("parallel_stack")
+def parallel_stack(values: Any, name: str = "parallel_stack") -> Tensor:
+    """Tensors stacked along a new first axis, each as soon as it is there.
+
+    Args:
+      values: list of Tensors of one type and fully known shape.
+      name: the name of the scope.
+
+    Returns:
+      A Tensor [len(values), ...].  It has no gradient.
+
+    Raises:
+      ValueError: a shape is not fully known.
+
+    Source: ParallelConcat in core/ops/array_ops.cc.
+    """
+    with name_scope(name):
+        first = convert(values[0])
+        whole = TensorShape([len(values)]).concatenate(first.shape)
+        parts = [expand_dims(value, 0) for value in values]
+        if not all(part.shape.is_fully_defined() for part in parts[1:]):
+            raise ValueError("All input shapes must be fully defined.")
+        return ParallelConcat(whole.dims_or_none)(parts)

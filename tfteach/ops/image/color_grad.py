@@ -11,7 +11,7 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.ops.core.stack_unstack import stack
 from tfteach.ops.math.binary import add
 from tfteach.ops.math.cast import cast
-from tfteach.ops.math.operator_overloads import div_no_nan
+from tfteach.ops.math.division import div_no_nan
 from tfteach.ops.math.unary import square
 
 

@@ -17,8 +17,8 @@ from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
-from tfteach.ops.array.transpose_reverse import adjoint
 from tfteach.ops.core.shape_ops import shape
+from tfteach.ops.linalg.adjoint import adjoint
 from tfteach.ops.linalg.matmul import matmul
 from tfteach.ops.linalg.matrix_diag import (
     eye,

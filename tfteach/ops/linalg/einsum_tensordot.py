@@ -20,15 +20,15 @@ from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import is_full
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.gather import gather
-from tfteach.ops.array.top_k_unique import setdiff1d
 from tfteach.ops.array.transpose_reverse import transpose
+from tfteach.ops.array.unique import setdiff1d
 from tfteach.ops.array.where_select import where
 from tfteach.ops.core import shape_ops
 from tfteach.ops.core.identity_reshape import expand_dims, reshape
 from tfteach.ops.core.stack_unstack import stack
 from tfteach.ops.linalg.matmul import matmul, trace
-from tfteach.ops.math.binary import multiply
-from tfteach.ops.math.cumsum import range as range_of
+from tfteach.ops.math.multiply import multiply
+from tfteach.ops.math.range import range as range_of
 from tfteach.ops.math.reduce_functions import reduce_prod, reduce_sum
 
 

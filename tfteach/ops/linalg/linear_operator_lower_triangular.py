@@ -13,10 +13,10 @@ from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape
-from tfteach.ops.array.transpose_reverse import adjoint as adjoint_of
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.identity_reshape import expand_dims, squeeze
 from tfteach.ops.core.shape_ops import shape
+from tfteach.ops.linalg.adjoint import adjoint as adjoint_of
 from tfteach.ops.linalg.matmul import matmul as product
 from tfteach.ops.linalg.matrix_diag import matrix_band_part, matrix_diag_part
 from tfteach.ops.linalg.solve import matrix_triangular_solve

@@ -12,7 +12,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
-from tfteach.ops.array.transpose_reverse import adjoint
+from tfteach.ops.linalg.adjoint import adjoint
 from tfteach.ops.linalg.matmul import matmul
 from tfteach.ops.linalg.matrix_diag import matrix_band_part
 from tfteach.ops.linalg.solve import matrix_triangular_solve

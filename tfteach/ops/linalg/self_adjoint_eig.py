@@ -17,9 +17,9 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import control_dependencies
 from tfteach.framework.shape import Shape
-from tfteach.ops.array.transpose_reverse import adjoint
 from tfteach.ops.core.fill import zeros_like
 from tfteach.ops.core.identity_reshape import expand_dims
+from tfteach.ops.linalg.adjoint import adjoint
 from tfteach.ops.linalg.matmul import matmul
 from tfteach.ops.linalg.matrix_diag import (
     matrix_band_part,

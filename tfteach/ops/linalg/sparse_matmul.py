@@ -1,7 +1,6 @@
-"""Products of matrices with many zeros, and stacks made at once.
+"""Products of matrices with many zeros.
 
-Source: core/ops/math_ops.cc (SparseMatMul), core/ops/array_ops.cc (ParallelConcat),
-python/ops/math_grad.py.
+Source: core/ops/math_ops.cc (SparseMatMul), python/ops/math_grad.py.
 """
 
 from __future__ import annotations
@@ -10,19 +9,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tfteach.framework import shape as shapes
-from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import dtypes_of, float32
-from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import Op
-from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.framework.scope import name_scope
-from tfteach.framework.shape import Shape, TensorShape
-from tfteach.framework.shape_checks import require, require_matrix
+from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require_matrix
 from tfteach.ops.array.transpose_reverse import transpose
-from tfteach.ops.core.identity_reshape import expand_dims
 from tfteach.ops.core.shape_ops import cast
 from tfteach.ops.linalg.matmul import MatMul, matmul
 
@@ -105,59 +98,3 @@ def sparse_matmul(
     """
     flags = transpose_a, transpose_b, a_is_sparse, b_is_sparse
     return SparseMatMul(*map(bool, flags))(a, b, name=name)
-
-
-class ParallelConcat(Op):
-    """Tensors one after the other along the first axis.  Source: ParallelConcat."""
-
-    signature = "values: N*T -> output: T"
-    shape: Shape
-
-    is_expensive: ClassVar[bool] = False
-    int32_on_gpu: ClassVar[Int32Kernel] = "host"
-
-    def infer_shape(self, values: list[Shape]) -> Shape:
-        if not shapes.is_full(self.shape):
-            raise ValueError("shape attr must be fully defined.")
-        if not all(shapes.is_full(shape) for shape in values):
-            raise ValueError("All input shapes must be fully defined.")
-        return self.shape
-
-    def check_shapes(self, *shapes: Any) -> None:
-        message = "All input shapes must be the same, with 1 as first size: %s and %s"
-        for own in shapes:
-            require(own == shapes[0] and own[:1] == (1,), message, shapes[0], own)
-
-    def compute(self, xp: Any, *values: Any) -> Any:
-        found = xp.concatenate(values, 0)
-        if found.shape != self.shape:
-            raise invalid_argument(
-                f"Expected concatenated tensor shape: {shapes.text(self.shape)} got: "
-                f"{shapes.text(found.shape)}"
-            )
-        return found
-
-
-@export("parallel_stack")
-def parallel_stack(values: Any, name: str = "parallel_stack") -> Tensor:
-    """Tensors stacked along a new first axis, each as soon as it is there.
-
-    Args:
-      values: list of Tensors of one type and fully known shape.
-      name: the name of the scope.
-
-    Returns:
-      A Tensor [len(values), ...].  It has no gradient.
-
-    Raises:
-      ValueError: a shape is not fully known.
-
-    Source: ParallelConcat in core/ops/array_ops.cc.
-    """
-    with name_scope(name):
-        first = convert(values[0])
-        whole = TensorShape([len(values)]).concatenate(first.shape)
-        parts = [expand_dims(value, 0) for value in values]
-        if not all(part.shape.is_fully_defined() for part in parts[1:]):
-            raise ValueError("All input shapes must be fully defined.")
-        return ParallelConcat(whole.dims_or_none)(parts)

@@ -19,10 +19,11 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import control_dependencies
 from tfteach.framework.shape import Shape
-from tfteach.ops.array.transpose_reverse import adjoint, matrix_transpose
+from tfteach.ops.array.transpose_reverse import matrix_transpose
 from tfteach.ops.core.fill import zeros_like
 from tfteach.ops.core.identity_reshape import expand_dims
 from tfteach.ops.core.shape_ops import shape
+from tfteach.ops.linalg.adjoint import adjoint
 from tfteach.ops.linalg.matmul import adjoint_view, matmul
 from tfteach.ops.linalg.matrix_diag import eye, matrix_diag, matrix_set_diag
 from tfteach.ops.linalg.solve import MATRIX_TYPES, widened

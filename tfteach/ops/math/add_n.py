@@ -1,6 +1,6 @@
-"""Sums of lists of tensors, and limits: add_n, accumulate_n, clip_by_value.
+"""Sums of lists of tensors: `tf.add_n` and `tf.accumulate_n`.
 
-Source: core/ops/math_ops.cc, python/ops/math_ops.py, python/ops/clip_ops.py.
+Source: core/ops/math_ops.cc, python/ops/math_ops.py.
 """
 
 from __future__ import annotations
@@ -16,12 +16,9 @@ from tfteach.framework.indexed_slices import IndexedSlices
 from tfteach.framework.op import Op
 from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
-from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape, as_shape
-from tfteach.framework.shape_checks import require
 from tfteach.ops.core.identity_reshape import identity
 from tfteach.ops.core.stack_unstack import brackets
-from tfteach.ops.math.binary import maximum, minimum
 from tfteach.ops.math.compare import NUMBER_TYPES
 
 
@@ -176,66 +173,3 @@ def accumulate_n(
     if len(tensors) == 1:
         return identity(tensors[0], name=name) if name else tensors[0]
     return AccumulateNV2(merged)(tensors, name=name)
-
-
-class ClipByValue(Op):
-    """Each element moved into a range.  Source: math_ops.cc, ClipByValue."""
-
-    signature = "t: T, clip_value_min: T, clip_value_max: T -> output: T"
-    T = NUMBER_TYPES
-
-    def infer_shape(self, t: Shape, *limits: Shape) -> Shape:
-        return t
-
-    def check_shapes(self, t: Any, clip_value_min: Any, clip_value_max: Any) -> None:
-        own = (t, ())
-        require(
-            clip_value_min in own and clip_value_max in own,
-            "clip_value_min and clip_value_max must be either of the same shape as "
-            "input, or a scalar. input shape: %sclip_value_min shape: %s"
-            "clip_value_max shape: %s",
-            t,
-            clip_value_min,
-            clip_value_max,
-        )
-
-    def compute(self, xp: Any, t: Any, clip_value_min: Any, clip_value_max: Any) -> Any:
-        return xp.maximum(xp.minimum(t, clip_value_max), clip_value_min)
-
-
-@export("clip_by_value")
-def clip_by_value(
-    t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None
-) -> Any:
-    """Each element moved into the range from `clip_value_min` to `clip_value_max`.
-
-    y = max(min(t, clip_value_max), clip_value_min)
-
-    Args:
-      t: float or int Tensor (or IndexedSlices) of any shape.
-      clip_value_min, clip_value_max: the limits, of the type of `t`, broadcast to it.
-      name: the op's name.
-
-    Returns:
-      The same kind of thing as `t`, with its shape and type.
-
-    Raises:
-      ValueError: the limits would make the result larger than `t`.
-
-    Example:
-      >>> tf.Session().run(tf.clip_by_value([-2.0, 0.5, 3.0], 0.0, 1.0))
-      array([0. , 0.5, 1. ], dtype=float32)
-
-    Source: python/ops/clip_ops.py.
-    """
-    given = [t, clip_value_min, clip_value_max]
-    with name_scope(name, "clip_by_value", given) as scope:
-        sliced = isinstance(t, IndexedSlices)
-        values = convert(t.values if sliced else t, name="t")
-        low = minimum(values, clip_value_max)
-        shapes.merge(values._shape, low._shape)
-        clipped = maximum(low, clip_value_min, name=scope)
-        shapes.merge(values._shape, clipped._shape)
-        if sliced:
-            return IndexedSlices(clipped, t.indices, t.dense_shape)
-        return clipped

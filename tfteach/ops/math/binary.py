@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tfteach.framework import shape as shapes
-from tfteach.framework.dtypes import dtypes_of, float32, int32
+from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import Op
@@ -21,7 +21,6 @@ from tfteach.ops.core.broadcast_gradients import (
     BroadcastGradientArgs,
     after,
     all_shapes_known_and_equal,
-    dynamic_sums,
     static_sums,
 )
 from tfteach.ops.core.fill import ones_like, zeros_like
@@ -201,75 +200,6 @@ def subtract(x: Any, y: Any, name: str | None = None) -> Tensor:
     Source: Sub in core/ops/math_ops.cc.
     """
     return Sub()(x, y, name=name)
-
-
-class Mul(Binary):
-    """x * y.  Source: math_ops.cc, Mul."""
-
-    signature = "x: T, y: T -> z: T"
-    T = QUOTIENTS
-    int32_on_gpu: ClassVar[Int32Kernel] = "host"
-    folds_while_building: ClassVar[Folding] = Folding.SHAPES
-
-    def compute(self, xp: Any, x: Any, y: Any) -> Any:
-        return xp.multiply(x, y)
-
-    def forwards(self, inputs: list[Any], output: Any, values: list[Any]) -> int | None:
-        return beside(1, inputs, output, values)
-
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
-        from tfteach.ops.math.complex import conj
-
-        x, y = op.inputs
-        short = grad.dtype in (int32, float32)  # TF's choice of types
-        if short and all_shapes_known_and_equal(x, y, grad):
-            return [Mul()(grad, y), Mul()(grad, x)]
-        to_x, to_y = static_sums(x, y, grad)
-        x, y = conj(x), conj(y)
-        return [to_x(Mul()(grad, y)), to_y(Mul()(x, grad))]
-
-    def expression(self, x: str, y: str) -> str:
-        return f"{x} * {y}"
-
-
-@export("math.multiply", "multiply")
-def multiply(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """Element-wise product, with broadcasting.
-
-    z = x * y
-
-    Args:
-      x: number Tensor of any shape.
-      y: Tensor of the type of `x`, broadcast against it.
-      name: the op's name.
-
-    Returns:
-      A Tensor of the broadcast shape and type.
-
-    Example:
-      >>> tf.Session().run(tf.multiply([1.0, 2.0], 10.0))
-      array([10., 20.], dtype=float32)
-
-    Source: Mul in core/ops/math_ops.cc.
-    """
-    return Mul()(x, y, name=name)
-
-
-class MulNoNan(Binary):
-    """x * y, and 0 where y is 0, even if x is inf or nan.  Source: MulNoNan."""
-
-    signature = "x: T, y: T -> z: T"
-    T = NO_NAN
-
-    def compute(self, xp: Any, x: Any, y: Any) -> Any:
-        return zero_where(xp, y == 0, xp.multiply(x, y))
-
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
-        x, y = op.inputs
-        if all_shapes_known_and_equal(x, y, grad):
-            return [MulNoNan()(grad, y), MulNoNan()(x, grad)]
-        to_x, to_y = dynamic_sums(x, y)
-        return [to_x(MulNoNan()(grad, y)), to_y(MulNoNan()(x, grad))]
 
 
 def zero_where(xp: Any, where: Any, values: Any) -> Any:
@@ -464,7 +394,7 @@ class SquaredDifference(Binary):
         return d * xp.conj(d) if d.dtype.kind == "c" else d * d
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
-        from tfteach.ops.math.operator_overloads import scalar_mul
+        from tfteach.ops.math.multiply import scalar_mul
 
         x, y = op.inputs
         with after(grad):

@@ -173,7 +173,7 @@ class ComplexAbs(Op):
         return xp.abs(x)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
-        from tfteach.ops.math.operator_overloads import div_no_nan
+        from tfteach.ops.math.division import div_no_nan
 
         scaled = complex(grad, zeros_like(grad)) * op.inputs[0]
         size = complex(op.outputs[0], zeros_like(op.outputs[0]))

@@ -1,4 +1,4 @@
-"""Quotients and remainders, and what TF builds from them.
+"""Quotients of two tensors.
 
 Source: core/ops/math_ops.cc, core/kernels/cwise_ops.h, python/ops/math_grad.py.
 """
@@ -9,12 +9,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tfteach.framework.dtypes import dtypes_of
+from tfteach.framework.convert import convert
+from tfteach.framework.dtypes import DType, dtypes_of, float32, float64
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op_traits import Folding, Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.scope import name_scope
 from tfteach.ops.core.broadcast_gradients import after, dynamic_sums
+from tfteach.ops.core.constant import constant
 from tfteach.ops.math.binary import (
     NO_NAN,
     QUOTIENTS,
@@ -26,7 +29,8 @@ from tfteach.ops.math.binary import (
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.compare import not_equal
 from tfteach.ops.math.complex import conj
-from tfteach.ops.math.unary import negative, square
+from tfteach.ops.math.multiply import without_nan
+from tfteach.ops.math.unary import negative
 
 REMAINDERS = dtypes_of("int32 int64 bfloat16 half float double")
 
@@ -83,10 +87,10 @@ def realdiv(x: Any, y: Any, name: str | None = None) -> Tensor:
     return RealDiv()(x, y, name=name)
 
 
-def _quotient_gradient(op: Operation, grad: Any, divide: Any) -> list[Any]:
+def _quotient_gradient(op: Operation, grad: Any, over: Any) -> list[Any]:
     to_x, to_y = dynamic_sums(*op.inputs)
     x, y = conj(op.inputs[0]), conj(op.inputs[1])
-    return [to_x(divide(grad, y)), to_y(grad * divide(divide(-x, y), y))]
+    return [to_x(over(grad, y)), to_y(grad * over(over(-x, y), y))]
 
 
 class Div(Binary):
@@ -100,9 +104,7 @@ class Div(Binary):
         return truncated(xp, x, y) if is_whole(x) else xp.true_divide(x, y)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
-        from tfteach.ops.math import operator_overloads
-
-        return _quotient_gradient(op, grad, operator_overloads.divide)
+        return _quotient_gradient(op, grad, divide)
 
 
 def truncated(xp: Any, x: Any, y: Any) -> Any:
@@ -193,92 +195,6 @@ def floor_div(x: Any, y: Any, name: str | None = None) -> Tensor:
     return FloorDiv()(x, y, name=name)
 
 
-class FloorMod(Binary):
-    """x - y * floor(x / y): has the sign of y.  Source: math_ops.cc, FloorMod."""
-
-    signature = "x: T, y: T -> z: T"
-    T = REMAINDERS
-    int32_on_gpu: ClassVar[Int32Kernel] = "host"
-    folds_while_building: ClassVar[Folding] = Folding.SHAPES
-
-    def compute(self, xp: Any, x: Any, y: Any) -> Any:
-        if is_whole(x):
-            refuse_zero(xp, x, y)
-        return xp.remainder(x, y)
-
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
-        x, y = conj(op.inputs[0]), conj(op.inputs[1])
-        to_x, to_y = dynamic_sums(x, y)
-        floor_xy = FloorDiv()(x, y)
-        return [to_x(grad), to_y(grad * negative(floor_xy))]
-
-
-@export("math.floormod", "floormod", "math.mod", "mod")
-def floormod(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """Remainder with the sign of the divisor, as Python's `%`.
-
-    z = x - y * floor(x / y)
-
-    Args:
-      x: int or float Tensor of any shape.
-      y: Tensor of the type of `x`, broadcast against it.
-      name: the op's name.
-
-    Returns:
-      A Tensor of the broadcast shape and type.
-
-    Example:
-      >>> tf.Session().run(tf.mod([7, -7], 3))
-      array([1, 2], dtype=int32)
-
-    Source: FloorMod in core/ops/math_ops.cc.
-    """
-    return FloorMod()(x, y, name=name)
-
-
-class TruncateMod(Binary):
-    """x - y * trunc(x / y): has the sign of x.  Source: math_ops.cc, TruncateMod."""
-
-    signature = "x: T, y: T -> z: T"
-    T = REMAINDERS
-    int32_on_gpu: ClassVar[Int32Kernel] = "host"
-
-    def compute(self, xp: Any, x: Any, y: Any) -> Any:
-        if is_whole(x):
-            refuse_zero(xp, x, y)
-        return xp.fmod(x, y)
-
-
-@export("truncatemod")
-def truncatemod(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """Remainder with the sign of the dividend, as C's `%`.
-
-    z = x - y * trunc(x / y)
-
-    Args:
-      x: int or float Tensor of any shape.
-      y: Tensor of the type of `x`, broadcast against it.
-      name: the op's name.
-
-    Returns:
-      A Tensor of the broadcast shape and type.
-
-    Example:
-      >>> tf.Session().run(tf.truncatemod([7, -7], 3))
-      array([ 1, -1], dtype=int32)
-
-    Source: TruncateMod in core/ops/math_ops.cc.
-    """
-    return TruncateMod()(x, y, name=name)
-
-
-class Mod(TruncateMod):
-    """The older name of TruncateMod.  Source: math_ops.cc, Mod."""
-
-    T = dtypes_of("int32 int64 half half bfloat16 float double")
-    int32_on_gpu: ClassVar[Int32Kernel] = "host"
-
-
 class DivNoNan(Binary):
     """x / y, and 0 where y is 0.  Source: math_ops.cc, DivNoNan."""
 
@@ -289,7 +205,6 @@ class DivNoNan(Binary):
         return zero_where(xp, y == 0, xp.true_divide(x, y))
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
-        from tfteach.ops.math.operator_overloads import div_no_nan
 
         return _quotient_gradient(op, grad, div_no_nan)
 
@@ -381,41 +296,170 @@ def xlogy(x: Any, y: Any, name: str | None = None) -> Tensor:
     return Xlogy()(x, y, name=name)
 
 
-class Atan2(Binary):
-    """The angle of the point (x, y).  Source: math_ops.cc, Atan2."""
-
-    signature = "y: T, x: T -> z: T"
-    T = dtypes_of("bfloat16 half float double")
-
-    def compute(self, xp: Any, y: Any, x: Any) -> Any:
-        return xp.arctan2(y, x)
-
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
-        # As in TF, the gradient does not undo broadcasting.
-        y, x = op.inputs
-        with after(grad):
-            grad_inv = grad / (square(x) + square(y))
-            return [x * grad_inv, -y * grad_inv]
+# Integer type -> float type of its true division; None: unchanged.
+_QUOTIENT_TYPES: dict[DType, DType | None] = {
+    **dict.fromkeys(dtypes_of("uint8 int8 uint16 int16"), float32),
+    **dict.fromkeys(dtypes_of("int32 int64"), float64),
+    **dict.fromkeys(dtypes_of("bfloat16 half float double complex64 complex128")),
+}
 
 
-@export("math.atan2", "atan2")
-def atan2(y: Any, x: Any, name: str | None = None) -> Tensor:
-    """The angle between the x axis and the point (x, y), in radians.
+def _check_same(x: Tensor, y: Tensor) -> DType:
+    a, b = x.dtype.base_dtype, y.dtype.base_dtype
+    if a is not b:
+        raise TypeError(f"x and y must have the same dtype, got {a!r} != {b!r}")
+    return a
 
-    z = atan(y / x), in the quadrant of the point
+
+@export("math.truediv", "truediv")
+def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """Quotient as Python 3 computes it: integers are cast to floats first.
+
+    z = x / y
 
     Args:
-      y: float Tensor of any shape.
-      x: Tensor of the type of `y`, broadcast against it.
+      x: number Tensor; (u)int8 and (u)int16 become float32, int32 and int64 float64.
+      y: Tensor of the type of `x`, broadcast against it.
       name: the op's name.
 
     Returns:
-      A Tensor of the broadcast shape and type.
+      A float or complex Tensor of the broadcast shape.
+
+    Raises:
+      TypeError: the types differ, or are no numbers.
 
     Example:
-      >>> tf.Session().run(tf.atan2([1.0, -1.0], [1.0, -1.0]))
-      array([ 0.7853981, -2.3561945], dtype=float32)
+      >>> tf.Session().run(tf.truediv([7, 8], 2))
+      array([3.5, 4. ])
 
-    Source: Atan2 in core/ops/math_ops.cc.
+    Source: python/ops/math_ops.py; RealDiv in core/ops/math_ops.cc.
     """
-    return Atan2()(y, x, name=name)
+    with name_scope(name, "truediv", [x, y]) as scope:
+        x, y = convert(x, name="x"), convert(y, name="y")
+        dtype = _check_same(x, y)
+        if dtype not in _QUOTIENT_TYPES:
+            raise TypeError(f"Invalid dtype {dtype!r} in __truediv__")
+        wider = _QUOTIENT_TYPES[dtype]
+        if wider is not None:
+            x, y = cast(x, wider), cast(y, wider)
+        return RealDiv()(x, y, name=scope)
+
+
+@export("div")
+def div(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """Quotient as Python 2 computes it: integers are rounded down.
+
+    z = x / y for floats, floor(x / y) for integers
+
+    Args:
+      x: number Tensor.
+      y: Tensor of the type of `x`, broadcast against it.
+      name: the op's name.
+
+    Returns:
+      A Tensor of the broadcast shape and the same type.
+
+    Example:
+      >>> tf.Session().run(tf.div([7, -7], 2))
+      array([ 3, -4], dtype=int32)
+
+    Source: python/ops/math_ops.py; RealDiv, FloorDiv in core/ops/math_ops.cc.
+    """
+    with name_scope(name, "div", [x, y]) as scope:
+        x = convert(x, name="x")
+        y = convert(y, x.dtype.base_dtype, name="y")
+        dtype = _check_same(x, y)
+        real = dtype.is_floating or dtype.is_complex
+        return (RealDiv() if real else FloorDiv())(x, y, name=scope)
+
+
+@export("math.divide", "divide")
+def divide(x: Any, y: Any, name: str | None = None) -> Any:
+    """Quotient by Python's operator: `x / y`.
+
+    z = x / y
+
+    Args:
+      x: number Tensor, or what Python can divide.
+      y: Tensor of the type of `x`, broadcast against it.
+      name: the op's name.
+
+    Returns:
+      A float or complex Tensor of the broadcast shape.
+
+    Example:
+      >>> tf.Session().run(tf.divide(tf.constant([7.0]), 2.0))
+      array([3.5], dtype=float32)
+
+    Source: python/ops/math_ops.py.
+    """
+    return x / y if name is None else truediv(x, y, name)
+
+
+@export("math.floordiv", "floordiv")
+def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """Quotient rounded down, as Python's `//`.
+
+    z = floor(x / y)
+
+    Args:
+      x: int or float Tensor.
+      y: Tensor of the type of `x`, broadcast against it.
+      name: the op's name.
+
+    Returns:
+      A Tensor of the broadcast shape and the same type.
+
+    Raises:
+      InvalidArgumentError: (in a run) an integer is divided by zero.
+
+    Example:
+      >>> tf.Session().run(tf.floordiv([7, -7], 2))
+      array([ 3, -4], dtype=int32)
+
+    Source: FloorDiv in core/ops/math_ops.cc.
+    """
+    with name_scope(name, "floordiv", [x, y]) as scope:
+        return FloorDiv()(x, y, name=scope)
+
+
+@export("math.divide_no_nan", "div_no_nan")
+def div_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """Quotient that is 0 wherever y is 0.
+
+    z = 0 if y = 0, else x / y
+
+    Args:
+      x: float or complex Tensor.
+      y: Tensor of the type of `x`, broadcast against it.
+      name: the op's name.
+
+    Returns:
+      A Tensor of the broadcast shape and the same type.
+
+    Example:
+      >>> tf.Session().run(tf.div_no_nan([1.0, 1.0], [0.0, 2.0]))
+      array([0. , 0.5], dtype=float32)
+
+    Source: DivNoNan in core/ops/math_ops.cc.
+    """
+    return without_nan(DivNoNan(), "div_no_nan", x, y, name)
+
+
+@export("math.reciprocal_no_nan")
+def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
+    """1 / x, and 0 where x is 0, element-wise.
+
+    Args:
+      x: float or complex Tensor of any shape.
+      name: the op's name.
+
+    Returns:
+      A Tensor of the same shape and type.
+
+    Source: python/ops/math_ops.py; DivNoNan.
+    """
+    with name_scope(name, "reciprocal_no_nan", [x]) as scope:
+        x = convert(x, name="x")
+        one = constant(1, dtype=x.dtype.base_dtype, name="one")
+        return div_no_nan(one, x, name=scope)

@@ -16,7 +16,7 @@ from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import is_full
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.shape_ops import rank
-from tfteach.ops.math.cumsum import range as range_of
+from tfteach.ops.math.range import range as range_of
 from tfteach.ops.math.reduce_ops import (
     All,
     Any_,

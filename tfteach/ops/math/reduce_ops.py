@@ -33,8 +33,8 @@ from tfteach.ops.math.cast import cast
 from tfteach.ops.math.compare import NUMBER_TYPES, equal
 from tfteach.ops.math.complex import conj
 from tfteach.ops.math.cumsum import cumprod
-from tfteach.ops.math.cumsum import range as range_of
-from tfteach.ops.math.operator_overloads import divide, truediv
+from tfteach.ops.math.division import divide, truediv
+from tfteach.ops.math.range import range as range_of
 
 INDICES = dtypes_of("int32 int64")
 _BLOCK = 1 << 18  # elements that a thread takes at once
@@ -423,8 +423,8 @@ def _product_gradient(op: Operation, grad: Any) -> Any:
     from tfteach.ops.array.concat_split import concat
     from tfteach.ops.array.gather import gather
     from tfteach.ops.array.tile_broadcast import tile
-    from tfteach.ops.array.top_k_unique import setdiff1d
     from tfteach.ops.array.transpose_reverse import invert_permutation, transpose
+    from tfteach.ops.array.unique import setdiff1d
     from tfteach.ops.math.reduce_functions import reduce_prod
 
     source = op.inputs[0]

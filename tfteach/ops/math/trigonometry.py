@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.ops.core.broadcast_gradients import after
 from tfteach.ops.core.constant import constant
-from tfteach.ops.math.binary import add, subtract
+from tfteach.ops.math.binary import Binary, add, subtract
 from tfteach.ops.math.unary import FIELD, NUMBER, Unary, conj, reciprocal, sqrt, square
 
 
@@ -418,3 +419,43 @@ def atanh(x: Any, name: str | None = None) -> Tensor:
     Source: Atanh in core/ops/math_ops.cc.
     """
     return Atanh()(x, name=name)
+
+
+class Atan2(Binary):
+    """The angle of the point (x, y).  Source: math_ops.cc, Atan2."""
+
+    signature = "y: T, x: T -> z: T"
+    T = dtypes_of("bfloat16 half float double")
+
+    def compute(self, xp: Any, y: Any, x: Any) -> Any:
+        return xp.arctan2(y, x)
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        # As in TF, the gradient does not undo broadcasting.
+        y, x = op.inputs
+        with after(grad):
+            grad_inv = grad / (square(x) + square(y))
+            return [x * grad_inv, -y * grad_inv]
+
+
+@export("math.atan2", "atan2")
+def atan2(y: Any, x: Any, name: str | None = None) -> Tensor:
+    """The angle between the x axis and the point (x, y), in radians.
+
+    z = atan(y / x), in the quadrant of the point
+
+    Args:
+      y: float Tensor of any shape.
+      x: Tensor of the type of `y`, broadcast against it.
+      name: the op's name.
+
+    Returns:
+      A Tensor of the broadcast shape and type.
+
+    Example:
+      >>> tf.Session().run(tf.atan2([1.0, -1.0], [1.0, -1.0]))
+      array([ 0.7853981, -2.3561945], dtype=float32)
+
+    Source: Atan2 in core/ops/math_ops.cc.
+    """
+    return Atan2()(y, x, name=name)

@@ -170,7 +170,7 @@ class Square(Unary):
         return xp.multiply(x, x)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
-        from tfteach.ops.math.binary import multiply
+        from tfteach.ops.math.multiply import multiply
 
         with after(grad):
             x = conj(op.inputs[0])

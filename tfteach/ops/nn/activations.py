@@ -24,6 +24,7 @@ from tfteach.ops.array.where_select import where
 from tfteach.ops.core import fill, shape_ops
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.exponential import exp, sigmoid
+from tfteach.ops.math.unary import negative
 
 REALS = dtypes_of(
     "float32 float64 int32 uint8 int16 int8 int64 bfloat16 uint16 half uint32 uint64"
@@ -403,3 +404,23 @@ def crelu(features: Any, name: str | None = None, axis: int = -1) -> Tensor:
         features = convert(features, name="features")
         both = concat([features, -features], axis, name=scope)
         return Relu()(both)
+
+
+@export("math.log_sigmoid", "log_sigmoid")
+def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
+    """The logarithm of the sigmoid, without underflow, element-wise.
+
+    y = ln(1 / (1 + exp(-x))) = -softplus(-x)
+
+    Args:
+      x: float Tensor of any shape.
+      name: the op's name.
+
+    Returns:
+      A Tensor of the same shape and type.
+
+    Source: python/ops/math_ops.py.
+    """
+    with name_scope(name, "LogSigmoid", [x]) as scope:
+        x = convert(x, name="x")
+        return negative(softplus(-x), name=scope)

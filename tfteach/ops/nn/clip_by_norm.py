@@ -25,11 +25,11 @@ from tfteach.ops.core.shape_ops import rank
 from tfteach.ops.core.stack_unstack import stack
 from tfteach.ops.math.binary import maximum, minimum
 from tfteach.ops.math.cast import cast
-from tfteach.ops.math.cumsum import range as range_of
+from tfteach.ops.math.range import range as range_of
 from tfteach.ops.math.reduce_functions import reduce_sum
 from tfteach.ops.math.rounding import is_finite
 from tfteach.ops.math.unary import rsqrt, sqrt
-from tfteach.ops.nn.bias_moments import L2Loss
+from tfteach.ops.nn.l2_loss import L2Loss
 
 
 @export("clip_by_norm")

@@ -35,7 +35,7 @@ from tfteach.ops.core.identity_reshape import (
 from tfteach.ops.linalg.matmul import matmul
 from tfteach.ops.math.binary import subtract
 from tfteach.ops.math.cast import cast
-from tfteach.ops.math.cumsum import range as range_of
+from tfteach.ops.math.range import range as range_of
 from tfteach.ops.nn.softmax import LogSoftmax, Softmax, shifted_exp
 
 FLOATS = dtypes_of("half bfloat16 float32 float64")

@@ -17,7 +17,7 @@ from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.dynamic_partition import DynamicStitch, dynamic_partition
 from tfteach.ops.array.gather import gather
 from tfteach.ops.array.segment_functions import segment_sum
-from tfteach.ops.array.top_k_unique import unique
+from tfteach.ops.array.unique import unique
 from tfteach.ops.array.where_select import where
 from tfteach.ops.core import shape_ops
 from tfteach.ops.core.constant import constant
@@ -28,8 +28,8 @@ from tfteach.ops.core.stack_unstack import stack
 from tfteach.ops.math.binary import maximum
 from tfteach.ops.math.binary import pow as power
 from tfteach.ops.math.cast import cast
-from tfteach.ops.math.cumsum import range as range_of
-from tfteach.ops.math.operator_overloads import div
+from tfteach.ops.math.division import div
+from tfteach.ops.math.range import range as range_of
 from tfteach.ops.math.reduce_functions import reduce_sum
 from tfteach.ops.math.unary import sqrt
 from tfteach.ops.nn.clip_by_norm import clip_by_norm

@@ -19,7 +19,7 @@ from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.slicing import slice
 from tfteach.ops.linalg.matmul import matmul
 from tfteach.ops.math.exponential import Sigmoid
-from tfteach.ops.nn.bias_moments import BiasAddGrad
+from tfteach.ops.nn.bias_add import BiasAddGrad
 
 _WEIGHTS = "w: T, wci: T, wcf: T, wco: T, b: T"
 _GATES = "i: T, cs: T, f: T, o: T, ci: T, co: T"

@@ -18,9 +18,9 @@ from tfteach.ops.core.identity_reshape import expand_dims, reshape, stop_gradien
 from tfteach.ops.core.shape_ops import shape
 from tfteach.ops.core.stack_unstack import stack
 from tfteach.ops.linalg.matmul import matmul
-from tfteach.ops.math.binary import multiply
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.exponential import log
+from tfteach.ops.math.multiply import multiply
 from tfteach.ops.nn.candidate_samplers import (
     compute_accidental_hits,
     log_uniform_candidate_sampler,

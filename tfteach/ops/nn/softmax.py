@@ -24,8 +24,8 @@ from tfteach.ops.array.transpose_reverse import transpose
 from tfteach.ops.core import shape_ops
 from tfteach.ops.core.identity_reshape import either
 from tfteach.ops.math.binary import subtract
-from tfteach.ops.math.cumsum import range as range_of
 from tfteach.ops.math.exponential import exp
+from tfteach.ops.math.range import range as range_of
 from tfteach.ops.math.reduce_functions import reduce_sum
 
 _BLOCK = 1 << 16  # elements: they and what is made of them fit the second cache

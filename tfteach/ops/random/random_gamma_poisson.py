@@ -31,9 +31,9 @@ from tfteach.ops.array.concat_split import concat
 from tfteach.ops.core.broadcast_gradients import after
 from tfteach.ops.core.fill import ones, zeros_like
 from tfteach.ops.core.identity_reshape import reshape
-from tfteach.ops.core.shape_ops import range_of
 from tfteach.ops.core.shape_ops import shape as shape_of
 from tfteach.ops.math.binary import Maximum
+from tfteach.ops.math.range import range as range_of
 from tfteach.ops.math.reduce_functions import reduce_sum
 from tfteach.ops.random import philox
 from tfteach.ops.random.gamma_poisson_sampling import gammas, poissons

@@ -25,13 +25,14 @@ from tfteach.ops.array.tile_broadcast import tile
 from tfteach.ops.array.transpose_reverse import roll, transpose
 from tfteach.ops.core.fill import ones, zeros, zeros_like
 from tfteach.ops.core.identity_reshape import expand_dims, reshape
-from tfteach.ops.core.shape_ops import cast, range_of, rank, shape
+from tfteach.ops.core.shape_ops import cast, rank, shape
 from tfteach.ops.core.stack_unstack import stack, unstack
 from tfteach.ops.linalg.matmul import matmul
 from tfteach.ops.math.binary import Maximum
 from tfteach.ops.math.complex import conj, real
-from tfteach.ops.math.division import floormod
 from tfteach.ops.math.exponential import exp
+from tfteach.ops.math.modulo import floormod
+from tfteach.ops.math.range import range as range_of
 from tfteach.ops.math.reduce_functions import reduce_prod
 from tfteach.ops.math.unary import reciprocal
 

@@ -21,8 +21,8 @@ from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.gather import gather
-from tfteach.ops.array.top_k_unique import setdiff1d
 from tfteach.ops.array.transpose_reverse import transpose
+from tfteach.ops.array.unique import setdiff1d
 from tfteach.ops.array.where_select import where
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.fill import fill, ones_like
@@ -31,7 +31,7 @@ from tfteach.ops.core.shape_ops import rank, shape
 from tfteach.ops.core.sparse_tensor import SparseTensor, SparseTensorValue
 from tfteach.ops.math.binary import add, maximum
 from tfteach.ops.math.cast import cast
-from tfteach.ops.math.cumsum import range as range_of
+from tfteach.ops.math.range import range as range_of
 from tfteach.ops.math.reduce_functions import reduce_max
 from tfteach.ops.sparse.sparse_dense_math import as_sparse, with_parts
 from tfteach.ops.sparse.sparse_shape import SparseReorder, sparse_reorder

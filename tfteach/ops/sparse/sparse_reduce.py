@@ -29,7 +29,7 @@ from tfteach.ops.core.identity_reshape import reshape
 from tfteach.ops.core.shape_ops import rank
 from tfteach.ops.core.sparse_tensor import SparseTensor
 from tfteach.ops.math.cast import cast
-from tfteach.ops.math.cumsum import range as range_of
+from tfteach.ops.math.range import range as range_of
 from tfteach.ops.math.reduce_functions import both
 from tfteach.ops.math.reduce_ops import reduced_shape
 from tfteach.ops.sparse.coo_arrays import (

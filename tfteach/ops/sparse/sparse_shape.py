@@ -33,7 +33,7 @@ from tfteach.ops.core.identity_reshape import identity
 from tfteach.ops.core.shape_ops import shape
 from tfteach.ops.core.sparse_tensor import SparseTensor
 from tfteach.ops.math.cast import cast
-from tfteach.ops.math.cumsum import range as range_of
+from tfteach.ops.math.range import range as range_of
 from tfteach.ops.sparse.coo_arrays import NUMBERS, flat, unflat
 from tfteach.ops.sparse.sparse_dense_math import as_sparse, parts_of
 

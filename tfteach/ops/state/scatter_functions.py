@@ -14,7 +14,7 @@ from tfteach.ops.array.concat_split import concat
 from tfteach.ops.core.fill import ones_like
 from tfteach.ops.core.identity_reshape import expand_dims, reshape
 from tfteach.ops.core.shape_ops import cast, shape
-from tfteach.ops.math.cumsum import Range
+from tfteach.ops.math.range import Range
 from tfteach.ops.state import scatter_ops as parts
 
 

@@ -18,7 +18,7 @@ from tfteach.ops.array.concat_split import concat
 from tfteach.ops.core.identity_reshape import expand_dims, reshape
 from tfteach.ops.core.shape_ops import shape
 from tfteach.ops.core.stack_unstack import stack
-from tfteach.ops.math.cumsum import range as range_of
+from tfteach.ops.math.range import range as range_of
 from tfteach.ops.text.unicode_ops import (
     REPLACEMENT,
     UnicodeDecode,

@@ -24,7 +24,7 @@ from tfteach.ops.array.transpose_reverse import transpose
 from tfteach.ops.core import fill, shape_ops
 from tfteach.ops.core.identity_reshape import either, expand_dims, reshape
 from tfteach.ops.core.sparse_tensor import SparseTensor
-from tfteach.ops.math.cumsum import range as range_of
+from tfteach.ops.math.range import range as range_of
 from tfteach.ops.sparse.sparse_dense_math import sparse_tensor_dense_matmul
 from tfteach.ops.sparse.sparse_shape import sparse_slice
 from tfteach.ops.windows import conv_geometry as geometry

@@ -6,11 +6,7 @@ import numpy as np
 
 from tests.ops.case import Case
 from tfteach.framework.dtypes import int64
-from tfteach.ops.array.bincount_histogram import (
-    Bincount,
-    HistogramFixedWidth,
-    UnravelIndex,
-)
+from tfteach.ops.array.bincount_histogram import Bincount, HistogramFixedWidth
 
 NUMBERS = np.int32([[3, 1, 0], [1, 1, 7]])
 NONE = np.zeros(0, np.int32)
@@ -26,9 +22,4 @@ CASES = [
          [2, 1, 1, 1, 2]),
     Case(HistogramFixedWidth(int64), (NUMBERS, np.int32([1, 7]), np.int32(3)),
          [4, 1, 1], "int"),
-    Case(UnravelIndex(), (np.int32([2, 5, 7]), np.int32([3, 4])),
-         [[0, 1, 1], [2, 1, 3]]),
-    Case(UnravelIndex(), (np.int64(23), np.int64([2, 3, 4])), [1, 2, 3], "scalar"),
-    Case(UnravelIndex(), (np.int32([-1, 9]), np.int32([3, 3])), [[0, 0], [-1, 0]],
-         "outside"),  # real TensorFlow's answer
 ]  # fmt: skip

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tests.ops.case import Case
-from tfteach.ops.linalg.sparse_matmul import ParallelConcat, SparseMatMul
+from tfteach.ops.linalg.sparse_matmul import SparseMatMul
 
 X = np.arange(12.0).reshape(3, 4)
 WIDE = np.arange(30.0).reshape(2, 3, 5)
@@ -16,6 +16,4 @@ CASES = [
     Case(SparseMatMul(True, True, True),
          (X.astype(np.float32), WIDE.reshape(10, 3).astype("f4")),
          lambda a, b: a.T @ b.T, "turned", gradient=False),
-    Case(ParallelConcat((3, 3, 4)), ([X[None], X[None] * 2, X[None] - 1],),
-         lambda parts: np.concatenate(parts)),
 ]  # fmt: skip

@@ -7,7 +7,6 @@ import numpy as np
 from tests.ops.case import Case, each
 from tests.ops.element_wise import (
     DIVISORS,
-    INF_AND_NAN,
     POSITIVE,
     ROW,
     W,
@@ -23,8 +22,6 @@ CASES = [
     *floats("Add", lambda a, b: a + b),
     *floats("AddV2", lambda a, b: a + b),
     *floats("Sub", lambda a, b: a - b),
-    *floats("Mul", lambda a, b: a * b),
-    *floats("MulNoNan", lambda a, b: a * b),
     *floats("Maximum", max),
     *floats("Minimum", min),
     *floats("SquaredDifference", lambda a, b: (a - b) ** 2),
@@ -34,12 +31,10 @@ CASES = [
     whole("Add", lambda a, b: a + b),
     whole("AddV2", lambda a, b: a + b),
     whole("Sub", lambda a, b: a - b),
-    whole("Mul", lambda a, b: a * b),
     whole("Maximum", max),
     whole("Minimum", min),
     whole("SquaredDifference", lambda a, b: (a - b) ** 2),
     of_complex_pair("AddV2", lambda a, b: a + b),
-    of_complex_pair("Mul", lambda a, b: a * b),
     Case(
         arithmetic.SquaredDifference(), (Z, W), each(lambda a, b: abs(a - b) ** 2),
         id="complex", gradient=False,
@@ -51,9 +46,5 @@ CASES = [
     Case(
         arithmetic.Add(), (np.array("a", object), np.array("!", object)),
         np.array(b"a!", object), id="string-scalars",
-    ),
-    Case(
-        arithmetic.MulNoNan(), (INF_AND_NAN, np.zeros(3, np.float32)), [0, 0, 0],
-        id="zero", gradient=False,
     ),
 ]  # fmt: skip

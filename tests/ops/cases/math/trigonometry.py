@@ -5,7 +5,9 @@ from __future__ import annotations
 import cmath
 import math
 
-from tests.ops.element_wise import ABOVE_ONE, SMALL, X, of_complex, real
+from tests.ops.case import Case, each
+from tests.ops.element_wise import ABOVE_ONE, ROW, SMALL, X, of_complex, real
+from tfteach.ops.math.trigonometry import Atan2
 
 CASES = [
     real("Sin", X, math.sin),
@@ -24,4 +26,6 @@ CASES = [
     of_complex("Tan", cmath.tan),
     of_complex("Sinh", cmath.sinh),
     of_complex("Cosh", cmath.cosh),
+    Case(Atan2(), (X, X[::-1] + 0.1), each(math.atan2)),
+    Case(Atan2(), (X, ROW), each(math.atan2), id="row", gradient=False),
 ]  # fmt: skip

@@ -23,7 +23,7 @@ from tfteach.ops.core.identity_reshape import expand_dims, squeeze
 from tfteach.ops.core.shape_ops import shape
 from tfteach.ops.core.stack_unstack import stack
 from tfteach.ops.math.cast import cast
-from tfteach.ops.math.cumsum import range as range_of
+from tfteach.ops.math.range import range as range_of
 from tfteach.ops.math.reduce_functions import argmax, reduce_max
 
 

@@ -27,7 +27,7 @@ from tfteach.ops.core.shape_ops import shape
 from tfteach.ops.math.binary import maximum
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.compare import equal, less_equal
-from tfteach.ops.math.cumsum import range as range_of
+from tfteach.ops.math.range import range as range_of
 from tfteach.ops.math.reduce_functions import reduce_sum
 from tfteach.ops.math.statistics import reduce_logsumexp
 from tfteach.variables.scope import get_variable

@@ -21,9 +21,9 @@ from tfteach.lib.training.moving_averages import assign_moving_average
 from tfteach.ops.core.constant import constant
 from tfteach.ops.core.identity_reshape import identity, reshape
 from tfteach.ops.core.shape_ops import shape
-from tfteach.ops.nn.batch_norm import batch_normalization, weighted_moments
-from tfteach.ops.nn.bias_moments import moments
+from tfteach.ops.nn.batch_norm import batch_normalization
 from tfteach.ops.nn.fused_batch_norm import fused_batch_norm
+from tfteach.ops.nn.moments import moments, weighted_moments
 from tfteach.variables.initializers import Ones, Zeros
 from tfteach.variables.scope import get_variable_scope, variable_scope
 

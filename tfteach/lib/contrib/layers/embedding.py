@@ -16,7 +16,7 @@ from tfteach.lib.contrib.framework.variables import model_variable
 from tfteach.lib.contrib.layers.utils import public
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.gather import gather
-from tfteach.ops.array.top_k_unique import unique as unique_values
+from tfteach.ops.array.unique import unique as unique_values
 from tfteach.ops.core.identity_reshape import reshape
 from tfteach.ops.core.shape_ops import shape
 from tfteach.ops.core.sparse_tensor import SparseTensor

@@ -16,12 +16,8 @@ from tfteach.lib.contrib.layers.utils import get_variable_collections, public
 from tfteach.ops.core.identity_reshape import reshape
 from tfteach.ops.core.shape_ops import shape
 from tfteach.ops.math.unary import rsqrt
-from tfteach.ops.nn.batch_norm import (
-    batch_normalization,
-    normalize_moments,
-    sufficient_statistics,
-)
-from tfteach.ops.nn.bias_moments import moments
+from tfteach.ops.nn.batch_norm import batch_normalization
+from tfteach.ops.nn.moments import moments, normalize_moments, sufficient_statistics
 from tfteach.variables.initializers import Ones, Zeros
 from tfteach.variables.scope import variable_scope
 

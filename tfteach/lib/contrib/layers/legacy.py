@@ -20,7 +20,7 @@ from tfteach.ops.core.shape_ops import shape
 from tfteach.ops.core.stack_unstack import stack, unstack
 from tfteach.ops.linalg.matmul import matmul
 from tfteach.ops.nn.activations import relu
-from tfteach.ops.nn.bias_moments import bias_add
+from tfteach.ops.nn.bias_add import bias_add
 from tfteach.variables.scope import get_variable, variable_scope
 
 

@@ -25,8 +25,8 @@ from tfteach.lib.contrib.layers.shared import (
 from tfteach.lib.contrib.layers.utils import get_variable_collections, public
 from tfteach.lib.layers.normalization import BatchNormalization
 from tfteach.ops.nn.batch_norm import batch_normalization
-from tfteach.ops.nn.bias_moments import bias_add as bias_add_op
-from tfteach.ops.nn.bias_moments import moments
+from tfteach.ops.nn.bias_add import bias_add as bias_add_op
+from tfteach.ops.nn.moments import moments
 from tfteach.variables.initializers import Ones
 from tfteach.variables.scope import variable_scope
 

@@ -15,10 +15,10 @@ from tfteach.framework.scope import add_to_collection, get_collection, name_scop
 from tfteach.lib.contrib.layers.utils import public
 from tfteach.ops.core.constant import constant
 from tfteach.ops.math.add_n import add_n
-from tfteach.ops.math.binary import multiply
 from tfteach.ops.math.complex import abs as abs_
+from tfteach.ops.math.multiply import multiply
 from tfteach.ops.math.reduce_functions import reduce_sum
-from tfteach.ops.nn.bias_moments import l2_loss
+from tfteach.ops.nn.l2_loss import l2_loss
 
 
 def _is_off(scale: Any, end: str, name: str = "scale") -> bool:

@@ -29,7 +29,7 @@ from tfteach.lib.contrib.layers.utils import (
 from tfteach.lib.layers.separable import SeparableConv2D
 from tfteach.ops.array.tile_broadcast import tile
 from tfteach.ops.nn.activations import relu
-from tfteach.ops.nn.bias_moments import bias_add
+from tfteach.ops.nn.bias_add import bias_add
 from tfteach.ops.windows.depthwise_conv import depthwise_conv2d
 from tfteach.variables.scope import variable_scope
 

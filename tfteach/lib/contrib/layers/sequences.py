@@ -24,7 +24,7 @@ from tfteach.ops.array.tile_broadcast import meshgrid
 from tfteach.ops.array.transpose_reverse import transpose
 from tfteach.ops.core.identity_reshape import reshape
 from tfteach.ops.core.shape_ops import shape
-from tfteach.ops.math.cumsum import linspace
+from tfteach.ops.math.range import linspace
 from tfteach.ops.math.reduce_functions import reduce_sum
 from tfteach.ops.nn.softmax import softmax
 from tfteach.variables.initializers import Constant, Ones

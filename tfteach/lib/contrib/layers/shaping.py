@@ -27,7 +27,7 @@ from tfteach.ops.core.fill import ones
 from tfteach.ops.core.identity_reshape import reshape
 from tfteach.ops.core.shape_ops import shape
 from tfteach.ops.math.cast import to_int64
-from tfteach.ops.math.operator_overloads import div
+from tfteach.ops.math.division import div
 from tfteach.ops.math.reduce_functions import reduce_max, reduce_sum
 from tfteach.ops.math.unary import sqrt, square
 from tfteach.ops.nn.softmax import softmax as softmax_op

@@ -18,7 +18,7 @@ from tfteach.framework.operation import Tensor
 from tfteach.lib.rnn.static import static_rnn
 from tfteach.ops.core.identity_reshape import stop_gradient
 from tfteach.ops.math.reduce_functions import argmax
-from tfteach.ops.nn.bias_moments import xw_plus_b
+from tfteach.ops.nn.bias_add import xw_plus_b
 from tfteach.ops.nn.embedding_lookup import embedding_lookup
 from tfteach.variables.scope import get_variable_scope, variable_scope
 

@@ -27,11 +27,12 @@ from tfteach.ops.array.where_select import where
 from tfteach.ops.core.fill import ones_like, zeros_like
 from tfteach.ops.core.identity_reshape import either, reshape
 from tfteach.ops.core.shape_ops import shape
-from tfteach.ops.math.binary import multiply, squared_difference, subtract
+from tfteach.ops.math.binary import squared_difference, subtract
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.complex import abs as abs_
+from tfteach.ops.math.division import div_no_nan
 from tfteach.ops.math.exponential import log
-from tfteach.ops.math.operator_overloads import div_no_nan
+from tfteach.ops.math.multiply import multiply
 from tfteach.ops.math.reduce_functions import reduce_sum
 from tfteach.ops.math.unary import square
 from tfteach.ops.nn.activations import relu

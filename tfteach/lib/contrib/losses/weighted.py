@@ -20,10 +20,10 @@ from tfteach.ops.array.where_select import where
 from tfteach.ops.core.fill import ones
 from tfteach.ops.core.identity_reshape import reshape, squeeze
 from tfteach.ops.core.shape_ops import shape, size
-from tfteach.ops.math.binary import multiply
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.compare import equal, not_equal
-from tfteach.ops.math.operator_overloads import div, div_no_nan
+from tfteach.ops.math.division import div, div_no_nan
+from tfteach.ops.math.multiply import multiply
 from tfteach.ops.math.reduce_functions import reduce_prod, reduce_sum
 
 

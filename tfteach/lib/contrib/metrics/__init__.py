@@ -16,10 +16,10 @@ from tfteach.framework.scope import name_scope
 from tfteach.lib.metrics import classes, counts, means, ranked, thresholds
 from tfteach.ops.array.in_top_k import in_top_k
 from tfteach.ops.core.fill import ones_like
-from tfteach.ops.math.binary import multiply
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.compare import equal
-from tfteach.ops.math.operator_overloads import div
+from tfteach.ops.math.division import div
+from tfteach.ops.math.multiply import multiply
 from tfteach.ops.math.reduce_functions import reduce_mean, reduce_sum
 
 Pair = tuple[Tensor, Tensor]

@@ -27,7 +27,7 @@ from tfteach.ops.core.identity_reshape import expand_dims
 from tfteach.ops.core.shape_ops import shape
 from tfteach.ops.core.stack_unstack import stack, unstack
 from tfteach.ops.math.cast import cast
-from tfteach.ops.math.cumsum import range as range_of
+from tfteach.ops.math.range import range as range_of
 from tfteach.ops.math.reduce_functions import reduce_max
 from tfteach.ops.nn import lstm_blocks as ops
 from tfteach.variables.initializers import Constant

@@ -20,10 +20,10 @@ from tfteach.ops.array.where_select import where
 from tfteach.ops.core.identity_reshape import stop_gradient
 from tfteach.ops.linalg.matmul import matmul
 from tfteach.ops.math.cast import cast
-from tfteach.ops.math.division import floormod
 from tfteach.ops.math.exponential import exp, log, sigmoid, tanh
+from tfteach.ops.math.modulo import floormod
 from tfteach.ops.nn.activations import relu
-from tfteach.ops.nn.bias_moments import bias_add
+from tfteach.ops.nn.bias_add import bias_add
 from tfteach.ops.random.random_ops import random_uniform
 from tfteach.variables.initializers import Constant, RandomUniform, Zeros
 from tfteach.variables.scope import get_variable, get_variable_scope, variable_scope

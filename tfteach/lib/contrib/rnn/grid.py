@@ -24,7 +24,7 @@ from tfteach.ops.core.fill import zeros
 from tfteach.ops.core.shape_ops import shape
 from tfteach.ops.linalg.matmul import matmul
 from tfteach.ops.math.exponential import sigmoid, tanh
-from tfteach.ops.nn.bias_moments import bias_add
+from tfteach.ops.nn.bias_add import bias_add
 from tfteach.variables.initializers import Zeros
 from tfteach.variables.scope import get_variable, variable_scope
 

@@ -18,9 +18,10 @@ from tfteach.ops.array.concat_split import split
 from tfteach.ops.array.tile_broadcast import Tile
 from tfteach.ops.core.constant import constant
 from tfteach.ops.linalg.matmul import matmul
-from tfteach.ops.math.binary import add, multiply
+from tfteach.ops.math.binary import add
 from tfteach.ops.math.exponential import sigmoid, tanh
-from tfteach.ops.nn.bias_moments import bias_add
+from tfteach.ops.math.multiply import multiply
+from tfteach.ops.nn.bias_add import bias_add
 from tfteach.variables.initializers import Constant, RandomUniform, Zeros
 
 

@@ -13,7 +13,7 @@ from tfteach.framework.operation import Tensor
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.core.constant import constant
 from tfteach.ops.linalg.matmul import matmul
-from tfteach.ops.nn.bias_moments import bias_add
+from tfteach.ops.nn.bias_add import bias_add
 from tfteach.variables.initializers import Constant
 from tfteach.variables.scope import get_variable, get_variable_scope, variable_scope
 

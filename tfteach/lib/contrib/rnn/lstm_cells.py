@@ -25,7 +25,7 @@ from tfteach.ops.core.shape_ops import shape
 from tfteach.ops.linalg.matmul import matmul
 from tfteach.ops.math.exponential import sigmoid, tanh
 from tfteach.ops.nn.activations import relu
-from tfteach.ops.nn.bias_moments import bias_add
+from tfteach.ops.nn.bias_add import bias_add
 from tfteach.ops.nn.dropout import dropout
 from tfteach.variables.initializers import Constant, Zeros
 from tfteach.variables.scope import get_variable, get_variable_scope, variable_scope

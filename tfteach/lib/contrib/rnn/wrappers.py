@@ -19,7 +19,7 @@ from tfteach.ops.array.slicing import slice
 from tfteach.ops.core.identity_reshape import expand_dims, reshape
 from tfteach.ops.math.exponential import sigmoid, tanh
 from tfteach.ops.math.reduce_functions import reduce_sum
-from tfteach.ops.nn.bias_moments import xw_plus_b
+from tfteach.ops.nn.bias_add import xw_plus_b
 from tfteach.ops.nn.softmax import softmax
 from tfteach.ops.windows.conv_2d import conv2d
 from tfteach.variables.initializers import Constant

@@ -30,7 +30,7 @@ from tfteach.ops.core.shape_ops import shape
 from tfteach.ops.core.stack_unstack import stack
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.compare import equal, logical_and, logical_or
-from tfteach.ops.math.cumsum import range as range_of
+from tfteach.ops.math.range import range as range_of
 from tfteach.ops.math.reduce_functions import reduce_max
 
 

@@ -21,7 +21,7 @@ from tfteach.lib.contrib.seq2seq.beam_arrays import require_known_rank
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.gather import gather
 from tfteach.ops.array.tile_broadcast import one_hot, tile
-from tfteach.ops.array.top_k_unique import top_k
+from tfteach.ops.array.top_k import top_k
 from tfteach.ops.array.where_select import where
 from tfteach.ops.core.fill import fill, ones_like
 from tfteach.ops.core.identity_reshape import expand_dims, reshape
@@ -29,10 +29,10 @@ from tfteach.ops.core.shape_ops import shape
 from tfteach.ops.math.binary import minimum
 from tfteach.ops.math.cast import cast, to_int64
 from tfteach.ops.math.compare import equal, logical_not, logical_or
-from tfteach.ops.math.cumsum import range as range_of
-from tfteach.ops.math.division import floormod
+from tfteach.ops.math.division import div
 from tfteach.ops.math.exponential import log
-from tfteach.ops.math.operator_overloads import div
+from tfteach.ops.math.modulo import floormod
+from tfteach.ops.math.range import range as range_of
 from tfteach.ops.math.reduce_functions import reduce_mean, reduce_sum
 from tfteach.ops.nn.softmax import log_softmax
 

@@ -13,7 +13,7 @@ from tfteach.framework.scope import name_scope
 from tfteach.ops.core.identity_reshape import reshape
 from tfteach.ops.core.shape_ops import shape
 from tfteach.ops.math.cast import cast
-from tfteach.ops.math.operator_overloads import div_no_nan
+from tfteach.ops.math.division import div_no_nan
 from tfteach.ops.math.reduce_functions import reduce_sum
 from tfteach.ops.math.statistics import count_nonzero
 

@@ -31,8 +31,8 @@ from tfteach.ops.array.transpose_reverse import transpose
 from tfteach.ops.core.fill import ones, zeros
 from tfteach.ops.core.identity_reshape import reshape
 from tfteach.ops.core.shape_ops import shape
-from tfteach.ops.math.add_n import clip_by_value
 from tfteach.ops.math.cast import cast
+from tfteach.ops.math.clip_by_value import clip_by_value
 from tfteach.ops.math.cumsum import cumprod, cumsum
 from tfteach.ops.math.exponential import exp, log, sigmoid
 from tfteach.ops.random.random_ops import random_normal

@@ -14,7 +14,7 @@ from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.ops.array.gather_nd import gather_nd
-from tfteach.ops.array.top_k_unique import top_k
+from tfteach.ops.array.top_k import top_k
 from tfteach.ops.array.where_select import where
 from tfteach.ops.core.fill import fill, zeros_like
 from tfteach.ops.core.shape_ops import shape
@@ -23,7 +23,7 @@ from tfteach.ops.math.binary import maximum
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.compare import equal, logical_and, logical_or
 from tfteach.ops.math.cumsum import cumsum
-from tfteach.ops.math.cumsum import range as range_of
+from tfteach.ops.math.range import range as range_of
 from tfteach.ops.math.reduce_functions import reduce_sum
 from tfteach.ops.math.rounding import is_inf, is_nan
 

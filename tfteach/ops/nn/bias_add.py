@@ -1,4 +1,4 @@
-"""Biases, norms and moments: the small parts of network layers.
+"""Adding biases: `tf.nn.bias_add`, `xw_plus_b` and `relu_layer`.
 
 Source: core/ops/nn_ops.cc, python/ops/nn_ops.py, nn_impl.py, nn_grad.py.
 """
@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.convert import convert
-from tfteach.framework.dtypes import dtypes_of, float16, float32
+from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import Op
@@ -21,18 +21,12 @@ from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.tile_broadcast import tile
 from tfteach.ops.core import fill, shape_ops
 from tfteach.ops.core.identity_reshape import (
-    either,
     reshape,
-    squeeze,
-    stop_gradient,
 )
 from tfteach.ops.linalg.matmul import matmul
-from tfteach.ops.math.binary import maximum, multiply, squared_difference
-from tfteach.ops.math.cast import cast
-from tfteach.ops.math.cumsum import range as range_of
-from tfteach.ops.math.reduce_functions import reduce_mean, reduce_sum
-from tfteach.ops.math.unary import rsqrt, square
-from tfteach.ops.nn.activations import FLOATS, relu
+from tfteach.ops.math.range import range as range_of
+from tfteach.ops.math.reduce_functions import reduce_sum
+from tfteach.ops.nn.activations import relu
 
 NUMBERS = dtypes_of(
     "float32 float64 int32 uint8 int16 int8 complex64 int64 qint8 quint8 qint32 "
@@ -158,23 +152,6 @@ class BiasAddGrad(Op):
         return [tile(reshape(grad, expanded), multiples)]
 
 
-class L2Loss(Op):
-    """sum(t^2) / 2.  Source: core/ops/nn_ops.cc, L2Loss."""
-
-    signature = "t: T -> output: T"
-    T = FLOATS
-
-    def infer_shape(self, t: Shape) -> Shape:
-        return ()
-
-    def compute(self, xp: Any, t: Any) -> Any:
-        flat = t.reshape(-1)
-        return t.dtype.type(0.5) * xp.dot(flat, flat)
-
-    def gradient(self, op: Operation, grad: Any) -> list[Any]:
-        return [op.inputs[0] * grad]
-
-
 # ---- functions
 
 
@@ -213,18 +190,6 @@ def bias_add(
         return BiasAdd(layout)(value, bias, name=scope)
 
 
-@export("nn.l2_loss")
-def l2_loss(t: Any, name: str | None = None) -> Tensor:
-    """`sum(t ** 2) / 2`, a scalar Tensor of `t`'s float type.
-
-    Example:
-      >>> tf.nn.l2_loss([3.0, 4.0])  # 12.5
-
-    Source: L2Loss in core/ops/nn_ops.cc.
-    """
-    return L2Loss()(t, name=name)
-
-
 @export("nn.xw_plus_b")
 def xw_plus_b(x: Any, weights: Any, biases: Any, name: str | None = None) -> Tensor:
     """`matmul(x, weights) + biases`.
@@ -258,81 +223,3 @@ def relu_layer(x: Any, weights: Any, biases: Any, name: str | None = None) -> Te
         weights = convert(weights, name="weights")
         biases = convert(biases, name="biases")
         return relu(bias_add(matmul(x, weights), biases), name=scope)
-
-
-@export("nn.l2_normalize", "math.l2_normalize", "linalg.l2_normalize")
-def l2_normalize(
-    x: Any,
-    axis: Any = None,
-    epsilon: float = 1e-12,
-    name: str | None = None,
-    dim: Any = None,
-) -> Tensor:
-    """`x / sqrt(max(sum(x ** 2), epsilon))` along an axis.
-
-    Args:
-      x: float Tensor.
-      axis: an int or a list of ints; None takes all elements together.
-      epsilon: the least squared norm.
-      name: the last op's name.
-      dim: deprecated name of `axis`.
-
-    Returns:
-      A Tensor like `x`.
-
-    Example:
-      >>> tf.nn.l2_normalize([3.0, 4.0])  # [0.6, 0.8]
-
-    Source: python/ops/nn_impl.py.
-    """
-    axis = either("axis", axis, "dim", dim)
-    with name_scope(name, "l2_normalize", [x]) as scope:
-        x = convert(x, name="x")
-        squares = reduce_sum(square(x), axis, keepdims=True)
-        inverse_norm = rsqrt(maximum(squares, epsilon))
-        return multiply(x, inverse_norm, name=scope)
-
-
-@export("nn.moments")
-def moments(
-    x: Any,
-    axes: Any,
-    shift: Any = None,
-    name: str | None = None,
-    keep_dims: Any = None,
-    keepdims: Any = None,
-) -> tuple[Tensor, Tensor]:
-    """Mean and variance over some axes.
-
-    `mean = sum(x) / n`, `variance = sum((x - mean) ** 2) / n`
-
-    Args:
-      x: float Tensor.
-      axes: a list of ints, the axes to take together.
-      shift: not used, as in TF.
-      name: the name scope of the ops.
-      keep_dims: deprecated name of `keepdims`.
-      keepdims: whether to keep those axes, with size 1.
-
-    Returns:
-      Two Tensors of `x`'s type.
-
-    Example:
-      >>> mean, variance = tf.nn.moments(tf.constant([1.0, 3.0]), [0])  # 2., 1.
-
-    Source: python/ops/nn_impl.py.
-    """
-    keep = bool(either("keepdims", keepdims, "keep_dims", keep_dims))
-    with name_scope(name, "moments", [x, axes]):
-        is_short = x.dtype.base_dtype == float16
-        y = cast(x, float32) if is_short else x
-        mean = reduce_mean(y, axes, keepdims=True, name="mean")
-        # The variance's gradient into the mean is zero anyway.
-        squares = squared_difference(y, stop_gradient(mean))
-        variance = reduce_mean(squares, axes, keepdims=True, name="variance")
-        if not keep:
-            mean = squeeze(mean, axes)
-            variance = squeeze(variance, axes)
-        if is_short:
-            return cast(mean, float16), cast(variance, float16)
-        return mean, variance

@@ -1,0 +1,165 @@
+"""`tf.math.top_k`.  Source: core/ops/nn_ops.cc, TopKV2."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tfteach.framework import shape as shapes
+from tfteach.framework.dtypes import dtypes_of, int32, int64
+from tfteach.framework.errors import invalid_argument
+from tfteach.framework.export import export
+from tfteach.framework.op import Op
+from tfteach.framework.operation import Operation
+from tfteach.framework.shape import Shape
+from tfteach.framework.shape_checks import require, require_scalar
+from tfteach.ops.array.gather import gather
+from tfteach.ops.array.scatter_nd import scatter_nd
+from tfteach.ops.array.top_k_heap import top_of_row
+from tfteach.ops.core.fill import zeros
+from tfteach.ops.core.identity_reshape import expand_dims, reshape
+from tfteach.ops.core.shape_ops import all_axes, cast, shape, size
+from tfteach.ops.core.stack_unstack import stack
+from tfteach.ops.math.range import range as range_of
+from tfteach.ops.math.reduce_ops import Prod
+
+_REAL = (
+    "float32 float64 int32 uint8 int16 int8 int64 bfloat16 uint16 float16 uint32 uint64"
+)
+
+
+# The function's result bears the op's name, as TF's does.
+_TopK: Any = namedtuple("TopKV2", "values indices")  # type: ignore[name-match]
+
+
+# A look for the largest costs a hundredth of sorting a row of 8000 numbers.
+_MOST_LOOKS = 32
+
+
+def _largest_one_by_one(xp: Any, input: Any, count: int) -> Any:
+    """The places of each row's largest, found one after the other.
+
+    None where the least number of the type is among them: what was found is replaced
+    by it.
+    """
+    kind, columns = input.dtype, input.shape[-1]
+    least = kind.type(-np.inf if kind.kind == "f" else np.iinfo(kind).min)
+    rest = input.reshape(-1, columns).copy()
+    rows, places = xp.arange(len(rest)), []
+    for _ in range(count):
+        place = rest.argmax(-1)
+        if (rest[rows, place] == least).any():
+            return None
+        rest[rows, place] = least
+        places.append(place)
+    return xp.stack(places, -1).reshape(*input.shape[:-1], count)
+
+
+class TopKV2(Op):
+    """The k largest elements of every row.  Source: core/ops/nn_ops.cc, TopKV2."""
+
+    signature = "input: T, k: int32 -> values: T, indices: int32"
+    ranks: ClassVar[dict[str, int | tuple[int, ...]]] = {"k": 0}
+    sorted: bool = True
+    T = dtypes_of(_REAL)
+    by_value: ClassVar[tuple[str, ...]] = ("k",)
+    host_inputs: ClassVar[tuple[str, ...]] = ("k",)
+    checks_only_ranks: ClassVar[bool] = True
+
+    def infer_shape(self, input: Shape, k: Any) -> list[Shape]:
+        shapes.with_rank_at_least(input, 1)
+        if input is None:
+            return [None, None]
+        count = None if k is None else int(k)
+        if count is not None and count < 0:
+            raise ValueError(f"Need k >= 0, got {count}")
+        if None not in (count, input[-1]) and input[-1] < count:  # type: ignore[operator]
+            raise ValueError(
+                f"input must have last dimension >= k = {count} but is {input[-1]}"
+            )
+        return [(*input[:-1], count)] * 2
+
+    def check_shapes(self, input: Any, k: Any) -> None:
+        require_scalar(k, "k must be scalar, got shape %s")
+        require(input, "input must be >= 1-D, got shape %s", input)
+
+    def compute(self, xp: Any, input: Any, k: Any) -> Any:
+        count = int(k)
+        if count < 0:
+            raise invalid_argument(f"Need k >= 0, got {count}")
+        if not input.ndim:
+            raise invalid_argument("input must be >= 1-D, got shape []")
+        columns = input.shape[-1]
+        if columns < count:
+            raise invalid_argument(
+                f"input must have at least k columns. Had {columns}, needed {count}"
+            )
+        indices = None
+        if 0 < count <= min(_MOST_LOOKS, columns // 8) and input.dtype.kind in "fiu":
+            indices = _largest_one_by_one(xp, input, count)
+        if indices is None:
+            # Of equal elements the first come first: a stable sort of the mirror image,
+            # read from its end.
+            order = xp.argsort(input[..., ::-1], axis=-1, kind="stable")
+            indices = columns - 1 - order[..., ::-1][..., :count]
+        if count and type(input) is np.ndarray:
+            indices = self._as_tensorflow(input, indices, count)
+        values = xp.take_along_axis(input, indices, -1)
+        return values, indices.astype(np.int32)
+
+    def _as_tensorflow(self, input: Any, indices: Any, count: int) -> Any:
+        """The indices, as TensorFlow's kernel has them in unsorted rows or with NaN."""
+        rows, found = input.reshape(-1, input.shape[-1]), indices.reshape(-1, count)
+        if self.sorted or count in (1, input.shape[-1]):
+            if input.dtype.kind not in "fV":
+                return indices
+            # Sorting puts NaN first.
+            first = rows[np.arange(len(rows)), found[:, 0]]
+            at = np.flatnonzero(np.isnan(first))
+            if not at.size:
+                return indices
+        else:
+            at = np.arange(len(rows))
+        found = found.copy()
+        for row in at.tolist():
+            found[row] = top_of_row(rows[row], count, self.sorted)
+        return found.reshape(indices.shape)
+
+    def gradient(self, op: Operation, grad: Any, _: Any) -> list[Any]:
+        sizes, found = shape(op.inputs[0]), shape(op.outputs[1])
+        found_width = gather(cast(found, int64), size(found) - 1)
+        rows = reshape(op.outputs[1], stack([-1, found_width]))
+        width = gather(cast(sizes, int64), size(sizes) - 1)
+        count = shape(rows)[0]
+        starts = range_of(0, cast(count, int64) * width, width)
+        places = reshape(rows + cast(expand_dims(starts, -1), int32), [-1])
+        places, values = expand_dims(places, -1), reshape(grad, [-1])
+        total = Prod()(sizes, all_axes(sizes))
+        flat = scatter_nd(places, values, [total])
+        return [reshape(flat, sizes), zeros([], dtype=int32)]
+
+
+# ---- public functions
+
+
+@export("nn.top_k", "math.top_k")
+def top_k(input: Any, k: Any = 1, sorted: bool = True, name: str | None = None) -> Any:
+    """The k largest elements of every row, and where they stood.
+
+    Args:
+      input: real Tensor [..., n].
+      k: scalar int32 Tensor, at most n.
+      sorted: whether the largest must come first (it always does here).
+      name: the op's name.
+
+    Returns:
+      (values, indices): Tensors [..., k]; of equal elements the first come first.
+
+    Raises:
+      ValueError: `k` is larger than n.
+
+    Source: TopKV2 in core/ops/nn_ops.cc.
+    """
+    return _TopK(*TopKV2(sorted)(input, k, name=name))

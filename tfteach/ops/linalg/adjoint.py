@@ -1,0 +1,28 @@
+"""`tf.linalg.adjoint`.  Source: python/ops/linalg/linalg_impl.py."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfteach.framework.convert import convert
+from tfteach.framework.export import export
+from tfteach.framework.operation import Tensor
+from tfteach.framework.scope import name_scope
+from tfteach.ops.array.transpose_reverse import matrix_transpose
+
+
+@export("linalg.adjoint")
+def adjoint(matrix: Any, name: str | None = None) -> Tensor:
+    """Matrices transposed and conjugated.
+
+    Args:
+      matrix: Tensor [..., m, n].
+      name: the name of the scope.
+
+    Returns:
+      A Tensor [..., n, m] of that type.
+
+    Source: python/ops/linalg/linalg_impl.py.
+    """
+    with name_scope(name, "adjoint", [matrix]):
+        return matrix_transpose(convert(matrix, name="matrix"), conjugate=True)

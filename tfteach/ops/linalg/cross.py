@@ -1,0 +1,69 @@
+"""`tf.linalg.cross`.  Source: core/ops/math_ops.cc, Cross."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tfteach.framework import shape as shapes
+from tfteach.framework.errors import FailedPreconditionError, invalid_argument
+from tfteach.framework.export import export
+from tfteach.framework.op import Op
+from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.shape import Shape
+from tfteach.ops.math.compare import REAL_NUMBERS
+
+
+class Cross(Op):
+    """Cross products of vectors of three.  Source: core/ops/math_ops.cc, Cross."""
+
+    signature = "a: T, b: T -> product: T"
+    T = REAL_NUMBERS
+
+    def infer_shape(self, a: Shape, b: Shape) -> Shape:
+        shapes.with_rank_at_least(a, 1)
+        shapes.with_rank_at_least(b, 1)
+        for own in (a, b):
+            if own is not None and own[-1] not in (None, 3):
+                raise ValueError(f"Dimension must be 3 but is {own[-1]}")
+        return shapes.merge(a, b)
+
+    def compute(self, xp: Any, a: Any, b: Any) -> Any:
+        if a.shape != b.shape:
+            raise invalid_argument(
+                f"Both inputs must be of same shape: {shapes.text(a.shape)} vs. "
+                f"{shapes.text(b.shape)}"
+            )
+        if a.shape[-1] != 3:
+            raise FailedPreconditionError(
+                None, None, "Cross-products are only defined for 3-element vectors."
+            )
+        turn, back = [1, 2, 0], [2, 0, 1]
+        return a[..., turn] * b[..., back] - a[..., back] * b[..., turn]
+
+    def gradient(self, op: Operation, grad: Any) -> list[Any]:
+        u, v = op.inputs
+        return [cross(v, grad), cross(grad, u)]
+
+
+@export("linalg.cross", "cross")
+def cross(a: Any, b: Any, name: str | None = None) -> Tensor:
+    """The cross products of vectors of three numbers.
+
+    Args:
+      a: float or int Tensor [..., 3].
+      b: Tensor of the shape and type of `a`.
+      name: the op's name.
+
+    Returns:
+      A Tensor of that shape and type.
+
+    Raises:
+      FailedPreconditionError: (in a run) the last axis is not of size 3.
+
+    Example:
+      >>> tf.Session().run(tf.cross([1.0, 0.0, 0.0], [0.0, 1.0, 0.0]))
+      array([0., 0., 1.], dtype=float32)
+
+    Source: Cross in core/ops/math_ops.cc.
+    """
+    return Cross()(a, b, name=name)

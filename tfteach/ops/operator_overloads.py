@@ -1,0 +1,94 @@
+"""Python's operators on tensors.
+
+`x + y` gives a node "add" where `tf.add(x, y)` gives "Add": both as in TF.
+Source: python/ops/math_ops.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tfteach.framework.convert import convert
+from tfteach.framework.dtypes import string
+from tfteach.framework.op import Op
+from tfteach.framework.operation import Tensor
+from tfteach.framework.scope import name_scope
+from tfteach.ops.linalg.matmul import matmul
+from tfteach.ops.math import compare
+from tfteach.ops.math.binary import Add, AddV2, Sub, pow
+from tfteach.ops.math.complex import abs as tf_abs
+from tfteach.ops.math.division import (
+    div,
+    floordiv,
+    truediv,
+)
+from tfteach.ops.math.modulo import FloorMod
+from tfteach.ops.math.multiply import Mul
+from tfteach.ops.math.unary import negative
+
+
+def _add(x: Tensor, y: Tensor, name: str | None = None) -> Any:
+    op = Add() if x.dtype.base_dtype is string else AddV2()
+    return op(x, y, name=name)
+
+
+def _binary(
+    symbol: str, function: Callable[..., Any], name: str, is_one: bool = True
+) -> None:
+    """Overload a binary operator and its reflection.
+
+    Args:
+      symbol: the operator's name in Python, as in `__add__`.
+      function: `f(x, y, name=...)` of tensors.
+      name: the default name of its node.
+      is_one: whether `function` builds a single node, or several in a scope of its own.
+    """
+    reflected = f"__r{symbol}__"
+
+    def left(x: Tensor, y: Any) -> Any:
+        if is_one and type(y) is Tensor:
+            # No scope is needed: the node takes the name that the scope would take.
+            return function(x, y, name=name)
+        with name_scope(None, name, [x, y]) as scope:
+            try:
+                y = convert(y, name="y", preferred_dtype=x.dtype.base_dtype)
+            except TypeError:
+                if hasattr(type(y), reflected):
+                    return NotImplemented
+                raise
+            return function(x, y, name=scope)
+
+    def right(y: Tensor, x: Any) -> Any:
+        with name_scope(None, name, [x, y]) as scope:
+            x = convert(x, y.dtype.base_dtype, name="x")
+            return function(x, y, name=scope)
+
+    Tensor.overload(f"__{symbol}__", left)
+    Tensor.overload(reflected, right)
+
+
+def _of(kind: type[Op]) -> Callable[..., Any]:
+    return lambda x, y, name=None: kind()(x, y, name=name)
+
+
+_binary("add", _add, "add")
+_binary("sub", _of(Sub), "sub")
+_binary("mul", _of(Mul), "mul")
+_binary("div", div, "div")
+_binary("truediv", truediv, "truediv")
+_binary("floordiv", floordiv, "floordiv")
+_binary("mod", _of(FloorMod), "mod")
+_binary("pow", pow, "pow")
+_binary("and", compare.logical_and, "and")
+_binary("or", compare.logical_or, "or")
+_binary("xor", compare.logical_xor, "xor", is_one=False)
+_binary("matmul", matmul, "matmul")
+
+Tensor.overload("__lt__", compare.less)
+Tensor.overload("__le__", compare.less_equal)
+Tensor.overload("__gt__", compare.greater)
+Tensor.overload("__ge__", compare.greater_equal)
+Tensor.overload("__neg__", negative)
+Tensor.overload("__abs__", tf_abs)
+Tensor.overload("__invert__", compare.logical_not)
