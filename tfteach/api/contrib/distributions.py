@@ -9,49 +9,49 @@ if TYPE_CHECKING:
     from tfteach.lib.distributions.base import FULLY_REPARAMETERIZED as FULLY_REPARAMETERIZED
     from tfteach.lib.distributions.base import NOT_REPARAMETERIZED as NOT_REPARAMETERIZED
     from tfteach.lib.distributions.base import ReparameterizationType as ReparameterizationType
-    from tfteach.lib.distributions.continuous import Laplace as Laplace
-    from tfteach.lib.distributions.continuous import LaplaceWithSoftplusScale as LaplaceWithSoftplusScale
-    from tfteach.lib.distributions.continuous import Normal as Normal
-    from tfteach.lib.distributions.continuous import NormalWithSoftplusScale as NormalWithSoftplusScale
-    from tfteach.lib.distributions.continuous import Uniform as Uniform
+    from tfteach.lib.distributions.bernoulli import Bernoulli as Bernoulli
+    from tfteach.lib.distributions.beta import Beta as Beta
+    from tfteach.lib.distributions.beta import BetaWithSoftplusConcentration as BetaWithSoftplusConcentration
+    from tfteach.lib.distributions.categorical import Categorical as Categorical
+    from tfteach.lib.distributions.dirichlet import Dirichlet as Dirichlet
     from tfteach.lib.distributions.dirichlet_multinomial import DirichletMultinomial as DirichletMultinomial
-    from tfteach.lib.distributions.discrete import Bernoulli as Bernoulli
-    from tfteach.lib.distributions.discrete import Categorical as Categorical
     from tfteach.lib.distributions.divergence import RegisterKL as RegisterKL
     from tfteach.lib.distributions.divergence import kl_divergence as kl_divergence
-    from tfteach.lib.distributions.gamma_beta import Beta as Beta
-    from tfteach.lib.distributions.gamma_beta import BetaWithSoftplusConcentration as BetaWithSoftplusConcentration
-    from tfteach.lib.distributions.gamma_beta import Exponential as Exponential
-    from tfteach.lib.distributions.gamma_beta import ExponentialWithSoftplusRate as ExponentialWithSoftplusRate
-    from tfteach.lib.distributions.gamma_beta import Gamma as Gamma
-    from tfteach.lib.distributions.gamma_beta import GammaWithSoftplusConcentrationRate as GammaWithSoftplusConcentrationRate
-    from tfteach.lib.distributions.vector import Dirichlet as Dirichlet
-    from tfteach.lib.distributions.vector import Multinomial as Multinomial
-    from tfteach.lib.distributions.vector import StudentT as StudentT
+    from tfteach.lib.distributions.exponential import Exponential as Exponential
+    from tfteach.lib.distributions.exponential import ExponentialWithSoftplusRate as ExponentialWithSoftplusRate
+    from tfteach.lib.distributions.gamma import Gamma as Gamma
+    from tfteach.lib.distributions.gamma import GammaWithSoftplusConcentrationRate as GammaWithSoftplusConcentrationRate
+    from tfteach.lib.distributions.laplace import Laplace as Laplace
+    from tfteach.lib.distributions.laplace import LaplaceWithSoftplusScale as LaplaceWithSoftplusScale
+    from tfteach.lib.distributions.multinomial import Multinomial as Multinomial
+    from tfteach.lib.distributions.normal import Normal as Normal
+    from tfteach.lib.distributions.normal import NormalWithSoftplusScale as NormalWithSoftplusScale
+    from tfteach.lib.distributions.student_t import StudentT as StudentT
+    from tfteach.lib.distributions.uniform import Uniform as Uniform
 
 _LATER = {
-    "Bernoulli": ("tfteach.lib.distributions.discrete", "Bernoulli"),
-    "Beta": ("tfteach.lib.distributions.gamma_beta", "Beta"),
-    "BetaWithSoftplusConcentration": ("tfteach.lib.distributions.gamma_beta", "BetaWithSoftplusConcentration"),
-    "Categorical": ("tfteach.lib.distributions.discrete", "Categorical"),
-    "Dirichlet": ("tfteach.lib.distributions.vector", "Dirichlet"),
+    "Bernoulli": ("tfteach.lib.distributions.bernoulli", "Bernoulli"),
+    "Beta": ("tfteach.lib.distributions.beta", "Beta"),
+    "BetaWithSoftplusConcentration": ("tfteach.lib.distributions.beta", "BetaWithSoftplusConcentration"),
+    "Categorical": ("tfteach.lib.distributions.categorical", "Categorical"),
+    "Dirichlet": ("tfteach.lib.distributions.dirichlet", "Dirichlet"),
     "DirichletMultinomial": ("tfteach.lib.distributions.dirichlet_multinomial", "DirichletMultinomial"),
     "Distribution": ("tfteach.lib.distributions.base", "Distribution"),
-    "Exponential": ("tfteach.lib.distributions.gamma_beta", "Exponential"),
-    "ExponentialWithSoftplusRate": ("tfteach.lib.distributions.gamma_beta", "ExponentialWithSoftplusRate"),
+    "Exponential": ("tfteach.lib.distributions.exponential", "Exponential"),
+    "ExponentialWithSoftplusRate": ("tfteach.lib.distributions.exponential", "ExponentialWithSoftplusRate"),
     "FULLY_REPARAMETERIZED": ("tfteach.lib.distributions.base", "FULLY_REPARAMETERIZED"),
-    "Gamma": ("tfteach.lib.distributions.gamma_beta", "Gamma"),
-    "GammaWithSoftplusConcentrationRate": ("tfteach.lib.distributions.gamma_beta", "GammaWithSoftplusConcentrationRate"),
-    "Laplace": ("tfteach.lib.distributions.continuous", "Laplace"),
-    "LaplaceWithSoftplusScale": ("tfteach.lib.distributions.continuous", "LaplaceWithSoftplusScale"),
-    "Multinomial": ("tfteach.lib.distributions.vector", "Multinomial"),
+    "Gamma": ("tfteach.lib.distributions.gamma", "Gamma"),
+    "GammaWithSoftplusConcentrationRate": ("tfteach.lib.distributions.gamma", "GammaWithSoftplusConcentrationRate"),
+    "Laplace": ("tfteach.lib.distributions.laplace", "Laplace"),
+    "LaplaceWithSoftplusScale": ("tfteach.lib.distributions.laplace", "LaplaceWithSoftplusScale"),
+    "Multinomial": ("tfteach.lib.distributions.multinomial", "Multinomial"),
     "NOT_REPARAMETERIZED": ("tfteach.lib.distributions.base", "NOT_REPARAMETERIZED"),
-    "Normal": ("tfteach.lib.distributions.continuous", "Normal"),
-    "NormalWithSoftplusScale": ("tfteach.lib.distributions.continuous", "NormalWithSoftplusScale"),
+    "Normal": ("tfteach.lib.distributions.normal", "Normal"),
+    "NormalWithSoftplusScale": ("tfteach.lib.distributions.normal", "NormalWithSoftplusScale"),
     "RegisterKL": ("tfteach.lib.distributions.divergence", "RegisterKL"),
     "ReparameterizationType": ("tfteach.lib.distributions.base", "ReparameterizationType"),
-    "StudentT": ("tfteach.lib.distributions.vector", "StudentT"),
-    "Uniform": ("tfteach.lib.distributions.continuous", "Uniform"),
+    "StudentT": ("tfteach.lib.distributions.student_t", "StudentT"),
+    "Uniform": ("tfteach.lib.distributions.uniform", "Uniform"),
     "kl_divergence": ("tfteach.lib.distributions.divergence", "kl_divergence"),
 }
 

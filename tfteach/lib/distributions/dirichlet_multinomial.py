@@ -14,14 +14,14 @@ from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.lib.distributions.base import NOT_REPARAMETERIZED
-from tfteach.lib.distributions.gamma_beta import valid_concentration
+from tfteach.lib.distributions.beta import valid_concentration
+from tfteach.lib.distributions.dirichlet import Shares
 from tfteach.lib.distributions.probabilities import (
     another_seed,
     check_classes,
     check_counts,
     log_combinations,
 )
-from tfteach.lib.distributions.vector import Shares
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.array.tile_broadcast import one_hot
 from tfteach.ops.core.control_flow_ops import with_dependencies

@@ -1,0 +1,28 @@
+"""Base of distributions with a separate normalization constant."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tfteach.lib.distributions.base import Scalar
+from tfteach.ops.core.fill import fill
+
+
+class Normalized(Scalar):
+    """Distributions that know their density up to a factor, and the factor."""
+
+    def _log_prob(self, x: Any) -> Any:
+        return self._log_unnormalized_prob(x) - self._log_normalization()
+
+    def _log_unnormalized_prob(self, x: Any) -> Any:
+        raise NotImplementedError
+
+    def _log_normalization(self) -> Any:
+        raise NotImplementedError
+
+    def _undefined(self) -> Any:
+        """nan in the batch's shape."""
+        nan = np.array(np.nan, self.dtype.numpy_dtype)
+        return fill(self.batch_shape_tensor(), nan, name="nan")
