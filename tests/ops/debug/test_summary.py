@@ -136,3 +136,29 @@ def test_names_and_collections():
         assert [t.op.name for t in graph.get_collection("mine")] == ["a_b_c", names[5]]
         tags = [v.tag for v in Summary.FromString(session.run(merged)).value]
         assert tags == ["sc/a", "sc/a_1", "f/sc/f/a"]
+
+
+@pytest.mark.parametrize("rate", [0.3, 1.5, 2.5, 8000.4])
+def test_the_rate_of_a_sound_is_rounded_and_at_least_1(rate):
+    with tf.Session() as session:
+        written = session.run(tf.summary.audio("a", tf.zeros([1, 4, 2]), rate))
+    content = Summary.FromString(written).value[0].audio.encoded_audio_string
+    assert int.from_bytes(content[24:28], "little") == max(1, round(rate))
+    assert content[:4] == b"RIFF"
+    assert len(content) == 44 + 4 * 2 * 2
+
+
+@pytest.mark.parametrize(
+    ("shape", "message"),
+    [
+        ([1, 0, 1], "audio is null"),
+        ([1, 4, 0], "audio is null"),
+        ([1, 1, 65536], r"num_channels must be in \(0, 2\^16\), got: 65536"),
+    ],
+)
+def test_sounds_that_no_file_holds_are_refused(shape, message):
+    with (
+        tf.Session() as session,
+        pytest.raises(tf.errors.InvalidArgumentError, match=message),
+    ):
+        session.run(tf.summary.audio("a", tf.zeros(shape), 8000.0))

@@ -18,7 +18,7 @@ from tfteach.framework.graph import Graph, Operation
 from tfteach.framework.graphdef.attr_value import data_of, text_of
 from tfteach.framework.op import Op
 from tfteach.framework.protos.tensor_proto import make_tensor_proto
-from tfteach.framework.protos.wire_format import varint
+from tfteach.framework.protos.wire_format import chunk, varint
 from tfteach.framework.shape import Shape, TensorShape
 from tfteach.framework.shape_inference import bind_types
 
@@ -186,19 +186,14 @@ def set_attribute(op: Operation, name: str, value: Any) -> None:
 # ---- the wire format
 
 
-def _chunk(tag: bytes, payload: bytes) -> bytes:
-    size = len(payload)
-    return tag + (bytes((size,)) if size < 128 else varint(size)) + payload
-
-
 def _chunk_size(size: int) -> int:
     return size + (2 if size < 128 else 1 + (size.bit_length() + 6) // 7)
 
 
 def _entry(name: str, value: Any) -> bytes:
     """One attr entry of a NodeDef, from an AttrValue proto."""
-    data = _chunk(b"\x0a", name.encode()) + _chunk(b"\x12", value.SerializeToString())
-    return _chunk(b"\x2a", data)
+    data = chunk(b"\x0a", name.encode()) + chunk(b"\x12", value.SerializeToString())
+    return chunk(b"\x2a", data)
 
 
 def _attr_block(op: Operation) -> bytes:
@@ -223,16 +218,16 @@ def _attr_block(op: Operation) -> bytes:
 
 
 def _node_bytes(op: Operation, attrs: bytes, controls: Iterable[str]) -> bytes:
-    parts = [_chunk(b"\x0a", op.name.encode()), _chunk(b"\x12", op.type.encode())]
+    parts = [chunk(b"\x0a", op.name.encode()), chunk(b"\x12", op.type.encode())]
     for tensor in op.inputs:
         source = tensor.op.name.encode()
         if tensor.value_index:
             source += b":%d" % tensor.value_index
-        parts.append(_chunk(b"\x1a", source))
+        parts.append(chunk(b"\x1a", source))
     for control in controls:
-        parts.append(_chunk(b"\x1a", b"^" + control.encode()))
+        parts.append(chunk(b"\x1a", b"^" + control.encode()))
     if op.device:
-        parts.append(_chunk(b"\x22", op.device.encode()))
+        parts.append(chunk(b"\x22", op.device.encode()))
     parts.append(attrs)
     return b"".join(parts)
 
@@ -292,7 +287,7 @@ def graph_bytes(
             else part
             for op, part in zip(operations, parts, strict=True)
         ]
-    parts.append(_chunk(b"\x22", b"\x08" + varint(PRODUCER)))
+    parts.append(chunk(b"\x22", b"\x08" + varint(PRODUCER)))
     data = b"".join(parts)
     if len(data) >= MAX_GRAPH_BYTES:
         raise ValueError("GraphDef cannot be larger than 2GB.")
@@ -304,7 +299,7 @@ def _with_shapes(part: bytes, output_shapes: tuple[Shape, ...]) -> bytes:
     start = 1  # of the NodeDef, behind the tag and the length
     while part[start] > 127:
         start += 1
-    return _chunk(b"\x0a", part[start + 1 :] + _shapes_entry(output_shapes))
+    return chunk(b"\x0a", part[start + 1 :] + _shapes_entry(output_shapes))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -328,7 +323,7 @@ def _encoded(graph: Graph) -> list[bytes]:
 def _encode(operations: list[Operation]) -> list[bytes]:
     known: dict[Any, bytes] = {}
     return [
-        _chunk(
+        chunk(
             b"\x0a",
             _node_bytes(
                 op, _known_attrs(op, known), sorted([c.name for c in op.control_inputs])

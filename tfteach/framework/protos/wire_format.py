@@ -1,4 +1,4 @@
-"""Numbers in protobuf's wire format."""
+"""Protobuf's wire format: varints and length-delimited fields."""
 
 from __future__ import annotations
 
@@ -28,3 +28,9 @@ def read_varint(data: bytes, at: int) -> tuple[int, int]:
         if byte < 128:
             return number, at
         shift += 7
+
+
+def chunk(tag: bytes, payload: bytes) -> bytes:
+    """A length-delimited field; `tag` is its number and wire type, encoded."""
+    size = len(payload)
+    return tag + (bytes((size,)) if size < 128 else varint(size)) + payload

@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 
 from tfteach.framework.errors import FailedPreconditionError
 from tfteach.framework.export import export
-from tfteach.framework.protos.wire_format import varint
+from tfteach.framework.protos.wire_format import chunk, varint
 from tfteach.lib.files.records import frame, read_records
 
 FILE_VERSION = b"brain.Event:2"
@@ -26,11 +26,6 @@ FILE_VERSION_FIELD, GRAPH_DEF_FIELD, SUMMARY_FIELD = 3, 4, 5
 SESSION_LOG_FIELD, TAGGED_RUN_METADATA_FIELD, META_GRAPH_FIELD = 7, 8, 9
 
 
-def chunk(field: int, data: bytes) -> bytes:
-    """A length-delimited protobuf field."""
-    return varint(field << 3 | 2) + varint(len(data)) + data
-
-
 def event_bytes(
     field: int, data: bytes, step: int | None = None, wall_time: float | None = None
 ) -> bytes:
@@ -39,7 +34,7 @@ def event_bytes(
     head = b"\x09" + struct.pack("<d", now)
     if step:
         head += b"\x10" + varint(step)
-    return head + chunk(field, data)
+    return head + chunk(varint(field << 3 | 2), data)
 
 
 class EventFile:

@@ -20,11 +20,12 @@ from tfteach.framework.graphdef.meta_graph import (
 )
 from tfteach.framework.logger import get_logger
 from tfteach.framework.protos.pool import message
+from tfteach.framework.protos.wire_format import chunk
 from tfteach.lib.files import events
 from tfteach.lib.files import (
     meta_graph as meta_graph,  # registers what collections hold
 )
-from tfteach.lib.files.events import EventFile, chunk, event_bytes
+from tfteach.lib.files.events import EventFile, event_bytes
 
 
 def _is_message(value: Any, name: str) -> bool:
@@ -42,7 +43,7 @@ def _meta_graph(graph: Any, data: bytes) -> bytes:
         op_types = op_types_of(graph)
     rest = message("MetaGraphDef")(meta_info_def=meta_info(op_types))
     add_collections(rest, get_default_graph())
-    return rest.SerializeToString() + chunk(2, data)
+    return rest.SerializeToString() + chunk(b"\x12", data)
 
 
 @export("summary.FileWriter")
@@ -219,7 +220,8 @@ class FileWriter:
         if tag in self._session_run_tags:
             raise ValueError("The provided tag was already used for this event type")
         self._session_run_tags.add(tag)
-        data = chunk(1, tag.encode()) + chunk(2, run_metadata.SerializeToString())
+        data = chunk(b"\x0a", tag.encode())
+        data += chunk(b"\x12", run_metadata.SerializeToString())
         self._write(events.TAGGED_RUN_METADATA_FIELD, data, global_step)
 
     def add_session_log(self, session_log: Any, global_step: Any = None) -> None:

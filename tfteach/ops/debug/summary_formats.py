@@ -6,7 +6,9 @@ core/lib/wav/wav_io.cc; the PNG and RIFF WAVE formats.
 
 from __future__ import annotations
 
+import io
 import struct
+import wave
 import zlib
 from functools import cache
 from typing import Any
@@ -92,21 +94,10 @@ def wav(sound: np.ndarray[Any, Any], rate: int) -> bytes:
     scaled = sound.astype(np.float64) * (1 << 15)
     rounded = np.trunc(scaled + np.copysign(0.5, scaled))  # halves away from zero
     data = np.clip(rounded, -32768, 32767).astype("<i2").tobytes()
-    channels = sound.shape[1]
-    head: bytes = struct.pack(
-        "<4sI4s4sIHHIIHH4sI",
-        b"RIFF",
-        36 + len(data),
-        b"WAVE",
-        b"fmt ",
-        16,
-        1,
-        channels,
-        rate,
-        rate * channels * 2,
-        channels * 2,
-        16,
-        b"data",
-        len(data),
-    )
-    return head + data
+    content = io.BytesIO()
+    with wave.open(content, "wb") as file:
+        file.setnchannels(sound.shape[1])
+        file.setsampwidth(2)
+        file.setframerate(rate)
+        file.writeframes(data)
+    return content.getvalue()

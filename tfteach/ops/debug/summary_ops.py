@@ -167,12 +167,18 @@ class AudioSummaryV2(_SummaryOp):
         summary = _summary_proto()()
         for i, sound in enumerate(sounds[: self.max_outputs]):
             suffix = f"/{i}" if self.max_outputs > 1 else ""
+            if not sound.size:
+                raise invalid_argument("audio is null")
+            if sound.shape[1] >= 1 << 16:
+                raise invalid_argument(
+                    f"num_channels must be in (0, 2^16), got: {sound.shape[1]}"
+                )
             value = summary.value.add(tag=f"{_text(tag)}/audio{suffix}")
             audio = value.audio
             audio.sample_rate = rate
             audio.length_frames, audio.num_channels = sound.shape
             audio.content_type = "audio/wav"
-            audio.encoded_audio_string = wav(sound, round(rate))
+            audio.encoded_audio_string = wav(sound, max(1, round(rate)))
         return _scalar_string(summary.SerializeToString())
 
 

@@ -19,7 +19,7 @@ from tfteach.framework.export import export
 from tfteach.framework.graphdef.attr_value import c_name
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.protos.tensor_proto import make_ndarray
-from tfteach.framework.protos.wire_format import read_varint, varint
+from tfteach.framework.protos.wire_format import chunk, read_varint, varint
 from tfteach.framework.shape import Shape
 from tfteach.ops.core.sparse_tensor import SparseTensor
 from tfteach.ops.sparse.coo_arrays import check_ordered
@@ -34,15 +34,14 @@ def serialized(array: Any, dtype: DType) -> bytes:
     sizes = b""
     for size in array.shape:
         field = b"\x08" + varint(size) if size else b""
-        sizes += b"\x12" + varint(len(field)) + field
+        sizes += chunk(b"\x12", field)
     if dtype is string:
         elements = array.ravel().tolist()
         content = b"".join(varint(len(e)) for e in elements) + b"".join(elements)
     else:
         content = np.ascontiguousarray(array).tobytes()
-    found = b"\x08" + varint(dtype.as_datatype_enum)
-    found += b"\x12" + varint(len(sizes)) + sizes
-    return found + b"\x22" + varint(len(content)) + content if content else found
+    found = b"\x08" + varint(dtype.as_datatype_enum) + chunk(b"\x12", sizes)
+    return found + chunk(b"\x22", content) if content else found
 
 
 def parsed(data: bytes) -> Any:
