@@ -5,6 +5,8 @@ Source: python/framework/tensor_shape.py (API and messages).
 
 from __future__ import annotations
 
+from tfteach.framework.types import IntLike
+
 import operator
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -30,7 +32,7 @@ class Dimension:
 
     __slots__ = ("_value",)
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: IntLike | str | bytes | None) -> None:
         if isinstance(value, Dimension):
             self._value: int | None = value._value
         elif value is None:
@@ -56,18 +58,18 @@ class Dimension:
         """The size, or None if unknown."""
         return self._value
 
-    def is_compatible_with(self, other: Any) -> Any:
+    def is_compatible_with(self, other: IntLike | None) -> Any:
         """Whether both may be the same; NotImplemented if `other` is no size."""
         found = _operand(other)
         if found is None:
             return NotImplemented
         return self._value is None or found._value in (None, self._value)
 
-    def assert_is_compatible_with(self, other: Any) -> None:
+    def assert_is_compatible_with(self, other: IntLike | None) -> None:
         if self.is_compatible_with(other) is False:
             raise ValueError(f"Dimensions {self} and {other} are not compatible")
 
-    def merge_with(self, other: Any) -> Any:
+    def merge_with(self, other: IntLike | None) -> Any:
         """The merged dimension; NotImplemented if `other` is not a dimension.
 
         Raises:
@@ -97,7 +99,7 @@ class Dimension:
     def __bool__(self) -> bool:
         return True  # also of 0 and of an unknown size, as in TensorFlow
 
-    def _both(self, other: Any) -> tuple[int, int] | None:
+    def _both(self, other: IntLike | None) -> tuple[int, int] | None:
         """Both numbers, or None if one is unknown.  Raises: LookupError: no number."""
         found = _operand(other)
         if found is None:
@@ -105,12 +107,12 @@ class Dimension:
         m, n = self._value, found._value
         return None if m is None or n is None else (m, n)
 
-    def _ordered(self, other: Any, compare: Callable[[int, int], bool]) -> bool | None:
+    def _ordered(self, other: IntLike | None, compare: Callable[[int, int], bool]) -> bool | None:
         """None if a number is unknown."""
         m, n = self._value, as_dimension(other)._value
         return None if m is None or n is None else compare(m, n)
 
-    def _computed(self, other: Any, compute: Callable[[int, int], int]) -> Dimension:
+    def _computed(self, other: IntLike | None, compute: Callable[[int, int], int]) -> Dimension:
         """Unknown if a number is."""
         try:
             pair = self._both(other)
@@ -133,60 +135,60 @@ class Dimension:
             return NotImplemented
         return None if pair is None else pair[0] != pair[1]
 
-    def __lt__(self, other: Any) -> bool | None:
+    def __lt__(self, other: IntLike | None) -> bool | None:
         return self._ordered(other, operator.lt)
 
-    def __le__(self, other: Any) -> bool | None:
+    def __le__(self, other: IntLike | None) -> bool | None:
         return self._ordered(other, operator.le)
 
-    def __gt__(self, other: Any) -> bool | None:
+    def __gt__(self, other: IntLike | None) -> bool | None:
         return self._ordered(other, operator.gt)
 
-    def __ge__(self, other: Any) -> bool | None:
+    def __ge__(self, other: IntLike | None) -> bool | None:
         return self._ordered(other, operator.ge)
 
-    def __add__(self, other: Any) -> Dimension:
+    def __add__(self, other: IntLike | None) -> Dimension:
         return self._computed(other, operator.add)
 
     __radd__ = __add__
 
-    def __sub__(self, other: Any) -> Dimension:
+    def __sub__(self, other: IntLike | None) -> Dimension:
         return self._computed(other, operator.sub)
 
-    def __rsub__(self, other: Any) -> Dimension:
+    def __rsub__(self, other: IntLike | None) -> Dimension:
         return self._computed(other, lambda m, n: n - m)
 
-    def __mul__(self, other: Any) -> Dimension:
+    def __mul__(self, other: IntLike | None) -> Dimension:
         return self._computed(other, operator.mul)
 
     __rmul__ = __mul__
 
-    def __floordiv__(self, other: Any) -> Dimension:
+    def __floordiv__(self, other: IntLike | None) -> Dimension:
         return self._computed(other, operator.floordiv)
 
-    def __rfloordiv__(self, other: Any) -> Dimension:
+    def __rfloordiv__(self, other: IntLike | None) -> Dimension:
         return self._computed(other, lambda m, n: n // m)
 
-    def __truediv__(self, other: Any) -> NoReturn:
+    def __truediv__(self, other: IntLike | None) -> NoReturn:
         raise TypeError(
             f"unsupported operand type(s) for /: 'Dimension' and "
             f"'{type(other).__name__}', please use // instead"
         )
 
-    def __rtruediv__(self, other: Any) -> NoReturn:
+    def __rtruediv__(self, other: IntLike | None) -> NoReturn:
         raise TypeError(
             f"unsupported operand type(s) for /: '{type(other).__name__}' and "
             "'Dimension', please use // instead"
         )
 
-    def __mod__(self, other: Any) -> Dimension:
+    def __mod__(self, other: IntLike | None) -> Dimension:
         return self._computed(other, operator.mod)
 
-    def __rmod__(self, other: Any) -> Dimension:
+    def __rmod__(self, other: IntLike | None) -> Dimension:
         return self._computed(other, lambda m, n: n % m)
 
 
-def _operand(value: Any) -> Dimension | None:
+def _operand(value: object) -> Dimension | None:
     """`value` as a `Dimension`, or None if it is none: Python then asks the other."""
     try:
         return as_dimension(value)
@@ -194,13 +196,13 @@ def _operand(value: Any) -> Dimension | None:
         return None
 
 
-def as_dimension(value: Any) -> Dimension:
+def as_dimension(value: IntLike | None) -> Dimension:
     """`value` as a `Dimension`."""
     return value if isinstance(value, Dimension) else Dimension(value)
 
 
 @export("dimension_value", "compat.dimension_value")
-def dimension_value(dimension: Any) -> int | None:
+def dimension_value(dimension: IntLike | None) -> int | None:
     """The number in a `Dimension` or a plain number (tf.compat.dimension_value)."""
     return dimension.value if isinstance(dimension, Dimension) else dimension
 

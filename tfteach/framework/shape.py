@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from tfteach.framework.dimension import Dimension
 from tfteach.framework.export import export_value
@@ -18,7 +18,7 @@ from tfteach.framework.export import export_value
 Shape = tuple[int | None, ...] | None
 
 
-def is_full(shape: Shape) -> bool:
+def is_full(shape: Shape) -> TypeGuard[tuple[int, ...]]:
     """Whether the rank and every size is known."""
     return shape is not None and None not in shape
 

@@ -74,7 +74,7 @@ T = TypeVar("T")
 TensorLike: TypeAlias = (
     "Tensor | VariableLike | IndexedSlices | np.ndarray[Any, Any] | np.generic"
     " | bool | int | float | complex | str | bytes | TensorShape | Dimension"
-    " | Sequence[TensorLike]"
+    " | Sequence[Any]"
 )
 # Numbers that must be known while the graph is built.
 IntLike: TypeAlias = "int | np.integer[Any] | Dimension"
@@ -115,7 +115,8 @@ Regularizer: TypeAlias = "Callable[[Any], Tensor | None]"
 Constraint: TypeAlias = "Callable[[Any], TensorLike]"
 # From a shape and dtype to the number of slices along each axis.
 Partitioner: TypeAlias = "Callable[..., Sequence[int]]"
-Activation: TypeAlias = "Callable[[Any], Tensor]"
+# A function, or its name in `tf.nn`.
+Activation: TypeAlias = "Callable[[Any], Tensor] | str"
 # A hyperparameter: a number, or a function that returns one when it is needed.
 Hyperparameter: TypeAlias = "TensorLike | Callable[[], TensorLike]"
 
