@@ -66,7 +66,7 @@ def matrix_rank(
         if tol is None:
             known = None if a._shape is None else a._shape[-2:]
             if shapes.is_full(known):
-                longest: Any = np.max(known)  # type: ignore[arg-type]
+                longest: Any = np.max(known)
             else:
                 longest = reduce_max(shape(a)[-2:])
             eps = np.finfo(a.dtype.numpy_dtype).eps

@@ -5,8 +5,6 @@ Source: python/framework/tensor_shape.py (API and messages).
 
 from __future__ import annotations
 
-from tfteach.framework.types import IntLike
-
 import operator
 from collections.abc import Callable
 from typing import Any, NoReturn
@@ -14,6 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from tfteach.framework.export import export
+from tfteach.framework.types import IntLike
 
 
 @export("Dimension")
@@ -99,7 +98,7 @@ class Dimension:
     def __bool__(self) -> bool:
         return True  # also of 0 and of an unknown size, as in TensorFlow
 
-    def _both(self, other: IntLike | None) -> tuple[int, int] | None:
+    def _both(self, other: object) -> tuple[int, int] | None:
         """Both numbers, or None if one is unknown.  Raises: LookupError: no number."""
         found = _operand(other)
         if found is None:
@@ -107,12 +106,16 @@ class Dimension:
         m, n = self._value, found._value
         return None if m is None or n is None else (m, n)
 
-    def _ordered(self, other: IntLike | None, compare: Callable[[int, int], bool]) -> bool | None:
+    def _ordered(
+        self, other: IntLike | None, compare: Callable[[int, int], bool]
+    ) -> bool | None:
         """None if a number is unknown."""
         m, n = self._value, as_dimension(other)._value
         return None if m is None or n is None else compare(m, n)
 
-    def _computed(self, other: IntLike | None, compute: Callable[[int, int], int]) -> Dimension:
+    def _computed(
+        self, other: IntLike | None, compute: Callable[[int, int], int]
+    ) -> Dimension:
         """Unknown if a number is."""
         try:
             pair = self._both(other)
@@ -196,13 +199,13 @@ def _operand(value: object) -> Dimension | None:
         return None
 
 
-def as_dimension(value: IntLike | None) -> Dimension:
+def as_dimension(value: Any) -> Dimension:
     """`value` as a `Dimension`."""
     return value if isinstance(value, Dimension) else Dimension(value)
 
 
 @export("dimension_value", "compat.dimension_value")
-def dimension_value(dimension: IntLike | None) -> int | None:
+def dimension_value(dimension: Dimension | int | None) -> int | None:
     """The number in a `Dimension` or a plain number (tf.compat.dimension_value)."""
     return dimension.value if isinstance(dimension, Dimension) else dimension
 

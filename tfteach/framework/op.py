@@ -164,11 +164,12 @@ class Op:
             for name, annotation in inspect.get_annotations(cls).items()
             if not name.startswith("_") and "ClassVar" not in str(annotation)
         }
-        cls.fields = {**cls.fields, **{k: str(v) for k, v in own.items()}}
-        cls.defaults = {
-            **cls.defaults,
-            **{name: cls.__dict__[name] for name in own if name in cls.__dict__},
-        }
+        if own:  # else those of the first base that has some
+            cls.fields = {**cls.fields, **{k: str(v) for k, v in own.items()}}
+            cls.defaults = {
+                **cls.defaults,
+                **{name: cls.__dict__[name] for name in own if name in cls.__dict__},
+            }
         if "signature" in cls.__dict__:
             left, _, right = cls.signature.partition("->")
             cls.inputs, cls.outputs = parse_args(left), parse_args(right)
@@ -464,7 +465,7 @@ class Op:
             found += [k.as_ref for k in kinds] if arg.is_ref else kinds
         return found
 
-    def __call__(self, *values: Any, name: str | None = None) -> Any:
+    def __call__(self, *values: Any, name: str | None = None) -> Tensor:
         """Add a node of this type to the graph of the inputs, or the default graph.
 
         Args:
@@ -472,16 +473,36 @@ class Op:
           name: the node's name (made unique); the op type if None.
 
         Returns:
-          The output Tensor; a list of them if the signature has several or a
-          sequence; the `Operation` if it has none.
+          The output Tensor; a list of them for a `MultiOutputOp`, the `Operation` for
+          a `NoOutputOp`.
         """
-        return build(self, values, name)
+        return build(self, values, name)  # type: ignore[no-any-return]
 
 
 # The way from an op and its inputs to a node is `framework/build.py`; it registers
 # itself here because the graph classes in turn need `Op`.
 def build(op: Op, values: tuple[Any, ...], name: str | None) -> Any:
     raise RuntimeError("tfteach.framework.build is not loaded")
+
+
+class MultiOutputOp(Op, abstract=True):
+    """An op whose signature has several outputs, or a sequence of them."""
+
+    if TYPE_CHECKING:
+
+        def __call__(  # type: ignore[override]
+            self, *values: Any, name: str | None = None
+        ) -> list[Tensor]: ...
+
+
+class NoOutputOp(Op, abstract=True):
+    """An op without outputs, which runs for its side effect."""
+
+    if TYPE_CHECKING:
+
+        def __call__(  # type: ignore[override]
+            self, *values: Any, name: str | None = None
+        ) -> Operation: ...
 
 
 class StatefulOp(Op, abstract=True):

@@ -68,7 +68,7 @@ def _is_candidate(instruction: Instruction, shape_of: Callable[[int], Shape]) ->
     if not instruction.is_elementwise:
         return False
     shape = shape_of(instruction.outputs[0])
-    return not shapes.is_full(shape) or math.prod(shape) >= MIN_ELEMENTS  # type: ignore[arg-type]
+    return not shapes.is_full(shape) or math.prod(shape) >= MIN_ELEMENTS
 
 
 class Fuser:

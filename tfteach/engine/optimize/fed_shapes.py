@@ -46,7 +46,7 @@ class Inference:
             if shape is None or not shapes.is_full(shape):
                 return None
             zero = np.zeros((), tensor.dtype.numpy_dtype)
-            stand_ins.append(np.broadcast_to(zero, shape))  # type: ignore[arg-type]
+            stand_ins.append(np.broadcast_to(zero, shape))
         return stand_ins, "the shape is known"
 
     def infer(self, node: Node) -> list[Shape]:

@@ -16,7 +16,7 @@ from tfteach.framework.dimension import Dimension
 from tfteach.framework.dtypes import int32, int64
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
-from tfteach.framework.op import Op
+from tfteach.framework.op import MultiOutputOp, Op
 from tfteach.framework.op_traits import Folding, Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
@@ -167,7 +167,7 @@ class Concat(Op):
         return [None, *concat_gradient(op.inputs[1:], op.inputs[0], grad)]
 
 
-class ConcatOffset(Op):
+class ConcatOffset(MultiOutputOp):
     """The offset of each part of a concatenation.  Source: ConcatOffset."""
 
     signature = "concat_dim: int32, shape: N*int32 -> offset: N*int32"
@@ -211,7 +211,7 @@ class ConcatOffset(Op):
         return [None] * len(op.inputs)
 
 
-class Split(Op):
+class Split(MultiOutputOp):
     """Equal parts along an axis.  Source: core/ops/array_ops.cc, Split."""
 
     signature = "split_dim: int32, value: T -> output: num_split*T"
@@ -283,7 +283,7 @@ def _axis_within(axis: int, rank: int) -> int:
     return axis % rank
 
 
-class SplitV(Op):
+class SplitV(MultiOutputOp):
     """Parts of given lengths along an axis.  Source: array_ops.cc, SplitV."""
 
     signature = "value: T, size_splits: Tlen, split_dim: int32 -> output: num_split*T"

@@ -13,7 +13,7 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.indexed_slices import IndexedSlices
-from tfteach.framework.op import Op
+from tfteach.framework.op import MultiOutputOp, Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.ops.array.gather import gather, position
@@ -25,7 +25,7 @@ from tfteach.ops.math.range import range as range_of
 from tfteach.ops.math.reduce_ops import Prod
 
 
-class DynamicPartition(Op):
+class DynamicPartition(MultiOutputOp):
     """Rows by the number of the part they go to.  Source: DynamicPartition."""
 
     signature = "data: T, partitions: int32 -> outputs: num_partitions*T"

@@ -17,7 +17,7 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import dtypes_of, int32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.graph import Graph, get_default_graph
-from tfteach.framework.op import Op
+from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require_vector
@@ -64,7 +64,7 @@ def reduction_axes(
 _axes_to_sum = functools.lru_cache(1024)(reduction_axes)
 
 
-class BroadcastGradientArgs(Op):
+class BroadcastGradientArgs(MultiOutputOp):
     """The axes to sum a broadcasting op's gradients over.
 
     Source: core/ops/array_ops.cc, BroadcastGradientArgs; core/util/bcast.h.
@@ -131,7 +131,7 @@ def static_sums(x: Tensor, y: Tensor, grad: Any) -> tuple[Any, Any]:
     axes = known.get((sx, sy))
     if axes is None:
         BroadcastGradientArgs()(sx, sy)
-        axes = known[sx, sy] = reduction_axes(sx, sy)  # type: ignore[arg-type]
+        axes = known[sx, sy] = reduction_axes(sx, sy)
     return (
         _keep if sx == grad._shape else _summing(tuple(axes[0]), sx),
         _keep if sy == grad._shape else _summing(tuple(axes[1]), sy),

@@ -19,7 +19,7 @@ from tfteach.framework.convert import convert
 from tfteach.framework.errors import AbortedError
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
-from tfteach.framework.op import Op
+from tfteach.framework.op import MultiOutputOp, NoOutputOp, Op
 from tfteach.framework.op_traits import Flow, Int32Kernel, Role
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
@@ -33,7 +33,7 @@ from tfteach.ops.core.control_flow_grad import (
 from tfteach.ops.core.identity_reshape import Identity
 
 
-class NoOp(Op, role=Role.NO_OP):
+class NoOp(NoOutputOp, role=Role.NO_OP):
     """Nothing: a place for control edges to meet.  Source: no_op.cc, NoOp."""
 
     signature = "->"
@@ -49,7 +49,7 @@ class NoOp(Op, role=Role.NO_OP):
         return ()
 
 
-class ControlTrigger(Op):
+class ControlTrigger(NoOutputOp):
     """A NoOp that runs even when its control inputs are dead.
 
     Source: core/ops/control_flow_ops.cc, ControlTrigger.
@@ -69,7 +69,7 @@ class ControlTrigger(Op):
         return ()
 
 
-class Abort(Op):
+class Abort(NoOutputOp):
     """End the step with an error, or quietly.  Source: control_flow_ops.cc, Abort."""
 
     signature = "->"
@@ -104,7 +104,7 @@ class _Forward(_Flow, abstract=True):
         return data
 
 
-class Switch(_Flow):
+class Switch(_Flow, MultiOutputOp):
     """`data` on the output that `pred` names, the other one dead.
 
     Source: core/ops/control_flow_ops.cc, Switch.
@@ -134,7 +134,7 @@ class RefSwitch(Switch):
     signature = "data: ref T, pred: bool -> output_false: ref T, output_true: ref T"
 
 
-class Merge(_Flow):
+class Merge(_Flow, MultiOutputOp):
     """The one input that is alive, and its number.
 
     Source: core/ops/control_flow_ops.cc, Merge.

@@ -18,7 +18,7 @@ from tfteach.framework.dtypes import dtypes_of, int32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export, export_value
 from tfteach.framework.indexed_slices import IndexedSlices, quietly
-from tfteach.framework.op import Op, StatefulOp
+from tfteach.framework.op import MultiOutputOp, Op, StatefulOp
 from tfteach.framework.op_traits import Folding, Int32Kernel, Role
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
@@ -102,7 +102,7 @@ class GuaranteeConst(StatefulOp):
         return input
 
 
-class IdentityN(Op):
+class IdentityN(MultiOutputOp):
     """Several inputs as they are.  Source: array_ops.cc, IdentityN."""
 
     signature = "input: *T -> output: *T"

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import DType
 from tfteach.framework.errors import invalid_argument
-from tfteach.framework.op import StatefulOp
+from tfteach.framework.op import NoOutputOp, StatefulOp
 from tfteach.framework.op_traits import Collection, Int32Kernel
 from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
@@ -130,7 +130,7 @@ class StackPopV2(StatefulOp):
         return [None]
 
 
-class StackCloseV2(StatefulOp):
+class StackCloseV2(StatefulOp, NoOutputOp):
     """Forget the stack's values.  Source: data_flow_ops.cc, StackCloseV2."""
 
     signature = "handle: resource ->"

@@ -14,7 +14,7 @@ from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import DType, as_dtype, dtypes_of, int32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
-from tfteach.framework.op import Op
+from tfteach.framework.op import MultiOutputOp, Op
 from tfteach.framework.op_traits import Folding
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
@@ -51,7 +51,7 @@ class Shape_(Op):  # the name `Shape` is the type of static shapes
         return [None]
 
 
-class ShapeN(Op):
+class ShapeN(MultiOutputOp):
     """The sizes of several inputs.  Source: array_ops.cc, ShapeN."""
 
     signature = "input: N*T -> output: N*out_type"

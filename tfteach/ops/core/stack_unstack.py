@@ -14,7 +14,7 @@ from tfteach.framework.convert import convert, register_tensor_conversion_functi
 from tfteach.framework.dtypes import DType
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
-from tfteach.framework.op import Op
+from tfteach.framework.op import MultiOutputOp, Op
 from tfteach.framework.op_traits import Folding, Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
@@ -100,7 +100,7 @@ class Pack(Op):
         return unstack(grad, len(op.inputs), self.axis)
 
 
-class Unpack(Op):
+class Unpack(MultiOutputOp):
     """The slices along one axis.  Source: core/ops/array_ops.cc, Unpack."""
 
     signature = "value: T -> output: num*T"

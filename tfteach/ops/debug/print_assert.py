@@ -23,7 +23,7 @@ from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.logger import get_logger
-from tfteach.framework.op import Op, StatefulOp
+from tfteach.framework.op import NoOutputOp, Op, StatefulOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
@@ -120,7 +120,7 @@ def summarize_nested(array: Any, edge: int, depth: int = 0, rank: int = -1) -> s
 # ---- the ops
 
 
-class Assert(StatefulOp):
+class Assert(StatefulOp, NoOutputOp):
     """Fail the run unless `condition` is true.  Source: logging_ops.cc, Assert."""
 
     signature = "condition: bool, data: *T ->"
@@ -197,7 +197,7 @@ class StringFormat(Op):
         return result
 
 
-class PrintV2(StatefulOp):
+class PrintV2(StatefulOp, NoOutputOp):
     """Write a string to a stream.  Source: logging_ops.cc, PrintV2."""
 
     signature = "input: string ->"

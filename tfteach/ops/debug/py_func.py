@@ -19,7 +19,7 @@ from tfteach.framework import errors
 from tfteach.framework.dtypes import DType, as_dtype, string
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
-from tfteach.framework.op import Op, StatefulOp
+from tfteach.framework.op import MultiOutputOp, StatefulOp
 from tfteach.framework.shape import Shape
 from tfteach.framework.transaction import outside_transactions
 
@@ -124,7 +124,7 @@ def _from_python(token: str, index: int, value: Any, dtype: DType) -> Any:
     return array
 
 
-class PyFunc(StatefulOp):
+class PyFunc(StatefulOp, MultiOutputOp):
     """The results of a Python function.  Source: core/ops/script_ops.cc, PyFunc."""
 
     signature = "input: *Tin -> output: *Tout"
@@ -143,7 +143,7 @@ class PyFunc(StatefulOp):
         return [None] * len(op.inputs)
 
 
-class PyFuncStateless(Op):
+class PyFuncStateless(MultiOutputOp):
     """A Python function without side effects.  Source: script_ops.cc."""
 
     signature = "input: *Tin -> output: *Tout"

@@ -16,7 +16,7 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import dtypes_of, float32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
-from tfteach.framework.op import Op, StatefulOp
+from tfteach.framework.op import MultiOutputOp, Op, StatefulOp
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
@@ -166,7 +166,7 @@ def draw_bounding_boxes(
 # ---- choosing a part of an image
 
 
-class _Sampling(StatefulOp, abstract=True):
+class _Sampling(StatefulOp, MultiOutputOp, abstract=True):
     on_gpu: ClassVar[bool] = False
 
     def infer_shape(self, image_size: Shape, boxes: Shape, *covered: Shape) -> Any:

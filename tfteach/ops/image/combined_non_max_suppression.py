@@ -15,7 +15,7 @@ from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import float32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
-from tfteach.framework.op import Op
+from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.ops.image import nms_kernels as kernels
@@ -42,7 +42,7 @@ def _known_size(value: Any, position: int) -> int | None:
     return int(value)
 
 
-class CombinedNonMaxSuppression(Op):
+class CombinedNonMaxSuppression(MultiOutputOp):
     """The best boxes of each class, then the best of all classes, for each image.
 
     Source: core/ops/image_ops.cc, CombinedNonMaxSuppression.

@@ -15,7 +15,7 @@ from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import dtypes_of, float32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
-from tfteach.framework.op import Op
+from tfteach.framework.op import MultiOutputOp, Op
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
@@ -173,7 +173,7 @@ class NonMaxSuppressionV3(_OfThresholds):
     )
 
 
-class NonMaxSuppressionV4(_OfThresholds):
+class NonMaxSuppressionV4(_OfThresholds, MultiOutputOp):
     """Can pad its output with zeros.
 
     Source: core/ops/image_ops.cc, NonMaxSuppressionV4.
@@ -193,7 +193,7 @@ class NonMaxSuppressionV4(_OfThresholds):
         return self.padded(found, inputs[2]), np.int32(len(found))
 
 
-class NonMaxSuppressionV5(_Suppression):
+class NonMaxSuppressionV5(_Suppression, MultiOutputOp):
     """With scores that soft suppression lowers instead of dropping boxes.
 
     Source: core/ops/image_ops.cc, NonMaxSuppressionV5; Bodla et al., "Soft-NMS" (2017).

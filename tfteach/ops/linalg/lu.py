@@ -10,7 +10,7 @@ import numpy as np
 from tfteach.framework.dtypes import DType, int32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
-from tfteach.framework.op import Op
+from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.shape import Shape
 from tfteach.ops.core.identity_reshape import INDICES
 from tfteach.ops.linalg.solve import MATRIX_TYPES, check_square, square, widened
@@ -18,7 +18,7 @@ from tfteach.ops.linalg.solve import MATRIX_TYPES, check_square, square, widened
 _Lu: Any = namedtuple("Lu", "lu p")  # type: ignore[name-match]  # the op's name, as TF's
 
 
-class Lu(Op):
+class Lu(MultiOutputOp):
     """L and U in one matrix, and the rows' order.  Source: linalg_ops.cc, Lu."""
 
     signature = "input: T -> lu: T, p: output_idx_type"

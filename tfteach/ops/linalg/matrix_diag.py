@@ -131,7 +131,7 @@ class MatrixSetDiag(Op):
             given = op.inputs[1].static_shape
             batch = shapes.merge(known[:-2], None if given is None else given[:-1])
             if shapes.is_full(batch) and shapes.is_full(known[-2:]):
-                wanted = [*batch, _shorter(*known[-2:])]  # type: ignore[misc]
+                wanted = [*batch, _shorter(*known[-2:])]
         if wanted is None:
             with colocate_with(grad.op):
                 sizes, axes = shape(grad), rank(grad)

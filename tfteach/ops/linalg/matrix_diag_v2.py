@@ -197,7 +197,7 @@ class MatrixDiagPartV2(Op):
         input, k, _ = op.inputs
         sizes = None if input._shape is None else input._shape[-2:]
         if shapes.is_full(sizes):
-            rows, columns = sizes  # type: ignore[misc]
+            rows, columns = sizes
             back = matrix_diag(grad, k=k, num_rows=rows, num_cols=columns)
         else:
             back = matrix_set_diag(zeros_like(input), grad, k=k)

@@ -8,7 +8,7 @@ from typing import Any
 from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.export import export
-from tfteach.framework.op import Op
+from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
@@ -20,7 +20,7 @@ from tfteach.ops.linalg.solve import matrix_triangular_solve
 _Qr: Any = namedtuple("Qr", "q r")  # type: ignore[name-match]  # the op's name, as TF's
 
 
-class Qr(Op):
+class Qr(MultiOutputOp):
     """input = q @ r, q orthonormal and r upper triangular.
 
     Source: core/ops/linalg_ops.cc, Qr.

@@ -13,7 +13,7 @@ from typing import Any
 from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
-from tfteach.framework.op import Op
+from tfteach.framework.op import MultiOutputOp, Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import control_dependencies
 from tfteach.framework.shape import Shape
@@ -37,7 +37,7 @@ from tfteach.ops.linalg.solve import (
 from tfteach.ops.math.unary import reciprocal
 
 
-class SelfAdjointEigV2(Op):
+class SelfAdjointEigV2(MultiOutputOp):
     """Eigenvalues, rising, and eigenvectors.  Source: linalg_ops.cc."""
 
     signature = "input: T -> e: T, v: T"

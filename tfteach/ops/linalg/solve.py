@@ -14,7 +14,7 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
-from tfteach.framework.op import Op
+from tfteach.framework.op import MultiOutputOp, Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
@@ -161,7 +161,7 @@ def matrix_determinant(input: Any, name: str | None = None) -> Tensor:
     return MatrixDeterminant()(input, name=name)
 
 
-class LogMatrixDeterminant(Op):
+class LogMatrixDeterminant(MultiOutputOp):
     """Sign and logarithm of determinants.  Source: LogMatrixDeterminant."""
 
     signature = "input: T -> sign: T, log_abs_determinant: T"

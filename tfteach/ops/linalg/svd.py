@@ -15,7 +15,7 @@ import numpy as np
 from tfteach.framework import shape as shapes
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
-from tfteach.framework.op import Op
+from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import control_dependencies
 from tfteach.framework.shape import Shape
@@ -32,7 +32,7 @@ from tfteach.ops.math.unary import reciprocal
 from tfteach.ops.math.unary import square as squared
 
 
-class Svd(Op):
+class Svd(MultiOutputOp):
     """Singular values, falling, and singular vectors.  Source: linalg_ops.cc, Svd."""
 
     signature = "input: T -> s: T, u: T, v: T"

@@ -14,7 +14,7 @@ import numpy as np
 from tfteach.framework import shape as shapes
 from tfteach.framework.errors import NotFoundError, invalid_argument
 from tfteach.framework.export import export
-from tfteach.framework.op import Op, StatefulOp
+from tfteach.framework.op import MultiOutputOp, Op, StatefulOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.ops.nn import candidate_sampling as kernels
@@ -30,7 +30,7 @@ _AT_LEAST_ONE = {"num_true": 1, "num_sampled": 1, "range_max": 1}
 _NOTHING = -np.finfo(np.float32).max
 
 
-class _CandidateSampler(StatefulOp, abstract=True):
+class _CandidateSampler(StatefulOp, MultiOutputOp, abstract=True):
     on_gpu: ClassVar[bool] = False
 
     def infer_shape(self: Any, true_classes: Shape) -> Any:
@@ -219,7 +219,7 @@ class AllCandidateSampler(_CandidateSampler):
         )
 
 
-class ComputeAccidentalHits(Op):
+class ComputeAccidentalHits(MultiOutputOp):
     """Candidates that are true classes.  Source: candidate_sampling_ops.cc."""
 
     signature = (

@@ -16,7 +16,7 @@ from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import bfloat16, dtypes_of, float16, float32, int64
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
-from tfteach.framework.op import Op
+from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
@@ -46,7 +46,7 @@ def _scale_rows(vector: Tensor, matrix: Tensor) -> Tensor:
     return expand_dims(vector, -1) * matrix
 
 
-class SoftmaxCrossEntropyWithLogits(Op):
+class SoftmaxCrossEntropyWithLogits(MultiOutputOp):
     """-sum(labels * log softmax(features)) per row, and its gradient.
 
     Source: core/ops/nn_ops.cc, SoftmaxCrossEntropyWithLogits.
@@ -98,7 +98,7 @@ def _is_zero(tensor: Tensor) -> bool:
     return value is not None and not np.any(value)
 
 
-class SparseSoftmaxCrossEntropyWithLogits(Op):
+class SparseSoftmaxCrossEntropyWithLogits(MultiOutputOp):
     """-log softmax(features)[label] per row, and its gradient.
 
     Source: core/ops/nn_ops.cc, SparseSoftmaxCrossEntropyWithLogits.

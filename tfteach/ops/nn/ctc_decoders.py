@@ -17,7 +17,7 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import float32
 from tfteach.framework.errors import FailedPreconditionError, invalid_argument
 from tfteach.framework.export import export
-from tfteach.framework.op import Op
+from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.ops.core.sparse_tensor import SparseTensor
@@ -47,7 +47,7 @@ def _sparse(sequences: list[list[int]]) -> tuple[Any, Any, Any]:
     )
 
 
-class CTCGreedyDecoder(Op):
+class CTCGreedyDecoder(MultiOutputOp):
     """The likeliest class of each step.  Source: ctc_ops.cc, CTCGreedyDecoder."""
 
     signature = (
@@ -79,7 +79,7 @@ class CTCGreedyDecoder(Op):
         return [None, None]
 
 
-class CTCBeamSearchDecoder(Op):
+class CTCBeamSearchDecoder(MultiOutputOp):
     """The likeliest sequences, by a beam search over their beginnings.
 
     Source: ctc_ops.cc, CTCBeamSearchDecoder.

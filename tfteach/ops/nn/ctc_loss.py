@@ -14,7 +14,7 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import dtypes_of, float32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
-from tfteach.framework.op import Op
+from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_matrix, require_vector
@@ -26,7 +26,7 @@ from tfteach.ops.sparse.coo_arrays import check_ordered
 FLOATS = dtypes_of("float32 float64")
 
 
-class CTCLoss(Op):
+class CTCLoss(MultiOutputOp):
     """-log p(labels | inputs) per sequence, and its gradient.
 
     Source: core/ops/ctc_ops.cc, CTCLoss.

@@ -16,7 +16,7 @@ from tfteach.framework.dtypes import dtypes_of, float32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.input_conversion import check_choice
-from tfteach.framework.op import Op
+from tfteach.framework.op import MultiOutputOp, Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_vector
@@ -30,7 +30,7 @@ SHORT_OR_FLOAT = dtypes_of("half bfloat16 float32")
 LEAST_EPSILON = 1.001e-5
 
 
-class _FusedBatchNorm(Op, abstract=True):
+class _FusedBatchNorm(MultiOutputOp, abstract=True):
     epsilon: float = 0.0001
     data_format: str = "NHWC"
     is_training: bool = True
@@ -127,7 +127,8 @@ class _Forward(_FusedBatchNorm, abstract=True):
             x = transpose(x, [0, 2, 3, 1])
             grad = transpose(grad, [0, 2, 3, 1])
         rule = kind(self.epsilon, "NHWC", False)
-        of_x, of_scale, of_offset, *_ = rule(grad, x, scale, *op.inputs[3:5], *extra)
+        found = rule(grad, x, scale, *op.inputs[3:5], *extra)
+        of_x, of_scale, of_offset = found[:3]
         if is_first:
             of_x = transpose(of_x, [0, 3, 1, 2])
         return [of_x, of_scale, of_offset, None, None]

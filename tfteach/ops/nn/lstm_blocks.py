@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.errors import invalid_argument
-from tfteach.framework.op import Op
+from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
@@ -40,7 +40,7 @@ def _sigmoid(xp: Any, x: Any) -> Any:
     return Sigmoid().compute(xp, x)
 
 
-class _Lstm(Op, abstract=True):
+class _Lstm(MultiOutputOp, abstract=True):
     """Base of the forward and backward ops; gates are in the order i, ci, f, o."""
 
     T = dtypes_of("half float32")
@@ -327,7 +327,7 @@ class BlockLSTMGrad(_Backward):
 # ---- GRU
 
 
-class _Gru(Op, abstract=True):
+class _Gru(MultiOutputOp, abstract=True):
     T = dtypes_of("float32")
 
     def check_shapes(self, *shapes: Any) -> None:

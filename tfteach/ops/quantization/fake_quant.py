@@ -12,7 +12,7 @@ import numpy as np
 from tfteach.framework import shape as shapes
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
-from tfteach.framework.op import Op
+from tfteach.framework.op import MultiOutputOp, Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 
@@ -122,7 +122,7 @@ class FakeQuantWithMinMaxVars(_ByVars):
         return list(slopes(grad, *op.inputs))
 
 
-class FakeQuantWithMinMaxVarsGradient(_ByVars):
+class FakeQuantWithMinMaxVarsGradient(_ByVars, MultiOutputOp):
     """Its gradients, those of no rounding.  Source: array_ops.cc."""
 
     signature = (
@@ -163,7 +163,7 @@ class FakeQuantWithMinMaxVarsPerChannel(_ByVars):
         return list(slopes(grad, *op.inputs))
 
 
-class FakeQuantWithMinMaxVarsPerChannelGradient(_ByVars):
+class FakeQuantWithMinMaxVarsPerChannelGradient(_ByVars, MultiOutputOp):
     """Its gradients, those of no rounding.  Source: array_ops.cc."""
 
     signature = FakeQuantWithMinMaxVarsGradient.signature

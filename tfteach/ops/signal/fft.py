@@ -348,7 +348,7 @@ def _own_length(input: Tensor, axes: int, is_forward: bool) -> Tensor:
         return stack(parts)
     lengths = list(known or ())
     if not is_forward and lengths:
-        lengths[-1] = max(0, 2 * (lengths[-1] - 1))  # type: ignore[operator]
+        lengths[-1] = max(0, 2 * (lengths[-1] - 1))
     return convert(lengths, int32)
 
 
@@ -363,11 +363,8 @@ def _padded(input: Tensor, axes: int, length: Tensor, is_forward: bool) -> Tenso
         last = own[-len(sizes) :]
         if shapes.is_full(last):
             if not is_forward:
-                sizes[-1] = sizes[-1] // 2 + 1  # type: ignore[operator]
-            missing = [
-                [0, max(n - m, 0)]  # type: ignore[operator]
-                for n, m in zip(sizes, last, strict=False)
-            ]
+                sizes[-1] = sizes[-1] // 2 + 1
+            missing = [[0, max(n - m, 0)] for n, m in zip(sizes, last, strict=False)]
             if not any(behind for _, behind in missing):
                 return input
             return pad(input, [[0, 0]] * max(len(own) - len(sizes), 0) + missing)

@@ -14,7 +14,7 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
-from tfteach.framework.op import Op
+from tfteach.framework.op import MultiOutputOp, Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_sparse
@@ -59,7 +59,7 @@ def require_sets(indices: Any, values: Any, shape: Any) -> None:
     require(len(shape) == 1 and shape[0], f"Invalid rank {len(shape)}.")
 
 
-class _SetOperation(Op, abstract=True):
+class _SetOperation(MultiOutputOp, abstract=True):
     T = MEMBERS
     on_gpu: ClassVar[bool] = False
     _parts: ClassVar[int]  # how many inputs are the first set's

@@ -13,7 +13,7 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.convert import convert
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
-from tfteach.framework.op import Op
+from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.operation import Operation
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
@@ -28,7 +28,7 @@ from tfteach.ops.sparse.sparse_dense_math import (
 )
 
 
-class SparseAdd(Op):
+class SparseAdd(MultiOutputOp):
     """Two sparse tensors added; small sums dropped.  Source: sparse_ops.cc."""
 
     signature = (
@@ -93,7 +93,7 @@ class SparseAdd(Op):
         return [None, a, None, None, b, None, None]
 
 
-class SparseAddGrad(Op):
+class SparseAddGrad(MultiOutputOp):
     """For each entry of the summands, the sum's gradient.  Source: sparse_ops.cc."""
 
     signature = (
@@ -188,7 +188,7 @@ def sparse_add(a: Any, b: Any, threshold: Any = None, thresh: Any = None) -> Any
         a.shape.assert_is_compatible_with(b.shape)
         known = shapes.broadcast(a.shape.dims_or_none, b.shape.dims_or_none)
         if shapes.is_full(known):
-            shape = np.array(known, np.int64)
+            return SparseTensor(indices, values, np.array(known, np.int64))
         return SparseTensor(indices, values, shape)
     if sparse[1]:
         a, b = b, a
@@ -196,7 +196,7 @@ def sparse_add(a: Any, b: Any, threshold: Any = None, thresh: Any = None) -> Any
     return SparseTensorDenseAdd()(*parts_of(a), b)
 
 
-class Pairwise(Op, abstract=True):
+class Pairwise(MultiOutputOp, abstract=True):
     """Two sparse tensors combined where either has a value."""
 
     signature = (

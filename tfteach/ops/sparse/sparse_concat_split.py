@@ -12,6 +12,7 @@ import numpy as np
 from tfteach.framework import shape as shapes
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
+from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import (
@@ -30,7 +31,7 @@ from tfteach.ops.sparse.sparse_dense_math import as_sparse, parts_of
 from tfteach.ops.sparse.sparse_shape import SparseShapeOp
 
 
-class SparseSplit(SparseShapeOp):
+class SparseSplit(SparseShapeOp, MultiOutputOp):
     """Pieces along an axis.  Source: sparse_ops.cc, SparseSplit."""
 
     signature = (
@@ -131,7 +132,7 @@ def sparse_split(
     return [SparseTensor(*flat[i::num_split]) for i in range(num_split)]
 
 
-class SparseConcat(SparseShapeOp):
+class SparseConcat(SparseShapeOp, MultiOutputOp):
     """Sparse tensors side by side.  Source: sparse_ops.cc, SparseConcat."""
 
     signature = (

@@ -15,6 +15,7 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import DType, dtypes_of, int64, string
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
+from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.ops.core.sparse_tensor import SparseTensor
@@ -27,7 +28,7 @@ _DEFAULT_KEY = 0xDECAFCAFFE
 _MOST = (1 << 63) - 1
 
 
-class SparseCross(SparseShapeOp):
+class SparseCross(SparseShapeOp, MultiOutputOp):
     """Combinations of features.  Source: sparse_ops.cc, SparseCross."""
 
     signature = (

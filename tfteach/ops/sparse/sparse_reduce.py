@@ -13,7 +13,7 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import dtypes_of, int64
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
-from tfteach.framework.op import Op
+from tfteach.framework.op import MultiOutputOp, Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
@@ -143,7 +143,7 @@ class ToDense(SparseReduction, abstract=True):
         return dense.reshape(shape)
 
 
-class ToSparse(SparseReduction, abstract=True):
+class ToSparse(SparseReduction, MultiOutputOp, abstract=True):
     """A reduction with a sparse result."""
 
     signature = (

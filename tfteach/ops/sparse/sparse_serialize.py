@@ -17,6 +17,7 @@ from tfteach.framework.dtypes import DType, as_dtype, dtypes_of, int64, string
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.graphdef.attr_value import c_name
+from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.protos.tensor_proto import make_ndarray
 from tfteach.framework.protos.wire_format import chunk, read_varint, varint
@@ -144,7 +145,7 @@ def _as_strings(rows: list[list[bytes]]) -> Any:
     return found
 
 
-class DeserializeSparse(SparseShapeOp):
+class DeserializeSparse(SparseShapeOp, MultiOutputOp):
     """Serialized sparse tensors, one above the other.  Source: sparse_ops.cc."""
 
     signature = (
@@ -172,7 +173,7 @@ class DeserializeSparse(SparseShapeOp):
         return [None]
 
 
-class DeserializeManySparse(SparseShapeOp):
+class DeserializeManySparse(SparseShapeOp, MultiOutputOp):
     """Serialized sparse tensors, one above the other.  Source: sparse_ops.cc."""
 
     signature = (

@@ -15,7 +15,7 @@ from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import int64
 from tfteach.framework.errors import InternalError, invalid_argument
 from tfteach.framework.export import export
-from tfteach.framework.op import Op
+from tfteach.framework.op import MultiOutputOp, Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
@@ -44,7 +44,7 @@ class SparseShapeOp(Op, abstract=True):
     on_gpu: ClassVar[bool] = False
 
 
-class SparseReorder(SparseShapeOp):
+class SparseReorder(SparseShapeOp, MultiOutputOp):
     """Entries in row-major order.  Source: sparse_ops.cc, SparseReorder."""
 
     signature = (
@@ -93,7 +93,7 @@ def sparse_reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
     return SparseTensor(indices, values, identity(sp_input.dense_shape))
 
 
-class SparseReshape(SparseShapeOp):
+class SparseReshape(SparseShapeOp, MultiOutputOp):
     """Indices for another dense shape.  Source: sparse_ops.cc, SparseReshape."""
 
     signature = (
@@ -203,7 +203,7 @@ def _known_sizes(total: Any, new: list[int]) -> Any:
     return np.array(found, np.int64)
 
 
-class SparseSlice(SparseShapeOp):
+class SparseSlice(SparseShapeOp, MultiOutputOp):
     """The entries in a box.  Source: sparse_ops.cc, SparseSlice."""
 
     signature = (
@@ -320,7 +320,7 @@ def sparse_slice(
         )
 
 
-class SparseFillEmptyRows(SparseShapeOp):
+class SparseFillEmptyRows(SparseShapeOp, MultiOutputOp):
     """A default value in rows without any.  Source: sparse_ops.cc."""
 
     signature = (
@@ -376,7 +376,7 @@ class SparseFillEmptyRows(SparseShapeOp):
         return [None, values, None, default]
 
 
-class SparseFillEmptyRowsGrad(SparseShapeOp):
+class SparseFillEmptyRowsGrad(SparseShapeOp, MultiOutputOp):
     """The gradients of the old values and of the default.  Source: sparse_ops.cc."""
 
     signature = (

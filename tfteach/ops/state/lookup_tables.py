@@ -18,7 +18,7 @@ from tfteach.framework.errors import (
     NotFoundError,
     invalid_argument,
 )
-from tfteach.framework.op import StatefulOp
+from tfteach.framework.op import MultiOutputOp, NoOutputOp, StatefulOp
 from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
 from tfteach.ops.text.byte_strings import strings
@@ -226,7 +226,7 @@ class LookupTableSizeV2(TableOp):
         return np.int64(len(table_handle.entries or ()))
 
 
-class LookupTableExportV2(TableOp):
+class LookupTableExportV2(TableOp, MultiOutputOp):
     """All keys and values.  Source: lookup_ops.cc, LookupTableExportV2."""
 
     signature = "table_handle: resource -> keys: Tkeys, values: Tvalues"
@@ -243,7 +243,7 @@ class LookupTableExportV2(TableOp):
 # ---- writing
 
 
-class LookupTableImportV2(TableOp):
+class LookupTableImportV2(TableOp, NoOutputOp):
     """Fill a table, or replace what it holds.  Source: lookup_ops.cc."""
 
     signature = "table_handle: resource, keys: Tin, values: Tout ->"
@@ -265,7 +265,7 @@ class LookupTableImportV2(TableOp):
         return ()
 
 
-class LookupTableInsertV2(TableOp):
+class LookupTableInsertV2(TableOp, NoOutputOp):
     """Set entries.  Source: lookup_ops.cc, LookupTableInsertV2."""
 
     signature = "table_handle: resource, keys: Tin, values: Tout ->"
@@ -284,7 +284,7 @@ class LookupTableInsertV2(TableOp):
         return ()
 
 
-class LookupTableRemoveV2(TableOp):
+class LookupTableRemoveV2(TableOp, NoOutputOp):
     """Forget keys.  Source: lookup_ops.cc, LookupTableRemoveV2."""
 
     signature = "table_handle: resource, keys: Tin ->"
@@ -297,7 +297,7 @@ class LookupTableRemoveV2(TableOp):
         return ()
 
 
-class InitializeTableFromTextFileV2(TableOp):
+class InitializeTableFromTextFileV2(TableOp, NoOutputOp):
     """Fill a table from the lines of a file.  Source: lookup_ops.cc."""
 
     signature = "table_handle: resource, filename: string ->"

@@ -17,7 +17,7 @@ from tfteach.framework.errors import (
     OutOfRangeError,
     invalid_argument,
 )
-from tfteach.framework.op import StatefulOp
+from tfteach.framework.op import NoOutputOp, StatefulOp
 from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
 from tfteach.framework.variable_cell import IN_PLACE_FROM, Cell, update_in_place
@@ -142,7 +142,7 @@ class ReadVariableOp(StatefulOp):
         return [grad]
 
 
-class AssignVariableOp(StatefulOp):
+class AssignVariableOp(StatefulOp, NoOutputOp):
     """Set the variable.  Source: resource_variable_ops.cc, AssignVariableOp."""
 
     signature = "resource: resource, value: dtype ->"
@@ -158,7 +158,7 @@ class AssignVariableOp(StatefulOp):
         return ()
 
 
-class _AssignUpdateVariable(StatefulOp, abstract=True):
+class _AssignUpdateVariable(StatefulOp, NoOutputOp, abstract=True):
     by_handle: ClassVar[tuple[str, ...]] = ("resource",)
     sign: ClassVar[int] = 1
 
@@ -226,7 +226,7 @@ class VariableShape(StatefulOp):
         return [None]
 
 
-class DestroyResourceOp(StatefulOp):
+class DestroyResourceOp(StatefulOp, NoOutputOp):
     """Forget the value of a resource.  Source: resource_variable_ops.cc."""
 
     signature = "resource: resource ->"

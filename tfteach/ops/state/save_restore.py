@@ -14,7 +14,7 @@ import numpy as np
 from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import DType
 from tfteach.framework.errors import UnimplementedError
-from tfteach.framework.op import StatefulOp
+from tfteach.framework.op import MultiOutputOp, NoOutputOp, StatefulOp
 from tfteach.framework.shape import Shape
 
 
@@ -30,7 +30,7 @@ class _FileOp(StatefulOp, abstract=True):
         )
 
 
-class SaveV2(_FileOp):
+class SaveV2(_FileOp, NoOutputOp):
     """Tensors into a checkpoint.  Source: core/ops/io_ops.cc, SaveV2."""
 
     signature = (
@@ -50,7 +50,7 @@ class SaveV2(_FileOp):
         return []
 
 
-class RestoreV2(_FileOp):
+class RestoreV2(_FileOp, MultiOutputOp):
     """Tensors out of a checkpoint.  Source: core/ops/io_ops.cc, RestoreV2."""
 
     signature = (
@@ -89,7 +89,7 @@ def _shape_of_slice(spec: str) -> Shape:
         ) from None
 
 
-class MergeV2Checkpoints(_FileOp):
+class MergeV2Checkpoints(_FileOp, NoOutputOp):
     """Shards of a checkpoint into one.  Source: io_ops.cc, MergeV2Checkpoints."""
 
     signature = "checkpoint_prefixes: string, destination_prefix: string ->"

@@ -12,7 +12,7 @@ import numpy as np
 from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.errors import UnimplementedError, invalid_argument
-from tfteach.framework.op import StatefulOp
+from tfteach.framework.op import NoOutputOp, StatefulOp
 from tfteach.framework.shape import Shape
 from tfteach.framework.variable_cell import Cell, update_in_place
 from tfteach.ops.array.gather import check_indices, check_points
@@ -186,7 +186,7 @@ class _Scatter(StatefulOp, abstract=True):
         return ref
 
 
-class _ResourceScatter(StatefulOp, abstract=True):
+class _ResourceScatter(StatefulOp, NoOutputOp, abstract=True):
     """Rows of a resource variable."""
 
     by_handle: ClassVar[tuple[str, ...]] = ("resource",)
@@ -218,7 +218,7 @@ class _ScatterNd(StatefulOp, abstract=True):
         return ref
 
 
-class _ResourceScatterNd(StatefulOp, abstract=True):
+class _ResourceScatterNd(StatefulOp, NoOutputOp, abstract=True):
     """Points of a resource variable."""
 
     by_handle: ClassVar[tuple[str, ...]] = ("ref",)
@@ -506,7 +506,7 @@ class StridedSliceAssign(_SliceAssign):
         return ref
 
 
-class ResourceStridedSliceAssign(_SliceAssign):
+class ResourceStridedSliceAssign(_SliceAssign, NoOutputOp):
     """StridedSliceAssign for a resource variable.  Source: array_ops.cc."""
 
     signature = "ref: resource, begin: Index, end: Index, strides: Index, value: T ->"

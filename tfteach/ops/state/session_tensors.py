@@ -16,7 +16,7 @@ from tfteach.framework.dtypes import DType, as_dtype, string
 from tfteach.framework.errors import InternalError, invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
-from tfteach.framework.op import StatefulOp
+from tfteach.framework.op import NoOutputOp, StatefulOp
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import colocate_with
 from tfteach.framework.shape import Shape
@@ -112,7 +112,7 @@ class GetSessionTensor(StatefulOp):
         return [None]
 
 
-class DeleteSessionTensor(StatefulOp):
+class DeleteSessionTensor(StatefulOp, NoOutputOp):
     """Forget a kept tensor.  Source: data_flow_ops.cc, DeleteSessionTensor."""
 
     signature = "handle: string ->"

@@ -14,7 +14,7 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import DType, float32
 from tfteach.framework.errors import UnimplementedError, invalid_argument
 from tfteach.framework.graphdef.attr_value import c_name
-from tfteach.framework.op import StatefulOp
+from tfteach.framework.op import MultiOutputOp, NoOutputOp, StatefulOp
 from tfteach.framework.op_traits import Collection
 from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
@@ -27,7 +27,7 @@ class _ArrayOp(StatefulOp, abstract=True):
     by_handle: ClassVar[tuple[str, ...]] = ("handle",)
 
 
-class TensorArrayV3(StatefulOp):
+class TensorArrayV3(StatefulOp, MultiOutputOp):
     """A new TensorArray.  Source: data_flow_ops.cc, TensorArrayV3."""
 
     signature = "size: int32 -> handle: resource, flow: float32"
@@ -71,7 +71,7 @@ class TensorArrayV3(StatefulOp):
         return [None]
 
 
-class TensorArrayGradV3(_ArrayOp):
+class TensorArrayGradV3(_ArrayOp, MultiOutputOp):
     """The TensorArray that collects another's gradients, one for each `source`.
 
     Source: data_flow_ops.cc, TensorArrayGradV3.
@@ -241,7 +241,7 @@ class TensorArrayScatterV3(_ArrayOp):
         return flow_in
 
 
-class TensorArrayConcatV3(_ArrayOp):
+class TensorArrayConcatV3(_ArrayOp, MultiOutputOp):
     """All elements, one after the other.  Source: data_flow_ops.cc."""
 
     signature = "handle: resource, flow_in: float32 -> value: dtype, lengths: int64"
@@ -359,7 +359,7 @@ class TensorArraySizeV3(_ArrayOp):
         return [None, None]
 
 
-class TensorArrayCloseV3(_ArrayOp):
+class TensorArrayCloseV3(_ArrayOp, NoOutputOp):
     """Forgets the elements.  Source: data_flow_ops.cc, TensorArrayCloseV3."""
 
     signature = "handle: resource ->"

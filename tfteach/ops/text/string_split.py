@@ -16,6 +16,7 @@ from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import dtypes_of, int32, string
 from tfteach.framework.errors import OutOfRangeError, invalid_argument
 from tfteach.framework.export import export
+from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
@@ -44,7 +45,7 @@ def sparse_rows(rows: list[list[bytes]]) -> tuple[Any, Any, Any]:
     )
 
 
-class SplitOp(TextOp, abstract=True):
+class SplitOp(TextOp, MultiOutputOp, abstract=True):
     """Rows of parts, as a sparse matrix."""
 
     def infer_shape(self, input: Shape, separator: Shape) -> list[Shape]:

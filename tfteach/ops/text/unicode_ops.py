@@ -19,6 +19,7 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import DType, dtypes_of, int64
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.input_conversion import check_choice
+from tfteach.framework.op import MultiOutputOp
 from tfteach.ops.text.byte_strings import each, strings
 from tfteach.ops.text.string_ops import TextOp
 
@@ -140,7 +141,7 @@ class UnicodeTranscode(_Reader):
         )
 
 
-class _Decode(_Reader, abstract=True):
+class _Decode(_Reader, MultiOutputOp, abstract=True):
     input_encoding: str
     errors: str = "replace"
     replacement_char: int = REPLACEMENT

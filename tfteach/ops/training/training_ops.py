@@ -16,7 +16,7 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.numba_loops import Loop
-from tfteach.framework.op import StatefulOp
+from tfteach.framework.op import NoOutputOp, StatefulOp
 from tfteach.framework.shape import Shape
 from tfteach.framework.threads import cores, share
 from tfteach.framework.variable_cell import (
@@ -229,15 +229,15 @@ class _Sparse(StatefulOp, abstract=True):
         return whole if type(self).outputs else []
 
 
-class _Resource:
+class _Resource(NoOutputOp, abstract=True):
     """Mixed into a rule: the variables come as handles, and there is no output."""
 
     aliases: ClassVar[bool] = False
 
     def compute(self, ctx: Any, *inputs: Any) -> Any:
-        for cell in inputs[: len(self.by_handle)]:  # type: ignore[attr-defined]
+        for cell in inputs[: len(self.by_handle)]:
             require_value(cell)
-        super().compute(ctx, *inputs)  # type: ignore[misc]
+        super().compute(ctx, *inputs)
         return ()
 
 

@@ -17,7 +17,7 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
-from tfteach.framework.op import Op
+from tfteach.framework.op import MultiOutputOp, Op
 from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
@@ -71,7 +71,7 @@ def _cells(
             yield i, j, down, right
 
 
-class _Fractional(Op, abstract=True):
+class _Fractional(MultiOutputOp, abstract=True):
     """Base of both fractional poolings: the windows."""
 
     signature = (

@@ -14,6 +14,7 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import DType, as_dtype, dtypes_of, int64
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
+from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
 from tfteach.ops.core.identity_reshape import either
@@ -43,7 +44,7 @@ class _Argmax(Pooling, abstract=True):
         return argmax + first.reshape(-1, *(1,) * (argmax.ndim - 1))
 
 
-class MaxPoolWithArgmax(_Argmax):
+class MaxPoolWithArgmax(_Argmax, MultiOutputOp):
     """Each window's maximum, and where the first one is.
 
     Source: core/ops/nn_ops.cc, MaxPoolWithArgmax.
