@@ -11,7 +11,7 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import dtypes_of, int32, int64
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
-from tfteach.framework.op import Op
+from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_scalar
@@ -57,7 +57,7 @@ def _largest_one_by_one(xp: Any, input: Any, count: int) -> Any:
     return xp.stack(places, -1).reshape(*input.shape[:-1], count)
 
 
-class TopKV2(Op):
+class TopKV2(MultiOutputOp):
     """The k largest elements of every row.  Source: core/ops/nn_ops.cc, TopKV2."""
 
     signature = "input: T, k: int32 -> values: T, indices: int32"

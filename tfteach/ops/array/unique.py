@@ -11,7 +11,7 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import DType, dtypes_of, int32, int64
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
-from tfteach.framework.op import Op
+from tfteach.framework.op import MultiOutputOp
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require_vector
 from tfteach.ops.array.jit_row_scatter import distinct
@@ -30,7 +30,7 @@ _UniqueWithCounts: Any = namedtuple(  # type: ignore[name-match]
 _ListDiff: Any = namedtuple("ListDiff", "out idx")  # type: ignore[name-match]
 
 
-class Unique(Op):
+class Unique(MultiOutputOp):
     """The distinct elements, in order of appearance.  Source: array_ops.cc, Unique."""
 
     signature = "x: T -> y: T, idx: out_idx"
@@ -47,7 +47,7 @@ class Unique(Op):
         return _unique(xp, x, self.out_idx.numpy_dtype)
 
 
-class UniqueWithCounts(Op):
+class UniqueWithCounts(MultiOutputOp):
     """Unique, and how often each occurs.  Source: UniqueWithCounts."""
 
     signature = "x: T -> y: T, idx: out_idx, count: out_idx"
@@ -81,7 +81,7 @@ def _unique(xp: Any, x: Any, dtype: Any) -> tuple[Any, Any]:
     return values, inverse
 
 
-class ListDiff(Op):
+class ListDiff(MultiOutputOp):
     """Elements of x that are not in y, and their indices.  Source: ListDiff."""
 
     signature = "x: T, y: T -> out: T, idx: out_idx"
@@ -152,7 +152,7 @@ def setdiff1d(x: Any, y: Any, index_dtype: Any = int32, name: str | None = None)
     return _ListDiff(*ListDiff(index_dtype)(x, y, name=name))
 
 
-class UniqueV2(Op):
+class UniqueV2(MultiOutputOp):
     """The distinct slices along an axis, in order of appearance.
 
     Source: core/ops/array_ops.cc, UniqueV2.
@@ -177,7 +177,7 @@ class UniqueV2(Op):
         return _distinct(x, axis, self.out_idx.numpy_dtype)[:2]
 
 
-class UniqueWithCountsV2(Op):
+class UniqueWithCountsV2(MultiOutputOp):
     """UniqueV2, and how often each slice occurs.  Source: UniqueWithCountsV2."""
 
     signature = "x: T, axis: Taxis -> y: T, idx: out_idx, count: out_idx"
