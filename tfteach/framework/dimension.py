@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from tfteach.framework.export import export
-from tfteach.framework.types import IntLike
+from tfteach.framework.type_aliases import IntLike
 
 
 @export("Dimension")
