@@ -1,8 +1,9 @@
-"""The kernels that TensorFlow 1.15's CPU build registers: their types and memory.
+"""The kernels that TensorFlow 1.15 registers: their types and memory.
 
-Run with the oracle's Python: `python kernels.py kernels.json`.  "cpu" has, for each op,
-the types that its CPU kernels take together, by attribute.  "gpu" has the kernels that
-even this build registers for GPUs, or for every device ("any"): the values of the type
+Run with the oracle's Python, `python kernels.py kernels.json`, where the wheel of
+tensorflow-gpu 1.15.5 (which needs no card for this) is unpacked on the PYTHONPATH.
+"cpu" has, for each op, the types that its CPU kernels take together, by attribute.
+"gpu" has the kernels for GPUs, or for every device ("any"): the values of the type
 attributes, and the arguments that are in host memory.
 """
 

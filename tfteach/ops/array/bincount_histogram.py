@@ -16,6 +16,7 @@ from tfteach.framework.dtypes import DType, dtypes_of, int32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import Op
+from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
@@ -40,6 +41,7 @@ class Bincount(Op):
     T = _COUNTED
     by_value: ClassVar[tuple[str, ...]] = ("size",)
     host_inputs: ClassVar[tuple[str, ...]] = ("size",)
+    int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
     def infer_shape(self, arr: Shape, size: Any, weights: Shape) -> Shape:
         if size is None:

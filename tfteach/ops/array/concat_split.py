@@ -221,7 +221,6 @@ class Split(MultiOutputOp):
     by_value: ClassVar[tuple[str, ...]] = ("split_dim",)
     host_inputs: ClassVar[tuple[str, ...]] = ("split_dim",)
     minimum: ClassVar[dict[str, int]] = {"num_split": 1}
-    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def infer_shape(self, split_dim: Any, value: Shape) -> list[Shape]:
         if value is None:

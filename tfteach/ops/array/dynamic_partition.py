@@ -14,6 +14,7 @@ from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.indexed_slices import IndexedSlices
 from tfteach.framework.op import MultiOutputOp, Op
+from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.ops.array.gather import gather, position
@@ -72,6 +73,7 @@ class DynamicStitch(Op):
     signature = "indices: N*int32, data: N*T -> merged: T"
 
     by_value_or_shape: ClassVar[tuple[str, ...]] = ("indices",)
+    int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
     def infer_shape(self, indices: list[Any], data: list[Shape]) -> Shape:
         inner: Shape = None

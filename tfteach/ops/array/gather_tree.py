@@ -11,6 +11,7 @@ from tfteach.framework import errors
 from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.op import Op
+from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.shape import Shape, text, with_rank
 from tfteach.ops.array.where_select import merge_by_size
 
@@ -24,6 +25,7 @@ class GatherTree(Op):
     )
     T = dtypes_of("int32")
     host_inputs: ClassVar[tuple[str, ...]] = ("end_token",)
+    int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
     def infer_shape(
         self,

@@ -9,6 +9,7 @@ from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import Op
+from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
@@ -27,6 +28,7 @@ class InTopKV2(Op):
     T = dtypes_of("int32 int64")
     T_default = dtypes_of("int32")[0]
     host_inputs: ClassVar[tuple[str, ...]] = ("k",)
+    int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
     def infer_shape(self, predictions: Shape, targets: Shape, k: Shape) -> Shape:
         predictions = shapes.with_rank(predictions, 2)

@@ -11,6 +11,7 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import Op
+from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_vector
@@ -94,6 +95,7 @@ class ScatterNd(Op):
     Tindices = INDICES
     by_shape: ClassVar[tuple[str, ...]] = ("shape",)
     host_inputs: ClassVar[tuple[str, ...]] = ("shape",)
+    int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
     def infer_shape(self, indices: Shape, updates: Shape, shape: Shape) -> Shape:
         _check_static(indices, updates, shape)

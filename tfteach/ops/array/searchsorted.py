@@ -8,6 +8,7 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import DType, as_dtype, dtypes_of, int32
 from tfteach.framework.export import export
 from tfteach.framework.op import Op
+from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
@@ -17,6 +18,7 @@ from tfteach.ops.core.shape_ops import shape
 
 class _Bound(Op, abstract=True):
     side: ClassVar[str]
+    int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
     def infer_shape(self, sorted_inputs: Shape, values: Shape) -> Shape:
         shapes.with_rank(sorted_inputs, 2)

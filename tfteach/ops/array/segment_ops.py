@@ -15,6 +15,7 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import dtypes_of, int32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.op import Op
+from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_scalar
@@ -279,6 +280,7 @@ class UnsortedSegmentSum(_Unsorted):
         "data: T, segment_ids: Tindices, num_segments: Tnumsegments -> output: T"
     )
     T = dtypes_of(_NUMBERS)
+    int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
     def reduce(self, xp: Any, data: Any, ids: Any, count: int) -> Any:
         return sum_rows(xp, data, ids, count)
@@ -289,6 +291,7 @@ class UnsortedSegmentSum(_Unsorted):
 
 class _UnsortedExtreme(_Unsorted, abstract=True):
     ufunc: ClassVar[str]
+    int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
     def reduce(self, xp: Any, data: Any, ids: Any, count: int) -> Any:
         start = limit(data.dtype, largest=self.ufunc == "minimum")

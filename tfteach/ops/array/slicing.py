@@ -364,6 +364,7 @@ class StridedSliceGrad(_Strided):
     Index = INDICES
     by_shape: ClassVar[tuple[str, ...]] = ("shape",)
     host_inputs: ClassVar[tuple[str, ...]] = ("shape", "begin", "end", "strides")
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def infer_shape(self, shape: Shape, *_: Any) -> Shape:
         return shape

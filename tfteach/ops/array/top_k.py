@@ -12,6 +12,7 @@ from tfteach.framework.dtypes import dtypes_of, int32, int64
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import MultiOutputOp
+from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require, require_scalar
@@ -67,6 +68,7 @@ class TopKV2(MultiOutputOp):
     by_value: ClassVar[tuple[str, ...]] = ("k",)
     host_inputs: ClassVar[tuple[str, ...]] = ("k",)
     checks_only_ranks: ClassVar[bool] = True
+    int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
     def infer_shape(self, input: Shape, k: Any) -> list[Shape]:
         shapes.with_rank_at_least(input, 1)

@@ -67,7 +67,7 @@ class Transpose(Op):
     ranks: ClassVar[dict[str, int | tuple[int, ...]]] = {"perm": 1}
     by_value: ClassVar[tuple[str, ...]] = ("perm",)
     host_inputs: ClassVar[tuple[str, ...]] = ("perm",)
-    int32_on_gpu: ClassVar[Int32Kernel] = "host"
+    int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
     def infer_shape(self, x: Shape, perm: Any) -> Shape:
         if perm is None:
@@ -340,6 +340,7 @@ class Roll(Op):
         "shift": (0, 1), "axis": (0, 1),
     }  # fmt: skip
     host_inputs: ClassVar[tuple[str, ...]] = ("shift", "axis")
+    int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
     def infer_shape(self, input: Shape, shift: Shape, axis: Shape) -> Shape:
         shapes.with_rank_at_least(input, 1)

@@ -57,7 +57,7 @@ class Where(Op):
         "bfloat16 uint16 complex128 float16 uint32 uint64 bool"
     )
     T_default = dtypes.as_dtype("bool")
-    int32_on_gpu: ClassVar[Int32Kernel] = "device"
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def infer_shape(self, input: Shape) -> Shape:
         return (None, None if input is None else len(input))
@@ -125,6 +125,7 @@ class SelectV2(Op):
     """Select with broadcasting.  Source: core/ops/math_ops.cc, SelectV2."""
 
     signature = "condition: bool, t: T, e: T -> output: T"
+    int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
     def infer_shape(self, condition: Shape, t: Shape, e: Shape) -> Shape:
         return shapes.broadcast(condition, shapes.broadcast(t, e))

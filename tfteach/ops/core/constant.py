@@ -126,6 +126,7 @@ class PlaceholderWithDefault(Op):
     aliases: ClassVar[bool] = True
     is_foldable: ClassVar[bool] = False
     is_expensive: ClassVar[bool] = False
+    strings_on_gpu: ClassVar[bool] = True
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def infer_shape(self, input: Any) -> Shape:

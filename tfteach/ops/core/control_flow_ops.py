@@ -231,6 +231,8 @@ class RefIdentity(_Forward):
     """A reference as it is.  Source: core/ops/array_ops.cc, RefIdentity."""
 
     signature = "input: ref T -> output: ref T"
+    strings_on_gpu: ClassVar[bool] = True
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def infer_shape(self, input: Shape) -> Shape:
         return input

@@ -69,6 +69,7 @@ class StopGradient(_Same):
 
     signature = "input: T -> output: T"
     forwards_input: ClassVar[bool] = True
+    strings_on_gpu: ClassVar[bool] = True
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
@@ -81,7 +82,6 @@ class PreventGradient(_Same):
     signature = "input: T -> output: T"
     message: str = ""
     forwards_input: ClassVar[bool] = True
-    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         reason = self.message.encode()  # an attribute of text is bytes

@@ -15,7 +15,7 @@ from tfteach.framework.dtypes import DType, as_dtype, dtypes_of, int32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import MultiOutputOp, Op
-from tfteach.framework.op_traits import Folding
+from tfteach.framework.op_traits import Folding, Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
@@ -133,6 +133,8 @@ class EnsureShape(Op):
     shape: Shape
     aliases: ClassVar[bool] = True
     is_expensive: ClassVar[bool] = False
+    strings_on_gpu: ClassVar[bool] = True
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def infer_shape(self, input: Shape) -> Shape:
         return shapes.merge(self.shape, input)

@@ -284,7 +284,6 @@ class ParallelConcat(Op):
     shape: Shape
 
     is_expensive: ClassVar[bool] = False
-    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def infer_shape(self, values: list[Shape]) -> Shape:
         if not shapes.is_full(self.shape):

@@ -83,12 +83,10 @@ class CombinedNonMaxSuppression(MultiOutputOp):
             raise ValueError("max_total_size should be > 0 ")
         size = whole
         if self.pad_per_class:
-            # TensorFlow computes with -1 for an unknown size.
-            counts = [-1 if n is None else n for n in (own, classes, whole)]
-            least = min(counts[0] * counts[1], counts[2])
-            if least < -1:
-                raise ValueError(f"Dimension {least} must be >= 0")
-            size = None if least < 0 else least
+            if own and classes is None:  # TensorFlow counts an unknown size as -1
+                raise ValueError(f"Dimension {-own} must be >= 0")
+            each = None if own is None else own * (classes or 0)
+            size = None if each is None or whole is None else min(each, whole)
         return [(batch, size, 4), (batch, size), (batch, size), (batch,)]
 
     def check(self, boxes: Any, scores: Any, *scalars: Any) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.errors import FailedPreconditionError, invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import Op
+from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.ops.math.compare import REAL_NUMBERS
@@ -18,6 +19,7 @@ class Cross(Op):
 
     signature = "a: T, b: T -> product: T"
     T = REAL_NUMBERS
+    int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
     def infer_shape(self, a: Shape, b: Shape) -> Shape:
         shapes.with_rank_at_least(a, 1)

@@ -16,6 +16,7 @@ from tfteach.framework.dtypes import dtypes_of, int32, int64
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import Op
+from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import colocate_with, name_scope
 from tfteach.framework.shape import Shape
@@ -195,6 +196,7 @@ class Diag(Op):
 
     signature = "diagonal: T -> output: T"
     T = dtypes_of(_DIAGONAL_TYPES)
+    int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
     def infer_shape(self, diagonal: Shape) -> Shape:
         shapes.with_rank_at_least(diagonal, 1)
@@ -214,6 +216,7 @@ class DiagPart(Op):
 
     signature = "input: T -> diagonal: T"
     T = dtypes_of(_DIAGONAL_TYPES)
+    int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
     def infer_shape(self, input: Shape) -> Shape:
         if input is None:

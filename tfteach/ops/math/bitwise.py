@@ -9,6 +9,7 @@ import numpy as np
 from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.export import export
 from tfteach.framework.op import Op
+from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.ops.math.binary import Binary
@@ -21,6 +22,7 @@ class _Bits(Binary, abstract=True):
     signature = "x: T, y: T -> z: T"
     T = INTEGERS
     ufunc: ClassVar[str]
+    int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
     def compute(self, xp: Any, x: Any, y: Any) -> Any:
         return getattr(xp, self.ufunc)(x, y)
@@ -48,6 +50,8 @@ class BitwiseXor(_Bits):
 
 
 class _Shift(_Bits, abstract=True):
+    int32_on_gpu: ClassVar[Int32Kernel] = "device"
+
     def compute(self, xp: Any, x: Any, y: Any) -> Any:
         # As TF does: never by less than 0 or by as much as there are bits.
         largest = x.dtype.itemsize * 8 - 1
@@ -71,6 +75,7 @@ class Invert(Unary):
     """Every bit flipped.  Source: bitwise_ops.cc, Invert."""
 
     T = INTEGERS
+    int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
     def compute(self, xp: Any, x: Any) -> Any:
         return xp.invert(x)
@@ -84,6 +89,7 @@ class PopulationCount(Op):
 
     signature = "x: T -> y: uint8"
     T = INTEGERS
+    int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
     def infer_shape(self, x: Shape) -> Shape:
         return x

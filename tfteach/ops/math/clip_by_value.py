@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.convert import convert
 from tfteach.framework.export import export
 from tfteach.framework.indexed_slices import IndexedSlices
 from tfteach.framework.op import Op
+from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
@@ -21,6 +22,7 @@ class ClipByValue(Op):
 
     signature = "t: T, clip_value_min: T, clip_value_max: T -> output: T"
     T = NUMBER_TYPES
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def infer_shape(self, t: Shape, *limits: Shape) -> Shape:
         return t

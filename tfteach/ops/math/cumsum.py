@@ -12,6 +12,7 @@ from tfteach.framework.dtypes import dtypes_of, int32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import Op
+from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
@@ -76,6 +77,8 @@ class Scan(Op, abstract=True):
 class Cumsum(Scan):
     """Running sums.  Source: math_ops.cc, Cumsum."""
 
+    int32_on_gpu: ClassVar[Int32Kernel] = "device"
+
     def scan(self, xp: Any, x: Any, axis: int) -> Any:
         return xp.cumsum(x, axis=axis, dtype=x.dtype)
 
@@ -88,6 +91,7 @@ class Cumprod(Scan):
     """Running products.  Source: math_ops.cc, Cumprod."""
 
     neutral: ClassVar[int] = 1
+    int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
     def scan(self, xp: Any, x: Any, axis: int) -> Any:
         return xp.cumprod(x, axis=axis, dtype=x.dtype)

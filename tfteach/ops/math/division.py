@@ -49,7 +49,6 @@ class RealDiv(Binary):
 
     signature = "x: T, y: T -> z: T"
     T = QUOTIENTS
-    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def compute(self, xp: Any, x: Any, y: Any) -> Any:
         return xp.true_divide(x, y)
@@ -120,7 +119,6 @@ class TruncateDiv(Binary):
 
     signature = "x: T, y: T -> z: T"
     T = QUOTIENTS
-    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def compute(self, xp: Any, x: Any, y: Any) -> Any:
         if is_whole(x):

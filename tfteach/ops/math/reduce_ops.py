@@ -181,7 +181,7 @@ class Mean(Reduction):
 class Prod(Reduction):
     """The product along axes.  Source: math_ops.cc, Prod."""
 
-    int32_on_gpu: ClassVar[Int32Kernel] = "host"
+    int32_on_gpu: ClassVar[Int32Kernel] = "device"
     folds_while_building: ClassVar[Folding] = Folding.SHAPES
 
     def reduce(self, xp: Any, input: Any, axes: tuple[int, ...]) -> Any:
@@ -337,13 +337,9 @@ class _Position(Op, abstract=True):
 class ArgMax(_Position):
     """Index of the largest element.  Source: math_ops.cc, ArgMax."""
 
-    int32_on_gpu: ClassVar[Int32Kernel] = "device"
-
 
 class ArgMin(_Position):
     """Index of the smallest element.  Source: math_ops.cc, ArgMin."""
-
-    int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
 
 # ---- gradients: a reduction's shape undone

@@ -5,12 +5,13 @@ Source: core/ops/math_ops.cc, core/kernels/cwise_ops.h.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from tfteach.framework.convert import convert
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import Op
+from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.ops.math.unary import NUMBER, REAL, Unary
@@ -116,6 +117,7 @@ class Round(_Step):
     """As Rint, also for integers.  Source: math_ops.cc, Round."""
 
     T = NUMBER
+    int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
     def compute(self, xp: Any, x: Any) -> Any:
         if x.dtype.kind == "c":

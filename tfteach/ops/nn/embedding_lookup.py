@@ -10,6 +10,7 @@ from tfteach.framework.dtypes import bfloat16, float16, float32, int32
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
 from tfteach.framework.indexed_slices import convert_n
+from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape
@@ -52,6 +53,7 @@ class ParallelDynamicStitch(DynamicStitch):
 
     signature = "indices: N*int32, data: N*T -> merged: T"
     by_value_or_shape: ClassVar[tuple[str, ...]] = ("indices",)
+    int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
 
 def tables_of(params: Any) -> list[Any]:

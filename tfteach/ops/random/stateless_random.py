@@ -16,6 +16,7 @@ from tfteach.framework.dtypes import DType, as_dtype, dtypes_of, float32, int32,
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import Op
+from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
@@ -119,6 +120,7 @@ class StatelessRandomUniformInt(Op):
     Tseed_default = int64
     by_shape: ClassVar[tuple[str, ...]] = ("shape",)
     host_inputs: ClassVar[tuple[str, ...]] = ("shape", "seed", "minval", "maxval")
+    int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
     def infer_shape(
         self, shape: Shape, seed: Shape, minval: Shape, maxval: Shape

@@ -13,6 +13,7 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.errors import UnimplementedError, invalid_argument
 from tfteach.framework.op import NoOutputOp, StatefulOp
+from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.shape import Shape
 from tfteach.framework.variable_cell import Cell, update_in_place
 from tfteach.ops.array.gather import check_indices, check_points
@@ -208,6 +209,7 @@ class _ScatterNd(StatefulOp, abstract=True):
 
     aliases: ClassVar[bool] = True
     how: ClassVar[str]
+    int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
     def infer_shape(self, ref: Shape, indices: Shape, updates: Shape) -> Any:
         _check_points_shape(ref, indices, updates)
@@ -223,6 +225,7 @@ class _ResourceScatterNd(StatefulOp, NoOutputOp, abstract=True):
 
     by_handle: ClassVar[tuple[str, ...]] = ("ref",)
     how: ClassVar[str]
+    int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
     def infer_shape(self, ref: Shape, indices: Shape, updates: Shape) -> Any:
         _check_points_shape(ref, indices, updates)
@@ -464,6 +467,7 @@ class ResourceScatterNdSub(_ResourceScatterNd):
 
 class _SliceAssign(StatefulOp, abstract=True):
     host_inputs: ClassVar[tuple[str, ...]] = ("begin", "end", "strides")
+    int32_on_gpu: ClassVar[Int32Kernel] = "device"
     begin_mask: int = 0
     end_mask: int = 0
     ellipsis_mask: int = 0

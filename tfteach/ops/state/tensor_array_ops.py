@@ -15,7 +15,7 @@ from tfteach.framework.dtypes import DType, float32
 from tfteach.framework.errors import UnimplementedError, invalid_argument
 from tfteach.framework.graphdef.attr_value import c_name
 from tfteach.framework.op import MultiOutputOp, NoOutputOp, StatefulOp
-from tfteach.framework.op_traits import Collection
+from tfteach.framework.op_traits import Collection, Int32Kernel
 from tfteach.framework.operation import Operation
 from tfteach.framework.shape import Shape
 from tfteach.ops.state.tensor_array_store import ArrayStore
@@ -148,6 +148,7 @@ class TensorArrayGatherV3(_ArrayOp):
     element_shape: Shape = None
     host_inputs: ClassVar[tuple[str, ...]] = ("indices",)
     collection_role: ClassVar[Collection | None] = Collection.READ
+    int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
     def infer_shape(self, handle: Shape, indices: Shape, flow_in: Shape) -> Shape:
         first = shapes.with_rank(indices, 1)
@@ -248,6 +249,7 @@ class TensorArrayConcatV3(_ArrayOp, MultiOutputOp):
     dtype: DType
     element_shape_except0: Shape = None
     collection_role: ClassVar[Collection | None] = Collection.OTHER
+    int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
     def infer_shape(self, handle: Shape, flow_in: Shape) -> list[Shape]:
         return [None, (None,)]
