@@ -1,8 +1,12 @@
-"""Dependencies that imports do not show: op types by name."""
+"""Dependencies between modules: real imports, without circles or names in strings."""
 
 from __future__ import annotations
 
 import ast
+import functools
+import graphlib
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,8 +27,12 @@ def sources(*rooms: str) -> Iterator[tuple[str, ast.Module]]:
     """The modules of some rooms: path below the package, and syntax tree."""
     for room in rooms:
         for path in sorted((PACKAGE / room).rglob("*.py")):
-            name = path.relative_to(PACKAGE).as_posix()
-            yield name, ast.parse(path.read_text(encoding="utf-8"))
+            yield path.relative_to(PACKAGE).as_posix(), _parsed(path)
+
+
+@functools.cache
+def _parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def test_no_op_is_known_by_its_name() -> None:
@@ -74,3 +82,98 @@ def test_traits_are_declared_by_ops() -> None:
     for trait in traits.split():
         default = getattr(Op, trait)
         assert any(getattr(cls, trait) != default for cls in OPS.values()), trait
+
+
+# A graph that is read, or a user, names an op type; everybody else imports the class.
+READERS = {
+    "framework/create_op.py",
+    "framework/graphdef/import_graph_def.py",
+    "framework/graphdef/import_node.py",
+    "framework/graphdef/meta_graph.py",
+    "autodiff/gradient_registry.py",
+    "explain/graph_rows.py",
+}
+ROOMS = "framework ops autodiff engine control variables lib compat explain jupyter"
+
+
+def test_ops_and_functions_are_imported_not_looked_up() -> None:
+    """Only what reads graphs looks into the registry, nobody into the public names."""
+    readers, public = set(), set()
+    for path, tree in sources(*ROOMS.split()):
+        for node in ast.walk(tree):
+            if "OPS" in _imported(node, "tfteach.framework.op"):
+                readers.add(path)
+            if "EXPORTS" in _imported(node, "tfteach.framework.export"):
+                public.add(path)
+    assert readers == READERS
+    assert public == set()
+
+
+def test_no_module_is_known_by_its_name() -> None:
+    """Below compat, whose subject are import paths, no string names a module."""
+    rooms = "ops autodiff engine control variables lib explain"
+    assert not [
+        f"{path}:{constant.lineno} {constant.value!r}"
+        for path, tree in sources(*rooms.split())
+        for constant in _strings(tree)
+        if constant.value.startswith("tfteach.")
+    ]
+
+
+def test_top_level_imports_have_no_circle() -> None:
+    """So every module can be imported first; rules that need more import inside."""
+    modules = {
+        ".".join(("tfteach", *Path(path).with_suffix("").parts)): tree
+        for path, tree in sources(*ROOMS.split())
+    }
+    modules = {name.removesuffix(".__init__"): tree for name, tree in modules.items()}
+    graph = {
+        name: {
+            target
+            for statement in tree.body
+            for target in _targets(statement, set(modules))
+            if target != name
+        }
+        for name, tree in modules.items()
+    }
+    assert sum(map(len, graph.values())) > 3000
+    graphlib.TopologicalSorter(graph).prepare()
+
+
+def test_modules_that_register_are_imported() -> None:
+    """Operators, gradients and conversions are there after `import tfteach`."""
+    command = [sys.executable, "-c", "import sys, tfteach; print(*sys.modules)"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    registering = {
+        "tfteach." + path.removesuffix(".py").replace("/", ".")
+        for path, tree in sources("ops", "autodiff", "control", "variables")
+        if {"gradient_of", "register_tensor_conversion_function", "overload"}
+        & {name for node in ast.walk(tree) for name in _called(node)}
+    }
+    assert len(registering) > 8
+    assert registering - set(done.stdout.split()) == set()
+
+
+def _imported(node: ast.AST, module: str) -> set[str]:
+    """The names that a statement imports from a module."""
+    if isinstance(node, ast.ImportFrom) and node.module == module:
+        return {alias.name for alias in node.names}
+    return set()
+
+
+def _targets(statement: ast.stmt, modules: set[str]) -> Iterator[str]:
+    """The modules that a top-level statement imports, or imports from."""
+    if isinstance(statement, ast.Import):
+        yield from modules & {alias.name for alias in statement.names}
+    elif isinstance(statement, ast.ImportFrom) and statement.module in modules:
+        for alias in statement.names:
+            inner = f"{statement.module}.{alias.name}"
+            yield inner if inner in modules else statement.module
+
+
+def _called(node: ast.AST) -> Iterator[str]:
+    if isinstance(node, ast.Call):
+        if isinstance(node.func, ast.Name):
+            yield node.func.id
+        elif isinstance(node.func, ast.Attribute):
+            yield node.func.attr

@@ -14,6 +14,7 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.errors import invalid_argument
+from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
@@ -139,6 +140,7 @@ def _between(pixels: Any, y: Any, x: Any) -> Any:
         return (bottom - y)[..., None] * row(top) + (y - top)[..., None] * row(bottom)
 
 
+@export("contrib.image.flat_transforms_to_matrices")
 def flat_transforms_to_matrices(transforms: Any) -> Tensor:
     """Transformations [count, 8] as matrices [count, 3, 3]."""
     with name_scope(None, "flat_transforms_to_matrices"):
@@ -151,6 +153,7 @@ def flat_transforms_to_matrices(transforms: Any) -> Tensor:
         return reshape(whole, constant([-1, 3, 3]))
 
 
+@export("contrib.image.matrices_to_flat_transforms")
 def matrices_to_flat_transforms(transform_matrices: Any) -> Tensor:
     """Matrices [count, 3, 3] as transformations [count, 8]."""
     with name_scope(None, "matrices_to_flat_transforms"):

@@ -13,7 +13,7 @@ from typing import Any
 from tfteach.framework.constant_values import python_constant_value
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import float32, int32
-from tfteach.framework.export import export, export_value
+from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.ops.array.concat_split import concat
@@ -28,12 +28,6 @@ from tfteach.ops.image.projective_transform import (
 from tfteach.ops.linalg.matmul import matmul
 from tfteach.ops.math.cast import cast
 from tfteach.ops.math.trigonometry import cos, sin
-
-export_value(
-    "tfteach.ops.image.projective_transform",
-    flat_transforms_to_matrices="contrib.image.flat_transforms_to_matrices",
-    matrices_to_flat_transforms="contrib.image.matrices_to_flat_transforms",
-)
 
 
 def _batch_of(images: Tensor) -> Tensor:
