@@ -36,7 +36,7 @@ class _ErrState:
 
 # Kernels follow IEEE 754 without warnings, as TF's do.  A run enters and leaves that
 # mode, and np.errstate takes 0.9 us for it, as long as all the rest of a small run: the
-# variable behind it takes 0.1.  It is private to NumPy, hence the fall-back.
+# context variable behind it costs 0.1.  It is private to NumPy, hence the fallback.
 try:
     from numpy._core.umath import (
         _extobj_contextvar as _numpy_errors,

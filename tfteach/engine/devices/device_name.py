@@ -20,7 +20,7 @@ _PART = re.compile(
 
 
 class DeviceName(NamedTuple):
-    """A full or partial device name; a part left open is None.
+    """A full or partial device name; unset parts are None.
 
     Example:
       >>> DeviceName.parse("/job:ps/gpu:1").to_string()
@@ -68,7 +68,7 @@ class DeviceName(NamedTuple):
         return None
 
     def over(self, under: DeviceName) -> DeviceName:
-        """This name, its open parts filled from `under`."""
+        """This name, with unset parts taken from `under`."""
         pairs = zip(self, under, strict=True)
         return DeviceName._make(b if a is None else a for a, b in pairs)
 

@@ -1,8 +1,8 @@
 """The devices that a session can use: CPUs, CuPy GPUs, simulated GPUs.
 
 CuPy is imported only when a session is made on a machine that has it.  A simulated GPU
-computes with NumPy; it exists only where somebody asked for it by `simulate_gpus`, and
-then stands in for real cards.
+computes with NumPy; it exists only if requested by `simulate_gpus`, and
+then replaces the real cards.
 Source: core/common_runtime/gpu/gpu_device.cc (what the options mean).
 """
 
@@ -35,11 +35,11 @@ class Device:
       device_type: "CPU" or "GPU".
       index: its number among the session's devices of that type.
       xp: the array module that computes there.
-      ledger: counts the memory taken, or None where it is not limited.
-      is_simulated: whether a GPU is none.
-      memory_limit_bytes: how much memory TF would say it has.
-      allocator: what TF calls the allocator of its memory.
-      physical_device_desc: what stands behind it; "" for a CPU.
+      ledger: accounts for its memory, or None if it is not limited.
+      is_simulated: whether a GPU is simulated.
+      memory_limit_bytes: the memory that TF would report.
+      allocator: TF's name of its memory allocator.
+      physical_device_desc: describes the hardware; "" for a CPU.
     """
 
     is_simulated = False
@@ -60,7 +60,7 @@ class Device:
     def put(self, value: Any, source: Device | None = None) -> Any:
         """The value in this device's memory; `source` is where it is (None: host)."""
         if source is not None and source.is_simulated and isinstance(value, np.ndarray):
-            return value.copy()  # an array of its own, not one that the GPU counts
+            return value.copy()  # a separate array, not one in the GPU's ledger
         return to_host(value)
 
     def bind(self, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -72,7 +72,7 @@ class Device:
 
 
 class SimulatedGPU(Device):
-    """A GPU that is none: NumPy computes, a ledger counts the memory."""
+    """A simulated GPU: NumPy computes, a ledger accounts for the memory."""
 
     is_simulated = True
 
@@ -119,9 +119,9 @@ class SimulatedGPU(Device):
 
 
 class CudaGPU(Device):
-    """A card, through CuPy.
+    """A GPU, through CuPy.
 
-    CuPy takes memory as it is needed, whether `allow_growth` is set or not; the share
+    CuPy allocates memory on demand, whether `allow_growth` is set or not; the fraction
     that `per_process_gpu_memory_fraction` names limits CuPy's pool on that card.
     """
 
@@ -144,7 +144,7 @@ class CudaGPU(Device):
 
     def put(self, value: Any, source: Device | None = None) -> Any:
         if isinstance(value, np.ndarray | np.generic) and value.dtype.hasobject:
-            return value  # strings have no place on a card
+            return value  # strings stay on the host
         with self.card:
             return self.xp.array(value)
 
@@ -159,7 +159,7 @@ class CudaGPU(Device):
         return on_card if card.id else function  # card 0 is CuPy's own choice
 
 
-# ---- how much of a card a session gets
+# ---- memory of a GPU for a session
 
 
 def _fraction(options: Any) -> float:
@@ -188,7 +188,7 @@ def _share_of(total_bytes: int, options: Any) -> int:
     return total_bytes - max(300 * mib, int(0.05 * total_bytes))
 
 
-# ---- which devices there are
+# ---- the available devices
 
 
 _simulated: list[int] | None = None  # bytes of each; None: TFTEACH_SIMULATED_GPUS says
@@ -202,7 +202,7 @@ def simulate_gpus(count: int, memory: int | str = "8GiB") -> None:
     TFTEACH_SIMULATED_GPUS ("4" or "4:8GiB") does the same for a whole process.
 
     Args:
-      count: how many; 0 for none (real ones show again).
+      count: the number of them; 0 for none (real ones are visible again).
       memory: the memory of each: bytes, or a text such as "8GiB".
 
     Raises:
@@ -258,7 +258,7 @@ def cuda_cards() -> int:
         import cupy
 
         return int(cupy.cuda.runtime.getDeviceCount())
-    except Exception:  # no driver, no card, or a CuPy that does not fit them
+    except Exception:  # no driver, no card, or an incompatible CuPy
         return 0
 
 
@@ -300,7 +300,7 @@ def cards() -> Cards:
     memory = simulated_memory()
     if memory:
         return Cards(_visible(len(memory)), memory)
-    # CUDA itself minds CUDA_VISIBLE_DEVICES for real cards.
+    # For real cards, CUDA itself obeys CUDA_VISIBLE_DEVICES.
     return Cards(list(range(cuda_cards())), None)
 
 
@@ -321,7 +321,7 @@ def local_devices(config: Any = None) -> list[Device]:
     if limit is not None and limit <= 0:
         return devices
     found = cards()
-    if not found.visible:  # then TF does not look at the options of cards
+    if not found.visible:  # TF ignores the GPU options then
         return devices
     options = None
     if config is not None and config.HasField("gpu_options"):

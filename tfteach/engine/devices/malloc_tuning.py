@@ -14,8 +14,8 @@ import sys
 
 # Of <malloc.h>.
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
-# Arrays up to this size come from the heap; larger ones from the system, which takes
-# them back at once.  It is the largest value that glibc accepts.
+# Arrays up to this size come from the heap; larger ones from the system, and return
+# there when freed.  It is the largest value that glibc accepts.
 _FROM_HEAP_BYTES = 32 << 20
 # Free bytes that stay at the top of the heap.
 _KEPT_BYTES = 256 << 20
@@ -24,7 +24,7 @@ _CHOSEN = ("MALLOC_TRIM_THRESHOLD_", "MALLOC_MMAP_THRESHOLD_", "GLIBC_TUNABLES")
 
 @functools.cache
 def keep_freed_memory() -> bool:
-    """Ask glibc to keep up to 256 MB of what is freed; once in a process.
+    """Make glibc keep up to 256 MB of freed memory; once in a process.
 
     Returns:
       Whether it was asked: not on other systems, and not where the environment says

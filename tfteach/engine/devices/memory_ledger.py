@@ -21,8 +21,8 @@ from tfteach.framework.errors import ResourceExhaustedError
 from tfteach.framework.shape import text
 from tfteach.framework.variable_cell import Cell
 
-GRANULE_BYTES = 256  # the allocator hands out multiples of this
-FIRST_REGION_BYTES = 1 << 20  # what an allocator that may grow begins with
+GRANULE_BYTES = 256  # allocations are multiples of this
+FIRST_REGION_BYTES = 1 << 20  # initial size of a growing allocator
 _KERNEL_NAMES = {"float32": "float", "float64": "double", "float16": "half"}
 
 
@@ -45,16 +45,16 @@ class LedgerEvent(NamedTuple):
 
 
 class MemoryLedger:
-    """Counts the bytes that arrays take on one device of one session.
+    """Accounts for the memory of one device in one session.
 
     Attributes:
-      limit_bytes: how much there is.
-      allow_growth: whether the device's memory is reserved as it is needed, rather
+      limit_bytes: the total memory.
+      allow_growth: whether the device's memory is reserved on demand, rather
         than all at once.
-      current_bytes: what is taken now.
-      peak_bytes: the most that was ever taken.
-      reserved_bytes: what the process holds of the card, used or not.
-      allocations: how many arrays were allocated in all.
+      current_bytes: bytes in use.
+      peak_bytes: maximum of the bytes in use.
+      reserved_bytes: bytes reserved on the device, used or not.
+      allocations: total number of allocations.
       watchers: called at each change, under the ledger's lock.
     """
 
@@ -70,8 +70,8 @@ class MemoryLedger:
         self.reserved_bytes = 0 if allow_growth else limit_bytes
         self.watchers: list[Callable[[LedgerEvent], None]] = []
         self._region_bytes = FIRST_REGION_BYTES
-        # The arrays that count, by identity.  Their weak references must be kept, or
-        # nobody would hear of their end.
+        # The live arrays, by identity.  Their weak references must be stored, or
+        # their finalizers would not run.
         self._live: dict[int, tuple[weakref.ref[Any], int]] = {}
         # Reentrant: an array can end while this very thread holds the lock.
         self._lock = threading.RLock()
@@ -155,7 +155,7 @@ class MemoryLedger:
 
 
 def show_bytes(size_bytes: float) -> str:
-    """A size for people: "512 B", "1.50 MiB"."""
+    """A human-readable size: "512 B", "1.50 MiB"."""
     if abs(size_bytes) < 1024:
         return f"{size_bytes:.0f} B"
     for unit in ("KiB", "MiB", "GiB"):

@@ -44,18 +44,18 @@ from tfteach.framework.variable_cell import Cell
 
 
 class Compiled(NamedTuple):
-    """What execution needs of a step.
+    """A step compiled to instructions.
 
     Attributes:
       step: what was compiled.
       registers: the initial registers; those of constants and handles are set.
-      feeds: the registers that take the fed values, in the order of the feeds.
+      feeds: the registers of the fed values, in the order of the feeds.
       kept_feeds: which of the feeds may outlive the run, so that they must be copied.
-      instructions: in the order of running.
-      fused: the same, but for chains of element-wise ones, which are one each.
+      instructions: in execution order.
+      fused: the same, with each chain of element-wise ones as one instruction.
       is_heavy: whether all cores should work on one kernel at a time.
-      fetches: for each fetch its register and what makes it the caller's own value.
-      is_transaction: whether a failure may have to undo what it wrote.
+      fetches: for each fetch its register, and the function that detaches its value.
+      is_transaction: whether writes may have to be undone after a failure.
     """
 
     step: Step
@@ -72,12 +72,12 @@ class Compiled(NamedTuple):
 def compile_step(
     step: Step, resources: Resources, session: Any = None, fuses: bool = False
 ) -> Compiled:
-    """Turn a placed step into instructions; with `fuses`, fuse element-wise ones."""
+    """Compile a placed step to instructions; with `fuses`, fuse element-wise ones."""
     return Compiler(step, resources, session).compile(fuses)
 
 
 class Compiler:
-    """Gives edges their registers, and nodes their instructions."""
+    """Assigns registers to edges, and instructions to nodes."""
 
     def __init__(self, step: Step, resources: Resources, session: Any) -> None:
         self.step = step
@@ -135,8 +135,8 @@ class Compiler:
         )
 
     def allow_deferral(self, statements: Sequence[Statement]) -> list[Instruction]:
-        """Let updates wait for the end of the run; returns the instructions for it."""
-        if self.step.shared:  # whatever was read observes them
+        """Defer updates to the end of the run; returns the instructions that commit."""
+        if self.step.shared:  # values read earlier observe them
             return []
         return allow_deferral(statements, self.registers, self.contexts)
 
@@ -156,7 +156,7 @@ class Compiler:
         )
 
     def size(self, edge: Edge) -> int:
-        """The elements of a result, as far as its shape is known."""
+        """The number of elements of a result, if its shape is known."""
         shape = self.step.shapes.get(
             edge, edge.node.op.outputs[edge.index].static_shape
         )
@@ -170,7 +170,7 @@ class Compiler:
         return found
 
     def new_register(self, shape: Shape = None) -> int:
-        """The number of one more register, for values of a shape."""
+        """Allocate a register for values of a shape."""
         self.registers.append(None)
         self.shapes[len(self.registers) - 1] = shape
         return len(self.registers) - 1
@@ -188,7 +188,7 @@ class Compiler:
         self.shapes[slot] = getattr(value, "shape", None)
 
     def forward(self, node: Node) -> None:
-        """An Identity is another name for its input, or the read of a variable."""
+        """An Identity is an alias of its input, or the read of a variable."""
         source = node.inputs[0]
         if source.node.device is not node.device:
             self.emit(node)
@@ -226,8 +226,8 @@ class Compiler:
             if size_of(shape) == 1:
                 self.scalars.add(outputs[i])
         names = [f"{{{i}}}" for i in range(len(inputs))]
-        is_plain = count == 1 and bound is function  # else the device wants to know
-        # Operators on 0-d object arrays give bare objects: strings need the kernel.
+        is_plain = count == 1 and bound is function  # else accounted for
+        # Operators on 0-d object arrays return bare objects: strings need the kernel.
         has_objects = any(t.dtype.numpy_dtype.hasobject for t in node.op.inputs)
         is_plain = is_plain and not has_objects
         fuses = not self.step.shared  # else its inputs may change before it runs
@@ -248,7 +248,7 @@ class Compiler:
         )
 
     def argument(self, node: Node, index: int) -> int:
-        """The register of one input, read from its variable if need be."""
+        """The register of one input, read from its variable if it is a reference."""
         edge = node.inputs[index]
         slot = self.slot(edge)
         if not carries_cell(edge) or accepts_cell(node, index):
@@ -263,7 +263,7 @@ class Compiler:
         return tuple(i for i, node in feeds if Edge(node, 0) in self.held)
 
     def fetch_all(self) -> tuple[tuple[int, Callable[[Any], Any]], ...]:
-        """The register of each fetch, and what makes its value the caller's own."""
+        """The register of each fetch, and the function that detaches its value."""
         fetched = [self.fetch(edge) for edge in self.step.fetches]
         names = return_names(self.step)
         for i, ((slot, own), tensor) in enumerate(
@@ -296,7 +296,7 @@ class Compiler:
         return slot, own_value
 
     def with_frees(self, code: list[Instruction], keep: set[int]) -> list[Instruction]:
-        """Note, at the last use of each register, that it can be forgotten."""
+        """Record where each register has its last use and can be freed."""
         last: dict[int, int] = {}
         for i, instruction in enumerate(code):
             for slot in (*instruction.outputs, *instruction.inputs):
@@ -313,7 +313,7 @@ class Compiler:
 
 
 def _needs_transaction(code: Sequence[Instruction]) -> bool:
-    """Whether anything can fail behind the first write to a variable."""
+    """Whether any instruction can fail after the first write to a variable."""
     return any(writes(i.node) and not i.is_read for i in code[:-1])
 
 
@@ -326,8 +326,8 @@ def carries_cell(edge: Edge) -> bool:
 def read_reference(edge: Edge) -> Edge:
     """For the read of a variable the reference; else the edge itself.
 
-    Who fetches a read gets what the variable holds at the end of the run: TensorFlow
-    hands out the variable's own buffer, and updates write into it.
+    A fetched read returns the variable's value at the end of the run: TensorFlow
+    returns the variable's buffer, into which updates write.
     """
     node = edge.node
     while not node.is_feed and node.forwards_input and node.inputs:
@@ -341,7 +341,7 @@ def read_reference(edge: Edge) -> Edge:
 
 
 def accepts_cell(node: Node, index: int) -> bool:
-    """Whether the node wants the reference itself at this input."""
+    """Whether the node requires the reference itself at this input."""
     args = type(node.spec).inputs
     if index < len(args) and not any(arg.is_sequence for arg in args):
         return args[index].is_ref
@@ -354,14 +354,14 @@ def accepts_cell(node: Node, index: int) -> bool:
 
 
 def _literal(constant: Any) -> str | None:
-    """A small whole number as source; None for all else."""
+    """A small integer as source; None for anything else."""
     if constant is None or constant.ndim or constant.dtype.kind != "f":
         return None
     number = float(constant)
     return str(int(number)) if number in range(1000) else None
 
 
-# ---- what a fetch hands out
+# ---- values of fetches
 
 
 def _normal(value: Any) -> Any:
@@ -372,7 +372,7 @@ def _normal(value: Any) -> Any:
 
 
 def own_value(value: Any) -> Any:
-    """The caller's form of a value that nothing else holds."""
+    """A fetched value that nothing else references."""
     if isinstance(value, np.ndarray):
         if value.base is not None and not is_sole_view(value):
             value = _copied(value)
@@ -381,7 +381,7 @@ def own_value(value: Any) -> Any:
 
 
 def own_copy(value: Any) -> Any:
-    """The caller's form of a value that may be somebody's buffer."""
+    """A copy of a fetched value that may be shared."""
     if isinstance(value, Cell):  # a resource handle, fetched for its identity
         return value
     if isinstance(value, np.ndarray):

@@ -19,7 +19,7 @@ StepFunction = GeneratedFunction[Instruction]
 def generate(compiled: Compiled) -> StepFunction:
     """A function from the fed values to the list of fetched ones.
 
-    A local variable whose value has had its last use lends its name to the next result,
+    A local variable is reused for the next result after the last use of its value,
     so that memory is freed as early as in the loop over instructions.
     """
     keep = {slot for slot, _ in compiled.fetches}
@@ -73,7 +73,7 @@ def assignment(
     writer: SourceWriter[Instruction],
     kernel: str,
 ) -> str:
-    """The assignment that an instruction becomes.
+    """The assignment statement of an instruction.
 
     Args:
       instruction: which one.
@@ -97,7 +97,7 @@ def write_fetches(
     name_of: Callable[[int], str],
     writer: SourceWriter[Instruction],
 ) -> None:
-    """The return statement: each fetched value, as the caller's own array."""
+    """The return statement: the fetched values, detached."""
     fetched = [
         f"{writer.bind(f'own{i}', own)}({name_of(slot)})"
         for i, (slot, own) in enumerate(fetches)

@@ -21,7 +21,7 @@ class Instruction(NamedTuple):
     frees: tuple[int, ...]
     node: Node
     expression: str | None = None  # Python source with {0}, {1} ... for the inputs
-    is_elementwise: bool = False  # and without effects, on plain arrays
+    is_elementwise: bool = False  # without side effects, on plain arrays
     scalar: str | None = None  # the expression for one element (of floats or truths)
 
     @property
@@ -39,7 +39,7 @@ class Chain(NamedTuple):
 
     Attributes:
       parts: the instructions; each makes one value.
-      inputs: the registers that they read and do not make.
+      inputs: the registers that they read but do not define.
       outputs: the registers that are needed afterwards.
     """
 

@@ -1,4 +1,4 @@
-"""What a stateful kernel gets: its session's resources, its own memory, its place."""
+"""The context of a stateful kernel: session resources, op state, device."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Resources:
         self._items: dict[Hashable, Any] = {}
 
     def get(self, key: Hashable, factory: Callable[[], _T]) -> _T:
-        """The item of that key, made at the first call."""
+        """The item of that key, created on the first call."""
         with self._lock:
             if key not in self._items:
                 self._items[key] = factory()
@@ -49,14 +49,14 @@ class Resources:
 
 
 class Context:
-    """Handed to the kernel of a stateful op instead of `xp`.
+    """Passed to the kernel of a stateful op instead of `xp`.
 
     Attributes:
       xp: numpy or cupy.
       op: the operation that runs.
       device: where it runs.
       session: the session it runs in.
-      may_defer: nothing behind the op in its step observes the variables it updates.
+      may_defer: no later op of the step observes the variables it updates.
     """
 
     __slots__ = ("_resources", "device", "may_defer", "op", "session", "xp")
@@ -72,7 +72,7 @@ class Context:
         self._resources = resources
 
     def once(self, factory: Callable[[], _T]) -> _T:
-        """An object of this op's own, kept as long as the session."""
+        """An object private to this op, as long-lived as the session."""
         return self._resources.get(("op", self.op.name), factory)
 
     def resource(

@@ -1,4 +1,4 @@
-"""What a failed kernel raises: an OpError that names the op."""
+"""Errors of kernels, as OpErrors that name the op."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def _with_hint(error: errors.OpError) -> errors.OpError:
 
 
 def _free_if_exhausted(error: Exception) -> None:
-    """Free what the failed run held, before the caller tries something else."""
+    """Free the failed run's arrays before the caller continues."""
     if isinstance(error, MemoryError | errors.ResourceExhaustedError):
         traceback.clear_frames(error.__traceback__)
 

@@ -24,7 +24,7 @@ Turns = tuple[tuple[str, int], ...]
 
 HOT_AFTER_RUNS = 12
 MANY_RUNS = 3 * HOT_AFTER_RUNS
-# Programs fed with ever new shapes stay with the loop.
+# Programs fed with changing shapes stay interpreted.
 MAX_HOT = 8
 MAX_COUNTED = 64
 
@@ -33,10 +33,10 @@ Made = TypeVar("Made")
 
 
 class OftenFed(Generic[Made]):
-    """What is made for the shapes that are fed often.
+    """A cache of specializations for frequently fed shapes.
 
     Args:
-      make: makes it for given shapes of the feeds.
+      make: builds one for given shapes of the feeds.
     """
 
     def __init__(self, make: Callable[[FedShapes], Made]) -> None:
@@ -45,7 +45,7 @@ class OftenFed(Generic[Made]):
         self._runs: dict[FedShapes, int] = {}
 
     def count(self, shapes: FedShapes) -> Made | None:
-        """Count a run with shapes for which nothing is made yet; make it if due."""
+        """Count a run with new shapes; specialize for them once they are frequent."""
         if len(self.made) == MAX_HOT:
             return None
         if len(self._runs) > MAX_COUNTED:
@@ -68,17 +68,17 @@ class StepObserver(Protocol):
 
 
 class FlowObserver:
-    """An observer of branches and loops, too."""
+    """An observer that also follows branches and loops."""
 
     def passes(self, node: Node, values: Sequence[Any], iterations: Turns) -> None:
-        """A Switch, Merge or the like hands on values; None stands for a dead one."""
+        """A Switch, Merge or the like forwards values; None is a dead one."""
 
 
 class ValueObserver(FlowObserver):
-    """An observer that is told the inputs as well, and the iterations of loops.
+    """An observer that also receives inputs, and the iterations of loops.
 
-    A step with loops then runs in order: a turn ends before the next one begins, a loop
-    before what else could run.
+    Steps with loops then run in order: an iteration ends before the next one begins,
+    and a loop before other ready nodes.
     """
 
     def takes(self, node: Node, values: Sequence[Any], iterations: Turns) -> None:
@@ -105,7 +105,7 @@ class Program:
         self._is_transaction = compiled.is_transaction
         self._often_fed = OftenFed(self._for_shapes)
         self.hot: dict[FedShapes, StepFunction] = self._often_fed.made
-        # For programs fed with ever new shapes: source that is right for all of them.
+        # For programs fed with changing shapes: source valid for all shapes.
         self.hot_for_any: StepFunction | None = None
         self._loops = 0
 
@@ -119,8 +119,8 @@ class Program:
 
         Args:
           fed: the values of the feeds, as arrays of the right types.
-          observers: what follows the run; slower if there are any.
-          deadline: when it must have ended.
+          observers: follow the run instruction by instruction, which is slower.
+          deadline: the time by which it must end.
 
         Returns:
           The fetched values, in the order of the fetches.

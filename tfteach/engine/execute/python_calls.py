@@ -1,7 +1,7 @@
-"""Functions of the user's that run beside each other, as they may wait for each other.
+"""py_funcs that run concurrently, since they may wait for each other.
 
 TensorFlow runs the py_funcs of a step on its pool of threads.  Here a step runs on one
-thread, but calls that do not depend on each other get threads of their own.
+thread, but independent calls get a thread each.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def may_wait_for_each_other(step: Step) -> bool:
     """Whether two nodes call Python functions that do not depend on each other."""
     calls = [node for node in step.nodes if node.spec.calls_python]
     if len(calls) > 1 and step.has_control_flow:
-        loops = frames_of(step)  # iterations run one after the other
+        loops = frames_of(step)  # iterations run in sequence
         calls = [node for node in calls if not loops.get(node)]
     if len(calls) < 2:
         return False
@@ -43,7 +43,7 @@ def may_wait_for_each_other(step: Step) -> bool:
 
 
 class PythonCalls:
-    """The calls of one run that have not ended."""
+    """The pending calls of one run."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -55,7 +55,7 @@ class PythonCalls:
     def start(
         self, function: Callable[..., Any], arguments: Sequence[Any], tag: Any
     ) -> None:
-        """Call the function on a thread; `tag` comes back with the result."""
+        """Call the function on a thread; `tag` is returned with the result."""
         context = contextvars.copy_context()  # NumPy's error state
 
         def run() -> None:
@@ -66,12 +66,12 @@ class PythonCalls:
             else:
                 self._ended.put((tag, result, None))
 
-        # A daemon: a function that waits for ever must not keep the process alive.
+        # A daemon: a function that never returns must not keep the process alive.
         threading.Thread(target=run, daemon=True, name="tfteach-py_func").start()
         self._count += 1
 
     def wait(self) -> tuple[Any, Any, Exception | None]:
-        """The tag of the call that ends next, its result, and its error or None."""
+        """The tag of the next call to finish, its result, and its error or None."""
         ended = self._ended.get()
         self._count -= 1
         return ended

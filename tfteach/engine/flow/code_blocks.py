@@ -8,18 +8,18 @@ from tfteach.engine.execute.instruction import Instruction
 
 
 class Move(NamedTuple):
-    """`registers[targets] = registers[sources]`, all at once."""
+    """`registers[targets] = registers[sources]`, simultaneously."""
 
     targets: tuple[int, ...]
     sources: tuple[int, ...]
 
 
 class Block:
-    """Statements in order; registers made in it and used nowhere else are freed in it.
+    """Statements in order; registers local to the block are freed inside it.
 
     Attributes:
       statements: instructions, moves, branches and loops.
-      parents: the blocks around it, and itself.
+      parents: the enclosing blocks, and itself.
     """
 
     def __init__(self, parent: Block | None) -> None:
@@ -28,7 +28,7 @@ class Block:
 
 
 class Branch(NamedTuple):
-    """Two blocks, of which the predicate picks one."""
+    """Two blocks, one of which the predicate selects."""
 
     predicate: int
     blocks: tuple[Block, Block]  # if false, if true
@@ -70,7 +70,7 @@ def written_by(statement: Statement) -> tuple[int, ...]:
 
 
 def read_in(statement: Statement) -> set[int]:
-    """The registers that the statement, and all in it, reads."""
+    """The registers that the statement and its blocks read."""
     found = set(read_by(statement))
     if isinstance(statement, Loop):
         found.add(statement.predicate)
@@ -81,7 +81,7 @@ def read_in(statement: Statement) -> set[int]:
 
 
 def written_in(statement: Statement) -> set[int]:
-    """The registers that the statement, and all in it, writes."""
+    """The registers that the statement and its blocks write."""
     found = set(written_by(statement))
     for block in blocks_of(statement):
         for inner in block.statements:

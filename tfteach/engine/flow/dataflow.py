@@ -71,9 +71,9 @@ class Frame:
     Attributes:
       parent, parent_iteration: where the loop was entered.
       name: of the loop.
-      waiting: iteration -> node -> what has arrived for it.
-      invariants: the constants of the loop: they arrive in every iteration.
-      is_dead: the loop is in a branch that was not taken.
+      waiting: iteration -> node -> the inputs that have arrived.
+      invariants: the loop invariants, which arrive in every iteration.
+      is_dead: whether the loop is in a branch that was not taken.
     """
 
     __slots__ = (
@@ -114,7 +114,7 @@ class _Arrived:
 
 
 class _Cell:
-    """A node with its edges forward, ready for running."""
+    """A node with its outgoing edges, prepared for execution."""
 
     __slots__ = (
         "control_users", "flow", "frame_name", "inputs", "instruction", "is_invariant",
@@ -143,7 +143,7 @@ class _Cell:
 
 
 def _is_loop_head(node: Node) -> bool:
-    """Whether a Merge gets one value an iteration: from outside, or from the last."""
+    """Whether a Merge is a loop's: from Enter first, then from NextIteration."""
     if len(node.inputs) != 2:
         return False
     sources = {source.op.spec.flow: source for source, _ in node.inputs}
@@ -165,7 +165,7 @@ class DataflowProgram:
 
     def __init__(self, step: Step, resources: Resources, session: Any = None) -> None:
         self.calls_may_wait = may_wait_for_each_other(step)
-        frames_of(step)  # refuses loops that no while_loop could have built
+        frames_of(step)  # raises for loops that no while_loop builds
         self.step = step
         cells: dict[Node, _Cell] = {}
         for node in (*step.feeds.values(), *step.nodes):
@@ -224,8 +224,8 @@ _Ready = tuple[_Cell, Frame, int, list[Any], bool]
 class _InTurns:
     """The ready nodes, for an observer: loops iteration by iteration.
 
-    What a loop can wait for comes before it; a turn, with the loops inside, before the
-    next one.  The same methods as of the queue that is used otherwise.
+    Nodes that a loop may depend on precede it; an iteration, inner loops included,
+    the next one.  Has the methods of the queue that is used otherwise.
     """
 
     def __init__(self) -> None:
@@ -251,7 +251,7 @@ class _InTurns:
 
 
 def _iterations(frame: Frame, iteration: int) -> Turns:
-    """The loops from the outermost inwards, and the iteration of each."""
+    """The enclosing loops, outermost first, and the iteration of each."""
     found = []
     while frame.parent is not None:
         found.append((frame.name, iteration))
@@ -260,7 +260,7 @@ def _iterations(frame: Frame, iteration: int) -> Turns:
 
 
 class _Run:
-    """One run of a program: the frames, the queue of what can run, the results."""
+    """One run of a program: frames, the queue of ready nodes, results."""
 
     def __init__(
         self,
@@ -286,7 +286,7 @@ class _Run:
             self.queue.append((cell, self.root, 0, [], False))
 
     def finish(self) -> list[Any]:
-        """Run until nothing can run any more, and hand out the fetches."""
+        """Run until no node is ready, and return the fetches."""
         queue = self.queue
         while queue or self.calls:
             if queue:
@@ -346,7 +346,7 @@ class _Run:
                 results = [DEAD, DEAD]
             else:
                 results = [self._read(cell, values)[live[0]], np.int32(live[0])]
-        else:  # Enter, Exit, NextIteration hand on their input
+        else:  # Enter, Exit and NextIteration forward their input
             results = [self._read(cell, values)[0]]
         if self.watchers and not dead and not computes:
             handed = [None if value is DEAD else value for value in results]
@@ -381,7 +381,7 @@ class _Run:
             self._send(cell, results, results[0] is DEAD, child, 0)
 
     def _begin(self, frame: Frame, iteration: int) -> None:
-        """Open an iteration: the loop's constants arrive there too."""
+        """Open an iteration, and deliver the loop invariants to it."""
         if iteration <= frame.last:
             return
         frame.last = iteration
@@ -390,7 +390,7 @@ class _Run:
             self._send(cell, [value], value is DEAD, frame, iteration)
 
     def _read(self, cell: _Cell, values: list[Any]) -> list[Any]:
-        """The values, with variables read where the node wants their value."""
+        """The inputs' values; variables are read where the node needs the value."""
         for i in cell.reads:
             if hasattr(values[i], "is_initialized"):
                 values[i] = values[i].value
@@ -399,7 +399,7 @@ class _Run:
     def _begin_call(
         self, cell: _Cell, values: list[Any], frame: Frame, iteration: int
     ) -> None:
-        """Call a function of the user's, which may wait for another, on a thread."""
+        """Call a Python function, which may wait for another one, on a thread."""
         assert cell.instruction is not None
         for observer in self.observers:
             observer.before(cell.instruction)
@@ -407,7 +407,7 @@ class _Run:
         self.calls.start(cell.instruction.function, self._read(cell, values), tag)
 
     def _end_call(self) -> None:
-        """Send on the results of the call that ends next."""
+        """Propagate the results of the next call to finish."""
         (cell, frame, iteration), result, error = self.calls.wait()
         try:
             if error is not None:
@@ -443,7 +443,7 @@ class _Run:
     def _send(
         self, cell: _Cell, results: list[Any], dead: bool, frame: Frame, iteration: int
     ) -> None:
-        """Hand results to the users, and queue those that now have all they need."""
+        """Deliver results to consumers, and queue those that are now ready."""
         waiting = frame.waiting.setdefault(iteration, {})
         for index, users in enumerate(cell.users):
             value = results[index]
@@ -463,7 +463,7 @@ class _Run:
             arrived.is_dead |= dead and heeds
             if arrived.missing == 0:
                 self._queue(user, frame, iteration, waiting)
-        # Only here: while results are handed out, more may arrive in this table.
+        # Not earlier: delivering results may add entries to this table.
         if not waiting and iteration < frame.last:
             frame.waiting.pop(iteration, None)
 
@@ -482,7 +482,7 @@ class _Run:
             arrived = waiting[user] = _Arrived(user)
         if user.flow is MERGE:
             arrived.coming -= 1
-            if arrived.is_live:  # the first live input counts, and no other
+            if arrived.is_live:  # only the first live input counts
                 if arrived.has_fired and not arrived.coming:
                     waiting.pop(user)
                 return

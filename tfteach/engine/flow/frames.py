@@ -11,11 +11,11 @@ from tfteach.engine.plan.step import Node, Step
 from tfteach.framework import errors
 from tfteach.framework.op_traits import Flow
 
-Path = tuple[str, ...]  # the frames from the outermost inwards
+Path = tuple[str, ...]  # the enclosing frames, outermost first
 
 
 def frames_of(step: Step) -> dict[Node, Path]:
-    """For each node the loops (by frame name) that it runs in.
+    """The enclosing loops (by frame name) of each node.
 
     Raises:
       InvalidArgumentError: a node has inputs of different loops, or an Exit is in none.

@@ -11,7 +11,7 @@ from tfteach.engine.execute.compile import carries_cell
 from tfteach.engine.plan.step import Edge
 from tfteach.framework.op_traits import Flow
 
-# A predicate and how it must come out.
+# A predicate and its required value.
 Literal = tuple[Edge, bool]
 # The condition under which a node runs; None: never.
 Guard = frozenset[Literal] | None
@@ -19,7 +19,7 @@ ALWAYS: frozenset[Literal] = frozenset()
 
 
 class UnstructuredError(Exception):
-    """The step has no such structure: it runs as dataflow."""
+    """The step is not structured: it runs as dataflow."""
 
 
 def predicate_of(edge: Edge) -> Edge:
@@ -44,10 +44,10 @@ def predicate_of(edge: Edge) -> Edge:
 
 
 def merged(guards: Iterable[Guard]) -> Guard:
-    """When one of several exclusive guards holds.
+    """The guard that holds when one of several exclusive ones does.
 
     Raises:
-      UnstructuredError: that is no conjunction, or two may hold at once.
+      UnstructuredError: not a conjunction, or the guards are not exclusive.
     """
     left = [guard for guard in guards if guard is not None]
     while len(left) > 1:
@@ -69,7 +69,7 @@ def _differ_in_one(first: frozenset[Literal], second: frozenset[Literal]) -> boo
 
 
 def both(first: Guard, second: Guard) -> Guard:
-    """When both guards hold."""
+    """The conjunction of both guards."""
     if first is None or second is None:
         return None
     if not second or second <= first:

@@ -35,9 +35,9 @@ class BlockCompiler(Protocol):
 
     Attributes:
       registers: the initial registers.
-      preset: those that have the same value in every run.
+      preset: registers with the same value in every run.
       shapes: their static shapes.
-      homes: register -> the block that makes it.
+      homes: register -> the block that defines it.
     """
 
     registers: list[Any]
@@ -52,7 +52,7 @@ class LoopCode:
     """Rewrites the blocks of a step.
 
     Args:
-      compiler: what has made them.
+      compiler: the compiler that built them.
       kept: registers that are used after the last statement.
     """
 
@@ -115,7 +115,7 @@ class LoopCode:
         return added
 
     def suits(self, instruction: Instruction) -> bool:
-        """Whether it is a product of known shape with a transposed matrix."""
+        """Whether it is a matrix product of known shape with a transposed operand."""
         node = instruction.node
         return (
             len(instruction.inputs) == 2
@@ -158,7 +158,7 @@ class LoopCode:
     def record_users(
         self, block: Block, users: dict[int, set[int]], numbers: Iterator[int]
     ) -> None:
-        """For each register, the numbers of the runs of instructions that read it."""
+        """Register -> the numbers of the instruction runs that read it."""
         for run in _runs_of(block):
             number = next(numbers)
             for statement in run:
@@ -196,7 +196,7 @@ class LoopCode:
 
 
 def _runs_of(block: Block) -> list[list[Statement]]:
-    """Instructions that follow one another, and each other statement by itself."""
+    """Runs of consecutive instructions; other statements one by one."""
     runs: list[list[Statement]] = []
     for statement in block.statements:
         is_plain = isinstance(statement, Instruction)

@@ -2,7 +2,7 @@
 
 The same instructions on numbered registers as in compile.py, in blocks: a `Branch` has
 two, a `Loop` has one for its condition and one for its body.  Switch, Enter, Exit and
-their kin cost nothing: they are other names for registers.
+the like cost nothing: they are aliases of registers.
 """
 
 from __future__ import annotations
@@ -33,15 +33,15 @@ class Nested(NamedTuple):
     kept_feeds: tuple[int, ...]
     block: Block
     fetches: tuple[tuple[int, Callable[[Any], Any]], ...]
-    homes: dict[int, Block]  # register -> the block that makes it
+    homes: dict[int, Block]  # register -> the block that defines it
     scalars: set[int]  # registers that are not worth freeing
-    writes: bool  # whether it changes variables
+    writes: bool  # whether it writes variables
 
 
 def compile_nested(
     step: Step, found: Recovered, resources: Resources, session: Any = None
 ) -> Nested:
-    """Turn the regions of a step into blocks."""
+    """Compile the regions of a step to blocks."""
     return _NestedCompiler(step, found, resources, session).compile_blocks()
 
 
@@ -86,7 +86,7 @@ class _NestedCompiler(Compiler):
             self.homes.setdefault(slot, self.block)
 
     def add_units(self, units: Sequence[Unit]) -> None:
-        """Add statements to the block, opening branches as the guards say."""
+        """Append statements to the block, opening branches according to the guards."""
         outer = self.block
         opened: list[tuple[tuple[Edge, bool], Block]] = []
         for thing, guard in units:
@@ -144,7 +144,7 @@ class _NestedCompiler(Compiler):
             self.emit(node)
 
     def add_history(self, node: Node) -> None:
-        """The stacks that loops keep for their gradients cannot fail: plain lists."""
+        """Stacks of loop gradients cannot overflow or fail: plain lists."""
         role, edge = node.op.spec.collection_role, Edge(node, 0)
         if role is Collection.STACK:
             self.add(Instruction(list, (), (self.slot(edge),), (), node))
@@ -161,7 +161,7 @@ class _NestedCompiler(Compiler):
         self.add(Instruction(list.pop, inputs, (slot,), (), node))
 
     def rename(self, node: Node) -> None:
-        """The output is another name for the input, which is read if need be."""
+        """The output is an alias of the input, which is read if it is a reference."""
         slot = self.argument(node, self.step.forwards.get(node, 0))
         for i in range(len(node.op.outputs)):
             self.slots[Edge(node, i)] = slot
@@ -169,7 +169,7 @@ class _NestedCompiler(Compiler):
             self.add_check(node, self.argument(node, 1))
 
     def add_check(self, node: Node, predicate: int) -> None:
-        """Let the run fail if the predicate is no scalar."""
+        """Fail the run if the predicate is not a scalar."""
         if any((predicate, block) in self.checked for block in self.block.parents):
             return
         self.checked.add((predicate, self.block))
@@ -209,7 +209,7 @@ class _NestedCompiler(Compiler):
         if targets:
             outer.statements.append(Move(targets, starts))
         before, body = Block(outer), Block(outer)
-        body.parents = (*before.parents, body)  # it sees what `before` has made
+        body.parents = (*before.parents, body)  # it sees values defined in `before`
         self.block = before
         self.add_units(loop.before)
         predicate = self.slot(loop.predicate)

@@ -71,8 +71,8 @@ class NestedProgram:
     Args:
       step: what it runs.
       nested: the step in blocks.
-      specialize: the same for given shapes of the feeds.
-      observed: makes the program for runs that are followed op by op.
+      specialize: compiles the step for given shapes of the feeds.
+      observed: builds the program for runs with observers.
     """
 
     def __init__(
@@ -177,7 +177,7 @@ class _NestedWriter:
                 self.uses.setdefault(statement.predicate, set()).add(statement.before)
 
     def ends(self, block: Block) -> dict[int, list[int]]:
-        """Statement -> the registers that are not needed after it."""
+        """Statement -> the registers whose last use it is."""
         last: dict[int, int] = {}
         for i, statement in enumerate(block.statements):
             for slot in read_in(statement) | written_in(statement):
@@ -195,7 +195,7 @@ class _NestedWriter:
         return found
 
     def crosses(self, block: Block, slot: int) -> bool:
-        """Whether a loop's body still uses what its condition has made."""
+        """Whether a loop's body uses registers defined by its condition."""
         return any(
             user is not block and block in user.parents and not self.holds(block, user)
             for user in self.uses.get(slot, ())

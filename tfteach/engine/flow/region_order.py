@@ -19,7 +19,7 @@ Key = tuple[int, bool, int]
 
 
 class Schedule:
-    """Puts the units of a region into an order that seldom changes the branch."""
+    """Orders the units of a region so that branches change rarely."""
 
     def __init__(
         self, recovery: Recovery, region: Region, order: list[Node | Region]
@@ -100,7 +100,7 @@ class Schedule:
         self._queue(guard)
 
     def choose(self, current: Guard) -> Guard:
-        """Go on in this branch; else finish what is outside; else the next branch."""
+        """Continue in this branch, else outside of branches, else in the next one."""
         heap = self.ready.get(current)
         always = self.ready.get(ALWAYS)
         if heap and current != ALWAYS and not heap[0][0]:

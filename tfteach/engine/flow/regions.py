@@ -18,14 +18,14 @@ class Variable(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """One input of a Merge, handed on where the guard of that input holds."""
+    """One input of a Merge, forwarded where the guard of that input holds."""
 
     merge: Node
     number: int
 
 
 class Unit(NamedTuple):
-    """Something to run, and the predicates it stands under, outer ones first."""
+    """A statement and its predicates, outermost first."""
 
     thing: Node | Entry | Region
     guard: tuple[Literal, ...]
@@ -36,10 +36,10 @@ class Region:
 
     Attributes:
       path: the frames it is in; () for the step.
-      before: what runs first; in a loop in every iteration, to decide whether to go on.
-      predicate: whether the loop goes on.
-      body: what runs if so.
-      after: what runs once it does not.
+      before: units that run first; in a loop, its condition in every iteration.
+      predicate: the loop's condition.
+      body: units that run while it is true.
+      after: units that run once it is false.
       variables: of the loop.
     """
 

@@ -26,7 +26,7 @@ from tfteach.engine.plan.step import Edge, Node, Step, writes
 from tfteach.framework.op_traits import Flow
 from tfteach.framework.topological_order import CycleError, topological_order
 
-# Deeper nesting than Python's compiler takes.
+# The limit of Python's compiler is near.
 MAX_LOOPS, MAX_GUARD = 15, 40
 
 
@@ -34,7 +34,7 @@ def recover(step: Step) -> Recovered:
     """Find the loops and branches of a step.
 
     Raises:
-      UnstructuredError: it has none of a kind that nested programs can express.
+      UnstructuredError: nested programs cannot express its control flow.
     """
     return Recovery(step).run()
 
@@ -110,7 +110,7 @@ class Recovery:
         node, index = edge
         owner = self.owner(node, region)
         if owner is None and not node.is_feed:
-            return ALWAYS  # an Enter: what the loop as a whole waits for
+            return ALWAYS  # an Enter: control inputs of the loop as a whole
         guard = self.guards[node if owner is None else owner]
         if node.flow is Flow.SWITCH:
             predicate, outcome = predicate_of(node.inputs[1]), index == 1
@@ -175,7 +175,7 @@ class Recovery:
         return ALWAYS
 
     def loop_guard(self, loop: Region) -> Guard:
-        """The loop runs if what enters it is alive; all of that at once, or none."""
+        """The loop runs if its Enters are live: all of them, or none."""
         entering = {node for node in loop.enters if not node.spec.is_constant}  # type: ignore[attr-defined]
         guards = {self.guards[node] for node in entering}
         if len(guards) != 1:
@@ -215,7 +215,7 @@ class Recovery:
     # ---- which nodes are needed
 
     def find_live(self) -> set[Node]:
-        """As `remove_dead`, with what decides whether the needed nodes run."""
+        """Like `remove_dead`, including the predicates of the nodes that are needed."""
         alive: set[Node] = set()
         seen: set[Node] = set()
         needed = [edge.node for edge in self.step.fetches]
@@ -249,13 +249,13 @@ class Recovery:
         return alive
 
     def has_effect(self, node: Node) -> bool:
-        """Whether the node runs, whoever wants its value; a failing check counts."""
+        """Whether the node must run even if its value is not used, such as a check."""
         if node.spec.is_stateful:
             return node.values is None and node not in self.step.histories
         return node.flow is Flow.SWITCH and node.op.inputs[1].static_shape != ()
 
     def taken(self, node: Node) -> list[Node]:
-        """The nodes whose values `node` takes, or whose effects it looks at."""
+        """The nodes whose values or effects `node` depends on."""
         if node.values is not None:
             return []
         index = self.step.forwards.get(node)
@@ -265,7 +265,7 @@ class Recovery:
         return [*(source for source, _ in node.inputs), *others]
 
     def is_needless(self, node: Node) -> bool:
-        """Whether a node that is only waited for need not run itself."""
+        """Whether a node with only control outputs need not run."""
         return (
             node.spec.is_foldable
             or not node.op.outputs
@@ -275,7 +275,7 @@ class Recovery:
         )
 
     def deciding(self, node: Node) -> list[Node]:
-        """The nodes whose values say whether, and how often, `node` runs."""
+        """The predicates that decide whether and how often `node` runs."""
         found = [edge.node for edge, _ in self.guards.get(node) or ()]
         path = self.paths.get(node, ())
         for depth in range(len(path)):

@@ -27,7 +27,7 @@ from tfteach.framework.shape import Shape
 from tfteach.framework.threads import share, thread_count
 
 # Elements of a block: with the argument and the result of an op it fits the second
-# cache.  Smaller, and threads mostly hand the interpreter's lock to each other.
+# cache.  With smaller ones, threads mostly contend for the GIL.
 BLOCK = 1 << 16
 # With fewer elements, arrays may stay in the last cache, where NumPy's whole arrays are
 # as fast: with 32 MB of it, blocks were slower below 2 M elements (20 ops) or 4 M (3).
@@ -42,7 +42,7 @@ _UFUNCS = {"+": np.add, "-": np.subtract, "*": np.multiply, "/": np.divide}
 
 
 class _Group:
-    """Instructions that may run together, and the shape of what they make."""
+    """Instructions that may be fused, and the shape of their results."""
 
     def __init__(self, shape: Shape) -> None:
         self.shape = shape
@@ -52,10 +52,10 @@ class _Group:
 def fuse(
     code: Sequence[Instruction], shape_of: Callable[[int], Shape], keep: set[int]
 ) -> list[Instruction]:
-    """The same instructions, chains of element-wise ones as one each.
+    """The instructions with each chain of element-wise ones fused.
 
     Args:
-      code: in the order of running; what they free is not looked at.
+      code: in execution order; their `frees` are ignored.
       shape_of: the static shape of a register.
       keep: registers that are used after the last instruction.
     """
@@ -72,7 +72,7 @@ def _is_candidate(instruction: Instruction, shape_of: Callable[[int], Shape]) ->
 
 
 class Fuser:
-    """Gathers neighbours into groups, and puts a fused instruction in their place."""
+    """Groups adjacent instructions, and replaces each group by a fused one."""
 
     max_parts: float = math.inf
 
@@ -110,7 +110,7 @@ class Fuser:
         return self.result
 
     def is_candidate(self, instruction: Instruction) -> bool:
-        """Whether it may be a part of a fused one."""
+        """Whether it can be part of a fused instruction."""
         return _is_candidate(instruction, self.shape_of)
 
     def join(self, i: int, instruction: Instruction, sources: list[_Group]) -> None:
@@ -150,7 +150,7 @@ class Fuser:
         self.result += parts if fused is None else [fused]
 
     def fused(self, chain: Chain, shape: Shape) -> Instruction | None:
-        """The chain as one instruction, or None if it is better off in parts."""
+        """The chain as one instruction, or None if fusing does not pay."""
         least = MIN_PARTS_PER_RESULT / min(2, thread_count())
         if len(chain.parts) < least * len(chain.outputs):
             return None
@@ -161,7 +161,7 @@ class FusedKernel:
     """Several element-wise kernels as one.
 
     Args:
-      chain: what it stands for; a single output is returned bare.
+      chain: the fused instructions; a single output is returned bare.
       is_known: that each part's result has the same known shape.
     """
 
@@ -195,12 +195,12 @@ class FusedKernel:
     def _by_blocks(
         self, function: Callable[..., Any], arrays: Sequence[Any]
     ) -> Sequence[Any] | None:
-        """The results made block by block; None if the arrays are not made for it."""
+        """The results, computed block by block; None if the arrays do not qualify."""
         if max(array.size for array in arrays) < MIN_ELEMENTS:
             return None
         try:
             shape = np.broadcast_shapes(*{array.shape for array in arrays})
-        except ValueError:  # the op where they meet will say so
+        except ValueError:  # the op itself raises the error
             return None
         is_whole = [array.shape == shape for array in arrays]
         if not all(any(is_whole[i] for i in behind) for behind in self._behind):
@@ -234,7 +234,7 @@ class FusedKernel:
             writer.bind(ufunc.__name__, ufunc)
         last = {slot: i for i, p in enumerate(self.parts) for slot in p.inputs}
         stays = {*self._inputs, *self._outputs}
-        own: set[int] = set()  # what arithmetic made: no other name stands for it
+        own: set[int] = set()  # a fresh result of arithmetic: not aliased
         for i, part in enumerate(self.parts):
             taken = [names[slot] for slot in part.inputs]
             dying = {slot for slot in part.inputs if last[slot] == i} - stays
@@ -260,9 +260,9 @@ class FusedKernel:
         return writer.compile("chain")
 
     def _arithmetic(self, part: Instruction) -> re.Match[str] | None:
-        """Its operands and operator, if the result may replace an operand in memory.
+        """Operands and operator, if the result may overwrite an operand.
 
-        Writing where the operand lay takes two thirds of the time of writing elsewhere.
+        Overwriting an operand takes two thirds of the time of writing elsewhere.
         """
         dtype = part.node.op.outputs[0].dtype.numpy_dtype
         if not self._is_known or dtype.kind != "f":
@@ -293,7 +293,7 @@ _Blocks = tuple[bool, Iterator[_Block]]
 
 
 def _flat_blocks(arrays: Sequence[Any], is_whole: Sequence[bool]) -> _Blocks | None:
-    """Runs of elements, where all but scalars lie in memory one after the other."""
+    """Ranges of elements, if all arrays but scalars are contiguous."""
     for array, whole in zip(arrays, is_whole, strict=True):
         if not (array.flags.c_contiguous if whole else array.ndim == 0):
             return None
@@ -305,7 +305,7 @@ def _flat_blocks(arrays: Sequence[Any], is_whole: Sequence[bool]) -> _Blocks | N
 def _row_blocks(
     arrays: Sequence[Any], is_whole: Sequence[bool], shape: tuple[int, ...]
 ) -> _Blocks | None:
-    """Rows (whatever has the same first index); what is the same for all stays."""
+    """Ranges of rows (same first index); arguments shared by all rows are unchanged."""
     for array, whole in zip(arrays, is_whole, strict=True):
         if not whole and array.ndim == len(shape) and array.shape[0] != 1:
             return None

@@ -37,10 +37,10 @@ def compile_chains(
     keep: set[int],
     new_register: NewRegister,
 ) -> list[Instruction]:
-    """The same instructions, chains of element-wise ones as one each.
+    """The instructions with each chain of element-wise ones fused.
 
     Args:
-      code: in the order of running; what they free is not looked at.
+      code: in execution order; their `frees` are ignored.
       shape_of: the static shape of a register.
       keep: registers that are used after the last instruction.
       new_register: adds a register for values of some shape, and returns its number.
@@ -157,7 +157,7 @@ class ChainKernel:
     """Several element-wise kernels as one.
 
     Args:
-      chain: what it stands for; a single output is returned bare.
+      chain: the fused instructions; a single output is returned bare.
       shape: of all results.
       arguments: what is known of them.
     """

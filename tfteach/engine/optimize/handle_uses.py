@@ -88,7 +88,7 @@ class Handles:
         return self._origins[edge]
 
     def _search(self, edge: Edge) -> set[Key | None]:
-        """All that the edge may lead back to; None for what is something else."""
+        """Possible sources of the edge; None if one of them is something else."""
         found: set[Key | None] = set()
         seen: set[Edge] = set()
         waiting = [edge]
@@ -99,7 +99,7 @@ class Handles:
             seen.add(edge)
             node = edge.node
             role = None if node.is_feed else node.op.spec.collection_role
-            if node.values is not None:  # a constant, which need have no inputs
+            if node.values is not None:  # a constant, which may have no inputs
                 found.add(None)
             elif role in (Collection.STACK, Collection.ARRAY) and edge.index == 0:
                 found.add((node, ""))

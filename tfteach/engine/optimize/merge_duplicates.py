@@ -1,4 +1,4 @@
-"""One node for all that compute the same from the same (common subexpressions)."""
+"""Common subexpression elimination: one node for equal computations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MAX_COMPARED_BYTES = 1 << 16  # larger constants are not worth hashing
 
 
 def merge_duplicates(step: Step) -> None:
-    """Redirect the users of equal stateless nodes to the first of them."""
+    """Redirect the consumers of equal stateless nodes to the first of them."""
     first: dict[Any, Node] = {}
     changed: dict[Edge, Edge] = {}
     for node in step.nodes:

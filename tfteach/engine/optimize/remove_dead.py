@@ -11,10 +11,10 @@ from tfteach.engine.plan.step import Change, Node, Step
 
 
 def remove_dead(step: Step) -> None:
-    """Keep what fetches, targets and effects need.
+    """Remove nodes that no fetch, target or side effect needs.
 
-    A target that only groups others (tf.group) was asked for by name: what it groups
-    runs, useful or not.
+    A target that only groups others (tf.group) was requested explicitly: its inputs
+    run in any case.
     """
     alive: set[Node] = set()
     seen: set[Node] = set()
@@ -45,7 +45,7 @@ def remove_dead(step: Step) -> None:
 
 
 def grouped(targets: list[Node]) -> list[Node]:
-    """The targets, and all that a target without outputs waits for."""
+    """The targets, and the control inputs of targets without outputs."""
     found: dict[Node, None] = {}
     stack = list(targets)
     while stack:

@@ -1,7 +1,7 @@
-"""Let the users of an Identity take its input.
+"""Bypass Identity nodes.
 
 One that reads a variable is the read itself and stays; so does one that waits for
-other nodes, because whoever takes its value relies on their having run.
+other nodes, because its consumers rely on those having run.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from tfteach.engine.plan.step import Change, Edge, Step
 
 
 def remove_identities(step: Step) -> None:
-    """Bypass nodes that hand on their input unchanged."""
+    """Bypass nodes that forward their input unchanged."""
     changed: dict[Edge, Edge] = {}
     for node in step.nodes:
         if not node.forwards_input or node.control:

@@ -11,7 +11,7 @@ from tfteach.engine.plan.step import Change, Edge, Node, Step
 
 
 def simplify_arithmetic(step: Step) -> None:
-    """Redirect the users of such nodes to what the nodes take."""
+    """Redirect the consumers of such nodes to the nodes' inputs."""
     inference = Inference(step, [() for _ in step.feeds])
     fed: set[Node] = set(step.feeds.values())
     changed: dict[Edge, Edge] = {}

@@ -1,8 +1,8 @@
-"""A step for feeds of certain shapes.
+"""Specializes a step for given shapes of its feeds.
 
-Programs are usually fed arrays of the same shapes again and again.  With these known,
-most shapes in the step are, and what only computes with shapes (and often a third of a
-gradient does) has the same values in every run.
+Most programs are fed arrays of the same shapes again and again.  With these known,
+most shapes in the step are known, and shape computations (often a third of a
+gradient) are constant.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from tfteach.engine.plan.step import Change, Edge, Node, Step
 
 
 def specialize(step: Step, feed_shapes: Sequence[tuple[int, ...]]) -> Step:
-    """A smaller step that is right whenever the feeds have these shapes.
+    """A smaller step, valid if the feeds have these shapes.
 
     Args:
-      step: an optimized step; it stays as it is.
+      step: an optimized step; it is not modified.
       feed_shapes: one shape per feed, in the order of the feeds.
 
     Returns:
@@ -51,7 +51,7 @@ class _Specializer(Inference):
         return step
 
     def visit(self, node: Node) -> None:
-        """Fold the node, bypass it, or at least note the shapes of its outputs."""
+        """Fold the node, bypass it, or at least record its outputs' shapes."""
         if node.values is None:
             known = self.known_inputs(node)
             if known is not None:

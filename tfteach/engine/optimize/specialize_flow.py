@@ -18,18 +18,18 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.op_traits import Collection, Flow
 from tfteach.framework.shape import Shape
 
-# Rounds after which nothing more is supposed of what loops carry.
+# Rounds after which no further assumptions are made about loop variables.
 MAX_ROUNDS = 10
 
 
 class FlowSpecializer(Inference):
-    """Infers until all suppositions hold; changes the step only then.
+    """Iterates inference to a fixed point; modifies the step only then.
 
     Attributes:
-      values: of nodes that give the same whenever they run.
-      known: what flows along edges whenever anything does.
+      values: of nodes that return the same value whenever they run.
+      known: shapes (or values) of edges whenever they are live.
       turns: Merge of a loop -> its shape in later iterations, where it differs.
-      elements: what was put into stacks and TensorArrays, so far in this round.
+      elements: shapes pushed on stacks or written to TensorArrays in this round.
     """
 
     def __init__(self, step: Step, feed_shapes: Sequence[tuple[int, ...]]) -> None:
@@ -57,7 +57,7 @@ class FlowSpecializer(Inference):
         return self.step
 
     def relax(self, gives_up: bool) -> bool:
-        """Take back what the iterations of loops contradict; whether there was any."""
+        """Retract assumptions contradicted by iterations; True if there were any."""
         changed = False
         for node in self.step.nodes:
             iteration = _next_iteration(node)
@@ -76,7 +76,7 @@ class FlowSpecializer(Inference):
         return changed
 
     def apply(self) -> None:
-        """Write what was found into the step."""
+        """Write the results into the step."""
         step = self.step
         for node in step.nodes:
             values = self.values.get(node)
@@ -131,7 +131,7 @@ class FlowSpecializer(Inference):
             self.shapes[Edge(node, i)] = shape
 
     def fold(self, node: Node) -> tuple[Any, ...] | None:
-        """The values of the node, computed again only if a round gives it others."""
+        """The values of the node, recomputed only if its inputs change in a round."""
         known = self.known_inputs(node)
         if known is None:
             return None
@@ -222,7 +222,7 @@ class FlowSpecializer(Inference):
         keys = [key, (maker, "")] if source else [key]
         written = [pair for k in keys for pair in self.elements.get(k, ())]
         writers = [node for k in keys for node in self.handles.writers.get(k, ())]
-        if not written or len(written) < len(writers):  # some are still to come
+        if not written or len(written) < len(writers):  # more may be written later
             return static
         return merged(static, shape_of_any([shape for shape, _ in written]))
 

@@ -25,15 +25,15 @@ def allow_deferral(
     registers: Sequence[Any],
     contexts: Mapping[Node, Context],
 ) -> list[Instruction]:
-    """Tell the kernels of a step's top level which of them may defer their updates.
+    """Mark the kernels of a step's top level that may defer their updates.
 
     Args:
-      statements: the top level, in the order of running.
+      statements: the top level, in execution order.
       registers: the initial registers, with the cells of variables.
       contexts: of the stateful nodes.
 
     Returns:
-      What the step must end with: the instruction that commits, if any update waits.
+      Instructions to append to the step: `commit`, if any update is deferred.
     """
     cells = _cells_of_registers(statements, registers)
     observed: set[Cell] = set()
@@ -49,13 +49,13 @@ def allow_deferral(
                 contexts[statement.node].may_defer = True
                 last = last or statement.node
         if touched is None:
-            break  # it may observe any variable: what comes before cannot wait
+            break  # may observe any variable: earlier updates cannot be deferred
         observed |= touched
     return [] if last is None else [Instruction(commit, (), (), (), last)]
 
 
 def _is_small(node: Node) -> bool:
-    """Whether the variable is so small that it is not updated in place."""
+    """Whether the variable is too small to be updated in place."""
     variable = node.op.inputs[0]
     shape = variable.static_shape
     if not variable.dtype.is_ref:
@@ -80,7 +80,7 @@ def _cells_of_registers(
     for statement in statements:
         if not isinstance(statement, Instruction) or not statement.outputs:
             continue
-        # An update returns the reference that it takes first.
+        # An update returns its first input, the reference.
         tensors = statement.node.op.outputs
         if tensors and tensors[0].dtype.is_ref and not statement.is_read:
             cell = cells.get(statement.inputs[0]) if statement.inputs else None
@@ -92,7 +92,7 @@ def _cells_of_registers(
 def _touched_by(
     instruction: Instruction, cells: Mapping[int, Cell], registers: Sequence[Any]
 ) -> set[Cell] | None:
-    """The variables that an instruction reads or writes; None if it may be any."""
+    """The variables that an instruction reads or writes; None for any."""
     node = instruction.node
     if node.spec.calls_python:
         return None

@@ -21,7 +21,7 @@ _MAIN = ("T", "dtype", "DstT")
 
 
 def main_type(op: Operation) -> DType | None:
-    """The type that the op computes with, as far as it has one."""
+    """The type that the op computes with, if any."""
     spec = op.spec
     kind = getattr(spec, "dtype", None)
     if isinstance(kind, DType):
@@ -61,7 +61,7 @@ def missing_kernel(op: Operation) -> str:
 
 
 def computes_on_host(op: Operation) -> bool:
-    """Whether the op's GPU kernel takes and gives host memory."""
+    """Whether the op's GPU kernel reads and returns host memory."""
     spec = op.spec
     if spec.host_on_gpu or spec.host_types_on_gpu:
         return True

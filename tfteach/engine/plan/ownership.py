@@ -10,7 +10,7 @@ from tfteach.engine.plan.step import Edge, Step
 
 
 def held_edges(step: Step) -> set[Edge]:
-    """The edges whose arrays a stateful op takes, directly or as a view of them."""
+    """The edges whose arrays, or views of them, a stateful op receives."""
     held: set[Edge] = set()
     size = -1
     while len(held) != size:

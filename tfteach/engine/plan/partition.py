@@ -45,7 +45,7 @@ class Transfer:
 
 
 class Transfers(dict[tuple[str, str], Transfer]):
-    """(source device, target device) -> what was copied, over a session's life.
+    """(source device, target device) -> copies over a session's life.
 
     Attributes:
       latest: (tensor_name of the pair, target device) -> the bytes of its last copy.
@@ -100,7 +100,7 @@ class _Copy(Op, abstract=True):
 
 
 class Send(_Copy, abstract=True):
-    """Gives a value away to another device."""
+    """Sends a value to another device."""
 
     op_type: ClassVar[str] = "_Send"
     signature = "tensor: T -> sent: T"
@@ -111,11 +111,11 @@ class Send(_Copy, abstract=True):
 
 
 class Recv(_Copy, abstract=True):
-    """Takes a value from another device into the own memory."""
+    """Receives a value from another device."""
 
     op_type: ClassVar[str] = "_Recv"
     signature = "sent: T -> tensor: T"
-    aliases: ClassVar[bool] = True  # one CPU device takes another's array as it is
+    aliases: ClassVar[bool] = True  # CPU devices share arrays
 
     def compute(self, xp: Any, sent: Any) -> Any:
         if isinstance(sent, Cell):
@@ -133,7 +133,7 @@ def _size_bytes(value: Any) -> int:
 
 
 def partition(step: Step, host: Device, transfers: Transfers) -> None:
-    """Put a `_Send`/`_Recv` pair into every edge that crosses devices.
+    """Insert a `_Send`/`_Recv` pair into every edge that crosses devices.
 
     Args:
       step: placed and optimized; its nodes and edges change.
@@ -184,12 +184,12 @@ class _Partitioner:
         receiver = Recv(name, source, target, self.transfers)
         sent = Edge(self.half(sender, edge, source, prefix), 0)
         result = Edge(self.half(receiver, sent, target, prefix), 0)
-        if not carries_cell(edge):  # a variable is read anew by each that reads it
+        if not carries_cell(edge):  # each consumer reads the variable separately
             self.received[edge, target] = result
         return result
 
     def half(self, spec: Op, edge: Edge, device: Device, prefix: str) -> Node:
-        """A node of the step that stands in no graph, numbered as TF does."""
+        """A node of the step that is not in the graph, numbered as TF does."""
         op = edge.node.op
         tensor = self.tensor(edge)
         made = object.__new__(Operation)
@@ -216,7 +216,7 @@ class _Partitioner:
 
 
 def _host_arguments(node: Node) -> set[int]:
-    """The positions of the inputs that the kernel wants in host memory."""
+    """Positions of the inputs that the kernel requires in host memory."""
     wanted = node.spec.host_inputs
     if not wanted:
         return set()

@@ -2,7 +2,7 @@
 
 What is asked for (`tf.device`) comes first, then the device of those that an op is
 colocated with (`_class`, references and handles of variables), then the first GPU if
-it has a kernel.  With one device there is nothing to choose, only to check.
+it has a kernel.  With one device, requests are only checked.
 
 As in TF the whole graph is placed before a session's first run, and again when it has
 grown: first the ops with inputs and those placed before, then the ops that only produce
@@ -86,7 +86,7 @@ class Placer:
       devices: what there is; the first is CPU:0.
       allow_soft: whether an op may run elsewhere than it asks.
       only_pruned: whether each step is placed by itself (`place_pruned_graph`).
-      log: where to report; without one, nothing is.
+      log: receives the reports, or None.
       logs_all: whether `log` wants every op, in TF's order.
     """
 
@@ -103,14 +103,14 @@ class Placer:
         self.only_pruned = only_pruned
         self._log: PlacementLog = NoLog() if log is None else log
         self._logs_all = logs_all
-        self._state = (0, -1)  # operations and mutations of the graph looked at
+        self._state = (0, -1)  # numbers of operations and mutations processed so far
         self._chosen: dict[Operation, tuple[Device, str]] = {}
-        self._kept: dict[Operation, Device] = {}  # where ops with state are
+        self._kept: dict[Operation, Device] = {}  # devices of stateful ops
         self._reasons: dict[str, str] = {}  # with one device: request -> reason
         self._logged: set[Any] = set()  # the steps that have been, with `only_pruned`
 
     def twin(self) -> Placer:
-        """One that would place alike, to ask what a run would do before it is run."""
+        """A copy of the placer, for planning a run without running it."""
         other = Placer(self.devices, self.allow_soft, self.only_pruned)
         other._kept, other._chosen = dict(self._kept), self._chosen
         return other
@@ -118,7 +118,7 @@ class Placer:
     # ---- the graph
 
     def extend(self, graph: Graph) -> None:
-        """Place what the graph has become since it was last placed.
+        """Place the ops added to the graph since it was last placed.
 
         Raises:
           InvalidArgumentError: see `place`; the next call tries again.
@@ -320,13 +320,13 @@ class Placer:
     def _consumers(
         self, op: Operation, groups: dict[Operation, Group], is_fetched: bool
     ) -> list[Operation | None]:
-        """The ops among those being placed that take the op's value or wait for it."""
+        """The ops being placed that have the op as an input or control input."""
         found = [*op.outputs[0].consumers(), *op.graph.control_outputs_of(op)]
         used: list[Operation | None] = [c for c in found if c in groups]
         return [*used, None] if is_fetched else used
 
     def _candidates(self, group: Group, op: Operation) -> tuple[list[Device], str]:
-        """The devices that a group can have, the best first, and the reason."""
+        """The devices that a group may run on, best first, and the reason."""
         request = group.request
         types = ("CPU",) if group.missing_kernel else ("GPU", "CPU")
         matching = self._matching(request)
@@ -367,7 +367,7 @@ class Placer:
         return ", ".join(sorted(device.name for device in self.devices))
 
     def _no_kernel(self, group: Group, op: Operation) -> OpError:
-        """TF's error for a device that is there but cannot run the group."""
+        """TF's error for a device that exists but cannot run the group."""
         message = (
             f"Cannot assign a device for operation {op.name}: Could not satisfy "
             f"explicit device specification '{op.device}' because no supported kernel "
@@ -395,7 +395,7 @@ class Placer:
         return InvalidArgumentError(None, None, message).at(op)
 
     def _absent(self, op: Operation) -> OpError:
-        """TF's error for a device that is not there."""
+        """TF's error for a device that does not exist."""
         message = (
             f"Cannot assign a device for operation {op.name}: {defined(op)} was "
             f"explicitly assigned to {op.device} but available devices are [ "
@@ -439,7 +439,7 @@ def _is_source(op: Operation) -> bool:
 
 
 def _has_state(op: Operation) -> bool:
-    """Whether TF calls the op stateful: it owns a state, or is no function."""
+    """Whether the op is stateful in TF: it owns state, or is not a pure function."""
     return op.spec.is_stateful and not type(op.spec)._ref_inputs
 
 

@@ -1,4 +1,4 @@
-"""The order of the nodes in TF's graph, in which the placer goes through them.
+"""The order of the nodes in TF's graph, in which the placer visits them.
 
 Source: core/graph/graph_constructor.cc.
 """

@@ -23,7 +23,7 @@ class Pruned(NamedTuple):
 def prune(
     fetches: Iterable[Operation | Tensor], feeds: Iterable[Tensor] = ()
 ) -> Pruned:
-    """Find the operations that `fetches` need when `feeds` are given.
+    """Find the operations that `fetches` need, given `feeds`.
 
     Args:
       fetches: tensors and operations to run.
@@ -38,7 +38,7 @@ def prune(
       ['mul', 'mul/y']
     """
     fed = set(feeds)
-    # Feeding a placeholder also does for those that only wait for it.
+    # A fed placeholder satisfies control dependencies on it, too.
     done = {t.op for t in fed if t.op.spec.must_be_fed}
     needed: dict[Operation, None] = {}
     cut: dict[Tensor, None] = {}

@@ -17,7 +17,7 @@ from tfteach.engine.plan.step import Edge, Node, Step, writes
 
 
 def read_late(step: Step) -> None:
-    """Give the ops behind a write to a variable reads of their own.
+    """Give ops that run after a write to a variable separate reads.
 
     Args:
       step: with its nodes in an order in which they can run.
@@ -51,7 +51,7 @@ def _redirect(
     twins: dict[tuple[Node, frozenset[Node]], Node],
     nodes: list[Node],
 ) -> None:
-    """Let `node` take what the variables hold when it runs."""
+    """Make `node` read the variables when it runs."""
     for i, (source, index) in enumerate(node.inputs):
         variable = _reads(source)
         if variable not in seen or variable in behind.get(source, ()):
@@ -75,7 +75,7 @@ def _writes_reference(node: Node) -> bool:
 
 
 def _reads(node: Node) -> Node | None:
-    """The variable that the node reads; None if it is no read."""
+    """The variable that the node reads, or None."""
     if node.is_feed or not node.forwards_input or not node.inputs:
         return None
     source, index = node.inputs[0]
@@ -85,7 +85,7 @@ def _reads(node: Node) -> Node | None:
 
 
 def _variable(node: Node) -> Node:
-    """The variable whose reference the node takes, maybe through other writes."""
+    """The variable whose reference the node receives, maybe through other writes."""
     while node.inputs and node.op.inputs[0].dtype.is_ref:
         source = node.inputs[0].node
         if source.is_feed:

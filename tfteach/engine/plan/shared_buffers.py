@@ -73,7 +73,7 @@ class _View(NamedTuple):
     """Path by which a value aliases a variable's buffer.
 
     Attributes:
-      seen: the writes (a bit each) that the read is behind.
+      seen: bit mask of the writes that precede the read.
       is_carried: the value was read before the loop, or in another iteration.
     """
 
@@ -85,7 +85,7 @@ _Views = dict[Node, _View]  # variable -> how a value shares its buffer
 
 
 def share_buffers(step: Step) -> None:
-    """Note in `step.shared` the variables that need a `SharedBuffer`.
+    """Record in `step.shared` the variables that need a `SharedBuffer`.
 
     Args:
       step: with its nodes in an order in which they can run.
@@ -104,7 +104,7 @@ class _Analysis:
         self.step = step
         self.paths = paths
         self.inside: dict[Path, int] = {}  # loop -> the writes in it
-        self.variables: dict[Node, frozenset[Node]] = {}  # behind a reference
+        self.variables: dict[Node, frozenset[Node]] = {}  # reached through a reference
         self.writes: dict[Node, int] = {}  # variable -> its writes
         self.bits: dict[Node, int] = {}  # write -> its bit
         self.before: dict[Node, int] = {}  # node -> the writes it is behind

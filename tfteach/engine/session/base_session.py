@@ -1,8 +1,8 @@
-"""`BaseSession`: runs parts of a graph, and keeps the state of its variables.
+"""`BaseSession`: runs parts of a graph, and holds the state of its variables.
 
-The way of a run: fetches and feeds -> (cached) program -> values.  A program is made
+A run: fetches and feeds -> (cached) program -> values.  A program is built
 once per combination of fetches and fed tensors: prune, place, optimize, partition,
-compile (runtime/).  It stays valid while the graph only grows.
+compile.  It stays valid while the graph only grows.
 Source: python/client/session.py (API and messages).
 """
 
@@ -102,7 +102,7 @@ class BaseSession:
             self._options.log_device_placement,
         )
         self.number = next(_numbers)  # in the order of this process's sessions
-        self._known_size: int | None = None  # of the graph, as the last run found it
+        self._known_size: int | None = None  # of the graph at the last run
         self._closed = False
         self._was_reset = False
         self._lock = threading.RLock()
@@ -183,7 +183,7 @@ class BaseSession:
                 plan = self._ready.get((key, ()))
             else:
                 plan = self._ready.get((key, tuple(feed_dict)))
-        except TypeError:  # an unhashable structure
+        except TypeError:  # the structure is not hashable
             return self._run_checked(fetches, feed_dict, options, run_metadata)
         graph = self._graph
         if plan is None or plan.mutations != graph.mutations or graph.observers:
@@ -207,7 +207,7 @@ class BaseSession:
     def _run_checked(
         self, fetches: Any, feed_dict: Any, options: Any, run_metadata: Any
     ) -> Any:
-        """`run` with everything looked at; remembers the plan for the next time."""
+        """`run` with all checks; caches the plan for the next time."""
         asked = self._flatten(fetches, feed_dict)
         settings = options, run_metadata
         if not self._graph.observers:
@@ -227,7 +227,7 @@ class BaseSession:
                 "calling run(). Ops that were built in another graph, by %%graph or "
                 "in a `with` block, are run by tf.Session(graph=that_graph)."
             )
-        # The feeds first, as in TF: it is their mistake that is told.
+        # Feeds first, as in TF: their errors take precedence.
         fed = flatten_feeds(self._graph, feed_dict) if feed_dict else {}
         converters = tuple(converter_for(tensor) for tensor in fed)
         arrays = [c(v) for c, v in zip(converters, fed.values(), strict=True)]
@@ -264,7 +264,7 @@ class BaseSession:
         Args:
           fetches, feed_dict: as for `run`.
           observers: what follows the run.
-          begin: is told the fed arrays by the names of their tensors, before the run.
+          begin: called before the run with the fed arrays, by tensor name.
         """
         asked = self._flatten(fetches, feed_dict)
         names = [tensor.name for tensor in asked.fed]
@@ -279,7 +279,7 @@ class BaseSession:
     def _run_now(
         self, fetches: Any, feed_dict: Any, asked: Asked, settings: tuple[Any, Any]
     ) -> Any:
-        """Find or make the program, and run it."""
+        """Look up or build the program, and run it."""
         program, mutations = self._program(asked.fetches.elements, asked.fed)
         result = asked.fetches.result
         plan = Plan(program, asked.converters, result, mutations)
@@ -300,9 +300,9 @@ class BaseSession:
     def _remember(
         self, fetches: Any, feed_dict: Any, fed: tuple[Tensor, ...], plan: Plan
     ) -> None:
-        """Keep a plan under the arguments of `run`, if they say all there is to it."""
+        """Cache a plan under the arguments of `run`, if they determine it."""
         if feed_dict and len(fed) != len(feed_dict):
-            return  # composite keys are taken apart anew each time
+            return  # composite keys are expanded on each run
         if feed_dict and any(
             key is not tensor and not isinstance(key, str)
             for key, tensor in zip(feed_dict, fed, strict=True)
@@ -324,7 +324,7 @@ class BaseSession:
             return
 
     def _extend(self) -> None:
-        """Take note of what the graph has become since the last run."""
+        """Process changes of the graph since the last run."""
         size = self._graph.version
         if self._known_size not in (None, size):
             self._options.check_growth()
@@ -333,7 +333,7 @@ class BaseSession:
         self._options.check_executor()
 
     def graph_grew(self, op: Operation) -> None:
-        """Forget the short cuts, if the new op may make the graph impossible to place.
+        """Clear the plan cache, if the new op may make the graph impossible to place.
 
         TF places the whole graph again before the next run, whatever that fetches.
         """
@@ -370,12 +370,12 @@ class BaseSession:
         return step
 
     def place_step(self, step: Step) -> None:
-        """Give the step's nodes their devices; keep the reasons."""
+        """Place the step's nodes; record the reasons."""
         step.placements = self._placer.place(step)
         self.placements.update((p.name, p) for p in step.placements)
 
     def partition_step(self, step: Step) -> None:
-        """Put copies into the edges that cross devices."""
+        """Insert copies into the edges that cross devices."""
         if len(self.devices) > 1:
             partition(step, self.devices[0], self.transfers)
 
@@ -495,7 +495,7 @@ class BaseSession:
             self.resources = Resources()
 
     def __del__(self) -> None:
-        if not getattr(self, "_closed", True):  # made as far as that
+        if not getattr(self, "_closed", True):  # constructed that far
             self.close()
 
     @contextmanager

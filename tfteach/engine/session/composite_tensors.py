@@ -1,4 +1,4 @@
-"""Fetching and feeding what consists of several tensors: sparse ones and slices.
+"""Fetching and feeding of composite tensors: sparse tensors and IndexedSlices.
 
 Source: python/client/session.py (`_REGISTERED_EXPANSIONS`).
 """

@@ -1,8 +1,8 @@
-"""`tf.config`: what sessions have that are made without a ConfigProto.
+"""`tf.config`: the configuration of sessions created without a ConfigProto.
 
-TF asks `tf.config` for the ConfigProto of such a session; one that is given its own
-takes nothing from here.  What was set holds for the process, and for sessions made
-afterwards.  What only eager execution or clusters know is refused by its name.
+`tf.config` provides the ConfigProto of such sessions; those with a ConfigProto of
+their own ignore it.  Settings apply to the process, and to sessions created
+afterwards.  Settings of eager execution and clusters raise NotImplementedError.
 Source: python/framework/config.py, python/eager/context.py (API and messages).
 """
 
@@ -66,7 +66,7 @@ class Settings:
         self.intra_threads = 0
         self.jit = False
         self.optimizer: dict[str, Any] = {}
-        self.visible: list[PhysicalDevice] | None = None  # None: all there are
+        self.visible: list[PhysicalDevice] | None = None  # None: all
         self.virtual: dict[PhysicalDevice, list[VirtualDeviceConfiguration]] = {}
         self.growth: dict[PhysicalDevice, bool] = {}
         self.is_fixed = False  # since the logical devices were listed

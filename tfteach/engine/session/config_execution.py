@@ -1,4 +1,4 @@
-"""`tf.config`: soft placement, threads, the optimizer, and what only eager mode knows.
+"""`tf.config`: soft placement, threads, the optimizer, and eager mode's settings.
 
 Source: python/framework/config.py, python/eager/context.py (API and messages).
 """

@@ -15,7 +15,7 @@ TOGGLE_ON, TOGGLE_OFF = 1, 2  # RewriterConfig.Toggle
 EXECUTORS = ("", "DEFAULT", "SINGLE_THREADED_EXECUTOR")
 
 HONOURED = "honoured"
-# With the same results whatever it says.
+# Fields that do not affect results.
 HINT = "a hint about threads, memory, time or kernels, with no effect here"
 LOCAL = "about sessions of several processes; a local session ignores it, as TF's does"
 NO_CARDS = "about cards; sessions without one ignore it, as TF's do"
@@ -126,7 +126,7 @@ class Options(NamedTuple):
         """Read a ConfigProto (defaults for None); TREATMENT has every field.
 
         Raises:
-          NotImplementedError: the proto asks for something that is not built.
+          NotImplementedError: the proto requests a feature that does not exist here.
           InvalidArgumentError: the session's version is negative.
         """
         if config is None:
@@ -182,7 +182,7 @@ class Options(NamedTuple):
             )
 
     def check_growth(self) -> None:
-        """Refuse a graph that has grown, if the session was promised a static one.
+        """Raise for a graph that has grown, if the session requires a static one.
 
         Raises:
           FailedPreconditionError: it was.
@@ -196,7 +196,7 @@ class Options(NamedTuple):
             )
 
     def check_alone(self, others: Iterable[Options]) -> None:
-        """Refuse a name and version that another open session has.
+        """Raise for a name and version that another open session has.
 
         Raises:
           InvalidArgumentError: one of `others` has it.
@@ -223,7 +223,7 @@ def _metadata(experimental: Any) -> tuple[str, int] | None:
 
 
 def check_config(target: Any, config: Any) -> None:
-    """Refuse what is no target or no ConfigProto, with TF's message."""
+    """Raise TypeError, with TF's message, for an invalid target or ConfigProto."""
     if target is None:
         target = ""
     if not isinstance(target, str | bytes):

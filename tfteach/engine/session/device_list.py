@@ -15,7 +15,7 @@ from tfteach.framework.export import export
 
 
 class DeviceAttributes(NamedTuple):
-    """One device, as `Session.list_devices` tells of it."""
+    """One device, as returned by `Session.list_devices`."""
 
     name: str
     device_type: str
@@ -78,7 +78,7 @@ def list_local_devices(session_config: Any = None) -> list[Any]:
 
 
 def _cards() -> list[Device]:
-    """The GPUs that are ones."""
+    """The real GPUs."""
     return [d for d in local_devices() if d.device_type == "GPU" and not d.is_simulated]
 
 
@@ -133,7 +133,7 @@ class DeviceLog:
         self._is_on = is_on
 
     def session_made(self, devices: Iterable[Device]) -> None:
-        """Log what stands behind each of a new session's devices."""
+        """Log the hardware of each of a new session's devices."""
         if not self._is_on:
             return
         described = [d for d in devices if d.physical_device_desc]
@@ -156,7 +156,7 @@ class DeviceLog:
                 native_log("I", f"placer.cc:54] {line}")
 
     def moved(self, group: Group, candidates: Sequence[Device]) -> None:
-        """Warn that soft placement moves a variable from where it was asked for."""
+        """Warn that soft placement moves a variable from its requested device."""
         shown = group.members[:20]
         members = [f"  {m.name} ({m.type}) {m.device}".rstrip() for m in shown]
         if len(group.members) > len(shown):
@@ -179,7 +179,7 @@ def _print(text: str) -> None:
 
 
 def _stderr_is_apart() -> bool:
-    """Whether stderr leads elsewhere than stdout, and both are the process's own."""
+    """Whether stderr and stdout differ, and neither was replaced."""
     out, err = sys.stdout, sys.stderr
     if out is not sys.__stdout__ or err is not sys.__stderr__:
         return False

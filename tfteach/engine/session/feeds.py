@@ -24,7 +24,7 @@ Converter = Callable[[Any], Any]
 
 
 def flatten_feeds(graph: Graph, feed_dict: Mapping[Any, Any]) -> dict[Tensor, Any]:
-    """The fed tensors with their values, composite keys taken apart.
+    """The fed tensors with their values, composite keys expanded.
 
     Raises:
       TypeError: a key stands for no tensor of the graph.
@@ -83,7 +83,7 @@ def resolve_feed(graph: Graph, key: Any) -> Tensor:
 
 
 def converter_for(tensor: Tensor) -> Converter:
-    """A function from a fed value to an array that fits `tensor`."""
+    """A function that converts a fed value to an array that fits `tensor`."""
     dtype = tensor.dtype.base_dtype
     numpy_dtype = dtype.numpy_dtype
     shape = tensor.static_shape
@@ -144,7 +144,7 @@ def _to_array(tensor: Tensor, value: Any) -> Any:
 
 
 def _of_handle(handle: TensorHandle, dtype: Any) -> Any:
-    """The tensor that a session keeps under a handle."""
+    """The tensor that a session stores under a handle."""
     kept = handle.stored()
     if handle.dtype != dtype:
         raise InvalidArgumentError(
@@ -156,7 +156,7 @@ def _of_handle(handle: TensorHandle, dtype: Any) -> Any:
 
 
 def _check_fits(value: int, dtype: Any) -> None:
-    """Refuse an int that the type cannot hold; TF checks no other kind of value."""
+    """Raise for an int that the type cannot hold; TF checks no other values."""
     if not (-(2**63) <= value < 2**64 or dtype is string or dtype.is_floating):
         raise OverflowError(
             f"Python int too large to convert to C long: {value} for {dtype.name}"

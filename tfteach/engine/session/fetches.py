@@ -15,7 +15,7 @@ from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 
 Element = Operation | Tensor
-# Takes the iterator over flat results; gives the value of one part of the structure.
+# From the iterator over flat results to the value of one part of the structure.
 Rebuild = Callable[[dict[Element, Any]], Any]
 
 
@@ -36,7 +36,7 @@ def register_session_run_conversion_functions(
     feed_function: Callable[[Any, Any], Any] | None = None,
     feed_function_for_partial_run: Callable[[Any], Any] | None = None,
 ) -> None:
-    """Teach sessions to fetch and feed a composite type.
+    """Register a composite type that sessions can fetch and feed.
 
     Args:
       tensor_type: the type.
@@ -68,7 +68,7 @@ def expansion_of(value: Any) -> Expansion | None:
 
 
 def _converts(tensor: Tensor) -> bool:
-    """Whether a session returns something else than the tensor's value."""
+    """Whether a session does not return the tensor's plain value."""
     return type(tensor.op.spec).fetched is not Op.fetched
 
 
@@ -87,7 +87,7 @@ class Fetches:
       elements: the unique tensors and operations in it.
       rebuild: element values -> the structure with values in place of elements
         (None for operations).
-      tensors: the tensors among the elements: a run gives a value for each.
+      tensors: the tensors among the elements: a run returns a value for each.
       result: the values of `tensors` -> the structure.
     """
 

@@ -1,12 +1,12 @@
-"""A dict that keeps what was set last."""
+"""A dict that evicts the least recently set items."""
 
 from __future__ import annotations
 
 import threading
 from typing import TypeVar
 
-# Programs a session keeps.  Who makes ops for each run (tf.assign in a loop) gets a
-# program for each, too.
+# Programs cached by a session.  Code that adds ops for each run (tf.assign in a loop)
+# creates a program for each, too.
 MAX_PROGRAMS = 1000
 
 _K = TypeVar("_K")
@@ -14,9 +14,9 @@ _V = TypeVar("_V")
 
 
 class Recent(dict[_K, _V]):
-    """A dict of at most `limit` items: the one that was set longest ago has to go.
+    """A dict of at most `limit` items, which evicts the least recently set one.
 
-    Reading is that of a dict, and does not count; set an item again to keep it.
+    Reading costs what it costs in a dict, and does not count as a use.
     """
 
     def __init__(self, limit: int) -> None:

@@ -11,11 +11,11 @@ from tfteach.engine.session.tracing import Row, Tracer
 from tfteach.framework.errors import ResourceExhaustedError
 
 MOST_NODES = 100
-SHARE_LISTED = 0.99  # of the bytes; what is left comes in one line
+SHARE_LISTED = 0.99  # of the bytes; the remainder is one line
 
 
 def add_report(error: ResourceExhaustedError, tracer: Tracer) -> None:
-    """Put the list of live allocations in place of the hint how to get one."""
+    """Replace the hint at the report by the list of live allocations."""
     failed = tracer.failed
     if "OOM" not in error.message or failed is None:
         return

@@ -30,7 +30,7 @@ SET_UP_FIRST = "Must run 'setup' before performing partial runs!"
 class PartialRun:
     """The state of a run between its parts.
 
-    Every value computed so far is kept and stands in as a feed for the later parts, so
+    Every value computed so far is stored and fed to the later parts, so
     that no op runs twice.
     """
 
@@ -50,7 +50,7 @@ class PartialRun:
             )
 
     def run(self, fetches: Any, feed_dict: Any) -> Any:
-        """Take more feeds, give more fetches."""
+        """Accept further feeds, return further fetches."""
         session = self._session
         resolved = Fetches(session.graph, fetches)
         if len(resolved.tensors) < len(resolved.elements):
@@ -99,14 +99,14 @@ class PartialRun:
                 )
 
     def _compute(self, elements: list[Any]) -> None:
-        """Run what is still to be done, and keep every value."""
+        """Run the remaining ops, and store every value."""
         session = self._session
         known = tuple(t for t in self._values if not t.dtype.is_ref)
         pruned = prune(elements, known)
         for op in list(pruned.needed):
             if op in self._done:
                 del pruned.needed[op]
-        # A done op without kept outputs is only waited for: cut its control edges.
+        # A finished op without stored outputs has only control outputs: cut these.
         outputs = [t for op in pruned.needed for t in op.outputs if not t.dtype.is_ref]
         pending = [op for op in pruned.needed if not op.outputs]
         live = {*pruned.needed}

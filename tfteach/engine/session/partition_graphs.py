@@ -1,6 +1,6 @@
 """The graphs that a run executes, one for each device, with TensorFlow's names.
 
-A step's nodes stand there with `_Arg` nodes for what is fed, `_Retval` nodes for what
+They hold a step's nodes with `_Arg` nodes for feeds, `_Retval` nodes for what
 is fetched, `Const` nodes for what was folded, and `_Send`/`_Recv` pairs where an edge
 goes from device to device.  `RunMetadata.partition_graphs` shows these graphs, and
 `RunMetadata.step_stats` has a row for each of their nodes.
@@ -58,12 +58,12 @@ class ExecutedNode:
 
     Attributes:
       name, op_type, device: as TensorFlow would say.
-      inputs: what it takes, and `^name` for what it waits for.
-      requested: the inputs in the words of the label, which for a fetch names what was
+      inputs: data inputs, and `^name` for control inputs.
+      requested: the inputs as the label shows them, which for a fetch names what was
         fetched; elsewhere the same.
-      node: the step's node, None for what only the partition has.
+      node: the step's node, or None for nodes of the partition only.
       value: of a Const, else None.
-      attrs: the attributes of a node that stands in no graph, as (kind, value).
+      attrs: the attributes of a node that is not in the graph, as (kind, value).
     """
 
     def __init__(
@@ -113,7 +113,7 @@ class ExecutedGraph:
       step: placed, optimized and partitioned.
 
     Attributes:
-      nodes: in an order in which they can run.
+      nodes: in execution order.
       of: the step's nodes -> the nodes that represent them: one, or where a node was
         folded a Const for each output that is used.
     """
@@ -139,7 +139,7 @@ class ExecutedGraph:
         used = [edge for node in step.nodes for edge in node.inputs]
         self._used = {*used, *(edges[tensor] for tensor in names)}
         self._add_arguments()
-        for node in step.nodes:  # first all of them: loops have edges that lead back
+        for node in step.nodes:  # all nodes first: loops have back edges
             self._name(node)
         for node in step.nodes:
             self._connect(node)
@@ -148,7 +148,7 @@ class ExecutedGraph:
 
     @property
     def devices(self) -> list[Device]:
-        """The devices that run something."""
+        """The devices that run at least one node."""
         found = {node.device for node in self.nodes}
         return sorted(found, key=lambda d: (d.device_type, d.index))
 
@@ -184,11 +184,11 @@ class ExecutedGraph:
     def _name(self, node: Node) -> None:
         """Create the nodes that represent a node of the step, and name its outputs."""
         if self._is_grouping(node):
-            self.of[node] = []  # who waits for it waits for what it groups
+            self.of[node] = []  # waiting for it means waiting for its inputs
             return
         if node.values is None and node.name in self._names:
-            # A second read of a variable (late_reads.py): in TensorFlow it is the first
-            # one, whose output is the variable's own buffer.
+            # A second read of a variable (reads_after_writes.py): TensorFlow has only
+            # the first, whose output is the variable's own buffer.
             self.of[node] = []
             self._sources[Edge(node, 0)] = Source(node.name, 0, node.device)
             return
@@ -292,7 +292,7 @@ class ExecutedGraph:
             seen.add(other)
             made = self.of.get(other)
             if other.values is not None or not made:
-                # It is there at once, or was dropped: what it waits for counts.
+                # Available immediately, or removed: its control inputs count.
                 stack += [*other.control, *(source for source, _ in other.inputs)]
                 continue
             waited = Source(made[0].name, 0, made[0].device)
@@ -304,7 +304,7 @@ class ExecutedGraph:
         return sorted(found)
 
     def _on(self, source: Source, device: Device, edge: Edge) -> Source:
-        """The value on a device: no copy is made of what a GPU takes in host memory."""
+        """The value on a device; inputs that GPUs read on the host are not copied."""
         if source.device is device:
             return source
         found = self._carried.get((str(source), device))
@@ -315,7 +315,7 @@ class ExecutedGraph:
         return found
 
     def _signal(self, source: Source, device: Device) -> Source:
-        """A node on another device to wait for in place of the source."""
+        """The node on another device that stands for the source in control inputs."""
         found = self._carried.get((f"^{source.name}", device))
         if found is not None:
             return found
@@ -355,7 +355,7 @@ def _type_of(role: Role) -> str:
 
 
 def _needs(node: Node, other: Node) -> bool:
-    """Whether the node takes, through whatever nodes, what the other one makes."""
+    """Whether the node depends on data of the other one, directly or not."""
     seen: set[Node] = set()
     stack = [source for source, _ in node.inputs]
     while stack:
@@ -384,7 +384,7 @@ def _transfer_attrs(
 
 
 def executed_graph(step: Step) -> ExecutedGraph:
-    """The `ExecutedGraph` of a step, which keeps it: its names last as long."""
+    """The `ExecutedGraph` of a step, cached on the step."""
     if step.executed is None:
         step.executed = ExecutedGraph(step)
     found: ExecutedGraph = step.executed

@@ -28,7 +28,7 @@ def run_with_options(
     settings: tuple[Any, Any],
     timeout_ms: int = 0,
 ) -> Any:
-    """Run a program as RunOptions say, and fill RunMetadata.
+    """Run a program under RunOptions, and fill RunMetadata.
 
     Args:
       session: whose run it is.
