@@ -48,7 +48,7 @@ def test_what_each_pass_does(session: tf.Session) -> None:
 
 def test_it_says_what_the_run_does(session: tf.Session) -> None:
     log = explain_optimizing(session, "sum", ["x"])
-    step = session.plan_step(
+    step = session.planner.plan(
         [session.graph.get_tensor_by_name("sum:0")],
         (session.graph.get_tensor_by_name("x:0"),),
     )

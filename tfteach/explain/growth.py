@@ -11,16 +11,20 @@ from bisect import bisect_right
 from collections import Counter, deque
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from tfteach.explain.duplicate_ops import Group, Twins
+from tfteach.explain.lazy_loading import (
+    Embedded,
+    Verdict,
+    embedded_again,
+    judge,
+    text_of,
+)
 from tfteach.framework.build import user_frame
 from tfteach.framework.graph import Graph, OpAdded, Operation, SessionRun, SourceLine
 from tfteach.framework.graphdef.graph_def import node_size
 from tfteach.framework.operation import decode_source
-
-if TYPE_CHECKING:
-    from tfteach.explain.lazy_loading import Embedded, Verdict
 
 __all__ = ["Growth", "Round", "Step", "watch_growth"]
 
@@ -267,20 +271,14 @@ class Growth:
     @property
     def constants(self) -> list[Embedded]:
         """Large values that one line put into the graph more than once."""
-        from tfteach.explain.lazy_loading import embedded_again
-
         return embedded_again(self)
 
     @property
     def verdict(self) -> Verdict:
         """Is it lazy loading, which line causes it, and what fixes it."""
-        from tfteach.explain.lazy_loading import judge
-
         return judge(self)
 
     def __str__(self) -> str:
-        from tfteach.explain.lazy_loading import text_of
-
         return text_of(self)
 
 

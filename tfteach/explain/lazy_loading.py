@@ -6,15 +6,12 @@ import ast
 import textwrap
 from collections import Counter
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from tfteach.explain.duplicate_ops import shortened
-from tfteach.framework.graph import Operation, SourceLine
-
-if TYPE_CHECKING:
-    from tfteach.explain.growth import Growth
+from tfteach.explain.duplicate_ops import Twins, shortened
+from tfteach.framework.graph import Graph, Operation, SourceLine
 
 __all__ = ["Embedded", "LazyLine", "Verdict"]
 
@@ -23,6 +20,30 @@ Place = Callable[[SourceLine], str]
 
 LARGE_BYTES = 1024
 MOST_LINES = 5  # listed individually
+
+
+class Log(Protocol):
+    """What the verdict reads of a `Growth`, whose members these are."""
+
+    graph: Graph
+    ops_before: int
+
+    @property
+    def ops_after(self) -> int: ...
+    @property
+    def runs(self) -> int: ...
+    @property
+    def rounds(self) -> list[Any]: ...
+    @property
+    def at_first_run(self) -> int: ...
+    @property
+    def added_while_running(self) -> int: ...
+    @property
+    def constants(self) -> list[Embedded]: ...
+    @property
+    def verdict(self) -> Verdict: ...
+    def twins(self) -> Twins: ...
+    def size_bytes(self, ops: int | None = None) -> int: ...
 
 
 class LazyLine(NamedTuple):
@@ -210,7 +231,7 @@ def built_in_run(text: str) -> str | None:
     return None
 
 
-def judge(growth: Growth) -> Verdict:
+def judge(growth: Log) -> Verdict:
     """The verdict on what was recorded so far."""
     late = growth.added_while_running
     if not late:
@@ -231,11 +252,11 @@ def judge(growth: Growth) -> Verdict:
     return Verdict("lazy", lines, caught_at, late, growth.runs)
 
 
-def _ops_of(growth: Growth, start: int, stop: int) -> list[Operation]:
+def _ops_of(growth: Log, start: int, stop: int) -> list[Operation]:
     return growth.graph.operations[start:stop]
 
 
-def _lazy_lines(growth: Growth) -> tuple[LazyLine, ...]:
+def _lazy_lines(growth: Log) -> tuple[LazyLine, ...]:
     """Lines that built ops for the runs of one other line more than once.
 
     Two rounds are enough if the second one only repeated ops. Ops that are all new
@@ -270,7 +291,7 @@ def _lazy_lines(growth: Growth) -> tuple[LazyLine, ...]:
     return tuple(sorted(found, key=lambda line: -len(line.ops)))
 
 
-def embedded_again(growth: Growth) -> list[Embedded]:
+def embedded_again(growth: Log) -> list[Embedded]:
     """Groups of two or more constants of 1 kB or more with equal line, type and shape.
 
     Constants filled with one number do not count, such as the zeros of optimizer slots:
@@ -307,7 +328,7 @@ def size_text(size_bytes: float) -> str:
     return f"{size_bytes / 1e6:.1f} MB"
 
 
-def text_of(growth: Growth, place: Place | None = None) -> str:
+def text_of(growth: Log, place: Place | None = None) -> str:
     """The growth and its verdict in a few lines."""
     place = place or in_file
     verdict = growth.verdict
@@ -340,7 +361,7 @@ def _wrapped(text: str, head: str = "     ") -> list[str]:
     return textwrap.wrap(text, 79, initial_indent=head, subsequent_indent="     ")
 
 
-def _line_text(growth: Growth, line: LazyLine, place: Place) -> list[str]:
+def _line_text(growth: Log, line: LazyLine, place: Place) -> list[str]:
     lines = [f"  {place(line.source)}: {line.source.text}"]
     first = growth.twins().first
     for kind, count in list(line.kinds.items())[:3]:
@@ -357,7 +378,7 @@ def _line_text(growth: Growth, line: LazyLine, place: Place) -> list[str]:
     return lines
 
 
-def _late_text(growth: Growth, place: Place) -> list[str]:
+def _late_text(growth: Log, place: Place) -> list[str]:
     late = _ops_of(growth, growth.at_first_run, growth.ops_after)
     counts = Counter(op.source for op in late if op.source is not None)
     return [
@@ -366,7 +387,7 @@ def _late_text(growth: Growth, place: Place) -> list[str]:
     ]
 
 
-def _sizes_text(growth: Growth) -> str:
+def _sizes_text(growth: Log) -> str:
     before, now = growth.at_first_run, growth.ops_after
     size = growth.size_bytes
     if now == before:

@@ -12,13 +12,15 @@ from tfteach.engine.execute.kernel_context import Resources
 from tfteach.engine.flow.guards import UnstructuredError
 from tfteach.engine.flow.structured_control_flow import recover
 from tfteach.engine.fusion.fuse_large import FusedKernel
+from tfteach.engine.fusion.fuse_small import fuse_chains
 from tfteach.engine.optimize.fold_constants import fold_constants
 from tfteach.engine.optimize.merge_duplicates import merge_duplicates
 from tfteach.engine.optimize.remove_dead import remove_dead
 from tfteach.engine.optimize.remove_identities import remove_identities
 from tfteach.engine.optimize.specialize import specialize
+from tfteach.engine.plan.build_step import build_step
 from tfteach.engine.plan.prune import prune
-from tfteach.engine.plan.step import Change, Edge, Node, Step, build_step
+from tfteach.engine.plan.step import Change, Edge, Node, Step
 from tfteach.explain.graph_rows import value_text
 from tfteach.explain.pruning import Fetch, elements_of
 
@@ -224,13 +226,13 @@ def explain_optimizing(
     if feed_shapes is not None and len(feed_shapes) != len(fed):
         raise ValueError(f"{len(fed)} feeds, but {len(feed_shapes)} shapes")
     step = build_step(prune(wanted, fed), wanted, fed)
-    session._placer.twin().place(step)
+    session.planner.placer.twin().place(step)
     passes: list[Pass] = []
-    for name, run in _passes(session._options, step):
+    for name, run in _passes(session.planner.options, step):
         before, known = _nodes(step), len(step.log)
         run(step)
         passes.append(Pass(name, before, _nodes(step), tuple(step.log[known:])))
-    options = session._options
+    options = session.planner.options
     if not options.optimizes or len(session.devices) > 1:
         return OptimizerLog(tuple(passes))
     shapes = feed_shapes
@@ -303,7 +305,7 @@ def _passes(options: Any, step: Step) -> list[tuple[str, Callable[[Step], None]]
 def _fusion(step: Step) -> Pass:
     """The effect of fusion on the step's instructions."""
     # Separate resources: compiling must not touch the session's variables.
-    compiled = compile_step(step, Resources(), None, fuses=True)
+    compiled = compile_step(step, Resources(), None, fuse_chains)
     by_name = {node.name: node for node in _nodes(step)}
     plain = [i.node.name for i in compiled.instructions]
     after: list[StepNode] = []

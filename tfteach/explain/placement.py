@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 from tfteach.engine.devices.devices import Device
 from tfteach.engine.devices.memory_ledger import show_bytes
 from tfteach.engine.optimize import optimize
+from tfteach.engine.plan.build_step import build_step
 from tfteach.engine.plan.partition import Recv, Transfers, partition
 from tfteach.engine.plan.place import Placement
 from tfteach.engine.plan.prune import prune
-from tfteach.engine.plan.step import Node, Step, build_step
+from tfteach.engine.plan.step import Node, Step
 from tfteach.explain.pruning import Fetch, elements_of
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.graph import Operation, Tensor
@@ -248,8 +249,8 @@ def placement(
     wanted, fed = elements_of(graph, () if fetches is None else fetches, feeds)
     roots = tuple(graph.get_operations()) if whole else wanted
     step = build_step(prune(roots, fed), roots, fed)
-    rows = tuple(session._placer.twin().place(step))
-    options = session._options
+    rows = tuple(session.planner.placer.twin().place(step))
+    options = session.planner.options
     if options.optimizes and not whole:
         merge = options.merge_duplicates
         optimize(step, options.fold_constants, merge, calls_python=False)

@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
+from tfteach.engine.plan.build_step import build_step
 from tfteach.engine.plan.prune import prune
-from tfteach.engine.plan.step import Node, Step, build_step, writes
+from tfteach.engine.plan.step import Node, Step, writes
 from tfteach.explain.pruning import Fetch, elements_of
 from tfteach.framework.op_traits import Flow
 from tfteach.framework.topological_order import topological_order

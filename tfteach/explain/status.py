@@ -172,7 +172,7 @@ def _sessions() -> list[tuple[str, str]]:
         said = f"on {which}, {session.graph.version} ops, {len(session.devices)} device"
         said += "" if len(session.devices) == 1 else "s"
         said += ", the default session" if session is default else ""
-        options = session._options
+        options = session.planner.options
         said += ", soft placement" if options.allow_soft_placement else ""
         said += ", logs placements" if options.log_device_placement else ""
         said += "" if options.optimizes else ", nothing optimized"

@@ -3,9 +3,9 @@
 An exception can end a run between any two of its writes: an op fails, a time limit is
 exceeded, the user interrupts.  The values replaced so far are then restored from an
 undo log.  An update in place of a large array cannot be undone without a copy, so the
-compiler defers those that the rest of the run does not observe
-(engine/plan/deferred_updates.py) to the run's last instruction, `commit`, which Ctrl-C
-does not interrupt.
+compiler defers those that the rest of the run does not observe to the run's last
+instruction, `commit` (engine/execute/deferred_updates.py), which Ctrl-C does not
+interrupt.
 """
 
 from __future__ import annotations

@@ -10,8 +10,8 @@ import pytest
 
 import tfteach as tf
 from tfteach.engine.execute import program
+from tfteach.engine.execute.code_blocks import Loop, read_in, written_in
 from tfteach.engine.execute.instruction import Instruction
-from tfteach.engine.flow.code_blocks import Loop, read_in, written_in
 from tfteach.engine.fusion.fuse_small import ChainKernel
 
 

@@ -52,7 +52,7 @@ def test_pairs_stand_in_the_step_and_in_the_trace() -> None:
     y = tf.add(x, x, name="y")
     metadata = tf.RunMetadata()
     with tf.Session() as sess:
-        step = sess.plan_step([y], (x,))
+        step = sess.planner.plan([y], (x,))
         assert [(n.op.type, n.device.name) for n in step.nodes] == [
             ("_Send", CPU),
             ("_Recv", GPU),
@@ -86,7 +86,7 @@ def test_pairs_stand_in_the_step_and_in_the_trace() -> None:
 def test_one_device_pays_nothing() -> None:
     y = tf.add(tf.placeholder(tf.float32, [2], name="x"), 1.0)
     with tf.Session(config=tf.ConfigProto(device_count={"GPU": 0})) as sess:
-        step = sess.plan_step([y], (y.op.inputs[0],))
+        step = sess.planner.plan([y], (y.op.inputs[0],))
         assert {n.op.type for n in step.nodes} == {y.op.type, "Const"}
         assert not sess.transfers
 

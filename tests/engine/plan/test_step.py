@@ -14,9 +14,10 @@ from tfteach.engine.execute.generated_source import generate
 from tfteach.engine.execute.kernel_context import Resources
 from tfteach.engine.execute.program import HOT_AFTER_RUNS, Program
 from tfteach.engine.optimize import optimize
+from tfteach.engine.plan.build_step import build_step
 from tfteach.engine.plan.place import place
 from tfteach.engine.plan.prune import prune
-from tfteach.engine.plan.step import Step, build_step
+from tfteach.engine.plan.step import Step
 
 
 def names(things: object) -> list[str]:
@@ -134,7 +135,7 @@ def test_merging_keeps_devices_and_random_ops_apart() -> None:
     r = tf.random_uniform([4], seed=None)
     s = tf.random_uniform([4], seed=None)
     with tf.Session(config=tf.ConfigProto(device_count={"CPU": 2})) as sess:
-        step = sess.plan_step([a, b], (x,))
+        step = sess.planner.plan([a, b], (x,))
         assert {"a", "b"} <= set(names(step.nodes))
         first, second = sess.run([r, s])
         assert (first != second).any()

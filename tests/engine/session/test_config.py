@@ -106,7 +106,7 @@ def test_sessions_without_a_config_take_what_was_set() -> None:
     with tf.Session() as sess:
         assert names(sess) == ["CPU:0", "CPU:1"]
         assert sess.run(c) == 3.0
-        passes = {change.pass_name for change in sess.plan_step([c], ()).log}
+        passes = {change.pass_name for change in sess.planner.plan([c], ()).log}
         assert "fold_constants" not in passes
         assert text_format.Parse(SET, tf.ConfigProto()) == sess._config
     with pytest.raises(tf.errors.InvalidArgumentError), early:
@@ -320,7 +320,7 @@ def test_merging_is_switched_with_arithmetic_optimization() -> None:
     for toggle, merges in ((0, True), (1, True), (2, False)):
         config.graph_options.rewrite_options.arithmetic_optimization = toggle
         with tf.Session(config=config) as sess:
-            passes = {change.pass_name for change in sess.plan_step([y], (x,)).log}
+            passes = {change.pass_name for change in sess.planner.plan([y], (x,)).log}
         assert ("merge_duplicates" in passes) is merges
 
 

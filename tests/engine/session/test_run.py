@@ -259,7 +259,7 @@ def test_optimization_off_and_on(level: int) -> None:
     two = tf.multiply(x, c, name="two")
     y = tf.add(tf.identity(one, name="id"), two, name="y")
     with tf.Session(config=config) as sess:
-        step = sess.plan_step([y], (x,))
+        step = sess.planner.plan([y], (x,))
         names = [node.name for node in step.nodes]
         changed = {(c.pass_name, c.node) for c in step.log}
         value = sess.run(y, {x: [1.0, 10.0]})
@@ -315,7 +315,7 @@ def test_each_pass_can_be_switched() -> None:
         change(config.graph_options)
         with tf.Session(config=config) as sess:
             assert sess.run(y, {x: 2.0}) == 12.0
-            return {change.pass_name for change in sess.plan_step([y], (x,)).log}
+            return {change.pass_name for change in sess.planner.plan([y], (x,)).log}
 
     def only_merge(options: Any) -> None:
         options.optimizer_options.opt_level = -1

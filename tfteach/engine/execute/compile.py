@@ -11,19 +11,22 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from tfteach.engine.devices.array_module import to_host
 from tfteach.engine.devices.memory_ledger import no_room_for
+from tfteach.engine.execute.code_blocks import Statement
+from tfteach.engine.execute.deferred_updates import allow_deferral
 from tfteach.engine.execute.instruction import Instruction, read_cell
 from tfteach.engine.execute.kernel_context import Context, Resources
-from tfteach.engine.flow.code_blocks import Statement
-from tfteach.engine.fusion.fuse_large import fuse
-from tfteach.engine.fusion.fuse_small import compile_chains
-from tfteach.engine.plan.deferred_updates import allow_deferral
 from tfteach.engine.plan.ownership import held_edges
+from tfteach.engine.plan.references import (
+    accepts_reference,
+    carries_reference,
+    read_reference,
+)
 from tfteach.engine.plan.shared_buffers import buffer_of, sharing_buffers
 from tfteach.engine.plan.step import (
     Edge,
@@ -37,10 +40,28 @@ from tfteach.engine.plan.step import (
 )
 from tfteach.framework.errors import FailedPreconditionError, ResourceExhaustedError
 from tfteach.framework.large_array_pool import is_sole_view
-from tfteach.framework.numba_loops import is_installed
 from tfteach.framework.shape import Shape, size_of
 from tfteach.framework.threads import LARGE
 from tfteach.framework.variable_cell import Cell
+
+
+class Fuse(Protocol):
+    """Replaces chains of element-wise instructions by one instruction each.
+
+    Args:
+      code: the instructions.
+      shape_of: the static shape of a register.
+      keep: registers that are read after the last instruction.
+      new_register: makes a register of a shape.
+    """
+
+    def __call__(
+        self,
+        code: Sequence[Instruction],
+        shape_of: Callable[[int], Shape],
+        keep: set[int],
+        new_register: Callable[[Shape], int],
+    ) -> list[Instruction]: ...
 
 
 class Compiled(NamedTuple):
@@ -70,10 +91,10 @@ class Compiled(NamedTuple):
 
 
 def compile_step(
-    step: Step, resources: Resources, session: Any = None, fuses: bool = False
+    step: Step, resources: Resources, session: Any = None, fuse: Fuse | None = None
 ) -> Compiled:
-    """Compile a placed step to instructions; with `fuses`, fuse element-wise ones."""
-    return Compiler(step, resources, session).compile(fuses)
+    """Compile a placed step to instructions; `fuse` joins element-wise ones."""
+    return Compiler(step, resources, session).compile(fuse)
 
 
 class Compiler:
@@ -93,7 +114,7 @@ class Compiler:
         self.contexts: dict[Node, Context] = {}
         self.held = held_edges(step)
 
-    def compile(self, fuses: bool = False) -> Compiled:
+    def compile(self, fuse: Fuse | None = None) -> Compiled:
         step = self.step
         feeds = self.add_feeds()
         for node in step.nodes:
@@ -112,10 +133,8 @@ class Compiler:
         keep = {slot for slot, _ in fetched}
         code = self.with_frees(self.code, keep)
         fused = code
-        if fuses:
-            fused = fuse(self.code, self.shapes.get, keep)
-            if is_installed():
-                fused = compile_chains(fused, self.shapes.get, keep, self.new_register)
+        if fuse is not None:
+            fused = fuse(self.code, self.shapes.get, keep, self.new_register)
             fused = self.with_frees(fused, keep)
         is_transaction = bool(step.shared) or _needs_transaction(self.code)
         if is_transaction:
@@ -192,7 +211,7 @@ class Compiler:
         source = node.inputs[0]
         if source.node.device is not node.device:
             self.emit(node)
-        elif carries_cell(source):
+        elif carries_reference(source):
             output = (self.slot(Edge(node, 0)),)
             self.shapes[output[0]] = node.op.outputs[0].static_shape
             read = Instruction(read_cell, (self.slot(source),), output, (), node)
@@ -251,7 +270,7 @@ class Compiler:
         """The register of one input, read from its variable if it is a reference."""
         edge = node.inputs[index]
         slot = self.slot(edge)
-        if not carries_cell(edge) or accepts_cell(node, index):
+        if not carries_reference(edge) or accepts_reference(node, index):
             return slot
         value = self.new_register(edge.node.op.outputs[edge.index].static_shape)
         self.add(Instruction(read_cell, (slot,), (value,), (), node))
@@ -281,7 +300,7 @@ class Compiler:
     def fetch(self, edge: Edge) -> tuple[int, Callable[[Any], Any]]:
         edge = read_reference(edge)
         slot = self.slot(edge)
-        if carries_cell(edge):
+        if carries_reference(edge):
             return slot, fetch_cell
         node = edge.node
         if (
@@ -315,42 +334,6 @@ class Compiler:
 def _needs_transaction(code: Sequence[Instruction]) -> bool:
     """Whether any instruction can fail after the first write to a variable."""
     return any(writes(i.node) and not i.is_read for i in code[:-1])
-
-
-def carries_cell(edge: Edge) -> bool:
-    """Whether a reference, not an array, flows along the edge."""
-    node, index = edge
-    return not node.is_feed and node.op.outputs[index].dtype.is_ref
-
-
-def read_reference(edge: Edge) -> Edge:
-    """For the read of a variable the reference; else the edge itself.
-
-    A fetched read returns the variable's value at the end of the run: TensorFlow
-    returns the variable's buffer, into which updates write.
-    """
-    node = edge.node
-    while not node.is_feed and node.forwards_input and node.inputs:
-        source = node.inputs[0]
-        if source.node.device is not node.device:
-            break
-        if carries_cell(source):
-            return source
-        node = source.node
-    return edge
-
-
-def accepts_cell(node: Node, index: int) -> bool:
-    """Whether the node requires the reference itself at this input."""
-    args = type(node.spec).inputs
-    if index < len(args) and not any(arg.is_sequence for arg in args):
-        return args[index].is_ref
-    for arg, group in zip(args, node.op.grouped_inputs(), strict=True):
-        size = len(group) if arg.is_sequence else 1
-        if index < size:
-            return arg.is_ref
-        index -= size
-    raise IndexError(index)
 
 
 def _literal(constant: Any) -> str | None:

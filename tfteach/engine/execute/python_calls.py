@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 from typing import Any
 
-from tfteach.engine.flow.frames import frames_of
+from tfteach.engine.plan.frames import frames_of
 from tfteach.engine.plan.step import Node, Step
 
 

@@ -18,11 +18,8 @@ from typing import Any
 import numpy as np
 
 from tfteach.engine.execute.compile import (
-    accepts_cell,
-    carries_cell,
     fetch_cell,
     own_copy,
-    read_reference,
 )
 from tfteach.engine.execute.instruction import Instruction
 from tfteach.engine.execute.kernel_context import Context, Resources
@@ -34,7 +31,12 @@ from tfteach.engine.execute.program import (
     ValueObserver,
 )
 from tfteach.engine.execute.python_calls import PythonCalls, may_wait_for_each_other
-from tfteach.engine.flow.frames import frames_of
+from tfteach.engine.plan.frames import frames_of
+from tfteach.engine.plan.references import (
+    accepts_reference,
+    carries_reference,
+    read_reference,
+)
 from tfteach.engine.plan.shared_buffers import sharing_buffers
 from tfteach.engine.plan.step import (
     Edge,
@@ -135,7 +137,7 @@ class _Cell:
         self.reads = tuple(
             i
             for i, edge in enumerate(node.inputs)
-            if carries_cell(edge) and not accepts_cell(node, i)
+            if carries_reference(edge) and not accepts_reference(node, i)
         )
         count = 1 if node.is_feed else len(node.op.outputs)
         self.users: list[list[tuple[_Cell, int]]] = [[] for _ in range(count)]
@@ -308,7 +310,7 @@ class _Run:
                 ).at(edge.node.op)
             reference = self.results.get(read_reference(edge), DEAD)
             value = value if reference is DEAD else reference
-            if isinstance(value, Cell) and carries_cell(read_reference(edge)):
+            if isinstance(value, Cell) and carries_reference(read_reference(edge)):
                 values.append(fetch_cell(value, return_names(step)[tensor]))
             else:
                 values.append(own_copy(value))

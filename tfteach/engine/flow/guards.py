@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tfteach.engine.execute.compile import carries_cell
+from tfteach.engine.plan.references import carries_reference
 from tfteach.engine.plan.step import Edge
 from tfteach.framework.op_traits import Flow
 
@@ -35,10 +35,10 @@ def predicate_of(edge: Edge) -> Edge:
         )
         if not hands_on or node.control:
             break
-        if carries_cell(node.inputs[0]):
+        if carries_reference(node.inputs[0]):
             break
         edge = node.inputs[0]
-    if carries_cell(edge):
+    if carries_reference(edge):
         raise UnstructuredError(f"predicate {edge.node.name} is a variable")
     return edge
 

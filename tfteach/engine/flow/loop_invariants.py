@@ -14,8 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from tfteach.engine.execute.instruction import Instruction
-from tfteach.engine.flow.code_blocks import (
+from tfteach.engine.execute.code_blocks import (
     Block,
     Loop,
     Statement,
@@ -24,6 +23,7 @@ from tfteach.engine.flow.code_blocks import (
     read_in,
     written_in,
 )
+from tfteach.engine.execute.instruction import Instruction
 from tfteach.engine.fusion.fuse_small import compile_chains
 from tfteach.engine.plan.step import kernel_of
 from tfteach.framework.numba_loops import is_installed

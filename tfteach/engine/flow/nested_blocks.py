@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tfteach.engine.execute.compile import Compiler, carries_cell, own_copy
+from tfteach.engine.execute.code_blocks import Block, Branch, Loop, Move
+from tfteach.engine.execute.compile import Compiler, own_copy
 from tfteach.engine.execute.instruction import Instruction, read_cell
 from tfteach.engine.execute.kernel_context import Context, Resources
-from tfteach.engine.flow.code_blocks import Block, Branch, Loop, Move
 from tfteach.engine.flow.loop_invariants import LoopCode
 from tfteach.engine.flow.regions import Entry, Recovered, Region, Unit, Variable
+from tfteach.engine.plan.references import carries_reference
 from tfteach.engine.plan.shared_buffers import buffer_of
 from tfteach.engine.plan.step import Edge, Node, Step, writes
 from tfteach.framework import errors
@@ -228,7 +229,9 @@ class _NestedCompiler(Compiler):
     def next_value(self, variable: Variable) -> int:
         """The register of a loop variable's next value, read if it is a reference."""
         slot = self.slot(variable.next)
-        if carries_cell(variable.next) and not carries_cell(Edge(variable.merge, 0)):
+        if carries_reference(variable.next) and not carries_reference(
+            Edge(variable.merge, 0)
+        ):
             value = self.new_register(variable.merge.op.outputs[0].static_shape)
             self.add(Instruction(read_cell, (slot,), (value,), (), variable.next.node))
             return value

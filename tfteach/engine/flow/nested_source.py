@@ -7,16 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tfteach.engine.devices.array_module import IGNORED, float_errors
-from tfteach.engine.execute.generated_source import (
-    StepFunction,
-    assignment,
-    write_fetches,
-)
-from tfteach.engine.execute.instruction import Instruction
-from tfteach.engine.execute.kernel_context import Resources
-from tfteach.engine.execute.kernel_errors import raise_blaming
-from tfteach.engine.execute.program import FedShapes, OftenFed, StepObserver
-from tfteach.engine.flow.code_blocks import (
+from tfteach.engine.execute.code_blocks import (
     Block,
     Branch,
     Loop,
@@ -26,6 +17,15 @@ from tfteach.engine.flow.code_blocks import (
     read_in,
     written_in,
 )
+from tfteach.engine.execute.generated_source import (
+    StepFunction,
+    assignment,
+    write_fetches,
+)
+from tfteach.engine.execute.instruction import Instruction
+from tfteach.engine.execute.kernel_context import Resources
+from tfteach.engine.execute.kernel_errors import raise_blaming
+from tfteach.engine.execute.program import FedShapes, OftenFed, StepObserver
 from tfteach.engine.flow.dataflow import DataflowProgram
 from tfteach.engine.flow.guards import UnstructuredError
 from tfteach.engine.flow.nested_blocks import Nested, compile_nested

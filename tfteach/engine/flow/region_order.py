@@ -4,27 +4,44 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from tfteach.engine.flow.guards import ALWAYS, Guard, Literal
 from tfteach.engine.flow.regions import Entry, Region
-from tfteach.engine.plan.step import Node, writes
+from tfteach.engine.plan.step import Edge, Node, writes
 from tfteach.framework.op_traits import Flow
 
-if TYPE_CHECKING:
-    from tfteach.engine.flow.structured_control_flow import Recovery
-
-
 Key = tuple[int, bool, int]
+
+
+class Structure(Protocol):
+    """What is known of the nodes of a step before they are ordered.
+
+    Attributes:
+      guards: the predicates under which each unit runs.
+      position: the place of each node in the step.
+    """
+
+    guards: dict[Node | Region, Guard]
+    position: dict[Node, int]
+
+    def owner(self, node: Node, region: Region) -> Node | Region | None:
+        """The unit of the region that computes `node`; None if it is outside."""
+
+    def sources(self, unit: Node | Region, region: Region) -> set[Node | Region]:
+        """The units of the region that must run before."""
+
+    def edge_guard(self, edge: Edge, region: Region) -> Guard:
+        """The predicates under which a value flows along the edge."""
 
 
 class Schedule:
     """Orders the units of a region so that branches change rarely."""
 
     def __init__(
-        self, recovery: Recovery, region: Region, order: list[Node | Region]
+        self, structure: Structure, region: Region, order: list[Node | Region]
     ) -> None:
-        self.recovery = recovery
+        self.structure = structure
         self.region = region
         self.rank = {unit: i for i, unit in enumerate(order)}
         self.ready: dict[Guard, list[tuple[bool, int, Node | Region | Entry]]] = {}
@@ -35,20 +52,20 @@ class Schedule:
         self._numbers = itertools.count()
 
     def run(self) -> list[tuple[Node | Region | Entry, tuple[Literal, ...]]]:
-        recovery, region = self.recovery, self.region
+        structure, region = self.structure, self.region
         waiting: dict[Node | Region | Entry, int] = {}
         users: dict[Node | Region, list[Node | Region | Entry]] = {}
         entries: dict[Node, list[Entry]] = {}
         for unit in self.rank:
-            sources = recovery.sources(unit, region)
+            sources = structure.sources(unit, region)
             waiting[unit] = len(sources)
             if self.is_branch_merge(unit):
                 assert isinstance(unit, Node)
                 entries[unit] = [Entry(unit, i) for i in range(len(unit.inputs))]
                 waiting[unit] = len(unit.inputs)
                 for entry in entries[unit]:
-                    own = {recovery.owner(unit.inputs[entry.number].node, region)}
-                    own.update(recovery.owner(other, region) for other in unit.control)
+                    own = {structure.owner(unit.inputs[entry.number].node, region)}
+                    own.update(structure.owner(other, region) for other in unit.control)
                     own &= sources
                     waiting[entry] = len(own)
                     for source in own:
@@ -86,8 +103,8 @@ class Schedule:
     def guard_of(self, thing: Node | Region | Entry) -> Guard:
         if isinstance(thing, Entry):
             merge = thing.merge
-            return self.recovery.edge_guard(merge.inputs[thing.number], self.region)
-        return self.recovery.guards[thing]
+            return self.structure.edge_guard(merge.inputs[thing.number], self.region)
+        return self.structure.guards[thing]
 
     def push(self, thing: Node | Region | Entry) -> None:
         unit = thing.merge if isinstance(thing, Entry) else thing
@@ -131,7 +148,7 @@ class Schedule:
         return (None, True, False).index(decided), is_write, rank
 
     def sorted_guard(self, guard: frozenset[Literal]) -> tuple[Literal, ...]:
-        position = self.recovery.position
+        position = self.structure.position
         return tuple(
             sorted(guard, key=lambda item: (position[item[0].node], item[0][1]))
         )

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tfteach.engine.flow.frames import Path
 from tfteach.engine.flow.guards import ALWAYS, Literal
+from tfteach.engine.plan.frames import Path
 from tfteach.engine.plan.step import Edge, Node
 
 

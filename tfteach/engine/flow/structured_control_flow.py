@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tfteach.engine.flow.frames import Path, frames_of, path_behind
 from tfteach.engine.flow.guards import (
     ALWAYS,
     Guard,
@@ -22,6 +21,7 @@ from tfteach.engine.flow.guards import (
 from tfteach.engine.flow.region_order import Schedule
 from tfteach.engine.flow.regions import Recovered, Region, Unit, Variable
 from tfteach.engine.optimize.remove_dead import grouped
+from tfteach.engine.plan.frames import Path, frames_of, path_behind
 from tfteach.engine.plan.step import Edge, Node, Step, writes
 from tfteach.framework.op_traits import Flow
 from tfteach.framework.topological_order import CycleError, topological_order

@@ -14,12 +14,12 @@ import numpy as np
 
 from tfteach.engine.execute.instruction import Chain, Instruction
 from tfteach.engine.execute.kernel_errors import raise_blaming
-from tfteach.engine.fusion.fuse_large import Fuser
+from tfteach.engine.fusion.fuse_large import Fuser, fuse
 from tfteach.engine.fusion.numba_chains import Form, MachineCode, float_type
 from tfteach.framework import large_array_pool
 from tfteach.framework import shape as shapes
 from tfteach.framework.codegen import GeneratedFunction, SourceWriter
-from tfteach.framework.numba_loops import Loop
+from tfteach.framework.numba_loops import Loop, is_installed
 from tfteach.framework.shape import Shape, size_of
 
 # Elements from which a compiled call, of half a microsecond, is worth it.
@@ -51,6 +51,22 @@ def compile_chains(
     for instruction in code:
         cut += _in_pieces(instruction, shape_of, new_register)
     return _ChainFuser(cut, shape_of, keep).run()
+
+
+def fuse_chains(
+    code: Sequence[Instruction],
+    shape_of: ShapeOf,
+    keep: set[int],
+    new_register: NewRegister,
+) -> list[Instruction]:
+    """Chains on large arrays in one pass over memory, then those that Numba compiles.
+
+    The arguments are those of `compile_chains`.
+    """
+    fused = fuse(code, shape_of, keep)
+    if is_installed():
+        fused = compile_chains(fused, shape_of, keep, new_register)
+    return fused
 
 
 def _in_pieces(

@@ -11,7 +11,7 @@ import threading
 from typing import Any, ClassVar
 
 from tfteach.engine.devices.devices import Device
-from tfteach.engine.execute.compile import accepts_cell, carries_cell
+from tfteach.engine.plan.references import accepts_reference, carries_reference
 from tfteach.engine.plan.step import Edge, Node, Step, argument_names
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
@@ -160,7 +160,7 @@ class _Partitioner:
             if not node.op.spec.only_metadata:
                 args = _host_arguments(node) if node.device.device_type == "GPU" else ()
                 for i, edge in enumerate(node.inputs):
-                    if accepts_cell(node, i):
+                    if accepts_reference(node, i):
                         continue
                     target = self.host if i in args else node.device
                     node.inputs[i] = self.moved(edge, target)
@@ -184,7 +184,7 @@ class _Partitioner:
         receiver = Recv(name, source, target, self.transfers)
         sent = Edge(self.half(sender, edge, source, prefix), 0)
         result = Edge(self.half(receiver, sent, target, prefix), 0)
-        if not carries_cell(edge):  # each consumer reads the variable separately
+        if not carries_reference(edge):  # each consumer reads the variable separately
             self.received[edge, target] = result
         return result
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tfteach.engine.plan.step import cycle
+from tfteach.engine.plan.build_step import cycle
 from tfteach.framework.operation import Operation
 from tfteach.framework.topological_order import CycleError, topological_order
 

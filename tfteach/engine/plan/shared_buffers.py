@@ -21,7 +21,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tfteach.engine.flow.frames import Path, frames_of
+from tfteach.engine.plan.frames import Path, frames_of
+from tfteach.engine.plan.references import carries_reference
 from tfteach.engine.plan.step import Edge, Node, Step, writes
 from tfteach.framework.errors import InvalidArgumentError
 from tfteach.framework.op_traits import Flow
@@ -140,7 +141,7 @@ class _Analysis:
             for node in self.step.nodes:
                 if not node.op.outputs or not node.op.outputs[0].dtype.is_ref:
                     continue
-                sources = [e.node for e in node.inputs if _is_reference(e)]
+                sources = [e.node for e in node.inputs if carries_reference(e)]
                 found = frozenset[Node]().union(
                     *(self.variables.get(s, ()) for s in sources)
                 )
@@ -163,7 +164,7 @@ class _Analysis:
         """The variables that some references lead to."""
         found: set[Node] = set()
         for edge in edges:
-            if _is_reference(edge):
+            if carries_reference(edge):
                 found |= self.variables.get(edge.node, frozenset())
         return found
 
@@ -208,7 +209,7 @@ class _Analysis:
         return found
 
     def views_on(self, edge: Edge, node: Node) -> _Views:
-        if _is_reference(edge):
+        if carries_reference(edge):
             is_sent = node.op.device != edge.node.op.device  # before `node` may run
             seen = 0 if is_sent else self.before.get(node, 0)
             return {v: _View(seen, False) for v in self.referred([edge])}
@@ -216,7 +217,7 @@ class _Analysis:
 
     def store(self, node: Node) -> None:
         for edge in node.inputs:
-            if not _is_reference(edge):
+            if not carries_reference(edge):
                 for variable in self.views.get(edge.node, {}):
                     self.stored[variable] = _View(0, True)
 
@@ -244,16 +245,11 @@ def _add(views: _Views, variable: Node, view: _View) -> None:
     views[variable] = view
 
 
-def _is_reference(edge: Edge) -> bool:
-    node, index = edge
-    return not node.is_feed and node.op.outputs[index].dtype.is_ref
-
-
 def _writes_reference(node: Node) -> bool:
     return (
         writes(node)
         and not node.routes_values
-        and any(_is_reference(edge) for edge in node.inputs)
+        and any(carries_reference(edge) for edge in node.inputs)
     )
 
 
@@ -264,7 +260,7 @@ def _is_plain_read(edge: Edge) -> bool:
         source = node.inputs[0].node
         if source.op.device != node.op.device:
             return False
-        if _is_reference(node.inputs[0]):
+        if carries_reference(node.inputs[0]):
             return True
         node = source
     return False

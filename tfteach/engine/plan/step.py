@@ -12,13 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tfteach.engine.plan.prune import Pruned
-from tfteach.framework.errors import OpError, invalid_argument
+from tfteach.framework.errors import OpError
 from tfteach.framework.op import Op
 from tfteach.framework.op_traits import Flow
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape, is_full
-from tfteach.framework.topological_order import CycleError, topological_order
 
 if TYPE_CHECKING:
     from tfteach.engine.devices.devices import Device
@@ -242,52 +240,6 @@ class Step:
         self.fetches = [changed.get(edge, edge) for edge in self.fetches]
 
 
-def build_step(
-    pruned: Pruned, fetches: Iterable[Operation | Tensor], feeds: Iterable[Tensor]
-) -> Step:
-    """The step for some fetches and feeds, in an order in which it can run."""
-    step = Step()
-    for tensor in feeds:
-        step.feeds[tensor] = Node(tensor.op, None, [], tensor.name)
-    nodes: dict[Operation, Node] = {}
-    ordered = sorted(pruned.needed, key=lambda op: op.node_id)
-    for op in ordered:
-        nodes[op] = Node(op, op.spec, [], op.name)
-
-    def edge(tensor: Tensor) -> Edge:
-        feed = step.feeds.get(tensor)
-        if feed is not None:
-            return Edge(feed, 0)
-        return Edge(nodes[tensor.op], tensor.value_index)
-
-    in_order = True
-    for op, node in nodes.items():
-        node.inputs = [edge(tensor) for tensor in op.inputs]
-        node.control = [nodes[c] for c in op.control_inputs if c in nodes]
-        if node.routes_values:
-            step.has_control_flow = True
-        for source, _ in node.inputs:
-            in_order = in_order and source.op.node_id < op.node_id
-        for other in op.control_inputs:
-            in_order = in_order and other.node_id < op.node_id
-    step.nodes = list(nodes.values())
-    for fetch in fetches:
-        if isinstance(fetch, Tensor):
-            step.fetched.append(fetch)
-            step.fetches.append(edge(fetch))
-        else:
-            step.targets.append(nodes[fetch])
-    if not in_order or _reads_after_writes(step):
-        step.nodes = sort_nodes(step.nodes)
-    # Which need this module.
-    from tfteach.engine.plan.reads_after_writes import read_late
-    from tfteach.engine.plan.shared_buffers import share_buffers
-
-    read_late(step)
-    share_buffers(step)
-    return step
-
-
 def argument_names(step: Step) -> dict[Node, str]:
     """TF's names of a step's feeds: `_arg_x_0_0` for `x:0`, the first by name."""
     feeds = sorted(step.feeds.items(), key=lambda item: item[0].name)
@@ -320,47 +272,3 @@ def writes(node: Node) -> bool:
         and kinds[0].dtype.name == "resource"
         and not type(node.spec).outputs
     )
-
-
-def _reads_after_writes(step: Step) -> bool:
-    """Whether some read of a variable stands behind a write to it."""
-    written: set[Node] = set()
-    for node in step.nodes:
-        sources = [source for source, _ in node.inputs]
-        if writes(node):
-            written.update(sources[:1])
-        elif written and any(source in written for source in sources):
-            return True
-    return False
-
-
-def cycle(stuck: list[str]) -> OpError:
-    """TF's error for ops that wait for one another.
-
-    Args:
-      stuck: the names of the ops that cannot run, in the order of the graph.
-    """
-    return invalid_argument(
-        f"Graph is invalid, contains a cycle with {len(stuck)} nodes, including: "
-        f"{', '.join(stuck[:3])}\nEach waits for another, or for one that does. Remove "
-        "the control dependency that closes the cycle."
-    )
-
-
-def sort_nodes(nodes: list[Node]) -> list[Node]:
-    """A topological order, in which reads come before writes where both are legal.
-
-    Back edges into Merge nodes do not count.  Within a rank, the order of building
-    decides, so that the result does not depend on chance.
-    """
-    try:
-        return topological_order(nodes, _sources_of, key=writes)
-    except CycleError as error:
-        raise cycle([node.name for node in error.items]) from None
-
-
-def _sources_of(node: Node) -> set[Node]:
-    sources = {source for source, _ in node.inputs} | set(node.control)
-    if node.flow is Flow.MERGE:
-        return {s for s in sources if s.flow is not Flow.NEXT_ITERATION}
-    return sources

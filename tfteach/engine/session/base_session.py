@@ -16,23 +16,15 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import tfteach.engine.session.composite_tensors  # noqa: F401 - registers them
-from tfteach.engine.devices.devices import local_devices
+from tfteach.engine.devices.devices import Device
 from tfteach.engine.devices.malloc_tuning import keep_freed_memory
-from tfteach.engine.execute.compile import Compiled, compile_step
 from tfteach.engine.execute.kernel_context import Resources
-from tfteach.engine.execute.program import Program, StepObserver
-from tfteach.engine.execute.python_calls import may_wait_for_each_other
-from tfteach.engine.flow.dataflow import DataflowProgram
-from tfteach.engine.flow.nested_source import NestedProgram, program_with_flow
-from tfteach.engine.optimize import optimize
-from tfteach.engine.optimize.specialize import specialize
-from tfteach.engine.plan.partition import Transfers, partition
-from tfteach.engine.plan.place import Placement, Placer
-from tfteach.engine.plan.prune import prune
-from tfteach.engine.plan.step import Step, build_step
+from tfteach.engine.execute.program import StepObserver
+from tfteach.engine.plan.partition import Transfers
+from tfteach.engine.plan.place import Placement
 from tfteach.engine.session.config import default_config
 from tfteach.engine.session.config_proto import Options, check_config
-from tfteach.engine.session.device_list import DeviceLog, attributes_of
+from tfteach.engine.session.device_list import attributes_of
 from tfteach.engine.session.feeds import (
     Converter,
     converter_for,
@@ -42,6 +34,8 @@ from tfteach.engine.session.feeds import (
 )
 from tfteach.engine.session.fetches import Element, Fetches
 from tfteach.engine.session.lru import MAX_PROGRAMS, Recent
+from tfteach.engine.session.partial_run import SET_UP_FIRST, PartialRun
+from tfteach.engine.session.planner import AnyProgram, StepPlanner
 from tfteach.framework import defaults
 from tfteach.framework.errors import CancelledError, InvalidArgumentError
 from tfteach.framework.graph import Graph, SessionRun
@@ -49,7 +43,6 @@ from tfteach.framework.operation import Operation, Tensor
 
 made_sessions: weakref.WeakSet[BaseSession] = weakref.WeakSet()
 _numbers = itertools.count(1)
-AnyProgram = Program | NestedProgram | DataflowProgram
 
 
 class Plan(NamedTuple):
@@ -85,22 +78,11 @@ class BaseSession:
         self._config = config
         self._options = Options.of(config)
         self._options.check_alone(s._options for s in made_sessions if not s._closed)
-        self.devices = local_devices(config)
         self.resources = Resources()
-        self.placements: dict[str, Placement] = {}
-        self.transfers = Transfers()
+        self.planner = StepPlanner(self._options, config)
         options = self._options
-        several = len(self.devices) > 1
+        several = len(self.planner.devices) > 1
         self._places_more = options.log_device_placement or options.is_static or several
-        log = DeviceLog(self._options.log_device_placement)
-        log.session_made(self.devices)
-        self._placer = Placer(
-            self.devices,
-            self._options.allow_soft_placement,
-            self._options.place_pruned_graph,
-            log,
-            self._options.log_device_placement,
-        )
         self.number = next(_numbers)  # in the order of this process's sessions
         self._known_size: int | None = None  # of the graph at the last run
         self._closed = False
@@ -118,6 +100,21 @@ class BaseSession:
     def graph(self) -> Graph:
         """The graph that this session runs."""
         return self._graph
+
+    @property
+    def devices(self) -> list[Device]:
+        """The devices that this session can use."""
+        return self.planner.devices
+
+    @property
+    def placements(self) -> dict[str, Placement]:
+        """Op name -> where it was placed last, and why."""
+        return self.planner.placements
+
+    @property
+    def transfers(self) -> Transfers:
+        """What was copied between devices."""
+        return self.planner.transfers
 
     @property
     def graph_def(self) -> Any:
@@ -328,7 +325,7 @@ class BaseSession:
         size = self._graph.version
         if self._known_size not in (None, size):
             self._options.check_growth()
-        self._placer.extend(self._graph)
+        self.planner.placer.extend(self._graph)
         self._known_size = size
         self._options.check_executor()
 
@@ -354,47 +351,10 @@ class BaseSession:
             if found is not None and found[1] == mutations:
                 self._programs[key] = found  # the latest used
                 return found
-            program = self.compile_step(self.plan_step(elements, fed))
+            step = self.planner.plan(elements, fed)
+            program = self.planner.compile(step, self.resources, self)
             self._programs[key] = program, mutations
             return program, mutations
-
-    def plan_step(self, elements: Iterable[Element], fed: tuple[Tensor, ...]) -> Step:
-        """Prune, place and optimize: the step, ready to compile."""
-        elements = tuple(elements)
-        step = build_step(prune(elements, fed), elements, fed)
-        self.place_step(step)
-        options = self._options
-        if options.optimizes:
-            optimize(step, options.fold_constants, options.merge_duplicates)
-        self.partition_step(step)
-        return step
-
-    def place_step(self, step: Step) -> None:
-        """Place the step's nodes; record the reasons."""
-        step.placements = self._placer.place(step)
-        self.placements.update((p.name, p) for p in step.placements)
-
-    def partition_step(self, step: Step) -> None:
-        """Insert copies into the edges that cross devices."""
-        if len(self.devices) > 1:
-            partition(step, self.devices[0], self.transfers)
-
-    def compile_step(self, step: Step) -> AnyProgram:
-        """The runnable program of a planned step."""
-        if may_wait_for_each_other(step):
-            return DataflowProgram(step, self.resources, self)
-        if step.has_control_flow:
-            structured = self._options.optimizes and len(self.devices) == 1
-            return program_with_flow(step, self.resources, self, structured)
-        if not self._options.optimizes or len(self.devices) > 1:
-            return Program(compile_step(step, self.resources, self))
-
-        def for_shapes(feed_shapes: Sequence[tuple[int, ...]]) -> Compiled:
-            special = specialize(step, feed_shapes)
-            return compile_step(special, self.resources, self, fuses=True)
-
-        compiled = compile_step(step, self.resources, self, fuses=True)
-        return Program(compiled, for_shapes)
 
     def make_callable(
         self, fetches: Any, feed_list: Any = None, accept_options: bool = False
@@ -457,8 +417,6 @@ class BaseSession:
         Returns:
           A handle for `partial_run`.
         """
-        from tfteach.engine.session.partial_run import PartialRun
-
         self._check_open()
         return PartialRun(self, fetches, feeds)
 
@@ -474,8 +432,6 @@ class BaseSession:
           InvalidArgumentError: a fetch needs a feed not given yet, or was fetched
             before, or was not set up.
         """
-        from tfteach.engine.session.partial_run import SET_UP_FIRST, PartialRun
-
         self._check_open()
         if not isinstance(handle, PartialRun):
             raise InvalidArgumentError(None, None, SET_UP_FIRST)

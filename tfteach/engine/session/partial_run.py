@@ -5,12 +5,13 @@ Source: python/client/session.py, Session.partial_run.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from tfteach.engine.execute.compile import compile_step, own_copy
+from tfteach.engine.execute.kernel_context import Resources
 from tfteach.engine.execute.program import Program
+from tfteach.engine.plan.build_step import build_step
 from tfteach.engine.plan.prune import prune
-from tfteach.engine.plan.step import build_step
 from tfteach.engine.session.feeds import (
     converter_for,
     flatten_feeds,
@@ -18,13 +19,22 @@ from tfteach.engine.session.feeds import (
     resolve_feed,
 )
 from tfteach.engine.session.fetches import Fetches
+from tfteach.engine.session.planner import StepPlanner
 from tfteach.framework import errors
+from tfteach.framework.graph import Graph
 from tfteach.framework.operation import Operation, Tensor
 
-if TYPE_CHECKING:
-    from tfteach.engine.session.base_session import BaseSession
-
 SET_UP_FIRST = "Must run 'setup' before performing partial runs!"
+
+
+class Host(Protocol):
+    """What a partial run needs of its session."""
+
+    resources: Resources
+    planner: StepPlanner
+
+    @property
+    def graph(self) -> Graph: ...
 
 
 class PartialRun:
@@ -34,7 +44,7 @@ class PartialRun:
     that no op runs twice.
     """
 
-    def __init__(self, session: BaseSession, fetches: Any, feeds: Any) -> None:
+    def __init__(self, session: Host, fetches: Any, feeds: Any) -> None:
         graph = session.graph
         self._session = session
         self._fetches = set(Fetches(graph, fetches).elements)
@@ -116,8 +126,8 @@ class PartialRun:
             known,
         )
         step.nodes = [node for node in step.nodes if node.op in live]
-        session.place_step(step)
-        session.partition_step(step)
+        session.planner.place(step)
+        session.planner.partition(step)
         program = Program(compile_step(step, session.resources, session))
         values = program.run([self._values[t] for t in known])
         self._values.update(zip(outputs, values, strict=True))

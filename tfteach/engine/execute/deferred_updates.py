@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from tfteach.engine.execute.code_blocks import Statement, blocks_of
 from tfteach.engine.execute.instruction import Instruction
 from tfteach.engine.execute.kernel_context import Context
-from tfteach.engine.flow.code_blocks import Statement, blocks_of
 from tfteach.engine.plan.step import Node, writes
 from tfteach.framework.shape import size_of
 from tfteach.framework.transaction import commit

@@ -1,0 +1,99 @@
+"""From fetches and feeds to a program: prune, place, optimize, partition, compile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from tfteach.engine.devices.devices import local_devices
+from tfteach.engine.execute.compile import Compiled, compile_step
+from tfteach.engine.execute.kernel_context import Resources
+from tfteach.engine.execute.program import Program
+from tfteach.engine.execute.python_calls import may_wait_for_each_other
+from tfteach.engine.flow.dataflow import DataflowProgram
+from tfteach.engine.flow.nested_source import NestedProgram, program_with_flow
+from tfteach.engine.fusion.fuse_small import fuse_chains
+from tfteach.engine.optimize import optimize
+from tfteach.engine.optimize.specialize import specialize
+from tfteach.engine.plan.build_step import build_step
+from tfteach.engine.plan.partition import Transfers, partition
+from tfteach.engine.plan.place import Placement, Placer
+from tfteach.engine.plan.prune import prune
+from tfteach.engine.plan.step import Step
+from tfteach.engine.session.config_proto import Options
+from tfteach.engine.session.device_list import DeviceLog
+from tfteach.engine.session.fetches import Element
+from tfteach.framework.operation import Tensor
+
+AnyProgram = Program | NestedProgram | DataflowProgram
+
+
+class StepPlanner:
+    """Plans the steps of one session.
+
+    Attributes:
+      options: the session's, as read from its ConfigProto.
+      devices: those that the session can use; the first is the host.
+      placer: decides on which of them an op runs.
+      placements: op name -> where it was placed last, and why.
+      transfers: counts the copies between devices.
+    """
+
+    def __init__(self, options: Options, config: Any) -> None:
+        self.options = options
+        self.devices = local_devices(config)
+        self.placements: dict[str, Placement] = {}
+        self.transfers = Transfers()
+        log = DeviceLog(options.log_device_placement)
+        log.session_made(self.devices)
+        self.placer = Placer(
+            self.devices,
+            options.allow_soft_placement,
+            options.place_pruned_graph,
+            log,
+            options.log_device_placement,
+        )
+
+    def plan(self, elements: Iterable[Element], fed: tuple[Tensor, ...]) -> Step:
+        """Prune, place and optimize: the step, ready to compile."""
+        elements = tuple(elements)
+        step = build_step(prune(elements, fed), elements, fed)
+        self.place(step)
+        options = self.options
+        if options.optimizes:
+            optimize(step, options.fold_constants, options.merge_duplicates)
+        self.partition(step)
+        return step
+
+    def place(self, step: Step) -> None:
+        """Assign a device to each of the step's nodes, and record the reasons."""
+        step.placements = self.placer.place(step)
+        self.placements.update((p.name, p) for p in step.placements)
+
+    def partition(self, step: Step) -> None:
+        """Put copies into the edges that cross devices."""
+        if len(self.devices) > 1:
+            partition(step, self.devices[0], self.transfers)
+
+    def compile(self, step: Step, resources: Resources, session: Any) -> AnyProgram:
+        """The runnable program of a planned step.
+
+        Args:
+          step: from `plan`.
+          resources: the session's variables and other state.
+          session: the session, for kernels that ask for it.
+        """
+        if may_wait_for_each_other(step):
+            return DataflowProgram(step, resources, session)
+        optimizes = self.options.optimizes and len(self.devices) == 1
+        if step.has_control_flow:
+            return program_with_flow(step, resources, session, optimizes)
+        if not optimizes:
+            return Program(compile_step(step, resources, session))
+
+        def for_shapes(feed_shapes: Sequence[tuple[int, ...]]) -> Compiled:
+            special = specialize(step, feed_shapes)
+            return compile_step(special, resources, session, fuse_chains)
+
+        compiled = compile_step(step, resources, session, fuse_chains)
+        return Program(compiled, for_shapes)
