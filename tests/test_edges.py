@@ -19,6 +19,7 @@ PACKAGE = Path(tfteach.__file__).parent
 HOMONYMS = {
     "framework/attributes.py": {"Shape"},
     "framework/graphdef/graph_def.py": {"Shape"},
+    "framework/type_aliases.py": {"Any"},
     "explain/growth.py": {"Round"},
 }
 
