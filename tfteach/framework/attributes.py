@@ -19,7 +19,7 @@ AttributeConverter = Callable[[str, Any], Any]
 
 
 def as_int(name: str, value: Any) -> int:
-    """A whole number; a float is cut.  Raises: TypeError: `value` is none."""
+    """An int; floats are truncated.  Raises: TypeError: `value` is not a number."""
     if type(value) is int:
         return value
     if not isinstance(value, str):

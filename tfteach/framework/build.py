@@ -97,7 +97,7 @@ def create(
 ) -> Operation:
     """Append a node with exactly this name; the inputs are tensors of `graph`.
 
-    `device` and `control_inputs`, if given, stand instead of the open scopes'; `scopes`
+    `device` and `control_inputs`, if given, replace those of the open scopes; `scopes`
     are those of this thread.
     """
     if graph.finalized:
@@ -152,7 +152,7 @@ def _append_in_context(graph: Graph, node: Operation) -> None:
     # The ops that carry values in come after the node, in its name scope, as in TF;
     # observers hear of the node when its inputs are final.
     graph.append(node, announce=False)
-    if node.spec.holds_value:  # TF makes these without a scope of their own
+    if node.spec.holds_value:  # TF creates these without a name scope
         context.add_op(node)
     else:
         with graph.name_scope(node.name + "/"):
@@ -186,7 +186,7 @@ def _colocate(node: Operation, others: Iterable[Operation]) -> None:
 def _colocate_with_refs(
     node: Operation, refs: tuple[int, ...], others: tuple[Operation, ...]
 ) -> None:
-    """An op that takes a reference runs where the variable is."""
+    """Colocate an op that has a reference input with the variable."""
     args = type(node.spec).inputs
     variables = (
         [t.op for t in node.inputs]

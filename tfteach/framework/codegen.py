@@ -117,7 +117,7 @@ class SourceWriter(Generic[Origin]):
         return self._free.pop() if self._free else f"v{next(self._temporaries)}"
 
     def release(self, *names: str) -> None:
-        """Allow temporaries, whose values are no longer needed, to be assigned anew."""
+        """Release temporaries whose values are no longer needed, for reuse."""
         self._free += names
 
     @property

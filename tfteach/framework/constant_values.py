@@ -34,12 +34,12 @@ class _Blocked(NamedTuple):
         return self.tensor._shape is self.shape
 
 
-_NEVER = object()  # no refinement of shapes makes this value known
-_MAX_CACHED_SIZE = 256  # elements of a value that the graph keeps
+_NEVER = object()  # unknown whatever shapes are refined
+_MAX_CACHED_SIZE = 256  # elements of a value that the graph caches
 
 
 class _Values:
-    """The values that a graph alone determines, as far as they were asked for.
+    """Cache of the values that a graph alone determines.
 
     What was found is cached, or each op of a long computation of sizes would be
     computed anew for every op behind it; and the search needs no recursion, since such
@@ -66,7 +66,7 @@ class _Values:
             if found is None:
                 found = self._computed(top, large, stack)
                 if found is None:
-                    continue  # an input comes first
+                    continue  # an input must be evaluated first
                 if _is_known(found) and np.size(found) > _MAX_CACHED_SIZE:
                     large[top] = found
                 else:
@@ -155,11 +155,11 @@ class _FoldedValues(_Values):
         try:
             return tensor.op.spec.compute(np, *values)
         except (OpError, ValueError, MemoryError):
-            return _NEVER  # the run will say what is wrong
+            return _NEVER  # the run will raise the error
 
 
 class _ComputedValues(_Values):
-    """Values through any op, none of whose ancestors depends on a run."""
+    """Values of any op whose ancestors do not depend on a run."""
 
     def at_once(self, tensor: Tensor) -> Any:
         op = tensor.op
@@ -184,7 +184,7 @@ class _ComputedValues(_Values):
             with np.errstate(all="ignore"):
                 result = tensor.op.spec.compute(np, *values)
         except (OpError, NotImplementedError, ValueError, MemoryError):
-            return _NEVER  # the run will say what is wrong
+            return _NEVER  # the run will raise the error
         outputs = result if isinstance(result, tuple | list) else (result,)
         return np.asarray(outputs[tensor.value_index])
 
@@ -207,7 +207,7 @@ class KnownValues:
         return self._computed.find(tensor)
 
     def forget(self, op: Operation) -> None:
-        """Forget what may hang on this op, which is about to change."""
+        """Invalidate values that may depend on this op, which is about to change."""
         for values in (*self._folded.values(), self._computed):
             if any(tensor in values.cached for tensor in op.outputs):
                 values.cached.clear()
@@ -230,12 +230,12 @@ def constant_value(tensor: Tensor, through: Folding = Folding.SHAPES) -> Any:
 
 
 def python_constant_value(tensor: Tensor) -> Any:
-    """`constant_value` as TensorFlow's Python has it, for what its graphs record."""
+    """`constant_value` as TensorFlow's Python computes it, for what graphs record."""
     return constant_value(tensor, Folding.PYTHON)
 
 
 def folded_value(tensor: Tensor) -> Any:
-    """As `constant_value`, but through any op: what shape rules may know.
+    """Like `constant_value`, but evaluates any op: for shape inference.
 
     TF has the same two degrees: its Python looks through few ops (so that what
     programs see does not change), its shape inference computes whatever is constant.
@@ -245,11 +245,11 @@ def folded_value(tensor: Tensor) -> Any:
 
 
 def _folded(tensor: Tensor) -> tuple[Any, list[_Blocked]]:
-    """The value of `folded_value`; if there is none: the shapes that it hangs on."""
+    """The value of `folded_value`, or the shapes that it depends on."""
     op = tensor.op
     if op.spec.holds_value:
         return op.spec.constant, []
-    if op.spec.outputs_shape:  # TF computes only what is behind these
+    if op.spec.outputs_shape:  # TF evaluates only consumers of these
         searches = [_value_of_shape(tensor)]
     else:
         known = op.graph.known_values()
@@ -262,11 +262,11 @@ def _folded(tensor: Tensor) -> tuple[Any, list[_Blocked]]:
 
 
 class _KnownShape(NamedTuple):
-    """The shape that a vector of sizes stands for.
+    """The shape denoted by a vector of sizes.
 
     Attributes:
       shape: as far as it is known.
-      hangs_on: the static shapes that, once refined, may tell more; None for many.
+      hangs_on: static shapes on which it depends if they are refined; None for many.
     """
 
     shape: Shape
@@ -282,7 +282,7 @@ _MAX_HANGS_ON = 4
 
 
 def constant_shape(tensor: Tensor, fold: bool = True) -> Shape:
-    """The shape that a vector of sizes stands for, as far as it is known.
+    """The shape denoted by a vector of sizes, as far as it is known.
 
     Args:
       tensor: an int Tensor [rank] (or a scalar -1 for an unknown shape).
@@ -323,7 +323,7 @@ def constant_shape(tensor: Tensor, fold: bool = True) -> Shape:
 
 
 def _shape_parts(tensor: Tensor) -> Sequence[Tensor] | None:
-    """The inputs whose own shapes make up this one; None if it is found otherwise."""
+    """The inputs whose shapes make up this one; None if it is computed otherwise."""
     parts = tensor.op.spec.shape_sources(tensor.op)
     if parts is None:
         return None
@@ -385,7 +385,7 @@ def check_rank(rank: int) -> None:
 
 
 def check_sizes(sizes: list[int]) -> None:
-    """Raises: ValueError: there is a size below -1, which stands for an unknown one."""
+    """Raises ValueError for a size below -1, which denotes an unknown one."""
     if sizes and min(sizes) < -1:
         raise ValueError(f"Invalid value in tensor used for shape: {min(sizes)}")
 
@@ -399,7 +399,7 @@ def _size(tensor: Tensor) -> tuple[int | None, _Blocked | None]:
 
 
 def _source_of(handle: Tensor) -> Operation:
-    """The op that made a resource handle."""
+    """The op that created a resource handle."""
     op = handle.op
     while op.spec.passes_handle:
         op = op.inputs[0].op
@@ -407,7 +407,7 @@ def _source_of(handle: Tensor) -> Operation:
 
 
 def handle_dtype(handle: Tensor) -> DType:
-    """The type of what is behind a resource handle; float32 if that is unknown."""
+    """The element type of a resource; float32 if unknown."""
     dtype: DType = getattr(_source_of(handle).spec, "dtype", float32)
     return dtype
 

@@ -29,7 +29,7 @@ class ControlFlowContext:
       name: unique in the graph; a loop's name is its frame's.
       outer_context: the context around this one, or None.
       values: the tensors that may be used inside as they are.
-      external_values: from tensors outside to what carries them in.
+      external_values: outer tensors -> the tensors that carry them in.
     """
 
     grad_state: Any = None  # set while the gradient loop of a loop is built
@@ -75,7 +75,7 @@ class ControlFlowContext:
         raise NotImplementedError
 
     def add_inner_op(self, op: Operation) -> None:
-        """Take note of an op of a context inside this one."""
+        """Record an op of an inner context."""
         if self.outer_context is not None:
             self.outer_context.add_inner_op(op)
 
@@ -175,7 +175,7 @@ def contains(
 
 
 def check_inputs(op: Operation) -> None:
-    """Refuse inputs that come from inside a loop that `op` is not in.
+    """Raise for inputs from inside a loop that `op` is not in.
 
     Raises:
       ValueError: naming both operations.

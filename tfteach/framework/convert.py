@@ -30,7 +30,7 @@ def register_tensor_conversion_function(
       base_type: the type or types that are converted, with their subclasses.
       conversion_func: `f(value, dtype=None, name=None, as_ref=False)`, giving a Tensor
         or NotImplemented.
-      priority: lower numbers are asked first; 100 is the built-in converters' number.
+      priority: lower numbers are tried first; the built-in converters have 100.
 
     Raises:
       TypeError: `base_type` is no type, or the function cannot be called.
@@ -60,12 +60,12 @@ def convert_to_tensor(
     preferred_dtype: Any = None,
     dtype_hint: Any = None,
 ) -> Tensor:
-    """`value` as a Tensor: itself, or a constant, or what a registered type gives.
+    """`value` as a Tensor: itself, a constant, or the result of a registered converter.
 
     Args:
       value: a Tensor, a Variable, an array, numbers, strings, nested lists of them.
       dtype: the element type that is required.
-      name: the name of the constant, if one is made.
+      name: the name of the constant, if one is created.
       preferred_dtype: a type to try first when `dtype` is None.
       dtype_hint: newer name of `preferred_dtype`.
 

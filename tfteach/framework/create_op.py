@@ -67,7 +67,7 @@ def create_op(
 
 
 def _add_attrs_of_inputs(cls: type[Op], node: Any, tensors: list[Tensor]) -> None:
-    """Set the types and numbers that the inputs give and that are not given."""
+    """Set the type and number attributes that the inputs determine."""
     lists = [arg for arg in cls.inputs if arg.is_sequence]
     spare = len(tensors) - len(cls.inputs) + len(lists)
     position = 0

@@ -1,4 +1,4 @@
-"""Thread-local stacks of what is the default: the graph and the session."""
+"""Thread-local stacks of default graphs and sessions."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def push_session(session: Any, graph: Graph | None) -> None:
 
 
 def remove_session(session: Any, graph: Graph | None) -> None:
-    """Undo `push_session`, wherever in the stacks they stand by now."""
+    """Undo `push_session`, wherever in the stacks they are by now."""
     if session in _STACKS.sessions:
         _STACKS.sessions.remove(session)
     if graph is not None and graph in _STACKS.graphs:

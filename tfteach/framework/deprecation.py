@@ -27,7 +27,7 @@ _R = TypeVar("_R")
 _T = TypeVar("_T")
 
 _PRINT_DEPRECATION_WARNINGS = True  # TensorFlow's name, which programs set
-_warned: set[str] = set()  # what the program has been warned of
+_warned: set[str] = set()  # warnings issued so far
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 
 
@@ -53,7 +53,7 @@ class Deprecation(NamedTuple):
     instructions: str
 
     def subject(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> str | None:
-        """The words for what a call uses of it; None if it does not."""
+        """The description of the deprecated usage in a call, or None."""
         if not self.positions and not self.values:
             return self._place()
         for argument, position in self.positions.items():
@@ -126,7 +126,7 @@ def _warning(function: Callable[_P, _R], rows: list[Deprecation]) -> Callable[_P
 
 
 def _warn(subject: str, row: Deprecation, frame: Any) -> None:
-    """Log the warning, if the program made the call."""
+    """Log the warning, if the call comes from the user's program."""
     if not _PRINT_DEPRECATION_WARNINGS or frame.f_code.co_filename.startswith(_PACKAGE):
         return
     _warned.add(subject)

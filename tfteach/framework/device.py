@@ -183,7 +183,7 @@ class DeviceSpec(DeviceSpecV2):
 
     @replica.setter
     def replica(self, replica: Any) -> None:
-        self._replica = None  # what a bad number leaves, as in TF
+        self._replica = None  # state after an invalid number, as in TF
         self._replica = _number(replica)
 
     @property
@@ -193,7 +193,7 @@ class DeviceSpec(DeviceSpecV2):
 
     @task.setter
     def task(self, task: Any) -> None:
-        self._task = None  # what a bad number leaves, as in TF
+        self._task = None  # state after an invalid number, as in TF
         self._task = _number(task)
 
     @property
@@ -203,7 +203,7 @@ class DeviceSpec(DeviceSpecV2):
 
     @device_index.setter
     def device_index(self, device_index: Any) -> None:
-        self._device_index = None  # what a bad number leaves, as in TF
+        self._device_index = None  # state after an invalid number, as in TF
         self._device_index = _number(device_index)
 
     @property
@@ -292,7 +292,7 @@ def canonical_name(device: str | DeviceSpecV2 | None) -> str:
 
 
 def scope_name(device: Any) -> str:
-    """The canonical text of what `tf.device` was given.
+    """The canonical form of the argument of `tf.device`.
 
     Raises:
       ValueError: it is no device name.
@@ -310,9 +310,9 @@ def scope_name(device: Any) -> str:
 
 
 def written_name(device: Any) -> str:
-    """The text of what a device function returned, or `_set_device` was given.
+    """The text of a device function's result, or of `_set_device`'s argument.
 
-    TF keeps it as it was written, and reads it when the graph is placed.
+    TF stores it as written, and parses it when the graph is placed.
 
     Raises:
       TypeError: it is neither text nor a `DeviceSpec`.

@@ -17,16 +17,16 @@ from tfteach.framework.type_aliases import IntLike
 
 @export("Dimension")
 class Dimension:
-    """One size of a `TensorShape`: a whole number, or unknown.
+    """One size of a `TensorShape`: an int, or unknown.
 
-    Arithmetic with an unknown size gives an unknown size; comparison gives None.
+    Arithmetic with an unknown size returns an unknown size; comparison returns None.
 
     Args:
-      value: a whole number >= 0, None, or a Dimension.
+      value: an int >= 0, None, or a Dimension.
 
     Raises:
       ValueError: the number is negative or ambiguous.
-      TypeError: `value` is no whole number.
+      TypeError: `value` is not an integer.
     """
 
     __slots__ = ("_value",)
@@ -192,7 +192,7 @@ class Dimension:
 
 
 def _operand(value: object) -> Dimension | None:
-    """`value` as a `Dimension`, or None if it is none: Python then asks the other."""
+    """`value` as a `Dimension`, or None: Python then tries the reflected operator."""
     try:
         return as_dimension(value)
     except (TypeError, ValueError):

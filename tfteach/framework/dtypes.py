@@ -146,9 +146,9 @@ class DType:
         return (0, 1)
 
     def is_compatible_with(self, other: Any) -> bool:
-        """True if a tensor of type `other` can stand where this type is asked for.
+        """True if a tensor of type `other` is accepted where this type is required.
 
-        A reference type takes only itself; a value type also its reference.
+        A reference type accepts only itself; a value type also its reference.
         """
         other = as_dtype(other)
         return other is self or other.base_dtype is self

@@ -1,6 +1,6 @@
 """One exception class per status code, as programs catch them.
 
-Each docstring says what usually causes the error and what mends it.
+Each docstring names the usual cause of the error and its remedy.
 Source: tensorflow/core/lib/core/error_codes.proto, python/framework/errors_impl.py.
 """
 
@@ -38,7 +38,7 @@ class OpError(Exception):
     Attributes:
       op: the `Operation` that failed, or None.
       node_def: its NodeDef, or None.
-      message: what went wrong.
+      message: the description of the error.
       error_code: one of the numbers of this module.
     """
 
@@ -105,7 +105,7 @@ class OpError(Exception):
 
 
 def _status(code: int) -> Any:
-    """Class decorator: give the class its status code and TF's 3-argument init."""
+    """Class decorator: sets the status code and adds TF's 3-argument `__init__`."""
 
     def decorate(cls: type[OpError]) -> type[OpError]:
         cls.code = code
@@ -119,17 +119,17 @@ _BY_CODE: dict[int, type[OpError]] = {}
 
 
 class InaccessibleTensorError(ValueError):
-    """A tensor belongs to a branch or a loop, outside of which nobody can have it."""
+    """A tensor of a branch or a loop was used outside of it."""
 
 
 @_status(CANCELLED)
 class CancelledError(OpError):
-    """The run was given up: the session or a queue was closed meanwhile."""
+    """The run was cancelled: the session or a queue was closed meanwhile."""
 
 
 @_status(UNKNOWN)
 class UnknownError(OpError):
-    """A failure with no status of its own, such as an exception in a py_func."""
+    """A failure with no more specific status, such as an exception in a py_func."""
 
 
 @_status(INVALID_ARGUMENT)
@@ -152,7 +152,7 @@ class NotFoundError(OpError):
 
 @_status(ALREADY_EXISTS)
 class AlreadyExistsError(OpError):
-    """Something was to be made that exists already."""
+    """An object to be created exists already."""
 
 
 @_status(PERMISSION_DENIED)
@@ -175,12 +175,12 @@ class FailedPreconditionError(OpError):
 
 @_status(ABORTED)
 class AbortedError(OpError):
-    """The operation was stopped by a conflict; making the session anew may help."""
+    """The operation was aborted by a conflict; a new session may help."""
 
 
 @_status(OUT_OF_RANGE)
 class OutOfRangeError(OpError):
-    """Reading went past the end: the normal sign that an input is exhausted."""
+    """Read past the end: the usual signal that an input is exhausted."""
 
 
 @_status(UNIMPLEMENTED)
@@ -223,7 +223,7 @@ def error_code_from_exception_type(cls: type[OpError]) -> int:
 
 
 def invalid_argument(message: str) -> InvalidArgumentError:
-    """For kernels: an InvalidArgumentError whose op the executor fills in."""
+    """An InvalidArgumentError raised by a kernel; the executor fills in the op."""
     return InvalidArgumentError(None, None, message)
 
 

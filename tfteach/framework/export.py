@@ -195,7 +195,7 @@ def exporting_modules() -> list[str]:
 
 
 if __name__ == "__main__":
-    # Stand in for the package, whose __init__ imports the very files to be written.
+    # A stub of the package, whose __init__ imports the files to be written.
     import types
 
     package = types.ModuleType("tfteach")

@@ -1,7 +1,7 @@
 """`Graph`: the operations, by number and by name, with scopes and collections.
 
 Ops are only ever appended.  A later change of an op (a control input added, a device
-set) counts in `mutations`, so that compiled programs know when to stand aside.
+set) increments `mutations`, so that compiled programs can be invalidated.
 Source: python/framework/ops.py (API, naming rules and messages).
 """
 
@@ -47,7 +47,7 @@ class Planner(Protocol):
     """A session, which remembers how to run parts of a graph."""
 
     def graph_grew(self, op: Operation) -> None:
-        """A new operation may forbid what has been planned."""
+        """A new operation may invalidate cached plans."""
 
 
 class Graph(GraphCollections, GraphScopes):
@@ -66,7 +66,7 @@ class Graph(GraphCollections, GraphScopes):
         GraphScopes.__init__(self)
         self.lock = threading.RLock()
         self.operations: list[Operation] = []
-        self.has_control_flow = False  # whether there was ever a context
+        self.has_control_flow = False  # whether a context has ever been opened
         self.observers: tuple[Observer, ...] = observers_of_new(self)
         self.mutations = 0
         self.known: KnownValues | None = None
@@ -79,7 +79,7 @@ class Graph(GraphCollections, GraphScopes):
         self._unfetchable: set[Operation] = set()
         self._consumers: dict[Tensor, list[Operation]] = {}
         self._control_outputs: dict[Operation, list[Operation]] = {}
-        # Node bytes of earlier exports, and the mutations they stand for.
+        # Node bytes of earlier exports, and the `mutations` they are valid for.
         self.encoded: tuple[int, list[bytes]] = (0, [])
         self._indexed = 0  # how many operations the reverse edges know
 
@@ -239,7 +239,7 @@ class Graph(GraphCollections, GraphScopes):
     def as_graph_element(
         self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True
     ) -> Operation | Tensor:
-        """The Tensor or Operation of this graph that `obj` is, names or stands for.
+        """The Tensor or Operation of this graph that `obj` is, names or converts to.
 
         Raises:
           TypeError: `obj` is of the wrong kind.
@@ -335,7 +335,7 @@ class Graph(GraphCollections, GraphScopes):
             _move(op, self._control_outputs, set(controls), set(op.control_inputs))
 
     def consumers_of(self, tensor: Tensor) -> list[Operation]:
-        """The operations that take `tensor`, in the order they were added."""
+        """The operations that have `tensor` as an input, in order of creation."""
         self._index_edges()
         return list(self._consumers.get(tensor, ()))
 
@@ -388,7 +388,7 @@ class Graph(GraphCollections, GraphScopes):
         Args:
           op_type: the op type, such as "MatMul".
           inputs: tensors of this graph.
-          name: the node's name, made unique; one that ends in "/" is taken as it is.
+          name: the node's name, made unique; one that ends in "/" is used unchanged.
           attrs: AttrValue protos by name; those that follow from the inputs or have
             defaults may be left out.
           dtypes, input_types, op_def, compute_shapes, compute_device: without effect,

@@ -45,7 +45,7 @@ class GraphCollections:
 
         Args:
           name: the collection's key, such as `tf.GraphKeys.TRAINABLE_VARIABLES`.
-          scope: keep only items whose name begins with a match of this regex.
+          scope: return only items whose name begins with a match of this regex.
         """
         found = self._collections.get(name)
         if found is None or scope is None:

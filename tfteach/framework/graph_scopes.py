@@ -122,8 +122,8 @@ class GraphScopes:
         """A context manager that prefixes the names of new operations.
 
         Args:
-          name: a scope name, made unique; one that ends in "/" is entered as it is;
-            None or "" goes back to the top.
+          name: a scope name, made unique; one that ends in "/" is entered unchanged;
+            None or "" returns to the top.
 
         Yields:
           The prefix, such as "layer/" ("" at the top).
@@ -135,7 +135,7 @@ class GraphScopes:
         return self._of_thread.scopes.name
 
     def device(self, device_name_or_function: DeviceLike) -> Any:
-        """A context manager that asks for a device for new operations.
+        """A context manager that requests a device for new operations.
 
         Args:
           device_name_or_function: a name in any of TF's forms, a function from an
@@ -176,10 +176,10 @@ class GraphScopes:
         return open_block(self, "container", lambda _: container_name)
 
     def gradient_override_map(self, op_type_map: dict[str, str]) -> Any:
-        """A context manager: take another registered gradient for some op types.
+        """A context manager that overrides the gradients of some op types.
 
         Args:
-          op_type_map: from op types to names given to `tf.RegisterGradient`.
+          op_type_map: op types -> names registered with `tf.RegisterGradient`.
         """
 
         def update(outer: dict[str, str]) -> dict[str, str]:

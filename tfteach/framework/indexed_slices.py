@@ -19,14 +19,14 @@ from tfteach.framework.operation import consumers_of_all
 
 @export("IndexedSlices")
 class IndexedSlices:
-    """Rows `values[i]` that stand at `indices[i]` of a larger, mostly zero tensor.
+    """Rows `values[i]` at positions `indices[i]` of a larger, mostly zero tensor.
 
     `dense[indices[i], ...] += values[i, ...]`; an index may occur several times.
 
     Args:
       values: Tensor [n, ...].
       indices: int32 or int64 Tensor [n].
-      dense_shape: integer Tensor [rank], the shape of the whole; None if unknown.
+      dense_shape: integer Tensor [rank], the dense shape; None if unknown.
 
     Example:
       >>> slices = tf.IndexedSlices(tf.ones([2, 3]), tf.constant([4, 0]))
@@ -51,7 +51,7 @@ class IndexedSlices:
 
     @property
     def dense_shape(self) -> Any:
-        """The shape of the whole, a Tensor [rank] or None."""
+        """The dense shape, a Tensor [rank] or None."""
         return self._dense_shape
 
     @property
@@ -63,7 +63,7 @@ class IndexedSlices:
         return str(self._values.device)
 
     def consumers(self) -> list[Operation]:
-        """The operations that take one of the parts as an input."""
+        """The operations that have one of the components as an input."""
         return consumers_of_all([self._indices, self._values, self._dense_shape])
 
     @property
@@ -143,7 +143,7 @@ DENSIFYING = "Converting sparse IndexedSlices to a dense Tensor"
 
 @contextmanager
 def quietly() -> Iterator[None]:
-    """Suppress the warning when slices become dense, as gradient rules need."""
+    """Suppress the warning about densification, for gradient functions."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=f"{DENSIFYING}.*")
         yield

@@ -149,7 +149,7 @@ def _convert_one(
             f"Error: {error}"
         ) from None
     except ValueError:
-        # A tensor of another type: say it with the names of both arguments.
+        # A tensor of another type: name both arguments in the error.
         try:
             tensor = convert(value, None, arg.name)
         except ValueError as error:
@@ -178,7 +178,7 @@ def _check_bound(
 
 
 def check_allowed(cls: type[Op], arg: Arg, dtype: DType) -> None:
-    """Raises: TypeError: the op takes no such type there."""
+    """Raises TypeError: the op does not accept this type there."""
     allowed = cls.allowed_types(arg.type_attr)
     if allowed is not None and dtype not in allowed:
         names = ", ".join(d.name for d in allowed)

@@ -17,7 +17,7 @@ import numpy as np
 MIN_BYTES = 32 << 20
 _KEPT_BYTES = 512 << 20
 
-_lock = threading.RLock()  # a collection inside may give memory back
+_lock = threading.RLock()  # a garbage collection inside may free memory
 _free: dict[int, list[np.ndarray[Any, Any]]] = {}
 _cached = 0
 

@@ -37,7 +37,7 @@ def lazy_getattr(
 
 
 def imported(places: Mapping[str, tuple[str, str]]) -> Callable[[str], Any]:
-    """A function that imports what a name stands for, for `lazy_getattr`.
+    """A function that imports the object of a name, for `lazy_getattr`.
 
     Args:
       places: name -> (module, attribute), or (module, "") for the module itself.

@@ -1,4 +1,4 @@
-"""Python's logger "tensorflow", where this package says what `tf.logging` shows.
+"""Python's logger "tensorflow", to which this package and `tf.logging` write.
 
 Source: python/platform/tf_logging.py, get_logger.
 """
@@ -27,7 +27,7 @@ _configured = False
 
 @export("get_logger")
 def get_logger() -> logging.Logger:
-    """Python's logger "tensorflow", with a handler once it is first asked for.
+    """Python's logger "tensorflow", with a handler after the first call.
 
     Messages go to stderr; in a notebook or at a prompt to stdout, from level INFO on.
     Where the program has given the root logger a handler, that one is used.

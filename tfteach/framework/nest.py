@@ -1,4 +1,4 @@
-"""Nested structures: lists, tuples, named tuples, dicts and attrs classes of things.
+"""Nested structures: lists, tuples, named tuples, dicts and attrs classes.
 
 Dicts are walked in the order of their sorted keys; their views (`weights.values()`,
 a list where old courses were written) in the order of the dict.
@@ -25,7 +25,7 @@ def is_nested(seq: Any) -> bool:
 
 
 def is_attrs(value: Any) -> bool:
-    """Whether `value` is an instance of a class made with attrs."""
+    """Whether `value` is an instance of an attrs class."""
     return hasattr(type(value), "__attrs_attrs__")
 
 
@@ -38,7 +38,7 @@ def _is_composite(value: Any) -> bool:
 
 
 def children(structure: Any) -> Iterator[Any]:
-    """What a container holds: by sorted keys, by attribute, or in its own order."""
+    """The items of a container: by sorted keys, by attribute, or in order."""
     if isinstance(structure, Mapping):
         try:
             keys = sorted(structure)
@@ -253,7 +253,7 @@ def map_structure(func: Callable[..., Any], *structures: Any, **options: Any) ->
     )
 
 
-# ---- structures that are only walked as far as a shallower one goes
+# ---- structures traversed only as deep as a shallower one
 
 
 def _items(structure: Any) -> list[tuple[Any, Any]]:
@@ -286,7 +286,7 @@ def assert_shallow_structure(
     """Check that a structure is another one with its leaves replaced by structures.
 
     Args:
-      shallow_tree: the structure without what is in place of its leaves.
+      shallow_tree: the structure that determines the depth.
       input_tree: the deeper structure.
       check_types: whether containers must be of the same type.
       expand_composites: must be False.
@@ -294,7 +294,7 @@ def assert_shallow_structure(
         may be longer.
 
     Raises:
-      TypeError: there is a leaf instead of a container, or another type.
+      TypeError: a leaf in place of a container, or a container of another type.
       ValueError: lengths or keys differ.
     """
     _refuse_composites(expand_composites)
@@ -395,7 +395,7 @@ def flatten_up_to(
 def map_structure_up_to(
     shallow_tree: Any, func: Callable[..., Any], *inputs: Any, **kwargs: Any
 ) -> Any:
-    """`func` applied to what structures have in the places of a shallower one's leaves.
+    """`func` applied to the parts of structures at a shallower one's leaves.
 
     Args:
       shallow_tree: the shallow structure.

@@ -81,7 +81,7 @@ def cache_folder() -> Path:
 
 
 def _cached_source(source: str) -> Path | None:
-    """The file of this source, beside which Numba caches what it compiles.
+    """The file of this source, next to which Numba caches the compiled code.
 
     None where no file can be written.  An existing file is left as it is, as Numba
     compares modification times.

@@ -27,7 +27,7 @@ class SessionRun(NamedTuple):
     Attributes:
       session: the session.
       fetches, feeds: as elements of the graph.
-      at_end: an observer that wants to know the end adds a function here; it gets the
+      at_end: callbacks for the end of the run; each receives the
         error that ended the run, or None.
       run_metadata: the caller's RunMetadata, filled in by then; None without one.
     """
@@ -64,12 +64,12 @@ def _stop(graph: Graph, callback: Observer) -> None:
 
 
 _graphs: weakref.WeakSet[Graph] = weakref.WeakSet()
-_everywhere: tuple[Observer, ...] = ()  # what observes graphs still to be made
+_everywhere: tuple[Observer, ...] = ()  # observers of graphs created from now on
 
 
 @contextmanager
 def observe_all(callback: Observer) -> Iterator[None]:
-    """Call `callback` for what happens to any graph, also one made inside."""
+    """Call `callback` for events of any graph, including those created inside."""
     global _everywhere
     _everywhere = (*_everywhere, callback)
     for graph in list(_graphs):

@@ -1,4 +1,4 @@
-"""`Op`: what one operation type is, in one class; and the registry of them all.
+"""`Op`: one operation type in one class; and the registry of all types.
 
 A subclass states its signature, its attributes (the class's annotated fields) and four
 rules: `infer_shape`, `compute`, `gradient` and, for the code generator, `expression`.
@@ -48,8 +48,8 @@ class Piece(NamedTuple):
     """A part of a kernel's work: a function of one array, which it may change.
 
     Attributes:
-      function: of the array, which is the kernel's own but for the first piece.
-      scalar: an expression of `{0}` for one element, if there is any.
+      function: of an array, which it may overwrite except in the first stage.
+      scalar: an expression of `{0}` for one element, or None.
     """
 
     function: Callable[[Any], Any]
@@ -75,30 +75,30 @@ class Op:
     # and those it gets as a partly known shape, instead of by their static shape.
     by_value: ClassVar[tuple[str, ...]] = ()
     by_shape: ClassVar[tuple[str, ...]] = ()
-    # Inputs that it gets as an array if they are constant, else by their static shape.
+    # Inputs passed to `infer_shape` as arrays if constant, else as static shapes.
     by_value_or_shape: ClassVar[tuple[str, ...]] = ()
     # Inputs that it gets as (static shape, element type).
     by_type: ClassVar[tuple[str, ...]] = ()
-    # Resource inputs that it gets as the static shape of the variable behind them.
+    # Resource inputs passed to `infer_shape` as the shape of their variable.
     by_handle: ClassVar[tuple[str, ...]] = ()
     # Whether the kernel looks at nothing but its inputs' shapes (and their type).
     reads_only_shapes: ClassVar[bool] = False
     # Whether the kernel only looks up a resource of the session (a variable's buffer):
     # it then runs once, when a step is compiled.
     returns_handle: ClassVar[bool] = False
-    # Inputs that a GPU kernel wants in host memory (shapes, axes).
+    # Inputs that a GPU kernel reads in host memory (shapes, axes).
     host_inputs: ClassVar[tuple[str, ...]] = ()
-    # Whether each element of the output depends on the inputs' elements there only.
+    # Whether output[i] depends only on the inputs' elements i.
     is_elementwise: ClassVar[bool] = False
     # Whether the cores had better share its work (framework/threads.py).
     is_heavy: ClassVar[bool] = False
-    # Whether TensorFlow takes the kernel for worth a place in a trace of the threads.
+    # Whether TensorFlow's traces have a row for the kernel.
     is_expensive: ClassVar[bool] = True
     # Whether a GPU has this kernel.
     on_gpu: ClassVar[bool] = True
     # Whether the kernel calls a function of the user's, which can do anything.
     calls_python: ClassVar[bool] = False
-    # Whether its output goes back to the beginning of a loop.
+    # Whether its output is a back edge of a loop.
     closes_loop: ClassVar[bool] = False
     # Whether `check_shapes` looks at ranks only, so that known ones will do.
     checks_only_ranks: ClassVar[bool] = False
@@ -121,9 +121,9 @@ class Op:
     does_nothing: ClassVar[bool] = False
     # Whether its value can only be fed.
     must_be_fed: ClassVar[bool] = False
-    # Whether it reads the variable behind a resource handle.
+    # Whether it reads the variable of a resource handle.
     reads_variable: ClassVar[bool] = False
-    # Whether a resource handle that it takes first is also its first output.
+    # Whether it forwards its first input, a resource handle.
     passes_handle: ClassVar[bool] = False
     # Whether gradients stop here without an error.
     stops_gradients: ClassVar[bool] = False
@@ -132,21 +132,21 @@ class Op:
     # Whether the output is the vector of its scalar inputs.
     stacks_scalars: ClassVar[bool] = False
 
-    # Whether it needs no copy of its inputs, only their shapes, on any device.
+    # Whether it reads only the shapes of its inputs, which are never copied for it.
     only_metadata: ClassVar[bool] = False
     # Whether TensorFlow places it on the device of its input.
     beside_input: ClassVar[bool] = False
-    # Whether its kernel for GPUs computes in host memory, whatever the type.
+    # Whether its GPU kernel computes in host memory, for all types.
     host_on_gpu: ClassVar[bool] = False
     # The only types of its kernel for GPUs, which computes in host memory.
     host_types_on_gpu: ClassVar[frozenset[str]] = frozenset()
-    # Where its kernel for int32 on GPUs computes; "" if there is none.
+    # Memory in which its int32 GPU kernel computes; "" if there is none.
     int32_on_gpu: ClassVar[Int32Kernel] = ""
-    # Whether its kernel for GPUs also takes strings, which stay in host memory.
+    # Whether its GPU kernel also accepts strings, which stay in host memory.
     strings_on_gpu: ClassVar[bool] = False
 
     # The least value of attributes that are ints, the least length of those that are
-    # lists or stand for lists of inputs, where TF's definition has one (`N*T`: or 1).
+    # lists or denote lists of inputs, where TF's definition has one (`N*T`: or 1).
     minimum: ClassVar[Mapping[str, int]] = {}
     # The ranks of inputs that `infer_shape` does not get by shape; `1` stands for the
     # rank 1, `(0, 1)` for both.
@@ -196,9 +196,9 @@ class Op:
     _ref_inputs: ClassVar[tuple[int, ...]] = ()  # positions of the `ref` arguments
     _has_lists: ClassVar[bool] = False  # whether some argument is a list of tensors
     _truths: ClassVar[bool] = False  # whether some attribute is a bool
-    # Why no node may have these attributes: TF says so once it has seen the inputs.
+    # Error of these attributes, which TF raises after checking the inputs.
     _refusal: ValueError | None = None
-    # Positions of the inputs whose shapes `check_shapes` gets; None: of all.
+    # Positions of the inputs whose shapes `check_shapes` receives; None: all.
     _checked_inputs: ClassVar[tuple[int, ...] | None] = ()
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
@@ -209,7 +209,7 @@ class Op:
             return cls._interned[key]  # type: ignore[return-value]
         except KeyError:
             op = cls._make(args, kwargs)
-        except TypeError:  # an unhashable attribute: an op of its own
+        except TypeError:  # an unhashable attribute: not interned
             return cls._make(args, kwargs)
         try:
             op = cls._interned.setdefault(op.attributes, op)  # type: ignore[assignment]
@@ -303,7 +303,7 @@ class Op:
     # ---- the rules of an op, for subclasses
 
     def validate(self) -> None:
-        """Check the attributes; raise ValueError with what is allowed."""
+        """Check the attributes; raises ValueError that lists the allowed values."""
 
     def infer_shape(self, *inputs: Any, **_: Any) -> Any:
         """The output's static shape (a list of them for several outputs).
@@ -334,14 +334,14 @@ class Op:
         raise NotImplementedError(f"{self.op_type} has no kernel")
 
     def gradient(self, *inputs: Any, **_: Any) -> Any:
-        """Tensors: d loss / d input for each input (None where there is none).
+        """Gradients: d loss / d input for each input, None if there is none.
 
         Gets the `Operation` and the gradient with respect to each output.
         """
         raise LookupError(f"No gradient defined for operation of type {self.op_type}")
 
     def expression(self, *inputs: Any, **_: Any) -> str | None:
-        """Python source that computes the output from these names, if there is any."""
+        """Python source that computes the output from these names, or None."""
         return None
 
     def scalar_expression(self, *inputs: Any, **_: Any) -> str | None:
@@ -359,7 +359,7 @@ class Op:
         return ()
 
     def prepared(self, xp: Any, values: list[Any]) -> Callable[..., Any] | None:
-        """A quicker kernel for inputs that are the same in every run, if there is one.
+        """A faster kernel for inputs that are constant over runs, or None.
 
         Args:
           xp: NumPy or CuPy.
@@ -392,14 +392,14 @@ class Op:
         return None
 
     def shape_sources(self, op: Operation) -> Sequence[Tensor] | None:
-        """The inputs whose sizes make up the output, where that is a vector of sizes.
+        """The inputs whose sizes make up the output, if it is a vector of sizes.
 
         `joined_shape` says how.  None if the output is found otherwise.
         """
         return None
 
     def joined_shape(self, op: Operation, parts: list[Any]) -> Any:
-        """The shape that the output stands for, given those of `shape_sources`.
+        """The shape that the output denotes, given those of `shape_sources`.
 
         Returns:
           A tuple with None for unknown sizes; None for an unknown rank;
@@ -416,7 +416,7 @@ class Op:
         return None
 
     def shape_behind(self) -> Any:
-        """The declared shape of the elements behind a resource that this op creates."""
+        """The declared shape of the elements of a resource that this op creates."""
         return None
 
     def stored_shape(self, shape: Any) -> Any:
@@ -448,7 +448,7 @@ class Op:
         return value
 
     def output_dtypes(self, bound: dict[str, Any]) -> list[DType]:
-        """The output types, given what the inputs bind and this op's attributes."""
+        """The output types, given the bound types and this op's attributes."""
         found: list[DType] = []
         for arg in type(self).outputs:
             kind: Any = arg.dtype
@@ -469,7 +469,7 @@ class Op:
         """Add a node of this type to the graph of the inputs, or the default graph.
 
         Args:
-          *values: one per input of the signature; what is no Tensor is converted.
+          *values: one per input of the signature; converted to Tensors.
           name: the node's name (made unique); the op type if None.
 
         Returns:
@@ -506,7 +506,7 @@ class NoOutputOp(Op, abstract=True):
 
 
 class StatefulOp(Op, abstract=True):
-    """An op whose result depends on more than its inputs, or that has side effects.
+    """An op that has state or side effects.
 
     `compute` gets a context (`xp`, resources, random streams) instead of `xp`.
     """

@@ -55,12 +55,12 @@ class Folding(IntEnum):
 
 
 class Role(Enum):
-    """Ops that the engine itself puts into what it executes or reports."""
+    """Ops that the engine itself inserts into steps or reports."""
 
     CONSTANT = "a folded value"
     IDENTITY = "a value under another name"
     NO_OP = "nothing but control edges"
 
 
-# Where a GPU's kernel for int32 computes: there is none, in host memory, on the device.
+# Memory of a GPU's int32 kernel: no kernel, host memory, device memory.
 Int32Kernel = Literal["", "host", "device"]

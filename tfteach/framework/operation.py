@@ -52,10 +52,10 @@ class OperatorNotAllowedInGraphError(TypeError):
 
 
 class Tensor:
-    """A value that an operation will give when the graph runs.
+    """The value of an operation's output when the graph runs.
 
     Attributes:
-      op: the `Operation` that gives it.
+      op: the `Operation` that computes it.
       value_index: which of its outputs this is.
       dtype: the element type, a reference type for a variable's buffer.
     """
@@ -99,7 +99,7 @@ class Tensor:
 
     @property
     def device(self) -> str:
-        """The device asked for, "" if none."""
+        """The requested device, "" if none."""
         return self.op.device
 
     @property
@@ -117,15 +117,15 @@ class Tensor:
         return self._shape
 
     def set_shape(self, shape: Any) -> None:
-        """Add what is known about the static shape.
+        """Refine the static shape.
 
         Raises:
-          ValueError: it contradicts what is known already.
+          ValueError: it is incompatible with the current static shape.
         """
         self._shape = shapes.merge(self._shape, shapes.as_shape(shape))
 
     def consumers(self) -> list[Operation]:
-        """The operations that take this tensor as an input."""
+        """The operations that have this tensor as an input."""
         return self.op.graph.consumers_of(self)
 
     def experimental_ref(self) -> Reference:
@@ -164,7 +164,7 @@ class Tensor:
 
     def __array__(self, dtype: Any = None, **_: Any) -> NoReturn:
         message = f"Cannot convert a symbolic Tensor ({self.name}) to a numpy array."
-        if dtype is not None:  # which TF's method does not take
+        if dtype is not None:  # which TF's method does not accept
             raise TypeError(f"__array__() takes 1 positional argument. {message}")
         raise NotImplementedError(message)
 
@@ -193,7 +193,7 @@ class Tensor:
         """Give tensors a Python operator, as the op families do: `"__add__"`."""
         setattr(cls, operator, function)
 
-    if TYPE_CHECKING:  # what the op families overload
+    if TYPE_CHECKING:  # operators, overloaded by ops/operator_overloads.py
 
         def __getitem__(self, key: Any) -> Tensor: ...
         def __add__(self, other: Any) -> Tensor: ...
@@ -228,15 +228,15 @@ class Tensor:
 
 
 class Operation:
-    """A node of a graph.  `Op.__call__` makes them.
+    """A node of a graph, created by `Op.__call__`.
 
     Attributes:
-      graph, name: where it lives and how it is called there.
+      graph, name: its graph, and its name there.
       spec: its `Op`: the type with the attribute values.
-      inputs: the tensors it takes.
-      outputs: the tensors it gives.
+      inputs: the data inputs.
+      outputs: the output tensors.
       control_inputs: the operations that must run before it.
-      device: the device asked for, "" if none: in TF's canonical form, but for what a
+      device: the requested device or "", in TF's canonical form, except for what a
         device function returned.
       node_id: its number in the graph, from 1 in the order of making.
     """
@@ -282,7 +282,7 @@ class Operation:
 
     @property
     def traceback(self) -> list[tuple[str, int, str, str]]:
-        """(file, line, function, text): the user's line; deeper frames are not kept."""
+        """(file, line, function, text): the user's line, without deeper frames."""
         source = self.source
         return [] if source is None else [(*source, source.text)]
 
@@ -412,7 +412,7 @@ class Operation:
 
 
 def consumers_of_all(tensors: Iterable[Any]) -> list[Operation]:
-    """The operations that take one of these tensors, in the order they were added."""
+    """The operations with one of these tensors as an input, in order of creation."""
     found = {op for t in tensors if isinstance(t, Tensor) for op in t.consumers()}
     return sorted(found, key=lambda op: op.node_id)
 

@@ -47,7 +47,7 @@ def is_valid_name(name: str, inside_scope: bool) -> bool:
 
 
 def name_text(name: Any) -> str:
-    """The text of a name as a caller wrote it; "" for whatever Python takes for false.
+    """The text of a name as a caller wrote it; "" for any false value.
 
     Raises:
       TypeError: it is neither text nor bytes.
@@ -64,7 +64,7 @@ def name_text(name: Any) -> str:
 
 
 class ScopeState:
-    """The blocks open at one moment, names apart; never changed, only replaced.
+    """The open scopes at one moment, names excluded; immutable.
 
     Attributes:
       control: the `control_dependencies` blocks, outermost first.
@@ -155,7 +155,7 @@ class Scopes:
       name: the name scope, "" at the top.
       state: all other blocks.
       outer: the state that this thread found, while it has opened nothing itself; None
-        in the thread that made the graph.
+        in the thread that created the graph.
     """
 
     __slots__ = ("name", "outer", "state")
@@ -176,7 +176,7 @@ class Scopes:
         return before, inside
 
     def leave(self, entered: tuple[ScopeState, ScopeState], names: str) -> None:
-        """Close a block: what it changed, the space-separated `names`, is as before."""
+        """Close a scope: restore the space-separated `names` that it changed."""
         before, inside = entered
         if self.state is inside:
             self.state = before
@@ -196,7 +196,7 @@ class ThreadScopes(threading.local):
     def __init__(self, of_maker: list[Scopes]) -> None:
         if of_maker:
             self.scopes = Scopes(of_maker[0].state)
-        else:  # the thread that makes the graph
+        else:  # the thread that creates the graph
             self.scopes = Scopes()
             of_maker.append(self.scopes)
 
@@ -361,7 +361,7 @@ class name_scope:
     """Open a name scope in the graph of `values`, or the default graph.
 
     Args:
-      name: the scope's name; None takes `default_name`.
+      name: the scope's name; `default_name` if None.
       default_name: used when `name` is None.
       values: tensors whose graph is used.
 
@@ -474,7 +474,7 @@ def get_collection_ref(key: str) -> list[Any]:
 
 
 def set_random_seed(seed: int | None) -> None:
-    """Set the default graph's seed, which each op's own seed is combined with."""
+    """Set the default graph's seed, which is combined with each op's seed."""
     get_default_graph().seed = seed
 
 

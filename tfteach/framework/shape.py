@@ -68,7 +68,7 @@ def broadcast(a: Shape, b: Shape) -> Shape:
     """The shape of an element-wise operation on `a` and `b` (NumPy's rules).
 
     An unknown size against 1 stays unknown; against n > 1 it must become n; against 0
-    it may be 1, and TF tells nothing.
+    it may be 1, and TF infers nothing.
 
     Raises:
       ValueError: two known sizes differ and neither is 1.
@@ -101,7 +101,7 @@ def same_size(a: int | None, b: int | None) -> int | None:
 
 
 def with_rank(shape: Shape, rank: int) -> tuple[int | None, ...]:
-    """`shape` as one of the given rank.
+    """`shape` with the given rank.
 
     Raises:
       ValueError: its rank is known to be another.
@@ -149,8 +149,8 @@ class TensorShape:
     """The static shape of a tensor: of unknown rank, or a list of `Dimension`.
 
     Args:
-      dims: None, a whole number, a TensorShape, a TensorShapeProto, or a sequence of
-        whole numbers, `Dimension`s and None.
+      dims: None, an int, a TensorShape, a TensorShapeProto, or a sequence of
+        ints, `Dimension`s and None.
 
     Example:
       >>> tf.TensorShape([None, 784]).as_list()
@@ -370,7 +370,7 @@ def unknown_shape(rank: int | None = None) -> TensorShape:
 
 
 def sizes_of(values: Sequence[Any]) -> tuple[int | None, ...]:
-    """Sizes from a shape vector's numbers, where -1 stands for unknown."""
+    """Sizes from a shape vector, where -1 denotes an unknown one."""
     return tuple(None if int(n) < 0 else int(n) for n in values)
 
 

@@ -1,6 +1,6 @@
-"""The types and static shapes that an op gives for its inputs; or why it refuses them.
+"""Type and shape inference: an op's output types and static shapes, or errors.
 
-What an op gives for input types and shapes is cached on the op, so that building
+Results for given input types and shapes are cached on the op, so that building
 many like nodes is fast.
 Source: python/framework/op_def_library.py,
 core/framework/shape_inference.cc (messages).
@@ -38,7 +38,7 @@ def infer(
     """The types and static shapes of the outputs.
 
     Raises:
-      TypeError: an input has a type that the op does not take.
+      TypeError: an input has a type that the op does not accept.
       ValueError: the shapes can never fit.
     """
     if not op._by_shape_only:
@@ -56,7 +56,7 @@ def infer(
 
 
 def bind_types(op: Op, inputs: tuple[Tensor, ...]) -> dict[str, Any]:
-    """The type and number attributes that the inputs give."""
+    """The type and number attributes determined by the inputs."""
     return _check_types(op, inputs)[1]
 
 
@@ -116,7 +116,7 @@ def _count(op: Op, arg: Arg, bound: dict[str, Any], left: int) -> int:
         return int(getattr(op, arg.number_attr))
     if arg.is_list and arg.type_attr in op.fields:
         return len(getattr(op, arg.type_attr))
-    # The sequence takes what the arguments after it leave.
+    # The sequence consumes the inputs not needed by later arguments.
     args = type(op).inputs
     after = args[args.index(arg) + 1 :]
     sequences = [a for a in after if a.is_sequence]
@@ -193,7 +193,7 @@ def _located(op: Op, inputs: tuple[Tensor, ...], name: str, message: str) -> Val
 
 def _computed_inputs(op: Op, inputs: tuple[Tensor, ...], error: str) -> str:
     """The constants that took part in the inference, as TF's messages list them."""
-    # Ranks are checked before values are asked; an axis then asks for more.
+    # Ranks are checked before values are requested.
     by_axis = error.startswith("Shape must be at least rank")
     by_axis = by_axis and not error.startswith("Shape must be at least rank 1 ")
     if error.startswith("Shape must be") and not by_axis:

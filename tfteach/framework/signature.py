@@ -26,7 +26,7 @@ class Arg(NamedTuple):
 
     @property
     def is_sequence(self) -> bool:
-        """Whether this argument stands for several tensors."""
+        """Whether this argument denotes several tensors."""
         return self.is_list or bool(self.number_attr)
 
 

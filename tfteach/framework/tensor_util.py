@@ -1,4 +1,4 @@
-"""From a Python value to the array that TensorFlow makes of it.
+"""Conversion of Python values to arrays, as TensorFlow does it.
 
 Source: python/framework/tensor_util.py (`make_tensor_proto`; rules and messages).
 """
@@ -18,10 +18,10 @@ from tfteach.framework.operation import Tensor
 
 
 def as_array(value: Any, dtype: DType | None = None) -> np.ndarray[Any, Any]:
-    """A Python value as the array that TF would make of it.
+    """A Python value as the array to which TF converts it.
 
     Python ints become int32 (int64 when they do not fit), floats float32, strings
-    bytes; NumPy values keep their type.
+    bytes; the types of NumPy values are preserved.
 
     Raises:
       TypeError: the value does not fit `dtype`, or cannot be an array.
@@ -109,7 +109,7 @@ def _dense(value: Any, dtype: DType | None) -> np.ndarray[Any, Any]:
 
 
 def _whole_numbers(value: Any, dtype: DType) -> np.ndarray[Any, Any]:
-    """Numbers that NumPy takes for no int64: `Dimension`s, and large ones."""
+    """Numbers that NumPy does not convert to int64: `Dimension`s, and large ones."""
     try:
         return np.array(value, np.uint64 if dtype is uint64 else np.int64)
     except OverflowError:

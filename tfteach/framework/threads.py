@@ -1,6 +1,6 @@
 """Work on arrays that several cores share.
 
-As many threads as BLAS would use: what `OPENBLAS_NUM_THREADS` or `OMP_NUM_THREADS` say,
+As many threads as BLAS uses: `OPENBLAS_NUM_THREADS` or `OMP_NUM_THREADS` of them,
 else one for each core that this process may run on.
 """
 
@@ -99,7 +99,7 @@ def share(items: Sequence[_T], run: Callable[[Sequence[_T]], None]) -> None:
     Outside of `own_threads` it is this thread alone.
 
     Args:
-      items: what there is to do; parts are runs of neighbours.
+      items: the work; parts are runs of consecutive items.
       run: does a part; releases the lock of the interpreter for most of the time.
 
     Raises:
@@ -127,8 +127,8 @@ def by_rows(
     """`function(array)`, if it does the same with each row, by all threads.
 
     Args:
-      function: takes some rows (what has the same first index), returns as many.
-      array: NumPy array of rank 1 or more; a small one is taken whole.
+      function: maps some rows to as many rows.
+      array: NumPy array of rank 1 or more; a small one is not divided.
       elements: of `array`, in a block; fewer in cache, more if calls are costly.
     """
     step = max(1, elements * len(array) // max(array.size, 1))
@@ -147,6 +147,6 @@ def by_rows(
 
 
 def _quietly(run: Callable[[Sequence[_T]], None], part: Sequence[_T]) -> None:
-    # NumPy's error state is each thread's own.
+    # NumPy's error state is thread-local.
     with np.errstate(all="ignore"):
         run(part)

@@ -13,7 +13,7 @@ class CycleError(ValueError):
     """Some items depend on each other.
 
     Attributes:
-      items: those in a cycle or behind one, in the given order.
+      items: those in a cycle or after one, in the given order.
     """
 
     def __init__(self, items: Sequence[Any]) -> None:

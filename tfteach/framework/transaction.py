@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 class Deadline:
-    """The end of the time that a run may take.
+    """The time limit of a run.
 
     As in TensorFlow no op is cut short: the run fails once the op that is too late has
     ended.
@@ -83,7 +83,7 @@ class Transaction(list["tuple[Cell, Any, Any]"]):
             self.clear()
 
     def roll_back(self) -> None:
-        """Undo what the run wrote; other threads' later writes stay."""
+        """Undo the run's writes; later writes of other threads are preserved."""
         with Uninterrupted():
             self._deferred = None
             for cell, old, rows in reversed(self):

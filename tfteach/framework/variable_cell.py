@@ -66,16 +66,16 @@ class Cell:
         raise AttributeError(attribute)
 
     def _wait(self) -> Any:
-        """The value once no other thread updates it in place; UNSET if there is none.
+        """The value, once no other thread is updating it in place; UNSET if none.
 
-        An update takes the array out of the slot, so that nobody reads a part of it.
+        An update takes the array out of the slot, so that no thread reads a torn value.
         """
         with self.lock:
             return _read_slot(self)
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """A handle is a scalar, whatever the variable's shape."""
+        """A handle is a scalar, independent of the variable's shape."""
         return ()
 
     @property
@@ -108,7 +108,7 @@ class Cell:
                 del self.value
 
     def undo(self, transaction: Transaction, old: Any, rows: Any) -> None:
-        """Restore what a write of the transaction replaced, unless others wrote since.
+        """Restore a value that the transaction replaced, unless others wrote since.
 
         Args:
           transaction: that of the run that failed.
@@ -128,7 +128,7 @@ class Cell:
     def take(self) -> Any:
         """Remove the array from the slot, to be updated in place; a copy if shared."""
         value = self.value
-        del self.value  # from now on no other thread can come to hold it
+        del self.value  # no other thread can reference it from now on
         try:
             if (
                 sys.getrefcount(value) > _OWN_REFERENCES
@@ -146,8 +146,8 @@ class Cell:
 class SharedBuffer(Cell):
     """A variable's cell in a step in which reads share memory with the variable.
 
-    As in TensorFlow, a write shows in all that was read before: it goes into the array
-    that reads return.  That is the run's own copy, so the variable can be restored when
+    As in TensorFlow, a write is visible in earlier reads: it goes into the array
+    that reads return.  That is private to the run, so the variable can be restored if
     the run fails.
 
     Args:
@@ -184,7 +184,7 @@ class SharedBuffer(Cell):
         return self.cell.is_initialized
 
     def put(self, value: Any) -> None:
-        """Write into the buffer if it has as many elements; else replace it."""
+        """Write into the buffer if the number of elements matches; else replace it."""
         if not self.is_initialized or self.value.size != value.size:
             self.cell.put(_own_array(value))
             return
@@ -311,13 +311,13 @@ def _overwrite(
         for cell, array in zip(cells, arrays, strict=False):
             cell.value = array
             if cell.writer is not transaction:
-                cell.writer = None  # whose undoing would undo this as well
+                cell.writer = None  # whose undo would also undo this one
 
 
 def _overwrite_undoably(
     cells: Sequence[Cell], update: Update, rows: Any, transaction: Transaction
 ) -> None:
-    """Log what is overwritten, or update a copy; the run's own arrays need neither."""
+    """Log overwritten values, or update a copy; private arrays need neither."""
     for cell in cells:
         if cell.writer is transaction:
             continue

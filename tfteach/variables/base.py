@@ -294,7 +294,7 @@ class Variable(PartUpdates, metaclass=_VariableMeta):
 
     @property
     def device(self) -> str:
-        """The device asked for, "" if none."""
+        """The requested device, "" if none."""
         return self.op.device
 
     @property

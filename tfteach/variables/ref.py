@@ -140,7 +140,7 @@ class RefVariable(Variable):
         return self._variable.shape
 
     def set_shape(self, shape: Any) -> None:
-        """Add what is known about the static shape."""
+        """Refine the static shape."""
         self._variable.set_shape(shape)
         self._snapshot.set_shape(shape)
 

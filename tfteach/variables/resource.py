@@ -95,7 +95,7 @@ class BaseResourceVariable(Variable):
 
     @property
     def device(self) -> str:
-        """The device asked for, "" if none."""
+        """The requested device, "" if none."""
         return self._handle.device
 
     @property

@@ -34,7 +34,7 @@ def check_attr_value(proto: Any, kind: str, type_name: str) -> None:
       type_name: the type as TF spells it, such as "list(int)".
 
     Raises:
-      ValueError: it holds something else, or nothing.
+      ValueError: it holds another kind of value, or none.
     """
     which = proto.WhichOneof("value")
     got = _type_of(proto, which)
@@ -125,7 +125,7 @@ def _text(sizes: list[int]) -> str:
 
 
 def text_of(data: bytes) -> str:
-    """A string attribute as text; what is no UTF-8 is kept, see `data_of`."""
+    """A string attribute as text; bytes that are not UTF-8 survive, see `data_of`."""
     return data.decode("utf-8", "surrogateescape")
 
 

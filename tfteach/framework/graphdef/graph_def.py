@@ -46,7 +46,7 @@ def versions() -> Any:
 
 
 def attributes_of(op: Operation) -> dict[str, Any]:
-    """All attributes by name: the op's fields, what the inputs give, and extras."""
+    """All attributes by name: the op's fields, inferred ones, and extras."""
     cls = type(op.spec)
     found: dict[str, Any] = {
         k: v for k, v in bind_types(op.spec, op.inputs).items() if k
@@ -141,7 +141,7 @@ def _plain(kind: str, value: Any) -> Any:
 
 
 def python_value(kind: str, proto: Any) -> Any:
-    """The value of an AttrValue proto, as an op's field keeps it."""
+    """The value of an AttrValue proto, as stored in an op's field."""
     from tfteach.framework.protos.tensor_proto import make_ndarray
 
     if kind.startswith("list."):
@@ -236,7 +236,7 @@ def node_def(op: Operation) -> Any:
     """One operation as a NodeDef proto.
 
     The control inputs are in the op's order, where an exported graph sorts them; an
-    imported node has those that its GraphDef gave it as they stood there.
+    imported node has its GraphDef's attributes unchanged.
     """
     from tfteach.framework.protos import NodeDef
 
@@ -251,11 +251,11 @@ def node_def(op: Operation) -> Any:
 def node_size(op: Operation, known: dict[Any, bytes] | None = None) -> int:
     """Encoded size of the node in a GraphDef, in bytes.
 
-    The values of a large constant are counted, not copied: give or take ten bytes.
+    The values of a large constant are counted, not copied: within ten bytes.
 
     Args:
       op: the operation.
-      known: keeps parts that many nodes share, for the next call.
+      known: caches parts shared by many nodes.
     """
     if op.spec.holds_value:
         value = op.spec.constant
@@ -296,7 +296,7 @@ def graph_bytes(
 
 def _with_shapes(part: bytes, output_shapes: tuple[Shape, ...]) -> bytes:
     """A node of a GraphDef with the attribute `_output_shapes` added."""
-    start = 1  # of the NodeDef, behind the tag and the length
+    start = 1  # of the NodeDef, after the tag and the length
     while part[start] > 127:
         start += 1
     return chunk(b"\x0a", part[start + 1 :] + _shapes_entry(output_shapes))
@@ -352,5 +352,5 @@ def as_graph_def(graph: Graph, add_shapes: bool = False) -> Any:
 
 
 def shape_attr(shape: Any) -> Shape:
-    """A user's shape as an op's field keeps it."""
+    """A user's shape as stored in an op's field."""
     return TensorShape(shape).dims_or_none

@@ -1,7 +1,7 @@
 """GraphDef to graph.
 
-The whole GraphDef is turned into nodes first and appended to the graph at the end, so
-that a refused one leaves the graph as it was.  Nodes are made in the order of their
+The whole GraphDef is converted to nodes before any is appended to the graph, so
+that an invalid one leaves the graph unchanged.  Nodes are created in the order of their
 dependencies; a loop's back edge (NextIteration to Merge) is closed afterwards.
 Source: core/graph/graph_constructor.cc (order, checks and messages),
 python/framework/importer.py.
@@ -281,7 +281,7 @@ class _Import:
         return edges
 
     def _name_nodes(self) -> None:
-        """Choose the final names; without a prefix of their own they may be taken."""
+        """Choose the final names; without a prefix they may collide."""
         existing = self.graph._by_name
         scopes = {n[: n.rfind("/")] for n in existing if "/" in n}
         for name in self.index:
@@ -443,12 +443,12 @@ class _Import:
         return outputs[index]
 
     def commit(self, finish: Callable[[], None] | None = None) -> None:
-        """Place the operations as the open scopes say, and enter them.
+        """Append the operations, with the devices of the open scopes.
 
         After an error in `finish` they are removed, before observers are notified.
         """
         graph, scopes = self.graph, self.graph.scopes.state
-        for op in self.order:  # everything that can fail comes before the first append
+        for op in self.order:  # everything that can fail precedes the first append
             rename_groups(op, self.renamed, self.scope)
             put_on_device(op, self.scope)
         by_name = {op.name: op for op in self.order}

@@ -51,7 +51,7 @@ class NodeReader:
         }
 
     def read(self, node: Any) -> ReadNode:
-        """The node's op and the inputs it needs.
+        """The node's op and its inputs.
 
         Raises:
           UnknownOpError: the op type is unknown.
@@ -88,7 +88,7 @@ class NodeReader:
             proto = node.attr[name]
             annotation = cls.fields.get(name)
             if proto.WhichOneof("value") is None and _has_default(cls, name):
-                continue  # TF, too, takes the default
+                continue  # TF uses the default, too
             if annotation is not None:
                 value = self._value(node, cls, name, KINDS[annotation], proto)
                 default = cls.defaults.get(name)
@@ -184,7 +184,7 @@ class NodeReader:
     def _check_counts(
         self, node: Any, cls: type[Op], spec: Op, known: dict[str, Any]
     ) -> None:
-        """Refuse numbers of inputs or outputs before anything is made so often."""
+        """Check the numbers of inputs and outputs before allocating that many."""
         for arg in (*cls.inputs, *cls.outputs):
             if not arg.number_attr:
                 continue
@@ -222,7 +222,7 @@ class NodeReader:
         """Check number and types of a node's inputs.
 
         Raises:
-          ValueError: they are not what the attributes say.
+          ValueError: they contradict the attributes.
         """
         needed = read.inputs
         if len(needed) != len(inputs):
@@ -245,7 +245,7 @@ class NodeReader:
 
 
 def derived_attrs(cls: type[Op]) -> dict[str, str]:
-    """Attributes that inputs and outputs give, with their kinds."""
+    """Attributes inferred from inputs and outputs, with their kinds."""
     found: dict[str, str] = {}
     for arg in (*cls.inputs, *cls.outputs):
         if arg.number_attr and arg.number_attr not in cls.fields:
@@ -260,7 +260,7 @@ def _has_default(cls: type[Op], name: str) -> bool:
 
 
 def _check_type_of_value(node: Any, tensor: Any) -> None:
-    """A constant's type attribute says what its tensor is of."""
+    """Check that a constant's type attribute matches its tensor."""
     wanted = node.attr["dtype"].type if "dtype" in node.attr else tensor.dtype
     if tensor.dtype != wanted:
         raise ValueError(
@@ -291,7 +291,7 @@ def _needed(cls: type[Op], spec: Op, known: dict[str, Any]) -> Any:
 
 
 def _extra_value(proto: Any) -> Any:
-    """A foreign attribute: plain where that is lossless, else the proto."""
+    """An unknown attribute: a plain value where that is lossless, else the proto."""
     which = proto.WhichOneof("value")
     if which == "list" and len(proto.list.s):
         return list(proto.list.s)

@@ -55,7 +55,7 @@ def rename_groups(op: Operation, renamed: dict[str, str], scope: str) -> None:
 
 
 def put_on_device(op: Operation, scope: str) -> None:
-    """The device that the node and the open scopes ask for; none beside its group."""
+    """The device requested by the node and the open scopes; none if colocated."""
     scopes = op.graph.scopes.state
     if any(name != op.name for name in colocated(op)):
         op.device = ""  # its group decides

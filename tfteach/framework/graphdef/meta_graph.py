@@ -19,7 +19,7 @@ from tfteach.framework.op import OPS
 from tfteach.framework.protos import pool
 
 VERSION = "1.15.5"
-GIT_VERSION = "tfteach"  # TensorFlow says "v1.15.4-39-g3db52be7be8"
+GIT_VERSION = "tfteach"  # TensorFlow's own is "v1.15.4-39-g3db52be7be8"
 
 
 class ProtoFunctions(NamedTuple):
@@ -89,7 +89,7 @@ def add_collections(
             continue
         try:
             found = _collection_def(key, items)
-        except Exception as error:  # as TF: whatever an item's own code raises
+        except Exception as error:  # as TF: any exception of an item's own code
             get_logger().warning(
                 f"Issue encountered when serializing {key}.\nType is unsupported, or "
                 "the types of the items don't match field type in CollectionDef. Note "
@@ -138,7 +138,7 @@ def export_meta_graph_def(
     keys: Iterable[Any] | None = None,
     strip_default_attrs: bool = False,
 ) -> Any:
-    """A MetaGraphDef of a graph; of `graph_def` in its place if that is given."""
+    """A MetaGraphDef of a graph, or of `graph_def` if given."""
     made = pool.message("MetaGraphDef")()
     if graph_def is None:
         made.graph_def.CopyFrom(as_graph_def(graph, add_shapes=True))

@@ -68,10 +68,10 @@ def _add_details(proto: Any, details: dict[str, Any]) -> None:
 
 
 def op_def_of_class(cls: type[Op]) -> Any:
-    """The OpDef proto as far as the class's signature and fields give it."""
+    """The OpDef proto, as far as the class's signature and fields determine it."""
     from tfteach.framework.protos import OpDef
 
-    # TF calls what changes a variable through a reference stateless.
+    # In TF, ops that write a variable through a reference are stateless.
     stateful = cls.is_stateful and not cls._ref_inputs
     proto = OpDef(name=cls.op_type, is_stateful=stateful)
     derived: dict[str, str] = {}

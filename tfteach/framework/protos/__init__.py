@@ -1,4 +1,4 @@
-"""TensorFlow's protocol messages by name, loaded when first asked for.
+"""TensorFlow's protocol messages by name, loaded on first access.
 
     from tfteach.framework import protos
 

@@ -1,13 +1,13 @@
 """TensorFlow's protocol messages: the classes of the package `tensorflow`.
 
 TensorBoard ships TensorFlow's .proto files under the package name `tensorboard`.  Here
-they are loaded once more, by their own name and into a descriptor pool of their own:
-what these classes print is TensorFlow's text (map entries sorted by key, where
+they are loaded once more, by their own name and into a separate descriptor pool:
+these classes print TensorFlow's text (map entries sorted by key, where
 protobuf's own `str` sorts them backwards), while the classes that TensorBoard works
 with, and those of another TensorFlow in the same process, stay as they are.
 
 Loading a file costs tens of milliseconds, which a program that never touches a message
-need not pay: files are loaded when one of their messages is first asked for.
+need not pay: files are loaded on first access to one of their messages.
 Source: core/{framework,protobuf,util}/*.proto.
 """
 
@@ -49,7 +49,7 @@ FILES = {
 MODULES = {m: file for file, names in FILES.items() for m in names.split()}
 
 # Fields that TensorBoard's files have, which are newer, and TensorFlow 1.15 has not:
-# they are left out, so that a program that sets one hears that there is none.
+# they are left out, so that a program that sets one gets an error.
 _LATER = {
     "ConfigProto": "pluggable_device_options share_cluster_devices_in_session",
     "ConfigProto.Experimental": "enable_mlir_bridge mlir_bridge_rollout "
@@ -79,11 +79,11 @@ _LATER = {
 
 _pool: Any = None
 _modules: dict[str, ModuleType] = {}
-_classes: list[Any] = []  # protobuf forgets, and makes anew, a class that nobody holds
+_classes: list[Any] = []  # protobuf drops unreferenced classes and creates them again
 
 
 def message(name: str) -> Any:
-    """The class of a message, or None if there is no such message here."""
+    """The class of a message, or None if it does not exist here."""
     file = MODULES.get(name)
     if file is None:
         return None
@@ -139,7 +139,7 @@ def _own_pool() -> Any:
 
 
 def _add(proto: Any) -> Any:
-    """A file in our pool, its classes made ready."""
+    """A file in our pool, with its classes built."""
     pool = _own_pool()
     pool.AddSerializedFile(proto.SerializeToString())
     loaded = pool.FindFileByName(proto.name)

@@ -24,7 +24,7 @@ _FIELDS = {
     "qint16": "int_val", "quint16": "int_val",
 }  # fmt: skip
 
-# Types that TF writes element by element, however many there are.
+# Types that TF always writes element by element.
 _NEVER_BYTES = frozenset(
     ("string", "bool", "complex64", "complex128", "float16", "bfloat16", "uint16")
 )
@@ -40,7 +40,7 @@ def make_tensor_proto(
     as_list: bool = False,
     given: int | None = None,
 ) -> Any:
-    """An array as a TensorProto (of its first `given` elements, if the rest repeat).
+    """An array as a TensorProto (with its first `given` elements, if the rest repeats).
 
     A constant that repeats one value (an array of zero strides) is stored as that one
     value, arrays of several elements as their bytes (in the typed field if `as_list`),
@@ -145,11 +145,11 @@ def _values(proto: Any, dtype: DType) -> np.ndarray[Any, Any]:
 def _filled(
     flat: np.ndarray[Any, Any], dtype: DType, shape: tuple[int, ...]
 ) -> np.ndarray[Any, Any]:
-    """An array of this shape: the last value stands for all that follow it."""
+    """An array of this shape, filled up with the last value."""
     size = math.prod(shape)
     if len(flat) == size:
         return flat.reshape(shape)
-    if len(flat) == 0:  # an empty list of values stands for zeros
+    if len(flat) == 0:  # an empty list of values denotes zeros
         fill: Any = b"" if dtype is string else 0
         flat = np.full(1, fill, dtype.numpy_dtype)
     if len(flat) == 1:

@@ -15,7 +15,7 @@ def varint(number: int) -> bytes:
 
 
 def read_varint(data: bytes, at: int) -> tuple[int, int]:
-    """The varint at a position, and the position behind it.
+    """The varint at a position, and the position after it.
 
     Raises:
       IndexError: the data ends before the number does.

@@ -103,7 +103,7 @@ class SparseTensor:
         return self._dense_shape
 
     def consumers(self) -> list[Operation]:
-        """The operations that take one of the parts as an input."""
+        """The operations that have one of the components as an input."""
         return consumers_of_all([self._indices, self._values, self._dense_shape])
 
     @property
