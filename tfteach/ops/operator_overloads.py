@@ -1,6 +1,6 @@
 """Python's operators on tensors.
 
-`x + y` gives a node "add" where `tf.add(x, y)` gives "Add": both as in TF.
+`x + y` creates a node "add" where `tf.add(x, y)` creates "Add", both as in TF.
 Source: python/ops/math_ops.py.
 """
 
@@ -42,13 +42,13 @@ def _binary(
       symbol: the operator's name in Python, as in `__add__`.
       function: `f(x, y, name=...)` of tensors.
       name: the default name of its node.
-      is_one: whether `function` builds a single node, or several in a scope of its own.
+      is_one: whether `function` builds a single node, or several in their own scope.
     """
     reflected = f"__r{symbol}__"
 
     def left(x: Tensor, y: Any) -> Any:
         if is_one and type(y) is Tensor:
-            # No scope is needed: the node takes the name that the scope would take.
+            # No scope is needed: the node takes the scope's name.
             return function(x, y, name=name)
         with name_scope(None, name, [x, y]) as scope:
             try:

@@ -35,7 +35,7 @@ _COUNTED = dtypes_of("int32 int64 float double")
 
 
 class Bincount(Op):
-    """Count (or sum of weights) of each number.  Source: Bincount."""
+    """The count, or sum of weights, of each number.  Source: Bincount."""
 
     signature = "arr: int32, size: int32, weights: T -> bins: T"
     T = _COUNTED
@@ -87,17 +87,17 @@ def bincount(
 
     Args:
       arr: int32 Tensor of numbers >= 0, of any shape.
-      weights: Tensor like `arr`: what each element adds instead of 1.
-      minlength: int, the least size of the result.
-      maxlength: int, the largest; larger numbers are not counted.
+      weights: Tensor like `arr`: the amount each element adds instead of 1.
+      minlength: int, the minimum size of the result.
+      maxlength: int, the maximum size; larger numbers are not counted.
       dtype: the type of the counts without weights.
 
     Returns:
       A Tensor [largest number + 1], within the bounds.
 
     Raises:
-      InvalidArgumentError: (in a run) a number is negative, or too large for
-        `maxlength` with weights.
+      InvalidArgumentError: (in a run) a number is negative, or exceeds `maxlength` when
+        weights are given.
 
     Example:
       >>> tf.Session().run(tf.bincount([1, 1, 3]))
@@ -177,9 +177,9 @@ def histogram_fixed_width(
 
     Args:
       values: int or float Tensor of any shape.
-      value_range: Tensor [2] of that type: what is below the first number counts in the
-        first range, what is above the second in the last.
-      nbins: int32 Tensor [], how many ranges.
+      value_range: Tensor [2] of that type: smaller values count in the first range,
+        larger ones in the last.
+      nbins: int32 Tensor [], the number of ranges.
       dtype: int32 or int64, the counts' type.
       name: the op's name.
 
@@ -210,10 +210,11 @@ def histogram_fixed_width_bins(
     dtype: Any = int32,
     name: str | None = None,
 ) -> Tensor:
-    """Into which of `nbins` ranges each value falls; see `tf.histogram_fixed_width`.
+    """The index of the range that each value falls into; see
+    `tf.histogram_fixed_width`.
 
     Returns:
-      An int32 Tensor of the shape of `values`; as in TF, whatever `dtype` says.
+      An int32 Tensor of the shape of `values`; as in TF, regardless of `dtype`.
 
     Source: python/ops/histogram_ops.py.
     """

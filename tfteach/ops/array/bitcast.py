@@ -19,7 +19,7 @@ _BITS = (
 
 
 class Bitcast(Op):
-    """The same bytes read as another type.  Source: array_ops.cc, Bitcast."""
+    """The same bytes reinterpreted as another type.  Source: array_ops.cc, Bitcast."""
 
     signature = "input: T -> output: type"
     T = dtypes_of(_BITS)
@@ -60,19 +60,19 @@ class Bitcast(Op):
 
 @export("bitcast")
 def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
-    """The bytes of a tensor, read as another type.
+    """The bytes of a tensor, reinterpreted as another type.
 
     Args:
       input: a Tensor.
-      type: the new element type; a smaller one adds a last axis, a larger one takes
-        the last axis away.
+      type: the new element type; a smaller one adds a last axis, a larger one removes
+        the last axis.
       name: the op's name.
 
     Returns:
       A Tensor of the new type.
 
     Raises:
-      ValueError: the last axis does not hold one element of a larger type.
+      ValueError: the last axis does not hold exactly one element of a larger type.
 
     Source: Bitcast in core/ops/array_ops.cc.
     """

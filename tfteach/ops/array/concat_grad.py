@@ -1,6 +1,6 @@
-"""The gradient of a concatenation: the output's gradient, cut where the parts met.
+"""The gradient of a concatenation: slices of the output's gradient.
 
-It needs slices and gathers, which are families after `join`, hence looks them up.
+Slicing and gathering are defined in modules that import this one, hence local imports.
 Source: python/ops/array_grad.py.
 """
 
@@ -23,7 +23,7 @@ from tfteach.ops.math.binary import Add
 from tfteach.ops.math.cast import Cast
 from tfteach.ops.math.compare import LogicalAnd
 
-# From this many parts on, TF splits instead of slicing.
+# From this many inputs on, TF uses a split instead of slices.
 _MOST_SLICES = 16
 
 
@@ -37,7 +37,7 @@ def concat_gradient(inputs: Sequence[Tensor], axis: Tensor, grad: Any) -> list[A
     if axis.op.type == "Const" and (
         output_context(axis.op) is not output_context(grad.op)
     ):
-        # A copy inside grad's loop, instead of one more value that enters it.
+        # A copy in the gradient's loop saves one more value that enters it.
         axis = constant(constant_value(axis), axis.dtype)
     at = axis % rank(inputs[0])
     sizes = _sizes(inputs)
@@ -72,7 +72,7 @@ def _sparse(inputs: Sequence[Tensor], axis: Tensor, grad: IndexedSlices) -> list
     known = int(known)
     if known < 0:
         total = inputs[0].shape.rank
-        rank(inputs[0])  # TF asks with a node
+        rank(inputs[0])  # TF adds this node too
         if total is None:
             raise ValueError(
                 "Can only compute IndexedSlices gradient with negative concat_dim when "
@@ -86,7 +86,7 @@ def _sparse(inputs: Sequence[Tensor], axis: Tensor, grad: IndexedSlices) -> list
 
 
 def _sparse_inner(sizes: list[Tensor], at: Tensor, grad: IndexedSlices) -> list[Any]:
-    """Not along the rows: every input gets all indices and its columns."""
+    """Concatenated along another axis than the rows: all indices, some columns each."""
     from tfteach.ops.array.concat_split import ConcatV2
     from tfteach.ops.array.slicing import Slice
 
@@ -108,7 +108,7 @@ def _sparse_inner(sizes: list[Tensor], at: Tensor, grad: IndexedSlices) -> list[
 
 
 def _sparse_rows(sizes: list[Tensor], at: Tensor, grad: IndexedSlices) -> list[Any]:
-    """Along the rows: every input gets the rows that fall into it."""
+    """Concatenated along the rows: the rows within each input's range."""
     from tfteach.ops.array.gather import GatherV2
 
     gather = GatherV2()

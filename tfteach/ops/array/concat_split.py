@@ -1,4 +1,4 @@
-"""Several arrays into one along an axis, and back: concatenate, split.
+"""Concatenation along an axis, and splitting.
 
 Source: core/ops/array_ops.cc, python/ops/array_ops.py, python/ops/array_grad.py.
 """
@@ -104,7 +104,7 @@ def _concatenate(xp: Any, values: tuple[Any, ...], axis: Any) -> Any:
 
 
 class ConcatV2(Op):
-    """Arrays one after the other along an axis.  Source: array_ops.cc, ConcatV2."""
+    """Arrays concatenated along an axis.  Source: array_ops.cc, ConcatV2."""
 
     signature = "values: N*T, axis: Tidx -> output: T"
     minimum: ClassVar[dict[str, int]] = {"N": 2}
@@ -141,7 +141,7 @@ class ConcatV2(Op):
 
 
 class Concat(Op):
-    """The older form of ConcatV2, axis first.  Source: array_ops.cc, Concat."""
+    """The older ConcatV2, with the axis first.  Source: array_ops.cc, Concat."""
 
     signature = "concat_dim: int32, values: N*T -> output: T"
     minimum: ClassVar[dict[str, int]] = {"N": 2}
@@ -168,7 +168,7 @@ class Concat(Op):
 
 
 class ConcatOffset(MultiOutputOp):
-    """The offset of each part of a concatenation.  Source: ConcatOffset."""
+    """The offset of each input in a concatenation.  Source: ConcatOffset."""
 
     signature = "concat_dim: int32, shape: N*int32 -> offset: N*int32"
     minimum: ClassVar[dict[str, int]] = {"N": 2}
@@ -261,13 +261,13 @@ class Split(MultiOutputOp):
         return [None, concat(list(grads), op.inputs[0])]
 
 
-# A part with fewer elements is copied: who computes with it, each time twice as fast
-# as with a view of columns, soon has that back.
+# Smaller parts are copied: computing with a view of columns takes twice as long, so the
+# copy soon pays off.
 _MIN_VIEWED = 1 << 16
 
 
 def _parts(xp: Any, value: Any, axis: int, count: int) -> tuple[Any, ...]:
-    """Equal parts along an axis (`np.split` would take 10 us to cut them)."""
+    """Equal parts along an axis (`np.split` takes 10 us for this)."""
     size = value.shape[axis] // count
     before = (slice(None),) * axis
     cuts = [(*before, slice(i * size, (i + 1) * size)) for i in range(count)]
@@ -356,7 +356,7 @@ class SplitV(MultiOutputOp):
 
 @export("concat")
 def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
-    """Tensors one after the other along an axis.
+    """Tensors concatenated along an axis.
 
     Args:
       values: a list of Tensors that differ in size along `axis` only, or one Tensor.
@@ -367,7 +367,7 @@ def concat(values: Any, axis: Any, name: str = "concat") -> Tensor:
       A Tensor.
 
     Raises:
-      ValueError: the static shapes do not fit.
+      ValueError: the static shapes are incompatible.
       InvalidArgumentError: the run-time shapes do not.
 
     Example:
@@ -397,17 +397,17 @@ def split(
 
     Args:
       value: a Tensor.
-      num_or_size_splits: how many equal parts (an int), or the parts' lengths (an int
-        Tensor [num], in which one may be -1 for the rest).
-      axis: the axis along which to cut.
-      num: how many lengths there are, where the static shape cannot tell.
+      num_or_size_splits: the number of equal parts (an int), or the parts' lengths (an
+        int Tensor [num], in which one may be -1 for the rest).
+      axis: the axis to split.
+      num: the number of lengths, if it is not known statically.
       name: the op's name.
 
     Returns:
       A list of Tensors.
 
     Raises:
-      ValueError: the parts do not make up the whole, or `num` is not known.
+      ValueError: the lengths do not add up to the size, or `num` is not known.
 
     Source: Split and SplitV in core/ops/array_ops.cc.
     """

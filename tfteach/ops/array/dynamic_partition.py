@@ -1,4 +1,4 @@
-"""Rows dealt out to several arrays, and interleaved back.
+"""Rows distributed to several arrays, and interleaved again.
 
 Source: core/ops/data_flow_ops.cc, python/ops/data_flow_grad.py.
 """
@@ -27,7 +27,7 @@ from tfteach.ops.math.reduce_ops import Prod
 
 
 class DynamicPartition(MultiOutputOp):
-    """Rows by the number of the part they go to.  Source: DynamicPartition."""
+    """Rows distributed by partition number.  Source: DynamicPartition."""
 
     signature = "data: T, partitions: int32 -> outputs: num_partitions*T"
     num_partitions: int
@@ -68,7 +68,7 @@ class DynamicPartition(MultiOutputOp):
 
 
 class DynamicStitch(Op):
-    """Rows put where their indices say; later ones win.  Source: DynamicStitch."""
+    """Rows placed by index; the last of equal indices wins.  Source: DynamicStitch."""
 
     signature = "indices: N*int32, data: N*T -> merged: T"
 
@@ -129,19 +129,19 @@ class DynamicStitch(Op):
 def dynamic_partition(
     data: Any, partitions: Any, num_partitions: int, name: str | None = None
 ) -> list[Tensor]:
-    """Rows dealt out to several tensors.
+    """Rows distributed to several tensors.
 
     Args:
       data: Tensor of shape partitions.shape + [...].
-      partitions: int32 Tensor, for every row the number of its part.
-      num_partitions: how many parts there are.
+      partitions: int32 Tensor, the partition number of each row.
+      num_partitions: the number of partitions.
       name: the op's name.
 
     Returns:
       A list of Tensors [?, ...].
 
     Raises:
-      InvalidArgumentError: a part's number is not below `num_partitions`.
+      InvalidArgumentError: a partition number is not below `num_partitions`.
 
     Source: DynamicPartition in core/ops/data_flow_ops.cc.
     """
@@ -150,7 +150,7 @@ def dynamic_partition(
 
 @export("dynamic_stitch")
 def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
-    """Rows of several tensors, put where their indices say.
+    """Rows of several tensors, placed by index.
 
     `merged[indices[m][i], ...] = data[m][i, ...]`; of equal indices the last wins.
 

@@ -1,4 +1,4 @@
-"""Rows by number: gather and scatter, and the choice between two arrays.
+"""Gather by index, and boolean masks.
 
 Source: core/ops/array_ops.cc, python/ops/array_ops.py, python/ops/array_grad.py.
 """
@@ -49,7 +49,8 @@ _UNSIGNED = {4: np.uint32, 8: np.uint64}
 def check_indices(xp: Any, indices: Any, limit: int) -> None:
     if not indices.size:
         return
-    # Without a sign what is negative is large; argmax takes half of maximum's time.
+    # Read as unsigned, negative numbers are large; argmax takes half as long as
+    # maximum.
     wide = indices.view(_UNSIGNED[indices.dtype.itemsize])
     if xp is np and wide.item(wide.argmax()) < limit:
         return
@@ -64,13 +65,13 @@ def check_indices(xp: Any, indices: Any, limit: int) -> None:
 def _take(xp: Any, params: Any, indices: Any, axis: int) -> Any:
     check_indices(xp, indices, params.shape[axis])
     if xp is np:
-        # The indices are checked, and clipping takes no second copy as raising does.
+        # The indices are already checked; unlike "raise", "clip" makes no second copy.
         return params.take(indices, axis, None, "clip" if params.size else "raise")
     return xp.take(params, indices, axis)
 
 
 class Gather(Op):
-    """Rows by number.  Source: core/ops/array_ops.cc, Gather."""
+    """Rows selected by index.  Source: core/ops/array_ops.cc, Gather."""
 
     signature = "params: Tparams, indices: Tindices -> output: Tparams"
     Tindices = INDICES
@@ -97,7 +98,7 @@ class Gather(Op):
 
 
 def _params_shape(params: Tensor) -> Tensor:
-    # Beside the table, which may be far away and too large for int32.
+    # Colocated with `params`: it may be remote, and larger than int32 can index.
     with colocate_with(params.op):
         return cast(shape(params, out_type=int64), int32)
 
@@ -111,7 +112,7 @@ def _row_gradient(grad: Any, indices: Tensor, params_shape: Tensor) -> IndexedSl
 
 
 class GatherV2(Op):
-    """Slices along an axis by number.  Source: array_ops.cc, GatherV2."""
+    """Slices along an axis, selected by index.  Source: array_ops.cc, GatherV2."""
 
     signature = "params: Tparams, indices: Tindices, axis: Taxis -> output: Tparams"
     ranks: ClassVar[dict[str, int | tuple[int, ...]]] = {"axis": 0}
@@ -178,7 +179,7 @@ class GatherV2(Op):
             for i, n in enumerate(params.shape[:batch])
         )
         found = rows[(*lead, indices)]
-        # found: batch, indices, params before the axis, params after it
+        # the axes of `found`: batch, indices, params before the axis, params after it
         source = range(batch, batch + inner)
         target = range(at, at + inner)
         return xp.moveaxis(found, tuple(source), tuple(target))
@@ -202,7 +203,7 @@ class GatherV2(Op):
 def _axis_gradient(
     grad: Any, params_shape: Tensor, indices: Tensor, axis: Any, batch: int, count: Any
 ) -> Tensor:
-    """The gathered axis first after the batch, rows summed, and back in place."""
+    """Move the gathered axis behind the batch axes, sum the rows, and move it back."""
     outer = params_shape[:axis]
     inner = params_shape[axis:][1:]
     values_shape = concat([outer, [-1], inner], 0)
@@ -213,8 +214,8 @@ def _axis_gradient(
     values = reshape(grad, values_shape)
     order = concat([batches, [axis_count], between, after], 0)
     values = transpose(values, order)
-    # TF takes the axis after the batch for the gathered one, which gives a wrong
-    # gradient if it is a later one; here the graphs differ then.
+    # TF assumes that the gathered axis follows the batch axes, which yields a wrong
+    # gradient if it is a later one; in that case the graphs differ.
     is_next = bool(constant_value(axis) == batch)
     rows = params_shape[axis]
     summed = _sum_rows(params_shape, values, indices, batch, rows, is_next)
@@ -260,7 +261,7 @@ def _batch_indices(
     gathered: Tensor | None = None,
     width: Tensor | None = None,
 ) -> Tensor:
-    """The indices into the table whose batch axes are one axis; sizes of its type."""
+    """The indices into the table with its batch axes flattened; sizes of its type."""
     result, dtype = indices, indices.dtype.base_dtype
     rank = len(indices.static_shape or ())
     width = ones((), dtype=dtype) if width is None else width
@@ -277,7 +278,7 @@ def _batch_indices(
 
 
 def check_points(xp: Any, indices: Any, whole: tuple[int, ...], what: str) -> None:
-    """Refuse rows of `indices` that lie outside an array of shape `whole`."""
+    """Raise for rows of `indices` that lie outside an array of shape `whole`."""
     depth = indices.shape[-1]
     if not indices.size:
         return
@@ -295,7 +296,10 @@ def check_points(xp: Any, indices: Any, whole: tuple[int, ...], what: str) -> No
 
 
 class GatherNd(Op):
-    """Elements or slices by their positions.  Source: array_ops.cc, GatherNd."""
+    """Elements or slices selected by their coordinates.
+
+    Source: array_ops.cc, GatherNd.
+    """
 
     signature = "params: Tparams, indices: Tindices -> output: Tparams"
     Tindices = INDICES
@@ -354,17 +358,17 @@ def gather(
     axis: Any = None,
     batch_dims: int = 0,
 ) -> Tensor:
-    """Slices of a tensor along an axis, by their numbers.
+    """Slices of a tensor along an axis, selected by index.
 
     `result[i, ...] = params[indices[i], ...]` for axis 0.
 
     Args:
       params: Tensor of rank at least axis + 1.
       indices: int Tensor of any shape, values in [0, params.shape[axis]).
-      validate_indices: not used, as in TF.
+      validate_indices: ignored, as in TF.
       name: the op's name.
-      axis: the axis that is numbered; `batch_dims` if None.
-      batch_dims: how many leading axes `params` and `indices` share.
+      axis: the axis to gather along; `batch_dims` if None.
+      batch_dims: the number of leading axes that `params` and `indices` share.
 
     Returns:
       A Tensor of shape params.shape[:axis] + indices.shape[batch_dims:]
@@ -390,7 +394,7 @@ def gather(
 
 @export("batch_gather")
 def batch_gather(params: Any, indices: Any, name: str | None = None) -> Tensor:
-    """Rows by number, for every member of a batch (deprecated; see `gather`).
+    """Rows selected by index in each batch member (deprecated; see `gather`).
 
     Args:
       params: Tensor [..., n, ...].
@@ -412,7 +416,8 @@ def batch_gather(params: Any, indices: Any, name: str | None = None) -> Tensor:
             raise ValueError("batch_gather does not allow indices with unknown shape.")
         batch = len(indices.static_shape) - 1
         indices_shape, params_shape = shape(indices), shape(params)
-        # TF orders these so: ones, then the sizes, which it casts even to their type.
+        # The order of TF's nodes: ones, then the sizes, cast even if the type is the
+        # same.
         width = ones((), dtype=indices.dtype.base_dtype)
         sizes = Cast(DstT=indices.dtype.base_dtype)(params_shape)
         flat_indices = _batch_indices(sizes, indices, batch, "Range", width=width)
@@ -440,13 +445,13 @@ def boolean_mask(
       tensor: a Tensor.
       mask: bool Tensor of known rank, the shape of `tensor` from `axis` on.
       name: the name of the scope.
-      axis: where the mask begins; 0 if None.
+      axis: the first masked axis; 0 if None.
 
     Returns:
-      A Tensor in which the masked axes are one.
+      A Tensor in which the masked axes are merged into one.
 
     Raises:
-      ValueError: the mask is a scalar, of unknown rank, or does not fit.
+      ValueError: the mask is a scalar, of unknown rank, or of an incompatible shape.
 
     Source: python/ops/array_ops.py.
     """

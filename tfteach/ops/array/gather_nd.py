@@ -1,4 +1,4 @@
-"""`tf.gather_nd`, which for batches is put together from grids and tiles.
+"""`tf.gather_nd`, which builds indices of batches from grids and tiles.
 
 Source: python/ops/array_ops.py (gather_nd, batch_gather_nd).
 """
@@ -32,7 +32,7 @@ from tfteach.ops.math.reduce_ops import Prod
 def gather_nd(
     params: Any, indices: Any, name: str | None = None, batch_dims: Any = 0
 ) -> Tensor:
-    """Elements or slices of a tensor by their positions.
+    """Elements or slices of a tensor, selected by their coordinates.
 
     `result[i, ...] = params[tuple(indices[i]), ...]`
 
@@ -40,13 +40,13 @@ def gather_nd(
       params: a Tensor.
       indices: int Tensor [..., depth] with depth <= params.rank.
       name: the op's name.
-      batch_dims: how many leading axes `params` and `indices` share.
+      batch_dims: the number of leading axes that `params` and `indices` share.
 
     Returns:
       A Tensor of shape indices.shape[:-1] + params.shape[batch_dims + depth:].
 
     Raises:
-      InvalidArgumentError: a position lies outside `params`.
+      InvalidArgumentError: coordinates lie outside `params`.
       ValueError: `batch_dims` is not below both ranks.
 
     Example:
@@ -83,7 +83,7 @@ def _check(params: Tensor, indices: Tensor, batch: int) -> None:
 
 
 def _gather_batches(params: Tensor, indices: Tensor, batch: int) -> Tensor:
-    """Every index preceded by its place in the batch; then one GatherNd."""
+    """Each index prefixed with its batch coordinates, for a single GatherNd."""
     whole, index_shape = shape(params), shape(indices)
     outer = whole[:batch]
     count = Prod()(outer, [0])

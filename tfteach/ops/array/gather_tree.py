@@ -1,4 +1,4 @@
-"""Whole beams, put together from steps and parents: `tf.contrib.seq2seq.gather_tree`.
+"""Full beams from step and parent ids: `tf.contrib.seq2seq.gather_tree`.
 
 Source: contrib/seq2seq/ops/beam_search_ops.cc.
 """
@@ -17,7 +17,7 @@ from tfteach.ops.array.where_select import merge_by_size
 
 
 class GatherTree(Op):
-    """Beams from their ends back to their starts.  Source: beam_search_ops.cc."""
+    """Beams traced from their last step to the first.  Source: beam_search_ops.cc."""
 
     signature = (
         "step_ids: T, parent_ids: T, max_sequence_lengths: int32, end_token: T "
@@ -74,7 +74,7 @@ class GatherTree(Op):
 
 
 def _check_shapes(steps: Any, parents: Any, lengths: Any, end: Any) -> None:
-    """Raise what TensorFlow raises for shapes known only in the run."""
+    """Raise TensorFlow's errors for shapes known only at run time."""
     if steps.ndim != 3:
         raise errors.invalid_argument(
             f"step_ids must be a 3-tensor, saw shape: {text(steps.shape)}"

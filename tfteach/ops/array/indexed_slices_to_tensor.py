@@ -1,4 +1,4 @@
-"""IndexedSlices become dense tensors wherever a Tensor is expected.
+"""Conversion of IndexedSlices to dense tensors.
 
 Source: python/framework/indexed_slices.py.
 """
@@ -24,7 +24,7 @@ def _densify(
     name: str | None = None,
     as_ref: bool = False,
 ) -> Tensor:
-    """The whole tensor: rows of the same index are summed."""
+    """The dense tensor: rows of equal index are summed."""
     check_dtype(value, dtype)
     if value.dense_shape is None:
         raise ValueError(

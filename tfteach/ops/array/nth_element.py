@@ -80,20 +80,20 @@ def nth_element(
 ) -> Tensor:
     """The n-th smallest element of each row, counted from 0.
 
-    Its gradient is shared evenly by the elements that are equal to it.
+    Its gradient is divided equally among the elements equal to it.
 
     Args:
       input: number Tensor of rank 1 or more.
-      n: int32 scalar, less than the rows are long.
-      reverse: the n-th largest instead.
+      n: int32 scalar, less than the length of the rows.
+      reverse: return the n-th largest instead.
       name: the op's name.
 
     Returns:
       A Tensor of the type of `input`, without its last axis.
 
     Raises:
-      ValueError: `n` is negative or too large, if that is known.
-      tf.errors.InvalidArgumentError: it is in a run.
+      ValueError: `n` is negative or too large, and known statically.
+      tf.errors.InvalidArgumentError: it is, and known only in the run.
 
     Example:
       >>> tf.Session().run(tf.contrib.nn.nth_element([[3.0, 1.0, 2.0]], 1))

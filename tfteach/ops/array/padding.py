@@ -1,4 +1,4 @@
-"""Borders around arrays: constant, reflected, symmetric; and their adjoints.
+"""Padding: constant, reflected, symmetric; and its gradients.
 
 Source: core/ops/array_ops.cc (Pad, PadV2, MirrorPad), python/ops/array_ops.py.
 """
@@ -25,13 +25,13 @@ from tfteach.ops.core.stack_unstack import brackets, stack
 
 
 class _Padding(Op, abstract=True):
-    """Base of the pads: `paddings` is [rank, 2], before and after each axis."""
+    """Base of the pad ops: `paddings` is [rank, 2], before and after each axis."""
 
     Tpaddings = INDICES
     Tpaddings_default = int32
     by_value: ClassVar[tuple[str, ...]] = ("paddings",)
     host_inputs: ClassVar[tuple[str, ...]] = ("paddings",)
-    # Sign of a padding's effect on a size: the adjoint removes it.
+    # Whether padding adds to a size (1) or removes from it (-1, the gradient).
     sign: ClassVar[int] = 1
 
     def infer_shape(self, input: Shape, paddings: Any, *_: Any) -> Shape:
@@ -76,9 +76,9 @@ class _Padding(Op, abstract=True):
 
 
 class _Plan(NamedTuple):
-    """Slices to copy so that each element along one axis is written once."""
+    """Slices to copy, so that each element along an axis is written once."""
 
-    shape: tuple[int, ...]  # of the result
+    shape: tuple[int, ...]  # the result's
     border: list[tuple[slice, ...]]
     inner: tuple[slice, ...]
 
@@ -108,7 +108,7 @@ def _surround(xp: Any, input: Any, plan: _Plan, value: Any) -> Any:
 
 
 class Pad(_Padding):
-    """Zeros around an array.  Source: core/ops/array_ops.cc, Pad."""
+    """An array padded with zeros.  Source: core/ops/array_ops.cc, Pad."""
 
     signature = "input: T, paddings: Tpaddings -> output: T"
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
@@ -134,7 +134,7 @@ class Pad(_Padding):
 
 
 class PadV2(_Padding):
-    """A given value around an array.  Source: core/ops/array_ops.cc, PadV2."""
+    """An array padded with a given value.  Source: core/ops/array_ops.cc, PadV2."""
 
     signature = "input: T, paddings: Tpaddings, constant_values: T -> output: T"
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
@@ -160,7 +160,7 @@ class _Mirror(_Padding, abstract=True):
     def sources(
         self, xp: Any, shape: tuple[int, ...], pairs: list[tuple[int, int]]
     ) -> list[Any]:
-        """For every axis, which input element each output element repeats."""
+        """For each axis, the input index that each output index repeats."""
         found = []
         for n, (before, after) in zip(shape, pairs, strict=True):
             positions = np.arange(-before, n + after)
@@ -185,7 +185,7 @@ class _Mirror(_Padding, abstract=True):
 
 
 class MirrorPad(_Mirror):
-    """A border that mirrors the array.  Source: array_ops.cc, MirrorPad.
+    """An array padded with its mirror image.
 
     REFLECT leaves the edge out of the mirror image, SYMMETRIC repeats it.
     """
@@ -205,7 +205,10 @@ class MirrorPad(_Mirror):
 
 
 class MirrorPadGrad(_Mirror):
-    """The adjoint of MirrorPad: the border folded back.  Source: MirrorPadGrad."""
+    """The gradient of MirrorPad: the border folded back onto the array.
+
+    Source: MirrorPadGrad.
+    """
 
     signature = "input: T, paddings: Tpaddings -> output: T"
     mode: str
@@ -216,7 +219,7 @@ class MirrorPadGrad(_Mirror):
     def infer_shape(self, input: Shape, paddings: Any, *_: Any) -> Shape:
         if isinstance(paddings, np.ndarray):
             return super().infer_shape(input, paddings)
-        # As in TensorFlow, only the paddings say which rank there is.
+        # As in TensorFlow, only the paddings determine the rank.
         rank = shapes.with_rank(paddings, 2)[0]
         return None if rank is None else (None,) * rank
 
@@ -242,11 +245,11 @@ def pad(
     name: str | None = None,
     constant_values: Any = 0,
 ) -> Tensor:
-    """A border around a tensor.
+    """A padded tensor.
 
     Args:
       tensor: a Tensor.
-      paddings: int Tensor [rank, 2], how much comes before and after along each axis.
+      paddings: int Tensor [rank, 2], the sizes added before and after along each axis.
       mode: "CONSTANT", "REFLECT" (mirrored at the edge element) or "SYMMETRIC"
         (mirrored at the edge, which is repeated); any case.
       name: the op's name.
@@ -256,7 +259,7 @@ def pad(
       A Tensor of `tensor`'s type.
 
     Raises:
-      ValueError: the mode is unknown, or the paddings do not fit.
+      ValueError: the mode is unknown, or the paddings are invalid.
 
     Source: Pad, PadV2 and MirrorPad in core/ops/array_ops.cc.
     """

@@ -1,4 +1,4 @@
-"""Rows of arrays by number: what look-ups, scatters and row-wise updates share."""
+"""Access to rows by index, shared by lookups, scatters and row-wise updates."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import numpy as np
 
 
 def take_rows(xp: Any, array: Any, index: Any) -> Any:
-    """A copy of `array[index]`, for an index that was checked."""
-    # Clipping, which finds nothing to clip, takes no second copy, as raising would.
+    """A copy of `array[index]`, for an index that is already checked."""
+    # With "clip", which changes nothing here, NumPy makes no second copy as with
+    # "raise".
     return array.take(index, axis=0, mode="clip") if xp is np else array[index]
 
 
@@ -24,15 +25,15 @@ def put_rows(xp: Any, array: Any, index: Any, rows: Any) -> None:
     if xp is not np or array.ndim < 2 or not rows.size or array.dtype.hasobject:
         array[index] = rows
         return
-    # NumPy copies a row at once if it takes it for one element: up to three times as
-    # fast (4,096 rows of 64 floats: 63 us, not 88).
+    # NumPy copies a row at once if it is a single element: up to three times as fast
+    # (4,096 rows of 64 floats: 63 us, not 88).
     row = np.dtype((np.void, array.itemsize * (array.size // len(array))))
     parts = np.ascontiguousarray(rows).reshape(len(rows), -1)
     array.reshape(len(array), -1).view(row)[index] = parts.view(row)
 
 
 def are_distinct(xp: Any, ids: Any) -> bool:
-    """Whether no number occurs twice in a vector."""
+    """Whether all numbers of a vector are distinct."""
     ordered = xp.sort(ids)
     return not bool((ordered[1:] == ordered[:-1]).any())
 

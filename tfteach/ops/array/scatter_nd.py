@@ -1,4 +1,4 @@
-"""Values to given positions: the adjoint of `gather_nd`, and updated copies.
+"""Scatter by coordinates: the adjoint of `gather_nd`, and updated copies.
 
 Source: core/ops/array_ops.cc (ScatterNd, TensorScatter...).
 """
@@ -47,7 +47,7 @@ def _check_static(indices: Shape, updates: Shape, whole: Shape) -> None:
 def _rows(
     xp: Any, indices: Any, updates: Any, whole: tuple[int, ...]
 ) -> tuple[Any, Any, int]:
-    """The flat row numbers, the updates as rows, and how many rows there are."""
+    """The flat row indices, the updates as rows, and the number of rows."""
     text = shapes.text
     depth, outer = indices.shape[-1], indices.ndim - 1
     if indices.size and 0 in whole:
@@ -74,7 +74,7 @@ def _rows(
             "The outermost dimension of updates and indices must match. Got "
             f"indices.shape {text(indices.shape)}, updates.shape {text(updates.shape)}"
         )
-    if not outer:  # numbers of rows, whatever the shape rule says
+    if not outer:  # row indices, whatever the shape rule says
         indices, depth = indices[:, None], 1
     check_points(xp, indices, whole, "shape")
     rows, numbers = 1, xp.zeros(indices.shape[:-1], "int64")
@@ -89,7 +89,7 @@ def _rows(
 
 
 class ScatterNd(Op):
-    """Zeros in a shape, with updates added at positions.  Source: ScatterNd."""
+    """Updates added at coordinates of an array of zeros.  Source: ScatterNd."""
 
     signature = "indices: Tindices, updates: T, shape: Tindices -> output: T"
     Tindices = INDICES
@@ -110,7 +110,7 @@ class ScatterNd(Op):
         whole = tuple(shape.tolist())
         numbers, rows, count = _rows(xp, indices, updates, whole)
         total = sum_rows(xp, rows, numbers, count).reshape(whole)
-        if updates.dtype.hasobject:  # of strings
+        if updates.dtype.hasobject:  # strings
             total[total == 0] = b""
         return total
 
@@ -119,7 +119,7 @@ class ScatterNd(Op):
 
 
 class _TensorScatter(Op, abstract=True):
-    """A copy of a tensor, changed at some positions."""
+    """A copy of a tensor with updates applied at coordinates."""
 
     Tindices = INDICES
 
@@ -186,7 +186,7 @@ class TensorScatterSub(_TensorScatter):
 def scatter_nd(
     indices: Any, updates: Any, shape: Any, name: str | None = None
 ) -> Tensor:
-    """Zeros in a given shape, with updates added at given positions.
+    """Updates added at coordinates of an array of zeros.
 
     `result[tuple(indices[i]), ...] += updates[i, ...]`
 
@@ -200,7 +200,7 @@ def scatter_nd(
       A Tensor of shape `shape`.
 
     Raises:
-      InvalidArgumentError: a position lies outside `shape`.
+      InvalidArgumentError: coordinates lie outside `shape`.
 
     Source: ScatterNd in core/ops/array_ops.cc.
     """
@@ -211,7 +211,7 @@ def scatter_nd(
 def tensor_scatter_update(
     tensor: Any, indices: Any, updates: Any, name: str | None = None
 ) -> Tensor:
-    """A copy of a tensor with the values at some positions replaced.
+    """A copy of a tensor with the values at some coordinates replaced.
 
     Args:
       tensor: a Tensor.
@@ -231,7 +231,7 @@ def tensor_scatter_update(
 def tensor_scatter_add(
     tensor: Any, indices: Any, updates: Any, name: str | None = None
 ) -> Tensor:
-    """A copy of a tensor with values added at some positions.
+    """A copy of a tensor with values added at some coordinates.
 
     Args:
       tensor: a Tensor.
@@ -251,7 +251,7 @@ def tensor_scatter_add(
 def tensor_scatter_sub(
     tensor: Any, indices: Any, updates: Any, name: str | None = None
 ) -> Tensor:
-    """A copy of a tensor with values subtracted at some positions.
+    """A copy of a tensor with values subtracted at some coordinates.
 
     Args:
       tensor: a Tensor.

@@ -82,7 +82,7 @@ def searchsorted(
       A Tensor like `values`.
 
     Raises:
-      ValueError: `side` is neither.
+      ValueError: `side` is neither "left" nor "right".
 
     Source: LowerBound and UpperBound in core/ops/array_ops.cc.
     """

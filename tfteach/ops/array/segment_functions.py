@@ -145,7 +145,7 @@ def unsorted_segment_prod(
 
 
 def _row_counts(data: Tensor, segment_ids: Tensor, num_segments: Any) -> Tensor:
-    """Rows per segment, at least 1, in a shape that broadcasts."""
+    """Rows per segment, at least 1, reshaped to broadcast."""
     ids_shape = shape(segment_ids)
     present = ones(ids_shape, dtype=data.dtype)
     counts = unsorted_segment_sum(present, segment_ids, num_segments)

@@ -1,8 +1,8 @@
-"""Reduce the rows that belong together: the kernels behind segments and scatters.
+"""Reduction of rows with equal ids: the kernels of segment and scatter ops.
 
-`ufunc.at` takes 10 ns per element.  Sorting the rows and reducing runs of them costs a
-quarter to a half of that where many rows meet or are wide, a bincount per column a
-fifth where they are narrow; rows that all differ need only a copy.
+`ufunc.at` takes 10 ns per element.  Sorting the rows and reducing runs costs a quarter
+to a half of that where many rows share an id or rows are wide; a bincount per column
+costs a fifth where rows are narrow; rows with distinct ids need only a copy.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from tfteach.framework.numba_loops import FLOATS
 from tfteach.ops.array.jit_row_scatter import change_rows
 from tfteach.ops.array.row_access import put_rows, take_rows
 
-# Up to this width a bincount per column beats sorting, if there are not many more
-# segments than rows (measured: 10,000 rows of 16 into 1,000: 0.4 ms against 1.0).
+# Up to this width a bincount per column is faster than sorting, unless there are many
+# more segments than rows (measured: 10,000 rows of 16 into 1,000: 0.4 ms against 1.0).
 _FEW_COLUMNS = 32
 
 
 def reduce_rows(
     xp: Any, ufunc: str, data: Any, ids: Any, count: int, start: Any
 ) -> Any:
-    """`out[ids[i]] = ufunc(out[ids[i]], data[i])` for all i, from `start` on.
+    """`out[ids[i]] = ufunc(out[ids[i]], data[i])` for all i, starting from `start`.
 
     Args:
       data: array [n, ...].
       ids: int array [n], values in [0, count).
-      start: what a row holds that no data reach.
+      start: the value of a row that no data reach.
     """
     out = xp.full((count, *data.shape[1:]), start, data.dtype)
     if not ids.size or not data.size:
@@ -46,7 +46,7 @@ def reduce_rows(
     is_first = np.concatenate(([True], steps != 0))
     firsts = np.flatnonzero(is_first)
     reduce = getattr(np, ufunc)
-    if 2 * len(firsts) > len(ids):  # few rows meet: reduceat would cost more than them
+    if 2 * len(firsts) > len(ids):  # few shared ids: reduceat would cost more
         others = np.flatnonzero(~is_first)
         where = (firsts, others) if order is None else (order[firsts], order[others])
         put_rows(xp, out, ids[firsts], take_rows(xp, data, where[0]))
@@ -55,8 +55,8 @@ def reduce_rows(
     else:
         data = data if order is None else data[order]
         if ufunc == "add" and data.dtype in FLOATS:
-            # One row after the other, as TensorFlow and the loop do: a sum of NumPy's
-            # is one of partial sums, while nobody reorders differences.
+            # One row at a time, as TensorFlow and the compiled loop do: NumPy's sums
+            # are sums of partial sums, whereas it never reorders differences.
             data = np.negative(data)
             data[firsts] = -data[firsts]
             reduce = np.subtract

@@ -1,4 +1,4 @@
-"""Rows reduced by segment: sums, means, extremes and products of rows of one id.
+"""Rows with equal ids reduced to sums, means, extremes and products.
 
 Source: core/ops/math_ops.cc (Segment..., UnsortedSegment...), python/ops/math_grad.py.
 """
@@ -42,7 +42,7 @@ _NUMBERS = (
 
 
 class _Segment(Op, abstract=True):
-    """Segments whose ids are sorted; there are as many as the last id says."""
+    """Segments with sorted ids; the last id determines their number."""
 
     Tindices = INDICES
 
@@ -52,7 +52,7 @@ class _Segment(Op, abstract=True):
         return None if data is None else (None, *data[1:])
 
     def reduce(self, xp: Any, data: Any, ids: Any, count: int) -> Any:
-        """The rows of each segment as one."""
+        """The rows of each segment reduced to one."""
         raise NotImplementedError
 
     def compute(self, xp: Any, data: Any, segment_ids: Any) -> Any:
@@ -78,7 +78,7 @@ class _Segment(Op, abstract=True):
 
 
 class SegmentSum(_Segment):
-    """Sums of rows of one id.  Source: core/ops/math_ops.cc, SegmentSum."""
+    """Sums of rows with equal ids.  Source: core/ops/math_ops.cc, SegmentSum."""
 
     signature = "data: T, segment_ids: Tindices -> output: T"
     T = dtypes_of(_NUMBERS)
@@ -91,7 +91,7 @@ class SegmentSum(_Segment):
 
 
 class SegmentMean(_Segment):
-    """Means of rows of one id.  Source: core/ops/math_ops.cc, SegmentMean."""
+    """Means of rows with equal ids.  Source: core/ops/math_ops.cc, SegmentMean."""
 
     signature = "data: T, segment_ids: Tindices -> output: T"
     T = dtypes_of(_NUMBERS)
@@ -101,7 +101,7 @@ class SegmentMean(_Segment):
         sizes = xp.maximum(xp.bincount(ids, minlength=count), 1)
         sizes = sizes.reshape((-1,) + (1,) * (data.ndim - 1))
         if data.dtype.kind in "iu":
-            whole = xp.abs(total) // sizes  # C's division, towards zero
+            whole = xp.abs(total) // sizes  # C's division, which truncates
             return (xp.sign(total) * whole).astype(data.dtype)
         return (total / sizes).astype(data.dtype)
 
@@ -116,7 +116,7 @@ class SegmentMean(_Segment):
 
 
 def _extreme_gradient(op: Operation, grad: Any) -> list[Any]:
-    """The gradient, evenly over the elements that are the extreme."""
+    """The gradient, shared equally by the elements equal to the extreme."""
     data, ids = op.inputs
     nothing = zeros_like(data, dtype=data.dtype)
     is_extreme = Equal()(data, gather(op.outputs[0], ids))
@@ -137,14 +137,15 @@ class _SegmentExtreme(_Segment, abstract=True):
             found = reduce_rows(xp, self.ufunc, data, ids, count, 0)
             if not _has_nan(found):
                 return found
-            # TensorFlow's segments begin at infinity, and pass over NaN; it copies
-            # those of one row.
+            # TensorFlow starts segments at infinity and skips NaN; segments of a single
+            # row are copied.
             lowest = np.inf if self.ufunc == "minimum" else -np.inf
             meets = np.bincount(ids)[ids] > 1
             lost = np.isnan(data) & meets.reshape(-1, *(1,) * (data.ndim - 1))
             data = np.where(lost, data.dtype.type(lowest), data)
             return reduce_rows(xp, self.ufunc, data, ids, count, 0)
-        # In place of sorted runs: reduce from the other end, then blank empty rows.
+        # Instead of sorting runs: reduce from the opposite limit, then clear the empty
+        # rows.
         start = limit(data.dtype, largest=self.ufunc == "minimum")
         found = reduce_rows(xp, self.ufunc, data, ids, count, start)
         found[xp.bincount(ids, minlength=count) == 0] = 0
@@ -155,7 +156,7 @@ class _SegmentExtreme(_Segment, abstract=True):
 
 
 class SegmentMax(_SegmentExtreme):
-    """Largest elements of rows of one id.  Source: math_ops.cc, SegmentMax."""
+    """Maxima of rows with equal ids.  Source: math_ops.cc, SegmentMax."""
 
     signature = "data: T, segment_ids: Tindices -> output: T"
     T = dtypes_of(_REAL)
@@ -163,7 +164,7 @@ class SegmentMax(_SegmentExtreme):
 
 
 class SegmentMin(_SegmentExtreme):
-    """Smallest elements of rows of one id.  Source: math_ops.cc, SegmentMin."""
+    """Minima of rows with equal ids.  Source: math_ops.cc, SegmentMin."""
 
     signature = "data: T, segment_ids: Tindices -> output: T"
     T = dtypes_of(_REAL)
@@ -171,7 +172,7 @@ class SegmentMin(_SegmentExtreme):
 
 
 class SegmentProd(_Segment):
-    """Products of rows of one id.  Source: core/ops/math_ops.cc, SegmentProd."""
+    """Products of rows with equal ids.  Source: core/ops/math_ops.cc, SegmentProd."""
 
     signature = "data: T, segment_ids: Tindices -> output: T"
     T = dtypes_of(_NUMBERS)
@@ -186,7 +187,7 @@ def limit(dtype: Any, largest: bool) -> Any:
     if dtype.kind in "iu":
         bounds: Any = np.iinfo(dtype)
     else:
-        bounds = ml_dtypes.finfo(dtype)  # which knows bfloat16 too
+        bounds = ml_dtypes.finfo(dtype)  # supports bfloat16 too
     return bounds.max if largest else bounds.min
 
 
@@ -194,7 +195,7 @@ def limit(dtype: Any, largest: bool) -> Any:
 
 
 class _Unsorted(Op, abstract=True):
-    """Segments whose ids come in any order; rows of negative ids are dropped."""
+    """Segments with ids in any order; rows with negative ids are dropped."""
 
     Tindices = INDICES
     Tnumsegments = INDICES
@@ -223,7 +224,7 @@ class _Unsorted(Op, abstract=True):
         return (count, *data[len(segment_ids) :])
 
     def reduce(self, xp: Any, data: Any, ids: Any, count: int) -> Any:
-        """The rows of each segment as one; ids in [0, count)."""
+        """The rows of each segment reduced to one; ids in [0, count)."""
         raise NotImplementedError
 
     def check_shapes(self, data: Any, segment_ids: Any, num_segments: Any) -> None:
@@ -261,7 +262,7 @@ class _Unsorted(Op, abstract=True):
 def _gather_known(
     params: Any, ids: Any, clipped: Any = None, is_known: Any = None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Rows by id, zeros for negative ids; and what another such call can use."""
+    """Rows by id, zeros for negative ids; and the intermediate results, for reuse."""
     if clipped is None:
         clipped = Maximum()(ids, zeros_like(ids))
     rows = gather(params, clipped)
@@ -274,7 +275,7 @@ def _gather_known(
 
 
 class UnsortedSegmentSum(_Unsorted):
-    """Sums of rows of one id.  Source: math_ops.cc, UnsortedSegmentSum."""
+    """Sums of rows with equal ids.  Source: math_ops.cc, UnsortedSegmentSum."""
 
     signature = (
         "data: T, segment_ids: Tindices, num_segments: Tnumsegments -> output: T"
@@ -297,7 +298,7 @@ class _UnsortedExtreme(_Unsorted, abstract=True):
         start = limit(data.dtype, largest=self.ufunc == "minimum")
         found = reduce_rows(xp, self.ufunc, data, ids, count, start)
         if xp is np and _has_nan(found):
-            # In TensorFlow each row replaces NaN, and is replaced if it is NaN.
+            # In TensorFlow any row replaces NaN, and a NaN row replaces any value.
             beats = np.greater if self.ufunc == "maximum" else np.less
             found = np.full_like(found, start)
             for row, segment in zip(data, ids.tolist(), strict=True):
@@ -317,7 +318,7 @@ class _UnsortedExtreme(_Unsorted, abstract=True):
 
 
 class UnsortedSegmentMax(_UnsortedExtreme):
-    """Largest elements of rows of one id.  Source: UnsortedSegmentMax."""
+    """Maxima of rows with equal ids.  Source: UnsortedSegmentMax."""
 
     signature = (
         "data: T, segment_ids: Tindices, num_segments: Tnumsegments -> output: T"
@@ -327,7 +328,7 @@ class UnsortedSegmentMax(_UnsortedExtreme):
 
 
 class UnsortedSegmentMin(_UnsortedExtreme):
-    """Smallest elements of rows of one id.  Source: UnsortedSegmentMin."""
+    """Minima of rows with equal ids.  Source: UnsortedSegmentMin."""
 
     signature = (
         "data: T, segment_ids: Tindices, num_segments: Tnumsegments -> output: T"
@@ -337,7 +338,7 @@ class UnsortedSegmentMin(_UnsortedExtreme):
 
 
 class UnsortedSegmentProd(_Unsorted):
-    """Products of rows of one id.  Source: math_ops.cc, UnsortedSegmentProd."""
+    """Products of rows with equal ids.  Source: math_ops.cc, UnsortedSegmentProd."""
 
     signature = (
         "data: T, segment_ids: Tindices, num_segments: Tnumsegments -> output: T"
@@ -352,7 +353,7 @@ class UnsortedSegmentProd(_Unsorted):
         data, ids, count = op.inputs
         is_zero = Equal()(data, 0)
         zero_count = UnsortedSegmentSum()(cast(is_zero, int32), ids, count)
-        # Two zeros in a segment: no element matters any more.
+        # With two zeros in a segment every element's gradient is 0.
         grad = where(Greater()(zero_count, 1), zeros_like(grad), grad)
         others = where(is_zero, ones_like(data), data)
         others_product = UnsortedSegmentProd()(others, ids, count)

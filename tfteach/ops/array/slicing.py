@@ -38,12 +38,15 @@ _INDEX_TYPES = (int32, int64)
 
 
 class Slice(Op):
-    """`size` elements from `begin` on, along every axis.  Source: array_ops.cc."""
+    """A block of `size` elements from `begin` on, along every axis.
+
+    Source: array_ops.cc.
+    """
 
     signature = "input: T, begin: Index, size: Index -> output: T"
     Index = INDICES
     aliases: ClassVar[bool] = True
-    # The sizes by value (an array) where they are known, else in part (a tuple).
+    # The sizes as an array if they are known, else partly as a tuple.
     by_value: ClassVar[tuple[str, ...]] = ("begin", "size")
     by_shape: ClassVar[tuple[str, ...]] = ("size",)
     host_inputs: ClassVar[tuple[str, ...]] = ("begin", "size")
@@ -101,7 +104,7 @@ class Slice(Op):
         return _indexed(self.index, values[1:])
 
     def index(self, shape: tuple[int, ...], begin: Any, size: Any) -> tuple[Any, ...]:
-        """The NumPy index that the vectors stand for."""
+        """The NumPy index equivalent to the vectors."""
         starts, lengths = begin.tolist(), size.tolist()
         if len(starts) != len(shape) or len(lengths) != len(shape):
             raise invalid_argument(
@@ -139,7 +142,7 @@ class Slice(Op):
 
 
 def _indexed(index_of: Callable[..., Any], vectors: list[Any]) -> Any:
-    """A kernel that computes the index when the input's shape is another one."""
+    """A kernel that recomputes the index only when the input's shape changes."""
     if any(vector is None for vector in vectors):
         return None
     known: tuple[Any, Any] = None, None
@@ -157,7 +160,7 @@ def _indexed(index_of: Callable[..., Any], vectors: list[Any]) -> Any:
 def _index(
     shape: tuple[int, ...], spec: Any, begin: Any, end: Any, strides: Any
 ) -> tuple[Any, ...]:
-    """The NumPy index that a strided slice's vectors and masks stand for."""
+    """The NumPy index equivalent to a strided slice's vectors and masks."""
     if max(begin.size, end.size, strides.size) > _MASKED:
         begin, end, strides = _shortened(shape, begin, end, strides)
     begins, ends, steps = begin.tolist(), end.tolist(), strides.tolist()
@@ -210,7 +213,7 @@ def _position(size: int, begin: int, step: int, axis: int) -> int:
 
 
 class _Strided(Op, abstract=True):
-    """The masks that both directions of a strided slice share."""
+    """The masks of a strided slice, shared by the op and its gradient."""
 
     begin_mask: int = 0
     end_mask: int = 0
@@ -238,11 +241,11 @@ class _Strided(Op, abstract=True):
             raise invalid_argument(str(error)) from None
 
 
-_MASKED = 32  # entries of the vectors that the masks have bits for
+_MASKED = 32  # the masks have a bit for this many entries of the vectors
 
 
 def _shortened(shape: tuple[int, ...], *vectors: Any) -> Iterator[Any]:
-    """The vectors up to an entry that is out of range for certain."""
+    """The vectors up to the first entry that is certainly out of range."""
     return (vector[: len(shape) + _MASKED + 1] for vector in vectors)
 
 
@@ -250,7 +253,7 @@ def _shortened(shape: tuple[int, ...], *vectors: Any) -> Iterator[Any]:
 def _remembered_index(
     spec: Any, shape: tuple[int, ...], dtype: str, *vectors: bytes
 ) -> tuple[Any, ...]:
-    # Most slices are the same at every run, and small: this costs a third.
+    # Most slices are small and the same in every run: caching costs a third.
     return _index(shape, spec, *(np.frombuffer(v, dtype) for v in vectors))
 
 
@@ -264,9 +267,9 @@ def _check_bounds(begin: Any, end: Any, strides: Any) -> None:
 class StridedSlice(_Strided):
     """`input[begin:end:strides]`, with NumPy's extras as bit masks.
 
-    Bit i of a mask is about entry i of the vectors: `begin_mask` and `end_mask` leave
-    that bound out, `ellipsis_mask` stands for `...`, `new_axis_mask` for `newaxis`,
-    and `shrink_axis_mask` for an index instead of a range.
+    Bit i of a mask applies to entry i of the vectors: `begin_mask` and `end_mask`
+    ignore that bound, `ellipsis_mask` means `...`, `new_axis_mask` means `newaxis`, and
+    `shrink_axis_mask` means an index instead of a range.
     Source: core/ops/array_ops.cc, StridedSlice.
     """
 
@@ -286,7 +289,7 @@ class StridedSlice(_Strided):
         return NotImplemented if cut is None or whole is None else whole[cut]
 
     def _plain_slice(self, op: Operation) -> builtins.slice | None:
-        """The Python slice that the op takes of a vector, if that is known."""
+        """The Python slice that the op applies to a vector, if it is known."""
         if self.ellipsis_mask or self.new_axis_mask or self.shrink_axis_mask:
             return None
         begin, end, strides = (constant_value(t) for t in op.inputs[1:])
@@ -302,7 +305,7 @@ class StridedSlice(_Strided):
                 shapes.with_rank(vector.shape, 1)
         if input is None or strides is None:
             return None
-        # The spec, with stand-ins where a vector is unknown; 0 is always within.
+        # The spec, with placeholders where a vector is unknown; 0 is always in range.
         is_known = begin is not None and end is not None
         zeros = np.broadcast_to(strides.dtype.type(0), strides.shape)
         stand_in = tuple((1 << 62) if n is None else n for n in input)
@@ -353,7 +356,7 @@ def _length(size: int | None, part: Any, is_known: bool) -> int | None:
 
 
 class StridedSliceGrad(_Strided):
-    """Zeros in the given shape, with `dy` where the slice was taken.
+    """Zeros in the given shape, with `dy` at the position of the slice.
 
     Source: core/ops/array_ops.cc, StridedSliceGrad.
     """
@@ -402,14 +405,14 @@ def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor
     Args:
       input_: a Tensor.
       begin: int Tensor [rank], where the block starts.
-      size: int Tensor [rank], how far it reaches; -1 takes the rest.
+      size: int Tensor [rank], the block's size; -1 means all remaining elements.
       name: the op's name.
 
     Returns:
       A Tensor of `input_`'s type and rank.
 
     Raises:
-      InvalidArgumentError: the block reaches outside.
+      InvalidArgumentError: the block exceeds the tensor.
 
     Source: Slice in core/ops/array_ops.cc.
     """
@@ -430,15 +433,15 @@ def strided_slice(
     var: Any = None,
     name: str | None = None,
 ) -> Tensor:
-    """`input_[begin:end:strides]`; `tensor[...]` is the comfortable form.
+    """`input_[begin:end:strides]`; `tensor[...]` is the convenient form.
 
     Args:
       input_: a Tensor.
       begin, end, strides: int Tensors [n]; strides are 1 if None.
-      begin_mask, end_mask: bit i leaves out that bound of axis i.
-      ellipsis_mask: bit i is `...`.
-      new_axis_mask: bit i is a new axis of size 1.
-      shrink_axis_mask: bit i is an index: the axis goes away.
+      begin_mask, end_mask: bit i: ignore that bound of axis i.
+      ellipsis_mask: bit i: entry i is `...`.
+      new_axis_mask: bit i: entry i is a new axis of size 1.
+      shrink_axis_mask: bit i: entry i is an index, and its axis is removed.
       var: the variable that `input_` was read from, for `.assign` on the result.
       name: the op's name.
 
@@ -446,7 +449,7 @@ def strided_slice(
       A Tensor of `input_`'s type.
 
     Raises:
-      ValueError: an index is out of range, or there are too many.
+      ValueError: an index is out of range, or there are too many indices.
 
     Source: StridedSlice in core/ops/array_ops.cc.
     """
@@ -500,7 +503,7 @@ def _is_mask(key: Any) -> bool:
 
 
 def slice_helper(tensor: Any, slice_spec: Any, var: Any = None) -> Tensor:
-    """`tensor[slice_spec]`, as the graph's StridedSlice or boolean mask."""
+    """`tensor[slice_spec]`, as a StridedSlice op or a boolean mask."""
     if _is_mask(slice_spec):
         return boolean_mask(tensor, slice_spec)
     if not isinstance(slice_spec, list | tuple):
@@ -549,7 +552,7 @@ def _packed_slice(
     masks: dict[str, int],
     var: Any,
 ) -> Tensor:
-    """The slice, after the vectors have become tensors of one type."""
+    """The slice, with vectors converted to tensors of one type."""
     with name_scope(None, "strided_slice", [tensor, *begin, *end, *strides]) as scope:
         if not begin:
             packed = [constant(np.zeros(0, np.int32))] * 3

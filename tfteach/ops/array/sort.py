@@ -28,7 +28,7 @@ def sort(
     direction: str = "ASCENDING",
     name: str | None = None,
 ) -> Tensor:
-    """The elements in order along an axis.
+    """The elements sorted along an axis.
 
     Args:
       values: float or int Tensor of at least one axis (signed, for "ASCENDING").
@@ -40,7 +40,7 @@ def sort(
       A Tensor of that shape and type.
 
     Raises:
-      ValueError: `axis` is no constant scalar or `direction` neither word.
+      ValueError: `axis` is not a constant scalar, or `direction` is unknown.
 
     Example:
       >>> tf.Session().run(tf.sort([3.0, 1.0, 2.0]))
@@ -64,14 +64,14 @@ def argsort(
 
     Args:
       values, axis, direction: as for `tf.sort`.
-      stable: equal elements keep their order; they do in any case, as in TF.
+      stable: whether equal elements stay in order; as in TF they always do.
       name: the name of the scope.
 
     Returns:
       An int32 Tensor of the shape of `values`.
 
     Raises:
-      ValueError: `axis` is no constant scalar or `direction` neither word.
+      ValueError: `axis` is not a constant scalar, or `direction` is unknown.
 
     Example:
       >>> tf.Session().run(tf.argsort([3.0, 1.0, 2.0]))
@@ -84,7 +84,7 @@ def argsort(
 
 
 def _in_order(values: Any, axis: Any, direction: str, which: int) -> Tensor:
-    """The values (which = 0) or their places (1) in order, by TopKV2."""
+    """The sorted values (which = 0) or their indices (which = 1), by TopKV2."""
     if direction not in _DIRECTIONS:
         raise ValueError(f"{direction} should be one of {', '.join(_DIRECTIONS)}")
     axis = convert(axis, name="axis")

@@ -1,4 +1,4 @@
-"""Blocks of pixels moved between space and depth, or space and batch.
+"""Blocks of pixels moved between space and depth, or between space and batch.
 
 Source: core/ops/array_ops.cc, python/ops/array_ops.py.
 """
@@ -53,7 +53,7 @@ class _DepthOp(Op, abstract=True):
         return (n, a, b, c) if self.is_channels_last else (n, b, c, a)
 
     def native(self, shape: Any) -> Any:
-        """The other way round."""
+        """The inverse of `last`."""
         n, h, w, c = shape
         return (n, h, w, c) if self.is_channels_last else (n, c, h, w)
 
@@ -142,17 +142,17 @@ class DepthToSpace(_DepthOp):
 def _split_axes(
     input: Shape, block_shape: Any, margins: Any
 ) -> tuple[list[tuple[int | None, int | None, int | None]], list[int | None]]:
-    """The axes that are cut into blocks, and those behind them.
+    """The axes that are divided into blocks, and those after them.
 
     Args:
       block_shape, margins: their values, or else their static shapes.
 
     Returns:
-      (size, block, margin) of each axis that is cut; the sizes of the other axes, but
-      for the batch.
+      (size, block, margin) of each axis that is divided; the sizes of the other axes
+      except the batch.
 
     Raises:
-      ValueError: it is not known how many axes are cut, or shapes do not fit.
+      ValueError: the number of divided axes is not known, or shapes are inconsistent.
     """
     known = isinstance(block_shape, np.ndarray)
     sizes: Shape = block_shape.shape if known else block_shape
@@ -190,7 +190,7 @@ def _check_block_shapes(input: Any, blocks: Any, around: Any, name: str) -> None
 
 
 def _check_numbers(blocks: list[int], around: list[list[int]], name: str) -> None:
-    """Raise for block sizes below 1, and for paddings or crops below 0."""
+    """Raise for block sizes below 1, and for negative paddings or crops."""
     product = math.prod(blocks)
     if product <= 0 or min(blocks, default=1) < 1:
         raise invalid_argument(
@@ -334,7 +334,7 @@ class BatchToSpaceND(Op):
 def space_to_depth(
     input: Any, block_size: int, name: str | None = None, data_format: str = "NHWC"
 ) -> Tensor:
-    """Blocks of pixels become channels: smaller images with more of them.
+    """Blocks of pixels become channels: a smaller image with more channels.
 
     Args:
       input: Tensor [batch, height, width, depth] (or NCHW).
@@ -346,7 +346,7 @@ def space_to_depth(
       A Tensor [batch, height / block_size, width / block_size, depth * block_size^2].
 
     Raises:
-      ValueError: a size is no multiple of `block_size`.
+      ValueError: a size is not a multiple of `block_size`.
 
     Source: SpaceToDepth in core/ops/array_ops.cc.
     """
@@ -357,7 +357,7 @@ def space_to_depth(
 def depth_to_space(
     input: Any, block_size: int, name: str | None = None, data_format: str = "NHWC"
 ) -> Tensor:
-    """Channels become blocks of pixels: larger images with fewer of them.
+    """Channels become blocks of pixels: a larger image with fewer channels.
 
     Args:
       input: Tensor [batch, height, width, depth] (or NCHW).
@@ -369,7 +369,7 @@ def depth_to_space(
       A Tensor [batch, height * block_size, width * block_size, depth / block_size^2].
 
     Raises:
-      ValueError: the depth is no multiple of block_size^2.
+      ValueError: the depth is not a multiple of block_size^2.
 
     Source: DepthToSpace in core/ops/array_ops.cc.
     """
@@ -380,12 +380,12 @@ def depth_to_space(
 def space_to_batch_nd(
     input: Any, block_shape: Any, paddings: Any, name: str | None = None
 ) -> Tensor:
-    """Pixels at the same place in their blocks become one member of the batch.
+    """Pixels at the same offset in their blocks become one member of the batch.
 
     Args:
       input: Tensor [batch, space..., ...].
       block_shape: int Tensor [m], the blocks' sizes.
-      paddings: int Tensor [m, 2], zeros put around the space first.
+      paddings: int Tensor [m, 2], the zeros to add around the space first.
       name: the op's name.
 
     Returns:
@@ -400,12 +400,12 @@ def space_to_batch_nd(
 def batch_to_space_nd(
     input: Any, block_shape: Any, crops: Any, name: str | None = None
 ) -> Tensor:
-    """Members of the batch become blocks of pixels; undoes `space_to_batch_nd`.
+    """Members of the batch become blocks of pixels; the inverse of `space_to_batch_nd`.
 
     Args:
       input: Tensor [batch, space..., ...].
       block_shape: int Tensor [m], the blocks' sizes.
-      crops: int Tensor [m, 2], how much is cut off around the space at the end.
+      crops: int Tensor [m, 2], the sizes to remove around the space at the end.
       name: the op's name.
 
     Returns:
@@ -431,7 +431,7 @@ def space_to_batch(
       paddings: int Tensor [2, 2].
       block_size: the blocks' height and width.
       name: the op's name.
-      block_shape: other name of `block_size`.
+      block_shape: alias of `block_size`.
 
     Returns:
       A Tensor of rank 4.
@@ -460,7 +460,7 @@ def batch_to_space(
       crops: int Tensor [2, 2].
       block_size: the blocks' height and width.
       name: the op's name.
-      block_shape: other name of `block_size`.
+      block_shape: alias of `block_size`.
 
     Returns:
       A Tensor of rank 4.
@@ -481,12 +481,13 @@ def required_space_to_batch_paddings(
     base_paddings: Any = None,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """The paddings that make sizes multiples of block sizes, and the crops for after.
+    """The paddings that make sizes multiples of block sizes, and the crops to undo
+    them.
 
     Args:
       input_shape: int32 Tensor [n].
       block_shape: int32 Tensor [n].
-      base_paddings: int32 Tensor [n, 2], the least that is padded; zeros if None.
+      base_paddings: int32 Tensor [n, 2], the minimum paddings; zeros if None.
       name: the name of the scope.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Arrays repeated: tile, broadcast, one-hot rows, grids, masks of lengths.
+"""Repetition: tile, broadcast, one-hot rows, grids, masks by length.
 
 Source: core/ops/array_ops.cc, python/ops/array_ops.py.
 """
@@ -78,7 +78,7 @@ class Tile(Op):
         for i, n in enumerate(times):
             if n < 0:
                 raise invalid_argument(f"Expected multiples[{i}] >= 0, but got {n}")
-        # tile(x, ()) would give an array that is x's own memory
+        # tile(x, ()) would return an array that shares x's memory
         return xp.tile(input, times) if times else input.copy()
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
@@ -98,7 +98,7 @@ class Tile(Op):
 
 
 class BroadcastTo(Op):
-    """An array stretched to a shape.  Source: array_ops.cc, BroadcastTo."""
+    """An array broadcast to a shape.  Source: array_ops.cc, BroadcastTo."""
 
     signature = "input: T, shape: Tidx -> output: T"
     Tidx = INDICES
@@ -184,7 +184,7 @@ class BroadcastArgs(Op):
 
 
 class OneHot(Op):
-    """A row per index, `on_value` in its place.  Source: array_ops.cc, OneHot."""
+    """A row per index, with `on_value` at that index.  Source: array_ops.cc, OneHot."""
 
     signature = "indices: TI, depth: int32, on_value: T, off_value: T -> output: T"
     ranks: ClassVar[dict[str, int | tuple[int, ...]]] = {"depth": 0}
@@ -258,7 +258,7 @@ def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
 
     Args:
       input: a Tensor.
-      multiples: int Tensor [rank], how often along each axis.
+      multiples: int Tensor [rank], the number of repetitions along each axis.
       name: the op's name.
 
     Returns:
@@ -271,7 +271,7 @@ def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
 
 @export("broadcast_to")
 def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
-    """A tensor stretched to a shape, by NumPy's rules.
+    """A tensor broadcast to a shape, by NumPy's rules.
 
     Args:
       input: a Tensor.
@@ -348,18 +348,19 @@ def one_hot(
     dtype: Any = None,
     name: str | None = None,
 ) -> Tensor:
-    """A row for every index, with one value in the index's place.
+    """A row per index, with `on_value` at that index.
 
     Args:
-      indices: int Tensor of any shape; an index outside [0, depth) gives no `on_value`.
+      indices: int Tensor of any shape; an index outside [0, depth) yields no
+          `on_value`.
       depth: scalar int32 Tensor, the length of the rows.
       on_value, off_value: scalars, 1 and 0 if None.
-      axis: where the new axis comes; the last if None.
-      dtype: the element type; taken from the values, else float32, if None.
+      axis: the position of the new axis; the last if None.
+      dtype: the element type; if None, the values' type, else float32.
       name: the op's name.
 
     Returns:
-      A Tensor with one axis more than `indices`.
+      A Tensor with one more axis than `indices`.
 
     Raises:
       TypeError: the values' types do not match `dtype` or each other.
@@ -403,7 +404,7 @@ def one_hot(
 def sequence_mask(
     lengths: Any, maxlen: Any = None, dtype: Any = BOOL, name: str | None = None
 ) -> Tensor:
-    """For every length, a row that is true that far.
+    """For each length n, a row whose first n elements are true.
 
     Args:
       lengths: int Tensor of any shape.
@@ -415,7 +416,7 @@ def sequence_mask(
       A Tensor of shape lengths.shape + [maxlen].
 
     Raises:
-      ValueError: `maxlen` is no scalar.
+      ValueError: `maxlen` is not a scalar.
 
     Example:
       >>> tf.sequence_mask([1, 3], 4)  # [[T, F, F, F], [T, T, T, F]]
@@ -440,18 +441,18 @@ def sequence_mask(
 
 @export("meshgrid")
 def meshgrid(*args: Any, **kwargs: Any) -> list[Tensor]:
-    """Coordinate arrays for the grid that vectors span.
+    """Coordinate arrays for the grid spanned by vectors.
 
     Args:
       *args: vectors, one per axis.
-      indexing: "xy" (the first two axes exchanged, as in plots) or "ij".
+      indexing: "xy" (the first two axes swapped, as in plots) or "ij".
       name: the name of the scope.
 
     Returns:
-      A list of Tensors, as many as vectors, each of the grid's shape.
+      A list of Tensors, one per vector, each of the grid's shape.
 
     Raises:
-      TypeError: there is another keyword argument.
+      TypeError: an unknown keyword argument is given.
       ValueError: `indexing` is neither "xy" nor "ij".
 
     Source: python/ops/array_ops.py.
@@ -486,7 +487,7 @@ def meshgrid(*args: Any, **kwargs: Any) -> list[Tensor]:
 def repeat(
     input: Any, repeats: Any, axis: int | None = None, name: str | None = None
 ) -> Tensor:
-    """The elements of a tensor, each several times.
+    """The elements of a tensor, each repeated several times.
 
     Args:
       input: a Tensor of known rank.

@@ -35,15 +35,15 @@ _REAL = (
 _TopK: Any = namedtuple("TopKV2", "values indices")  # type: ignore[name-match]
 
 
-# A look for the largest costs a hundredth of sorting a row of 8000 numbers.
+# Finding the maximum costs a hundredth of sorting a row of 8000 numbers.
 _MOST_LOOKS = 32
 
 
 def _largest_one_by_one(xp: Any, input: Any, count: int) -> Any:
-    """The places of each row's largest, found one after the other.
+    """The indices of each row's largest elements, found one by one.
 
-    None where the least number of the type is among them: what was found is replaced
-    by it.
+    None if the type's least number is among them, because found elements are
+    overwritten with it.
     """
     kind, columns = input.dtype, input.shape[-1]
     least = kind.type(-np.inf if kind.kind == "f" else np.iinfo(kind).min)
@@ -102,8 +102,8 @@ class TopKV2(MultiOutputOp):
         if 0 < count <= min(_MOST_LOOKS, columns // 8) and input.dtype.kind in "fiu":
             indices = _largest_one_by_one(xp, input, count)
         if indices is None:
-            # Of equal elements the first come first: a stable sort of the mirror image,
-            # read from its end.
+            # Equal elements stay in order: a stable sort of the reversed row, read from
+            # its end.
             order = xp.argsort(input[..., ::-1], axis=-1, kind="stable")
             indices = columns - 1 - order[..., ::-1][..., :count]
         if count and type(input) is np.ndarray:
@@ -112,12 +112,12 @@ class TopKV2(MultiOutputOp):
         return values, indices.astype(np.int32)
 
     def _as_tensorflow(self, input: Any, indices: Any, count: int) -> Any:
-        """The indices, as TensorFlow's kernel has them in unsorted rows or with NaN."""
+        """The indices in the order of TensorFlow's kernel for unsorted rows or NaN."""
         rows, found = input.reshape(-1, input.shape[-1]), indices.reshape(-1, count)
         if self.sorted or count in (1, input.shape[-1]):
             if input.dtype.kind not in "fV":
                 return indices
-            # Sorting puts NaN first.
+            # NaN is sorted first.
             first = rows[np.arange(len(rows)), found[:, 0]]
             at = np.flatnonzero(np.isnan(first))
             if not at.size:
@@ -148,16 +148,16 @@ class TopKV2(MultiOutputOp):
 
 @export("nn.top_k", "math.top_k")
 def top_k(input: Any, k: Any = 1, sorted: bool = True, name: str | None = None) -> Any:
-    """The k largest elements of every row, and where they stood.
+    """The k largest elements of every row, and their indices.
 
     Args:
       input: real Tensor [..., n].
       k: scalar int32 Tensor, at most n.
-      sorted: whether the largest must come first (it always does here).
+      sorted: whether the largest must come first (they always do here).
       name: the op's name.
 
     Returns:
-      (values, indices): Tensors [..., k]; of equal elements the first come first.
+      (values, indices): Tensors [..., k]; equal elements stay in order.
 
     Raises:
       ValueError: `k` is larger than n.

@@ -1,8 +1,8 @@
-"""The heap that TensorFlow's CPU kernel of TopKV2 keeps the largest elements in.
+"""The heap in which TensorFlow's CPU kernel of TopKV2 collects the largest elements.
 
-It decides in which order unsorted results come, and where a NaN ends up: NaN is neither
-less nor greater than another number, so each comparison with it is decided by position.
-Heaps are those of C++'s standard library, which makes the order reproducible.
+It determines the order of unsorted results, and the position of NaN: NaN is neither
+less nor greater than another number, so comparisons with it are decided by position.
+The heap algorithms are those of C++'s standard library, so the order is reproducible.
 Source: core/kernels/topk_op.cc, core/lib/gtl/top_n.h.
 """
 
@@ -13,17 +13,17 @@ from typing import Any
 import numpy as np
 
 _CHUNK = 64
-# Up to this size, C++ sorts by insertion.
+# Up to this size C++ sorts by insertion.
 _INSERTION = 16
 
 
 def top_of_row(row: Any, count: int, is_sorted: bool) -> list[int]:
-    """Places of the `count` largest elements of a vector, as TensorFlow finds them.
+    """Indices of the `count` largest elements of a vector, in TensorFlow's order.
 
     Args:
       row: real vector of at least `count` elements.
-      count: how many; at least 1.
-      is_sorted: whether the largest come first.
+      count: the number of elements; at least 1.
+      is_sorted: whether the results are sorted, largest first.
     """
     if count == 1:
         return [_first_largest(row)]
@@ -32,7 +32,7 @@ def top_of_row(row: Any, count: int, is_sorted: bool) -> list[int]:
     heap = _Heap(row.tolist(), count + 1)
     at, chunk = count + 1, _CHUNK
     while at < len(row):
-        # Only what is greater than the least element found so far gets in.
+        # Only elements greater than the heap's minimum are inserted.
         greater = row[at : at + chunk] > row[heap.places[0]]
         if greater.any():
             at += int(greater.argmax())
@@ -44,14 +44,14 @@ def top_of_row(row: Any, count: int, is_sorted: bool) -> list[int]:
 
 
 def _first_largest(row: Any) -> int:
-    """The first of the largest elements that are numbers, 0 if there is none."""
+    """The index of the first maximum, ignoring NaN; 0 if all are NaN."""
     if row.dtype.kind == "f" or row.dtype.kind == "V":
         row = np.where(np.isnan(row), -np.inf, row.astype(np.float64))
     return int(row.argmax())
 
 
 def _by_insertion(row: Any) -> list[int]:
-    """All places, sorted by insertion; long rows with NaN in another way."""
+    """All indices, sorted by insertion; by another method for long rows with NaN."""
     if len(row) > _INSERTION:
         order = np.argsort(row[::-1], kind="stable")
         return (len(row) - 1 - order[::-1]).tolist()
@@ -67,7 +67,7 @@ def _by_insertion(row: Any) -> list[int]:
 
 
 class _Heap:
-    """Places in a heap with the least element at its root; the last one is outside."""
+    """A min-heap of indices, in which the last entry lies outside the heap."""
 
     def __init__(self, values: list[Any], size: int) -> None:
         self._values = values
@@ -77,12 +77,12 @@ class _Heap:
         self._pop(size)
 
     def replace_last(self, place: int) -> None:
-        """Put a place into the heap in exchange for the least, which goes outside."""
+        """Insert an index in place of the minimum, which becomes the last entry."""
         self.places[-1] = place
         self._pop(len(self.places))
 
     def sorted_places(self) -> list[int]:
-        """The places in the heap, the largest first."""
+        """The indices in the heap, largest element first."""
         del self.places[-1]
         for size in range(len(self.places), 1, -1):
             self._pop(size)
@@ -93,12 +93,12 @@ class _Heap:
         return bool(x > y or (not x < y and a < b))
 
     def _pop(self, size: int) -> None:
-        """Move the root behind the others."""
+        """Move the root to the end."""
         last, self.places[size - 1] = self.places[size - 1], self.places[0]
         self._sift(0, size - 1, last)
 
     def _sift(self, hole: int, size: int, place: int) -> None:
-        """Fill a hole from below down to a leaf, and let `place` rise from there."""
+        """Move a hole down to a leaf, then move `place` up from there."""
         places, top, child = self.places, hole, hole
         while child < (size - 1) // 2:
             child = 2 * (child + 1)

@@ -1,4 +1,4 @@
-"""The same elements in another order: transpose, reverse, roll.
+"""Transpose, reverse, roll: the same elements in another order.
 
 Source: core/ops/array_ops.cc, python/ops/array_ops.py, python/ops/array_grad.py.
 """
@@ -58,7 +58,7 @@ class InvertPermutation(Op):
 
 
 class Transpose(Op):
-    """The axes in another order.  Source: core/ops/array_ops.cc, Transpose."""
+    """The axes permuted.  Source: core/ops/array_ops.cc, Transpose."""
 
     signature = "x: T, perm: Tperm -> y: T"
     Tperm = INDICES
@@ -90,7 +90,7 @@ class Transpose(Op):
     def compute(self, xp: Any, x: Any, perm: Any) -> Any:
         order = perm.tolist()
         try:
-            # NumPy counts negative axes from the end, TF's kernel refuses them.
+            # NumPy counts negative axes from the end, TF's kernel rejects them.
             if not order or min(order) >= 0:
                 return x.transpose(order)
         except ValueError:
@@ -113,7 +113,7 @@ class Transpose(Op):
 
 
 class ConjugateTranspose(Transpose):
-    """Transpose, and every element conjugated.  Source: ConjugateTranspose."""
+    """Transpose with complex conjugation.  Source: ConjugateTranspose."""
 
     aliases: ClassVar[bool] = False
 
@@ -127,17 +127,17 @@ class ConjugateTranspose(Transpose):
 
 @export("invert_permutation", "math.invert_permutation")
 def invert_permutation(x: Any, name: str | None = None) -> Tensor:
-    """The permutation that undoes `x`: y[x[i]] = i.
+    """The inverse permutation of `x`: y[x[i]] = i.
 
     Args:
-      x: int Tensor [n] that holds 0 to n - 1, each once.
+      x: int Tensor [n] with each of 0 to n - 1 exactly once.
       name: the op's name.
 
     Returns:
       A Tensor like `x`.
 
     Raises:
-      InvalidArgumentError: `x` is no permutation.
+      InvalidArgumentError: `x` is not a permutation.
 
     Source: InvertPermutation in core/ops/array_ops.cc.
     """
@@ -148,7 +148,7 @@ def invert_permutation(x: Any, name: str | None = None) -> Tensor:
 def transpose(
     a: Any, perm: Any = None, name: str = "transpose", conjugate: bool = False
 ) -> Tensor:
-    """The axes in another order; reversed if no order is given.
+    """The axes permuted; reversed if `perm` is None.
 
     Args:
       a: a Tensor.
@@ -160,7 +160,7 @@ def transpose(
       A Tensor of `a`'s type.
 
     Raises:
-      ValueError: `perm` has another length than `a` has axes.
+      ValueError: the length of `perm` differs from `a`'s rank.
 
     Source: Transpose in core/ops/array_ops.cc.
     """
@@ -185,7 +185,7 @@ def transpose(
 def matrix_transpose(
     a: Any, name: str = "matrix_transpose", conjugate: bool = False
 ) -> Tensor:
-    """The last two axes exchanged.
+    """The last two axes swapped.
 
     Args:
       a: Tensor [..., rows, columns].
@@ -218,7 +218,7 @@ def matrix_transpose(
 
 
 class ReverseV2(Op):
-    """Some axes backwards.  Source: core/ops/array_ops.cc, ReverseV2."""
+    """Some axes reversed.  Source: core/ops/array_ops.cc, ReverseV2."""
 
     signature = "tensor: T, axis: Tidx -> output: T"
     Tidx = INDICES
@@ -256,7 +256,7 @@ def _axes(axis: Any, rank: int) -> tuple[int, ...]:
     found: list[int] = []
     for i, value in enumerate(axis.tolist()):
         if not -rank <= value < rank:
-            # TF's text has no closing bracket either
+            # TF's message has no closing bracket either
             raise ValueError(
                 f"'axis'[{i}] = {value} is out of valid range [0, {rank - 1}"
             )
@@ -267,7 +267,7 @@ def _axes(axis: Any, rank: int) -> tuple[int, ...]:
 
 
 class ReverseSequence(Op):
-    """The first elements of every row backwards.  Source: ReverseSequence."""
+    """The first elements of every row reversed.  Source: ReverseSequence."""
 
     signature = "input: T, seq_lengths: Tlen -> output: T"
     seq_dim: int
@@ -331,7 +331,7 @@ class ReverseSequence(Op):
 
 
 class Roll(Op):
-    """Elements moved along axes, around the end.  Source: manip_ops.cc, Roll."""
+    """Elements shifted cyclically along axes.  Source: manip_ops.cc, Roll."""
 
     signature = "input: T, shift: Tshift, axis: Taxis -> output: T"
     Tshift = INDICES
@@ -376,7 +376,7 @@ class Roll(Op):
 
 @export("reverse", "manip.reverse", "reverse_v2")
 def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
-    """Some axes backwards.
+    """Some axes reversed.
 
     Args:
       tensor: a Tensor.
@@ -404,7 +404,7 @@ def reverse_sequence(
     seq_dim: int | None = None,
     batch_dim: int | None = None,
 ) -> Tensor:
-    """Rows whose first elements, as many as each row's length, are reversed.
+    """Rows whose first elements are reversed, as many as the row's length says.
 
     Args:
       input: a Tensor.
@@ -419,7 +419,7 @@ def reverse_sequence(
 
     Raises:
       InvalidArgumentError: a length is too large.
-      TypeError: no `seq_axis` is given.
+      TypeError: `seq_axis` is missing.
 
     Source: ReverseSequence in core/ops/array_ops.cc.
     """
@@ -433,12 +433,12 @@ def reverse_sequence(
 
 @export("roll", "manip.roll")
 def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
-    """Elements moved along axes; what leaves at the end comes in at the front.
+    """Elements shifted cyclically along axes.
 
     Args:
       input: a Tensor.
-      shift: int Tensor, scalar or [n], how far.
-      axis: int Tensor like `shift`, along which axes.
+      shift: int Tensor, scalar or [n], the distances.
+      axis: int Tensor like `shift`, the axes to shift along.
       name: the op's name.
 
     Returns:

@@ -20,7 +20,7 @@ from tfteach.ops.core.identity_reshape import INDICES
 
 _NUMBERS = np.dtype(np.int32), np.dtype(np.int64)
 
-# The functions' results bear the ops' names, as TF's do.
+# The result types are named like the ops, as in TF.
 _Unique: Any = namedtuple("Unique", "y idx")  # type: ignore[name-match]
 
 _UniqueWithCounts: Any = namedtuple(  # type: ignore[name-match]
@@ -48,7 +48,7 @@ class Unique(MultiOutputOp):
 
 
 class UniqueWithCounts(MultiOutputOp):
-    """Unique, and how often each occurs.  Source: UniqueWithCounts."""
+    """Unique, and each element's number of occurrences.  Source: UniqueWithCounts."""
 
     signature = "x: T -> y: T, idx: out_idx, count: out_idx"
     out_idx: DType = int32
@@ -64,14 +64,14 @@ class UniqueWithCounts(MultiOutputOp):
 
 
 def _unique(xp: Any, x: Any, dtype: Any) -> tuple[Any, Any]:
-    """The distinct elements, and for each element which one it is."""
+    """The distinct elements, and for each element the index of its distinct one."""
     if x.ndim != 1:
         raise invalid_argument("unique expects a 1D vector.")
     found = distinct(x) if xp is np and x.dtype in _NUMBERS else None
     if found is not None:
         return found[0].astype(x.dtype), found[1].astype(dtype)
     order, is_first = groups_of(xp, x)
-    firsts = order[is_first]  # where each value appears first, by value
+    firsts = order[is_first]  # the index of each value's first occurrence, by value
     appears = xp.zeros(x.size, bool)
     appears[firsts] = True
     rank = xp.cumsum(appears) - 1
@@ -103,11 +103,12 @@ class ListDiff(MultiOutputOp):
 
 @export("unique")
 def unique(x: Any, out_idx: Any = int32, name: str | None = None) -> Any:
-    """The distinct elements in order of appearance, and for every element which it is.
+    """The distinct elements in order of appearance, and each element's index among
+    them.
 
     Args:
       x: Tensor [n].
-      out_idx: int32 or int64, the type of the numbers.
+      out_idx: int32 or int64, the type of the indices.
       name: the op's name.
 
     Returns:
@@ -120,11 +121,11 @@ def unique(x: Any, out_idx: Any = int32, name: str | None = None) -> Any:
 
 @export("unique_with_counts")
 def unique_with_counts(x: Any, out_idx: Any = int32, name: str | None = None) -> Any:
-    """`unique`, and how often each distinct element occurs.
+    """`unique`, and the number of occurrences of each distinct element.
 
     Args:
       x: Tensor [n].
-      out_idx: int32 or int64, the type of the numbers.
+      out_idx: int32 or int64, the type of the indices.
       name: the op's name.
 
     Returns:
@@ -137,7 +138,7 @@ def unique_with_counts(x: Any, out_idx: Any = int32, name: str | None = None) ->
 
 @export("setdiff1d")
 def setdiff1d(x: Any, y: Any, index_dtype: Any = int32, name: str | None = None) -> Any:
-    """The elements of `x` that are not in `y`, and where they stood.
+    """The elements of `x` that are not in `y`, and their indices.
 
     Args:
       x, y: Tensors [n], [m] of one type.
@@ -178,7 +179,10 @@ class UniqueV2(MultiOutputOp):
 
 
 class UniqueWithCountsV2(MultiOutputOp):
-    """UniqueV2, and how often each slice occurs.  Source: UniqueWithCountsV2."""
+    """UniqueV2, and the number of occurrences of each slice.
+
+    Source: UniqueWithCountsV2.
+    """
 
     signature = "x: T, axis: Taxis -> y: T, idx: out_idx, count: out_idx"
     Taxis = INDICES

@@ -17,7 +17,7 @@ from tfteach.ops.core.identity_reshape import INDICES
 
 
 class UnravelIndex(Op):
-    """Coordinates of numbered places.  Source: array_ops.cc, UnravelIndex."""
+    """Coordinates of flat indices.  Source: array_ops.cc, UnravelIndex."""
 
     signature = "indices: Tidx, dims: Tidx -> output: Tidx"
     Tidx = INDICES
@@ -38,7 +38,7 @@ class UnravelIndex(Op):
             )
         if (dims == 0).any():
             raise invalid_argument("Input dims cannot contain a dim of zero")
-        # TF's arithmetic, which a number out of range passes, too.
+        # TF's arithmetic, which does not reject out-of-range indices either.
         inner = np.concatenate([np.cumprod(dims[:0:-1])[::-1], [1]]).astype(dims.dtype)
         whole = (inner * dims)[(slice(None),) + (None,) * indices.ndim]
         inner = inner[(slice(None),) + (None,) * indices.ndim]
@@ -48,10 +48,10 @@ class UnravelIndex(Op):
 
 @export("unravel_index")
 def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:
-    """The coordinates of elements that are given by their number in a flat array.
+    """The coordinates of elements given by their index in the flattened array.
 
     Args:
-      indices: int Tensor [] or [n]: the numbers.
+      indices: int Tensor [] or [n], the flat indices.
       dims: Tensor [rank] of that type: the array's shape.
       name: the op's name.
 

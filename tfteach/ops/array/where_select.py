@@ -49,7 +49,7 @@ def merge_by_size(a: Shape, b: Shape) -> Shape:
 
 
 class Where(Op):
-    """The positions of the elements that are not zero.  Source: array_ops.cc."""
+    """The coordinates of the nonzero elements.  Source: array_ops.cc."""
 
     signature = "input: T -> index: int64"
     T = dtypes_of(
@@ -72,9 +72,10 @@ class Where(Op):
 
 
 class Select(Op):
-    """Elements of `t` where the condition holds, else of `e`.
+    """Elements of `t` where the condition holds, otherwise of `e`.
 
-    The condition has the shape of both, or is a scalar, or a vector about rows.
+    The condition has the shape of both, or is a scalar, or a vector with an entry per
+    row.
     Source: core/ops/math_ops.cc, Select.
     """
 
@@ -158,20 +159,20 @@ def _reduced(grad: Tensor, wanted: Tensor, whole: Tensor) -> Tensor:
 def where(
     condition: Any, x: Any = None, y: Any = None, name: str | None = None
 ) -> Tensor:
-    """The positions where a condition holds, or a choice between two tensors.
+    """The coordinates where a condition holds, or a selection between two tensors.
 
     Args:
       condition: bool Tensor; with `x` and `y` of their shape, or a scalar, or a vector
-        that chooses whole rows.
+        that selects whole rows.
       x, y: Tensors of one shape and type, or both None.
       name: the op's name.
 
     Returns:
-      int64 Tensor [n, rank] of positions in row-major order; with `x` and `y` a Tensor
-      like them.
+      int64 Tensor [n, rank] of coordinates in row-major order; with `x` and `y` a
+      Tensor like them.
 
     Raises:
-      ValueError: only one of `x` and `y` is given, or the shapes do not fit.
+      ValueError: only one of `x` and `y` is given, or the shapes are incompatible.
 
     Source: Where in core/ops/array_ops.cc, Select in core/ops/math_ops.cc.
     """
@@ -188,7 +189,7 @@ def where(
 def where_v2(
     condition: Any, x: Any = None, y: Any = None, name: str | None = None
 ) -> Tensor:
-    """`where`, whose choice broadcasts its three inputs.
+    """`where` with broadcasting of its three inputs.
 
     Args:
       condition: bool Tensor.

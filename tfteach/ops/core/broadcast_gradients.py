@@ -1,7 +1,7 @@
 """Gradients of broadcasting: sums over the axes that an op broadcast along.
 
-The rules build the nodes that TF's build, in the same order, because GraphDefs are
-compared; that is why some shapes become constants and others `Shape` nodes.
+The rules build the same nodes as TF's rules, in the same order, because GraphDefs are
+compared; hence some shapes become constants and others `Shape` nodes.
 Source: python/ops/math_grad.py (SmartBroadcastGradientArgs).
 """
 
@@ -24,7 +24,7 @@ from tfteach.framework.shape_checks import require_vector
 
 
 def after(grad: Any) -> Any:
-    """A context manager: what is built inside waits for the gradient."""
+    """A context manager in which new operations wait for the gradient."""
     return get_default_graph().control_dependencies([grad])
 
 
@@ -60,12 +60,12 @@ def reduction_axes(
     return over_x, over_y
 
 
-# Gradients of loops ask for the same shapes in each iteration.
+# A loop's gradient needs the same shapes in each iteration.
 _axes_to_sum = functools.lru_cache(1024)(reduction_axes)
 
 
 class BroadcastGradientArgs(MultiOutputOp):
-    """The axes to sum a broadcasting op's gradients over.
+    """The axes along which to sum a broadcasting op's gradients.
 
     Source: core/ops/array_ops.cc, BroadcastGradientArgs; core/util/bcast.h.
     """
@@ -95,22 +95,22 @@ class BroadcastGradientArgs(MultiOutputOp):
 
 
 def all_shapes_known_and_equal(x: Tensor, y: Tensor, grad: Any) -> bool:
-    """Whether nothing was broadcast, as far as the graph alone tells.
+    """Whether the static shapes prove that nothing was broadcast.
 
-    The gradient may be IndexedSlices, of which it tells nothing.
+    The gradient may be IndexedSlices, whose shape proves nothing.
     """
     if not isinstance(grad, Tensor):
         return False
     return x._shape == y._shape == grad._shape and shapes.is_full(x._shape)
 
 
-# Per graph: pairs of shapes whose axes were worked out already.  TF leaves the nodes of
-# the first time in the graph, so the cache shows in GraphDefs.
+# The axes already computed for pairs of shapes, per graph.  TF adds nodes only for the
+# first use of a pair in a graph, so the cache is visible in GraphDefs.
 _axes_of: WeakKeyDictionary[Graph, dict[Any, Any]] = WeakKeyDictionary()
 
 
 def static_sums(x: Tensor, y: Tensor, grad: Any) -> tuple[Any, Any]:
-    """For each input a function from a full gradient to the input's own.
+    """For each input, a function that reduces a full gradient to the input's shape.
 
     Args:
       x, y: the inputs of the broadcasting op.
@@ -139,7 +139,7 @@ def static_sums(x: Tensor, y: Tensor, grad: Any) -> tuple[Any, Any]:
 
 
 def dynamic_sums(x: Tensor, y: Tensor) -> tuple[Any, Any]:
-    """`static_sums` for the rules that never shorten: Shape, Sum, Reshape."""
+    """`static_sums` for the rules without a shortcut: always Shape, Sum, Reshape."""
     from tfteach.ops.core import shape_ops
 
     return _sums(shape_ops.shape(x), shape_ops.shape(y))

@@ -35,14 +35,15 @@ class Const(Op, role=Role.CONSTANT):
 
     aliases: ClassVar[bool] = True
     _digest: ClassVar[bytes | None] = None
-    # Elements stored in a GraphDef if the last one fills up the shape.
+    # Number of elements stored in a GraphDef if the last one is repeated to fill the
+    # shape.
     given: ClassVar[int | None] = None
     is_expensive: ClassVar[bool] = False
     holds_value: ClassVar[bool] = True
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def __new__(cls, value: Any, dtype: DType) -> Self:
-        # Not interned: every Const is as costly to compare as its array.
+        # Not interned: comparing two Consts costs as much as comparing their arrays.
         op = object.__new__(cls)
         object.__setattr__(op, "value", value)
         object.__setattr__(op, "dtype", dtype)
@@ -51,7 +52,7 @@ class Const(Op, role=Role.CONSTANT):
 
     @property
     def digest(self) -> bytes:
-        """A short name for the array's type, shape and bytes."""
+        """A short hash of the array's type, shape and bytes."""
         if self._digest is None:
             value = self.value
             body = (
@@ -105,8 +106,8 @@ class Placeholder(Op):
         return self.shape
 
     def compute(self, xp: Any) -> Any:
-        # The session feeds placeholders; reaching the kernel means nobody did.  The
-        # executor puts the op's name into the message.
+        # The session feeds placeholders, so the kernel runs only if no value was fed.
+        # The executor inserts the op's name into the message.
         shape = "" if self.shape is None else f" and shape {shapes.text(self.shape)}"
         raise invalid_argument(
             "You must feed a value for placeholder tensor '{name}' with dtype "
@@ -151,10 +152,10 @@ def _proto_name(dtype: DType) -> str:
 
 
 def _node_name(name: Any) -> str:
-    """A constant's name, of which TF asks less than of other nodes' (no scope opens).
+    """A constant's name, checked less strictly than other nodes' (no scope opens).
 
     Raises:
-      TypeError, AttributeError, ...: it is no string; what else Python says of it.
+      TypeError, AttributeError, ...: it is not a string; Python's own error is raised.
     """
     if name is None:
         return "Const"
@@ -167,7 +168,7 @@ def _node_name(name: Any) -> str:
 def constant_node(
     array: np.ndarray[Any, Any], dtype: DType, name: str | None
 ) -> Tensor:
-    """Add a Const of this very array to the default graph."""
+    """Add a Const that holds this array, uncopied, to the default graph."""
     if array.nbytes >= MAX_CONSTANT_BYTES and any(array.strides):
         raise ValueError(
             "Cannot create a tensor proto whose content is larger than 2GB. The "
@@ -202,7 +203,7 @@ def constant(
     Args:
       value: a number, string, array or nested list.
       dtype: the element type; taken from `value` if None.
-      shape: the result's shape; a shorter `value` is filled up with its last element.
+      shape: the result's shape; if `value` is shorter, its last element is repeated.
       name: the op's name.
       verify_shape: raise unless `value` has exactly `shape`.
 
@@ -234,13 +235,13 @@ def constant(
 def _shaped(
     value: Any, dtype: DType | None, shape: Any, verify_shape: bool
 ) -> np.ndarray[Any, Any]:
-    """`value` in a shape; what is missing is its last element."""
+    """`value` in a shape; its last element is repeated for missing ones."""
     sizes = _sizes_of(shape)
     size = math.prod(sizes)
     if size == 0 and not isinstance(value, np.ndarray | np.generic):
         if value is None:
             raise ValueError("None values not supported.")
-        # TF does not look at the value, nor for its type.
+        # As in TF, neither the value nor its type matters here.
         return np.empty(sizes, np.float32 if dtype is None else dtype.numpy_dtype)
     array = as_array(value, dtype)
     if verify_shape and array.shape != sizes:
@@ -260,7 +261,7 @@ def _shaped(
 
 
 def _sizes_of(shape: Any) -> tuple[int, ...]:
-    """A constant's shape: whole numbers, or what `int` makes of others."""
+    """A constant's shape: whole numbers; other values are converted by `int`."""
     if isinstance(shape, Tensor):
         raise NotImplementedError(
             f"Cannot convert a symbolic Tensor ({shape.name}) to a numpy array. "
@@ -285,7 +286,7 @@ def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tenso
 
     Args:
       dtype: the element type.
-      shape: what is known of the shape; None accepts any.
+      shape: the static shape, possibly partial; None accepts any.
       name: the op's name.
 
     Returns:
@@ -304,8 +305,8 @@ def placeholder_with_default(input: Any, shape: Any, name: str | None = None) ->
     """A tensor that is `input` unless it is fed.
 
     Args:
-      input: the default value, a Tensor or what converts to one.
-      shape: what is known of the shape; must be compatible with `input`'s.
+      input: the default value, a Tensor or convertible to one.
+      shape: the static shape, possibly partial; must be compatible with `input`'s.
       name: the op's name.
 
     Returns:

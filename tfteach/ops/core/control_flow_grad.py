@@ -1,7 +1,7 @@
 """Gradients of control flow ops.
 
-The gradient of a Merge is a Switch and that of a Switch a Merge; for loops that of an
-Exit is an Enter and that of an Enter an Exit.
+The gradient of a Merge is a Switch, and vice versa; in loops the gradient of an Exit is
+an Enter, and vice versa.
 Source: python/ops/control_flow_grad.py, control_flow_ops.py.
 """
 
@@ -23,7 +23,7 @@ from tfteach.ops.math.range import range as range_of
 
 
 def merge_gradient(op: Operation, grad: Any) -> list[Any]:
-    """The gradient of a Merge: alive only at the input that was."""
+    """The gradient of a Merge: alive only at the input that was alive."""
     context: Any = output_context(op.inputs[0].op)
     if context is not None and context.is_while:
         return list(switch_colocated(grad, _loop().pivot))
@@ -31,7 +31,7 @@ def merge_gradient(op: Operation, grad: Any) -> list[Any]:
         loop = _loop()
         pred = context.pred
         if loop is not None and loop.grad_state is not None:
-            # A cond in a loop: the branch taken differs between iterations.
+            # A cond inside a loop: the branch taken differs between iterations.
             pred = loop.grad_state.real_predicate(pred)
         return list(switch_colocated(grad, pred, "cond_grad"))
     is_input = [equal(op.outputs[1], i) for i in range(len(op.inputs))]
@@ -45,11 +45,11 @@ def _loop() -> Any:
 
 
 def switch_gradient(op: Operation, grads: tuple[Any, ...]) -> list[Any]:
-    """The gradient of a Switch: that of the output which was alive.
+    """The gradient of a Switch: the gradient of the live output.
 
-    A loop's Switch is visited twice.  The first visit, with the gradient of what left
-    the loop, makes the Merge that begins the gradient's loop; the second, with that of
-    the next iteration, closes it.
+    A loop's Switch is visited twice.  The first visit, with the gradient of the loop's
+    exit value, creates the Merge that starts the gradient's loop; the second, with the
+    gradient of the next iteration, closes it.
     """
     context = op.control_flow_context
     if context is not None and context.is_while:
@@ -72,7 +72,7 @@ def switch_gradient(op: Operation, grads: tuple[Any, ...]) -> list[Any]:
 
 
 def _close(merged: Any, grad: Any) -> None:
-    """Lead the gradient of a turn's beginning to the turn before."""
+    """Connect the gradient of an iteration's input to the preceding iteration."""
     from tfteach.ops.core.control_flow_ops import NextIteration
 
     after = NextIteration()
@@ -87,7 +87,7 @@ def _close(merged: Any, grad: Any) -> None:
 
 
 def exit_gradient(op: Operation, grad: Any) -> Any:
-    """The gradient of an Exit: it enters the gradient's loop."""
+    """The gradient of an Exit: an Enter into the gradient's loop."""
     from tfteach.ops.core.control_flow_ops import Enter
 
     loop = _loop()
@@ -117,9 +117,9 @@ def exit_gradient(op: Operation, grad: Any) -> Any:
 
 
 def enter_gradient(op: Operation, grad: Any) -> Any:
-    """The gradient of an Enter: it leaves the gradient's loop.
+    """The gradient of an Enter: an Exit from the gradient's loop.
 
-    What a loop does not change has the sum over all iterations.
+    For a loop invariant it is the sum over all iterations.
     """
     from tfteach.ops.core.control_flow_ops import Exit
 
@@ -140,13 +140,13 @@ def enter_gradient(op: Operation, grad: Any) -> Any:
 
 
 def switch_colocated(data: Any, pred: Tensor, name: str = "Switch") -> tuple[Any, Any]:
-    """`data` through a Switch that sits where `data` is."""
+    """`data` through a Switch that is colocated with `data`."""
     with colocate_with(data, ignore_existing=True):
         return _pair(data, pred, name)
 
 
 def _pair(data: Any, pred: Tensor, name: str = "Switch") -> tuple[Any, Any]:
-    """`data` for the case that `pred` is false, and for the case that it is true."""
+    """`data` if `pred` is false, and `data` if `pred` is true."""
     from tfteach.ops.core.control_flow_ops import Switch
 
     switch = Switch()
@@ -161,7 +161,7 @@ def _pair(data: Any, pred: Tensor, name: str = "Switch") -> tuple[Any, Any]:
 
 
 def _merged(grads: list[Any], name: str) -> Any:
-    """The gradient that is alive."""
+    """The live one of two gradients."""
     from tfteach.ops.core.control_flow_ops import Merge
 
     merge = Merge()

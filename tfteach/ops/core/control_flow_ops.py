@@ -1,9 +1,9 @@
-"""No-ops and groups, and the six ops that loops and conds are made of.
+"""No-ops, groups, and the six ops that loops and conds consist of.
 
-`Switch` sends its input to one of two outputs and leaves the other dead; `Merge`
+`Switch` forwards its input to one of two outputs and leaves the other dead; `Merge`
 forwards its live input; `Enter`, `NextIteration` and `Exit` pass a value into a loop's
-frame, to the next iteration, and out.  The executor implements these rules; the kernels
-here only forward.
+frame, to the next iteration, and out of the frame.  The executor implements these
+rules; the kernels here only forward.
 Source: core/ops/control_flow_ops.cc, python/ops/control_flow_ops.py.
 """
 
@@ -34,7 +34,7 @@ from tfteach.ops.core.identity_reshape import Identity
 
 
 class NoOp(NoOutputOp, role=Role.NO_OP):
-    """Nothing: a place for control edges to meet.  Source: no_op.cc, NoOp."""
+    """No computation: a common point for control edges.  Source: no_op.cc, NoOp."""
 
     signature = "->"
     does_nothing: ClassVar[bool] = True
@@ -70,7 +70,7 @@ class ControlTrigger(NoOutputOp):
 
 
 class Abort(NoOutputOp):
-    """End the step with an error, or quietly.  Source: control_flow_ops.cc, Abort."""
+    """End the step with an error, or silently.  Source: control_flow_ops.cc, Abort."""
 
     signature = "->"
     error_msg: str = ""
@@ -81,13 +81,13 @@ class Abort(NoOutputOp):
         return []
 
     def compute(self, xp: Any) -> tuple[()]:
-        # TensorFlow ends the whole process here; a notebook's kernel must live on.
+        # TensorFlow ends the whole process here; a notebook's kernel must survive.
         message = f"Abort_op intentional failure; {self.error_msg}"
         raise AbortedError(None, None, message)
 
 
 class _Flow(Op, abstract=True):
-    """Inputs that come out as they are, or not at all."""
+    """Inputs that are forwarded unchanged or are dead."""
 
     aliases: ClassVar[bool] = True
     is_foldable: ClassVar[bool] = False
@@ -95,7 +95,7 @@ class _Flow(Op, abstract=True):
 
 
 class _Forward(_Flow, abstract=True):
-    """One input, passed on."""
+    """One input, forwarded."""
 
     def infer_shape(self, data: Shape) -> Any:
         return data
@@ -105,7 +105,7 @@ class _Forward(_Flow, abstract=True):
 
 
 class Switch(_Flow, MultiOutputOp):
-    """`data` on the output that `pred` names, the other one dead.
+    """`data` on the output that `pred` selects; the other output is dead.
 
     Source: core/ops/control_flow_ops.cc, Switch.
     """
@@ -135,7 +135,7 @@ class RefSwitch(Switch):
 
 
 class Merge(_Flow, MultiOutputOp):
-    """The one input that is alive, and its number.
+    """The one live input, and its index.
 
     Source: core/ops/control_flow_ops.cc, Merge.
     """
@@ -177,7 +177,7 @@ class Enter(_Forward):
     int32_on_gpu: ClassVar[Int32Kernel] = "host"
 
     def infer_shape(self, data: Shape) -> Shape:
-        # The shape of what loops may change from iteration to iteration.
+        # The shape of a value that may change from iteration to iteration.
         return data if self.is_constant else None
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
@@ -191,7 +191,7 @@ class RefEnter(Enter):
 
 
 class Exit(_Forward):
-    """A loop's final value, outside of it.  Source: control_flow_ops.cc, Exit."""
+    """A loop's final value, outside the loop.  Source: control_flow_ops.cc, Exit."""
 
     signature = "data: T -> output: T"
     flow: ClassVar[Flow | None] = Flow.EXIT
@@ -228,7 +228,7 @@ class RefNextIteration(NextIteration):
 
 
 class RefIdentity(_Forward):
-    """A reference as it is.  Source: core/ops/array_ops.cc, RefIdentity."""
+    """A reference, unchanged.  Source: core/ops/array_ops.cc, RefIdentity."""
 
     signature = "input: ref T -> output: ref T"
     strings_on_gpu: ClassVar[bool] = True
@@ -290,7 +290,8 @@ _REF_FORM: dict[type[Op], type[Op]] = {
 def forward(op: Op, data: Any, name: str | None = None) -> Any:
     """`data` through an Identity, Enter, Exit or NextIteration.
 
-    References pass through the op's Ref form; slices part by part.
+    References pass through the op's Ref form; IndexedSlices and SparseTensors part by
+    part.
     """
     if is_slices(data):
         return map_slices(lambda t: forward(op, t), data)
@@ -326,7 +327,7 @@ def is_slices(value: Any) -> bool:
 
 
 def map_slices(function: Any, value: Any) -> Any:
-    """Such a tensor with `function` applied to each part."""
+    """An IndexedSlices or SparseTensor with `function` applied to each part."""
     cls = type(value)
     shape = value.dense_shape
     shape = None if shape is None else function(shape)
@@ -337,7 +338,7 @@ def map_slices(function: Any, value: Any) -> Any:
 
 @export("no_op")
 def no_op(name: str | None = None) -> Operation:
-    """An operation that does nothing, to hang control dependencies on.
+    """An operation that computes nothing, for control dependencies.
 
     Args:
       name: the op's name.
@@ -356,7 +357,7 @@ def no_op(name: str | None = None) -> Operation:
 
 @export("group")
 def group(*inputs: Any, **kwargs: Any) -> Operation:
-    """An operation that is done when all `inputs` are.
+    """An operation that finishes once all `inputs` have run.
 
     Args:
       *inputs: operations and tensors, also in nested structures.
@@ -366,8 +367,8 @@ def group(*inputs: Any, **kwargs: Any) -> Operation:
       The Operation; it has no outputs.
 
     Raises:
-      ValueError: another keyword than `name`.
-      TypeError: an input is neither operation nor tensor.
+      ValueError: a keyword other than `name`.
+      TypeError: an input is neither an operation nor a tensor.
 
     Example:
       >>> step = tf.group(tf.no_op(), tf.no_op(), name="step")
@@ -417,16 +418,16 @@ def tuple_(
     """The same tensors, each available only once all of them are.
 
     Args:
-      tensors: tensors, IndexedSlices, operations; None stays None.
+      tensors: tensors, IndexedSlices, operations; None is returned as None.
       name: a name scope for the new operations.
-      control_inputs: more operations and tensors to wait for.
+      control_inputs: further operations and tensors to wait for.
 
     Returns:
       A list with one entry per entry of `tensors`.
 
     Raises:
-      ValueError: `tensors` holds nothing but None.
-      TypeError: an entry of `control_inputs` is neither operation nor tensor.
+      ValueError: `tensors` contains nothing but None.
+      TypeError: an entry of `control_inputs` is neither an operation nor a tensor.
 
     Source: python/ops/control_flow_ops.py, tuple; Identity.
     """
@@ -459,7 +460,7 @@ def tuple_(
 
 
 def is_tensor(value: Any) -> bool:
-    """Whether `value` is a tensor, variable or tensor of several parts."""
+    """Whether `value` is a tensor, variable, IndexedSlices or SparseTensor."""
     return (
         isinstance(value, Tensor)
         or is_slices(value)

@@ -1,4 +1,4 @@
-"""Arrays of one value: fill, zeros, ones.
+"""Constant arrays: fill, zeros, ones.
 
 Source: core/ops/array_ops.cc, python/ops/array_ops.py.
 """
@@ -29,7 +29,7 @@ from tfteach.ops.core.shape_ops import shape_internal
 
 
 class Fill(Op):
-    """An array full of one value.  Source: array_ops.cc, Fill."""
+    """An array filled with one value.  Source: array_ops.cc, Fill."""
 
     signature = "dims: index_type, value: T -> output: T"
     index_type = INDICES
@@ -113,7 +113,7 @@ class OnesLike(Op):
 
 @export("fill")
 def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
-    """An array full of one value.
+    """An array filled with one value.
 
     Args:
       dims: int Tensor [rank], the sizes.
@@ -134,15 +134,15 @@ def fill(dims: Any, value: Any, name: str | None = None) -> Tensor:
 def _is_small(shape: Any) -> bool:
     """Whether an array of this shape becomes a constant instead of a Fill."""
     if isinstance(shape, list | tuple) and any(isinstance(n, Tensor) for n in shape):
-        # TF multiplies the sizes, tensors or not, and finds that it cannot tell; the
-        # nodes of that attempt stay in its graphs, hence in ours.
+        # TF multiplies the sizes even if they are tensors, and then cannot decide; the
+        # nodes of that attempt remain in its graphs, hence in ours.
         return bool(functools.reduce(operator.mul, shape) < 1000)
     if isinstance(shape, TensorShape):
         shape = shape.as_list()
     if not hasattr(shape, "__len__"):
-        return False  # a single size, which TF makes a vector on the way to Fill
+        return False  # a single size, which TF turns into a vector before Fill
     sizes = np.asarray(shape)
-    # Fill refuses negative sizes.
+    # Fill rejects negative sizes.
     if sizes.dtype.kind == "i" and (sizes < 0).any():
         return False
     return bool(np.prod(sizes) < 1000)
@@ -214,7 +214,7 @@ def zeros_like(
       tensor: a Tensor.
       dtype: the element type; `tensor`'s if None.
       name: the op's name.
-      optimize: make a constant where the static shape is known.
+      optimize: create a constant where the static shape is known.
 
     Returns:
       A Tensor of `tensor`'s shape.
@@ -244,7 +244,7 @@ def ones_like(
       tensor: a Tensor.
       dtype: the element type; `tensor`'s if None.
       name: the op's name.
-      optimize: use the static shape where it is known.
+      optimize: use the static shape, where it is known.
 
     Returns:
       A Tensor of `tensor`'s shape.

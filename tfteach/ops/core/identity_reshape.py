@@ -1,4 +1,4 @@
-"""Shapes and values that need no arithmetic: identity, shape, reshape, fill, zeros.
+"""Ops without arithmetic: identity, reshape, expand_dims, squeeze.
 
 Source: core/ops/array_ops.cc, python/ops/array_ops.py, python/ops/array_grad.py.
 """
@@ -32,7 +32,7 @@ export_value(__name__, newaxis="newaxis")
 
 
 class _Same(Op, abstract=True):
-    """The input as it is."""
+    """The input, unchanged."""
 
     aliases: ClassVar[bool] = True
     is_expensive: ClassVar[bool] = False
@@ -45,7 +45,7 @@ class _Same(Op, abstract=True):
 
 
 class Identity(_Same, role=Role.IDENTITY):
-    """The input as it is.  Source: array_ops.cc, Identity."""
+    """The input, unchanged.  Source: array_ops.cc, Identity."""
 
     signature = "input: T -> output: T"
     forwards_input: ClassVar[bool] = True
@@ -65,7 +65,7 @@ class Identity(_Same, role=Role.IDENTITY):
 
 
 class StopGradient(_Same):
-    """The input, through which no gradient flows.  Source: StopGradient."""
+    """The input; no gradient flows through it.  Source: StopGradient."""
 
     signature = "input: T -> output: T"
     forwards_input: ClassVar[bool] = True
@@ -77,19 +77,19 @@ class StopGradient(_Same):
 
 
 class PreventGradient(_Same):
-    """The input, whose gradient is an error.  Source: PreventGradient."""
+    """The input; requesting its gradient is an error.  Source: PreventGradient."""
 
     signature = "input: T -> output: T"
     message: str = ""
     forwards_input: ClassVar[bool] = True
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
-        reason = self.message.encode()  # an attribute of text is bytes
+        reason = self.message.encode()  # string attributes are bytes
         raise LookupError(f"Gradient explicitly disabled. Reason: {reason!r}")
 
 
 class GuaranteeConst(StatefulOp):
-    """The input, promised never to change.  Source: array_ops.cc, GuaranteeConst."""
+    """The input, guaranteed never to change.  Source: array_ops.cc, GuaranteeConst."""
 
     signature = "input: T -> output: T"
     aliases: ClassVar[bool] = True
@@ -103,7 +103,7 @@ class GuaranteeConst(StatefulOp):
 
 
 class IdentityN(MultiOutputOp):
-    """Several inputs as they are.  Source: array_ops.cc, IdentityN."""
+    """Several inputs, unchanged.  Source: array_ops.cc, IdentityN."""
 
     signature = "input: *T -> output: *T"
     minimum: ClassVar[dict[str, int]] = {"T": 1}
@@ -126,7 +126,7 @@ class IdentityN(MultiOutputOp):
 
 
 def reshape_to_input(op: Operation, grad: Any) -> Tensor:
-    """A gradient in the shape of the op's first input."""
+    """A gradient reshaped to the op's first input."""
     sizes = shape(op.inputs[0])
     if isinstance(grad, IndexedSlices):
         with quietly():
@@ -173,7 +173,7 @@ class Reshape(Op):
     def compute(self, xp: Any, tensor: Any, shape: Any) -> Any:
         wanted = shape.tolist()
         try:
-            # NumPy takes every negative size for "the rest", TF only -1.
+            # NumPy accepts any negative size as the inferred one, TF only -1.
             if not wanted or min(wanted) >= -1:
                 return tensor.reshape(wanted)
         except (ValueError, TypeError):
@@ -202,7 +202,7 @@ class Reshape(Op):
 
 
 def _empty_shape(shape: tuple[int, ...], wanted: list[int]) -> list[int]:
-    """TF's rule for -1 beside a 0: the sizes of 0 do not count on either side."""
+    """TF's rule for -1 together with a 0: zero sizes are ignored on either side."""
     if 0 not in wanted:
         return wanted
     elements = math.prod(n for n in shape if n)
@@ -252,7 +252,7 @@ class ExpandDims(Op):
         if input is None:
             return None
         if dim is None:
-            return None  # as in TF, which gives up the rank too
+            return None  # as in TF, which then forgets the rank too
         axis, rank = int(np.reshape(dim, ())), len(input)
         if not -rank - 1 <= axis <= rank:
             raise ValueError(f"dim {axis} not in the interval [{-rank - 1}, {rank}].")
@@ -280,7 +280,7 @@ class ExpandDims(Op):
 
 
 class Squeeze(Op):
-    """Without the dimensions of size 1.  Source: array_ops.cc, Squeeze."""
+    """The input without its dimensions of size 1.  Source: array_ops.cc, Squeeze."""
 
     signature = "input: T -> output: T"
     squeeze_dims: tuple[int, ...] = ()
@@ -333,7 +333,7 @@ class Squeeze(Op):
 
 @export("identity")
 def identity(input: Any, name: str | None = None) -> Tensor:
-    """The same value as a tensor of its own.
+    """The same value in a new tensor.
 
     Args:
       input: a Tensor of any type.
@@ -349,7 +349,7 @@ def identity(input: Any, name: str | None = None) -> Tensor:
 
 @export("identity_n")
 def identity_n(input: Any, name: str | None = None) -> list[Tensor]:
-    """Several tensors as they are, all there before any is passed on.
+    """Several tensors, unchanged; none is available before all are computed.
 
     Args:
       input: a list of Tensors of any types.
@@ -365,7 +365,7 @@ def identity_n(input: Any, name: str | None = None) -> list[Tensor]:
 
 @export("stop_gradient")
 def stop_gradient(input: Any, name: str | None = None) -> Tensor:
-    """The input, which `tf.gradients` takes for a constant.
+    """The input, treated as a constant by `tf.gradients`.
 
     Args:
       input: a Tensor of any type.
@@ -383,13 +383,13 @@ def stop_gradient(input: Any, name: str | None = None) -> Tensor:
 
 
 def prevent_gradient(input: Any, message: str = "", name: str | None = None) -> Tensor:
-    """The input, whose gradient is an error that says `message`."""
+    """The input; requesting its gradient raises an error with `message`."""
     return PreventGradient(message)(input, name=name)
 
 
 @export("guarantee_const")
 def guarantee_const(input: Any, name: str | None = None) -> Tensor:
-    """The input, with the promise that it never changes.
+    """The input, guaranteed never to change.
 
     Args:
       input: a Tensor of any type.
@@ -417,7 +417,7 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
 
     Raises:
       ValueError: the static shapes have different numbers of elements.
-      InvalidArgumentError: so have the run-time shapes.
+      InvalidArgumentError: the run-time shapes have different numbers of elements.
 
     Example:
       >>> tf.reshape(tf.zeros([2, 6]), [-1, 4]).shape
@@ -436,15 +436,15 @@ def expand_dims(
 
     Args:
       input: a Tensor of any type.
-      axis: where the new dimension comes, from -rank - 1 to rank.
+      axis: the position of the new dimension, from -rank - 1 to rank.
       name: the op's name.
       dim: deprecated name of `axis`.
 
     Returns:
-      A Tensor of `input`'s type with one dimension more.
+      A Tensor of `input`'s type with one more dimension.
 
     Raises:
-      ValueError: no axis is given, or it is out of range.
+      ValueError: `axis` is missing or out of range.
 
     Source: ExpandDims in core/ops/array_ops.cc.
     """
@@ -471,11 +471,12 @@ def either(new_name: str, new: Any, old_name: str, old: Any) -> Any:
 def squeeze(
     input: Any, axis: Any = None, name: str | None = None, squeeze_dims: Any = None
 ) -> Tensor:
-    """Without the dimensions of size 1.
+    """The input without its dimensions of size 1.
 
     Args:
       input: a Tensor of any type.
-      axis: an int or list of ints, the dimensions to remove; all of size 1 if None.
+      axis: an int or list of ints, the dimensions to remove; None removes all of size
+          1.
       name: the op's name.
       squeeze_dims: deprecated name of `axis`.
 
@@ -483,7 +484,7 @@ def squeeze(
       A Tensor of `input`'s type.
 
     Raises:
-      ValueError: a dimension to remove has another size than 1.
+      ValueError: a dimension to remove is not of size 1.
 
     Source: Squeeze in core/ops/array_ops.cc.
     """

@@ -1,4 +1,4 @@
-"""Stacks: forward values of a loop's iterations, for its gradient.
+"""Stacks: a loop's forward values, stored per iteration for its gradient.
 
 Source: core/ops/data_flow_ops.cc, core/kernels/stack.cc.
 """
@@ -20,19 +20,19 @@ _numbers = itertools.count()
 
 
 class Stack:
-    """The values of one stack in one run; its handle is the object itself."""
+    """The values of one stack in one run; the object itself serves as the handle."""
 
-    shape: ClassVar[tuple[int, ...]] = (2,)  # of the handle, as TensorFlow has it
+    shape: ClassVar[tuple[int, ...]] = (2,)  # the handle's, as in TensorFlow
     __slots__ = ("closed", "limit", "name", "values")
 
     def __init__(self, name: str, limit: int) -> None:
         self.name = f"{name}_{next(_numbers)}"
-        self.limit = limit  # negative: none
+        self.limit = limit  # negative: unlimited
         self.values: list[Any] = []
         self.closed = False
 
     def push(self, value: Any) -> None:
-        """Put a value on top.
+        """Push a value.
 
         Raises:
           InvalidArgumentError: the stack is closed, or full.
@@ -45,7 +45,7 @@ class Stack:
         self.values.append(value)
 
     def pop(self) -> Any:
-        """Take the top value.
+        """Remove and return the top value.
 
         Raises:
           InvalidArgumentError: the stack is closed, or empty.
@@ -65,7 +65,7 @@ class Stack:
 
 
 class StackV2(StatefulOp):
-    """A new, empty stack.  Source: data_flow_ops.cc, StackV2."""
+    """A new empty stack.  Source: data_flow_ops.cc, StackV2."""
 
     signature = "max_size: int32 -> handle: resource"
     elem_type: DType
@@ -89,7 +89,7 @@ class StackV2(StatefulOp):
 
 
 class StackPushV2(StatefulOp):
-    """`elem`, after putting it on the stack.  Source: data_flow_ops.cc."""
+    """Push `elem`, and forward it.  Source: data_flow_ops.cc."""
 
     signature = "handle: resource, elem: T -> output: T"
     swap_memory: bool = False
@@ -111,7 +111,7 @@ class StackPushV2(StatefulOp):
 
 
 class StackPopV2(StatefulOp):
-    """The value on top, taken from the stack.  Source: data_flow_ops.cc."""
+    """Remove and return the top value.  Source: data_flow_ops.cc."""
 
     signature = "handle: resource -> elem: elem_type"
     elem_type: DType
@@ -131,7 +131,7 @@ class StackPopV2(StatefulOp):
 
 
 class StackCloseV2(StatefulOp, NoOutputOp):
-    """Forget the stack's values.  Source: data_flow_ops.cc, StackCloseV2."""
+    """Release the stack's values.  Source: data_flow_ops.cc, StackCloseV2."""
 
     signature = "handle: resource ->"
 

@@ -23,7 +23,7 @@ from tfteach.ops.core.constant import constant
 from tfteach.ops.core.sparse_tensor import SparseTensor, SparseTensorValue
 
 
-class Shape_(Op):  # the name `Shape` is the type of static shapes
+class Shape_(Op):  # `Shape` is the type of static shapes
     """The sizes of the input.  Source: array_ops.cc, Shape."""
 
     op_type: ClassVar[str] = "Shape"
@@ -127,7 +127,7 @@ class Rank(Op):
 
 
 class EnsureShape(Op):
-    """The input, if its shape is compatible.  Source: array_ops.cc, EnsureShape."""
+    """The input, checked against a shape.  Source: array_ops.cc, EnsureShape."""
 
     signature = "input: T -> output: T"
     shape: Shape
@@ -152,7 +152,7 @@ class EnsureShape(Op):
 
 
 def all_axes(tensor: Tensor) -> Tensor:
-    """0, 1, ..., rank - 1: what a full reduction reduces over."""
+    """0, 1, ..., rank - 1: the axes of a full reduction."""
     from tfteach.ops.math.range import Range
 
     known = tensor.static_shape
@@ -191,7 +191,7 @@ def shape(input: Any, name: str | None = None, out_type: Any = int32) -> Tensor:
 def shape_internal(
     input: Any, name: str | None = None, optimize: bool = True, out_type: Any = int32
 ) -> Tensor:
-    """`shape`, which can also leave the constant to the run."""
+    """`shape`; `optimize=False` always leaves it to the run."""
     out_type = as_dtype(out_type)
     with name_scope(name, "Shape", [input]) as scope:
         if _is_sparse(input):
@@ -203,7 +203,7 @@ def shape_internal(
 
 
 def cast(value: Any, dtype: DType) -> Tensor:
-    """`value` as another type; itself if it has that type already."""
+    """`value` converted to a type; unchanged if it already has that type."""
     from tfteach.ops.math.cast import Cast
 
     if isinstance(value, Tensor) and value.dtype.base_dtype is dtype:
@@ -238,7 +238,7 @@ def size(input: Any, name: str | None = None, out_type: Any = int32) -> Tensor:
       out_type: int32 or int64.
 
     Returns:
-      A scalar Tensor; a constant where the static shape tells.
+      A scalar Tensor; a constant where the static shape is known.
 
     Source: Size in core/ops/array_ops.cc.
     """
@@ -281,19 +281,19 @@ def rank(input: Any, name: str | None = None) -> Tensor:
 
 @export("ensure_shape")
 def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
-    """`x`, refused unless its shape is compatible with the given one.
+    """`x`, with an error unless its shape is compatible with the given one.
 
     Args:
       x: a Tensor.
-      shape: a TensorShape or a list, None for what may be of any size.
+      shape: a TensorShape or a list, with None for any size.
       name: the op's name.
 
     Returns:
-      A Tensor of the same elements, whose static shape is what both tell.
+      A Tensor of the same elements; its static shape merges both shapes.
 
     Raises:
       ValueError: the static shapes contradict each other.
-      tf.errors.InvalidArgumentError: (when run) the shapes do.
+      tf.errors.InvalidArgumentError: (when run) the run-time shape does.
 
     Example:
       >>> x = tf.placeholder(tf.float32)

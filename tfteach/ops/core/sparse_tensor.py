@@ -1,7 +1,7 @@
-"""Sparse tensors: three dense tensors that travel together.
+"""Sparse tensors: three dense tensors used as one.
 
-Only the classes live here, and what element-wise functions do with them, so that
-every later family can know them.
+Only the classes and their use by element-wise functions are defined here, so that every
+higher family can import them.
 Source: python/framework/sparse_tensor.py.
 """
 
@@ -27,7 +27,7 @@ from tfteach.ops.core.constant import placeholder
 
 @export("SparseTensorValue")
 class SparseTensorValue(NamedTuple):
-    """A sparse tensor's value: what a session gives for one, and takes as a feed."""
+    """A sparse tensor's value: returned by a session, and accepted as a feed."""
 
     indices: Any
     values: Any
@@ -35,7 +35,7 @@ class SparseTensorValue(NamedTuple):
 
 
 class IndexedSlicesValue(NamedTuple):
-    """The value of an `IndexedSlices`, as a session gives it."""
+    """The value of an `IndexedSlices`, as returned by a session."""
 
     values: Any
     indices: Any
@@ -44,9 +44,9 @@ class IndexedSlicesValue(NamedTuple):
 
 @export("SparseTensor", "sparse.SparseTensor")
 class SparseTensor:
-    """A tensor of which only the elements that are not zero are kept.
+    """A tensor that stores only its nonzero elements.
 
-    `dense[tuple(indices[i])] = values[i]`, zero elsewhere; most ops want the indices
+    `dense[tuple(indices[i])] = values[i]`, zero elsewhere; most ops require the indices
     in row-major order.
 
     Args:
@@ -55,7 +55,7 @@ class SparseTensor:
       dense_shape: int64 Tensor [rank].
 
     Raises:
-      ValueError: the three shapes do not fit each other.
+      ValueError: the three shapes are inconsistent.
 
     Example:
       >>> tf.SparseTensor([[0, 0], [1, 2]], [1.0, 2.0], [3, 4]).shape
@@ -77,7 +77,7 @@ class SparseTensor:
 
     @classmethod
     def from_value(cls, sparse_tensor_value: Any) -> SparseTensor:
-        """The SparseTensor of a SparseTensorValue (or of a SparseTensor).
+        """The SparseTensor of a SparseTensorValue or of a SparseTensor.
 
         Raises:
           TypeError: it is neither.
@@ -94,12 +94,12 @@ class SparseTensor:
 
     @property
     def values(self) -> Tensor:
-        """The kept elements, [n]."""
+        """The stored elements, [n]."""
         return self._values
 
     @property
     def dense_shape(self) -> Tensor:
-        """The shape of the whole, int64 [rank]."""
+        """The dense shape, int64 [rank]."""
         return self._dense_shape
 
     def consumers(self) -> list[Operation]:
@@ -108,7 +108,7 @@ class SparseTensor:
 
     @property
     def op(self) -> Operation:
-        """The operation that gives the values."""
+        """The operation that produces the values."""
         return self._values.op
 
     @property
@@ -150,7 +150,7 @@ class SparseTensor:
         """Define a Python operator of sparse tensors, such as `"__mul__"`."""
         setattr(cls, operator, function)
 
-    if TYPE_CHECKING:  # defined beside the sparse ops
+    if TYPE_CHECKING:  # defined with the sparse ops
 
         def __mul__(self, other: Any) -> SparseTensor: ...
         def __truediv__(self, other: Any) -> SparseTensor: ...
@@ -173,15 +173,15 @@ def convert_to_tensor_or_sparse_tensor(
     """`value` as a SparseTensor if it is sparse, else as a Tensor.
 
     Args:
-      value: a SparseTensor, a SparseTensorValue, or what converts to a Tensor.
+      value: a SparseTensor, a SparseTensorValue, or a value convertible to a Tensor.
       dtype: the required element type, or None.
-      name: the name of a constant, if one is made.
+      name: the name of the constant, if one is created.
 
     Returns:
       A SparseTensor or Tensor.
 
     Raises:
-      RuntimeError: a sparse `value` has another type than `dtype`.
+      RuntimeError: a sparse `value` does not have the required type.
     """
     dtype = None if dtype is None else as_dtype(dtype)
     if isinstance(value, SparseTensorValue):
@@ -203,8 +203,8 @@ def sparse_placeholder(
 
     Args:
       dtype: the element type.
-      shape: the dense shape if it is known (a list or an int64 Tensor); with None for
-        unknown sizes only the rank is used.
+      shape: the dense shape if it is known (a list or an int64 Tensor); if it contains
+        None, only the rank is used.
       name: the prefix of the three parts' names.
 
     Returns:
@@ -250,7 +250,7 @@ def also_sparse(function: Callable[..., Any]) -> Callable[..., Any]:
     def mapped(x: Any, name: str | None = None) -> Any:
         try:
             return function(x, name)
-        except TypeError:  # TF too tries the whole first: this uses up a node name
+        except TypeError:  # as in TF, the attempt on the whole uses up a node name
             if not isinstance(x, SparseTensor):
                 raise
         return SparseTensor(x.indices, function(x.values, name), x.dense_shape)

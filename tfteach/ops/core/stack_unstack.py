@@ -34,7 +34,7 @@ def merge_all(parts: list[Shape]) -> Shape:
     """Merge shapes that must be equal.
 
     Raises:
-      ValueError: two of them contradict each other.
+      ValueError: two of them are incompatible.
     """
     merged: Shape = None
     for i, part in enumerate(reversed(parts)):
@@ -92,7 +92,7 @@ class Pack(Op):
         if self.axis and not -rank <= self.axis < rank:
             raise invalid_argument(f"axis = {self.axis} not in [{-rank}, {rank})")
         if not first.shape and not first.dtype.hasobject:
-            # Sizes and indices, mostly: this is quicker than stack.
+            # Mostly sizes and indices, for which this is faster than stack.
             return np.array(values, first.dtype) if xp is np else xp.stack(values)
         return xp.stack(values, self.axis)
 
@@ -147,11 +147,11 @@ def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
 
     Args:
       values: a list of Tensors of one shape.
-      axis: where the new dimension comes, from -(rank + 1) to rank.
+      axis: the position of the new dimension, from -(rank + 1) to rank.
       name: the op's name.
 
     Returns:
-      A Tensor with one dimension more than each value.
+      A Tensor with one more dimension than each value.
 
     Raises:
       ValueError: `axis` is out of range, or the shapes differ.
@@ -165,7 +165,7 @@ def stack(values: Any, axis: int = 0, name: str = "stack") -> Tensor:
         try:
             return convert(values, name=name)
         except (TypeError, ValueError):
-            pass  # Pack says it with the op's name
+            pass  # Pack raises the same error with the op's name
     part = convert(values[0], name=name).static_shape
     if part is not None:
         rank = len(part) + 1
@@ -182,12 +182,12 @@ def unstack(
 
     Args:
       value: a Tensor of rank at least 1.
-      num: how many slices there are; taken from the static shape if None.
-      axis: the axis that goes away.
+      num: the number of slices; inferred from the static shape if None.
+      axis: the axis to remove.
       name: the op's name.
 
     Returns:
-      A list of Tensors with one dimension less.
+      A list of Tensors with one dimension fewer.
 
     Raises:
       ValueError: `axis` is out of range, or `num` is neither given nor known.
@@ -207,7 +207,7 @@ def unstack(
     return Unpack(num, axis)(value, name=name)
 
 
-# ---- lists that hold tensors
+# ---- conversion of lists of tensors
 
 
 def _is_tensor(value: Any) -> bool:
@@ -238,7 +238,7 @@ def _cast_all(values: Any, dtype: DType) -> list[Any]:
 
 
 def _pack_nested(values: Any, dtype: DType, name: str) -> Any:
-    """The list as a tensor if there is one in it, at any depth; else as it is."""
+    """The list as a tensor if it contains one at any depth, otherwise unchanged."""
     must_pack = False
     parts: list[Any] = []
     with name_scope(name) as scope:

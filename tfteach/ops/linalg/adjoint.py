@@ -13,7 +13,7 @@ from tfteach.ops.array.transpose_reverse import matrix_transpose
 
 @export("linalg.adjoint")
 def adjoint(matrix: Any, name: str | None = None) -> Tensor:
-    """Matrices transposed and conjugated.
+    """Conjugate transposes of matrices.
 
     Args:
       matrix: Tensor [..., m, n].

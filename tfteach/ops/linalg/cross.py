@@ -15,7 +15,7 @@ from tfteach.ops.math.compare import REAL_NUMBERS
 
 
 class Cross(Op):
-    """Cross products of vectors of three.  Source: core/ops/math_ops.cc, Cross."""
+    """Cross products of 3-vectors.  Source: core/ops/math_ops.cc, Cross."""
 
     signature = "a: T, b: T -> product: T"
     T = REAL_NUMBERS
@@ -49,7 +49,7 @@ class Cross(Op):
 
 @export("linalg.cross", "cross")
 def cross(a: Any, b: Any, name: str | None = None) -> Tensor:
-    """The cross products of vectors of three numbers.
+    """The cross products of 3-vectors.
 
     Args:
       a: float or int Tensor [..., 3].

@@ -91,7 +91,7 @@ def add_n(inputs: Any, name: str | None = None) -> Any:
     Source: AddN in core/ops/math_ops.cc.
     """
     if inputs is not None and not isinstance(inputs, list | tuple):
-        list(inputs)  # a single tensor says that it cannot be iterated over
+        list(inputs)  # raises for a single tensor: it cannot be iterated over
     if not inputs or not isinstance(inputs, list | tuple):
         raise ValueError(
             "inputs must be a list of at least one Tensor/IndexedSlices with the same "
@@ -109,7 +109,7 @@ def _converted(inputs: Any) -> list[Any]:
 
 
 class AccumulateNV2(Op):
-    """The sum of N tensors, of a stated shape.  Source: math_ops.cc, AccumulateNV2."""
+    """The sum of N tensors, of a given shape.  Source: math_ops.cc, AccumulateNV2."""
 
     signature = "inputs: N*T -> sum: T"
     T = NUMBER_TYPES
@@ -137,8 +137,8 @@ def accumulate_n(
 
     Args:
       inputs: a list of number Tensors of one type and shape.
-      shape: their shape, if the tensors do not tell.
-      tensor_dtype: their type, as a check.
+      shape: their shape, if it is not known statically.
+      tensor_dtype: the expected type.
       name: the op's name.
 
     Returns:

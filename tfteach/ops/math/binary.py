@@ -44,7 +44,7 @@ def is_whole(array: Any) -> bool:
 def beside(
     number: int, inputs: list[Any], output: Any, values: list[Any], either: bool = True
 ) -> int | None:
-    """The position of the input beside a constant that is `number` throughout.
+    """The index of the input whose partner is a constant filled with `number`.
 
     Args:
       number: the neutral element.
@@ -61,7 +61,7 @@ def beside(
 
 
 class Binary(Op, abstract=True):
-    """An element-wise op of two tensors that broadcast."""
+    """An element-wise op of two tensors, with broadcasting."""
 
     is_elementwise: ClassVar[bool] = True
 
@@ -70,7 +70,7 @@ class Binary(Op, abstract=True):
 
 
 class Add(Binary):
-    """x + y; strings are joined.  Source: math_ops.cc, Add."""
+    """x + y; strings are concatenated.  Source: math_ops.cc, Add."""
 
     signature = "x: T, y: T -> z: T"
     T = dtypes_of(
@@ -97,7 +97,7 @@ class Add(Binary):
 
 
 class AddV2(Binary):
-    """x + y of numbers, the node of the operator `+`.  Source: math_ops.cc, AddV2."""
+    """x + y of numbers, the op of the operator `+`.  Source: math_ops.cc, AddV2."""
 
     signature = "x: T, y: T -> z: T"
     T = dtypes_of(
@@ -203,7 +203,7 @@ def subtract(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def zero_where(xp: Any, where: Any, values: Any) -> Any:
-    """`values` with zeros where the condition (which broadcasts) holds."""
+    """`values`, set to 0 where the condition (with broadcasting) holds."""
     return xp.where(where, xp.zeros((), values.dtype), values)
 
 
@@ -271,7 +271,7 @@ def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 def _has_nan(xp: Any, y: Any) -> bool:
-    """Whether NumPy's answer is not TF's: TF takes x where y is NaN."""
+    """Whether y has NaN: TF returns x there, NumPy returns NaN."""
     if xp is not np or y.dtype.kind in "iu":
         return False
     largest = y.max() if y.size else 0.0  # NaN if there is one; faster than isnan

@@ -32,19 +32,19 @@ class _Bits(Binary, abstract=True):
 
 
 class BitwiseAnd(_Bits):
-    """The bits that both have.  Source: bitwise_ops.cc, BitwiseAnd."""
+    """The bits set in both.  Source: bitwise_ops.cc, BitwiseAnd."""
 
     ufunc: ClassVar[str] = "bitwise_and"
 
 
 class BitwiseOr(_Bits):
-    """The bits that either has.  Source: bitwise_ops.cc, BitwiseOr."""
+    """The bits set in either.  Source: bitwise_ops.cc, BitwiseOr."""
 
     ufunc: ClassVar[str] = "bitwise_or"
 
 
 class BitwiseXor(_Bits):
-    """The bits that only one has.  Source: bitwise_ops.cc, BitwiseXor."""
+    """The bits set in exactly one.  Source: bitwise_ops.cc, BitwiseXor."""
 
     ufunc: ClassVar[str] = "bitwise_xor"
 
@@ -53,20 +53,20 @@ class _Shift(_Bits, abstract=True):
     int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
     def compute(self, xp: Any, x: Any, y: Any) -> Any:
-        # As TF does: never by less than 0 or by as much as there are bits.
+        # As in TF, shift distances are clipped to the range 0 to bits - 1.
         largest = x.dtype.itemsize * 8 - 1
         by = xp.minimum(xp.maximum(y, 0), largest).astype(x.dtype)
         return getattr(xp, self.ufunc)(x, by)
 
 
 class LeftShift(_Shift):
-    """Bits moved up.  Source: bitwise_ops.cc, LeftShift."""
+    """Left shift.  Source: bitwise_ops.cc, LeftShift."""
 
     ufunc: ClassVar[str] = "left_shift"
 
 
 class RightShift(_Shift):
-    """Bits moved down.  Source: bitwise_ops.cc, RightShift."""
+    """Arithmetic right shift.  Source: bitwise_ops.cc, RightShift."""
 
     ufunc: ClassVar[str] = "right_shift"
 
@@ -107,7 +107,7 @@ class PopulationCount(Op):
 
 @export("bitwise.bitwise_and")
 def bitwise_and(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """The bits that are set in both, element-wise.
+    """The bits set in both, element-wise.
 
     Args:
       x: integer Tensor of any shape.
@@ -128,13 +128,13 @@ def bitwise_and(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 @export("bitwise.bitwise_or")
 def bitwise_or(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """The bits that are set in either, element-wise; see `tf.bitwise.bitwise_and`."""
+    """The bits set in either, element-wise; see `tf.bitwise.bitwise_and`."""
     return BitwiseOr()(x, y, name=name)
 
 
 @export("bitwise.bitwise_xor")
 def bitwise_xor(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """The bits that are set in one only; see `tf.bitwise.bitwise_and`."""
+    """The bits set in exactly one, element-wise; see `tf.bitwise.bitwise_and`."""
     return BitwiseXor()(x, y, name=name)
 
 
@@ -146,14 +146,14 @@ def invert(x: Any, name: str | None = None) -> Tensor:
 
 @export("bitwise.left_shift")
 def left_shift(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """Bits moved up, element-wise.
+    """Left shift, element-wise.
 
-    z = x * 2**y, without what goes beyond the type
+    z = x * 2**y, truncated to the type's bits
 
     Args:
       x: integer Tensor of any shape.
-      y: Tensor of the type of `x`, broadcast against it: by how much; taken as 0 if
-        negative, at most the number of bits less one.
+      y: Tensor of the type of `x`, broadcast against it: the distance, clipped to the
+        range from 0 to the number of bits less one.
       name: the op's name.
 
     Returns:
@@ -166,5 +166,5 @@ def left_shift(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 @export("bitwise.right_shift")
 def right_shift(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """Bits moved down, the sign kept, element-wise; see `tf.bitwise.left_shift`."""
+    """Arithmetic right shift, element-wise; see `tf.bitwise.left_shift`."""
     return RightShift()(x, y, name=name)

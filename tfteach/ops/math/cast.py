@@ -1,4 +1,4 @@
-"""One element type to another.
+"""Conversion between element types.
 
 Source: core/ops/math_ops.cc (Cast), python/ops/math_ops.py.
 """
@@ -27,12 +27,12 @@ _DIFFERENTIABLE = dtypes.dtypes_of("half float double bfloat16 complex64 complex
 
 
 def _proto_name(name: str) -> str:
-    """A type as TF's kernels call it: "float" for float32."""
+    """A type's name in TF's kernels: "float" for float32."""
     return {"float16": "half", "float32": "float", "float64": "double"}.get(name, name)
 
 
 class Cast(Op):
-    """Each element in another type.  Source: math_ops.cc, Cast."""
+    """Each element converted to another type.  Source: math_ops.cc, Cast."""
 
     signature = "x: SrcT -> y: DstT"
     DstT: DType
@@ -69,20 +69,20 @@ class Cast(Op):
 
 @export("cast", "dtypes.cast")
 def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
-    """Each element in another type.
+    """Each element converted to another type.
 
-    y = x as dtype; floats are cut towards zero to integers.
+    y = x as dtype; floats are truncated towards zero to integers.
 
     Args:
       x: a Tensor, SparseTensor or IndexedSlices of numbers or bool.
-      dtype: the wanted type.
+      dtype: the target type.
       name: the op's name.
 
     Returns:
-      A Tensor of the same shape; `x` itself if it has that type already.
+      A Tensor of the same shape; `x` itself if it already has that type.
 
     Raises:
-      TypeError: `x` cannot be a tensor, or `dtype` is no type.
+      TypeError: `x` cannot be converted to a tensor, or `dtype` is not a type.
 
     Example:
       >>> tf.Session().run(tf.cast([1.8, -1.8], tf.int32))
@@ -94,7 +94,7 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     if isinstance(x, Tensor) and x.dtype is target:
         return x
     if hasattr(x, "handle") and x.dtype is target:
-        return x  # a resource variable is read where it is used, as in TF
+        return x  # as in TF, a resource variable is read where it is used
     with name_scope(name, "Cast", [x]) as scope:
         if isinstance(x, SparseTensor):
             values = cast(x.values, target, name=scope)
@@ -108,13 +108,14 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
 
 @export("dtypes.saturate_cast", "saturate_cast")
 def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Tensor:
-    """Cast, but stop at the ends of the new type's range instead of wrapping around.
+    """A cast that saturates at the ends of the new type's range, without wrapping
+    around.
 
     y = min(max(value, dtype.min), dtype.max) as dtype
 
     Args:
       value: float or int Tensor of any shape.
-      dtype: the wanted type.
+      dtype: the target type.
       name: the op's name.
 
     Returns:
@@ -144,41 +145,41 @@ def _bound(limit: Any, dtype: DType) -> Any:
 
 @export("to_float")
 def to_float(x: Any, name: str = "ToFloat") -> Any:
-    """`tf.cast(x, tf.float32)`, the older way to say it."""
+    """`tf.cast(x, tf.float32)` under its older name."""
     return cast(x, dtypes.float32, name=name)
 
 
 @export("to_double")
 def to_double(x: Any, name: str = "ToDouble") -> Any:
-    """`tf.cast(x, tf.float64)`, the older way to say it."""
+    """`tf.cast(x, tf.float64)` under its older name."""
     return cast(x, dtypes.float64, name=name)
 
 
 @export("to_int32")
 def to_int32(x: Any, name: str = "ToInt32") -> Any:
-    """`tf.cast(x, tf.int32)`, the older way to say it."""
+    """`tf.cast(x, tf.int32)` under its older name."""
     return cast(x, dtypes.int32, name=name)
 
 
 @export("to_int64")
 def to_int64(x: Any, name: str = "ToInt64") -> Any:
-    """`tf.cast(x, tf.int64)`, the older way to say it."""
+    """`tf.cast(x, tf.int64)` under its older name."""
     return cast(x, dtypes.int64, name=name)
 
 
 @export("to_bfloat16")
 def to_bfloat16(x: Any, name: str = "ToBFloat16") -> Any:
-    """`tf.cast(x, tf.bfloat16)`, the older way to say it."""
+    """`tf.cast(x, tf.bfloat16)` under its older name."""
     return cast(x, dtypes.bfloat16, name=name)
 
 
 @export("to_complex64")
 def to_complex64(x: Any, name: str = "ToComplex64") -> Any:
-    """`tf.cast(x, tf.complex64)`, the older way to say it."""
+    """`tf.cast(x, tf.complex64)` under its older name."""
     return cast(x, dtypes.complex64, name=name)
 
 
 @export("to_complex128")
 def to_complex128(x: Any, name: str = "ToComplex128") -> Any:
-    """`tf.cast(x, tf.complex128)`, the older way to say it."""
+    """`tf.cast(x, tf.complex128)` under its older name."""
     return cast(x, dtypes.complex128, name=name)

@@ -18,7 +18,7 @@ from tfteach.ops.math.compare import NUMBER_TYPES
 
 
 class ClipByValue(Op):
-    """Each element moved into a range.  Source: math_ops.cc, ClipByValue."""
+    """Each element clipped to a range.  Source: math_ops.cc, ClipByValue."""
 
     signature = "t: T, clip_value_min: T, clip_value_max: T -> output: T"
     T = NUMBER_TYPES
@@ -47,7 +47,7 @@ class ClipByValue(Op):
 def clip_by_value(
     t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None
 ) -> Any:
-    """Each element moved into the range from `clip_value_min` to `clip_value_max`.
+    """Each element clipped to the range from `clip_value_min` to `clip_value_max`.
 
     y = max(min(t, clip_value_max), clip_value_min)
 
@@ -57,10 +57,10 @@ def clip_by_value(
       name: the op's name.
 
     Returns:
-      The same kind of thing as `t`, with its shape and type.
+      A Tensor (or IndexedSlices, if `t` is) of its shape and type.
 
     Raises:
-      ValueError: the limits would make the result larger than `t`.
+      ValueError: broadcasting the limits would enlarge `t`.
 
     Example:
       >>> tf.Session().run(tf.clip_by_value([-2.0, 0.5, 3.0], 0.0, 1.0))

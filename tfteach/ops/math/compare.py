@@ -1,4 +1,4 @@
-"""Comparisons and logic: numbers or truth values in, truth values out.
+"""Comparisons and logical operations.
 
 Source: core/ops/math_ops.cc, core/kernels/cwise_ops.h.
 """
@@ -192,7 +192,8 @@ class Equal(_Compare):
     def compute(self, xp: Any, x: Any, y: Any) -> Any:
         if not self.incompatible_shape_error and not _broadcasts(x, y):
             return xp.zeros((), bool)
-        # Only the cast makes Python's own answers (0-d objects) an array again.
+        # For objects, comparison yields a plain bool in 0-d; the dtype makes it an
+        # array.
         return xp.equal(x, y, dtype=None if x.dtype != object else bool)
 
 

@@ -33,7 +33,7 @@ COMPLEX = dtypes_of("complex64 complex128")
 
 
 class _Part(Op, abstract=True):
-    """A real number from each complex one."""
+    """A real number derived from each complex one."""
 
     signature = "input: T -> output: Tout"
     T = COMPLEX
@@ -63,7 +63,7 @@ def real(input: Any, name: str | None = None) -> Tensor:
     output = Re(input)
 
     Args:
-      input: complex Tensor of any shape; a real one is returned as it is.
+      input: complex Tensor of any shape; a real one is returned unchanged.
       name: the op's name.
 
     Returns:
@@ -104,7 +104,7 @@ def imag(input: Any, name: str | None = None) -> Tensor:
     output = Im(input)
 
     Args:
-      input: complex Tensor of any shape; a real one gives zeros.
+      input: complex Tensor of any shape; for a real one the result is zeros.
       name: the op's name.
 
     Returns:
@@ -142,7 +142,7 @@ def angle(input: Any, name: str | None = None) -> Tensor:
     output = atan2(Im(input), Re(input))
 
     Args:
-      input: complex Tensor of any shape; a real one gives zeros, as in TF 1.15.
+      input: complex Tensor of any shape; for a real one zeros, as in TF 1.15.
       name: the op's name.
 
     Returns:
@@ -231,14 +231,14 @@ def conj(x: Any, name: str | None = None) -> Tensor:
     y = Re(x) - i Im(x)
 
     Args:
-      x: complex Tensor of any shape; a real one is returned as it is.
+      x: complex Tensor of any shape; a real one is returned unchanged.
       name: the op's name.
 
     Returns:
       A Tensor of the same shape and type.
 
     Raises:
-      TypeError: `x` is no number.
+      TypeError: `x` is not numeric.
 
     Example:
       >>> tf.Session().run(tf.conj([1 + 2j]))
@@ -267,7 +267,7 @@ class Complex(Binary):
     Tout_allowed = dtypes_of("complex64 complex128")
 
     def compute(self, xp: Any, real: Any, imag: Any) -> Any:
-        # Not real + 1j * imag: an infinite part would make the other one nan.
+        # Not real + 1j * imag: one infinite part would make the other part nan.
         real, imag = xp.broadcast_arrays(real, imag)
         whole = xp.empty(real.shape, self.Tout.numpy_dtype)
         whole.real, whole.imag = real, imag

@@ -1,4 +1,4 @@
-"""Running sums and products.
+"""Cumulative sums and products.
 
 Source: core/ops/math_ops.cc, core/kernels/scan_ops.cc.
 """
@@ -23,10 +23,10 @@ INDICES = dtypes_of("int32 int64")
 
 
 class Scan(Op, abstract=True):
-    """Each element combined with those before it along an axis.
+    """Each element combined with all those before it along an axis.
 
     Attributes:
-      exclusive: leave the element itself out.
+      exclusive: exclude the element itself.
       reverse: start from the end.
     """
 
@@ -75,7 +75,7 @@ class Scan(Op, abstract=True):
 
 
 class Cumsum(Scan):
-    """Running sums.  Source: math_ops.cc, Cumsum."""
+    """Cumulative sums.  Source: math_ops.cc, Cumsum."""
 
     int32_on_gpu: ClassVar[Int32Kernel] = "device"
 
@@ -88,7 +88,7 @@ class Cumsum(Scan):
 
 
 class Cumprod(Scan):
-    """Running products.  Source: math_ops.cc, Cumprod."""
+    """Cumulative products.  Source: math_ops.cc, Cumprod."""
 
     neutral: ClassVar[int] = 1
     int32_on_gpu: ClassVar[Int32Kernel] = "device"
@@ -113,14 +113,14 @@ def cumsum(
     reverse: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """Running sums along an axis.
+    """Cumulative sums along an axis.
 
     out[i] = x[0] + ... + x[i]
 
     Args:
-      x: number Tensor of any shape but a scalar's.
+      x: number Tensor of any shape except a scalar.
       axis: the axis, an int or an int Tensor [].
-      exclusive: leave x[i] itself out.
+      exclusive: exclude x[i] itself.
       reverse: sum from the end.
       name: the op's name.
 
@@ -128,7 +128,7 @@ def cumsum(
       A Tensor of the same shape and type.
 
     Raises:
-      InvalidArgumentError: (in a run) there is no such axis.
+      InvalidArgumentError: (in a run) the axis is out of range.
 
     Example:
       >>> tf.Session().run(tf.cumsum([1.0, 2.0, 3.0]))
@@ -149,14 +149,14 @@ def cumprod(
     reverse: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """Running products along an axis.
+    """Cumulative products along an axis.
 
     out[i] = x[0] * ... * x[i]
 
     Args:
-      x: number Tensor of any shape but a scalar's.
+      x: number Tensor of any shape except a scalar.
       axis: the axis, an int or an int Tensor [].
-      exclusive: leave x[i] itself out.
+      exclusive: exclude x[i] itself.
       reverse: multiply from the end.
       name: the op's name.
 
@@ -164,7 +164,7 @@ def cumprod(
       A Tensor of the same shape and type.
 
     Raises:
-      InvalidArgumentError: (in a run) there is no such axis.
+      InvalidArgumentError: (in a run) the axis is out of range.
 
     Example:
       >>> tf.Session().run(tf.cumprod([1.0, 2.0, 3.0]))

@@ -1,4 +1,4 @@
-"""Running log-sum-exps.  Source: core/ops/math_ops.cc, CumulativeLogsumexp."""
+"""Cumulative log-sum-exp.  Source: core/ops/math_ops.cc, CumulativeLogsumexp."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tfteach.ops.math.exponential import exp, log
 
 
 class CumulativeLogsumexp(Scan):
-    """ln of running sums of exponentials.  Source: CumulativeLogsumexp."""
+    """The logarithm of cumulative exponential sums.  Source: CumulativeLogsumexp."""
 
     T = dtypes_of("half float double")
     on_gpu: ClassVar[bool] = False
@@ -27,12 +27,12 @@ class CumulativeLogsumexp(Scan):
         return np.logaddexp.accumulate(x, axis=axis, dtype=x.dtype)
 
     def first(self, dtype: Any) -> Any:
-        return np.finfo(dtype).min  # TF's stand-in for ln 0
+        return np.finfo(dtype).min  # TF's substitute for ln 0
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         x, axis = op.inputs
         least = grad.dtype.min
-        # Logarithms of the positive and of the negative part.
+        # The logarithms of the positive and of the negative part.
         rising = where_v2(greater(grad, 0), log(grad), least)
         falling = where_v2(less(grad, 0), log(-grad), least)
         found = [
@@ -58,14 +58,15 @@ def cumulative_logsumexp(
     reverse: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """Running log-sum-exps along an axis, without overflow.
+    """Cumulative log-sum-exp along an axis, without overflow.
 
     out[i] = ln(exp x[0] + ... + exp x[i])
 
     Args:
-      x: float Tensor of any shape but a scalar's.
+      x: float Tensor of any shape except a scalar.
       axis: the axis, an int or an int Tensor [].
-      exclusive: leave x[i] itself out (the first is then the type's least number).
+      exclusive: exclude x[i] itself (the first result is then the type's lowest
+          number).
       reverse: sum from the end.
       name: the op's name.
 

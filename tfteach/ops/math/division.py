@@ -36,9 +36,9 @@ REMAINDERS = dtypes_of("int32 int64 bfloat16 half float double")
 
 
 def refuse_zero(xp: Any, x: Any, divisor: Any) -> None:
-    """TF's error for integer division; floats give inf or nan instead.
+    """Raise TF's error for integer division by 0; floats yield inf or nan instead.
 
-    Kernels on a card cannot raise, there as in TF the quotient is undefined.
+    Kernels on a GPU cannot raise; there, as in TF, the quotient is undefined.
     """
     if xp is np and x.size and not np.all(divisor):
         raise invalid_argument("Integer division by zero")
@@ -93,7 +93,7 @@ def _quotient_gradient(op: Operation, grad: Any, over: Any) -> list[Any]:
 
 
 class Div(Binary):
-    """x / y; integers are cut towards zero.  Source: math_ops.cc, Div."""
+    """x / y; integers are truncated towards zero.  Source: math_ops.cc, Div."""
 
     signature = "x: T, y: T -> z: T"
     T = QUOTIENTS
@@ -107,7 +107,7 @@ class Div(Binary):
 
 
 def truncated(xp: Any, x: Any, y: Any) -> Any:
-    """Integer division as in C: towards zero."""
+    """Integer division as in C, truncated towards zero."""
     refuse_zero(xp, x, y)
     down = xp.floor_divide(x, y)
     inexact = xp.remainder(x, y) != 0
@@ -115,7 +115,7 @@ def truncated(xp: Any, x: Any, y: Any) -> Any:
 
 
 class TruncateDiv(Binary):
-    """x / y, cut towards zero.  Source: math_ops.cc, TruncateDiv."""
+    """x / y, truncated towards zero.  Source: math_ops.cc, TruncateDiv."""
 
     signature = "x: T, y: T -> z: T"
     T = QUOTIENTS
@@ -123,7 +123,7 @@ class TruncateDiv(Binary):
     def compute(self, xp: Any, x: Any, y: Any) -> Any:
         if is_whole(x):
             return truncated(xp, x, y)
-        return xp.true_divide(x, y)  # TF's kernel cuts no floats
+        return xp.true_divide(x, y)  # TF's kernel does not truncate floats
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         return [None, None]
@@ -131,7 +131,7 @@ class TruncateDiv(Binary):
 
 @export("truncatediv")
 def truncatediv(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """Quotient of integers, cut towards zero.
+    """Quotient of integers, truncated towards zero.
 
     z = trunc(x / y)
 
@@ -153,7 +153,7 @@ def truncatediv(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 
 class FloorDiv(Binary):
-    """The greatest whole number not above x / y.  Source: math_ops.cc, FloorDiv."""
+    """The greatest integer not above x / y.  Source: math_ops.cc, FloorDiv."""
 
     signature = "x: T, y: T -> z: T"
     T = QUOTIENTS
@@ -273,7 +273,7 @@ class Xlogy(Binary):
 
 @export("math.xlogy")
 def xlogy(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """Product with a logarithm that is 0 wherever x is 0.
+    """Product of x and log(y) that is 0 wherever x is 0.
 
     z = 0 if x = 0, else x * log(y)
 
@@ -311,7 +311,7 @@ def _check_same(x: Tensor, y: Tensor) -> DType:
 
 @export("math.truediv", "truediv")
 def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """Quotient as Python 3 computes it: integers are cast to floats first.
+    """Quotient as in Python 3: integers are cast to floats first.
 
     z = x / y
 
@@ -324,7 +324,7 @@ def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
       A float or complex Tensor of the broadcast shape.
 
     Raises:
-      TypeError: the types differ, or are no numbers.
+      TypeError: the types differ, or are not numeric.
 
     Example:
       >>> tf.Session().run(tf.truediv([7, 8], 2))
@@ -345,7 +345,7 @@ def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 @export("div")
 def div(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """Quotient as Python 2 computes it: integers are rounded down.
+    """Quotient as in Python 2: integers are rounded down.
 
     z = x / y for floats, floor(x / y) for integers
 
@@ -373,12 +373,12 @@ def div(x: Any, y: Any, name: str | None = None) -> Tensor:
 
 @export("math.divide", "divide")
 def divide(x: Any, y: Any, name: str | None = None) -> Any:
-    """Quotient by Python's operator: `x / y`.
+    """Quotient by Python's operator `/`.
 
     z = x / y
 
     Args:
-      x: number Tensor, or what Python can divide.
+      x: number Tensor, or a value that Python can divide.
       y: Tensor of the type of `x`, broadcast against it.
       name: the op's name.
 
@@ -396,7 +396,7 @@ def divide(x: Any, y: Any, name: str | None = None) -> Any:
 
 @export("math.floordiv", "floordiv")
 def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """Quotient rounded down, as Python's `//`.
+    """Quotient rounded down, as in Python's `//`.
 
     z = floor(x / y)
 

@@ -1,4 +1,4 @@
-"""Exponentials, logarithms, and the sigmoid and hyperbolic tangent made of them.
+"""Exponentials, logarithms, sigmoid and hyperbolic tangent.
 
 Source: core/ops/math_ops.cc, core/kernels/cwise_ops.h, python/ops/math_grad.py.
 """
@@ -53,7 +53,7 @@ def exp(x: Any, name: str | None = None) -> Tensor:
 
 
 class Expm1(Unary):
-    """eˣ - 1, exact near 0.  Source: math_ops.cc, Expm1."""
+    """eˣ - 1, accurate near 0.  Source: math_ops.cc, Expm1."""
 
     T = FIELD
 
@@ -67,7 +67,7 @@ class Expm1(Unary):
 
 @export("math.expm1", "expm1")
 def expm1(x: Any, name: str | None = None) -> Tensor:
-    """Exponential minus one, exact for small x.
+    """Exponential minus one, accurate for small x.
 
     y = eˣ - 1
 
@@ -123,7 +123,7 @@ def log(x: Any, name: str | None = None) -> Tensor:
 
 
 class Log1p(Unary):
-    """ln(1 + x), exact near 0.  Source: math_ops.cc, Log1p."""
+    """ln(1 + x), accurate near 0.  Source: math_ops.cc, Log1p."""
 
     T = FIELD
 
@@ -138,7 +138,7 @@ class Log1p(Unary):
 
 @export("math.log1p", "log1p")
 def log1p(x: Any, name: str | None = None) -> Tensor:
-    """Logarithm of one plus x, exact for small x.
+    """Logarithm of one plus x, accurate for small x.
 
     y = ln(1 + x)
 
@@ -167,7 +167,7 @@ class Sigmoid(Unary):
         one = number(x, 1)
         if not getattr(x, "ndim", 0):
             return one / (one + xp.exp(-x))
-        y = xp.negative(x)  # one array, written four times
+        y = xp.negative(x)  # one array, reused for all four steps
         xp.exp(y, out=y)
         y += one
         return xp.divide(one, y, out=y)

@@ -37,7 +37,7 @@ class FloorMod(Binary):
 
 @export("math.floormod", "floormod", "math.mod", "mod")
 def floormod(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """Remainder with the sign of the divisor, as Python's `%`.
+    """Remainder with the sign of the divisor, as in Python's `%`.
 
     z = x - y * floor(x / y)
 
@@ -73,7 +73,7 @@ class TruncateMod(Binary):
 
 @export("truncatemod")
 def truncatemod(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """Remainder with the sign of the dividend, as C's `%`.
+    """Remainder with the sign of the dividend, as in C's `%`.
 
     z = x - y * trunc(x / y)
 

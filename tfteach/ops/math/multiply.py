@@ -99,7 +99,7 @@ def without_nan(op: Any, default: str, x: Any, y: Any, name: str | None) -> Tens
 
 @export("math.multiply_no_nan")
 def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
-    """Product that is 0 wherever y is 0, even against inf and nan.
+    """Product that is 0 wherever y is 0, even if x is inf or nan.
 
     z = 0 if y = 0, else x * y
 
@@ -132,10 +132,10 @@ def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
       name: the op's name.
 
     Returns:
-      The same kind of thing as `x`, with its shape and type.
+      A Tensor (or IndexedSlices, if `x` is) of its shape and type.
 
     Raises:
-      ValueError: `scalar` has another shape.
+      ValueError: `scalar` is not a scalar.
 
     Example:
       >>> tf.Session().run(tf.scalar_mul(3.0, tf.constant([1.0, 2.0])))

@@ -17,7 +17,7 @@ from tfteach.ops.math.reduce_functions import reduce_sum
 
 
 class NextAfter(Binary):
-    """The next number of the type on the way to another.  Source: NextAfter."""
+    """The next representable number towards another.  Source: NextAfter."""
 
     signature = "x1: T, x2: T -> output: T"
     T = dtypes_of("double float")
@@ -39,7 +39,7 @@ class NextAfter(Binary):
 
 @export("math.nextafter")
 def nextafter(x1: Any, x2: Any, name: str | None = None) -> Tensor:
-    """The next number of the type after `x1` in the direction of `x2`, element-wise.
+    """The next representable number after `x1` in the direction of `x2`, element-wise.
 
     Args:
       x1: float32 or float64 Tensor of any shape.

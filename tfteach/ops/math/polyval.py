@@ -19,7 +19,7 @@ def polyval(coeffs: Any, x: Any, name: str | None = None) -> Tensor:
 
     Args:
       coeffs: list of Tensors, the coefficient of the highest power first.
-      x: Tensor that they broadcast against.
+      x: Tensor that broadcasts against the coefficients.
       name: the name of the scope.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Sequences of numbers: `tf.range` and `tf.linspace`.
+"""Evenly spaced numbers: `tf.range` and `tf.linspace`.
 
 Source: core/ops/math_ops.cc, core/kernels/sequence_ops.cc.
 """
@@ -51,10 +51,10 @@ class Range(Op):
         try:
             size = _range_size(start, limit, delta)
         except ValueError as error:
-            shown = ": 0" if delta == 0 else ""  # TF's two messages differ in it
+            shown = ": 0" if delta == 0 else ""  # TF has two messages
             raise invalid_argument(f"{error}{shown}") from None
         dtype = np.asarray(start).dtype
-        # TF adds delta up: the rounding of floats is that of a running sum.
+        # TF adds delta repeatedly: floats are rounded as in a cumulative sum.
         steps = np.full(size, delta, dtype)
         steps[:1] = start
         return xp.asarray(np.cumsum(steps, dtype=dtype))
@@ -91,14 +91,15 @@ def range(
     dtype: Any = None,
     name: str = "range",
 ) -> Tensor:
-    """A sequence of numbers at equal distances.
+    """An evenly spaced sequence of numbers.
 
     output = [start, start + delta, ...], as long as it is below limit
 
     Args:
-      start: number or Tensor []; the limit, counted from 0, if it is the only one.
-      limit: number or Tensor []: where to stop, itself left out.
-      delta: number or Tensor []: the distance.
+      start: number or Tensor []; if it is the only bound, it is the limit, and 0 the
+          start.
+      limit: number or Tensor [], the end, excluded.
+      delta: number or Tensor [], the step.
       dtype: the type; the widest of the three if None.
       name: the op's name.
 
@@ -106,7 +107,7 @@ def range(
       A Tensor [ceil((limit - start) / delta)].
 
     Raises:
-      ValueError: `delta` is 0 or leads away from `limit`.
+      ValueError: `delta` is 0 or has the wrong sign.
 
     Example:
       >>> tf.Session().run(tf.range(3, 18, 3))
@@ -123,7 +124,7 @@ def range(
         if dtype is None:
             types = [t.dtype.base_dtype for t in (start, limit, delta)]
             if not set(types) <= set(_WIDENING):
-                raise AssertionError(  # TensorFlow's class; it says nothing more
+                raise AssertionError(  # TensorFlow's class, without a message
                     "range takes int32, int64, float32 and float64, not "
                     f"{', '.join(t.name for t in types)}. Give a dtype, or cast."
                 )
@@ -173,14 +174,14 @@ class LinSpace(Op):
 
 @export("lin_space", "linspace")
 def linspace(start: Any, stop: Any, num: Any, name: str | None = None) -> Tensor:
-    """Numbers at equal distances between two ends, both included.
+    """Evenly spaced numbers between two bounds, both included.
 
     output[i] = start + i * (stop - start) / (num - 1)
 
     Args:
       start: float Tensor [].
       stop: Tensor [] of the type of `start`.
-      num: int Tensor []: how many.
+      num: int Tensor [], the number of elements.
       name: the op's name.
 
     Returns:

@@ -1,4 +1,4 @@
-"""The functions `tf.reduce_*`, `tf.argmax` and what TF composes of them.
+"""The functions `tf.reduce_*`, `tf.argmax`, and those composed of them.
 
 Source: python/ops/math_ops.py.
 """
@@ -32,10 +32,10 @@ from tfteach.ops.math.reduce_ops import (
 
 
 def lookup(new_name: str, new: Any, old_name: str, old: Any) -> Any:
-    """The value of an argument that has an older name.
+    """The value of an argument that also has an older name.
 
     Raises:
-      ValueError: both were given.
+      ValueError: both are given.
     """
     if old is None:
         return new
@@ -47,7 +47,7 @@ def lookup(new_name: str, new: Any, old_name: str, old: Any) -> Any:
 def reduce(
     kind: type[Reduction], x: Any, axis: Any, keepdims: Any, name: str | None
 ) -> Tensor:
-    """A node of a `Reduction`, as the public functions build it."""
+    """A node of a `Reduction`, built as by the public functions."""
     result: Tensor = kind(keep_dims=keepdims)(x, _axes(x, axis), name=name)
     if axis is None and not keepdims and not is_full(result._shape):
         result.set_shape(())
@@ -55,7 +55,7 @@ def reduce(
 
 
 def _axes(x: Any, axis: Any) -> Any:
-    """The reduction indices; without an axis all of them, as a constant if known."""
+    """The reduction indices; if `axis` is None all of them, as a constant if known."""
     if axis is not None:
         return axis
     if isinstance(x, Tensor) and x._shape is not None:
@@ -64,7 +64,7 @@ def _axes(x: Any, axis: Any) -> Any:
 
 
 def both(axis: Any, indices: Any, keepdims: Any, keep_dims: Any) -> tuple[Any, Any]:
-    """`axis` and `keepdims`, under their newer or older names."""
+    """`axis` and `keepdims`, given by their newer or older names."""
     axis = lookup("axis", axis, "reduction_indices", indices)
     return axis, lookup("keepdims", keepdims, "keep_dims", keep_dims)
 
@@ -117,7 +117,7 @@ def reduce_mean(
 ) -> Tensor:
     """The mean along axes.
 
-    y = Σ x / n; of integers, cut towards zero
+    y = Σ x / n; for integers truncated towards zero
 
     Args:
       input_tensor: number Tensor of any shape.
@@ -341,7 +341,7 @@ def argmax(
     y = argmax x
 
     Args:
-      input: float or int Tensor of any shape but a scalar's.
+      input: float or int Tensor of any shape except a scalar.
       axis: the axis to search along, negative from the end; 0 if None.
       name: the op's name.
       dimension: older name of `axis`.
@@ -351,7 +351,7 @@ def argmax(
       A Tensor of `output_type`, without that axis.
 
     Raises:
-      ValueError: the axis is out of range, or is given by both its names.
+      ValueError: the axis is out of range, or given by both its names.
 
     Example:
       >>> tf.Session().run(tf.argmax([[1.0, 3.0], [4.0, 2.0]], 1))
@@ -368,7 +368,7 @@ def argmax(
 def arg_max(
     input: Any, dimension: Any, output_type: Any = int64, name: str | None = None
 ) -> Tensor:
-    """`tf.argmax` by its older name; see there."""
+    """`tf.argmax` under its older name."""
     return ArgMax(dtype_attribute("output_type", output_type))(
         input, dimension, name=name
     )
@@ -387,7 +387,7 @@ def argmin(
     y = argmin x
 
     Args:
-      input: float or int Tensor of any shape but a scalar's.
+      input: float or int Tensor of any shape except a scalar.
       axis: the axis to search along, negative from the end; 0 if None.
       name: the op's name.
       dimension: older name of `axis`.
@@ -397,7 +397,7 @@ def argmin(
       A Tensor of `output_type`, without that axis.
 
     Raises:
-      ValueError: the axis is out of range, or is given by both its names.
+      ValueError: the axis is out of range, or given by both its names.
 
     Example:
       >>> tf.Session().run(tf.argmin([[1.0, 3.0], [4.0, 2.0]], 1))
@@ -414,7 +414,7 @@ def argmin(
 def arg_min(
     input: Any, dimension: Any, output_type: Any = int64, name: str | None = None
 ) -> Tensor:
-    """`tf.argmin` by its older name; see there."""
+    """`tf.argmin` under its older name."""
     return ArgMin(dtype_attribute("output_type", output_type))(
         input, dimension, name=name
     )

@@ -1,4 +1,4 @@
-"""Reductions: sums, means, extremes and their positions along axes.
+"""Reductions along axes: sums, means, extremes and their indices.
 
 Source: core/ops/math_ops.cc, python/ops/math_ops.py, python/ops/math_grad.py.
 """
@@ -37,7 +37,7 @@ from tfteach.ops.math.division import divide, truediv
 from tfteach.ops.math.range import range as range_of
 
 INDICES = dtypes_of("int32 int64")
-_BLOCK = 1 << 18  # elements that a thread takes at once
+_BLOCK = 1 << 18  # elements processed by a thread at a time
 
 
 def axes_of(indices: Any, rank: int) -> tuple[int, ...]:
@@ -86,7 +86,7 @@ class Reduction(Op, abstract=True):
             if _is_large(xp, input) and not _takes_first(input, axes):
                 return by_rows(lambda rows: self.reduce(np, rows, axes), input, _BLOCK)
             return self.reduce(xp, input, axes)
-        except (ValueError, TypeError):  # an axis twice, none of the input's, a matrix
+        except (ValueError, TypeError):  # a repeated or invalid axis, or a matrix
             return self.reduce(xp, input, self._checked(listed, input.ndim))
 
     def _checked(self, listed: Any, rank: int) -> tuple[int, ...]:
@@ -101,12 +101,12 @@ class Reduction(Op, abstract=True):
         return tuple(axes)
 
     def reduce(self, xp: Any, input: Any, axes: tuple[int, ...]) -> Any:
-        """The kernel proper, with checked axes."""
+        """The reduction itself, with validated axes."""
         raise NotImplementedError
 
 
 def summed(xp: Any, input: Any, axes: tuple[int, ...], keep: bool) -> Any:
-    """The sum in the input's own type; two-byte floats are added up in four bytes."""
+    """The sum in the input's type; two-byte floats are accumulated in four bytes."""
     if input.dtype.itemsize == 2 and input.dtype.kind in "fV":
         wide = input.astype(np.float32).sum(axis=axes, keepdims=keep)
         return wide.astype(input.dtype)
@@ -116,7 +116,7 @@ def summed(xp: Any, input: Any, axes: tuple[int, ...], keep: bool) -> Any:
 
 
 def _sum_of_parts(input: Any, axes: tuple[int, ...], keep: bool) -> Any:
-    """The sum along the first axis (and others): each thread sums a part of it."""
+    """The sum along the first axis (and others), computed by threads in parts."""
     parts = np.array_split(input, cores())
     sums: dict[int, Any] = {}
 
@@ -152,13 +152,13 @@ class Sum(Reduction):
 
 
 class Mean(Reduction):
-    """The mean along axes; of integers, cut towards zero.  Source: Mean."""
+    """The mean along axes; for integers truncated towards zero.  Source: Mean."""
 
     def reduce(self, xp: Any, input: Any, axes: tuple[int, ...]) -> Any:
         total = summed(xp, input, axes, self.keep_dims)
         count = input.size // max(total.size, 1) if input.size else 0
         if input.dtype.kind in "iu":
-            # An exact quotient of whole numbers; NumPy's // rounds down.
+            # A truncated quotient of integers; NumPy's // rounds down.
             sign = xp.sign(total)
             return (sign * (xp.abs(total) // max(count, 1))).astype(input.dtype)
         return total / total.dtype.type(count)
@@ -192,7 +192,7 @@ class Prod(Reduction):
 
 
 class _Extreme(Reduction, abstract=True):
-    """Max or Min: the gradient is shared out equally among ties."""
+    """Max or Min: the gradient is shared equally among ties."""
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         from tfteach.ops.math.reduce_functions import reduce_sum
@@ -207,7 +207,7 @@ class _Extreme(Reduction, abstract=True):
 
 
 def _limit(dtype: np.dtype[Any], sign: int) -> Any:
-    """The end of the type's range: what an empty Max or Min gives."""
+    """The end of the type's range, the result of an empty Max or Min."""
     if dtype.kind in "iu":
         info = np.iinfo(dtype)
         return info.max if sign > 0 else info.min
@@ -221,7 +221,7 @@ class Max(_Extreme):
 
     def reduce(self, xp: Any, input: Any, axes: tuple[int, ...]) -> Any:
         lowest = _limit(input.dtype, -1)
-        if xp is np:  # fmax passes NaN over, as TF does on CPUs
+        if xp is np:  # like TF on CPUs, fmax ignores NaN
             keep: Any = self.keep_dims
             return np.fmax.reduce(input, axis=axes, keepdims=keep, initial=lowest)
         if not input.size:
@@ -276,7 +276,7 @@ class EuclideanNorm(Reduction):
 
 
 class _Position(Op, abstract=True):
-    """Index of the extreme element along an axis; the first on ties."""
+    """The index of the extreme element along an axis; the first on ties."""
 
     signature = "input: T, dimension: Tidx -> output: output_type"
     T = NUMBER_TYPES
@@ -323,7 +323,7 @@ class _Position(Op, abstract=True):
         find = xp.argmax if largest else xp.argmin
         found = find(input, axis=axis)
         if xp is np and input.dtype.kind not in "iub":
-            # NumPy finds the first NaN, TF passes it over.
+            # NumPy returns the first NaN, TF ignores NaN.
             at = np.expand_dims(found, axis)
             if np.isnan(np.take_along_axis(input, at, axis)).any():
                 last = _limit(input.dtype, -1 if largest else 1)
@@ -335,25 +335,25 @@ class _Position(Op, abstract=True):
 
 
 class ArgMax(_Position):
-    """Index of the largest element.  Source: math_ops.cc, ArgMax."""
+    """The index of the largest element.  Source: math_ops.cc, ArgMax."""
 
 
 class ArgMin(_Position):
-    """Index of the smallest element.  Source: math_ops.cc, ArgMin."""
+    """The index of the smallest element.  Source: math_ops.cc, ArgMin."""
 
 
-# ---- gradients: a reduction's shape undone
+# ---- gradients: expansion to the input's shape
 
 
 def reduced_shape(input_shape: Any, axes: Any) -> Tensor:
-    """The shape that a reduction with kept dimensions gives, as TF computes it.
+    """The shape of a reduction's result with kept dimensions, computed as in TF.
 
     Args:
       input_shape: int Tensor [rank] or a tuple of sizes.
       axes: int Tensor or tuple: the reduction indices.
 
     Returns:
-      An int32 Tensor [rank] that is 1 at the axes.
+      An int32 Tensor [rank]: the input's sizes, with 1 at `axes`.
     """
     from tfteach.ops.array.dynamic_partition import dynamic_stitch
 
@@ -365,12 +365,12 @@ def reduced_shape(input_shape: Any, axes: Any) -> Tensor:
 
 
 def _safe_quotient(x: Any, y: Any) -> Any:
-    """x // y, where 0 / 0 is 0."""
+    """x // y, with 0 / 0 = 0."""
     return x // maximum(y, 1)
 
 
-# Per graph: (input shape, axes) -> (shape with ones, how often to repeat).  TF leaves
-# the nodes of the first time in the graph, so the cache shows in GraphDefs.
+# Per graph: (input shape, axes) -> (shape with ones, multiples of the tiling).  TF adds
+# nodes only for the first use in a graph, so the cache is visible in GraphDefs.
 _spreads: WeakKeyDictionary[Graph, dict[Any, Any]] = WeakKeyDictionary()
 
 
@@ -412,9 +412,9 @@ def _static_spread(shape: Any, indices: Any) -> tuple[Any, Any]:
 
 
 def _product_gradient(op: Operation, grad: Any) -> Any:
-    """The product of the others, from running products from both ends.
+    """The product of the other elements, from cumulative products from both ends.
 
-    (Dividing the whole product by each element would fail at zeros.)
+    (Dividing the product of all by each element would fail at zeros.)
     """
     from tfteach.ops.array.concat_split import concat
     from tfteach.ops.array.gather import gather

@@ -1,4 +1,4 @@
-"""Rounding, and tests for what is no finite number.
+"""Rounding, and tests for NaN and infinity.
 
 Source: core/ops/math_ops.cc, core/kernels/cwise_ops.h.
 """
@@ -18,7 +18,7 @@ from tfteach.ops.math.unary import NUMBER, REAL, Unary
 
 
 class _Step(Unary, abstract=True):
-    """A function that is constant between jumps: no gradient flows."""
+    """A piecewise constant function: no gradient flows."""
 
     T = REAL
 
@@ -27,7 +27,7 @@ class _Step(Unary, abstract=True):
 
 
 class Floor(_Step):
-    """The greatest whole number not above x.  Source: math_ops.cc, Floor."""
+    """The greatest integer not above x.  Source: math_ops.cc, Floor."""
 
     def compute(self, xp: Any, x: Any) -> Any:
         return xp.floor(x)
@@ -35,7 +35,7 @@ class Floor(_Step):
 
 @export("math.floor", "floor")
 def floor(x: Any, name: str | None = None) -> Tensor:
-    """The greatest whole number not above each element.
+    """The greatest integer not above each element.
 
     y = ⌊x⌋
 
@@ -56,7 +56,7 @@ def floor(x: Any, name: str | None = None) -> Tensor:
 
 
 class Ceil(_Step):
-    """The least whole number not below x.  Source: math_ops.cc, Ceil."""
+    """The least integer not below x.  Source: math_ops.cc, Ceil."""
 
     def compute(self, xp: Any, x: Any) -> Any:
         return xp.ceil(x)
@@ -64,7 +64,7 @@ class Ceil(_Step):
 
 @export("math.ceil", "ceil")
 def ceil(x: Any, name: str | None = None) -> Tensor:
-    """The least whole number not below each element.
+    """The least integer not below each element.
 
     y = ⌈x⌉
 
@@ -85,7 +85,7 @@ def ceil(x: Any, name: str | None = None) -> Tensor:
 
 
 class Rint(_Step):
-    """The nearest whole number, the even one of two.  Source: math_ops.cc, Rint."""
+    """The nearest integer; ties go to the even one.  Source: math_ops.cc, Rint."""
 
     def compute(self, xp: Any, x: Any) -> Any:
         return xp.rint(x)
@@ -93,7 +93,7 @@ class Rint(_Step):
 
 @export("math.rint", "rint")
 def rint(x: Any, name: str | None = None) -> Tensor:
-    """The nearest whole number; of two, the even one.
+    """The nearest integer; ties go to the even one.
 
     y = round(x)
 
@@ -114,7 +114,7 @@ def rint(x: Any, name: str | None = None) -> Tensor:
 
 
 class Round(_Step):
-    """As Rint, also for integers.  Source: math_ops.cc, Round."""
+    """Rint that also accepts integers.  Source: math_ops.cc, Round."""
 
     T = NUMBER
     int32_on_gpu: ClassVar[Int32Kernel] = "device"
@@ -129,9 +129,9 @@ class Round(_Step):
 
 @export("math.round", "round")
 def round(x: Any, name: str | None = None) -> Tensor:
-    """The nearest whole number; of two, the even one (as Python rounds).
+    """The nearest integer; ties go to the even one (as in Python).
 
-    y = round(x); integers are returned as they are.
+    y = round(x); integers are returned unchanged.
 
     Args:
       x: float or int Tensor of any shape.
@@ -153,7 +153,7 @@ def round(x: Any, name: str | None = None) -> Tensor:
 
 
 class _Test(Op, abstract=True):
-    """A truth value per element."""
+    """A bool per element."""
 
     signature = "x: T -> y: bool"
     T = REAL
@@ -163,7 +163,7 @@ class _Test(Op, abstract=True):
 
 
 class IsNan(_Test):
-    """Whether x is not a number.  Source: math_ops.cc, IsNan."""
+    """Whether x is NaN.  Source: math_ops.cc, IsNan."""
 
     def compute(self, xp: Any, x: Any) -> Any:
         return xp.isnan(x)

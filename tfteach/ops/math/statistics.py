@@ -95,8 +95,8 @@ def reduce_euclidean_norm(
       name: the op's name.
 
     Returns:
-      A Tensor of that type, without the reduced axes.  It has no gradient, as in
-      TF 1.15: use `tf.norm` to train.
+      A Tensor of that type, without the reduced axes.  As in TF 1.15 it has no
+      gradient: for training use `tf.norm`.
 
     Example:
       >>> tf.Session().run(tf.math.reduce_euclidean_norm([3.0, 4.0]))
@@ -111,7 +111,7 @@ def reduce_euclidean_norm(
 def reduce_variance(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """The variance along axes (of the whole population).
+    """The variance along axes (population variance).
 
     y = Σ (x - mean x)² / n
 
@@ -139,7 +139,7 @@ def reduce_variance(
 def reduce_std(
     input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
-    """The standard deviation along axes (of the whole population).
+    """The standard deviation along axes (of the population).
 
     y = √(Σ (x - mean x)² / n)
 
@@ -173,7 +173,7 @@ def count_nonzero(
     keep_dims: bool | None = None,
     input: Any = None,
 ) -> Tensor:
-    """The number of elements along axes that are not zero.
+    """The number of nonzero elements along axes.
 
     y = Σ (x ≠ 0)
 
@@ -185,7 +185,7 @@ def count_nonzero(
       name: the name of the scope of its ops.
       reduction_indices: older name of `axis`.
       keep_dims: older name of `keepdims`.
-      input: another name of `input_tensor`.
+      input: alias of `input_tensor`.
 
     Returns:
       A Tensor of type `dtype`, without the reduced axes.

@@ -94,7 +94,7 @@ class Tan(Unary):
     T = NUMBER
 
     def compute(self, xp: Any, x: Any) -> Any:
-        if x.dtype.kind in "iu":  # which the op's definition allows, and no kernel
+        if x.dtype.kind in "iu":  # allowed by the OpDef, but no kernel exists
             raise invalid_argument(
                 "Expected element type in shape to be floating or complex for cosine "
                 f"operation; got {x.dtype}."
@@ -431,7 +431,7 @@ class Atan2(Binary):
         return xp.arctan2(y, x)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
-        # As in TF, the gradient does not undo broadcasting.
+        # As in TF, the gradient is not summed over broadcast axes.
         y, x = op.inputs
         with after(grad):
             grad_inv = grad / (square(x) + square(y))

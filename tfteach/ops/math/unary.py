@@ -25,7 +25,7 @@ NUMBER = dtypes_of("bfloat16 half float double int32 int64 complex64 complex128"
 
 
 class Unary(Op, abstract=True):
-    """An element-wise op of one tensor that keeps its type."""
+    """An element-wise op of one tensor; the result has its type."""
 
     is_elementwise: ClassVar[bool] = True
 
@@ -38,8 +38,8 @@ class Unary(Op, abstract=True):
 class Adjoint(Op, abstract=True):
     """An op of a function's output `y` and the gradient `dy` with respect to it.
 
-    For complex numbers some of TF's kernels conjugate `y` and some leave that to the
-    gradient rule: so do these.
+    For complex numbers some of TF's kernels conjugate `y`, and others leave that to the
+    gradient rule; the ops here do the same.
     """
 
     signature = "y: T, dy: T -> z: T"
@@ -51,12 +51,12 @@ class Adjoint(Op, abstract=True):
 
 
 def number(array: Any, value: float) -> Any:
-    """A Python number in the array's type (bfloat16 would be widened by a float)."""
+    """A Python number in the array's type (a float would widen bfloat16)."""
     return array.dtype.type(value)
 
 
 def conj(x: Tensor) -> Tensor:
-    """The conjugate in a gradient rule: no node for real tensors."""
+    """The conjugate in a gradient rule; adds no node for real tensors."""
     from tfteach.ops.math.complex import conj as conjugate
 
     return conjugate(x)

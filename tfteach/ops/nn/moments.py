@@ -1,4 +1,4 @@
-"""Means and variances: `tf.nn.moments` and its kin.  Source: python/ops/nn_impl.py."""
+"""Means and variances: `tf.nn.moments` and others.  Source: python/ops/nn_impl.py."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Fake quantization: floats rounded to what a few bits can hold."""
+"""Fake quantization: floats rounded to the values that a few bits can represent."""

@@ -1,4 +1,4 @@
-"""Floats rounded as they would be if they were stored in a few bits.
+"""Floats rounded as if they were quantized to a few bits.
 
 Source: core/ops/array_ops.cc, core/kernels/fake_quant_ops_functor.h.
 """
@@ -23,7 +23,7 @@ class _FakeQuant(Op, abstract=True):
     narrow_range: ClassVar[Any]
 
     def _nudged(self, low: Any, high: Any) -> tuple[Any, Any, Any]:
-        """The range moved so that 0 is one of its steps, and the size of a step."""
+        """The range shifted so that 0 is one of its steps, and the step size."""
         if not 2 <= self.num_bits <= 16:
             raise invalid_argument("num_bits must be between 2 and 16, inclusive")
         first = np.float32(1 if self.narrow_range else 0)
@@ -44,7 +44,7 @@ class _FakeQuant(Op, abstract=True):
         return np.where(is_empty, np.float32(0), found).astype(np.float32)
 
     def _slopes(self, grads: Any, inputs: Any, low: Any, high: Any) -> Any:
-        """The gradients inside the range, below it and above it."""
+        """The gradients for inputs inside the range, below it and above it."""
         least, most, _ = self._nudged(low, high)
         is_empty = (low == 0) & (high == 0)
         with np.errstate(invalid="ignore"):
@@ -71,7 +71,7 @@ class _ByArgs(_FakeQuant, abstract=True):
 
 
 class FakeQuantWithMinMaxArgs(_ByArgs):
-    """Rounding to steps of a fixed range.  Source: array_ops.cc."""
+    """Rounding to the steps of a fixed range.  Source: array_ops.cc."""
 
     signature = "inputs: float32 -> outputs: float32"
 
@@ -86,7 +86,7 @@ class FakeQuantWithMinMaxArgs(_ByArgs):
 
 
 class FakeQuantWithMinMaxArgsGradient(_ByArgs):
-    """Its gradient, which is that of no rounding.  Source: array_ops.cc."""
+    """The gradient of a clip, as if nothing were rounded.  Source: array_ops.cc."""
 
     signature = "gradients: float32, inputs: float32 -> backprops: float32"
 
@@ -105,7 +105,7 @@ class _ByVars(_FakeQuant, abstract=True):
 
 
 class FakeQuantWithMinMaxVars(_ByVars):
-    """Rounding to steps of a range.  Source: array_ops.cc."""
+    """Rounding to the steps of a range.  Source: array_ops.cc."""
 
     signature = "inputs: float32, min: float32, max: float32 -> outputs: float32"
 
@@ -123,7 +123,7 @@ class FakeQuantWithMinMaxVars(_ByVars):
 
 
 class FakeQuantWithMinMaxVarsGradient(_ByVars, MultiOutputOp):
-    """Its gradients, those of no rounding.  Source: array_ops.cc."""
+    """The gradients of a clip, as if nothing were rounded.  Source: array_ops.cc."""
 
     signature = (
         "gradients: float32, inputs: float32, min: float32, max: float32 -> "
@@ -147,7 +147,7 @@ class FakeQuantWithMinMaxVarsGradient(_ByVars, MultiOutputOp):
 
 
 class FakeQuantWithMinMaxVarsPerChannel(_ByVars):
-    """Rounding to steps of each channel's range.  Source: array_ops.cc."""
+    """Rounding to the steps of each channel's range.  Source: array_ops.cc."""
 
     signature = "inputs: float32, min: float32, max: float32 -> outputs: float32"
 
@@ -164,7 +164,7 @@ class FakeQuantWithMinMaxVarsPerChannel(_ByVars):
 
 
 class FakeQuantWithMinMaxVarsPerChannelGradient(_ByVars, MultiOutputOp):
-    """Its gradients, those of no rounding.  Source: array_ops.cc."""
+    """The gradients of a clip, as if nothing were rounded.  Source: array_ops.cc."""
 
     signature = FakeQuantWithMinMaxVarsGradient.signature
 
@@ -226,14 +226,14 @@ def fake_quant_with_min_max_args(
 ) -> Tensor:
     """Floats rounded to the `2 ** num_bits` steps of a range.
 
-    The range is moved so that 0 is one of the steps.  The gradient is that of a clip to
-    the range.
+    The range is shifted so that 0 is one of the steps.  The gradient is that of
+    clipping to the range.
 
     Args:
       inputs: float32 Tensor.
       min, max: the range, numbers.
       num_bits: between 2 and 16.
-      narrow_range: whether there is one step less.
+      narrow_range: whether to use one step fewer.
       name: the op's name.
 
     Returns:
@@ -241,7 +241,7 @@ def fake_quant_with_min_max_args(
 
     Raises:
       tf.errors.InvalidArgumentError: in a run, `min` is not less than `max`, or
-        `num_bits` out of its range.
+        `num_bits` is out of range.
 
     Example:
       >>> x = tf.fake_quant_with_min_max_args([0.1, 0.26, 9.0], 0.0, 1.0, num_bits=2)
@@ -278,7 +278,7 @@ def fake_quant_with_min_max_vars(
     narrow_range: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """`tf.fake_quant_with_min_max_args` with a range that may be trained.
+    """`tf.fake_quant_with_min_max_args` with a trainable range.
 
     Args:
       inputs: float32 Tensor.
@@ -300,7 +300,7 @@ def fake_quant_with_min_max_vars_gradient(
     narrow_range: bool = False,
     name: str | None = None,
 ) -> Any:
-    """The gradients of `tf.fake_quant_with_min_max_vars`: of inputs, min and max."""
+    """The gradients of `tf.fake_quant_with_min_max_vars` by inputs, min and max."""
     op = FakeQuantWithMinMaxVarsGradient(num_bits, narrow_range)
     return op(gradients, inputs, min, max, name=name)
 

@@ -1,1 +1,1 @@
-"""Random numbers: TensorFlow's, for TensorFlow's seeds."""
+"""Random numbers: the same as TensorFlow's for the same seeds."""

@@ -1,7 +1,7 @@
-"""Numbers by rejection, in TensorFlow's own order of draws: gamma and Poisson.
+"""Rejection sampling in TensorFlow's order of draws: gamma and Poisson.
 
-Each number has a stretch of blocks of its own, from which it draws until a candidate is
-accepted; so all numbers take their next step at once, and those that are done leave.
+Each number draws from its own range of blocks until a candidate is accepted; so all
+numbers take each step together, and those accepted drop out.
 Papers: Marsaglia, Tsang, "A simple method for generating gamma variables" (2000);
 Knuth, TAOCP 2, 3.4.1; Hörmann, "The transformed rejection method for generating Poisson
 random variables" (1993).
@@ -23,11 +23,11 @@ from tfteach.ops.random.philox import (
 )
 from tfteach.ops.special.erf_lgamma import special_of
 
-_FEW_EVENTS = 10  # up to this mean Poisson numbers are counted, event by event
+_FEW_EVENTS = 10  # up to this mean Poisson numbers are sampled by counting events
 
 
 class _Draws:
-    """Pairs of float64 numbers of one kind, handed out last first."""
+    """Pairs of float64 numbers of one kind, returned last first."""
 
     def __init__(self, count: int, make: Callable[[Array], Array]) -> None:
         self.make = make
@@ -36,7 +36,9 @@ class _Draws:
 
 
 class _Lanes:
-    """For each of `count` numbers its place in the stream, and what is drawn ahead."""
+    """For each of `count` numbers its position in the stream, and the numbers drawn
+    ahead.
+    """
 
     def __init__(self, generator: Philox, count: int) -> None:
         self.generator = generator
@@ -45,11 +47,11 @@ class _Lanes:
         self._normal = _Draws(count, box_muller_float64)
 
     def uniform(self, lanes: Array) -> Array:
-        """The next uniform number of each of these lanes."""
+        """The next uniform number of each lane."""
         return self._next(self._uniform, lanes)
 
     def normal(self, lanes: Array) -> Array:
-        """The next normal number of each of these lanes."""
+        """The next normal number of each lane."""
         return self._next(self._normal, lanes)
 
     def _next(self, draws: _Draws, lanes: Array) -> Array:
@@ -109,7 +111,7 @@ def poissons(generator: Philox, rate: Array, samples: int) -> Array:
 
 
 def _count_events(lanes: _Lanes, pending: Array, means: Array, found: Array) -> None:
-    """Events until their waiting times, added up, exceed 1."""
+    """The number of events until the sum of their waiting times exceeds 1."""
     limit = np.exp(-means)
     product = np.ones(means.size)
     while pending.size:

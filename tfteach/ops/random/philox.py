@@ -1,8 +1,8 @@
-"""TensorFlow's random numbers: Philox4x32-10 and the distributions on top, in NumPy.
+"""TensorFlow's random numbers in NumPy: Philox4x32-10 and its distributions.
 
 The generator is a function of a 128-bit counter and a 64-bit key, so all blocks of four
-32-bit words come from one vectorised computation.  Which words make which number is as
-in TensorFlow's CPU kernels, hence seeds give TensorFlow's own numbers.
+32-bit words come from one vectorised computation.  Words map to numbers as in
+TensorFlow's CPU kernels, so equal seeds yield TensorFlow's numbers.
 
 Paper: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC 2011).
 Source: core/lib/random/philox_random.h, random_distributions.h; kernels/random_op.cc.
@@ -32,14 +32,14 @@ _MASK64 = (1 << 64) - 1
 _MASK128 = (1 << 128) - 1
 _LOW = np.uint64(_MASK32)
 _HIGH = np.uint64(32)
-_CHUNK = 1 << 14  # blocks at a time: the working arrays stay in the cache
+_CHUNK = 1 << 14  # blocks at a time: the working arrays fit in the cache
 _WORDS = 4  # 32-bit words in a block
-RESERVED_BLOCKS = 256  # per sample; TF's bound for distributions that reject
+RESERVED_BLOCKS = 256  # per sample; TF's bound for rejection sampling
 _TRUNCATION = 2.0
-_LEAST_UNIFORM = 1.0e-7  # below it the logarithm of Box-Muller would blow up
+_LEAST_UNIFORM = 1.0e-7  # below it the logarithm in Box-Muller would overflow
 
 
-# Arrays of more elements are asked for before their numbers are drawn.
+# Memory for larger arrays is allocated before their numbers are drawn.
 _MANY = 1 << 27
 
 
@@ -47,8 +47,8 @@ def count_of(sizes: Sequence[int]) -> int:
     """The number of elements of a shape.
 
     Raises:
-      InvalidArgumentError: a size is negative, or the product no int64.
-      MemoryError: there is not as much memory.
+      InvalidArgumentError: a size is negative, or the product overflows int64.
+      MemoryError: there is not enough memory.
     """
     for size in sizes:
         if size < 0:
@@ -67,7 +67,7 @@ class Philox:
     """A counter and a key.
 
     Attributes:
-      counter: a 128-bit int, the number of the next block.
+      counter: a 128-bit int, the index of the next block.
       key: two 32-bit ints.
     """
 
@@ -78,7 +78,7 @@ class Philox:
         self.key = key
 
     def skipped(self, blocks: int) -> Philox:
-        """This generator, `blocks` further on."""
+        """This generator, advanced by `blocks`."""
         return Philox(self.counter + blocks, self.key)
 
     def blocks(self, count: int, first: int = 0) -> Array:
@@ -86,7 +86,7 @@ class Philox:
         return self.blocks_at(np.arange(first, first + count, dtype=np.uint64))
 
     def blocks_at(self, offsets: Array) -> Array:
-        """Words of the blocks `offsets` further on: uint32 [len(offsets), 4]."""
+        """Words of the blocks at `offsets` from here: uint32 [len(offsets), 4]."""
         words = np.empty((offsets.size, _WORDS), np.uint32)
         for start in range(0, offsets.size, _CHUNK):
             part = slice(start, start + _CHUNK)
@@ -125,10 +125,10 @@ def _round_keys(key: tuple[int, int]) -> Array:
 
 
 class Stream:
-    """The generator of one op in one session; each run takes its share of it.
+    """The generator of one op in one session; each run reserves blocks of it.
 
     Args:
-      seed, seed2: the op's attributes; both 0 mean: another stream in each session.
+      seed, seed2: the op's attributes; both 0: a different stream in each session.
     """
 
     def __init__(self, seed: int, seed2: int) -> None:
@@ -139,7 +139,7 @@ class Stream:
         self._lock = threading.Lock()
 
     def reserve(self, blocks: int) -> Philox:
-        """The generator for this run; the next run starts `blocks` further on."""
+        """The generator for this run; the next run starts `blocks` later."""
         with self._lock:
             own = self._next
             self._next = own.skipped(blocks)
@@ -182,7 +182,7 @@ _UNIFORM: dict[Any, tuple[int, Callable[[Array], Array]]] = {
 
 
 def _grouped(count: int, per_group: int, make: Callable[[int, int], Array]) -> Array:
-    """`count` numbers that come in groups of `per_group`, made chunk by chunk."""
+    """`count` numbers in groups of `per_group`, generated chunk by chunk."""
     groups = -(-count // per_group)
     parts = [
         make(first, min(_CHUNK, groups - first)).reshape(-1)
@@ -204,7 +204,7 @@ def uniform(generator: Philox, count: int, dtype: np.dtype[Any]) -> Array:
 def uniform_int(
     generator: Philox, count: int, low: int, high: int, dtype: np.dtype[Any]
 ) -> Array:
-    """`count` integers in [low, high); slightly uneven, as in TF (a remainder)."""
+    """`count` integers in [low, high); as in TF slightly biased (by the remainder)."""
     span = high - low
     blocks = generator.blocks(-(-count * dtype.itemsize // 16))
     if dtype == np.int32:
@@ -219,7 +219,7 @@ def uniform_int(
 
 
 def _box_muller_float32(words: Array) -> Array:
-    # In float64, rounded once: nearer to the C library's float functions than NumPy's.
+    # In float64, rounded once: closer to the C library's float functions than NumPy's.
     u = uniform_float32(words)
     radius = np.maximum(u[:, 0::2], np.float32(_LEAST_UNIFORM)).astype(np.float64)
     np.log(radius, out=radius)
@@ -254,9 +254,9 @@ def normal(generator: Philox, count: int, dtype: np.dtype[Any]) -> Array:
 
 
 def truncated_normal(generator: Philox, count: int, dtype: np.dtype[Any]) -> Array:
-    """`count` standard normal numbers, drawn anew until they are within (-2, 2)."""
+    """`count` standard normal numbers, redrawn until they are within (-2, 2)."""
     per_group, make = _normal_of(dtype)
-    step = per_group * RESERVED_BLOCKS // _WORDS  # blocks that a group owns
+    step = per_group * RESERVED_BLOCKS // _WORDS  # blocks reserved for a group
     return _grouped(
         count, per_group,
         lambda first, n: _truncated(generator, first, n, per_group, step, make),
@@ -266,7 +266,7 @@ def truncated_normal(generator: Philox, count: int, dtype: np.dtype[Any]) -> Arr
 def _truncated(
     generator: Philox, first: int, groups: int, size: int, step: int, make: Any
 ) -> Array:
-    """The numbers of some groups; each group draws from blocks of its own."""
+    """The numbers of some groups; each group draws from its own blocks."""
     starts = np.arange(first, first + groups, dtype=np.uint64) * np.uint64(step)
     found = np.empty((groups, size), np.float64 if size == 2 else np.float32)
     filled = np.zeros(groups, np.intp)
@@ -284,11 +284,11 @@ def _truncated(
     return found
 
 
-# ---- orders and choices
+# ---- permutations and choices
 
 
 def permutation(generator: Philox, size: int) -> list[int]:
-    """The order in which TF's shuffle puts `size` things."""
+    """The order in which TF's shuffle puts `size` elements."""
     words = generator.blocks(-(-(size - 1) // _WORDS)).reshape(-1)[: size - 1]
     picks = words % np.arange(size, 1, -1, dtype=np.uint32)
     order = list(range(size))
@@ -299,9 +299,9 @@ def permutation(generator: Philox, size: int) -> list[int]:
 
 
 def choices(generator: Philox, logits: Array, count: int) -> Array:
-    """Class numbers drawn with probabilities softmax(logits): int64 [batch, count].
+    """Class indices drawn with probabilities softmax(logits): int64 [batch, count].
 
-    Rows follow one another in one stream, as TF does it on one thread.
+    All rows share one stream in sequence, as in TF on one thread.
     """
     batch = logits.shape[0]
     words = generator.blocks(-(-batch * count * 2 // _WORDS)).reshape(-1)

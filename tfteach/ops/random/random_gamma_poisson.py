@@ -1,4 +1,4 @@
-"""Gamma and Poisson numbers: TensorFlow's numbers for TensorFlow's seeds.
+"""Gamma and Poisson numbers: the same as TensorFlow's for the same seeds.
 
 Source: core/ops/random_ops.cc; python/ops/random_ops.py (node names),
 python/ops/random_grad.py.
@@ -42,7 +42,7 @@ from tfteach.ops.special.incomplete_gamma_beta import RandomGammaGrad
 
 
 class _PerParameter(StatefulOp, abstract=True):
-    """For each parameter, numbers of a shape: result [*shape, *parameters' shape]."""
+    """Numbers of a given shape per parameter: result [*shape, *parameters' shape]."""
 
     by_shape: ClassVar[tuple[str, ...]] = ("shape",)
 
@@ -80,7 +80,7 @@ class RandomGamma(_PerParameter):
         return ctx.xp.asarray(found, np.asarray(alpha).dtype)
 
     def gradient(self, op: Operation, grad: Tensor) -> list[Any]:
-        # The samples move with `alpha` as the distribution does.
+        # The derivative of the samples by `alpha`.
         sizes, alpha = op.inputs
         with after(grad):
             axes = shape_of(sizes)[0]
@@ -128,11 +128,11 @@ def random_gamma(
     """Numbers from gamma distributions.
 
     Args:
-      shape: int32: the shape of the numbers for each parameter.
+      shape: int32, the shape of the numbers for each parameter.
       alpha: positive Tensor: the distributions' shapes.
       beta: positive Tensor that broadcasts with `alpha`: their rates (default 1).
       dtype: float16, float32 or float64.
-      seed: with it the numbers are the same in every session (see `tf.get_seed`).
+      seed: makes the numbers the same in every session (see `tf.get_seed`).
       name: the name scope of its ops.
 
     Returns:
@@ -161,9 +161,9 @@ def random_poisson(
 
     Args:
       lam: non-negative Tensor: the means.
-      shape: int32: the shape of the numbers for each mean.
+      shape: int32, the shape of the numbers for each mean.
       dtype: the result's type.
-      seed: with it the numbers are the same in every session (see `tf.get_seed`).
+      seed: makes the numbers the same in every session (see `tf.get_seed`).
       name: the name scope of its ops.
 
     Returns:

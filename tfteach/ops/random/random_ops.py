@@ -1,6 +1,6 @@
-"""Random ops: TensorFlow's numbers for TensorFlow's seeds.
+"""Random ops: the same numbers as TensorFlow's for the same seeds.
 
-Each op has a stream of its own in each session, which goes on from run to run.
+Each op has its own stream in each session, which continues from run to run.
 Source: core/kernels/random_op.cc, random_shuffle_op.cc, multinomial_op.cc;
 python/ops/random_ops.py, python/framework/random_seed.py (names, seeds).
 """
@@ -37,7 +37,7 @@ _LARGEST_SEED = 2**31 - 1
 
 @export("get_seed", "random.get_seed")
 def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
-    """The two seeds of an op, from the graph's seed and its own.
+    """The two seeds of an op, from the graph's seed and the op's.
 
     Args:
       op_seed: the op's seed, or None.
@@ -45,12 +45,12 @@ def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
     Returns:
       (seed, seed2): the graph's seed (87654321 if only the op has one) and the op's
       seed (the number of the last op if only the graph has one); (None, None) if
-      neither is set: then each session draws other numbers.
+      neither is set: each session then draws different numbers.
 
     Source: python/framework/random_seed.py.
     """
     if isinstance(op_seed, np.integer):
-        op_seed = int(op_seed)  # whose type may be too small for what follows
+        op_seed = int(op_seed)  # its type may be too small for the values below
     graph = get_default_graph()
     if graph.seed is not None:
         own = graph.version if op_seed is None else op_seed
@@ -62,7 +62,7 @@ def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
 
 
 def seeds_of(op_seed: int | None) -> tuple[int, int]:
-    """`get_seed` as the attributes of an op: None becomes 0."""
+    """`get_seed` as attributes of an op: None becomes 0."""
     seed, seed2 = get_seed(op_seed)
     return 0 if seed is None else seed, 0 if seed2 is None else seed2
 
@@ -85,7 +85,7 @@ def _sizes(shape: Any) -> tuple[int, ...]:
 
 
 class _RandomOp(StatefulOp, abstract=True):
-    """Independent numbers of one distribution, in a given shape."""
+    """Independent numbers of one distribution, of a given shape."""
 
     by_shape: ClassVar[tuple[str, ...]] = ("shape",)
     host_inputs: ClassVar[tuple[str, ...]] = ("shape",)
@@ -237,7 +237,7 @@ class Multinomial(StatefulOp):
 
     @staticmethod
     def checked_count(logits: Any, num_samples: Any) -> int:
-        """The number of samples; InvalidArgumentError if it is not valid."""
+        """The number of samples; raises InvalidArgumentError if it is invalid."""
         count = int(num_samples)
         if logits.ndim != 2:
             raise invalid_argument(
@@ -282,7 +282,7 @@ def random_normal(
       shape: the result's shape: ints, or an int Tensor [rank].
       mean, stddev: scalars, or tensors that broadcast against the shape.
       dtype: a float type.
-      seed: with it the numbers are the same in every session (see `tf.get_seed`).
+      seed: makes the numbers the same in every session (see `tf.get_seed`).
       name: the name scope of its ops.
 
     Returns:
@@ -308,7 +308,7 @@ def truncated_normal(
     seed: int | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """Normal numbers, drawn again while more than 2 `stddev` from `mean`.
+    """Normal numbers, redrawn while more than 2 `stddev` from `mean`.
 
     The arguments are those of `tf.random_normal`.
     """
@@ -342,17 +342,17 @@ def random_uniform(
 
     Args:
       shape: the result's shape: ints, or an int Tensor [rank].
-      minval, maxval: the bounds; `maxval` defaults to 1 for float types and must be
-        given for integers.
+      minval, maxval: the bounds; `maxval` defaults to 1 for float types and is required
+        for integers.
       dtype: float16, bfloat16, float32, float64, int32 or int64.
-      seed: with it the numbers are the same in every session (see `tf.get_seed`).
+      seed: makes the numbers the same in every session (see `tf.get_seed`).
       name: the name scope of its ops.
 
     Returns:
       A Tensor of that shape and type.
 
     Raises:
-      ValueError: another `dtype`, or no `maxval` for an integer type.
+      ValueError: `dtype` is not one of these, or an integer type has no `maxval`.
 
     Source: python/ops/random_ops.py; RandomUniform, RandomUniformInt.
     """
@@ -394,13 +394,13 @@ def multinomial(
 
     Args:
       logits: Tensor [batch, classes], unnormalized log-probabilities.
-      num_samples: int32 scalar, how many to draw for each row.
-      seed: with it the draws are the same in every session.
+      num_samples: int32 scalar, the number of draws per row.
+      seed: makes the draws the same in every session.
       name: the name scope of its ops.
       output_dtype: int32 or int64 (the default).
 
     Returns:
-      A Tensor [batch, num_samples] of class numbers.
+      A Tensor [batch, num_samples] of class indices.
     """
     return _drawn("multinomial", logits, num_samples, output_dtype, seed, name)
 

@@ -1,4 +1,4 @@
-"""Random numbers that are a function of their seeds alone.
+"""Random numbers that depend only on their seeds.
 
 Source: core/ops/stateless_random_ops.cc, core/kernels/stateless_random_ops.cc,
 python/ops/stateless_random_ops.py.
@@ -35,7 +35,7 @@ _MASK64 = (1 << 64) - 1
 
 
 def generator_of(seed: Any) -> philox.Philox:
-    """The generator of a pair of seeds: TF mixes them by one block first."""
+    """The generator for a pair of seeds; like TF it first mixes them by one block."""
     first, second = (int(n) & _MASK64 for n in np.asarray(seed))
     scrambler = philox.Philox(first | second << 64, _SCRAMBLING_KEY)
     mixed = [int(word) for word in scrambler.blocks(1)[0]]
@@ -56,7 +56,7 @@ def _seed_shape(seed: Shape) -> None:
 
 
 class _Stateless(Op, abstract=True):
-    """Numbers of one distribution in a given shape."""
+    """Numbers of one distribution, of a given shape."""
 
     signature = "shape: T, seed: Tseed -> output: dtype"
     dtype: DType = float32
@@ -206,8 +206,8 @@ def stateless_random_uniform(
     Args:
       shape: the result's shape.
       seed: int Tensor [2].
-      minval, maxval: the bounds; `maxval` defaults to 1 for float types and must be
-        given for integers.
+      minval, maxval: the bounds; `maxval` defaults to 1 for float types and is required
+        for integers.
       dtype: float16, bfloat16, float32, float64, int32 or int64.
       name: the name of the scope.
 
@@ -215,7 +215,7 @@ def stateless_random_uniform(
       A Tensor of that shape and type.
 
     Raises:
-      ValueError: another `dtype`, or no `maxval` for an integer type.
+      ValueError: `dtype` is not one of these, or an integer type has no `maxval`.
 
     Example:
       >>> tf.Session().run(tf.random.stateless_uniform([2], seed=[1, 2]))
@@ -288,7 +288,7 @@ def stateless_truncated_normal(
     dtype: Any = float32,
     name: str | None = None,
 ) -> Tensor:
-    """Normal numbers within two deviations; see `tf.random.stateless_normal`."""
+    """Truncated normal numbers; see `tf.random.stateless_normal`."""
     return _scaled(StatelessTruncatedNormal, "stateless_truncated_normal", shape, seed,
                    mean, stddev, dtype, name)  # fmt: skip
 
@@ -313,13 +313,13 @@ def stateless_multinomial(
 
     Args:
       logits: Tensor [batch, classes], unnormalized log-probabilities.
-      num_samples: int32 scalar, how many to draw for each row.
+      num_samples: int32 scalar, the number of draws per row.
       seed: int Tensor [2].
       output_dtype: int32 or int64.
       name: the name of the scope.
 
     Returns:
-      A Tensor [batch, num_samples] of class numbers.
+      A Tensor [batch, num_samples] of class indices.
     """
     default = "stateless_multinomial"
     return _drawn(default, logits, num_samples, seed, output_dtype, name)

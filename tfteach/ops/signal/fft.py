@@ -41,7 +41,7 @@ class _Transform(Op, abstract=True):
     """A transform over the last `axes` axes."""
 
     axes: ClassVar[int]
-    function: ClassVar[str]  # of numpy.fft
+    function: ClassVar[str]  # name in numpy.fft
 
     def check_rank(self, input: Any) -> None:
         if input.ndim < self.axes:
@@ -79,13 +79,13 @@ class _Complex(_Transform, abstract=True):
 
 
 class FFT(_Complex):
-    """The transform of rows.  Source: spectral_ops.cc, FFT."""
+    """The Fourier transform of rows.  Source: spectral_ops.cc, FFT."""
 
     axes, function = 1, "fftn"
 
 
 class IFFT(_Complex):
-    """FFT turned around.  Source: spectral_ops.cc, IFFT."""
+    """The inverse of FFT.  Source: spectral_ops.cc, IFFT."""
 
     axes, function, inverse, divides = 1, "ifftn", FFT, True
 
@@ -94,13 +94,13 @@ FFT.inverse = IFFT
 
 
 class FFT2D(_Complex):
-    """The transform of matrices.  Source: spectral_ops.cc, FFT2D."""
+    """The Fourier transform of matrices.  Source: spectral_ops.cc, FFT2D."""
 
     axes, function = 2, "fftn"
 
 
 class IFFT2D(_Complex):
-    """FFT2D turned around.  Source: spectral_ops.cc, IFFT2D."""
+    """The inverse of FFT2D.  Source: spectral_ops.cc, IFFT2D."""
 
     axes, function, inverse, divides = 2, "ifftn", FFT2D, True
 
@@ -109,13 +109,13 @@ FFT2D.inverse = IFFT2D
 
 
 class FFT3D(_Complex):
-    """The transform over three axes.  Source: spectral_ops.cc, FFT3D."""
+    """The Fourier transform over three axes.  Source: spectral_ops.cc, FFT3D."""
 
     axes, function = 3, "fftn"
 
 
 class IFFT3D(_Complex):
-    """FFT3D turned around.  Source: spectral_ops.cc, IFFT3D."""
+    """The inverse of FFT3D.  Source: spectral_ops.cc, IFFT3D."""
 
     axes, function, inverse, divides = 3, "ifftn", FFT3D, True
 
@@ -123,7 +123,7 @@ class IFFT3D(_Complex):
 FFT3D.inverse = IFFT3D
 
 
-# ---- real signals: half of the transform says it all
+# ---- real signals: half of the transform determines the rest
 
 
 class _Real(_Transform, abstract=True):
@@ -182,7 +182,7 @@ class _Backward(_Real, abstract=True):
 
 
 class RFFT(_Forward):
-    """Half of the transform of real rows.  Source: spectral_ops.cc, RFFT."""
+    """Half of the Fourier transform of real rows.  Source: spectral_ops.cc, RFFT."""
 
     axes: ClassVar[int] = 1
 
@@ -200,13 +200,13 @@ class RFFT2D(_Forward):
 
 
 class RFFT3D(_Forward):
-    """Half of a real transform over three axes.  Source: spectral_ops.cc, RFFT3D."""
+    """Half of the transform over three real axes.  Source: spectral_ops.cc, RFFT3D."""
 
     axes: ClassVar[int] = 3
 
 
 class IRFFT(_Backward):
-    """RFFT turned around.  Source: spectral_ops.cc, IRFFT."""
+    """The inverse of RFFT.  Source: spectral_ops.cc, IRFFT."""
 
     axes: ClassVar[int] = 1
 
@@ -215,7 +215,7 @@ class IRFFT(_Backward):
 
 
 class IRFFT2D(_Backward):
-    """RFFT2D turned around.  Source: spectral_ops.cc, IRFFT2D."""
+    """The inverse of RFFT2D.  Source: spectral_ops.cc, IRFFT2D."""
 
     axes: ClassVar[int] = 2
 
@@ -224,13 +224,13 @@ class IRFFT2D(_Backward):
 
 
 class IRFFT3D(_Backward):
-    """RFFT3D turned around.  Source: spectral_ops.cc, IRFFT3D."""
+    """The inverse of RFFT3D.  Source: spectral_ops.cc, IRFFT3D."""
 
     axes: ClassVar[int] = 3
 
 
 def _forward_gradient(op: Operation, grad: Any, axes: int, back: Any) -> list[Any]:
-    """The transform back, and what the half that is left out would have added."""
+    """The inverse transform, plus the contribution of the omitted half."""
     length = op.inputs[1]
     sizes = shape(op.inputs[0])
     is_even = cast(1 - (length[-1] % 2), complex64)
@@ -261,7 +261,7 @@ def _alternating(length: Any) -> Tensor:
 
 
 def _turns(length: Any) -> Tensor:
-    """exp(-2πi j k / length), the matrix of the transform."""
+    """exp(-2πi j k / length), the transform's matrix."""
     columns = tile(expand_dims(range_of(0, length), 0), (length, 1))
     rows = transpose(columns, [1, 0])
     steps = -2j * np.pi * cast(columns * rows, complex64)
@@ -269,7 +269,7 @@ def _turns(length: Any) -> Tensor:
 
 
 def _backward_gradient(op: Operation, grad: Any, axes: int, onward: Any) -> list[Any]:
-    """The transform onward, twice what stands for two conjugates."""
+    """The forward transform, doubled where one value represents two conjugates."""
     length = op.inputs[1]
     is_odd = floormod(length[-1], 2)
     columns = shape(op.inputs[0])[-1]
@@ -337,7 +337,7 @@ def _real_transform(
 
 
 def _own_length(input: Tensor, axes: int, is_forward: bool) -> Tensor:
-    """The length of the signal that the input's shape tells."""
+    """The signal's length according to the input's static shape."""
     known = None if input._shape is None else input._shape[-axes:]
     if not shapes.is_full(known):
         sizes = shape(input)[-axes:]
@@ -353,7 +353,7 @@ def _own_length(input: Tensor, axes: int, is_forward: bool) -> Tensor:
 
 
 def _padded(input: Tensor, axes: int, length: Tensor, is_forward: bool) -> Tensor:
-    """The input with zeros behind, as long as the transform needs it."""
+    """The input padded with zeros at the end, to the length the transform needs."""
     own = input._shape
     if own is not None and 0 in own:
         return input
@@ -392,7 +392,7 @@ def rfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> 
 
     Args:
       input_tensor: float32 Tensor [..., n].
-      fft_length: int32 Tensor [1], the length N: rows are cut, or get zeros behind; n
+      fft_length: int32 Tensor [1], the length N: rows are truncated or zero-padded; n
         if None.
       name: the name of the scope and the op.
 
@@ -410,7 +410,7 @@ def rfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> 
 
 @export("signal.irfft", "spectral.irfft")
 def irfft(input_tensor: Any, fft_length: Any = None, name: str | None = None) -> Tensor:
-    """The real rows whose half transform is given; `tf.signal.rfft` turned around.
+    """The real rows with the given half transform, the inverse of `tf.signal.rfft`.
 
     Args:
       input_tensor: complex64 Tensor [..., m].
@@ -437,7 +437,7 @@ def rfft2d(
 def irfft2d(
     input_tensor: Any, fft_length: Any = None, name: str | None = None
 ) -> Tensor:
-    """The real matrices whose half transform is given; see `tf.signal.irfft`."""
+    """The real matrices with the given half transform; see `tf.signal.irfft`."""
     return _real_transform(IRFFT2D, "irfft2d", input_tensor, fft_length, name)
 
 
@@ -445,7 +445,7 @@ def irfft2d(
 def rfft3d(
     input_tensor: Any, fft_length: Any = None, name: str | None = None
 ) -> Tensor:
-    """Half of real transforms over three axes; see `tf.signal.rfft`.  No gradient."""
+    """Half of the transforms of real tensors over three axes; without gradient."""
     return _real_transform(RFFT3D, "rfft3d", input_tensor, fft_length, name)
 
 
@@ -472,7 +472,7 @@ def _shifted(default: str, sign: int, x: Any, axes: Any, name: str | None) -> Te
 
 @export("signal.fftshift")
 def fftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
-    """The halves of axes exchanged: frequency 0 in the middle.
+    """The halves of axes swapped: frequency 0 in the middle.
 
     Args:
       x: Tensor of known shape.
@@ -493,5 +493,5 @@ def fftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
 
 @export("signal.ifftshift")
 def ifftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
-    """`tf.signal.fftshift` turned around; they differ for odd lengths."""
+    """The inverse of `tf.signal.fftshift`; they differ for odd lengths."""
     return _shifted("ifftshift", -1, x, axes, name)

@@ -47,7 +47,7 @@ class BesselI1e(Unary):
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         x, y = op.inputs[0], op.outputs[0]
         with after(grad):
-            # At 0, where the formula divides by it, the derivative is 1/2.
+            # At 0 the formula would divide by 0; the derivative is 1/2.
             least = np.finfo(x.dtype.numpy_dtype).eps
             zeros = zeros_like(x)
             is_large = size_of(x) > least

@@ -1,6 +1,6 @@
-"""Special functions of SciPy (on cards CuPy's), with TensorFlow's answers at the edges.
+"""SciPy's special functions (CuPy's on GPUs), with TensorFlow's results at the edges.
 
-SciPy and TensorFlow agree inside the domains; they differ at poles and infinities.
+SciPy and TensorFlow agree inside the domains, and differ at poles and infinities.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tfteach.ops.math.unary import REAL, Unary, conj, square
 
 @functools.cache
 def special_of(xp: Any) -> Any:
-    """The special functions for the arrays of `xp`: importing them takes 0.1 s."""
+    """The module of special functions for arrays of `xp`; importing it takes 0.1 s."""
     if xp.__name__ == "numpy":
         from scipy import special
     else:
@@ -31,7 +31,7 @@ def special_of(xp: Any) -> Any:
 
 
 def special(xp: Any, name: str, *arrays: Any) -> Any:
-    """A special function in the arrays' type, half ones by way of float32."""
+    """A special function in the arrays' type; halves are computed in float32."""
     function = getattr(special_of(xp), name)
     dtype = arrays[0].dtype
     if dtype.itemsize > 2:
@@ -78,7 +78,7 @@ def erf(x: Any, name: str | None = None) -> Tensor:
 
 
 class Erfc(Unary):
-    """1 - erf(x), exact for large x.  Source: math_ops.cc, Erfc."""
+    """1 - erf(x), accurate for large x.  Source: math_ops.cc, Erfc."""
 
     T = REAL
 
@@ -94,7 +94,7 @@ class Erfc(Unary):
 
 @export("math.erfc", "erfc")
 def erfc(x: Any, name: str | None = None) -> Tensor:
-    """The complementary error function, exact for large x.
+    """The complementary error function, accurate for large x.
 
     y = 1 - erf(x)
 
@@ -123,7 +123,7 @@ class Lgamma(Unary):
     T = REAL
 
     def compute(self, xp: Any, x: Any) -> Any:
-        # SciPy has -inf at -inf; TensorFlow inf, as at all large negative numbers.
+        # At -inf SciPy returns -inf, TensorFlow inf, as for all large negative numbers.
         return special(xp, "gammaln", xp.maximum(x, _LOWEST[x.dtype]))
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
@@ -197,7 +197,7 @@ def digamma(x: Any, name: str | None = None) -> Tensor:
 
 
 def hurwitz(xp: Any, s: Any, q: Any) -> Any:
-    """Σ 1 / (q + k)ˢ over k = 0, 1, ...; nan, as in TensorFlow, for infinite q."""
+    """Σ 1 / (q + k)ˢ over k = 0, 1, ...; as in TensorFlow nan for infinite q."""
     found = special(xp, "zeta", s, q)
     found = xp.where(xp.isinf(q) & (s != 1), s.dtype.type(math.nan), found)
     pole = (q <= 0) & (q == xp.floor(q)) & ~(s < 1)
@@ -205,7 +205,7 @@ def hurwitz(xp: Any, s: Any, q: Any) -> Any:
 
 
 class Zeta(Binary):
-    """Hurwitz's zeta function.  Source: math_ops.cc, Zeta."""
+    """The Hurwitz zeta function.  Source: math_ops.cc, Zeta."""
 
     signature = "x: T, q: T -> z: T"
     T = dtypes_of("float double")
@@ -224,7 +224,7 @@ class Zeta(Binary):
 
 @export("math.zeta", "zeta")
 def zeta(x: Any, q: Any, name: str | None = None) -> Tensor:
-    """Hurwitz's zeta function.
+    """The Hurwitz zeta function.
 
     z = Σ 1 / (q + k)ˣ over k = 0, 1, 2, ...
 
@@ -270,7 +270,7 @@ class Polygamma(Binary):
 def polygamma(a: Any, x: Any, name: str | None = None) -> Tensor:
     """The derivative of order `a` of the digamma function.
 
-    z = ψ⁽ᵃ⁾(x), a a whole number >= 0
+    z = ψ⁽ᵃ⁾(x), with an integer a >= 0
 
     Args:
       a: float Tensor of any shape.

@@ -1,8 +1,8 @@
-"""Incomplete gamma and beta functions, and how they move with their parameters.
+"""Incomplete gamma and beta functions, and derivatives by their parameters.
 
-The derivative of P(a, x) by a, which SciPy has not, comes from the terms of its series
-below x = a, and above it from the steps of a continued fraction.
-(Abramowitz & Stegun 6.5.29, 6.5.31.)
+SciPy lacks the derivative of P(a, x) by a.  Below x = a it is computed from the terms
+of the series, above from the steps of a continued fraction (Abramowitz & Stegun 6.5.29,
+6.5.31).
 Source: core/ops/math_ops.cc, python/ops/math_grad.py.
 """
 
@@ -42,7 +42,7 @@ _RESCALE = 2.0**52
 
 
 def _inside(xp: Any, found: Any, a: Any, x: Any) -> Any:
-    """The values, but nan outside a > 0, x >= 0."""
+    """The values where a > 0 and x >= 0, otherwise nan."""
     return xp.where((a > 0) & (x >= 0), found, a.dtype.type(math.nan))
 
 
@@ -50,7 +50,7 @@ class _Terms:
     """Sums over n and their derivatives by a, for the elements not yet converged.
 
     Attributes:
-      total, derivative: what is found, for all elements.
+      total, derivative: the results so far, for all elements.
     """
 
     def __init__(self, a: Any, x: Any) -> None:
@@ -114,14 +114,14 @@ class _Terms:
         self._store(np.zeros(z.size, bool), total, derivative)
 
     def _store(self, on: Any, total: Any, derivative: Any) -> None:
-        """Record the elements that are not `on` as found."""
+        """Store the results of the elements that are no longer `on`."""
         done = self._pending[~on]
         self.total[done], self.derivative[done] = total[~on], derivative[~on]
         self._pending = self._pending[on]
 
 
 def _by_parameter(a: Any, x: Any) -> tuple[Any, Any]:
-    """dP(a, x) / da, and the same over -dP(a, x) / dx; nan outside a > 0, x >= 0."""
+    """dP(a, x) / da, and its ratio to -dP(a, x) / dx; nan unless a > 0 and x >= 0."""
     a, x = np.broadcast_arrays(np.asarray(a, np.float64), np.asarray(x, np.float64))
     shape, a, x = a.shape, a.ravel(), x.ravel()
     share, moved = np.full(a.size, np.nan), np.full(a.size, np.nan)
@@ -199,7 +199,7 @@ def _share_gradient(op: Operation, grad: Any) -> list[Any]:
 
 
 class RandomGammaGrad(Binary):
-    """Derivative of a gamma sample by `alpha`, at a fixed probability.
+    """The derivative of a gamma sample by `alpha`, at a fixed probability.
 
     d sample / d alpha = -(dP / d alpha) / (dP / d sample)
 
@@ -227,7 +227,7 @@ def igamma(a: Any, x: Any, name: str | None = None) -> Tensor:
       name: the op's name.
 
     Returns:
-      A Tensor of the broadcast shape and type; nan where the arguments are outside.
+      A Tensor of the broadcast shape and type; nan outside the domain.
 
     Example:
       >>> tf.Session().run(tf.igamma(1.0, [0.0, 1.0]))
@@ -257,7 +257,7 @@ class Betainc(Op):
     T = _FLOATS
 
     def infer_shape(self, a: Shape, b: Shape, x: Shape) -> Shape:
-        known = [own for own in (a, b, x) if own]  # no scalars
+        known = [own for own in (a, b, x) if own]  # scalars excluded
         whole = known[0] if known else () if None not in (a, b, x) else None
         for own in known[1:]:
             whole = shapes.merge(whole, own)
@@ -298,8 +298,8 @@ def betainc(a: Any, b: Any, x: Any, name: str | None = None) -> Tensor:
       name: the op's name.
 
     Returns:
-      A Tensor of that shape and type; nan where the arguments are outside.  As in TF,
-      there is a gradient for `x` only.
+      A Tensor of that shape and type; nan outside the domain.  As in TF, only `x` has a
+      gradient.
 
     Example:
       >>> tf.Session().run(tf.betainc(1.0, 1.0, 0.25))
@@ -312,7 +312,7 @@ def betainc(a: Any, b: Any, x: Any, name: str | None = None) -> Tensor:
 
 @export("math.lbeta", "lbeta")
 def lbeta(x: Any, name: str | None = None) -> Tensor:
-    """ln |B(x)| of the vectors along the last axis.
+    """ln |B(x)| for the vectors along the last axis.
 
     B(x) = Π Γ(xᵢ) / Γ(Σ xᵢ)
 
