@@ -1,4 +1,4 @@
-"""Cholesky factors of positive definite matrices, and determinants by them.
+"""Cholesky factors of positive definite matrices, and determinants computed from them.
 
 Source: core/ops/linalg_ops.cc, python/ops/linalg_grad.py, linalg/linalg_impl.py.
 """
@@ -84,7 +84,7 @@ def cholesky(input: Any, name: str | None = None) -> Tensor:
     output @ adjoint(output) = input, output lower triangular
 
     Args:
-      input: float or complex Tensor [..., n, n]; its lower triangle is read.
+      input: float or complex Tensor [..., n, n]; only the lower triangle is read.
       name: the op's name.
 
     Returns:
@@ -104,7 +104,7 @@ def cholesky(input: Any, name: str | None = None) -> Tensor:
 
 
 class CholeskyGrad(Op):
-    """The gradient of Cholesky as one op, for older graphs.  Source: CholeskyGrad."""
+    """Cholesky's gradient as a single op, for older graphs.  Source: CholeskyGrad."""
 
     signature = "l: T, grad: T -> output: T"
     T = dtypes_of("half float double")
@@ -129,7 +129,7 @@ class CholeskyGrad(Op):
 
 @export("linalg.logdet")
 def logdet(matrix: Any, name: str | None = None) -> Tensor:
-    """ln det of positive definite matrices, by their Cholesky factors.
+    """ln det of positive definite matrices, computed from their Cholesky factors.
 
     Args:
       matrix: float or complex Tensor [..., n, n].

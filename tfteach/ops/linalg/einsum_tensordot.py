@@ -40,16 +40,16 @@ def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
 
     Args:
       a, b: number Tensors of one type.
-      axes: n: the last n axes of `a` against the first n of `b`; or a pair of lists:
-        the axes of `a` and those of `b` that are summed over, in that order.
+      axes: an int n, for the last n axes of `a` and the first n of `b`; or a pair of
+        lists, the axes of `a` and the matching axes of `b` to sum over.
       name: the op's name.
 
     Returns:
-      A Tensor with the axes of `a`, then of `b`, that are not summed over.
+      A Tensor with the remaining axes of `a`, then those of `b`.
 
     Raises:
-      ValueError: `axes` is negative, too large, or no pair of equally long lists.
-      IndexError: an axis in such a list is one that the tensor does not have.
+      ValueError: `axes` is negative, too large, or not a pair of equally long lists.
+      IndexError: a listed axis is out of range.
 
     Example:
       >>> tf.Session().run(tf.tensordot([1.0, 2.0], [3.0, 4.0], 1))
@@ -105,10 +105,10 @@ def _pair_of_axes(a: Tensor, axes: Any) -> tuple[Any, Any]:
 
 
 def _places(axes: Any, rank: int) -> list[int]:
-    """The axes, counted from the front."""
+    """The axes as non-negative indices."""
     for i in axes:
         if not -rank <= i < rank:
-            # The first words are what TensorFlow's lists say.
+            # The message starts as Python's for a list, as in TensorFlow.
             raise IndexError(
                 f"list index out of range: axis {i} of a tensor of rank {rank}"
             )
@@ -116,10 +116,10 @@ def _places(axes: Any, rank: int) -> list[int]:
 
 
 def _as_matrix(a: Tensor, axes: Any, flipped: bool) -> tuple[Tensor, Any, Any]:
-    """`a` as a matrix [free, summed] (the other way round if flipped).
+    """`a` as a matrix [free, summed]; [summed, free] if flipped.
 
     Returns:
-      The matrix, the free sizes (a list, or a Tensor), and what is known of them.
+      The matrix, the free sizes (a list, or a Tensor), and their static shape.
     """
     listed = isinstance(axes, list | tuple)
     if is_full(a._shape) and listed:
@@ -162,7 +162,7 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
 
     Args:
       equation: the axes of each input, separated by commas, then those of the output;
-        without "->" the letters that occur once, in the order of the alphabet.
+        without "->" the output has the letters that occur once, in alphabetical order.
       *inputs: number Tensors of one type and known rank.
       name: (by keyword) the name of the scope of its ops.
 
@@ -170,7 +170,7 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
       A Tensor with the output's axes.
 
     Raises:
-      ValueError: the equation has the wrong form, or a letter twice in one input.
+      ValueError: the equation is malformed, or an input has a letter twice.
 
     Example:
       >>> a, b = tf.constant([[1.0, 2.0]]), tf.constant([[3.0], [4.0]])
@@ -209,7 +209,7 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
 
 
 def _multiplied(inputs: list[Any], labels: list[str], output: str) -> Tensor:
-    """All inputs multiplied with all axes spread out, then summed: TF's last resort."""
+    """All inputs broadcast over all axes, multiplied and summed: TF's fallback."""
     letters = sorted(set("".join(labels) + output))
     order = [axis for axis in letters if axis not in output] + list(output)
     spread = []
@@ -254,7 +254,7 @@ def _contracted(
 
 
 def _parsed(equation: str, shapes: list[Any]) -> tuple[list[str], str]:
-    """The axes of each input and of the output, with ellipses spelled out."""
+    """The axes of each input and of the output, with ellipses expanded."""
     equation = equation.replace(" ", "")
     match = re.match(r"^([a-zA-Z,.]+)(->[a-zA-Z.]*)?$", equation)
     if match is None:
@@ -307,7 +307,7 @@ def _ellipsis(own: str, shape: Any, unused: list[str]) -> str:
 def _product(
     a: Tensor, a_axes: str, b: Tensor, b_axes: str, summed: set[str]
 ) -> tuple[Tensor, str]:
-    """Multiply two tensors, sum over some axes, and say what axes are left."""
+    """Multiply two tensors and sum over some axes; returns the remaining axes too."""
     for which, tensor, own in (("t0", a, a_axes), ("t1", b, b_axes)):
         rank = len(tensor.shape)
         if len(own) != rank:
@@ -317,7 +317,7 @@ def _product(
             )
     kept = (set(a_axes) & set(b_axes)) - summed
     only_a, only_b = set(a_axes) - kept - summed, set(b_axes) - kept - summed
-    # Kept axes first; then a's own and summed ones, b's summed and own ones.
+    # Shared axes first; then a's free and summed axes, and b's summed and free axes.
     a_order = sorted(a_axes, key=lambda x: (-1 if x in kept else x not in only_a, x))
     b_order = sorted(b_axes, key=lambda x: (-1 if x in kept else x not in summed, x))
     a = _transposed(a, [a_axes.find(x) for x in a_order])
@@ -364,7 +364,7 @@ def _reshaped(tensor: Tensor, shape: list[Any]) -> Tensor:
 
 
 def _sizes(tensor: Tensor) -> list[Any]:
-    """The sizes: numbers where known, scalar tensors elsewhere."""
+    """The sizes: ints where known statically, otherwise scalar tensors."""
     sizes: list[Any] = list(_static(tensor) or ())
     if None in sizes:
         dynamic = shape_ops.shape(tensor)

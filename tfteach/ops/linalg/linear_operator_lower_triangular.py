@@ -1,4 +1,4 @@
-"""tf.linalg.LinearOperatorLowerTriangular: a matrix of which one triangle counts.
+"""tf.linalg.LinearOperatorLowerTriangular: a matrix given by its lower triangle.
 
 Source: python/ops/linalg/linear_operator.py, linear_operator_lower_triangular.py.
 """
@@ -30,14 +30,14 @@ class LinearOperatorLowerTriangular:
     """The lower triangle of `tril` as a matrix, or a batch of them.
 
     Args:
-      tril: Tensor [..., n, n]; what is above the diagonal does not count.
-      is_non_singular, is_self_adjoint, is_positive_definite: what you know of it, kept
-        as attributes.
+      tril: Tensor [..., n, n]; elements above the diagonal are ignored.
+      is_non_singular, is_self_adjoint, is_positive_definite: properties asserted by the
+        caller, stored as attributes.
       is_square: True or None.
-      name: the first part of the names of what the methods add to the graph.
+      name: the prefix of the names of nodes that the methods create.
 
     Raises:
-      ValueError: `is_square` is False, or `tril` has less than two dimensions.
+      ValueError: `is_square` is False, or `tril` has fewer than two dimensions.
 
     Example:
       >>> mask = tf.linalg.LinearOperatorLowerTriangular(tf.ones([3, 3])).to_dense()
@@ -75,37 +75,37 @@ class LinearOperatorLowerTriangular:
 
     @property
     def dtype(self) -> DType:
-        """The type of its elements."""
+        """The element type."""
         return self._tril.dtype
 
     @property
     def shape(self) -> TensorShape:
-        """[..., n, n], as far as it is known."""
+        """The static shape [..., n, n]."""
         return self._tril.shape
 
     @property
     def batch_shape(self) -> TensorShape:
-        """The shape without the last two sizes."""
+        """The static shape without its last two dimensions."""
         return self.shape[:-2]
 
     @property
     def domain_dimension(self) -> Any:
-        """Size of its domain: the number of columns."""
+        """The dimension of the domain: the number of columns."""
         return self.shape[-1]
 
     @property
     def range_dimension(self) -> Any:
-        """Size of its range: the number of rows."""
+        """The dimension of the range: the number of rows."""
         return self.shape[-2]
 
     @property
     def tensor_rank(self) -> int | None:
-        """The rank, batch dimensions included."""
+        """The rank, including batch dimensions."""
         return self.shape.ndims
 
     @property
     def graph_parents(self) -> list[Tensor]:
-        """The Tensors that it is made of."""
+        """The Tensors that define the operator."""
         return [self._tril]
 
     def _lower(self) -> Tensor:
@@ -118,14 +118,14 @@ class LinearOperatorLowerTriangular:
         return name_scope(f"{self.name}/{name}")
 
     def shape_tensor(self, name: str = "shape_tensor") -> Tensor:
-        """[..., n, n], a vector of int32."""
+        """The shape [..., n, n] as an int32 vector."""
         with self._scope(name):
             if self.shape.is_fully_defined():
                 return constant(self.shape.as_list(), int32)
             return shape(self._tril)
 
     def to_dense(self, name: str = "to_dense") -> Tensor:
-        """The matrix, zeros above its diagonal."""
+        """The matrix with zeros above its diagonal."""
         with self._scope(name):
             return self._lower()
 
@@ -180,7 +180,7 @@ class LinearOperatorLowerTriangular:
         adjoint_arg: bool = False,
         name: str = "solve",
     ) -> Tensor:
-        """x with `self @ x == rhs`, by substitution; batches must be of one shape."""
+        """x with `self @ x == rhs`, by substitution; batch shapes must be equal."""
         with self._scope(name):
             rhs = convert(rhs, self.dtype, "rhs")
             rhs = adjoint_of(rhs) if adjoint_arg else rhs

@@ -1,4 +1,4 @@
-"""LU decompositions with pivots.  Source: core/ops/linalg_ops.cc."""
+"""LU decompositions with pivoting.  Source: core/ops/linalg_ops.cc."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _Lu: Any = namedtuple("Lu", "lu p")  # type: ignore[name-match]  # the op's name
 
 
 class Lu(MultiOutputOp):
-    """L and U in one matrix, and the rows' order.  Source: linalg_ops.cc, Lu."""
+    """L and U in one matrix, and the row permutation.  Source: linalg_ops.cc, Lu."""
 
     signature = "input: T -> lu: T, p: output_idx_type"
     T = MATRIX_TYPES
@@ -48,7 +48,7 @@ class Lu(MultiOutputOp):
 
 
 def _eliminate(matrix: Any, rows: Any) -> None:
-    """Gauss's elimination in place, the largest element of a column as its pivot."""
+    """In-place Gaussian elimination with partial pivoting."""
     for k in range(len(matrix)):
         pivot = k + int(np.argmax(np.abs(matrix[k:, k])))
         if not np.abs(matrix[pivot, k]) > 0:
@@ -62,7 +62,7 @@ def _eliminate(matrix: Any, rows: Any) -> None:
 
 @export("linalg.lu")
 def lu(input: Any, output_idx_type: Any = int32, name: str | None = None) -> Any:
-    """LU decompositions with pivots.
+    """LU decompositions with pivoting.
 
     input[p] = L @ U
 
@@ -73,7 +73,7 @@ def lu(input: Any, output_idx_type: Any = int32, name: str | None = None) -> Any
 
     Returns:
       lu, Tensor [..., n, n]: U in the upper triangle, L below it (its diagonal is 1);
-      and p, Tensor [..., n]: the rows' order.
+      and p, Tensor [..., n]: the row permutation.
 
     Raises:
       InvalidArgumentError: (in a run) a matrix is not invertible.

@@ -1,4 +1,4 @@
-"""Matrix products, and what is built of them.
+"""Matrix products, and functions based on them.
 
 Source: core/ops/math_ops.cc (MatMul, BatchMatMulV2), python/ops/math_ops.py.
 """
@@ -31,14 +31,14 @@ from tfteach.ops.math.reduce_functions import reduce_sum
 
 FACTORS = dtypes_of("bfloat16 half float double int32 int64 complex64 complex128")
 
-# Multiplications from which a product is worth more than one thread's time.
+# The number of multiplications from which several threads share a product.
 MIN_SHARED_PRODUCT = 1 << 25
-# Columns from which NumPy's inner loop is faster than BLAS with one product an element.
+# From this width NumPy's inner loop outruns BLAS if each element is one product.
 MIN_OUTER_WIDTH = 8
 
 
 def product(xp: Any, a: Any, b: Any) -> Any:
-    """a @ b in a's own type; two-byte floats are added up in four bytes."""
+    """a @ b in a's type; two-byte floats are accumulated in four bytes."""
     dtype = a.dtype
     if a.shape[-1] == 1 and _is_outer(a, b):
         return a * b
@@ -51,7 +51,7 @@ def product(xp: Any, a: Any, b: Any) -> Any:
 
 
 def _is_outer(a: Any, b: Any) -> bool:
-    """Whether each element is one product: 6 us, not 19, for 128 x 128 of them."""
+    """Whether each element is a single product: 6 us, not 19, for 128 x 128 of them."""
     return a.ndim == b.ndim == 2 and b.shape[0] == 1 and b.shape[1] >= MIN_OUTER_WIDTH
 
 
@@ -60,13 +60,13 @@ def _is_worth_sharing(a: Any, b: Any) -> bool:
 
 
 def _shared_product(a: Any, b: Any) -> Any:
-    """Each thread makes some rows of the product, or columns if these are more."""
+    """A product computed by several threads, divided by rows (or columns, if more)."""
     if a.shape[1] != b.shape[0]:
         raise ValueError("the inner dimensions differ")
     result = np.empty((a.shape[0], b.shape[1]), a.dtype)
     by_rows = a.shape[0] >= b.shape[1]
     size = result.shape[not by_rows]
-    # Whole vector registers for each.
+    # Each thread gets whole vector registers.
     step = -(-size // (16 * cores())) * 16
     parts = [slice(i, i + step) for i in range(0, size, step)]
 
@@ -134,13 +134,16 @@ class MatMul(Op):
 
 
 def adjoint_view(xp: Any, array: Any) -> Any:
-    """The matrices transposed and conjugated."""
+    """The conjugate transposes of matrices, as a view where possible."""
     turned = xp.swapaxes(array, -1, -2)
     return xp.conj(turned) if array.dtype.kind == "c" else turned
 
 
 class BatchMatMulV2(Op):
-    """Products of matrices in batches that broadcast.  Source: BatchMatMulV2."""
+    """Products of matrices, with broadcasting of the batch dimensions.
+
+    Source: BatchMatMulV2.
+    """
 
     signature = "x: T, y: T -> output: T"
     adj_x: bool = False
@@ -202,7 +205,10 @@ def _batch_gradient(op: Operation, grad: Any) -> list[Any]:
 
 
 class BatchMatMul(BatchMatMulV2):
-    """Products of matrices in equal batches.  Source: math_ops.cc, BatchMatMul."""
+    """Products of matrices with equal batch dimensions.
+
+    Source: math_ops.cc, BatchMatMul.
+    """
 
     def batch_shape(self, x: Shape, y: Shape) -> Shape:
         return shapes.merge(x, y)
@@ -246,16 +252,16 @@ def matmul(
       b: Tensor [..., k, n] of the type of `a`; the leading axes broadcast.
       transpose_a, transpose_b: transpose this matrix first.
       adjoint_a, adjoint_b: transpose and conjugate this matrix first.
-      a_is_sparse, b_is_sparse: hints that a matrix holds many zeros: the op is then
-        SparseMatMul for float32 and bfloat16.
+      a_is_sparse, b_is_sparse: hints that a matrix has many zeros; for float32 and
+        bfloat16 the op is then SparseMatMul.
       name: the op's name.
 
     Returns:
       A Tensor [..., m, n] of that type.
 
     Raises:
-      ValueError: the inner dimensions differ, or a matrix is both to be transposed and
-        conjugated.
+      ValueError: the inner dimensions differ, or one matrix has both `transpose` and
+        `adjoint` set.
 
     Example:
       >>> tf.Session().run(tf.matmul([[1.0, 2.0]], [[3.0], [4.0]]))

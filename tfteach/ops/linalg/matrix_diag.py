@@ -1,4 +1,4 @@
-"""Diagonals of matrices and of tensors; identity matrices; bands.
+"""Diagonals of matrices and tensors; identity matrices; band matrices.
 
 Source: core/ops/array_ops.cc, python/ops/array_ops.py, linalg_ops_impl.py.
 """
@@ -93,7 +93,7 @@ class MatrixDiagPart(Op):
 
 
 class MatrixSetDiag(Op):
-    """Matrices with other diagonals.  Source: array_ops.cc, MatrixSetDiag."""
+    """Matrices with their diagonals replaced.  Source: array_ops.cc, MatrixSetDiag."""
 
     signature = "input: T, diagonal: T -> output: T"
     checks_only_ranks: ClassVar[bool] = True
@@ -145,7 +145,7 @@ class MatrixSetDiag(Op):
 
 
 class MatrixBandPart(Op):
-    """Matrices, zero outside a band.  Source: array_ops.cc, MatrixBandPart."""
+    """Matrices, with zeros outside a band.  Source: array_ops.cc, MatrixBandPart."""
 
     signature = "input: T, num_lower: Tindex, num_upper: Tindex -> band: T"
     Tindex = INDICES
@@ -154,7 +154,7 @@ class MatrixBandPart(Op):
     checks_only_ranks: ClassVar[bool] = True
 
     def infer_shape(self, input: Shape, num_lower: Shape, num_upper: Shape) -> Shape:
-        return input  # a run tells of matrices without two axes, as in TensorFlow
+        return input  # as in TensorFlow, a run reports matrices without two axes
 
     def check_shapes(self, input: Any, num_lower: Any, num_upper: Any) -> None:
         require(
@@ -253,7 +253,7 @@ class DiagPart(Op):
 
 
 def _is_main(**arguments: Any) -> bool:
-    """Whether arguments have their defaults, which older ops stand for."""
+    """Whether all arguments have the defaults that the older ops imply."""
     return all(
         not isinstance(value, Tensor) and np.ndim(value) == 0 and value == default
         for value, default in arguments.values()
@@ -261,7 +261,7 @@ def _is_main(**arguments: Any) -> bool:
 
 
 def _padding(tensor: Any, value: Any) -> Any:
-    """The padding in a form that converts to the tensor's type: bool takes no 0."""
+    """The padding in a form convertible to the tensor's type: bool rejects 0."""
     return bool(value) if getattr(tensor, "dtype", None) == "bool" else value
 
 
@@ -276,17 +276,17 @@ def matrix_diag(
 ) -> Tensor:
     """Matrices with given diagonals.
 
-    Unlike TensorFlow 1.15, which takes `k`, `num_rows`, `num_cols` and `padding_value`
-    without using them, this does what they say.
+    TensorFlow 1.15 accepts `k`, `num_rows`, `num_cols` and `padding_value` but ignores
+    them; here they have an effect.
 
     Args:
-      diagonal: Tensor [..., n], or [..., d, n] for a band of d diagonals, the highest
+      diagonal: Tensor [..., n], or [..., d, n] for a band of d diagonals, the uppermost
         first.
       name: the op's name.
-      k: the diagonal (above the main one it is positive), or a pair: the lowest and the
+      k: the diagonal (positive above the main one), or a pair: the lowest and the
         highest of a band.
-      num_rows, num_cols: the matrices' size; -1: the least.
-      padding_value: what stands elsewhere.
+      num_rows, num_cols: the size of the matrices; -1: the minimum.
+      padding_value: the value of all other elements.
 
     Returns:
       A Tensor [..., rows, columns].
@@ -314,13 +314,13 @@ def matrix_diag(
 def matrix_diag_part(
     input: Any, name: str | None = "diag_part", k: Any = 0, padding_value: Any = 0
 ) -> Tensor:
-    """Diagonals of matrices; unlike TensorFlow 1.15's, `k` has an effect.
+    """Diagonals of matrices; unlike in TensorFlow 1.15, `k` has an effect.
 
     Args:
       input: Tensor [..., rows, columns].
       name: the op's name.
       k: the diagonal, or the lowest and highest of a band; see `tf.matrix_diag`.
-      padding_value: what fills up the shorter diagonals of a band.
+      padding_value: the value that pads the shorter diagonals of a band.
 
     Returns:
       A Tensor [..., n], or [..., d, n] for a band.
@@ -337,7 +337,7 @@ def matrix_diag_part(
 def matrix_set_diag(
     input: Any, diagonal: Any, name: str | None = "set_diag", k: Any = 0
 ) -> Tensor:
-    """Matrices with diagonals replaced; unlike TensorFlow 1.15's, `k` has an effect.
+    """Matrices with diagonals replaced; unlike in TensorFlow 1.15, `k` has an effect.
 
     Args:
       input: Tensor [..., rows, columns].
@@ -363,8 +363,8 @@ def matrix_band_part(
 
     Args:
       input: Tensor [..., rows, columns].
-      num_lower, num_upper: scalar int Tensors, how many diagonals below and above the
-        main one are kept; all if negative.
+      num_lower, num_upper: scalar int Tensors, the number of diagonals to preserve
+        below and above the main one; all if negative.
       name: the op's name.
 
     Returns:
@@ -422,8 +422,8 @@ def eye(
 
     Args:
       num_rows: an int or a scalar int32 Tensor.
-      num_columns: as `num_rows`, which it is if None.
-      batch_shape: list of ints or int32 Tensor, the axes before the matrix.
+      num_columns: like `num_rows`, and equal to it if None.
+      batch_shape: list of ints or int32 Tensor, the leading axes.
       dtype: the element type.
       name: the name of the scope.
 

@@ -1,8 +1,8 @@
-"""Any diagonals of matrices, and bands of them.
+"""Arbitrary diagonals of matrices, and bands of them.
 
-A band is a pair of numbers (lowest, highest diagonal; 0 is the main one, above it they
-are positive); its diagonals are the rows of a matrix, the highest first, each from its
-beginning on, filled up to the length of the longest.
+A band is a pair (lowest, highest diagonal): 0 is the main diagonal, positive numbers
+lie above it.  Its diagonals are stored as the rows of a matrix, the highest first,
+left-aligned and padded to the length of the longest.
 Source: core/ops/array_ops.cc (MatrixDiagV2 ...), python/ops/array_grad.py.
 """
 
@@ -51,7 +51,7 @@ def _check_bounds(rows: int, columns: int, low: int, high: int) -> None:
 
 
 def _places(xp: Any, rows: int, columns: int, low: int, high: int) -> Any:
-    """For each diagonal of the band: its row in the band, and its elements' places."""
+    """For each diagonal: its row in the band, and the indices of its elements."""
     for i, number in enumerate(range(high, low - 1, -1)):
         length = _longest(rows, columns, number, number)
         steps = xp.arange(max(length, 0))
@@ -67,7 +67,7 @@ def _band_shape(
 
 
 def _static_band(k: Any, rows: Any, columns: Any) -> tuple[int, int]:
-    """The band, ValueError where it can never fit."""
+    """The band; raises ValueError if it cannot fit."""
     try:
         low, high = _band(k)
     except Exception as error:
@@ -148,7 +148,7 @@ class MatrixDiagV2(Op):
 def _matrix_size(
     length: int, low: int, high: int, rows: int, columns: int
 ) -> tuple[int, int]:
-    """The size of the matrix, where -1 stands for the least that will do."""
+    """The size of the matrix, with -1 replaced by the minimum."""
     least_rows, least_columns = length - min(high, 0), length + max(low, 0)
     if rows == -1 and columns == -1:
         rows = columns = max(least_rows, least_columns)
@@ -205,7 +205,7 @@ class MatrixDiagPartV2(Op):
 
 
 class MatrixSetDiagV2(Op):
-    """Matrices with other diagonals.  Source: array_ops.cc, MatrixSetDiagV2."""
+    """Matrices with diagonals replaced.  Source: array_ops.cc, MatrixSetDiagV2."""
 
     signature = "input: T, diagonal: T, k: int32 -> output: T"
     by_value: ClassVar[tuple[str, ...]] = ("k",)

@@ -1,7 +1,7 @@
 """Square roots and logarithms of matrices.
 
-Roots and logarithms come from the eigenvectors where those are well apart, else from
-the product form of Denman and Beavers' iteration and from repeated roots.
+Computed from the eigenvectors where these are well separated, otherwise by the product
+form of the Denman-Beavers iteration and by repeated square roots.
 Paper: Higham, "Functions of matrices" (2008), 6.3 and 11.5.
 Source: core/ops/linalg_ops.cc.
 """
@@ -32,11 +32,11 @@ from tfteach.ops.math.reduce_functions import reduce_prod
 
 _WELL_CONDITIONED = 1e7
 _MOST_STEPS = 100
-_NEAR_ONE = 0.05  # up to this distance from I a few terms give the logarithm
+_NEAR_ONE = 0.05  # up to this distance from I a few terms of the series suffice
 
 
 def _by_eigenvectors(matrix: Any, function: Any) -> Any:
-    """function(matrix) in complex128, or None where eigenvectors are too alike."""
+    """function(matrix) in complex128; None where eigenvectors are nearly parallel."""
     try:
         values, vectors = np.linalg.eig(matrix)
         if not np.linalg.cond(vectors) < _WELL_CONDITIONED:
@@ -47,7 +47,7 @@ def _by_eigenvectors(matrix: Any, function: Any) -> Any:
 
 
 def _root_by_iteration(matrix: Any) -> Any:
-    """The principal square root, where no eigenvalue is 0 or negative."""
+    """The principal square root, if no eigenvalue is 0 or negative."""
     unit = np.eye(len(matrix))
     product, root = matrix.copy(), matrix.copy()
     for _ in range(_MOST_STEPS):
@@ -92,7 +92,7 @@ def logarithm(matrix: Any) -> Any:
 
 
 def _each(function: Any, input: Any) -> Any:
-    """A function of one matrix on each of a batch."""
+    """A function of one matrix applied to each matrix of a batch."""
     check_square(input)
     flat = input.reshape(-1, *input.shape[-2:])
     found = [function(matrix) for matrix in flat]
@@ -116,7 +116,7 @@ class MatrixSquareRoot(Op):
         return _each(square_root, input)
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
-        """Sylvester's equation R dR + dR R = dA, solved as a system of its elements."""
+        """The Sylvester equation R dR + dR R = dA, solved as a linear system."""
         root = op.outputs[0]
         sizes = shape(root)
         order = sizes[-1]
@@ -157,7 +157,7 @@ def matrix_square_root(input: Any, name: str | None = None) -> Tensor:
       name: the op's name.
 
     Returns:
-      A Tensor of that shape and type; nan where there is no root.
+      A Tensor of that shape and type; nan where no root exists.
 
     Source: MatrixSquareRoot in core/ops/linalg_ops.cc.
     """
@@ -188,7 +188,7 @@ def matrix_logarithm(input: Any, name: str | None = None) -> Tensor:
       name: the op's name.
 
     Returns:
-      A Tensor of that shape and type.  It has no gradient.
+      A Tensor of that shape and type, without a gradient.
 
     Source: MatrixLogarithm in core/ops/linalg_ops.cc.
     """

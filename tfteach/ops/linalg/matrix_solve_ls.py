@@ -61,7 +61,7 @@ class MatrixSolveLs(Op):
         columns = matrix.shape[-1]
         a, b = widened(matrix), widened(rhs)
         weight = float(l2_regularizer) if self.fast else 0.0
-        if weight:  # as more equations, root(weight) * X = 0
+        if weight:  # as additional equations, root(weight) * X = 0
             batch, root = a.shape[:-2], np.sqrt(weight)
             more = np.broadcast_to(root * np.eye(columns), (*batch, columns, columns))
             a = np.concatenate([a, more.astype(a.dtype)], axis=-2)

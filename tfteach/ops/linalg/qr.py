@@ -21,7 +21,7 @@ _Qr: Any = namedtuple("Qr", "q r")  # type: ignore[name-match]  # the op's name,
 
 
 class Qr(MultiOutputOp):
-    """input = q @ r, q orthonormal and r upper triangular.
+    """input = q @ r with an orthonormal q and an upper triangular r.
 
     Source: core/ops/linalg_ops.cc, Qr.
     """
@@ -72,7 +72,7 @@ class Qr(MultiOutputOp):
 
 
 def _over_adjoint(x: Any, r: Any) -> Any:
-    """x @ inverse(adjoint(r)), r upper triangular."""
+    """x @ inverse(adjoint(r)) for an upper triangular r."""
     return adjoint(matrix_triangular_solve(r, adjoint(x), lower=False, adjoint=False))
 
 
@@ -88,8 +88,8 @@ def qr(
       name: the op's name.
 
     Returns:
-      q, whose columns are orthonormal, and r, upper triangular.  The
-      gradient needs a known shape with at least as many rows as columns.
+      q with orthonormal columns, and an upper triangular r.  The gradient requires a
+      known shape with at least as many rows as columns.
 
     Source: Qr in core/ops/linalg_ops.cc.
     """

@@ -1,7 +1,6 @@
 """Eigenvalues and eigenvectors of self-adjoint matrices.
 
-Signs of eigenvectors are a matter of convention: they are LAPACK's here, Eigen's in
-TensorFlow.
+Signs of eigenvectors are a matter of convention: here LAPACK's, in TensorFlow Eigen's.
 Source: core/ops/linalg_ops.cc, python/ops/linalg_grad.py; Giles, "An extended
 collection of matrix derivative results" (2008).
 """
@@ -38,7 +37,7 @@ from tfteach.ops.math.unary import reciprocal
 
 
 class SelfAdjointEigV2(MultiOutputOp):
-    """Eigenvalues, rising, and eigenvectors.  Source: linalg_ops.cc."""
+    """Eigenvalues in ascending order, and eigenvectors.  Source: linalg_ops.cc."""
 
     signature = "input: T -> e: T, v: T"
     compute_v: bool = True
@@ -77,7 +76,7 @@ class SelfAdjointEigV2(MultiOutputOp):
                 _, v = self_adjoint_eig(op.inputs[0])
                 inner = matrix_diag(grad_e)
             whole = matmul(v, matmul(inner, v, adjoint_b=True))
-            # Only the lower triangle of the input was read.
+            # Only the lower triangle of the input is read.
             whole = matrix_band_part(whole + adjoint(whole), -1, 0)
             return [matrix_set_diag(whole, 0.5 * matrix_diag_part(whole))]
 
@@ -89,15 +88,15 @@ def self_adjoint_eig(tensor: Any, name: str | None = None) -> tuple[Tensor, Tens
     tensor @ v[:, i] = e[i] * v[:, i]
 
     Args:
-      tensor: float or complex Tensor [..., n, n]; its lower triangle is read.
+      tensor: float or complex Tensor [..., n, n]; only the lower triangle is read.
       name: the op's name.
 
     Returns:
-      e, Tensor [..., n] in rising order, and v, Tensor [..., n, n], the eigenvectors as
-      columns; their signs are LAPACK's.
+      e, Tensor [..., n] in ascending order, and v, Tensor [..., n, n], the eigenvectors
+      as columns; their signs are LAPACK's.
 
     Raises:
-      InvalidArgumentError: (in a run) there is no decomposition, as with NaN.
+      InvalidArgumentError: (in a run) no decomposition is found, for instance with NaN.
 
     Example:
       >>> e, v = tf.self_adjoint_eig([[2.0, 0.0], [0.0, 1.0]])  # e: [1, 2]
@@ -110,10 +109,10 @@ def self_adjoint_eig(tensor: Any, name: str | None = None) -> tuple[Tensor, Tens
 
 @export("linalg.eigvalsh", "self_adjoint_eigvals")
 def self_adjoint_eigvals(tensor: Any, name: str | None = None) -> Tensor:
-    """Eigenvalues of self-adjoint matrices, in rising order.
+    """Eigenvalues of self-adjoint matrices, in ascending order.
 
     Args:
-      tensor: float or complex Tensor [..., n, n]; its lower triangle is read.
+      tensor: float or complex Tensor [..., n, n]; only the lower triangle is read.
       name: the op's name.
 
     Returns:

@@ -41,7 +41,7 @@ def square(matrix: Shape) -> tuple[Any, Any]:
 
 
 def check_square(matrix: Any, message: str = "Input matrix must be square.") -> None:
-    """Refuse what is no batch of square matrices.
+    """Raise unless the array is a batch of square matrices.
 
     Raises:
       InvalidArgumentError: with TensorFlow's messages.
@@ -53,15 +53,15 @@ def check_square(matrix: Any, message: str = "Input matrix must be square.") -> 
 
 
 def widened(array: Any) -> Any:
-    """Two-byte floats as four-byte ones, which LAPACK knows."""
+    """Two-byte floats converted to four-byte ones, which LAPACK supports."""
     return array.astype(np.float32) if array.dtype.itemsize == 2 else array
 
 
 def attempt(message: str, function: Any, *arrays: Any) -> Any:
-    """The result, unless LAPACK gives up or there is NaN in the arrays.
+    """The result of `function`, unless LAPACK fails or an array has NaN.
 
     Raises:
-      InvalidArgumentError: `words`.
+      InvalidArgumentError: with `message`.
     """
     if any(array.dtype.kind in "fc" and np.isnan(array).any() for array in arrays):
         raise invalid_argument(message)
@@ -191,7 +191,7 @@ _SignAndLog: Any = namedtuple(  # type: ignore[name-match]  # the op's name, as 
 
 @export("linalg.slogdet")
 def log_matrix_determinant(input: Any, name: str | None = None) -> Any:
-    """(sign, ln |det|) of square matrices, where the determinant itself would overflow.
+    """(sign, ln |det|) of square matrices, for determinants that would overflow.
 
     det = sign * exp(log_abs_determinant)
 
@@ -265,7 +265,7 @@ class MatrixSolve(Op):
 
 
 def _outer(is_adjoint: bool, grad_b: Any, solution: Any) -> Tensor:
-    """The gradient's product of two tall matrices, in the order of the equation."""
+    """The product of two tall matrices in a gradient, ordered as in the equation."""
     if is_adjoint:
         return matmul(solution, grad_b, adjoint_b=True)
     return matmul(grad_b, solution, adjoint_b=True)
@@ -302,7 +302,7 @@ def matrix_solve(
 
 
 class MatrixTriangularSolve(Op):
-    """X in matrix @ X = rhs, one triangle read.  Source: MatrixTriangularSolve."""
+    """X in matrix @ X = rhs, reading one triangle.  Source: MatrixTriangularSolve."""
 
     signature = "matrix: T, rhs: T -> output: T"
     lower: bool = True
@@ -353,7 +353,7 @@ def matrix_triangular_solve(
     Args:
       matrix: float or complex Tensor [..., n, n], of which one triangle is read.
       rhs: Tensor [..., n, k] of that type.
-      lower: read the lower triangle, not the upper one.
+      lower: read the lower triangle instead of the upper one.
       adjoint: solve with the adjoint of the triangle.
       name: the op's name.
 
@@ -361,7 +361,7 @@ def matrix_triangular_solve(
       A Tensor [..., n, k] of that type.
 
     Raises:
-      InvalidArgumentError: (in a run) there is a 0 on a diagonal.
+      InvalidArgumentError: (in a run) a diagonal contains a 0.
 
     Source: MatrixTriangularSolve in core/ops/linalg_ops.cc.
     """
@@ -370,12 +370,12 @@ def matrix_triangular_solve(
 
 @export("linalg.cholesky_solve", "cholesky_solve")
 def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
-    """The solutions of A @ X = rhs from A's Cholesky factors.
+    """The solutions of A @ X = rhs, given the Cholesky factors of A.
 
     chol @ adjoint(chol) @ output = rhs
 
     Args:
-      chol: float or complex Tensor [..., n, n]; its lower triangle is read.
+      chol: float or complex Tensor [..., n, n]; only the lower triangle is read.
       rhs: Tensor [..., n, k] of that type.
       name: the name of the scope.
 

@@ -21,7 +21,7 @@ from tfteach.ops.linalg.matmul import MatMul, matmul
 
 
 class SparseMatMul(Op):
-    """The product of two matrices, a hint that one holds many zeros.
+    """The product of two matrices, with a hint that one has many zeros.
 
     Source: core/ops/math_ops.cc, SparseMatMul.
     """
@@ -45,7 +45,7 @@ class SparseMatMul(Op):
         require_matrix(b, "b is not a matrix")
 
     def compute(self, xp: Any, a: Any, b: Any) -> Any:
-        # Zeros cost BLAS less than looking for them would.
+        # For BLAS, multiplying zeros is cheaper than searching for them.
         plain = MatMul(self.transpose_a, self.transpose_b)
         return plain.compute(xp, a.astype(np.float32), b.astype(np.float32))
 
@@ -83,12 +83,12 @@ def sparse_matmul(
     b_is_sparse: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """The product of two matrices, one of which may hold many zeros.
+    """The product of two matrices, one of which may have many zeros.
 
     Args:
       a, b: float32 or bfloat16 Tensors [m, k] and [k, n].
       transpose_a, transpose_b: transpose this matrix first.
-      a_is_sparse, b_is_sparse: hints that a matrix holds many zeros.
+      a_is_sparse, b_is_sparse: hints that a matrix has many zeros.
       name: the op's name.
 
     Returns:

@@ -1,7 +1,7 @@
 """Singular values and vectors.
 
-Signs of singular vectors are a matter of convention: they are LAPACK's here, Eigen's in
-TensorFlow.
+Signs of singular vectors are a matter of convention: here LAPACK's, in TensorFlow
+Eigen's.
 Source: core/ops/linalg_ops.cc, python/ops/linalg_grad.py; Ionescu, Vantzos,
 Sminchisescu, "Training deep networks with structured layers" (2015).
 """
@@ -33,7 +33,7 @@ from tfteach.ops.math.unary import square as squared
 
 
 class Svd(MultiOutputOp):
-    """Singular values, falling, and singular vectors.  Source: linalg_ops.cc, Svd."""
+    """Descending singular values, and singular vectors.  Source: linalg_ops.cc, Svd."""
 
     signature = "input: T -> s: T, u: T, v: T"
     compute_uv: bool = True
@@ -59,7 +59,7 @@ class Svd(MultiOutputOp):
             raise invalid_argument(
                 f"Input tensor 0 must have rank >= 2, got {wide.ndim}"
             )
-        # LAPACK gives up where there is NaN or infinity; TF's answer is nan there.
+        # LAPACK fails for NaN or infinity; TF then returns nan.
         is_finite = xp.isfinite(wide).all(axis=(-2, -1))
         wide = xp.where(is_finite[..., None, None], wide, wide.dtype.type(0))
         if not self.compute_uv:
@@ -68,7 +68,7 @@ class Svd(MultiOutputOp):
             return values, xp.empty((0,), dtype), xp.empty((0,), dtype)
         u, values, vh = xp.linalg.svd(wide, full_matrices=self.full_matrices)
         values = _or_nan(xp, values, is_finite[..., None]).astype(dtype)
-        # Of a matrix of zeros, these are unit matrices: as TF's are for nan.
+        # For matrices of zeros these are identity matrices, which TF returns for nan.
         return values, u.astype(dtype), adjoint_view(xp, vh).astype(dtype)
 
     def gradient(self, op: Operation, *grads: Any) -> list[Any]:
@@ -80,7 +80,7 @@ def _or_nan(xp: Any, values: Any, is_finite: Any) -> Any:
 
 
 def svd_gradient(op: Operation, grad_s: Any, grad_u: Any, grad_v: Any) -> Tensor:
-    """The gradient for the input of Svd, in TensorFlow's nodes.
+    """The gradient for the input of Svd, built from the same nodes as TensorFlow's.
 
     Raises:
       NotImplementedError: for complex matrices with their vectors, matrices of unknown
@@ -100,7 +100,7 @@ def svd_gradient(op: Operation, grad_s: Any, grad_u: Any, grad_v: Any) -> Tensor
         )
     s, u, v = op.outputs
     m, n = _known_sizes(a, grad_u, grad_v)
-    if is_tall := m > n:  # then of the adjoint matrix
+    if is_tall := m > n:  # then use the adjoint matrix
         m, n, u, v, grad_u, grad_v = n, m, v, u, grad_v, grad_u
     with control_dependencies([grad_s, grad_u, grad_v]):
         if kind.full_matrices and n - m > 1:
@@ -111,7 +111,7 @@ def svd_gradient(op: Operation, grad_s: Any, grad_u: Any, grad_v: Any) -> Tensor
         s_mat, s2 = matrix_diag(s), squared(s)
         sizes = shape(s)
         identity = eye(sizes[-1], batch_shape=sizes[:-1], dtype=s.dtype)
-        # 1 on the diagonal, where the reciprocal would be infinite; then 0.
+        # First 1 on the diagonal, where the reciprocal would be infinite; then 0.
         gaps = expand_dims(s2, -2) - expand_dims(s2, -1) + identity
         f = matrix_set_diag(reciprocal(gaps), zeros_like(s))
         s_inverse = matrix_diag(reciprocal(s))
@@ -168,13 +168,13 @@ def svd(
 
     Args:
       tensor: float or complex Tensor [..., m, n]; p = min(m, n).
-      full_matrices: u and v are square, not just p columns wide.
+      full_matrices: make u and v square, instead of p columns wide.
       compute_uv: whether to compute u and v.
       name: the op's name.
 
     Returns:
-      (s, u, v), or s alone without `compute_uv`: s a Tensor [..., p] in falling order,
-      u [..., m, p], v [..., n, p]; the signs of their columns are LAPACK's.
+      (s, u, v), or s alone without `compute_uv`: s a Tensor [..., p] in descending
+      order, u [..., m, p], v [..., n, p]; the signs of their columns are LAPACK's.
 
     Example:
       >>> tf.Session().run(tf.svd([[0.0, 3.0], [-2.0, 0.0]], compute_uv=False))

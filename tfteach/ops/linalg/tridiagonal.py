@@ -1,4 +1,4 @@
-"""Matrices of three diagonals: products and equations.
+"""Tridiagonal matrices: products and linear systems.
 
 Source: core/ops/linalg_ops.cc (TridiagonalSolve, TridiagonalMatMul),
 python/ops/linalg/linalg_impl.py, python/ops/linalg_grad.py.
@@ -81,7 +81,7 @@ class TridiagonalSolve(Op):
         return self._eliminated(above, main, below, rhs)
 
     def _eliminated(self, above: Any, main: Any, below: Any, rhs: Any) -> Any:
-        """Gauss's elimination, one row of all matrices at a time."""
+        """Gaussian elimination, one row of all matrices at a time."""
         upper = [np.array(main), np.array(above), np.zeros_like(main)]
         x, m = np.array(rhs), main.shape[-1]
         if m:
@@ -165,7 +165,7 @@ def _three_diagonals(x: Tensor, y: Tensor) -> Tensor:
 
 
 class TridiagonalMatMul(Op):
-    """Products with matrices of three diagonals.  Source: TridiagonalMatMul."""
+    """Products with tridiagonal matrices.  Source: TridiagonalMatMul."""
 
     signature = "superdiag: T, maindiag: T, subdiag: T, rhs: T -> output: T"
     T = _FIELDS
@@ -222,7 +222,7 @@ class TridiagonalMatMul(Op):
 
 
 def _shifted(x: Tensor, by: int) -> Tensor:
-    """Rows one up (1) or down (-1), a row of zeros where one is missing."""
+    """Rows shifted up (1) or down (-1), with a row of zeros shifted in."""
     none = zeros((rank(x) - 2, 2), dtype=int32)
     end = [[0, 1], [0, 0]] if by > 0 else [[1, 0], [0, 0]]
     paddings = concat([none, constant(end)], axis=0)
@@ -256,24 +256,24 @@ def tridiagonal_solve(
     name: str | None = None,
     partial_pivoting: bool = True,
 ) -> Tensor:
-    """The solutions of systems of equations with three diagonals.
+    """The solutions of tridiagonal systems of linear equations.
 
     Args:
-      diagonals: float or complex Tensor [..., 3, m], the diagonal above the main one,
-        the main one and that below ("compact"; the last element of the first and the
-        first of the last do not count); a list of these three, as Tensors [..., m] or
-        [..., m - 1] ("sequence"); or whole matrices [..., m, m] ("matrix").
+      diagonals: float or complex Tensor [..., 3, m], the diagonals above, on and below
+        the main one ("compact"; the last element of the first and the first of the last
+        are ignored); a list of these three as Tensors [..., m] or [..., m - 1]
+        ("sequence"); or full matrices [..., m, m] ("matrix").
       rhs: Tensor [..., m] or [..., m, k] of that type.
-      diagonals_format: which of these.
-      transpose_rhs, conjugate_rhs: turn and conjugate `rhs` first.
+      diagonals_format: one of these formats.
+      transpose_rhs, conjugate_rhs: transpose and conjugate `rhs` first.
       name: the op's name.
-      partial_pivoting: exchange rows where that is more exact.
+      partial_pivoting: swap rows where that improves accuracy.
 
     Returns:
       A Tensor of the shape of `rhs`.
 
     Raises:
-      ValueError: a shape does not fit, or another format.
+      ValueError: shapes do not match, or the format is unknown.
       InvalidArgumentError: (in a run) a matrix is not invertible.
 
     Source: python/ops/linalg/linalg_impl.py; TridiagonalSolve.
@@ -302,7 +302,7 @@ def tridiagonal_solve(
 
 
 def _stacked(diagonals: Any) -> Tensor:
-    """Three diagonals as one tensor, the outer ones filled up."""
+    """Three diagonals as one tensor, with the outer ones padded."""
     if not isinstance(diagonals, tuple | list) or len(diagonals) != 3:
         raise ValueError("Expected diagonals to be a sequence of length 3.")
     above, main, below = diagonals
@@ -343,7 +343,7 @@ def _check_compact(diagonals: Tensor, rhs: Tensor) -> None:
 def tridiagonal_matmul(
     diagonals: Any, rhs: Any, diagonals_format: str = "compact", name: str | None = None
 ) -> Tensor:
-    """The products of matrices of three diagonals with matrices.
+    """The products of tridiagonal matrices with matrices.
 
     Args:
       diagonals: as for `tf.linalg.tridiagonal_solve`; in a "sequence" all three are as
@@ -356,7 +356,7 @@ def tridiagonal_matmul(
       A Tensor [..., m, k].
 
     Raises:
-      ValueError: a shape does not fit, or another format.
+      ValueError: shapes do not match, or the format is unknown.
 
     Source: python/ops/linalg/linalg_impl.py; TridiagonalMatMul.
     """

@@ -1,4 +1,4 @@
-"""Convolution over one dimension, as TF builds it: over two, one of them of size 1.
+"""One-dimensional convolution, built as in TF: in two dimensions, one of size 1.
 
 Source: python/ops/nn_ops.py.
 """
@@ -19,10 +19,10 @@ from tfteach.ops.windows.conv_3d import conv3d_transpose
 
 
 def layout_of(data_format: str | None, allowed: tuple[str, ...]) -> tuple[str, int]:
-    """The two-dimensional format, and where the dimension of size 1 goes in.
+    """The two-dimensional format, and the position of the dimension of size 1.
 
     Raises:
-      ValueError: `data_format` is neither None nor allowed.
+      ValueError: `data_format` is neither None nor one of `allowed`.
     """
     if data_format is not None and data_format not in allowed:
         raise ValueError('data_format must be "NWC" or "NCW".')
@@ -32,7 +32,7 @@ def layout_of(data_format: str | None, allowed: tuple[str, ...]) -> tuple[str, i
 
 
 def widened(value: Any, layout: str, name: str) -> tuple[int, ...]:
-    """Strides or windows of one dimension as those of two."""
+    """Strides or windows of one dimension extended to two."""
     return (1, *geometry.sequence(value, 1, layout, name))
 
 
@@ -48,24 +48,24 @@ def conv1d(
     input: Any = None,
     dilations: Any = None,
 ) -> Tensor:
-    """The sums of products of a filter with every window of a sequence.
+    """The convolution of a sequence with a filter (cross-correlation).
 
     Args:
       value: float Tensor [batch, width, channels]; [batch, channels, width] for "NCW".
       filters: Tensor [width, channels, outputs] of the same type.
       stride: an int, or a list of 1 or 3 ints.
       padding: "SAME" or "VALID".
-      use_cudnn_on_gpu: only kept in the GraphDef.
+      use_cudnn_on_gpu: recorded in the GraphDef, without effect.
       data_format: "NWC" (the default) or "NCW".
       name: the name scope of the ops.
-      input: another name of `value`.
-      dilations: the distance of the filter's elements, given as `stride` is.
+      input: alias of `value`.
+      dilations: the distances of the filter's elements, in the same form as `stride`.
 
     Returns:
       A Tensor [batch, places, outputs] (or as "NCW").
 
     Raises:
-      ValueError: ranks or channels do not fit, or an argument is none of those above.
+      ValueError: ranks or channels do not match, or an argument is invalid.
 
     Example:
       >>> tf.nn.conv1d(tf.ones([1, 4, 1]), tf.ones([2, 1, 1]), 1, "VALID")  # 2., 2., 2.
@@ -95,7 +95,7 @@ def conv1d_transpose(
     dilations: Any = None,
     name: str | None = None,
 ) -> Tensor:
-    """A convolution run backwards, as `tf.nn.conv2d_transpose`, over sequences.
+    """The transposed convolution of a sequence; see `tf.nn.conv2d_transpose`.
 
     Args:
       input: float Tensor [batch, width, channels] (or as "NCW").
@@ -110,8 +110,8 @@ def conv1d_transpose(
       A Tensor of the shape `output_shape`.
 
     Raises:
-      ValueError: ranks or arguments are none of those above.
-      InvalidArgumentError: (when run) the sizes do not fit together.
+      ValueError: ranks do not match, or an argument is invalid.
+      InvalidArgumentError: (when run) the sizes are inconsistent.
 
     Source: Conv2DBackpropInput in core/ops/nn_ops.cc.
     """
@@ -140,7 +140,7 @@ def conv_transpose(
     dilations: Any = None,
     name: str | None = None,
 ) -> Tensor:
-    """The transposed convolution over as many dimensions as `output_shape` says.
+    """The transposed convolution in the number of dimensions of `output_shape`.
 
     Args:
       input: float Tensor of rank 3, 4 or 5.
@@ -154,7 +154,7 @@ def conv_transpose(
       A Tensor of the shape `output_shape`.
 
     Raises:
-      ValueError: that shape has another length than 3, 4 or 5.
+      ValueError: the length of `output_shape` is not 3, 4 or 5.
 
     Source: python/ops/nn_ops.py.
     """

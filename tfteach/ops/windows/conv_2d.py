@@ -1,6 +1,6 @@
 """Two-dimensional convolution and its gradients.
 
-TF 1.15 computes "NCHW" and dilated gradients on GPUs only; here every device does.
+TF 1.15 supports "NCHW" and dilated gradients on GPUs only; here every device does.
 
 Source: core/ops/nn_ops.cc, core/kernels/conv_ops.cc, conv_grad_ops.cc,
 python/ops/nn_ops.py, nn_grad.py.
@@ -37,7 +37,7 @@ class _Conv2D(Convolution, abstract=True):
         return self.explicit_paddings
 
     def same(self, kind: type[_Conv2D]) -> Any:
-        """Another of these ops with the same attributes."""
+        """Another op of this family with the same attributes."""
         return kind(*self.attributes)
 
 
@@ -80,7 +80,7 @@ def _refuse_depths(channels: int, depth: int) -> None:
 
 
 class Conv2DBackpropInput(_Conv2D):  # type: ignore[misc]
-    """Conv2D's gradient in its input: the transposed convolution.
+    """Conv2D's gradient with respect to its input: the transposed convolution.
 
     Source: core/ops/nn_ops.cc, Conv2DBackpropInput.
     """
@@ -111,7 +111,7 @@ class Conv2DBackpropInput(_Conv2D):  # type: ignore[misc]
 
 
 class Conv2DBackpropFilter(_Conv2D):  # type: ignore[misc]
-    """Conv2D's gradient in its filter.  Source: core/ops/nn_ops.cc."""
+    """Conv2D's gradient with respect to its filter.  Source: core/ops/nn_ops.cc."""
 
     signature = "input: T, filter_sizes: int32, out_backprop: T -> output: T"
     by_shape: ClassVar[tuple[str, ...]] = ("filter_sizes",)
@@ -144,7 +144,7 @@ class Conv2DBackpropFilter(_Conv2D):  # type: ignore[misc]
 def _attributes(
     strides: Any, use_cudnn_on_gpu: Any, padding: Any, data_format: Any, dilations: Any
 ) -> tuple[Any, ...]:
-    """The attributes of the three ops from the arguments of the functions."""
+    """The three ops' attributes, from the functions' arguments."""
     word, explicit = geometry.split_padding(padding)
     layout = "NHWC" if data_format is None else data_format
     return strides, use_cudnn_on_gpu, word, explicit, layout, dilations
@@ -162,7 +162,7 @@ def conv2d(
     name: str | None = None,
     filters: Any = None,
 ) -> Tensor:
-    """The sums of products of a filter with every window of an image.
+    """The convolution of an image with a filter (cross-correlation).
 
     `out[b, y, x, o] = sum(in[b, sy * y + dy, sx * x + dx, c] * filter[dy, dx, c, o])`
 
@@ -171,20 +171,21 @@ def conv2d(
         width] for "NCHW".
       filter: Tensor [height, width, channels, outputs] of the same type.
       strides: an int, or a list of 1, 2 or 4 ints.
-      padding: "SAME" (as many outputs as inputs, divided by the strides), "VALID"
-        (only whole windows), or four pairs [before, after], one per dimension.
-      use_cudnn_on_gpu: only kept in the GraphDef.
+      padding: "SAME" (the output's size is the input's divided by the stride), "VALID"
+        (only complete windows), or four pairs [before, after], one per dimension.
+      use_cudnn_on_gpu: recorded in the GraphDef, without effect.
       data_format: "NHWC" or "NCHW".
-      dilations: the distance of the filter's elements, given as the strides are.
+      dilations: the distances of the filter's elements, in the same form as the
+          strides.
       name: the op's name.
-      filters: another name of `filter`.
+      filters: alias of `filter`.
 
     Returns:
       A Tensor [batch, rows, columns, outputs] (or as "NCHW").
 
     Raises:
-      ValueError: ranks or channels do not fit, or an argument is none of those above.
-      UnimplementedError: (when run) the input has several times the filter's channels.
+      ValueError: ranks or channels do not match, or an argument is invalid.
+      UnimplementedError: (when run) the input has a multiple of the filter's channels.
 
     Example:
       >>> image = tf.ones([1, 3, 3, 1])
@@ -225,7 +226,7 @@ def conv2d_backprop_input(
       A Tensor of the shape `input_sizes`.
 
     Raises:
-      InvalidArgumentError: (when run) the three shapes do not fit together.
+      InvalidArgumentError: (when run) the three shapes are inconsistent.
 
     Source: Conv2DBackpropInput in core/ops/nn_ops.cc.
     """
@@ -263,7 +264,7 @@ def conv2d_backprop_filter(
       A Tensor of the shape `filter_sizes`.
 
     Raises:
-      InvalidArgumentError: (when run) the three shapes do not fit together.
+      InvalidArgumentError: (when run) the three shapes are inconsistent.
 
     Source: Conv2DBackpropFilter in core/ops/nn_ops.cc.
     """
@@ -288,25 +289,25 @@ def conv2d_transpose(
     filters: Any = None,
     dilations: Any = None,
 ) -> Tensor:
-    """A convolution run backwards: every input adds a scaled filter to the output.
+    """The transposed convolution: every input adds a scaled filter to the output.
 
     Args:
       value: float Tensor [batch, height, width, channels] (or as "NCHW").
       filter: Tensor [height, width, outputs, channels] of the same type.
-      output_shape: int32 Tensor or list [4]; `tf.nn.conv2d` of a Tensor of this shape
-        must give `value`'s sizes.
+      output_shape: int32 Tensor or list [4]; the shape for which `tf.nn.conv2d` would
+        return `value`'s sizes.
       strides, dilations: an int, or a list of 1, 2 or 4 ints.
       padding: "SAME" or "VALID".
       data_format: "NHWC" or "NCHW".
       name: the op's name.
-      input, filters: other names of `value` and `filter`.
+      input, filters: aliases of `value` and `filter`.
 
     Returns:
       A Tensor of the shape `output_shape`.
 
     Raises:
-      ValueError: ranks or arguments are none of those above.
-      InvalidArgumentError: (when run) the sizes do not fit together.
+      ValueError: ranks do not match, or an argument is invalid.
+      InvalidArgumentError: (when run) the sizes are inconsistent.
 
     Example:
       >>> small = tf.ones([1, 2, 2, 1])

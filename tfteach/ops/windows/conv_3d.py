@@ -36,7 +36,7 @@ class _Conv3D(Convolution, abstract=True):
 
     @property
     def arguments(self) -> tuple[Any, ...]:
-        """The attributes that all three ops have."""
+        """The attributes shared by the three ops."""
         return self.strides, self.padding, self.data_format, self.dilations
 
 
@@ -68,7 +68,7 @@ class Conv3D(_Conv3D):
 
 
 class Conv3DBackpropInputV2(_Conv3D):
-    """Conv3D's gradient in its input.  Source: core/ops/nn_ops.cc."""
+    """Conv3D's gradient with respect to its input.  Source: core/ops/nn_ops.cc."""
 
     signature = "input_sizes: Tshape, filter: T, out_backprop: T -> output: T"
     Tshape = dtypes_of("int32 int64")
@@ -95,7 +95,7 @@ class Conv3DBackpropInputV2(_Conv3D):
 
 
 class Conv3DBackpropFilterV2(_Conv3D):
-    """Conv3D's gradient in its filter.  Source: core/ops/nn_ops.cc."""
+    """Conv3D's gradient with respect to its filter.  Source: core/ops/nn_ops.cc."""
 
     signature = "input: T, filter_sizes: int32, out_backprop: T -> output: T"
     by_shape: ClassVar[tuple[str, ...]] = ("filter_sizes",)
@@ -143,24 +143,24 @@ def conv3d(
     name: str | None = None,
     filters: Any = None,
 ) -> Tensor:
-    """The sums of products of a filter with every window of a volume.
+    """The convolution of a volume with a filter (cross-correlation).
 
     Args:
       input: float Tensor [batch, depth, height, width, channels]; the channels come
         second for "NCDHW".
       filter: Tensor [depth, height, width, channels, outputs] of the same type.
-      strides: a list of 5 ints, the first and the channels' 1.
+      strides: a list of 5 ints; those of batch and channels are 1.
       padding: "SAME" or "VALID".
       data_format: "NDHWC" or "NCDHW".
-      dilations: the distance of the filter's elements, a list of 5 ints.
+      dilations: the distances of the filter's elements, a list of 5 ints.
       name: the op's name.
-      filters: another name of `filter`.
+      filters: alias of `filter`.
 
     Returns:
       A Tensor [batch, planes, rows, columns, outputs] (or as "NCDHW").
 
     Raises:
-      ValueError: ranks or channels do not fit, or an argument is none of those above.
+      ValueError: ranks or channels do not match, or an argument is invalid.
 
     Example:
       >>> volume = tf.ones([1, 2, 2, 2, 1])
@@ -196,7 +196,7 @@ def conv3d_backprop_filter(
       A Tensor of the shape `filter_sizes`.
 
     Raises:
-      InvalidArgumentError: (when run) the three shapes do not fit together.
+      InvalidArgumentError: (when run) the three shapes are inconsistent.
 
     Source: Conv3DBackpropFilterV2 in core/ops/nn_ops.cc.
     """
@@ -220,7 +220,7 @@ def conv3d_transpose(
     filters: Any = None,
     dilations: Any = None,
 ) -> Tensor:
-    """A convolution run backwards, as `tf.nn.conv2d_transpose`, over volumes.
+    """The transposed convolution of a volume; see `tf.nn.conv2d_transpose`.
 
     Args:
       value: float Tensor [batch, depth, height, width, channels] (or as "NCDHW").
@@ -230,14 +230,14 @@ def conv3d_transpose(
       padding: "SAME" or "VALID".
       data_format: "NDHWC" or "NCDHW".
       name: the op's name.
-      input, filters: other names of `value` and `filter`.
+      input, filters: aliases of `value` and `filter`.
 
     Returns:
       A Tensor of the shape `output_shape`.
 
     Raises:
-      ValueError: ranks or arguments are none of those above.
-      InvalidArgumentError: (when run) the sizes do not fit together.
+      ValueError: ranks do not match, or an argument is invalid.
+      InvalidArgumentError: (when run) the sizes are inconsistent.
 
     Source: Conv3DBackpropInputV2 in core/ops/nn_ops.cc.
     """

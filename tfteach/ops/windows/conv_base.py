@@ -20,12 +20,12 @@ FLOATS = dtypes_of("half bfloat16 float32 float64")
 
 
 class Convolution(Op, abstract=True):
-    """An op of the family; subclasses add the attributes.
+    """An op of the convolution family; subclasses add the attributes.
 
     Attributes:
       dimensions: the number of spatial dimensions.
-      paddings, formats: the words that the attributes may be.
-      kernel: how TF's messages call the op.
+      paddings, formats: the values that these attributes accept.
+      kernel: the op's name in TF's messages.
     """
 
     is_heavy: ClassVar[bool] = True
@@ -33,7 +33,7 @@ class Convolution(Op, abstract=True):
     dimensions: ClassVar[int] = 2
     paddings: ClassVar[tuple[str, ...]] = geometry.PADDINGS
     formats: ClassVar[tuple[str, ...]] = geometry.FORMATS
-    if TYPE_CHECKING:  # fields of the subclasses, in TF's order
+    if TYPE_CHECKING:  # the subclasses' fields, in TF's order
 
         @property
         def strides(self) -> tuple[int, ...]: ...
@@ -58,19 +58,19 @@ class Convolution(Op, abstract=True):
 
     @property
     def explicit(self) -> tuple[int, ...]:
-        """Before and after for each dimension, if padding is explicit."""
+        """Padding before and after for each dimension, if it is explicit."""
         return ()
 
     def inner(self, items: Any) -> Any:
-        """Of one item per dimension the spatial ones."""
+        """The spatial entries of a list with one entry per dimension."""
         return geometry.spatial(items, self.data_format)
 
     def depth(self, items: Any) -> Any:
-        """Of one item per dimension the channels'."""
+        """The channels' entry of a list with one entry per dimension."""
         return geometry.channel(items, self.data_format)
 
     def lay(self, input_shape: Any, filter_shape: Any) -> geometry.Windows:
-        """The windows over an input of this shape."""
+        """The windows on an input of this shape."""
         geometry.refuse_batch_and_depth(self.strides, self.dilations, self.data_format)
         return geometry.lay(
             self.inner(input_shape), filter_shape[: self.dimensions],
@@ -79,7 +79,7 @@ class Convolution(Op, abstract=True):
         )  # fmt: skip
 
     def windows_over(self, input: Shape, filter: Shape) -> tuple[Any, Any, Any]:
-        """Input and filter of the right rank, and the output's spatial sizes."""
+        """Input and filter with their ranks checked, and the output's spatial sizes."""
         input = shapes.with_rank(input, self.rank)
         filter = shapes.with_rank(filter, self.rank)
         for values, what in ((self.strides, "stride"), (self.dilations, "dilation")):
@@ -100,7 +100,7 @@ class Convolution(Op, abstract=True):
         return input, filter, out
 
     def check_groups(self, channels: int | None, filter: Any) -> None:
-        """Refuse channels that no number of groups makes fit.  Raises: ValueError."""
+        """Check that the channels divide into groups.  Raises: ValueError."""
         depth, outputs = filter[-2:]
         if channels is None or depth is None or channels == depth:
             return
@@ -117,7 +117,7 @@ class Convolution(Op, abstract=True):
             )
 
     def check_ranks(self, **arrays: Any) -> None:
-        """Refuse arrays of another rank.  Raises: InvalidArgumentError."""
+        """Check the arrays' ranks.  Raises: InvalidArgumentError."""
         for name, shape in arrays.items():
             if len(shape) != self.rank:
                 colon = "" if name == "input" else ": "  # as in TensorFlow
@@ -133,7 +133,7 @@ class Convolution(Op, abstract=True):
         return geometry.from_last(xp, out, self.data_format)
 
     def to_input(self, xp: Any, sizes: Any, filter: Any, out_backprop: Any) -> Any:
-        """The kernel of the gradient in the input."""
+        """The kernel of the gradient with respect to the input."""
         sizes = tuple(map(int, sizes))
         for size in sizes:
             if size < 0:
@@ -145,7 +145,7 @@ class Convolution(Op, abstract=True):
         return geometry.from_last(xp, out, self.data_format)
 
     def to_filter(self, xp: Any, input: Any, sizes: Any, out_backprop: Any) -> Any:
-        """The kernel of the gradient in the filter."""
+        """The kernel of the gradient by the filter."""
         sizes = tuple(map(int, sizes))
         windows = self.lay_back(input.shape, sizes, out_backprop.shape)
         x = geometry.to_last(xp, input, self.data_format)
@@ -153,10 +153,10 @@ class Convolution(Op, abstract=True):
         return kernels.filter_gradient(xp, x, grad, windows)
 
     def lay_back(self, inputs: Any, filters: Any, grads: Any) -> geometry.Windows:
-        """The windows of a gradient, whose three shapes must fit together.
+        """The windows of a gradient, whose three shapes must be consistent.
 
         Raises:
-          InvalidArgumentError: they do not.
+          InvalidArgumentError: the shapes are inconsistent.
         """
         name = self.op_type.replace("2D", "2DCustom")
         for values, what in ((self.strides, "strides"), (self.dilations, "dilations")):

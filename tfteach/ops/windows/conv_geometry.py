@@ -1,6 +1,6 @@
 """Window geometry: sizes and paddings of convolutions and pooling.
 
-Everything here is per spatial dimension; `data_format` only says where those are.
+Everything here is per spatial dimension; `data_format` determines their positions.
 
 Source: core/framework/common_shape_fns.cc, core/util/padding.h, tensor_format.h,
 python/ops/nn_ops.py.
@@ -22,22 +22,22 @@ FORMATS_3D = ("NDHWC", "NCDHW")
 
 
 def is_first(data_format: str) -> bool:
-    """Whether the channels come right after the batch."""
+    """Whether the channels directly follow the batch dimension."""
     return data_format.startswith("NC")
 
 
 def spatial(items: Any, data_format: str) -> Any:
-    """The items of the spatial dimensions, out of one per dimension."""
+    """The spatial entries of a list with one entry per dimension."""
     return items[2:] if is_first(data_format) else items[1:-1]
 
 
 def channel(items: Any, data_format: str) -> Any:
-    """The item of the channels."""
+    """The channels' entry."""
     return items[1] if is_first(data_format) else items[-1]
 
 
 def around(batch: Any, inner: Sequence[Any], depth: Any, data_format: str) -> Any:
-    """One item per dimension, in the order of the format."""
+    """A list with one entry per dimension, in the order of the format."""
     if is_first(data_format):
         return (batch, depth, *inner)
     return (batch, *inner, depth)
@@ -49,17 +49,17 @@ def to_last(xp: Any, array: Any, data_format: str) -> Any:
 
 
 def from_last(xp: Any, array: Any, data_format: str) -> Any:
-    """The other way round, in the memory order of the format."""
+    """The inverse of `to_last`, contiguous in the format's order."""
     if is_first(data_format):
         return xp.ascontiguousarray(xp.moveaxis(array, -1, 1))
     return array
 
 
-# ---- what a caller writes
+# ---- conversion of arguments
 
 
 def ints(op_type: str, name: str, value: Any) -> tuple[int, ...]:
-    """A list attribute as a tuple of ints; TypeError if it is none."""
+    """A list attribute as a tuple of ints; raises TypeError otherwise."""
     if not isinstance(value, list | tuple):
         raise TypeError(
             f"Expected list for '{name}' argument to '{op_type}' Op, not {value!r}."
@@ -75,16 +75,16 @@ def _int32s(name: str, values: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def sequence(value: Any, n: int, data_format: str, name: str) -> tuple[int, ...]:
-    """One int per dimension from one for all, one per spatial dimension, or all.
+    """One int per dimension, from one for all, one per spatial dimension, or all.
 
     Args:
       value: an int or a list of 1, `n` or `n + 2` ints; None is 1.
       n: the number of spatial dimensions.
-      data_format: tells where the channels are.
+      data_format: determines the channels' position.
       name: the argument's name, for the message.
 
     Raises:
-      ValueError: the list has another length.
+      ValueError: the list has a different length.
     """
     if value is None:
         value = 1
@@ -101,7 +101,7 @@ def sequence(value: Any, n: int, data_format: str, name: str) -> tuple[int, ...]
 
 
 def need_shape(value: Any) -> None:
-    """Refuse lists and numbers where TF asks for `value.shape`."""
+    """Reject lists and numbers where TF reads `value.shape`."""
     if not hasattr(value, "shape"):
         raise AttributeError(
             f"'{type(value).__name__}' object has no attribute 'shape': expected a "
@@ -113,7 +113,7 @@ def split_padding(padding: Any) -> tuple[str, tuple[int, ...]]:
     """The attributes `padding` and `explicit_paddings` from either form.
 
     Raises:
-      ValueError: a list that is not four pairs, or the word "EXPLICIT" itself.
+      ValueError: a list that is not four pairs, or the string "EXPLICIT" itself.
     """
     if not isinstance(padding, list | tuple):
         if padding == "EXPLICIT":
@@ -155,7 +155,7 @@ def window_sizes(
 ) -> tuple[int | None, ...]:
     """The number of windows along each dimension, None where unknown.
 
-    `may_be_empty`: whether that may be never.
+    `may_be_empty`: whether the number may be 0.
 
     Raises:
       ValueError: a stride or dilation is not positive, or no window fits.
@@ -185,7 +185,7 @@ def window_sizes(
 
 
 def pairs(explicit: tuple[int, ...], data_format: str) -> Pairs:
-    """The spatial dimensions' (before, after), from the flat attribute."""
+    """The (before, after) pairs of the spatial dimensions, from the flat attribute."""
     if not explicit:
         return ()
     listed = list(zip(explicit[::2], explicit[1::2], strict=True))
@@ -195,7 +195,7 @@ def pairs(explicit: tuple[int, ...], data_format: str) -> Pairs:
 def check_explicit(
     padding: str, explicit: tuple[int, ...], data_format: str, rank: int
 ) -> None:
-    """Refuse explicit paddings that do not fit.  Raises: ValueError."""
+    """Raise ValueError for invalid explicit paddings."""
     if padding != "EXPLICIT":
         if explicit:
             raise ValueError(
@@ -217,11 +217,11 @@ def check_explicit(
         )
 
 
-# ---- sizes of a run
+# ---- sizes at run time
 
 
 class Windows(NamedTuple):
-    """Windows over arrays of known sizes, per spatial dimension."""
+    """Windows on arrays of known sizes, per spatial dimension."""
 
     window: tuple[int, ...]
     strides: tuple[int, ...]
@@ -238,10 +238,10 @@ def lay(
     padding: str,
     pads: Pairs = (),
 ) -> Windows:
-    """Lay windows over an array; "SAME" puts the odd zero at the end.
+    """Place windows on an array; "SAME" puts the odd padding at the end.
 
     Raises:
-      InvalidArgumentError: an array is smaller than the window by more than a stride.
+      InvalidArgumentError: the window exceeds an array by more than a stride.
     """
     out, found = [], []
     for i, size in enumerate(sizes):
@@ -269,7 +269,7 @@ def lay(
 def refuse_batch_and_depth(
     strides: Sequence[int], dilations: Sequence[int], data_format: str
 ) -> None:
-    """Strides and dilations over the batch or the channels: not in TF either."""
+    """Reject strides and dilations over batch or channels, as TF does."""
     for name, values in (("strides", strides), ("dilations", dilations)):
         if values[0] != 1 or channel(values, data_format) != 1:
             raise invalid_argument(
@@ -279,5 +279,5 @@ def refuse_batch_and_depth(
 
 
 def unimplemented(message: str) -> errors.UnimplementedError:
-    """The error that a kernel raises for what TF's has not either."""
+    """The error of a kernel for a case that TF's kernel does not support either."""
     return errors.UnimplementedError(None, None, message)

@@ -1,13 +1,13 @@
-"""Convolutions of arrays, any number of spatial dimensions, channels last.
+"""Convolution kernels for any number of spatial dimensions, channels last.
 
-Every one is a matrix product: the windows of a few images (or of a few rows of a large
-one) are copied side by side into a buffer that stays in the cache, and multiplied by
-the kernel's matrix.  The copy costs a twentieth of the product; all windows at once
-would need the input's memory times the size of the window.
+Each is a matrix product: the windows of a few images (or of a few rows of a large
+image) are copied into a buffer that fits in the cache, and multiplied by the filter's
+matrix.  The copy costs a twentieth of the product; copying all windows at once would
+take the input's memory times the window's size.
 
-Both gradients are of the same kind.  The filter's sums one product per buffer.  The
-input's is, for each remainder of the position divided by the stride, a convolution of
-the output's gradient with those parts of the flipped kernel that reach it.
+The gradients are computed alike.  The filter's gradient sums one product per buffer.
+The input's is, for each remainder of the position modulo the stride, a convolution of
+the output's gradient with the taps of the flipped filter that reach the position.
 
 Source: core/kernels/conv_ops.cc, conv_grad_ops.h (what is computed).
 """
@@ -23,23 +23,23 @@ from typing import Any
 from tfteach.framework.threads import cores, share
 from tfteach.ops.windows.conv_geometry import Pairs, Windows
 
-# Elements of the buffer of windows: 2 MB of float32.  Less makes products slower, more
-# falls out of the cache.
+# Elements of the window buffer: 2 MB of float32.  A smaller one slows the products, a
+# larger one exceeds the cache.
 BLOCK = 512 * 1024
-# Less than this is done before another thread has begun.
+# Smaller work ends before another thread has started.
 MIN_SHARED_WORK = 4_000_000
-# On a card a product has to fill it; the buffer's size matters little.
+# On a GPU each product must occupy it fully; the buffer's size matters little.
 CARD_BLOCK = 64 * 1024 * 1024
 
 
 def convolve(xp: Any, x: Any, filters: Any, windows: Windows) -> Any:
-    """The sums of `x * filters` over each window.
+    """The convolution (cross-correlation) of `x` with `filters`.
 
     Args:
       xp: numpy or cupy.
       x: array [batch, *sizes, channels].
       filters: array [*window, channels, outputs] of the same type.
-      windows: where they lie.
+      windows: the windows' geometry.
 
     Returns:
       An array [batch, *windows.out, outputs].
@@ -64,7 +64,9 @@ def convolve(xp: Any, x: Any, filters: Any, windows: Windows) -> Any:
 
 
 def filter_gradient(xp: Any, x: Any, grad: Any, windows: Windows) -> Any:
-    """The gradient of `convolve` in its filters, [*window, channels, outputs]."""
+    """The gradient of `convolve` with respect to its filters, [*window, channels,
+    outputs].
+    """
     channels, depth = x.shape[-1], grad.shape[-1]
     shape = (*windows.window, channels, depth)
     if not grad.size or not x.size:
@@ -93,7 +95,7 @@ def filter_gradient(xp: Any, x: Any, grad: Any, windows: Windows) -> Any:
 def input_gradient(
     xp: Any, sizes: tuple[int, ...], filters: Any, grad: Any, windows: Windows
 ) -> Any:
-    """The gradient of `convolve` in its input, [batch, *sizes, channels]."""
+    """The gradient of `convolve` by its input, [batch, *sizes, channels]."""
     axes = len(sizes)
     if filters.shape[-2] * 4 <= filters.shape[-1]:
         return _scatter(xp, sizes, filters, grad, windows)
@@ -118,9 +120,9 @@ def input_gradient(
 def _scatter(
     xp: Any, sizes: tuple[int, ...], filters: Any, grad: Any, windows: Windows
 ) -> Any:
-    """The same for few channels: a product for all taps, and one sum of images a tap.
+    """`input_gradient` for few channels: one product for all taps, one sum per tap.
 
-    A product with a column per channel would be hardly more than a product of vectors.
+    With few channels a product per tap would be little more than a vector product.
     """
     channels, depth = filters.shape[-2:]
     result = xp.zeros((grad.shape[0], *sizes, channels), grad.dtype)
@@ -154,10 +156,10 @@ def _scatter(
 def _reach(
     axis: int, remainder: int, size: int, grad_size: int, windows: Windows
 ) -> Any:
-    """Taps of the kernel that reach the positions `remainder + stride * t`.
+    """The taps of the filter that reach the positions `remainder + stride * t`.
 
     Returns:
-      The taps as a slice of the kernel in falling order, their distance in the
+      The taps as a slice of the filter in descending order, their distance in the
       gradient, the padding (before, after), the number of positions; None if no tap
       reaches them.
     """
@@ -192,10 +194,10 @@ def _convolve_part(xp: Any, flipped: Any, grad: Any, parts: list[Any]) -> Any:
 def _by_images(
     xp: Any, count: int, work: int, run: Callable[[Sequence[int]], None]
 ) -> None:
-    """Call `run` with ranges of images, on all cores if there is enough `work` in one.
+    """Call `run` with ranges of images, on all cores if there is enough `work`.
 
     Args:
-      work: additions and multiplications for an image.
+      work: multiply-adds per image.
     """
     batch = range(count)
     if xp.__name__ == "numpy" and count >= cores() and count * work > MIN_SHARED_WORK:
@@ -211,8 +213,8 @@ def patches(xp: Any, x: Any, windows: Windows) -> Iterator[tuple[slice, slice, A
     """The windows as rows of matrices, a few at a time.
 
     Yields:
-      Which images, which rows of the output, and a matrix with a line for each output
-      position and a column for each element of the window; it is valid until the next.
+      The images, the output rows, and a matrix with a row for each output position and
+      a column for each element of the window; it is valid until the next iteration.
     """
     window, out = windows.window, windows.out
     batch, channels = x.shape[0], x.shape[-1]
@@ -220,7 +222,7 @@ def patches(xp: Any, x: Any, windows: Windows) -> Iterator[tuple[slice, slice, A
     per_image = prod(out) * prod(window) * channels
     images = min(batch, max(1, limit // per_image))
     rows = out[0] if per_image <= limit else max(1, limit * out[0] // per_image)
-    # NumPy copies a row of the window at once, or a row of the output.
+    # NumPy copies either a row of the window at once, or a row of the output.
     by_taps = window[-1] * channels < out[-1]
     lines = (images, rows, *out[1:])
     taps = (*window, channels)
@@ -235,7 +237,7 @@ def patches(xp: Any, x: Any, windows: Windows) -> Iterator[tuple[slice, slice, A
             if by_taps:
                 whole = (slice(None),) * len(taps)
                 columns = buffer[*whole, :count, :height]
-                if columns.shape != buffer.shape:  # the last ones: keep it one block
+                if columns.shape != buffer.shape:  # the last: stay contiguous
                     columns = xp.empty((*taps, *part.shape[: len(lines)]), buffer.dtype)
                 order = (*range(len(lines), part.ndim), *range(len(lines)))
                 columns[...] = part.transpose(order)
@@ -247,7 +249,7 @@ def patches(xp: Any, x: Any, windows: Windows) -> Iterator[tuple[slice, slice, A
 
 
 class Source:
-    """The images with their padding, a block at a time in one buffer."""
+    """Padded images in a reused buffer, a block at a time."""
 
     def __init__(self, xp: Any, x: Any, windows: Windows, images: int) -> None:
         self.xp, self.images, self.windows = xp, images, windows
@@ -266,7 +268,7 @@ class Source:
             self.buffer = xp.zeros((images, *sizes, x.shape[-1]), x.dtype)
 
     def _after(self, axis: int, size: int) -> int:
-        """The zeros that the last window needs."""
+        """The padding that the last window requires at the end."""
         windows = self.windows
         end = (windows.out[axis] - 1) * windows.strides[axis]
         end += (windows.window[axis] - 1) * windows.dilations[axis] + 1
@@ -318,5 +320,5 @@ def _work_type(array: Any) -> Any:
 
 
 def _wide(array: Any) -> Any:
-    """Short floats as float32, in which matrix products are fast and exact enough."""
+    """Short floats as float32, for speed and accuracy of matrix products."""
     return array.astype(_work_type(array), copy=False)

@@ -1,7 +1,7 @@
-"""Convolution over any dimensions; dilation by moving pixels between images.
+"""Convolution in any number of dimensions; dilation by space-to-batch.
 
-Every r-th pixel in each direction becomes an image of its own (SpaceToBatchND), so that
-an ordinary op works on pixels r apart.
+Every r-th pixel in each direction becomes a separate image (SpaceToBatchND), so that an
+ordinary op is applied to pixels r apart.
 
 Source: python/ops/nn_ops.py.
 """
@@ -54,22 +54,22 @@ def with_space_to_batch(
     spatial_dims: Any = None,
     data_format: str | None = None,
 ) -> Tensor:
-    """`op` on pixels that lie `dilation_rate` apart.
+    """`op` applied to pixels `dilation_rate` apart.
 
     Args:
-      input: a Tensor of known rank or more.
+      input: a Tensor of known rank.
       dilation_rate: int32 Tensor or list, one number per spatial dimension.
       padding: "SAME" or "VALID".
       op: a function of (Tensor, number of spatial dimensions, padding).
-      filter_shape: int32 Tensor or list, the window's size; needed for "SAME".
-      spatial_dims: the rising positions of the spatial dimensions.
-      data_format: "NC..." if they begin at 2, else they begin at 1.
+      filter_shape: int32 Tensor or list, the window's size; required for "SAME".
+      spatial_dims: the positions of the spatial dimensions, ascending.
+      data_format: "NC..." if they start at 2, otherwise they start at 1.
 
     Returns:
-      What `op` returns, for all of `input`.
+      The result of `op`, for all of `input`.
 
     Raises:
-      ValueError: the arguments do not fit together.
+      ValueError: the arguments are inconsistent.
 
     Source: python/ops/nn_ops.py; SpaceToBatchND, BatchToSpaceND.
     """
@@ -87,7 +87,7 @@ def spread(
     input: Any, dilation_rate: Any, padding: str, build: Any, filter_shape: Any,
     spatial_dims: Any, data_format: str | None, filters: Any = None,
 ) -> Any:  # fmt: skip
-    """`with_space_to_batch` for a function that also gets the filters."""
+    """`with_space_to_batch` for a function that also requires the filters."""
     rate: Any = convert(dilation_rate, int32, "dilation_rate")
     if rate._shape is None or len(rate._shape) != 1:
         raise ValueError("rate must be rank 1")
@@ -162,7 +162,7 @@ def _apply(
 
 
 def _base_paddings(window: Any, count: int, rate: Any) -> Tensor:
-    """The zeros of "SAME" around a window whose elements are `rate` apart."""
+    """The padding of "SAME" for a window whose elements are `rate` apart."""
     inner = window[:count]
     span = inner + (inner - 1) * (rate - 1)
     total = span - 1
@@ -172,7 +172,7 @@ def _base_paddings(window: Any, count: int, rate: Any) -> Tensor:
 
 
 def _adjust(tensor: Tensor, fill: int, dims: list[int]) -> Any:
-    """Rows for the dimensions 1 to the last spatial one, `fill` where there is none."""
+    """Rows for dimensions 1 to the last spatial one; `fill` for those not in `dims`."""
     tail = list(tensor._shape or ())[1:]
     const = constant_value(tensor)
     rows: Any = tensor if const is None else const
@@ -214,17 +214,17 @@ def convolution(
       filter: Tensor [*window, channels, outputs] of the same type.
       padding: "SAME" or "VALID".
       strides: an int or a list, one number per spatial dimension.
-      dilation_rate: the distance of the filter's elements, given the same way.
+      dilation_rate: the distances of the filter's elements, in the same form.
       name: the name scope of the ops.
       data_format: "NWC", "NHWC", "NDHWC" or "NCW", "NCHW", "NCDHW".
-      filters, dilations: other names of `filter` and `dilation_rate`.
+      filters, dilations: aliases of `filter` and `dilation_rate`.
 
     Returns:
       A Tensor [batch, *sizes, outputs] (or as "NC...").
 
     Raises:
-      ValueError: ranks or channels do not fit, or strides and dilations are both
-        more than 1.
+      ValueError: ranks or channels do not match, or both strides and dilations are
+        greater than 1.
 
     Source: python/ops/nn_ops.py.
     """
@@ -301,7 +301,7 @@ def _dilated(
         return _non_atrous(tensor, filters, word, data_format, list(steps), name)
 
     window: Any = np.array(kernel, np.int32) if shapes.is_full(kernel) else None
-    if window is None and padding != "VALID":  # which needs no padding
+    if window is None and padding != "VALID":  # "VALID" needs no padding
         window = shape_ops.shape(filter)
     start = 2 if is_first else 1
     dims = range(start, start + count)
@@ -312,7 +312,7 @@ def strides_and_rates(count: int, strides: Any, rates: Any) -> tuple[Any, Any]:
     """Both as int32 arrays of `count` numbers.
 
     Raises:
-      ValueError: wrong lengths, numbers below 1, or both are more than 1.
+      ValueError: the lengths differ, a number is below 1, or both are greater than 1.
     """
     found = []
     for values, what in ((rates, "dilation_rate"), (strides, "strides")):
@@ -353,7 +353,7 @@ def _non_atrous(
 def atrous_conv2d(
     value: Any, filters: Any, rate: int, padding: Any, name: str | None = None
 ) -> Tensor:
-    """A convolution with pixels `rate` apart (from French "a trous", with holes).
+    """A convolution with pixels `rate` apart (from French "à trous", with holes).
 
     Args:
       value: float Tensor [batch, height, width, channels].
@@ -366,7 +366,7 @@ def atrous_conv2d(
       A Tensor [batch, rows, columns, outputs].
 
     Raises:
-      ValueError: ranks or channels do not fit.
+      ValueError: ranks or channels do not match.
 
     Source: python/ops/nn_ops.py.
     """
@@ -383,7 +383,7 @@ def atrous_conv2d_transpose(
     padding: Any,
     name: str | None = None,
 ) -> Tensor:
-    """`tf.nn.atrous_conv2d` run backwards.
+    """The transposed convolution of `tf.nn.atrous_conv2d`.
 
     Args:
       value: float Tensor [batch, height, width, channels].
@@ -397,7 +397,7 @@ def atrous_conv2d_transpose(
       A Tensor of the shape `output_shape`.
 
     Raises:
-      ValueError: ranks, channels or arguments do not fit.
+      ValueError: ranks or channels do not match, or an argument is invalid.
 
     Source: python/ops/nn_ops.py.
     """
@@ -441,7 +441,7 @@ def atrous_conv2d_transpose(
 
 
 def _check_atrous(value: Tensor, kernel: Any) -> None:
-    """Refuse channels that do not fit.  Raises: ValueError."""
+    """Check the channels.  Raises: ValueError."""
     channels = shapes.with_rank(value._shape, 4)[3]
     if None not in (channels, kernel[3]) and channels != kernel[3]:
         raise ValueError(
@@ -451,7 +451,7 @@ def _check_atrous(value: Tensor, kernel: Any) -> None:
 
 
 def _check_atrous_output(output_shape: Any, kernel: Any) -> None:
-    """Refuse a list whose channels are not the filters'.  Raises: ValueError."""
+    """Check that a list has the filters' channels.  Raises: ValueError."""
     if isinstance(output_shape, Tensor) or kernel[2] is None:
         return
     outputs = output_shape[3]
@@ -463,7 +463,7 @@ def _check_atrous_output(output_shape: Any, kernel: Any) -> None:
 
 
 def _atrous_padding(filters: Tensor, rate: int, padding: Any) -> tuple[Any, ...]:
-    """The zeros of "SAME": above, below, left, right."""
+    """The padding of "SAME": top, bottom, left, right."""
     if padding == "VALID":
         return 0, 0, 0, 0
     if padding != "SAME":

@@ -1,7 +1,7 @@
-"""Convolution of each channel on its own.
+"""Convolution of each channel separately.
 
-A tap of the filter is one multiplication of a shifted image by a row of numbers, so
-nothing is copied; images are worked on a few at a time to stay in the cache.
+Each tap of the filter is one multiplication of a shifted image by a vector, so nothing
+is copied; a few images are processed at a time to stay in the cache.
 
 Source: core/ops/nn_ops.cc, core/kernels/depthwise_conv_op.cc, python/ops/nn_impl.py,
 nn_grad.py.
@@ -35,7 +35,7 @@ class _Depthwise(Convolution, abstract=True):
     dilations: tuple[int, ...] = (1, 1, 1, 1)
 
     def same(self, kind: type[_Depthwise]) -> Any:
-        """Another of these ops with the same attributes."""
+        """Another op of this family with the same attributes."""
         return kind(*self.attributes)
 
     def _check_depths(
@@ -49,7 +49,7 @@ class _Depthwise(Convolution, abstract=True):
 
 
 class DepthwiseConv2dNative(_Depthwise):
-    """Each channel's sums of products with its own filters.
+    """Convolution of each channel with its own filters.
 
     Source: core/ops/nn_ops.cc, DepthwiseConv2dNative.
     """
@@ -96,17 +96,20 @@ class DepthwiseConv2dNative(_Depthwise):
 
 
 def _repeated(xp: Any, images: Any, times: int) -> Any:
-    """Each channel several times over, so that the innermost loop stays long."""
+    """Each channel repeated several times, to keep the innermost loop long."""
     return images if times == 1 else xp.repeat(images, times, axis=-1)
 
 
 def _type(array: Any) -> Any:
-    """The type in which sums of short floats are exact enough."""
+    """A type in which sums of short floats are accurate enough."""
     return array.dtype if array.dtype.itemsize > 2 else "float32"
 
 
 class DepthwiseConv2dNativeBackpropInput(_Depthwise):
-    """DepthwiseConv2dNative's gradient in its input.  Source: core/ops/nn_ops.cc."""
+    """DepthwiseConv2dNative's gradient with respect to its input.
+
+    Source: core/ops/nn_ops.cc.
+    """
 
     signature = "input_sizes: int32, filter: T, out_backprop: T -> output: T"
     by_shape: ClassVar[tuple[str, ...]] = ("input_sizes",)
@@ -148,7 +151,10 @@ class DepthwiseConv2dNativeBackpropInput(_Depthwise):
 
 
 class DepthwiseConv2dNativeBackpropFilter(_Depthwise):
-    """DepthwiseConv2dNative's gradient in its filter.  Source: core/ops/nn_ops.cc."""
+    """DepthwiseConv2dNative's gradient with respect to its filter.
+
+    Source: core/ops/nn_ops.cc.
+    """
 
     signature = "input: T, filter_sizes: int32, out_backprop: T -> output: T"
     by_shape: ClassVar[tuple[str, ...]] = ("filter_sizes",)
@@ -198,7 +204,7 @@ def depthwise_conv2d_native(
     dilations: Any = (1, 1, 1, 1),
     name: str | None = None,
 ) -> Tensor:
-    """The sums of products of each channel with its own filters.
+    """The convolution of each channel with its own filters.
 
     `out[b, y, x, c * m + k] = sum(in[b, s * y + dy, s * x + dx, c] * f[dy, dx, c, k])`
 
@@ -214,7 +220,7 @@ def depthwise_conv2d_native(
       A Tensor [batch, rows, columns, channels * m] (or as "NCHW").
 
     Raises:
-      ValueError: ranks or channels do not fit, or an argument is none of those above.
+      ValueError: ranks or channels do not match, or an argument is invalid.
 
     Source: DepthwiseConv2dNative in core/ops/nn_ops.cc.
     """
@@ -246,7 +252,7 @@ def depthwise_conv2d_native_backprop_input(
     dilations: Any = (1, 1, 1, 1),
     name: str | None = None,
 ) -> Tensor:
-    """The gradient of `tf.nn.depthwise_conv2d_native` in its input.
+    """The gradient of `tf.nn.depthwise_conv2d_native` with respect to its input.
 
     Args:
       input_sizes: int32 Tensor [4], the shape of that input.
@@ -258,7 +264,7 @@ def depthwise_conv2d_native_backprop_input(
       A Tensor of the shape `input_sizes`.
 
     Raises:
-      InvalidArgumentError: (when run) the three shapes do not fit together.
+      InvalidArgumentError: (when run) the three shapes are inconsistent.
 
     Source: DepthwiseConv2dNativeBackpropInput in core/ops/nn_ops.cc.
     """
@@ -281,7 +287,7 @@ def depthwise_conv2d_native_backprop_filter(
     dilations: Any = (1, 1, 1, 1),
     name: str | None = None,
 ) -> Tensor:
-    """The gradient of `tf.nn.depthwise_conv2d_native` in its filter.
+    """The gradient of `tf.nn.depthwise_conv2d_native` with respect to its filter.
 
     Args:
       input: the input of that convolution.
@@ -293,7 +299,7 @@ def depthwise_conv2d_native_backprop_filter(
       A Tensor of the shape `filter_sizes`.
 
     Raises:
-      InvalidArgumentError: (when run) the three shapes do not fit together.
+      InvalidArgumentError: (when run) the three shapes are inconsistent.
 
     Source: DepthwiseConv2dNativeBackpropFilter in core/ops/nn_ops.cc.
     """
@@ -314,14 +320,14 @@ def depthwise_conv2d(
     data_format: str | None = None,
     dilations: Any = None,
 ) -> Tensor:
-    """The sums of products of each channel with its own filters.
+    """The convolution of each channel with its own filters.
 
     Args:
       input: float Tensor [batch, height, width, channels] (or as "NCHW").
       filter: Tensor [height, width, channels, m] of the same type.
       strides: a list of 4 ints.
       padding: "SAME" or "VALID".
-      rate, dilations: two ints, the distance of the filter's elements.
+      rate, dilations: two ints, the distances of the filter's elements.
       name: the op's name.
       data_format: "NHWC" (the default) or "NCHW".
 
@@ -329,7 +335,7 @@ def depthwise_conv2d(
       A Tensor [batch, rows, columns, channels * m] (or as "NCHW").
 
     Raises:
-      ValueError: ranks or channels do not fit, or an argument is none of those above.
+      ValueError: ranks or channels do not match, or an argument is invalid.
 
     Example:
       >>> image = tf.ones([1, 2, 2, 2])
@@ -366,15 +372,15 @@ def separable_conv2d(
     data_format: str | None = None,
     dilations: Any = None,
 ) -> Tensor:
-    """A depthwise convolution, then a convolution of single pixels.
+    """A depthwise convolution followed by a pointwise (1 x 1) convolution.
 
     Args:
       input: float Tensor [batch, height, width, channels] (or as "NCHW").
       depthwise_filter: Tensor [height, width, channels, m] of the same type.
       pointwise_filter: Tensor [1, 1, channels * m, outputs].
-      strides: a list of 4 ints, of the first convolution.
+      strides: a list of 4 ints, for the depthwise convolution.
       padding: "SAME" or "VALID".
-      rate, dilations: two ints, the distance of the first filter's elements.
+      rate, dilations: two ints, the distances of the depthwise filter's elements.
       name: the last op's name.
       data_format: "NHWC" (the default) or "NCHW".
 
@@ -382,7 +388,7 @@ def separable_conv2d(
       A Tensor [batch, rows, columns, outputs] (or as "NCHW").
 
     Raises:
-      ValueError: ranks or channels do not fit, or an argument is none of those above.
+      ValueError: ranks or channels do not match, or an argument is invalid.
 
     Source: python/ops/nn_impl.py; DepthwiseConv2dNative, Conv2D.
     """

@@ -1,4 +1,4 @@
-"""The windows of images, laid out as channels.
+"""Windows of images, stored as channels.
 
 Source: core/ops/array_ops.cc, core/kernels/extract_image_patches_op.cc,
 extract_volume_patches_op.cc, python/ops/array_grad.py.
@@ -35,7 +35,7 @@ from tfteach.ops.windows.pool import GRAD_TYPES
 class _Patches(Op, abstract=True):
     T = GRAD_TYPES
     dimensions: ClassVar[int] = 2
-    if TYPE_CHECKING:  # fields of the subclasses, in TF's order
+    if TYPE_CHECKING:  # the subclasses' fields, in TF's order
 
         @property
         def ksizes(self) -> tuple[int, ...]: ...
@@ -48,7 +48,7 @@ class _Patches(Op, abstract=True):
 
     @property
     def apart(self) -> tuple[int, ...]:
-        """The distance of a window's elements, per dimension."""
+        """The distances of a window's elements, per dimension."""
         return (1,) * len(self.ksizes)
 
     def validate(self) -> None:
@@ -74,7 +74,7 @@ class _Patches(Op, abstract=True):
         return (images[0], *out, depth)
 
     def extract(self, xp: Any, images: Any) -> Any:
-        """The kernel of both ops."""
+        """The kernel shared by both ops."""
         if images.ndim != self.dimensions + 2:
             raise invalid_argument(
                 f"input must be {self.dimensions + 2}-dimensional: "
@@ -98,7 +98,7 @@ class _Patches(Op, abstract=True):
     def back(
         self, grad: Any, batch: Any, sizes: tuple[Any, ...], channels: Any, out: Any
     ) -> Any:
-        """The gradient: a sparse matrix of which pixel went where, times `grad`.
+        """The gradient: `grad` times a sparse matrix that maps patches to pixels.
 
         Args:
           grad: the gradient of the patches.
@@ -129,7 +129,7 @@ class _Patches(Op, abstract=True):
 
 
 class ExtractImagePatches(_Patches):
-    """Every window's pixels as the channels of one.
+    """Each window's pixels as the channels of one pixel.
 
     Source: core/ops/array_ops.cc, ExtractImagePatches.
     """
@@ -164,7 +164,7 @@ class ExtractImagePatches(_Patches):
 
 
 class ExtractVolumePatches(_Patches):
-    """Every window's voxels as the channels of one.
+    """Each window's voxels as the channels of one voxel.
 
     Source: core/ops/array_ops.cc, ExtractVolumePatches.
     """
@@ -204,21 +204,21 @@ def extract_image_patches(
     name: str | None = None,
     sizes: Any = None,
 ) -> Tensor:
-    """The windows of images, each laid out as the channels of one pixel.
+    """The windows of images, each stored as the channels of one pixel.
 
     Args:
       images: Tensor [batch, height, width, channels] of floats or integers.
       ksizes, sizes: a list of 4 ints, [1, rows, columns, 1], the window's size.
-      strides: a list of 4 ints, the distance of windows.
-      rates: a list of 4 ints, the distance of a window's pixels.
+      strides: a list of 4 ints, the distances of the windows.
+      rates: a list of 4 ints, the distances of a window's pixels.
       padding: "SAME" or "VALID".
       name: the op's name.
 
     Returns:
-      A Tensor [batch, rows, columns, window's rows * its columns * channels].
+      A Tensor [batch, rows, columns, window's height * width * channels].
 
     Raises:
-      ValueError: the rank does not fit, or an argument is none of those above.
+      ValueError: the rank does not match, or an argument is invalid.
       UnimplementedError: (when run) windows over the batch or the channels.
 
     Source: ExtractImagePatches in core/ops/array_ops.cc.
@@ -238,7 +238,7 @@ def extract_patches(
     images: Any, sizes: Any, strides: Any, rates: Any, padding: Any,
     name: str | None = None,
 ) -> Tensor:  # fmt: skip
-    """`tf.image.extract_image_patches` as TF 2 calls it."""
+    """`tf.image.extract_image_patches` with the arguments of TF 2."""
     return extract_image_patches(images, sizes, strides, rates, padding, name)
 
 
@@ -246,7 +246,7 @@ def extract_patches(
 def extract_volume_patches(
     input: Any, ksizes: Any, strides: Any, padding: Any, name: str | None = None
 ) -> Tensor:
-    """The windows of volumes, each laid out as the channels of one voxel.
+    """The windows of volumes, each stored as the channels of one voxel.
 
     Args:
       input: Tensor [batch, depth, height, width, channels].
@@ -258,7 +258,7 @@ def extract_volume_patches(
       A Tensor [batch, planes, rows, columns, the window's size * channels].
 
     Raises:
-      ValueError: the rank does not fit, or an argument is none of those above.
+      ValueError: the rank does not match, or an argument is invalid.
 
     Source: ExtractVolumePatches in core/ops/array_ops.cc.
     """

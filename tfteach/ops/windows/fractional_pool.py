@@ -1,4 +1,4 @@
-"""Pooling over windows of unequal sizes, drawn at random: any ratio of sizes.
+"""Pooling over random windows of unequal sizes, for fractional size ratios.
 
 Source: core/ops/nn_ops.cc, core/kernels/fractional_max_pool_op.cc,
 fractional_avg_pool_op.cc, fractional_pool_common.cc; Graham, "Fractional max-pooling"
@@ -27,15 +27,15 @@ _NUMBERS = dtypes_of("float32 float64 int32 int64")
 
 
 def _pooled(size: int, ratio: float) -> int:
-    """The number of windows over `size` elements, in float32 as TensorFlow counts."""
+    """The number of windows over `size` elements, in float32 as in TensorFlow."""
     return int(np.floor(np.float32(size) / np.float32(ratio)))
 
 
 def boundaries(size: int, count: int, stream: philox.Stream, pseudo: bool) -> Any:
-    """Starts of `count` windows over `size` elements, and the end.
+    """The starts of `count` windows over `size` elements, and the end.
 
-    Windows have floor(size / count) elements or one more.  With `pseudo` window i ends
-    at ceil(size / count * (i + u)) for one random u; else the sizes are shuffled.
+    Windows have floor(size / count) elements or one more.  With `pseudo`, window i ends
+    at ceil(size / count * (i + u)) for one random u; otherwise the sizes are shuffled.
     """
     small = size // count
     if pseudo:
@@ -53,7 +53,9 @@ def boundaries(size: int, count: int, stream: philox.Stream, pseudo: bool) -> An
 
 
 def _windows(starts: Any, size: int, overlapping: bool) -> list[slice]:
-    """The elements of each window; where they overlap, also the next one's first."""
+    """The slice of each window; an overlapping one includes the next one's first
+    element.
+    """
     ends = starts[1:] + (1 if overlapping else 0)
     return [
         slice(int(start), min(int(end), size))
@@ -64,7 +66,7 @@ def _windows(starts: Any, size: int, overlapping: bool) -> list[slice]:
 def _cells(
     rows: Any, columns: Any, sizes: Any, overlapping: bool
 ) -> Iterator[tuple[int, int, slice, slice]]:
-    """Row and column of each window, and where its elements are."""
+    """The row and column of each window, and the slices of its elements."""
     across = _windows(columns, sizes[2], overlapping)
     for i, down in enumerate(_windows(rows, sizes[1], overlapping)):
         for j, right in enumerate(across):
@@ -72,7 +74,7 @@ def _cells(
 
 
 class _Fractional(MultiOutputOp, abstract=True):
-    """Base of both fractional poolings: the windows."""
+    """Base of both fractional pooling ops: the windows."""
 
     signature = (
         "value: T -> output: T, row_pooling_sequence: int64, "
@@ -100,7 +102,7 @@ class _Fractional(MultiOutputOp, abstract=True):
             if pooled is not None and pooled < 0:
                 raise ValueError(f"Size computed for dim {i} is negative: {pooled}")
             out.append(pooled)
-        # TensorFlow says here how many windows there are, which is one less than given.
+        # TensorFlow's rule states the number of windows, one less than the true length.
         ends = [None if size is None else size + 1 for size in out[1:3]]
         return [tuple(out), (ends[0],), (ends[1],)]
 
@@ -162,7 +164,7 @@ class FractionalAvgPool(_Fractional):
         count = window.shape[1] * window.shape[2]
         if window.dtype.kind == "f":
             return total / window.dtype.type(count)
-        return np.sign(total) * (np.abs(total) // count)  # towards 0, as C++ divides
+        return np.sign(total) * (np.abs(total) // count)  # truncated as in C++
 
     def gradient(self, op: Operation, grad: Any, *_: Any) -> list[Any]:
         back = FractionalAvgPoolGrad(self.overlapping)
@@ -170,7 +172,7 @@ class FractionalAvgPool(_Fractional):
 
 
 class FractionalMaxPoolGrad(Op):
-    """The gradient, where each window's first maximum is.
+    """The gradient, added to the first maximum of each window.
 
     Source: core/ops/nn_ops.cc, FractionalMaxPoolGrad.
     """
@@ -215,7 +217,7 @@ class FractionalMaxPoolGrad(Op):
 
 
 class FractionalAvgPoolGrad(Op):
-    """The gradient, spread over each window.
+    """The gradient, distributed over each window.
 
     Source: core/ops/nn_ops.cc, FractionalAvgPoolGrad.
     """
@@ -253,7 +255,7 @@ class FractionalAvgPoolGrad(Op):
             )
         ends = row_pooling_sequence, col_pooling_sequence
         _check_backprop(out_backprop, sizes, *ends)
-        # Collected in float64, as TensorFlow does.
+        # Accumulated in float64, as in TensorFlow.
         found = np.zeros(sizes, np.float64)
         for i, j, down, right in _cells(*ends, sizes, self.overlapping):
             part = found[:, down, right]
@@ -287,29 +289,29 @@ def fractional_max_pool(
     seed2: int = 0,
     name: str | None = None,
 ) -> Any:
-    """The maxima of windows of unequal sizes, drawn anew in each run.
+    """The maxima of windows of unequal sizes, redrawn in each run.
 
-    Windows of an axis have floor(r) or floor(r) + 1 elements, so that there are
-    floor(size / r) of them.
+    Windows along an axis have floor(r) or floor(r) + 1 elements, so that there are
+    floor(size / r) windows.
 
     Args:
       value: Tensor [batch, height, width, channels] of numbers.
       pooling_ratio: four floats [1, r of rows, r of columns, 1], each r at least 1.
-      pseudo_random: sizes follow one random number, else they are shuffled.
-      overlapping: a window has the first element of the next one, too.
-      deterministic: the windows are the same in each run.
-      seed, seed2: what they are then drawn from; other ones each time if both are 0.
+      pseudo_random: derive the sizes from one random number, instead of shuffling them.
+      overlapping: a window includes the first element of the next one.
+      deterministic: use the same windows in each run.
+      seed, seed2: the seeds of deterministic windows; random ones if both are 0.
       name: the op's name.
 
     Returns:
       A named tuple: output, a Tensor [batch, floor(height / r), floor(width / r),
-      channels]; row_pooling_sequence and col_pooling_sequence, int64: where windows
-      begin, and the end.
+      channels]; row_pooling_sequence and col_pooling_sequence, int64: the starts of the
+      windows, and the end.
 
     Raises:
-      ValueError: `value` has another rank, or `pooling_ratio` not four numbers.
-      tf.errors.InvalidArgumentError: (when run) a ratio is not possible; a seed
-        without `deterministic`.
+      ValueError: `value` has another rank, or `pooling_ratio` is not four numbers.
+      tf.errors.InvalidArgumentError: (when run) a ratio is impossible; a seed without
+        `deterministic`.
 
     Example:
       >>> pooled, rows, columns = tf.nn.fractional_max_pool(
@@ -334,10 +336,10 @@ def fractional_avg_pool(
     seed2: int = 0,
     name: str | None = None,
 ) -> Any:
-    """The means of windows of unequal sizes, drawn anew in each run.
+    """The means of windows of unequal sizes, redrawn in each run.
 
-    For arguments, result and errors see `tf.nn.fractional_max_pool`.  Its gradient
-    needs a static shape.
+    For arguments, result and errors see `tf.nn.fractional_max_pool`.  The gradient
+    requires a static shape.
 
     Source: FractionalAvgPool in core/ops/nn_ops.cc.
     """

@@ -42,14 +42,14 @@ class _Dilation(Op, abstract=True):
                 )
 
     def same(self, kind: type[_Dilation]) -> Any:
-        """Another of these ops with the same attributes."""
+        """Another op of this family with the same attributes."""
         return kind(*self.attributes)
 
     def lay(self, input: Any, filter: Any) -> geometry.Windows:
-        """The windows over an input of this shape.
+        """The windows on an input of this shape.
 
         Raises:
-          InvalidArgumentError: ranks or channels do not fit.
+          InvalidArgumentError: ranks or channels do not match.
         """
         if len(input) != 4:
             raise invalid_argument(f"input must be 4-dimensional{shapes.text(input)}")
@@ -72,7 +72,7 @@ class _Dilation(Op, abstract=True):
     def sums(
         self, x: Any, filter: Any, windows: geometry.Windows
     ) -> Iterator[tuple[tuple[int, ...], Any, Any, Any]]:
-        """Tap by tap: the tap, its outputs, its inputs, and input plus height."""
+        """For each tap: the tap, its outputs, its inputs, and input plus height."""
         for tap, to, at in taps(windows, x.shape[1:3]):
             inputs = (slice(None), *at)
             yield tap, (slice(None), *to), inputs, x[inputs] + filter[tap]
@@ -80,7 +80,7 @@ class _Dilation(Op, abstract=True):
     def winners(
         self, xp: Any, x: Any, filter: Any, windows: geometry.Windows
     ) -> tuple[Any, Any]:
-        """The maxima, and which tap (counted row by row) first gave each."""
+        """The maxima, and the first tap (in row-major order) that attains each."""
         best = xp.zeros((len(x), *windows.out, x.shape[-1]), x.dtype)
         which = xp.full(best.shape, -1, "int64")
         for (i, j), outputs, _, found in self.sums(x, filter, windows):
@@ -93,7 +93,7 @@ class _Dilation(Op, abstract=True):
     def hits(
         self, xp: Any, input: Any, filter: Any, out_backprop: Any
     ) -> Iterator[tuple[tuple[int, ...], Any, Any]]:
-        """Tap by tap: the tap, its inputs, and the gradient where it won."""
+        """For each tap: the tap, its inputs, and the gradient where it is maximal."""
         windows = self.lay(input.shape, filter.shape)
         right = (len(input), *windows.out, input.shape[-1])
         check_alike("out_backprop", out_backprop.shape, right)
@@ -137,7 +137,7 @@ class Dilation2D(_Dilation):
 
 
 class Dilation2DBackpropInput(_Dilation):
-    """Dilation2D's gradient in its input.  Source: core/ops/nn_ops.cc."""
+    """Dilation2D's gradient with respect to its input.  Source: core/ops/nn_ops.cc."""
 
     signature = "input: T, filter: T, out_backprop: T -> in_backprop: T"
 
@@ -152,7 +152,7 @@ class Dilation2DBackpropInput(_Dilation):
 
 
 class Dilation2DBackpropFilter(_Dilation):
-    """Dilation2D's gradient in its filter.  Source: core/ops/nn_ops.cc."""
+    """Dilation2D's gradient with respect to its filter.  Source: core/ops/nn_ops.cc."""
 
     signature = "input: T, filter: T, out_backprop: T -> filter_backprop: T"
 
@@ -184,16 +184,16 @@ def dilation2d(
     Args:
       input: Tensor [batch, height, width, channels] of floats or integers.
       filter, filters: Tensor [height, width, channels] of the same type.
-      strides: a list of 4 ints, the distance of windows.
-      rates, dilations: a list of 4 ints, the distance of a window's elements.
-      padding: "SAME" or "VALID"; what is padded never wins.
+      strides: a list of 4 ints, the distances of the windows.
+      rates, dilations: a list of 4 ints, the distances of a window's elements.
+      padding: "SAME" or "VALID"; padding is never the maximum.
       name: the op's name.
 
     Returns:
       A Tensor [batch, rows, columns, channels].
 
     Raises:
-      ValueError: ranks or channels do not fit, or an argument is none of those above.
+      ValueError: ranks or channels do not match, or an argument is invalid.
 
     Source: Dilation2D in core/ops/nn_ops.cc.
     """
@@ -231,7 +231,7 @@ def erosion2d(
       A Tensor [batch, rows, columns, channels].
 
     Raises:
-      ValueError: ranks or channels do not fit.
+      ValueError: ranks or channels do not match.
 
     Source: python/ops/nn_ops.py; Dilation2D of the negatives.
     """

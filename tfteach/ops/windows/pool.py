@@ -39,7 +39,7 @@ class Pooling(Op, abstract=True):
     """Base of the pooling ops; subclasses add the attributes."""
 
     formats: ClassVar[tuple[str, ...]] = geometry.FORMATS
-    if TYPE_CHECKING:  # fields of the subclasses, in TF's order
+    if TYPE_CHECKING:  # the subclasses' fields, in TF's order
 
         @property
         def ksize(self) -> tuple[int, ...]: ...
@@ -63,7 +63,7 @@ class Pooling(Op, abstract=True):
         return len(self.data_format)
 
     def inner(self, items: Any) -> Any:
-        """Of one item per dimension those of height and width."""
+        """The height and width entries of a list with one entry per dimension."""
         return geometry.spatial(items, self.data_format)
 
     @property
@@ -91,7 +91,7 @@ class Pooling(Op, abstract=True):
         return tuple(geometry.around(shape[0], out, depth, layout))
 
     def lay(self, shape: tuple[int, ...]) -> geometry.Windows:
-        """The windows over an input of this shape."""
+        """The windows on an input of this shape."""
         if len(shape) != self.rank:
             raise invalid_argument(
                 f"tensor_in_shape must have {self.rank - 2} spatial dimensions. "
@@ -133,7 +133,7 @@ class Pooling(Op, abstract=True):
             )
 
     def refuse_depth(self, message: str) -> None:
-        """For kernels that only pool over height and width."""
+        """Raise in kernels that pool only over height and width."""
         if self.depth != 1:
             raise geometry.unimplemented(message)
 
@@ -142,7 +142,7 @@ class Pooling(Op, abstract=True):
         return [geometry.to_last(xp, a, self.data_format) for a in arrays]
 
     def native(self, xp: Any, result: Any) -> Any:
-        """The other way round."""
+        """The inverse of `last`."""
         return geometry.from_last(xp, result, self.data_format)
 
     def same(self, kind: type[Pooling]) -> Any:
@@ -162,12 +162,12 @@ class Pool(Pooling, abstract=True):
 
 
 def largest(xp: Any, array: Any) -> Any:
-    """The ufunc of a maximum: like TF's, it takes a number rather than a NaN."""
+    """The ufunc of a maximum: like TF's, it prefers numbers to NaN."""
     return xp.maximum if array.dtype.kind in "iu" else xp.fmax
 
 
 def check_alike(what: str, got: tuple[int, ...], right: tuple[int, ...]) -> None:
-    """Refuse gradients of the wrong shape.  Raises: InvalidArgumentError."""
+    """Check a gradient's shape.  Raises: InvalidArgumentError."""
     if got != right:
         raise invalid_argument(
             f"Expected {what} shape to be {shapes.text(right)}, but got "
@@ -208,7 +208,7 @@ class MaxPool(Pool):
 
 
 class MaxPoolGrad(Pool):
-    """The gradient, where each window's first maximum is.
+    """The gradient, added to the first maximum of each window.
 
     Source: core/ops/nn_ops.cc, MaxPoolGrad.
     """
@@ -239,7 +239,7 @@ class MaxPoolGrad(Pool):
 
 
 class MaxPoolGradGrad(Pool):
-    """The elements of `grad` where each window's first maximum is.
+    """The elements of `grad` at the first maximum of each window.
 
     Source: core/ops/nn_ops.cc, MaxPoolGradGrad.
     """
@@ -272,7 +272,7 @@ class MaxPoolGradGrad(Pool):
 
 
 class AvgPool(Pool):
-    """The mean of each window, padding left out.
+    """The mean of each window, excluding padding.
 
     Source: core/ops/nn_ops.cc, AvgPool.
     """
@@ -311,7 +311,7 @@ def spread_means(
 
 
 class AvgPoolGrad(Pool):
-    """The gradient, in equal parts to the elements of each window.
+    """The gradient, divided equally among the elements of each window.
 
     Source: core/ops/nn_ops.cc, AvgPoolGrad.
     """
@@ -373,19 +373,19 @@ def max_pool(
       value: Tensor [batch, height, width, channels] of floats or integers; [batch,
         channels, height, width] for "NCHW".
       ksize: the window's size: an int, or a list of 1, 2 or 4 ints.
-      strides: the distance of windows, given as `ksize` is.
-      padding: "SAME" (windows may stand out) or "VALID" (only whole windows).
+      strides: the distances of the windows, in the same form as `ksize`.
+      padding: "SAME" (windows may cross the edge) or "VALID" (only complete windows).
       data_format: "NHWC" or "NCHW".
       name: the op's name.
-      input: another name of `value`.
+      input: alias of `value`.
 
     Returns:
       A Tensor [batch, rows, columns, channels] (or as "NCHW").
 
     Raises:
-      ValueError: the rank does not fit, or an argument is none of those above.
-      UnimplementedError: (when run) windows over the batch, or over channels and
-        pixels at once.
+      ValueError: the rank does not match, or an argument is invalid.
+      UnimplementedError: (when run) windows over the batch, or over both channels and
+        pixels.
 
     Example:
       >>> tf.nn.max_pool(tf.reshape(tf.range(16.0), [1, 4, 4, 1]), 2, 2, "SAME")
@@ -411,7 +411,7 @@ def avg_pool(
     name: str | None = None,
     input: Any = None,
 ) -> Tensor:
-    """The mean of each window of an image, of the elements inside the image.
+    """The mean of each window of an image, excluding padding.
 
     Args:
       value: float Tensor [batch, height, width, channels]; [batch, channels, height,
@@ -422,7 +422,7 @@ def avg_pool(
       A Tensor [batch, rows, columns, channels] (or as "NCHW").
 
     Raises:
-      ValueError: the rank does not fit, or an argument is none of those above.
+      ValueError: the rank does not match, or an argument is invalid.
       UnimplementedError: (when run) windows over the batch or the channels.
 
     Example:

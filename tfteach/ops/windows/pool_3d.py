@@ -64,7 +64,7 @@ def _zeros_as(tensor: Any) -> Any:
 
 
 class MaxPool3DGrad(_Pool3D):
-    """The gradient, where each window's first maximum is.
+    """The gradient, added to the first maximum of each window.
 
     Source: core/ops/nn_ops.cc, MaxPool3DGrad.
     """
@@ -93,7 +93,7 @@ class MaxPool3DGrad(_Pool3D):
 
 
 class MaxPool3DGradGrad(_Pool3D):
-    """The elements of `grad` where each window's first maximum is.
+    """The elements of `grad` at the first maximum of each window.
 
     Source: core/ops/nn_ops.cc, MaxPool3DGradGrad.
     """
@@ -120,7 +120,7 @@ class MaxPool3DGradGrad(_Pool3D):
 
 
 class AvgPool3D(_Pool3D):
-    """The mean of each window, padding left out.
+    """The mean of each window, excluding padding.
 
     Source: core/ops/nn_ops.cc, AvgPool3D.
     """
@@ -142,7 +142,7 @@ class AvgPool3D(_Pool3D):
 
 
 class AvgPool3DGrad(_Pool3D):
-    """The gradient, in equal parts to the elements of each window.
+    """The gradient, divided equally among the elements of each window.
 
     Source: core/ops/nn_ops.cc, AvgPool3DGrad.
     """

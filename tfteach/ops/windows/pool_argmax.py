@@ -1,4 +1,4 @@
-"""Max pooling that also tells where the maxima were.
+"""Max pooling that also returns the indices of the maxima.
 
 Source: core/ops/nn_ops.cc, core/kernels/maxpooling_op.cc.
 """
@@ -31,13 +31,13 @@ class _Argmax(Pooling, abstract=True):
 
     T = GRAD_TYPES
     data_format: ClassVar[str] = "NHWC"
-    if TYPE_CHECKING:  # a field of the subclasses, in TF's order
+    if TYPE_CHECKING:  # the subclasses' field, in TF's order
 
         @property
         def include_batch_in_index(self) -> bool: ...
 
     def from_places(self, xp: Any, argmax: Any, image_size: int) -> Any:
-        """Positions in the images as positions in the whole batch."""
+        """Indices within each image converted to indices within the batch."""
         if self.include_batch_in_index:
             return argmax
         first = xp.arange(argmax.shape[0], dtype=argmax.dtype) * image_size
@@ -45,7 +45,7 @@ class _Argmax(Pooling, abstract=True):
 
 
 class MaxPoolWithArgmax(_Argmax, MultiOutputOp):
-    """Each window's maximum, and where the first one is.
+    """Each window's maximum, and the index of the first one.
 
     Source: core/ops/nn_ops.cc, MaxPoolWithArgmax.
     """
@@ -86,7 +86,7 @@ class _ArgmaxGrad(_Argmax, abstract=True):
     Targmax = INDICES
 
     def checked(self, input: Any, argmax: Any) -> None:
-        """Refuse positions outside the input.  Raises: InvalidArgumentError."""
+        """Raise InvalidArgumentError for indices outside the input."""
         size = int(np.prod(input.shape if self.include_batch_in_index else
                            input.shape[1:]))  # fmt: skip
         outside = (argmax < 0) | (argmax >= size)
@@ -98,7 +98,7 @@ class _ArgmaxGrad(_Argmax, abstract=True):
 
 
 class MaxPoolGradWithArgmax(_ArgmaxGrad):
-    """The gradient, added where the maxima were.
+    """The gradient, added at the maxima.
 
     Source: core/ops/nn_ops.cc, MaxPoolGradWithArgmax.
     """
@@ -120,7 +120,7 @@ class MaxPoolGradWithArgmax(_ArgmaxGrad):
 
 
 class MaxPoolGradGradWithArgmax(_ArgmaxGrad):
-    """The elements of `grad` where the maxima were.
+    """The elements of `grad` at the maxima.
 
     Source: core/ops/nn_ops.cc, MaxPoolGradGradWithArgmax.
     """
@@ -153,7 +153,7 @@ def max_pool_with_argmax(
     output_dtype: Any = None,
     include_batch_in_index: bool = False,
 ) -> Any:
-    """The maximum of each window, and its position.
+    """The maximum of each window, and its index.
 
     Args:
       input: Tensor [batch, height, width, channels] of floats or integers.
@@ -162,15 +162,15 @@ def max_pool_with_argmax(
       data_format: "NHWC".
       Targmax, output_dtype: tf.int64 (the default) or tf.int32.
       name: the op's name.
-      include_batch_in_index: whether positions count from the batch's first image
-        instead of each image's.
+      include_batch_in_index: whether indices count from the batch's first image instead
+        of from each image's start.
 
     Returns:
       (output, argmax): Tensors [batch, rows, columns, channels]; an element of
       `argmax` is `(row * width + column) * channels + channel`.
 
     Raises:
-      ValueError: the rank does not fit, or another `data_format`.
+      ValueError: the rank or `data_format` is not supported.
 
     Source: MaxPoolWithArgmax in core/ops/nn_ops.cc.
     """

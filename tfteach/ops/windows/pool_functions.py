@@ -57,7 +57,7 @@ def max_pool1d(
       A Tensor [batch, places, channels] (or as "NCW").
 
     Raises:
-      ValueError: the rank does not fit, or an argument is none of those above.
+      ValueError: the rank does not match, or an argument is invalid.
 
     Source: MaxPool in core/ops/nn_ops.cc.
     """
@@ -138,7 +138,7 @@ def max_pool3d(
       A Tensor [batch, planes, rows, columns, channels] (or as "NCDHW").
 
     Raises:
-      ValueError: the rank does not fit, or an argument is none of those above.
+      ValueError: the rank does not match, or an argument is invalid.
 
     Source: MaxPool3D in core/ops/nn_ops.cc.
     """
@@ -202,7 +202,7 @@ def max_pool_v2(
 
     Args:
       input: Tensor [batch, *sizes, channels]; the channels come second for "NC...".
-      ksize, strides: an int, or a list with one per spatial or per any dimension.
+      ksize, strides: an int, or a list with one per spatial dimension or per dimension.
       padding: "SAME" or "VALID".
       data_format: as for the functions of one, two and three dimensions.
       name: the op's name.
@@ -211,7 +211,7 @@ def max_pool_v2(
       A Tensor of the same rank.
 
     Raises:
-      ValueError: the rank is unknown or another one.
+      ValueError: the rank is unknown or not supported.
 
     Source: python/ops/nn_ops.py.
     """
@@ -248,14 +248,14 @@ def pool(
     data_format: str | None = None,
     dilations: Any = None,
 ) -> Tensor:
-    """Pooling over one, two or three dimensions, of elements that may lie apart.
+    """Pooling over one, two or three dimensions, with optional dilation.
 
     Args:
       input: Tensor [batch, *sizes, channels]; the channels come second for "NC...".
       window_shape: a list, one number per spatial dimension.
       pooling_type: "MAX" or "AVG".
       padding: "SAME" or "VALID"; only "VALID" for dilation rates of more than 1.
-      dilation_rate, dilations: a list, the distance of a window's elements.
+      dilation_rate, dilations: a list, the distances of a window's elements.
       strides: a list; all 1 if None.
       name: the op's name.
       data_format: "NWC", "NHWC", "NDHWC" or "NCW", "NCHW", "NCDHW".
@@ -264,7 +264,7 @@ def pool(
       A Tensor of `input`'s rank.
 
     Raises:
-      ValueError: the arguments do not fit together.
+      ValueError: the arguments are inconsistent.
 
     Source: python/ops/nn_ops.py.
     """
@@ -306,7 +306,7 @@ _WAYS: dict[str, Any] = {
 def _check_pool(
     pooling_type: str, padding: str, window_shape: Any, steps: Any, apart: Any
 ) -> None:
-    """Refuse what `tf.nn.pool` has not.  Raises: ValueError."""
+    """Reject arguments that `tf.nn.pool` does not support.  Raises: ValueError."""
     if padding == "SAME" and (apart > 1).any():
         raise ValueError(
             "pooling with SAME padding is not implemented for dilation_rate > 1"
@@ -332,6 +332,6 @@ def _inner_format(count: int, data_format: str | None) -> str | None:
 
 
 def _wide(inner: Any, count: int, is_first: bool) -> list[int]:
-    """One number per dimension; one dimension becomes two."""
+    """One number per dimension; a single spatial dimension becomes two."""
     wide = [1, 1, *inner] if is_first else [1, *inner, 1]
     return [1, *wide] if count == 1 else wide

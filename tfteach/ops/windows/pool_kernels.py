@@ -1,8 +1,8 @@
-"""Pooling of arrays, any number of spatial dimensions, channels last.
+"""Pooling kernels for any number of spatial dimensions, channels last.
 
-A pooled dimension is a handful of strided slices, one per element of the window, that
-NumPy combines whole; windows are never copied out.  What padding adds is left out:
-each slice only covers the outputs whose windows have that element.
+Pooling along a dimension combines a few strided slices, one per element of the window;
+windows are never copied.  Padding is excluded: each slice covers only the outputs whose
+windows contain that element.
 
 Source: core/kernels/pooling_ops_common.h, maxpooling_op.cc, avgpooling_op.cc.
 """
@@ -16,17 +16,17 @@ from typing import Any
 from tfteach.framework.threads import share
 from tfteach.ops.windows.conv_geometry import Windows
 
-# Elements of the input that are worked on at a time: 512 KB of float32.
+# Elements of the input processed at a time: 512 KB of float32.
 BLOCK = 128 * 1024
 
 
 def reach(
     windows: Windows, axis: int, element: int, size: int
 ) -> tuple[slice, slice] | None:
-    """For one element of the window along an axis: the outputs and the inputs it joins.
+    """For one element of the window along an axis: its outputs and inputs.
 
     Returns:
-      Slices of the output and of the input, of the same length; None if it always
+      Slices of the output and of the input, of equal length; None if the element always
       falls on padding.
     """
     stride, before = windows.strides[axis], windows.pads[axis][0]
@@ -56,7 +56,7 @@ def reduce_windows(xp: Any, combine: Any, x: Any, windows: Windows) -> Any:
       xp: numpy or cupy.
       combine: `xp.fmax`, `xp.add`...
       x: array [batch, *sizes, channels].
-      windows: where they lie; every window holds an element.
+      windows: their geometry; every window contains an element.
 
     Returns:
       An array [batch, *windows.out, channels].
@@ -146,7 +146,7 @@ def spread(xp: Any, grad: Any, sizes: tuple[int, ...], windows: Windows) -> Any:
 def taps(
     windows: Windows, sizes: Sequence[int]
 ) -> Iterator[tuple[tuple[int, ...], tuple[slice, ...], tuple[slice, ...]]]:
-    """The elements of a window, row by row: which, the outputs and inputs it joins."""
+    """The elements of a window in row-major order: index, outputs and inputs."""
     for tap in product(*(range(n) for n in windows.window)):
         found = [reach(windows, i, t, sizes[i]) for i, t in enumerate(tap)]
         if None not in found:
@@ -154,14 +154,14 @@ def taps(
 
 
 def max_gradient(xp: Any, x: Any, y: Any, grad: Any, windows: Windows) -> Any:
-    """Give each window's gradient to its maximum, to the first one if there are more.
+    """Add each window's gradient to its maximum, the first one in case of ties.
 
     Args:
       xp: numpy or cupy.
       x: the pooled array [batch, *sizes, channels].
       y: the maxima [batch, *windows.out, channels].
       grad: their gradient.
-      windows: where they lie.
+      windows: their geometry.
 
     Returns:
       An array like `x`.
@@ -191,7 +191,7 @@ def max_gradient(xp: Any, x: Any, y: Any, grad: Any, windows: Windows) -> Any:
 
 
 def max_gradient_gradient(xp: Any, x: Any, y: Any, grad: Any, windows: Windows) -> Any:
-    """Pick `grad` (shaped as `x`) at each window's first maximum."""
+    """Select `grad` (shaped like `x`) at each window's first maximum."""
     result = xp.zeros(y.shape, grad.dtype)
     left = xp.ones(y.shape, bool)
     for _, outputs, inputs in taps(windows, x.shape[1:-1]):
@@ -203,16 +203,16 @@ def max_gradient_gradient(xp: Any, x: Any, y: Any, grad: Any, windows: Windows) 
 
 
 def max_and_where(xp: Any, x: Any, windows: Windows) -> tuple[Any, Any]:
-    """Each window's maximum, and where the first such element is in its image.
+    """Each window's maximum, and the index of the first one in its image.
 
     Args:
       xp: numpy or cupy.
       x: array [batch, *sizes, channels].
-      windows: where they lie.
+      windows: their geometry.
 
     Returns:
-      Two arrays [batch, *windows.out, channels]: the maxima, and int64 positions in
-      the flattened image [*sizes, channels].
+      Two arrays [batch, *windows.out, channels]: the maxima, and int64 indices into the
+      flattened image [*sizes, channels].
     """
     sizes, channels = x.shape[1:-1], x.shape[-1]
     best = xp.zeros((x.shape[0], *windows.out, channels), x.dtype)
