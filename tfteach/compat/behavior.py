@@ -28,7 +28,7 @@ def init_scope() -> Iterator[None]:
 
 @export("disable_v2_behavior")
 def disable_v2_behavior() -> None:
-    """TensorFlow 1's behavior: what there is anyway, but for resource variables."""
+    """Switches of TensorFlow 1's behavior: always on, except resource variables."""
     disable_resource_variables()
 
 
@@ -44,7 +44,7 @@ def disable_control_flow_v2() -> None:
 
 @export("disable_tensor_equality")
 def disable_tensor_equality() -> None:
-    """Nothing: `==` on Tensors asks whether they are one object."""
+    """No effect: `==` on Tensors compares identity."""
 
 
 @export("disable_v2_tensorshape")

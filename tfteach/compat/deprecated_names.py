@@ -2,7 +2,7 @@
 
 `deprecated_names.txt` lists what TensorFlow 1.15 warns of: a name below `tf.`, and its
 new one unless that is the same below `tf.compat.v1.`.  Only programs that import
-`tensorflow` are warned: tfteach itself keeps these names.
+`tensorflow` get warnings: in tfteach itself these names are not deprecated.
 Source: python/util/module_wrapper.py (when it warns, format of the message).
 """
 
@@ -41,7 +41,7 @@ class WarningModule(ModuleType):
     """A public module whose deprecated names warn at their first use.
 
     Args:
-      wrapped: where the names are looked up.
+      wrapped: the module in which names are looked up.
       path: the module's name below `tensorflow.`; "" for `tensorflow` itself.
     """
 

@@ -1,4 +1,4 @@
-"""`import tensorflow` gives tfteach: for scripts and notebooks written for TF 1.x."""
+"""`import tensorflow` imports tfteach: for scripts and notebooks written for TF 1.x."""
 
 from __future__ import annotations
 
@@ -74,8 +74,8 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             sys.modules.pop(name, None)
             raise
         if not hasattr(found, "__path__"):
-            found.__path__ = []  # `import tensorflow.compat.v1` asks for a package
-        # The very module that `tf.<name>` is, not a copy: import takes what is here.
+            found.__path__ = []  # `import tensorflow.compat.v1` requires a package
+        # The same module object as `tf.<name>`: import returns sys.modules[name].
         sys.modules[name] = found
 
 
@@ -83,7 +83,7 @@ def _find(path: str) -> ModuleType:
     """The module `tensorflow.<path>`.
 
     Raises:
-      ImportError: there is none, or it has another name now.
+      ImportError: it does not exist, or was renamed.
     """
     first, _, rest = path.partition(".")
     found: Any

@@ -1,7 +1,7 @@
 """`import tfteach.contrib.layers`: the public modules by their public paths.
 
-The folders of this package are named for who works on it, `tf.contrib.layers` for who
-uses it.  A finder before Python's own resolves the public paths.
+The folders of this package are named for its developers, `tf.contrib.layers` for its
+users.  A finder before Python's own resolves the public paths.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ class _PublicModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return ModuleType(spec.name)
 
     def exec_module(self, module: ModuleType) -> None:
-        # The very module that `tf.<name>` is, not a copy: import takes what is here.
+        # The same module object as `tf.<name>`: import returns sys.modules[name].
         found = _public(module.__name__)
         assert found is not None
         if not hasattr(found, "__path__"):
-            found.__path__ = []  # so that Python asks for the modules below it
+            found.__path__ = []  # so that Python looks for submodules
         sys.modules[module.__name__] = found
 
 

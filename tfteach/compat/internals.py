@@ -265,7 +265,7 @@ class Inner(ModuleType):
         return found
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Set it where it comes from as well: programs set switches here."""
+        """Set it in its original module, too: programs set switches here."""
         for package in self.__dict__.get("_packages", ()):
             place = _module(package)
             if place is not None and name in vars(place):

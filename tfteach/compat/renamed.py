@@ -1,6 +1,6 @@
-"""Names that TensorFlow 1.15 no longer has, and what took their place.
+"""Names that TensorFlow 1.15 no longer has, and their replacements.
 
-Asked only when a name is missing, so programs that have none pay nothing.
+Used only when a name is missing, so other programs pay nothing.
 """
 
 from __future__ import annotations
@@ -129,12 +129,12 @@ def missing(package: str, name: str, module: str = "tensorflow") -> AttributeErr
 
     Args:
       package: dotted, below `tf.`; empty for `tf` itself.
-      name: what was asked for.
-      module: what the top package is called.
+      name: the requested name.
+      module: the name of the top package.
     """
     where = f"{module}.{package}" if package else module
     dotted = f"{package}.{name}" if package else name
-    # Python and notebooks ask for names of their own, such as _repr_html_.
+    # Python and notebooks look up special names, such as _repr_html_.
     advice = "" if name.startswith("_") else hint(dotted)
     message = f"module {where!r} has no attribute {name!r}"
     return AttributeError(message + (f"; {advice}" if advice else ""), name=name)
@@ -143,7 +143,7 @@ def missing(package: str, name: str, module: str = "tensorflow") -> AttributeErr
 def absent(
     package: str, later: Mapping[str, tuple[str, str]] | None = None
 ) -> Callable[[str], Any]:
-    """A package's `__getattr__`: imports late, or refuses with a hint.
+    """A package's `__getattr__`: imports lazily, or raises with a hint.
 
     Args:
       package: dotted, below `tf.`; empty for `tf` itself.

@@ -1,4 +1,4 @@
-"""`tf.version`: of the TensorFlow whose API and GraphDefs these are."""
+"""`tf.version`: the TensorFlow version whose API and GraphDefs these are."""
 
 from __future__ import annotations
 

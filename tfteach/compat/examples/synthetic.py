@@ -1,7 +1,7 @@
 """Drawn digits in place of MNIST: for lessons without a network, and for tests.
 
 Each digit is a few strokes; every example bends, tilts, sizes and shifts them in its
-own way and draws them with a pen of its own width.
+own way and draws them with a pen of a different width.
 """
 
 from __future__ import annotations
@@ -99,8 +99,8 @@ def draw_digits(labels: Any, noise: float, random: np.random.RandomState) -> Any
 
     Args:
       labels: int array [n], 0 to 9.
-      noise: standard deviation of what is added to pixels, of 1 for full ink.
-      random: where the numbers come from.
+      noise: standard deviation of the noise added to pixels; full ink is 1.
+      random: the random number generator.
 
     Returns:
       uint8 array [n, 28, 28, 1].
@@ -194,11 +194,11 @@ def synthetic_mnist(
       one_hot: labels as rows [10] with a 1 at the digit, else as numbers [n].
       dtype: `tf.float32` for images in [0, 1], `tf.uint8` for 0 to 255.
       reshape: images as rows [784] instead of [28, 28, 1].
-      noise: standard deviation of the noise, of 1 for full ink; 0 for none.
-      seed: the same seed gives the same images, in the same batches.
+      noise: standard deviation of the noise, where full ink is 1; 0 for none.
+      seed: the same seed produces the same images, in the same batches.
 
     Returns:
-      `train`, `validation` and `test`, as `input_data.read_data_sets` gives them.
+      `train`, `validation` and `test`, as `input_data.read_data_sets` returns them.
 
     Example:
       >>> mnist = tfteach.examples.synthetic_mnist(one_hot=True)
@@ -234,9 +234,9 @@ def write_synthetic_mnist(
     """Write drawn digits as MNIST's four files, so that scripts read them offline.
 
     Args:
-      train_dir: the folder, made if it is missing.
+      train_dir: the folder, created if it is missing.
       train_size: how many examples to train on, those to validate with among them
-        (`read_data_sets` takes 5000 of them if it is not told otherwise).
+        (`read_data_sets` uses 5000 of them by default).
       test_size: how many examples to test with.
       noise: as in `synthetic_mnist`.
       seed: as in `synthetic_mnist`.

@@ -20,7 +20,7 @@ def run(
 ) -> NoReturn:
     """Parse the flags, call `main` with the arguments left over, and exit.
 
-    Undefined flags are left over too.  The process ends with what `main`
+    Undefined flags remain in it.  The process exits with what `main`
     returns as its exit status (`sys.exit`); in a notebook that ends the cell only.
 
     Args:
@@ -50,7 +50,7 @@ def run(
 
     def parse(arguments: list[str]) -> list[str]:
         # absl has just put its handler on the root logger: each message of tf.logging
-        # would come twice, as it does in TensorFlow 1.15.
+        # would be logged twice, as in TensorFlow 1.15.
         root.handlers[:] = handlers
         left = FLAGS(arguments, known_only=True)
         return left[:1] if argv is None and in_kernel() else left

@@ -2,13 +2,13 @@
 
     tf.app.flags.DEFINE_float("learning_rate", 0.1, "step size")
     FLAGS = tf.app.flags.FLAGS
-    FLAGS.learning_rate   # 0.1, or what `--learning_rate=...` says
+    FLAGS.learning_rate   # 0.1, or the value of `--learning_rate=...`
 
 TensorFlow adds three things to absl: flags are parsed when a value is first read, old
-names of arguments are taken, and a whole script may be started by `tf.app.run`.  In
-a Jupyter kernel TensorFlow stops at the kernel's own arguments (`Unknown command line
-flag 'f'`) and refuses a flag that is defined twice; here, in a kernel, flags that
-nobody defined are passed over and cells can be run again.
+names of arguments are accepted, and `tf.app.run` starts a script.  In
+a Jupyter kernel TensorFlow fails on the kernel's own arguments (`Unknown command line
+flag 'f'`) and raises for a flag that is defined twice; here, in a kernel,
+undefined flags are ignored and cells can be run again.
 
 Source: python/platform/flags.py (API).
 """
@@ -25,7 +25,7 @@ _RENAMED = {"flag_name": "name", "default_value": "default", "docstring": "help"
 
 
 def _absl() -> Any:
-    """absl's flags, imported at their first use: that takes 50 ms."""
+    """absl's flags, imported on first use, which takes 50 ms."""
     from absl import flags
 
     flags.disclaim_key_flags()  # a flag belongs to the module that calls this one
@@ -51,8 +51,8 @@ def DEFINE_string(*args: Any, **kwargs: Any) -> Any:
 
     Args:
       name: the flag is `--name` on the command line and `FLAGS.name` here.
-      default: its value where the command line does not say; None is allowed.
-      help: what `--help` says of it.
+      default: its value if the command line does not set it; may be None.
+      help: its description in `--help`.
       **kwargs: absl's (required, short_name, ...).
 
     Example:
@@ -99,7 +99,7 @@ class _Flags:
         return _absl().FLAGS
 
     def __getattr__(self, name: str) -> Any:
-        # Python's own questions (`__wrapped__`, ...) must not parse a command line.
+        # Python's own lookups (`__wrapped__`, ...) must not parse the command line.
         if name.startswith("__") and name.endswith("__"):
             raise AttributeError(name)
         flags = self._all()
@@ -151,7 +151,7 @@ def in_kernel() -> bool:
 
 
 def _other(name: str) -> Any:
-    """Everything else is absl's own: DEFINE_enum, DEFINE_list, validators, errors."""
+    """Everything else is absl's: DEFINE_enum, DEFINE_list, validators, errors."""
     if name.startswith("_"):
         raise AttributeError(f"module 'tensorflow.flags' has no attribute {name!r}")
     try:

@@ -179,7 +179,7 @@ def walk(
 
     Args:
       top: the directory to begin with.
-      topdown: whether a directory comes before those in it, or after.
+      topdown: whether a directory precedes its subdirectories, or follows them.
       onerror: called with the error where a directory cannot be listed; without it
         such a directory is passed over.
     """

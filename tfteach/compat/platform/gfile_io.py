@@ -19,8 +19,8 @@ _MODES = ("r", "w", "a", "r+", "w+", "a+")
 class FileIO:
     """A file, opened when it is first read or written.
 
-    Reading gives str, or bytes where the mode has a "b"; writing takes both.  As in
-    TensorFlow, reading and writing have positions of their own, what was written is
+    Reading returns str, or bytes if the mode has a "b"; writing accepts both.  As in
+    TensorFlow, reading and writing have separate positions, written data is
     read after `flush`, and writing with mode "r+" replaces the file.
     """
 
@@ -36,12 +36,12 @@ class FileIO:
 
     @property
     def name(self) -> Any:
-        """The path it was made with."""
+        """The path it was opened with."""
         return self._name
 
     @property
     def mode(self) -> str:
-        """The mode it was made with."""
+        """The mode it was opened with."""
         return self._mode
 
     def _readable(self) -> bool:
@@ -74,7 +74,7 @@ class FileIO:
         return gfile.stat(self._name).length
 
     def write(self, file_content: Any) -> None:
-        """Append text or bytes to what was written."""
+        """Append text or bytes."""
         writer = self._open_writer()
         with os_errors_translated(local(self._name)):
             writer.write(as_bytes(file_content))
@@ -86,15 +86,15 @@ class FileIO:
     def seek(
         self, offset: int | None = None, whence: int = 0, position: int | None = None
     ) -> None:
-        """Go to another position in what is read.
+        """Set the position for reading.
 
         Args:
-          offset: bytes from the position that `whence` says.
+          offset: bytes, relative to `whence`.
           whence: 0 the start of the file, 1 here, 2 the end.
           position: old name of `offset`.
 
         Raises:
-          OutOfRangeError: that is behind the end.
+          OutOfRangeError: the position is beyond the end.
           InvalidArgumentError: that is before the start, or there is no such whence.
         """
         reader = self._open_reader()
@@ -139,7 +139,7 @@ class FileIO:
         return True
 
     def flush(self) -> None:
-        """Hand what was written to the operating system."""
+        """Flush written data to the operating system."""
         if self._writer is not None:
             with os_errors_translated(local(self._name)):
                 self._writer.flush()

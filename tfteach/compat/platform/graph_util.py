@@ -36,7 +36,7 @@ def _source(input_name: str) -> str:
 
 @export("graph_util.extract_sub_graph")
 def extract_sub_graph(graph_def: Any, dest_nodes: list[str]) -> Any:
-    """A GraphDef of the nodes that some nodes need, in the order of the whole.
+    """A GraphDef of the nodes that some nodes depend on, in their original order.
 
     Args:
       graph_def: a GraphDef proto.
@@ -134,7 +134,7 @@ def remove_training_nodes(
       protected_nodes: the names of nodes that stay.
 
     Returns:
-      A GraphDef with the other nodes, whose inputs skip what was removed.
+      A GraphDef with the other nodes, whose inputs bypass the removed ones.
 
     Source: python/framework/graph_util_impl.py.
     """
@@ -181,7 +181,7 @@ def convert_variables_to_constants(
     variable_names_whitelist: Any = None,
     variable_names_blacklist: Any = None,
 ) -> Any:
-    """A GraphDef of what some nodes need, with constants in place of variables.
+    """A GraphDef of the nodes that some nodes depend on, with variables as constants.
 
     Args:
       sess: a session in which the variables have values.
@@ -194,7 +194,7 @@ def convert_variables_to_constants(
       A GraphDef.
 
     Raises:
-      ValueError: a variable that is read is not found behind the reading op.
+      ValueError: the variable of a read op is not found.
 
     Example:
       >>> graph_def = tf.graph_util.convert_variables_to_constants(

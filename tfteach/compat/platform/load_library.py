@@ -1,4 +1,4 @@
-"""`tf.load_op_library` and its kin: compiled ops, which nothing here can run.
+"""`tf.load_op_library` and the like: compiled ops, which cannot run here.
 
 Source: python/framework/load_library.py (API and messages).
 """

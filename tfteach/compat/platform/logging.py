@@ -81,7 +81,7 @@ def error(msg: Any, *args: Any, **kwargs: Any) -> None:
 
 @export("logging.fatal")
 def fatal(msg: Any, *args: Any, **kwargs: Any) -> None:
-    """Log `msg % args` at level FATAL.  The program goes on, as in TensorFlow."""
+    """Log `msg % args` at level FATAL.  The program continues, as in TensorFlow."""
     get_logger().fatal(msg, *args, **_here(kwargs))
 
 
@@ -101,11 +101,11 @@ def flush() -> None:
 
 
 def _here(kwargs: dict[str, Any]) -> dict[str, Any]:
-    """Say who logs: the caller of the function in this module."""
+    """The position of the logging call: the caller of the function in this module."""
     return {"stacklevel": 2, **kwargs}
 
 
-# ---- a message that comes often
+# ---- repeated messages
 
 
 _counts: dict[tuple[str, int, str], int] = {}
@@ -145,7 +145,7 @@ def log_first_n(level: int, msg: Any, n: int, *args: Any) -> None:
         get_logger().log(level, msg, *args, stacklevel=2)
 
 
-# ---- what is shown
+# ---- verbosity
 
 
 @export("logging.get_verbosity")

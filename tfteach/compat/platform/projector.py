@@ -1,4 +1,4 @@
-"""`tf.contrib.tensorboard.plugins.projector`: what TensorBoard's projector shows.
+"""`tf.contrib.tensorboard.plugins.projector`: settings of TensorBoard's projector.
 
 Source: contrib/tensorboard/plugins/projector/__init__.py (API and file name).
 """
@@ -20,7 +20,7 @@ _MESSAGES = ("ProjectorConfig", "EmbeddingInfo", "SpriteMetadata")
 
 @export(f"{_PLACE}.visualize_embeddings")
 def visualize_embeddings(summary_writer: Any, config: Any) -> None:
-    """Write `projector_config.pbtxt` beside the events, for TensorBoard to read.
+    """Write `projector_config.pbtxt` next to the event files, for TensorBoard.
 
     Args:
       summary_writer: a `tf.summary.FileWriter`, or a folder.

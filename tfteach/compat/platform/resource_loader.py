@@ -1,4 +1,4 @@
-"""`tf.resource_loader`: files beside a script.
+"""`tf.resource_loader`: files next to a script.
 
 Source: python/platform/resource_loader.py (API).
 """

@@ -68,7 +68,7 @@ def get_static_value(tensor: Any, partial: bool = False) -> Any:
     Tensor with a value cannot be fed from then on, since the graph may depend on it.
 
     Args:
-      tensor: a Tensor; what is no kind of tensor is returned as it is.
+      tensor: a Tensor; other objects are returned unchanged.
       partial: for `tf.stack` also what is only known in part: an object array with
         None for the other elements.
 
@@ -110,7 +110,7 @@ def _known(tensor: Tensor, partial: bool = False) -> Any:
 
 
 def constant_value_as_shape(tensor: Any) -> TensorShape:
-    """The shape that an int vector stands for, as far as the graph determines it.
+    """The shape denoted by an int vector, as far as the graph determines it.
 
     It looks through what `tf.get_static_value` does, and through Shape, Pack, Concat
     and StridedSlice of vectors that are known in part.

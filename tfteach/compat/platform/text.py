@@ -76,11 +76,11 @@ def path_to_str(path: Any) -> Any:
     return as_str_any(os.fspath(path)) if isinstance(path, os.PathLike) else path
 
 
-# The day on which TensorFlow 1.15's own calendar of compatible changes stood.
+# The date of TensorFlow 1.15's forward compatibility horizon.
 _HORIZON = datetime.date(2019, 10, 17)
 
 
 @export("compat.forward_compatible")
 def forward_compatible(year: int, month: int, day: int) -> bool:
-    """Whether TensorFlow 1.15 may use what came with the given day's change."""
+    """Whether TensorFlow 1.15's forward compatibility horizon is past a date."""
     return datetime.date(year, month, day) < _HORIZON

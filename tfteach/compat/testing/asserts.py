@@ -69,13 +69,13 @@ class ArrayAsserts:
 
         Args:
           a: expected: array, Tensor, number, or dict, list or tuple of such.
-          b: what there is, likewise.
+          b: the actual value, likewise.
           rtol: how much of |b| they may differ by.
-          atol: how much they may differ by besides.
-          msg: said as well, where it fails.
+          atol: absolute tolerance.
+          msg: appended to the error message.
 
         Raises:
-          AssertionError: some elements differ by more; it says which.
+          AssertionError: some elements differ by more; the message lists them.
           ValueError: only one is a dict, or they have different lengths.
         """
         self._close(a, b, rtol, atol, "", msg or "")
@@ -292,13 +292,13 @@ class ArrayAsserts:
     def assertRaisesWithPredicateMatch(
         self, exception_type: type[BaseException], expected_err_re_or_predicate: Any
     ) -> Iterator[None]:
-        """Inside, an exception comes whose message matches.
+        """A context manager: asserts that an exception with this message is raised.
 
         Args:
           exception_type: its class.
           expected_err_re_or_predicate: a regular expression, found somewhere in the
             message or in "Caused by: " and the op's name; or a function of the
-            exception that says whether it is the right one.
+            exception that returns whether it is the expected one.
         """
         expected = expected_err_re_or_predicate
 
@@ -329,7 +329,7 @@ class ArrayAsserts:
 
 
 def _listed(where: Any, value: Any) -> str:
-    """The first ten places where `where` holds, and what is there."""
+    """The first ten positions where `where` holds, with their values."""
     places = np.argwhere(where)
     lines = [f"  {place} : {value[tuple(place)]}" for place in places[:10]]
     return "\n".join(lines + ["  ..."] * (len(places) > 10))

@@ -1,4 +1,4 @@
-"""`tf.test.TestCase` and what runs it.
+"""`tf.test.TestCase` and `tf.test.main`.
 
 Source: python/framework/test_util.py, python/platform/googletest.py (API).
 """
@@ -103,8 +103,8 @@ class TestCase(ArrayAsserts, absltest.TestCase):  # type: ignore[misc]
         Args:
           graph: its graph; by default the current one.
           config: a ConfigProto.
-          use_gpu: let ops run on GPUs; otherwise they are asked for on the CPU.
-          force_gpu: ask for the GPU, and refuse what cannot run there.
+          use_gpu: let ops run on GPUs; otherwise they are placed on the CPU.
+          force_gpu: request the GPU, and raise for ops that cannot run there.
         """
         with (
             Session(graph=graph, config=_config(config, force_gpu)) as session,
@@ -120,10 +120,10 @@ class TestCase(ArrayAsserts, absltest.TestCase):  # type: ignore[misc]
         use_gpu: bool = False,
         force_gpu: bool = False,
     ) -> Iterator[Session]:
-        """`session`, but one Session for the whole test.
+        """Like `session`, but with one Session for the whole test.
 
         Raises:
-          ValueError: it was made with another graph, config or force_gpu.
+          ValueError: it was created with another graph, config or force_gpu.
         """
         wanted = (graph, config, force_gpu)
         session = self._one_session(wanted)
@@ -177,7 +177,7 @@ class TestCase(ArrayAsserts, absltest.TestCase):  # type: ignore[misc]
         ):
             yield session
 
-    # pytest and unittest take its name for a test's.
+    # pytest and unittest mistake it for a test by its name.
     test_session.__test__ = False  # type: ignore[attr-defined]
 
     # ---- protos, devices, threads
@@ -228,7 +228,7 @@ class TestCase(ArrayAsserts, absltest.TestCase):  # type: ignore[misc]
 
 
 class _CheckedThread:
-    """A thread that keeps its exception."""
+    """A thread that stores its exception."""
 
     def __init__(self, case: TestCase, target: Any, args: Any, kwargs: Any) -> None:
         self._case = case
@@ -319,6 +319,6 @@ def main(argv: list[str] | None = None) -> Any:
 
 
 def test_src_dir_path(relative_path: str) -> str:
-    """`relative_path` beside the script; tests of TensorFlow itself live elsewhere."""
+    """`relative_path` next to the script (TensorFlow's own tests are elsewhere)."""
     script = getattr(sys.modules["__main__"], "__file__", "") or ""
     return os.path.join(os.path.dirname(os.path.abspath(script)), relative_path)

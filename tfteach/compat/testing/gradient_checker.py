@@ -48,7 +48,7 @@ def compute_gradient(
         random numbers in [0, 1).
       delta: how far `x` is moved to each side.
       init_targets: Operations to run before.
-      extra_feed_dict: what else to feed.
+      extra_feed_dict: further feeds.
 
     Returns:
       (from the graph, from differences): arrays [size of x, size of y]; of a list

@@ -1,4 +1,4 @@
-"""`tf.test`'s names that need unittest and absl: loaded when first asked for."""
+"""`tf.test`'s names that need unittest and absl, loaded on first access."""
 
 from __future__ import annotations
 

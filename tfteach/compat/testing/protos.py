@@ -1,4 +1,4 @@
-"""Protos that should be equal, and the first thing in which they are not."""
+"""Comparison of protos: the first field in which two differ."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def assert_protos_equal(expected: Any, message: Any, msg: Any = None) -> None:
     Args:
       expected: a proto, or its text format.
       message: a proto.
-      msg: said as well.
+      msg: appended to the error message.
     """
     from google.protobuf import text_format
 

@@ -31,12 +31,12 @@ def maybe_download(filename: str, work_directory: Any, source_url: str) -> str:
 
     Args:
       filename: its name; `name` is taken where `name.gz` is missing.
-      work_directory: the folder, made if it is missing.
+      work_directory: the folder, created if it is missing.
       source_url: the file's address.
 
     Raises:
       urllib.error.URLError: it is missing and cannot be downloaded.
-      ValueError: what came is not the file that TensorFlow's server has.
+      ValueError: the downloaded file differs from the one on TensorFlow's server.
     """
     path = os.path.join(work_directory, filename)
     for known in (path, path.removesuffix(".gz")):
@@ -62,7 +62,7 @@ def maybe_download(filename: str, work_directory: Any, source_url: str) -> str:
 
 
 def _fetch(url: str, path: str, filename: str, folder: Any) -> str:
-    """Write what `url` gives to `path`; returns its SHA-256."""
+    """Download `url` to `path`; returns its SHA-256."""
     # At the first download: they would be a twentieth of the time to start up.
     import hashlib
     import http.client

@@ -24,7 +24,7 @@ def read(file: Any, magic: int, what: str) -> Any:
     """The uint8 array in an open file, gzipped or not.
 
     Args:
-      file: a binary file; its name is said in errors.
+      file: a binary file; errors name it.
       magic: the number it must begin with; its last byte is the number of dimensions.
       what: "image" or "label".
 

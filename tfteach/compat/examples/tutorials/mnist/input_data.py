@@ -3,7 +3,7 @@
     mnist = input_data.read_data_sets("MNIST_data", one_hot=True)
     images, labels = mnist.train.next_batch(100)
 
-Without a network, `tfteach.examples.synthetic_mnist()` gives such data sets of drawn
+Without a network, `tfteach.examples.synthetic_mnist()` returns data sets of drawn
 digits.  Source: contrib/learn/python/learn/datasets/mnist.py (API, order of the
 batches, error messages).
 """
@@ -42,7 +42,7 @@ class Datasets(NamedTuple):
 
 
 class Dataset(NamedTuple):
-    """Examples and what they are."""
+    """Examples and their labels."""
 
     data: Any
     target: Any
@@ -50,7 +50,7 @@ class Dataset(NamedTuple):
 
 @export(*_publics("DataSet").split())
 class DataSet:
-    """Images and labels, given in batches.
+    """Images and labels, returned in batches.
 
     As in TensorFlow, making one seeds NumPy's global generator, which shuffles.
 
@@ -133,7 +133,7 @@ class DataSet:
 
         Args:
           batch_size: how many examples.
-          fake_data: give images of ones, all labelled 0.
+          fake_data: return images of ones, all labelled 0.
           shuffle: whether an epoch that begins here is shuffled.
         """
         if fake_data:
@@ -236,7 +236,7 @@ def read_data_sets(
     """MNIST from four files in a folder, downloaded where they are missing.
 
     Args:
-      train_dir: the folder, made if it is missing.
+      train_dir: the folder, created if it is missing.
       fake_data: read nothing; see `DataSet`.
       one_hot: whether labels are rows [10] with a 1 at the digit.
       dtype: `tf.float32` for images in [0, 1], `tf.uint8` for 0 to 255.

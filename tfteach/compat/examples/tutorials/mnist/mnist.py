@@ -16,7 +16,7 @@ IMAGE_PIXELS = IMAGE_SIZE * IMAGE_SIZE
 
 
 def _tf() -> Any:
-    # At its first use: this package is below the ones the network is made of.
+    # Imported on first use: the network is built of packages that import this one.
     return importlib.import_module("tfteach")
 
 
