@@ -9,6 +9,7 @@ from tfteach.framework.convert import convert
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import T
 from tfteach.ops.array.segment_ops import (
     SegmentMax,
     SegmentMean,
@@ -60,8 +61,8 @@ _ANY_ORDER = """{what} of the rows that have one id; rows of negative ids are dr
     """
 
 
-def _documented(text: str, **message: str) -> Callable[[Any], Any]:
-    def note(function: Any) -> Any:
+def _documented(text: str, **message: str) -> Callable[[T], T]:
+    def note(function: T) -> T:
         function.__doc__ = text.format(**message)
         return function
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, overload
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.constant_values import constant_shape
@@ -22,6 +22,7 @@ from tfteach.framework.graph import Graph
 from tfteach.framework.operation import Operation, Tensor, consumers_of_all
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import TensorShape
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.core.constant import placeholder
 
 
@@ -243,7 +244,16 @@ def sparse_placeholder(
 # ---- element-wise functions
 
 
-def also_sparse(function: Callable[..., Any]) -> Callable[..., Any]:
+if TYPE_CHECKING:
+
+    class _ElementWise(Protocol):
+        @overload
+        def __call__(self, x: SparseTensor, name: str | None = ...) -> SparseTensor: ...
+        @overload
+        def __call__(self, x: TensorLike, name: str | None = ...) -> Tensor: ...
+
+
+def also_sparse(function: Callable[..., Tensor]) -> _ElementWise:
     """An element-wise function that maps the values of a SparseTensor too."""
 
     @functools.wraps(function)

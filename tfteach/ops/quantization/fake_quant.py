@@ -5,6 +5,7 @@ Source: core/ops/array_ops.cc, core/kernels/fake_quant_ops_functor.h.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +16,7 @@ from tfteach.framework.export import export
 from tfteach.framework.op import MultiOutputOp, Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import T
 
 
 class _FakeQuant(Op, abstract=True):
@@ -211,7 +213,7 @@ def _check_channels(inputs: Any, low: Any, high: Any) -> None:
             )
 
 
-def _public(name: str) -> Any:
+def _public(name: str) -> Callable[[T], T]:
     return export(f"quantization.{name}", name)
 
 

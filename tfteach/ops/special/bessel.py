@@ -5,6 +5,7 @@ Source: core/ops/math_ops.cc, python/ops/special_math_ops.py.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from tfteach.framework.export import export
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import T
 from tfteach.ops.array.where_select import where
 from tfteach.ops.core.broadcast_gradients import after
 from tfteach.ops.core.fill import zeros_like
@@ -71,8 +73,8 @@ _BESSEL = """{what}, element-wise.
     """
 
 
-def _described(what: str, formula: str, source: str) -> Any:
-    def note(function: Any) -> Any:
+def _described(what: str, formula: str, source: str) -> Callable[[T], T]:
+    def note(function: T) -> T:
         function.__doc__ = _BESSEL.format(what=what, formula=formula, source=source)
         return function
 

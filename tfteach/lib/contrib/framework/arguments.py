@@ -10,9 +10,12 @@ import inspect
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
 from tfteach.framework.export import export
+
+_P = ParamSpec("_P")
+_R = TypeVar("_R")
 
 Scope = dict[Any, dict[str, Any]]
 
@@ -102,7 +105,7 @@ def arg_scope(list_ops_or_scope: Any, **kwargs: Any) -> Iterator[Scope]:
 
 
 @export("contrib.framework.add_arg_scope", "contrib.slim.add_arg_scope")
-def add_arg_scope(func: Callable[..., Any]) -> Any:
+def add_arg_scope(func: Callable[_P, _R]) -> Callable[_P, _R]:
     """Decorator: the function takes arguments from `arg_scope`.
 
     Example:
@@ -116,8 +119,9 @@ def add_arg_scope(func: Callable[..., Any]) -> Any:
     key = arg_scope_func_key(func)
 
     @functools.wraps(func)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        return func(*args, **{**current_arg_scope().get(key, {}), **kwargs})
+    def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
+        defaults = current_arg_scope().get(key, {})
+        return func(*args, **{**defaults, **kwargs})  # type: ignore[arg-type]
 
     parameters = inspect.signature(func).parameters.values()
     _names[key] = tuple(p.name for p in parameters if p.default is not p.empty)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from tfteach.framework.export import export, export_value
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.scope import add_to_collection, get_collection
 from tfteach.framework.scope import device as device_scope
+from tfteach.framework.type_aliases import T
 from tfteach.lib.contrib.framework.arguments import add_arg_scope
 from tfteach.lib.training.global_step import assert_global_step as assert_global_step
 from tfteach.lib.training.global_step import create_global_step as create_global_step
@@ -39,7 +41,7 @@ for _name in (
     export_value(__name__, **{_name: f"contrib.framework.{_name} contrib.slim.{_name}"})
 
 
-def _both(name: str) -> Any:
+def _both(name: str) -> Callable[[T], T]:
     """Decorator: public in contrib.framework and in contrib.slim."""
     return export(f"contrib.framework.{name}", f"contrib.slim.{name}")
 

@@ -17,6 +17,7 @@ from tfteach.framework.graph import get_default_graph
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import add_to_collections, get_collection
 from tfteach.framework.shape import TensorShape
+from tfteach.framework.type_aliases import T
 from tfteach.variables.base import Variable
 
 _aliases: WeakKeyDictionary[Any, list[str]] = WeakKeyDictionary()
@@ -32,10 +33,10 @@ _SLIM = {
 }
 
 
-def public(name: str) -> Any:
+def public(name: str) -> Callable[[T], T]:
     """Decorator: public in contrib.layers, contrib.slim and one of slim's modules."""
 
-    def note(item: Any) -> Any:
+    def note(item: T) -> T:
         ours = item.__module__.rpartition(".")[2]
         names = [f"contrib.layers.{name}", f"contrib.slim.{name}"]
         if ours != "summaries":

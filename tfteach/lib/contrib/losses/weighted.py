@@ -5,6 +5,7 @@ Source: contrib/losses/python/losses/loss_ops.py.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from tfteach.framework.convert import convert
@@ -13,6 +14,7 @@ from tfteach.framework.export import export
 from tfteach.framework.graph_keys import GraphKeys
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import T
 from tfteach.lib.contrib.framework.arguments import add_arg_scope
 from tfteach.lib.losses import weighted as losses_
 from tfteach.ops.array.slicing import slice as slice_
@@ -27,7 +29,7 @@ from tfteach.ops.math.multiply import multiply
 from tfteach.ops.math.reduce_functions import reduce_prod, reduce_sum
 
 
-def public(name: str) -> Any:
+def public(name: str) -> Callable[[T], T]:
     """Decorator: public in contrib.losses and in contrib.slim.losses."""
     return export(f"contrib.losses.{name}", f"contrib.slim.losses.{name}")
 

@@ -13,6 +13,7 @@ from tfteach.framework.dtypes import bool_, float32, string
 from tfteach.framework.export import export
 from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
+from tfteach.framework.type_aliases import T
 from tfteach.lib.metrics import classes, counts, means, ranked, thresholds
 from tfteach.ops.array.in_top_k import in_top_k
 from tfteach.ops.core.fill import ones_like
@@ -25,7 +26,7 @@ from tfteach.ops.math.reduce_functions import reduce_mean, reduce_sum
 Pair = tuple[Tensor, Tensor]
 
 
-def public(name: str) -> Any:
+def public(name: str) -> Callable[[T], T]:
     """Decorator: public in contrib.metrics and in contrib.slim.metrics."""
     return export(f"contrib.metrics.{name}", f"contrib.slim.metrics.{name}")
 
