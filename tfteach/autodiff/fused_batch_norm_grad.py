@@ -10,7 +10,7 @@ from typing import Any
 from tfteach.autodiff.gradient_registry import gradient_of
 from tfteach.autodiff.gradients import gradients
 from tfteach.framework.dtypes import float16, float32
-from tfteach.framework.operation import Operation
+from tfteach.framework.operation import Operation, Tensor
 from tfteach.ops.core.identity_reshape import reshape, stop_gradient
 from tfteach.ops.core.shape_ops import size
 from tfteach.ops.math.binary import squared_difference
@@ -49,7 +49,7 @@ def _plain_gradient(
     is_first = op.data_format == "NCHW"
     axes = [0, 2, 3] if is_first else [0, 1, 2]
 
-    def wide(vector: Any) -> Any:
+    def wide(vector: Any) -> Tensor:
         return reshape(vector, [1, size(scale), 1, 1]) if is_first else vector
 
     of_offset = reduce_sum(grad, axes)

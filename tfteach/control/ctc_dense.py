@@ -43,7 +43,7 @@ from tfteach.ops.nn.softmax import log_softmax
 _LOG_OF_NEARLY_NONE = float(np.float32(np.log(1e-307)))
 
 
-def _size(tensor: Any, axis: int) -> Any:
+def _size(tensor: Tensor, axis: int) -> Any:
     """A size: a number if it is known, and not 0; else a scalar Tensor."""
     known = tensor.shape[axis]
     return getattr(known, "value", known) or shape(tensor)[axis]
@@ -183,7 +183,7 @@ def _loss_and_gradient(
     return -likelihood, exp(class_logs) - exp(by_class)
 
 
-def _transitions(labels: Any) -> Any:
+def _transitions(labels: Any) -> Tensor:
     """Allowed transitions between states: 1 or 0, [batch, states, states]."""
     batch, longest = _size(labels, 0), _size(labels, 1)
     labelled = range_of(longest + 1)
@@ -208,7 +208,7 @@ def _transitions(labels: Any) -> Any:
     return expand_dims(always, 0) + scatter_nd(places, differs, [batch, states, states])
 
 
-def _shares_of_unique(states: Any, count: Any, labels: Any, which: Any) -> Any:
+def _shares_of_unique(states: Any, count: Any, labels: Any, which: Any) -> Tensor:
     """The shares of the classes but the blank, by way of each row's distinct labels."""
     own = one_hot(which, _size(states, 2), 0.0, -np.inf, axis=1)
     summed = reduce_logsumexp(expand_dims(states, 2) + own, axis=-1)

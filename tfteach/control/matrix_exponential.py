@@ -143,7 +143,7 @@ def _pade_quotient(matrix: Tensor, l1_norm: Tensor) -> tuple[Tensor, Tensor]:
     scale = binary.pow(two, cast(squarings, matrix.dtype))
     parts.append(_pade(matrix / scale[..., None, None], orders[-1]))
 
-    def chosen(cases: list[Any], bounds: tuple[float, ...]) -> Any:
+    def chosen(cases: list[Any], bounds: tuple[float, ...]) -> Tensor:
         is_small = less(l1_norm, const(bounds[0]))
         rest = cases[1] if len(bounds) == 1 else chosen(cases[1:], bounds[1:])
         return where(is_small, cases[0], rest)

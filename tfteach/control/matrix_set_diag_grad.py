@@ -11,7 +11,7 @@ from tfteach.autodiff.gradient_registry import gradient_of
 from tfteach.control.branch import cond
 from tfteach.framework import shape as shapes
 from tfteach.framework.convert import convert_to_tensor
-from tfteach.framework.operation import Operation
+from tfteach.framework.operation import Operation, Tensor
 from tfteach.ops.array.concat_split import concat
 from tfteach.ops.core.fill import zeros
 from tfteach.ops.core.identity_reshape import reshape
@@ -33,7 +33,7 @@ def _gradient(op: Operation, grad: Any) -> list[Any]:
     return [input_grad, matrix_diag_part(grad, k=k), None]
 
 
-def _diagonal_shape(grad: Any, k: Any) -> Any:
+def _diagonal_shape(grad: Any, k: Any) -> Tensor:
     """The shape of the diagonals, worked out in a run."""
     sizes = shape(grad)
     batch, matrix = sizes[:-2], sizes[-2:]

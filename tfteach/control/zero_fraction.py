@@ -44,7 +44,7 @@ def zero_fraction(value: Any, name: str | None = None) -> Tensor:
         return identity(fraction, "fraction")
 
 
-def _count_nonzero(value: Tensor, dtype: Any) -> Any:
+def _count_nonzero(value: Tensor, dtype: Any) -> Tensor:
     with name_scope("count_nonzero"):
         zero = fill.zeros([], dtype=value.dtype.base_dtype)
         is_nonzero = cast(not_equal(value, zero), dtype)

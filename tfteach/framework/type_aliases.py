@@ -70,9 +70,9 @@ T = TypeVar("T")
 
 # ---- values
 
-# What `tf.convert_to_tensor` accepts.
+# What `tf.convert_to_tensor` accepts, apart from IndexedSlices.
 TensorLike: TypeAlias = (
-    "Tensor | VariableLike | IndexedSlices | np.ndarray[Any, Any] | np.generic"
+    "Tensor | VariableLike | np.ndarray[Any, Any] | np.generic"
     " | bool | int | float | complex | str | bytes | TensorShape | Dimension"
     " | Sequence[Any]"
 )

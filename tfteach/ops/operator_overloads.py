@@ -28,7 +28,7 @@ from tfteach.ops.math.multiply import Mul
 from tfteach.ops.math.unary import negative
 
 
-def _add(x: Tensor, y: Tensor, name: str | None = None) -> Any:
+def _add(x: Tensor, y: Tensor, name: str | None = None) -> Tensor:
     op = Add() if x.dtype.base_dtype is string else AddV2()
     return op(x, y, name=name)
 

@@ -189,7 +189,7 @@ class RefVariable(Variable):
 
     def _strided_slice_assign(
         self, begin: Any, end: Any, strides: Any, value: Any, name: str, **masks: int
-    ) -> Any:
+    ) -> Tensor:
         kind = StridedSliceAssign(**masks)
         return kind(self._variable, begin, end, strides, value, name=name)
 

@@ -438,7 +438,7 @@ class Scalar(Distribution):
     def _tensors(self) -> list[Tensor]:
         return [getattr(self, name) for name in self._own]
 
-    def _batch_shape_tensor(self) -> Any:
+    def _batch_shape_tensor(self) -> Tensor:
         *outer, last = [shape(t) for t in self._tensors]
         for sizes in reversed(outer):
             last = broadcast_dynamic_shape(sizes, last)
@@ -450,7 +450,7 @@ class Scalar(Distribution):
             first = broadcast_static_shape(first, known)
         return first
 
-    def _event_shape_tensor(self) -> Any:
+    def _event_shape_tensor(self) -> Tensor:
         return constant([], dtype=int32)
 
     def _event_shape(self) -> Any:

@@ -84,7 +84,7 @@ class Bernoulli(ClassProbabilities, Scalar):
         draws = random_uniform(sizes, seed=seed, dtype=self.probs.dtype)
         return cast(less(draws, self.probs), self.dtype)
 
-    def _log_prob(self, event: Any) -> Any:
+    def _log_prob(self, event: Any) -> Tensor:
         if self.validate_args:
             event = check_castable(event, dtypes.as_dtype("bool"))
         event, logits = cast(event, self.logits.dtype), self.logits
@@ -94,14 +94,14 @@ class Bernoulli(ClassProbabilities, Scalar):
             event, logits = ones_like(logits) * event, wide
         return -sigmoid_cross_entropy_with_logits(labels=event, logits=logits)
 
-    def _entropy(self) -> Any:
+    def _entropy(self) -> Tensor:
         rest = -self.logits * (sigmoid(self.logits) - 1)
         return rest + softplus(-self.logits)
 
-    def _mean(self) -> Any:
+    def _mean(self) -> Tensor:
         return identity(self.probs)
 
-    def _variance(self) -> Any:
+    def _variance(self) -> Tensor:
         return self._mean() * (1.0 - self.probs)
 
     def _mode(self) -> Any:

@@ -103,7 +103,7 @@ class Beta(Normalized):
         """The sum of both."""
         return self._total_concentration
 
-    def _sample_n(self, n: Any, seed: Any = None) -> Any:
+    def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
         total, dtype = self.total_concentration, self.dtype
         alphas = [
             ones_like(total, dtype=dtype) * own
@@ -114,25 +114,25 @@ class Beta(Normalized):
         zero = random_gamma([n], alphas[1], dtype=dtype, seed=other)
         return one / (one + zero)
 
-    def _prob(self, x: Any) -> Any:
+    def _prob(self, x: Any) -> Tensor:
         return exp(self._log_prob(x))
 
-    def _log_cdf(self, x: Any) -> Any:
+    def _log_cdf(self, x: Any) -> Tensor:
         return log(self._cdf(x))
 
-    def _cdf(self, x: Any) -> Any:
+    def _cdf(self, x: Any) -> Tensor:
         return betainc(self.concentration1, self.concentration0, x)
 
-    def _log_unnormalized_prob(self, x: Any) -> Any:
+    def _log_unnormalized_prob(self, x: Any) -> Tensor:
         x = self._valid(x)
         ones_part = xlogy(self.concentration1 - 1.0, x)
         return ones_part + (self.concentration0 - 1.0) * log1p(-x)
 
-    def _log_normalization(self) -> Any:
+    def _log_normalization(self) -> Tensor:
         parts = lgamma(self.concentration1) + lgamma(self.concentration0)
         return parts - lgamma(self.total_concentration)
 
-    def _entropy(self) -> Any:
+    def _entropy(self) -> Tensor:
         one, zero = self.concentration1, self.concentration0
         total = self.total_concentration
         level = self._log_normalization() - (one - 1.0) * digamma(one)

@@ -110,13 +110,13 @@ class Categorical(ClassProbabilities):
         """The number of classes."""
         return self._event_size
 
-    def _batch_shape_tensor(self) -> Any:
+    def _batch_shape_tensor(self) -> Tensor:
         return identity(self._batch_shape_val)
 
     def _batch_shape(self) -> Any:
         return self.logits.shape[:-1]
 
-    def _event_shape_tensor(self) -> Any:
+    def _event_shape_tensor(self) -> Tensor:
         return constant([], dtype=int32)
 
     def _event_shape(self) -> Any:
@@ -139,7 +139,7 @@ class Categorical(ClassProbabilities):
             k = check_castable(k, int32)
         return _broadcast(k, parameters, self.dtype.base_dtype)
 
-    def _cdf(self, k: Any) -> Any:
+    def _cdf(self, k: Any) -> Tensor:
         k, probs = self._matched(k, self.probs)
         flat = reshape(probs, (-1, self._event_size))
         places = reshape(k, [-1])
@@ -147,11 +147,11 @@ class Categorical(ClassProbabilities):
         total = reduce_sum(where(below, flat, zeros_like(flat)), axis=-1)
         return reshape(total, shape(k))
 
-    def _log_prob(self, k: Any) -> Any:
+    def _log_prob(self, k: Any) -> Tensor:
         k, logits = self._matched(k, self.logits)
         return -sparse_softmax_cross_entropy_with_logits(labels=k, logits=logits)
 
-    def _entropy(self) -> Any:
+    def _entropy(self) -> Tensor:
         return -reduce_sum(log_softmax(self.logits) * self.probs, axis=-1)
 
     def _mode(self) -> Any:

@@ -56,13 +56,13 @@ class Shares(Distribution):
         """Their sum."""
         return self._total_concentration
 
-    def _batch_shape_tensor(self) -> Any:
+    def _batch_shape_tensor(self) -> Tensor:
         return shape(self.total_concentration)
 
     def _batch_shape(self) -> Any:
         return self.total_concentration.shape
 
-    def _event_shape_tensor(self) -> Any:
+    def _event_shape_tensor(self) -> Tensor:
         return shape(self.concentration)[-1:]
 
     def _event_shape(self) -> Any:
@@ -102,17 +102,17 @@ class Dirichlet(Shares):
             [self._concentration, self._total_concentration], scope,
         )  # fmt: skip
 
-    def _sample_n(self, n: Any, seed: Any = None) -> Any:
+    def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
         draws = random_gamma([n], self.concentration, dtype=self.dtype, seed=seed)
         return draws / reduce_sum(draws, -1, keepdims=True)
 
-    def _log_prob(self, x: Any) -> Any:
+    def _log_prob(self, x: Any) -> Tensor:
         if self.validate_args:
             x = self._valid(x)
         level = reduce_sum(xlogy(self.concentration - 1.0, x), -1)
         return level - lbeta(self.concentration)
 
-    def _prob(self, x: Any) -> Any:
+    def _prob(self, x: Any) -> Tensor:
         return exp(self._log_prob(x))
 
     def _entropy(self) -> Any:
@@ -121,20 +121,20 @@ class Dirichlet(Shares):
         level = lbeta(own) + (total - k) * digamma(total)
         return level - reduce_sum((own - 1.0) * digamma(own), axis=-1)
 
-    def _mean(self) -> Any:
+    def _mean(self) -> Tensor:
         return self.concentration / self.total_concentration[..., None]
 
-    def _covariance(self) -> Any:
+    def _covariance(self) -> Tensor:
         x = self._spread() * self._mean()
         product = matmul(x[..., None], x[..., None, :])
         return matrix_set_diag(-product, self._variance())
 
-    def _variance(self) -> Any:
+    def _variance(self) -> Tensor:
         spread = self._spread()
         x = spread * self._mean()
         return x * (spread - x)
 
-    def _spread(self) -> Any:
+    def _spread(self) -> Tensor:
         return rsqrt(1.0 + self.total_concentration[..., None])
 
     def _mode(self) -> Any:

@@ -92,30 +92,30 @@ class DirichletMultinomial(Shares):
         whole = concat([[n], self.batch_shape_tensor(), [k]], 0)
         return cast(reshape(counts, whole), self.dtype)
 
-    def _log_prob(self, counts: Any) -> Any:
+    def _log_prob(self, counts: Any) -> Tensor:
         if self.validate_args:
             counts = self._valid(counts)
         ordered = lbeta(self.concentration + counts) - lbeta(self.concentration)
         return ordered + log_combinations(self.total_count, counts)
 
-    def _prob(self, counts: Any) -> Any:
+    def _prob(self, counts: Any) -> Tensor:
         return exp(self._log_prob(counts))
 
-    def _mean(self) -> Any:
+    def _mean(self) -> Tensor:
         shares = self.concentration / self.total_concentration[..., None]
         return self.total_count * shares
 
-    def _covariance(self) -> Any:
+    def _covariance(self) -> Tensor:
         x = self._spread() * self._mean()
         product = matmul(x[..., None], x[..., None, :])
         return matrix_set_diag(-product, self._variance())
 
-    def _variance(self) -> Any:
+    def _variance(self) -> Tensor:
         spread = self._spread()
         x = spread * self._mean()
         return x * (self.total_count * spread - x)
 
-    def _spread(self) -> Any:
+    def _spread(self) -> Tensor:
         total = self.total_concentration[..., None]
         return sqrt((1.0 + total / self.total_count) / (1.0 + total))
 

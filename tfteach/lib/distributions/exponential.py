@@ -12,6 +12,7 @@ import numpy as np
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import int32
 from tfteach.framework.export import export
+from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.lib.distributions.gamma import Gamma
 from tfteach.ops.array.concat_split import concat
@@ -56,10 +57,10 @@ class Exponential(Gamma):
     def _param_shapes(sample_shape: Any) -> dict[str, Any]:
         return {"rate": convert(sample_shape, int32)}
 
-    def _log_survival_function(self, value: Any) -> Any:
+    def _log_survival_function(self, value: Any) -> Tensor:
         return self._log_prob(value) - log(self._rate)
 
-    def _sample_n(self, n: Any, seed: Any = None) -> Any:
+    def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
         sizes = concat([[n], shape(self._rate)], 0)
         least = np.finfo(self.dtype.numpy_dtype).tiny  # 0 itself would be at infinity
         draws = random_uniform(sizes, least, 1.0, seed=seed, dtype=self.dtype)

@@ -86,10 +86,10 @@ class Gamma(Normalized):
         """The inverse scale."""
         return self._rate
 
-    def _sample_n(self, n: Any, seed: Any = None) -> Any:
+    def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
         return random_gamma([n], self.concentration, self.rate, self.dtype, seed)
 
-    def _cdf(self, x: Any) -> Any:
+    def _cdf(self, x: Any) -> Tensor:
         x = self._valid(x)
         return igamma(self.concentration, self.rate * x)
 
@@ -97,20 +97,20 @@ class Gamma(Normalized):
         x = self._valid(x)
         return xlogy(self.concentration - 1.0, x) - self.rate * x
 
-    def _log_normalization(self) -> Any:
+    def _log_normalization(self) -> Tensor:
         return lgamma(self.concentration) - self.concentration * log(self.rate)
 
-    def _entropy(self) -> Any:
+    def _entropy(self) -> Tensor:
         level = self.concentration - log(self.rate) + lgamma(self.concentration)
         return level + (1.0 - self.concentration) * digamma(self.concentration)
 
-    def _mean(self) -> Any:
+    def _mean(self) -> Tensor:
         return self.concentration / self.rate
 
-    def _variance(self) -> Any:
+    def _variance(self) -> Tensor:
         return self.concentration / square(self.rate)
 
-    def _stddev(self) -> Any:
+    def _stddev(self) -> Tensor:
         return sqrt(self.concentration) / self.rate
 
     def _mode(self) -> Any:

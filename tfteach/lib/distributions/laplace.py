@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from tfteach.framework.export import export
+from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.lib.distributions.base import FULLY_REPARAMETERIZED
 from tfteach.lib.distributions.location_scale import LocationScale
@@ -50,20 +51,20 @@ class Laplace(LocationScale):
             parameters, [self._loc, self._scale], scope,
         )  # fmt: skip
 
-    def _sample_n(self, n: Any, seed: Any = None) -> Any:
+    def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
         sizes = concat([[n], self.batch_shape_tensor()], 0)
         kind = self.dtype.numpy_dtype.type
         least = np.nextafter(kind(-1.0), kind(0.0))  # -1 itself would be at infinity
         u = random_uniform(sizes, least, 1.0, dtype=self.dtype, seed=seed)
         return self.loc - self.scale * sign(u) * log1p(-abs(u))
 
-    def _prob(self, x: Any) -> Any:
+    def _prob(self, x: Any) -> Tensor:
         return exp(self._log_prob(x))
 
-    def _log_cdf(self, x: Any) -> Any:
+    def _log_cdf(self, x: Any) -> Tensor:
         return log_cdf_laplace(self._z(x))
 
-    def _log_survival_function(self, x: Any) -> Any:
+    def _log_survival_function(self, x: Any) -> Tensor:
         return log_cdf_laplace(-self._z(x))
 
     def _cdf(self, x: Any) -> Any:
@@ -73,17 +74,17 @@ class Laplace(LocationScale):
     def _log_unnormalized_prob(self, x: Any) -> Any:
         return -abs(self._z(x))
 
-    def _log_normalization(self) -> Any:
+    def _log_normalization(self) -> Tensor:
         return math.log(2.0) + log(self.scale)
 
-    def _entropy(self) -> Any:
+    def _entropy(self) -> Tensor:
         scale = self.scale + zeros_like(self.loc)
         return math.log(2.0) + 1.0 + log(scale)
 
-    def _mean(self) -> Any:
+    def _mean(self) -> Tensor:
         return self.loc + zeros_like(self.scale)
 
-    def _stddev(self) -> Any:
+    def _stddev(self) -> Tensor:
         return math.sqrt(2.0) * self.scale + zeros_like(self.loc)
 
     def _z(self, x: Any) -> Any:

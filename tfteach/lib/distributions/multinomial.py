@@ -95,19 +95,19 @@ class Multinomial(Distribution):
         """Probabilities of the classes."""
         return self._probs
 
-    def _batch_shape_tensor(self) -> Any:
+    def _batch_shape_tensor(self) -> Tensor:
         return shape(self._mean_val)[:-1]
 
     def _batch_shape(self) -> Any:
         return self._mean_val.shape.with_rank_at_least(1)[:-1]
 
-    def _event_shape_tensor(self) -> Any:
+    def _event_shape_tensor(self) -> Tensor:
         return shape(self._mean_val)[-1:]
 
     def _event_shape(self) -> Any:
         return self._mean_val.shape.with_rank_at_least(1)[-1:]
 
-    def _sample_n(self, n: Any, seed: Any = None) -> Any:
+    def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
         draws = cast(self.total_count, int32)
         k = self.event_shape_tensor()[0]
         draws = ones_like(self.logits[..., 0], dtype=draws.dtype) * draws
@@ -115,7 +115,7 @@ class Multinomial(Distribution):
         rows = reshape(logits, [-1, k])
         counts = n * reshape(draws, [-1])
 
-        def one(row: Any) -> Any:
+        def one(row: Any) -> Tensor:
             classes = multinomial(row[0][None, ...], row[1], seed)
             classes = reshape(classes, [n, -1])
             return reduce_sum(one_hot(classes, depth=k), axis=-2)
@@ -123,20 +123,20 @@ class Multinomial(Distribution):
         x = transpose(map_fn(one, [rows, counts], dtype=self.dtype), [1, 0, 2])
         return reshape(x, concat([[n], self.batch_shape_tensor(), [k]], 0))
 
-    def _log_prob(self, counts: Any) -> Any:
+    def _log_prob(self, counts: Any) -> Tensor:
         valid = self._valid(counts)
         level = reduce_sum(valid * log_softmax(self.logits), -1)
         return level - -log_combinations(self.total_count, self._valid(counts))
 
-    def _mean(self) -> Any:
+    def _mean(self) -> Tensor:
         return identity(self._mean_val)
 
-    def _covariance(self) -> Any:
+    def _covariance(self) -> Tensor:
         p = self.probs * ones_like(self.total_count)[..., None]
         product = matmul(self._mean_val[..., None], p[..., None, :])
         return matrix_set_diag(-product, self._variance())
 
-    def _variance(self) -> Any:
+    def _variance(self) -> Tensor:
         p = self.probs * ones_like(self.total_count)[..., None]
         return self._mean_val - self._mean_val * p
 

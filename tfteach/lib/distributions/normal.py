@@ -64,43 +64,43 @@ class Normal(LocationScale):
             parameters, [self._loc, self._scale], scope,
         )  # fmt: skip
 
-    def _sample_n(self, n: Any, seed: Any = None) -> Any:
+    def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
         sizes = concat([[n], self.batch_shape_tensor()], 0)
         dtype = self.loc.dtype
         sampled = random_normal(sizes, mean=0.0, stddev=1.0, dtype=dtype, seed=seed)
         return sampled * self.scale + self.loc
 
-    def _log_cdf(self, x: Any) -> Any:
+    def _log_cdf(self, x: Any) -> Tensor:
         return log_ndtr(self._z(x))
 
-    def _cdf(self, x: Any) -> Any:
+    def _cdf(self, x: Any) -> Tensor:
         return ndtr(self._z(x))
 
-    def _log_survival_function(self, x: Any) -> Any:
+    def _log_survival_function(self, x: Any) -> Tensor:
         return log_ndtr(-self._z(x))
 
-    def _survival_function(self, x: Any) -> Any:
+    def _survival_function(self, x: Any) -> Tensor:
         return ndtr(-self._z(x))
 
     def _log_unnormalized_prob(self, x: Any) -> Any:
         return -0.5 * square(self._z(x))
 
-    def _log_normalization(self) -> Any:
+    def _log_normalization(self) -> Tensor:
         return 0.5 * math.log(2.0 * math.pi) + log(self.scale)
 
-    def _entropy(self) -> Any:
+    def _entropy(self) -> Tensor:
         scale = self.scale * ones_like(self.loc)
         return 0.5 * math.log(2.0 * math.pi * math.e) + log(scale)
 
-    def _mean(self) -> Any:
+    def _mean(self) -> Tensor:
         return self.loc * ones_like(self.scale)
 
-    def _quantile(self, p: Any) -> Any:
+    def _quantile(self, p: Any) -> Tensor:
         z = ndtri(p)
         with name_scope("reconstruct", values=[z]):
             return z * self.scale + self.loc
 
-    def _stddev(self) -> Any:
+    def _stddev(self) -> Tensor:
         return self.scale * ones_like(self.loc)
 
     def _z(self, x: Any) -> Any:

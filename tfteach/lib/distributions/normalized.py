@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from tfteach.framework.operation import Tensor
 from tfteach.lib.distributions.base import Scalar
 from tfteach.ops.core.fill import fill
 
@@ -22,7 +23,7 @@ class Normalized(Scalar):
     def _log_normalization(self) -> Any:
         raise NotImplementedError
 
-    def _undefined(self) -> Any:
+    def _undefined(self) -> Tensor:
         """nan in the batch's shape."""
         nan = np.array(np.nan, self.dtype.numpy_dtype)
         return fill(self.batch_shape_tensor(), nan, name="nan")

@@ -105,7 +105,7 @@ class StudentT(Scalar):
     def _ones(self) -> Tensor:
         return ones(self.batch_shape_tensor(), dtype=self.dtype)
 
-    def _sample_n(self, n: Any, seed: Any = None) -> Any:
+    def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
         sizes = concat([[n], self.batch_shape_tensor()], 0)
         normal = random_normal(sizes, dtype=self.dtype, seed=seed)
         df = self.df * self._ones()
@@ -127,13 +127,13 @@ class StudentT(Scalar):
             - lgamma(0.5 * (self.df + 1.0))
         )
 
-    def _cdf(self, x: Any) -> Any:
+    def _cdf(self, x: Any) -> Tensor:
         y = (x - self.loc) / abs(self.scale)
         share = self.df / (y**2.0 + self.df)
         tail = 0.5 * betainc(0.5 * self.df, 0.5, share)
         return where_v2(less(y, 0.0), tail, 1.0 - tail)
 
-    def _entropy(self) -> Any:
+    def _entropy(self) -> Tensor:
         v = self._ones()[..., None]
         u = v * self.df[..., None]
         halves = concat([u, v], -1) / 2.0
@@ -169,5 +169,5 @@ class StudentT(Scalar):
         check = assert_less(ones([], dtype=self.dtype), self.df, message=words)
         return with_dependencies([check], value)
 
-    def _mode(self) -> Any:
+    def _mode(self) -> Tensor:
         return identity(self.loc)

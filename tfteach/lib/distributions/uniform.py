@@ -91,12 +91,12 @@ class Uniform(Scalar):
         with self._name_scope(name):
             return self.high - self.low
 
-    def _sample_n(self, n: Any, seed: Any = None) -> Any:
+    def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
         sizes = concat([[n], self.batch_shape_tensor()], 0)
         samples = random_uniform(sizes, dtype=self.dtype, seed=seed)
         return self.low + self.range() * samples
 
-    def _prob(self, x: Any) -> Any:
+    def _prob(self, x: Any) -> Tensor:
         wide = x * ones(self.batch_shape_tensor(), dtype=x.dtype)
         unknown = is_nan(wide)
         outside = logical_or(wide < self.low, wide >= self.high)
@@ -104,7 +104,7 @@ class Uniform(Scalar):
         inside = ones_like(wide) / self.range()
         return where_v2(unknown, wide, where_v2(outside, none, inside))
 
-    def _cdf(self, x: Any) -> Any:
+    def _cdf(self, x: Any) -> Tensor:
         sizes = broadcast_dynamic_shape(shape(x), self.batch_shape_tensor())
         nothing = zeros(sizes, dtype=self.dtype)
         all_of_it = ones(sizes, dtype=self.dtype)
@@ -113,14 +113,14 @@ class Uniform(Scalar):
         below = where_v2(is_below, nothing, (wide - self.low) / self.range())
         return where_v2(x >= self.high, all_of_it, below)
 
-    def _entropy(self) -> Any:
+    def _entropy(self) -> Tensor:
         return log(self.range())
 
-    def _mean(self) -> Any:
+    def _mean(self) -> Tensor:
         return (self.low + self.high) / 2.0
 
-    def _variance(self) -> Any:
+    def _variance(self) -> Tensor:
         return square(self.range()) / 12.0
 
-    def _stddev(self) -> Any:
+    def _stddev(self) -> Tensor:
         return self.range() / math.sqrt(12.0)

@@ -146,7 +146,7 @@ def _sizes(size: Tensor) -> tuple[int | None, ...]:
     return (None, None) if known is None else known
 
 
-def _fitting(images: Tensor, sizes: tuple[int | None, ...]) -> Tensor:
+def _fitting(images: Tensor, sizes: tuple[Any, ...]) -> Tensor:
     """The largest size inside `sizes` with the images' ratio of sides."""
     _, *current = checks.dimensions(images, 4)[:3]
     scales = [

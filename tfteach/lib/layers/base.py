@@ -284,7 +284,7 @@ class Layer:
             self._non_trainable_weights.append(variable)
         return variable
 
-    def add_variable(self, *args: Any, **kwargs: Any) -> Any:
+    def add_variable(self, *args: Any, **kwargs: Any) -> Tensor:
         """Older name of `add_weight`."""
         return self.add_weight(*args, **kwargs)
 
@@ -482,6 +482,6 @@ def _is_tensor(value: Any) -> bool:
     return isinstance(value, Tensor | Variable)
 
 
-def _tensor_of_number(value: Any) -> Any:
+def _tensor_of_number(value: Any) -> Tensor:
     is_number = isinstance(value, np.ndarray | float | int)
     return convert(value) if is_number else value

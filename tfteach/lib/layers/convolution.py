@@ -47,7 +47,7 @@ class _Convolution(Windowed):
             return self.activated(outputs)
         return self.finish(outputs)
 
-    def convolve(self, inputs: Any) -> Any:
+    def convolve(self, inputs: Any) -> Tensor:
         padding = "VALID" if self.padding == "causal" else self.padding.upper()
         if not self._is_dilated:
             return self._op(inputs, self.rank, padding)
@@ -62,7 +62,7 @@ class _Convolution(Windowed):
             self.op_format,
         )
 
-    def _op(self, inputs: Any, _: int, padding: str) -> Any:
+    def _op(self, inputs: Any, _: int, padding: str) -> Tensor:
         if self.rank == 1:
             return conv1d_op(
                 inputs,

@@ -271,7 +271,7 @@ class Flatten(Layer):
         self.data_format = activations_by_name.data_format(data_format)
         self.input_spec = InputSpec(min_ndim=1)
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Any) -> Tensor:
         rank = inputs.shape.ndims
         if self.data_format == "channels_first" and rank is not None and rank > 1:
             inputs = transpose(inputs, perm=[0, *range(2, rank), 1])

@@ -214,7 +214,7 @@ class BatchNormalization(Layer):
             setattr(self, f"_fixed_{name}", constant(value, dtype, shape))
         return None
 
-    def _average(self, name: str, shape: Any, initializer: Any) -> Any:
+    def _average(self, name: str, shape: Any, initializer: Any) -> Tensor:
         return self.add_weight(
             name,
             shape,
@@ -269,7 +269,7 @@ class BatchNormalization(Layer):
                 self.add_update(_moved(average, value, momentum))
         return output
 
-    def _from_parts(self, inputs: Any, training: Any) -> Any:
+    def _from_parts(self, inputs: Any, training: Any) -> Tensor:
         rank = len(inputs.shape)
 
         def spread(value: Any) -> Any:

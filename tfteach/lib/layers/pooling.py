@@ -62,7 +62,7 @@ class _Pooling(Layer):
         function = self.function
         return function(inputs, size, strides, self.padding.upper(), data_format=layout)
 
-    def _along_one_axis(self, inputs: Any) -> Any:
+    def _along_one_axis(self, inputs: Any) -> Tensor:
         axis = 3 if self.is_first else 2
         inputs = expand_dims(inputs, axis)
         if self.is_first:  # as Keras does where no GPU pools with the channels first

@@ -62,7 +62,7 @@ class _Separable(Windowed):
 
     def separable(
         self, inputs: Any, kernels: Any, strides: tuple[int, ...], rate: Any
-    ) -> Any:
+    ) -> Tensor:
         padding = "VALID" if self.padding == "causal" else self.padding.upper()
         return separable_conv2d_op(
             inputs,

@@ -83,7 +83,7 @@ class Conv2DTranspose(_Transposed):
     ) -> None:
         super().__init__(**given(locals()), **kwargs)
 
-    def spread(self, inputs: Any, output_shape: Any) -> Any:
+    def spread(self, inputs: Any, output_shape: Any) -> Tensor:
         # Keras transposes where no GPU convolves with the channels first.
         if self.is_first:
             inputs = transpose(inputs, (0, 2, 3, 1))
@@ -171,7 +171,7 @@ class Conv3DTranspose(_Transposed):
     ) -> None:
         super().__init__(**given(locals()), **kwargs)
 
-    def spread(self, inputs: Any, output_shape: Any) -> Any:
+    def spread(self, inputs: Any, output_shape: Any) -> Tensor:
         return conv3d_transpose_op(
             inputs,
             self.kernel,

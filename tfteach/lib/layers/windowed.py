@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import TensorShape
 from tfteach.lib.layers import activations_by_name
 from tfteach.lib.layers.base import Layer
@@ -104,7 +105,7 @@ class Windowed(Layer):
         self.input_spec = InputSpec(ndim=self.rank + 2, axes={axis: size})
         return size
 
-    def add_kernel(self, shape: tuple[int, ...]) -> Any:
+    def add_kernel(self, shape: tuple[int, ...]) -> Tensor:
         return self.add_weight(
             "kernel",
             shape,

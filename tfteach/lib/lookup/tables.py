@@ -61,7 +61,7 @@ class LookupInterface:
         raise NotImplementedError
 
     @property
-    def resource_handle(self) -> Tensor:
+    def resource_handle(self) -> Any:
         """The handle of the table."""
         raise NotImplementedError
 

@@ -29,7 +29,7 @@ from tfteach.variables.scope import variable_scope
 Pair = tuple[Tensor, Tensor]
 
 
-def _flat(tensor: Any) -> Any:
+def _flat(tensor: Any) -> Tensor:
     return reshape(tensor, [-1]) if tensor.shape.ndims > 1 else tensor
 
 
@@ -118,7 +118,7 @@ def mean_iou(
         return recorded(value, update, metrics_collections, updates_collections)
 
 
-def _mean_quotient(matrix: Any) -> Any:
+def _mean_quotient(matrix: Any) -> Tensor:
     """The mean intersection over union of the classes that occur."""
     rows = cast(reduce_sum(matrix, 0), float32)
     columns = cast(reduce_sum(matrix, 1), float32)

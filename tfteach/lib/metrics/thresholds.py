@@ -161,7 +161,7 @@ def auc(
         return recorded(areas[0], areas[1], metrics_collections, updates_collections)
 
 
-def _area(curve: str, method: str, counts: Counts, name: str) -> Any:
+def _area(curve: str, method: str, counts: Counts, name: str) -> Tensor:
     tp, fn, tn, fp = (counts[key] for key in _NAMES)
     epsilon = 1.0e-6
     if curve == "PR" and method == "careful_interpolation":
@@ -183,7 +183,7 @@ def _area(curve: str, method: str, counts: Counts, name: str) -> Any:
     return reduce_sum(multiply(widths, heights), name=name)
 
 
-def _interpolated(tp: Any, fp: Any, fn: Any) -> Any:
+def _interpolated(tp: Any, fp: Any, fn: Any) -> Tensor:
     """The area under precision over recall, with positives linear between points.
 
     Paper: Davis and Goadrich, "The relationship between precision-recall and ROC

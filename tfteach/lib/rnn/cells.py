@@ -67,7 +67,7 @@ class _Cell(LayerRNNCell):
             activations_by_name.activation(activation) if activation else tanh
         )
 
-    def _variable(self, name: str, sizes: list[int], initializer: Any = None) -> Any:
+    def _variable(self, name: str, sizes: list[int], initializer: Any = None) -> Tensor:
         return self.add_variable(name, shape=sizes, initializer=initializer)
 
     def _linear(self, inputs: Any, state: Any, kernel: Any, bias: Any) -> Tensor:
@@ -361,7 +361,7 @@ class LSTMCell(_Cell):
         """The number of units, or of projected ones."""
         return self._output_size
 
-    def _kernel_variable(self, name: str, sizes: list[int], shards: Any) -> Any:
+    def _kernel_variable(self, name: str, sizes: list[int], shards: Any) -> Tensor:
         partitioner = None if shards is None else fixed_size_partitioner(shards)
         return self.add_variable(
             name, shape=sizes, initializer=self._initializer, partitioner=partitioner

@@ -43,7 +43,7 @@ def _check(input: Any, kind: int, n: int | None, axis: int, norm: str | None) ->
         )
 
 
-def _length(input: Tensor) -> Any:
+def _length(input: Tensor) -> Tensor:
     """The length of the last axis, a number if it is known."""
     return input.shape[-1].value or shape(input)[-1]
 

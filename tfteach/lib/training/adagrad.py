@@ -75,7 +75,7 @@ class AdagradOptimizer(Optimizer):
     def _prepare(self) -> None:
         self._hyper = [hyper(self._learning_rate, "learning_rate")]
 
-    def _apply_dense(self, grad: Any, var: Any) -> Any:
+    def _apply_dense(self, grad: Any, var: Any) -> Tensor:
         slot = self.get_slot(var, "accumulator")
         (rate,) = cast_all(self._hyper, var)
         return ApplyAdagrad(self._use_locking)(var, slot, rate, grad)
@@ -86,7 +86,7 @@ class AdagradOptimizer(Optimizer):
         op = ResourceApplyAdagrad(self._use_locking)
         return op(handle.handle, slot.handle, rate, grad)
 
-    def _apply_sparse(self, grad: Any, var: Any) -> Any:
+    def _apply_sparse(self, grad: Any, var: Any) -> Tensor:
         slot = self.get_slot(var, "accumulator")
         (rate,) = cast_all(self._hyper, var)
         op = SparseApplyAdagrad(self._use_locking)

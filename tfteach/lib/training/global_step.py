@@ -89,7 +89,7 @@ def create_global_step(graph: Graph | None = None) -> Any:
 
 
 @export("train.get_or_create_global_step")
-def get_or_create_global_step(graph: Graph | None = None) -> Any:
+def get_or_create_global_step(graph: Graph | None = None) -> Tensor:
     """The graph's global step, made if there is none.
 
     Args:

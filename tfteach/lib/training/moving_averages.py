@@ -10,6 +10,7 @@ from tfteach.framework.convert import convert
 from tfteach.framework.export import export
 from tfteach.framework.graph import Operation, get_default_graph
 from tfteach.framework.graph_keys import GraphKeys
+from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import colocate_with, name_scope, open_init_scope
 from tfteach.lib.training import slot_creator
 from tfteach.ops.core.control_flow_ops import group
@@ -167,7 +168,7 @@ class ExponentialMovingAverage:
             ]
             return group(*updates, name=scope)
 
-    def _make(self, value: Any) -> Any:
+    def _make(self, value: Any) -> Tensor:
         """The variable that keeps an average."""
         graph = get_default_graph()
         with open_init_scope(graph):  # made once: nothing holds it up

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tfteach.framework.export import export
+from tfteach.framework.operation import Tensor
 from tfteach.lib.training.optimizer import Optimizer, cast_all, hyper
 from tfteach.ops.core.fill import ones_like
 from tfteach.ops.training.rms_prop import (
@@ -96,7 +97,7 @@ class RMSPropOptimizer(Optimizer):
         values = cast_all(self._hyper, grad)
         return op(self._use_locking)(handle.handle, *slots, *values, grad)
 
-    def _apply_sparse(self, grad: Any, var: Any) -> Any:
+    def _apply_sparse(self, grad: Any, var: Any) -> Tensor:
         op = SparseApplyCenteredRMSProp if self._centered else SparseApplyRMSProp
         values = cast_all(self._hyper, var)
         return op(self._use_locking)(

@@ -10,6 +10,7 @@ from contextlib import nullcontext
 from typing import Any
 
 from tfteach.framework.graph import get_default_graph
+from tfteach.framework.operation import Tensor
 from tfteach.ops.core import shape_ops
 from tfteach.ops.core.fill import zeros
 from tfteach.variables.base import SaveSliceInfo, Variable
@@ -18,7 +19,7 @@ from tfteach.variables.ref import RefVariable
 from tfteach.variables.scope import get_variable, get_variable_scope, variable_scope
 
 
-def create_slot(primary: Any, val: Any, name: str, is_beside: bool = True) -> Any:
+def create_slot(primary: Any, val: Any, name: str, is_beside: bool = True) -> Tensor:
     """A slot of `primary` that starts as the Tensor `val`."""
     validate = val.shape.is_fully_defined()
     with variable_scope(None, f"{primary.op.name}/{name}"), _beside(primary, is_beside):
@@ -32,7 +33,7 @@ def create_slot_with_initializer(
     dtype: Any,
     name: str,
     is_beside: bool = True,
-) -> Any:
+) -> Tensor:
     """A slot of `primary` of the given shape and type.
 
     Args:
@@ -50,7 +51,7 @@ def create_slot_with_initializer(
 
 def create_zeros_slot(
     primary: Any, name: str, dtype: Any = None, is_beside: bool = True
-) -> Any:
+) -> Tensor:
     """A slot of `primary` that starts as zeros; colocated with it if `is_beside`."""
     dtype = primary.dtype.base_dtype if dtype is None else dtype
     shape = primary.get_shape()

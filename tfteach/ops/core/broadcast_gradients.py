@@ -158,7 +158,7 @@ def _summing(axes: Any, shape: Any) -> Any:
     from tfteach.ops.core.identity_reshape import Reshape
     from tfteach.ops.math.reduce_ops import Sum
 
-    def own(full: Tensor) -> Any:
+    def own(full: Tensor) -> Tensor:
         return Reshape()(Sum()(full, axes), shape)
 
     return own

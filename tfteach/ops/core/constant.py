@@ -322,14 +322,14 @@ def placeholder_with_default(input: Any, shape: Any, name: str | None = None) ->
 
 def _convert_value(
     value: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False
-) -> Any:
+) -> Tensor:
     array = as_array(value, dtype)
     return constant_node(array, dtype or as_dtype(array.dtype), name)
 
 
 def _convert_shape(
     value: Any, dtype: Any = None, name: str | None = None, as_ref: bool = False
-) -> Any:
+) -> Tensor:
     sizes = value.value if isinstance(value, Dimension) else value.dims_or_none
     if sizes is None or (isinstance(sizes, tuple) and None in sizes):
         raise ValueError(

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, overload
 
 from tfteach.framework import nest
 from tfteach.framework import shape as shapes
@@ -19,11 +19,13 @@ from tfteach.framework.convert import convert
 from tfteach.framework.errors import AbortedError
 from tfteach.framework.export import export
 from tfteach.framework.graph import get_default_graph
+from tfteach.framework.indexed_slices import IndexedSlices
 from tfteach.framework.op import MultiOutputOp, NoOutputOp, Op
 from tfteach.framework.op_traits import Flow, Int32Kernel, Role
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import TensorLike
 from tfteach.ops.core.control_flow_grad import (
     enter_gradient,
     exit_gradient,
@@ -468,6 +470,14 @@ def is_tensor(value: Any) -> bool:
     )
 
 
+@overload
+def with_dependencies(
+    dependencies: Iterable[Any], output_tensor: IndexedSlices, name: str | None = ...
+) -> IndexedSlices: ...
+@overload
+def with_dependencies(
+    dependencies: Iterable[Any], output_tensor: TensorLike, name: str | None = ...
+) -> Tensor: ...
 @export("with_dependencies")
 def with_dependencies(
     dependencies: Iterable[Any], output_tensor: Any, name: str | None = None

@@ -56,7 +56,7 @@ class SparseMatMul(Op):
 
         def product(
             x: Any, y: Any, like: Any, turn_x: bool = False, turn_y: bool = False
-        ) -> Any:
+        ) -> Tensor:
             x_hint, y_hint = hints[x], hints[y]
             y = transpose(y) if turn_y else y
             found = matmul(

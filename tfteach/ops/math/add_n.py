@@ -69,7 +69,7 @@ def _merged(inputs: list[Shape]) -> Shape:
 
 
 @export("math.add_n", "add_n")
-def add_n(inputs: Any, name: str | None = None) -> Any:
+def add_n(inputs: Any, name: str | None = None) -> Tensor:
     """The sum of a list of tensors.
 
     sum = inputs[0] + inputs[1] + ...
@@ -130,7 +130,7 @@ class AccumulateNV2(Op):
 @export("math.accumulate_n", "accumulate_n")
 def accumulate_n(
     inputs: Any, shape: Any = None, tensor_dtype: Any = None, name: str | None = None
-) -> Any:
+) -> Tensor:
     """The sum of a list of tensors, as `add_n`.
 
     sum = inputs[0] + inputs[1] + ...

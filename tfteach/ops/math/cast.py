@@ -6,7 +6,7 @@ Source: core/ops/math_ops.cc (Cast), python/ops/math_ops.py.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, overload
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from tfteach.framework.op_traits import Folding, Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
+from tfteach.framework.type_aliases import DTypeLike, TensorLike
 from tfteach.ops.core.sparse_tensor import SparseTensor
 from tfteach.ops.math.binary import Maximum, Minimum
 
@@ -67,6 +68,14 @@ class Cast(Op):
         return [None]
 
 
+@overload
+def cast(x: SparseTensor, dtype: DTypeLike, name: str | None = ...) -> SparseTensor: ...
+@overload
+def cast(
+    x: IndexedSlices, dtype: DTypeLike, name: str | None = ...
+) -> IndexedSlices: ...
+@overload
+def cast(x: TensorLike, dtype: DTypeLike, name: str | None = ...) -> Tensor: ...
 @export("cast", "dtypes.cast")
 def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
     """Each element converted to another type.

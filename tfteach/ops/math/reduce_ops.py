@@ -374,7 +374,7 @@ def _safe_quotient(x: Any, y: Any) -> Any:
 _spreads: WeakKeyDictionary[Graph, dict[Any, Any]] = WeakKeyDictionary()
 
 
-def spread(op: Operation, grad: Any) -> Any:
+def spread(op: Operation, grad: Any) -> Tensor:
     """The gradient of Sum: `grad` repeated along the reduced axes."""
     from tfteach.ops.array.tile_broadcast import tile
 

@@ -94,7 +94,7 @@ def sampled_logits(
 
 def _hits(
     labels: Any, sampled: Any, num_true: int, num_sampled: Any, dtype: Any
-) -> Any:
+) -> Tensor:
     """The lowest number where a drawn class is a true one of the example, else 0."""
     rows, columns, lowest = compute_accidental_hits(labels, sampled, num_true)
     rows = reshape(rows, [-1, 1])

@@ -12,7 +12,7 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import DType
 from tfteach.framework.export import export
 from tfteach.framework.op import StatefulOp
-from tfteach.framework.operation import Operation
+from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.variable_cell import Cell
 from tfteach.ops.state.resource_variables import (
@@ -273,7 +273,7 @@ def assign_sub(
 
 
 @export("count_up_to")
-def count_up_to(ref: Any, limit: int, name: str | None = None) -> Any:
+def count_up_to(ref: Any, limit: int, name: str | None = None) -> Tensor:
     """Increase a counter variable, up to a limit.
 
     Args:

@@ -138,7 +138,7 @@ def _check_dims(spatial_dims: Any, count: int, is_first: bool) -> list[int]:
 def _apply(
     input: Any, rate: Tensor, base: Any, dims: list[int], data_format: str | None,
     build: Any, filters: Any, count: int,
-) -> Any:  # fmt: skip
+) -> Tensor:  # fmt: skip
     shape = shapes.as_shape(input.shape)
     sizes: Any = None if shape is None else [shape[dim] for dim in dims]
     if sizes is None or None in sizes:
@@ -297,7 +297,7 @@ def _dilated(
         )
     steps, apart = strides_and_rates(count, strides, rates)
 
-    def build(tensor: Any, _: int, word: Any, filters: Any) -> Any:
+    def build(tensor: Any, _: int, word: Any, filters: Any) -> Tensor:
         return _non_atrous(tensor, filters, word, data_format, list(steps), name)
 
     window: Any = np.array(kernel, np.int32) if shapes.is_full(kernel) else None

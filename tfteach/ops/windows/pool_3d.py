@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import dtypes_of, float32
-from tfteach.framework.operation import Operation
+from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.shape import Shape
 from tfteach.framework.shape_checks import require
 from tfteach.ops.core import fill, shape_ops
@@ -59,7 +59,7 @@ class MaxPool3D(_Pool3D):
         return [self.same(MaxPool3DGrad)(op.inputs[0], op.outputs[0], grad)]
 
 
-def _zeros_as(tensor: Any) -> Any:
+def _zeros_as(tensor: Any) -> Tensor:
     return fill.zeros(shape_ops.shape(tensor), tensor.dtype)
 
 

@@ -284,7 +284,7 @@ def pool(
         wide_steps = _wide(steps.tolist(), count, is_first)
         start = 2 if is_first else 1
 
-        def op(tensor: Any, _: int, word: Any) -> Any:
+        def op(tensor: Any, _: int, word: Any) -> Tensor:
             if count == 1:
                 tensor = expand_dims(tensor, start)
             way = _WAYS[pooling_type][1 if count == 3 else 0]

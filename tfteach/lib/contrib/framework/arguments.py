@@ -121,7 +121,7 @@ def add_arg_scope(func: Callable[_P, _R]) -> Callable[_P, _R]:
     @functools.wraps(func)
     def call(*args: _P.args, **kwargs: _P.kwargs) -> _R:
         defaults = current_arg_scope().get(key, {})
-        return func(*args, **{**defaults, **kwargs})  # type: ignore[arg-type]
+        return func(*args, **{**defaults, **kwargs})
 
     parameters = inspect.signature(func).parameters.values()
     _names[key] = tuple(p.name for p in parameters if p.default is not p.empty)

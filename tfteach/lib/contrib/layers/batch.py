@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import float32
+from tfteach.framework.operation import Tensor
 from tfteach.framework.scope import add_to_collections, control_dependencies
 from tfteach.framework.shape import TensorShape
 from tfteach.lib.contrib.framework.variables import model_variable
@@ -181,7 +182,7 @@ def plain(
     epsilon: float,
     layout: str,
     batch_weights: Any,
-) -> Any:
+) -> Tensor:
     """Moments and `tf.nn.batch_normalization`, of inputs of any rank."""
     rank = inputs.shape.ndims
     if rank is None:

@@ -152,7 +152,7 @@ def _depthwise(
     regularizer: Any,
     collections: Any,
     trainable: bool,
-) -> Any:
+) -> Tensor:
     """The convolution of each channel by itself."""
     height, width = two_element_tuple(stride)
     channels = channel_dimension(inputs.shape, layout(data_format), min_rank=4)

@@ -185,7 +185,7 @@ def maxout(inputs: Any, num_units: int, axis: int = -1, scope: Any = None) -> Te
 @public("repeat")
 def repeat(
     inputs: Any, repetitions: int, layer: Callable[..., Any], *args: Any, **kwargs: Any
-) -> Any:
+) -> Tensor:
     """A layer several times, in scopes that are numbered.
 
     Args:
@@ -208,7 +208,7 @@ def repeat(
 
 
 @public("stack")
-def stack(inputs: Any, layer: Any, stack_args: Any, **kwargs: Any) -> Any:
+def stack(inputs: Any, layer: Any, stack_args: Any, **kwargs: Any) -> Tensor:
     """A layer several times with different arguments, in scopes that are numbered.
 
     Args:
@@ -231,7 +231,7 @@ def stack(inputs: Any, layer: Any, stack_args: Any, **kwargs: Any) -> Any:
 
 def _one_after_the_other(
     inputs: Any, layer: Any, arguments: Any, kwargs: Any, default: str, word: str
-) -> Any:
+) -> Tensor:
     scope = kwargs.pop("scope", None)
     with variable_scope(scope, default, [inputs]):
         outputs = convert(inputs)

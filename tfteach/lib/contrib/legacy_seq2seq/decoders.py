@@ -45,7 +45,7 @@ def likeliest_embedded(
 ) -> NextInput:
     """A function from a step's output to the vector of the likeliest id."""
 
-    def following(output: Tensor, _: int) -> Any:
+    def following(output: Tensor, _: int) -> Tensor:
         if output_projection is not None:
             weights, biases = output_projection
             output = xw_plus_b(output, weights, biases)

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tfteach.framework.export import export
+from tfteach.framework.operation import Tensor
 from tfteach.lib.contrib.legacy_seq2seq.decoders import (
     copy_of,
     decoded_either_way,
@@ -193,7 +194,7 @@ def embedding_tied_rnn_seq2seq(
         return decoded_either_way(feed_previous, len(decoder_inputs), decode, zeros)
 
 
-def _batch_size(inputs: Sequence[Any]) -> Any:
+def _batch_size(inputs: Sequence[Any]) -> Tensor:
     """The size of the first input; ValueError if others have another one."""
     first = inputs[0].shape[0]
     for other in inputs[1:]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from tfteach.framework.convert import convert
 from tfteach.framework.export import export
-from tfteach.framework.operation import Operation
+from tfteach.framework.operation import Operation, Tensor
 from tfteach.lib.training.single_op_optimizer import RuleOptimizer, UpdateOps
 from tfteach.ops.array.gather import gather
 from tfteach.ops.core.control_flow_ops import group
@@ -177,6 +177,6 @@ class PowerSignOptimizer(_Signs):
     def _more(self, dtype: Any) -> dict[str, Any]:
         return {"e": cast(math.e, dtype)}
 
-    def _factor(self, numbers: dict[str, Any], agree: Any) -> Any:
+    def _factor(self, numbers: dict[str, Any], agree: Any) -> Tensor:
         exponent = numbers["logbase"] * numbers["sign_decay"] * agree
         return pow(numbers["e"], exponent)

@@ -203,7 +203,9 @@ class SRUCell(OfUnits, LayerRNNCell):
 def _spread_over_magnitudes(smallest: float, largest: float) -> Any:
     """An initializer: the numbers' logarithms are uniform."""
 
-    def initialize(shape: Any, dtype: Any = float32, partition_info: Any = None) -> Any:
+    def initialize(
+        shape: Any, dtype: Any = float32, partition_info: Any = None
+    ) -> Tensor:
         return exp(random_uniform(shape, log(smallest), log(largest), dtype))
 
     return initialize

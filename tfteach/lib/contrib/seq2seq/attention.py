@@ -194,7 +194,7 @@ def _prepared_memory(memory: Any, lengths: Any, is_checked: bool) -> Any:
     first = tensors[0]
     mask = sequence_mask(lengths, maxlen=shape(first)[1], dtype=first.dtype)
 
-    def masked(tensor: Tensor) -> Any:
+    def masked(tensor: Tensor) -> Tensor:
         ndims = tensor.shape.ndims
         more = ones((rank(tensor) if ndims is None else ndims) - 2, dtype=int32)
         return tensor * reshape(mask, concat((shape(mask), more), 0))
@@ -202,7 +202,7 @@ def _prepared_memory(memory: Any, lengths: Any, is_checked: bool) -> Any:
     return nest.map_structure(masked, memory)
 
 
-def _masked_score(score: Tensor, lengths: Any, mask_value: Any) -> Any:
+def _masked_score(score: Tensor, lengths: Any, mask_value: Any) -> Tensor:
     """The scores, with `mask_value` behind the ends of sequences."""
     if lengths is None:
         return score

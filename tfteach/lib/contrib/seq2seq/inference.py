@@ -64,7 +64,7 @@ class GreedyEmbeddingHelper(OneIdHelper):
 
     def sample(
         self, time: Any, outputs: Any, state: Any, name: str | None = None
-    ) -> Any:
+    ) -> Tensor:
         """The classes with the largest outputs, int32 [batch]."""
         _require_tensor(outputs)
         return argmax(outputs, axis=-1, output_type=int32)
@@ -121,7 +121,7 @@ class SampleEmbeddingHelper(GreedyEmbeddingHelper):
 
     def sample(
         self, time: Any, outputs: Any, state: Any, name: str | None = None
-    ) -> Any:
+    ) -> Tensor:
         """The classes drawn, int32 [batch]."""
         _require_tensor(outputs)
         if self._softmax_temperature is not None:

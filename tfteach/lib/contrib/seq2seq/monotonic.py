@@ -134,7 +134,7 @@ class Monotonic(MemoryAttention):
 
     _score_bias_init: Any
 
-    def initial_alignments(self, batch_size: Any, dtype: Any) -> Any:
+    def initial_alignments(self, batch_size: Any, dtype: Any) -> Tensor:
         """The alignments before the first step: 1 at the first place."""
         first = zeros((batch_size,), dtype=int32)
         return one_hot(first, self._alignments_size, dtype=dtype)

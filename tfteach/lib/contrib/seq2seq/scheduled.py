@@ -80,7 +80,7 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
 
     def sample(
         self, time: Any, outputs: Any, state: Any = None, name: str | None = None
-    ) -> Any:
+    ) -> Tensor:
         """The classes drawn, -1 where none was; int32 [batch]."""
         default = "ScheduledEmbeddingTrainingHelperSample"
         with name_scope(name, default, [time, outputs, state]):
@@ -177,7 +177,7 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
 
     def sample(
         self, time: Any, outputs: Any, state: Any = None, name: str | None = None
-    ) -> Any:
+    ) -> Tensor:
         """1 where outputs are taken, else 0; int32 [batch]."""
         default = "ScheduledOutputTrainingHelperSample"
         with name_scope(name, default, [time, outputs, state]):
