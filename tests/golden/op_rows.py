@@ -1,7 +1,8 @@
-"""The static shapes that TensorFlow infers for the rows of tests/ops/cases.
+"""Static shapes and gradients in TensorFlow for the rows of tests/ops/cases.
 
-`python -m tests.golden.partial_shapes` asks the oracle and writes partial_shapes.json.
-Each row's op is built on inputs of which more or less is known: see `variants`.
+`python -m tests.golden.op_rows` asks the oracle and writes op_rows.json: for each row
+its name, the shapes inferred where more or less is known of its inputs (see
+`variants`), and which inputs have a gradient.
 """
 
 import base64
@@ -13,6 +14,8 @@ from pathlib import Path
 HERE = Path(__file__)
 # In place of shapes: TensorFlow raises an error, or its process dies.
 REFUSED, CRASH = "refused", "crash"
+# In place of gradients: there is no rule, or the op is declared to have none.
+UNREGISTERED, CONSTANT = "unregistered", "constant"
 # How much is known of an input.
 VALUE, SHAPE, RANK, FIRST_UNKNOWN, NOTHING = (
     "value",
@@ -56,20 +59,58 @@ def text(shape):
 # ---- with TensorFlow's Python
 
 
+def imported(tf, graph_def, graph):
+    """The node `it` of the graph, in which the GraphDef is."""
+    try:
+        tf.import_graph_def(graph_def, name="")
+    except tf.errors.UnimplementedError:  # removed: only old graphs have it
+        graph_def.versions.producer = 8
+        tf.import_graph_def(graph_def, name="")
+    return graph.get_operation_by_name("it")
+
+
 def inferred(tf, graph_def):
     """The shapes of the outputs of the node `it`, or REFUSED."""
     with tf.Graph().as_default() as graph:
         try:
-            tf.import_graph_def(graph_def, name="")
-            outputs = graph.get_operation_by_name("it").outputs
+            outputs = imported(tf, graph_def, graph).outputs
             shapes = [output.shape for output in outputs]
         except ValueError:
             return REFUSED
-        except tf.errors.UnimplementedError:  # removed: only old graphs have it
-            graph_def.versions.producer = 8
-            return inferred(tf, graph_def)
     known = [None if shape.ndims is None else shape.as_list() for shape in shapes]
     return ";".join(map(text, known))
+
+
+def differentiated(tf, graph_def):
+    """The static shapes of the gradients by each input of `it`; "-" where none is.
+
+    In place of them UNREGISTERED, CONSTANT (not differentiable), or REFUSED.
+    """
+    from tensorflow.python.framework import ops
+
+    with tf.Graph().as_default() as graph:
+        node = imported(tf, graph_def, graph)
+        try:
+            rule = ops.get_gradient_function(node)
+        except LookupError:
+            return UNREGISTERED
+        if rule is None:
+            return CONSTANT
+        seeds = [tf.compat.v1.placeholder(out.dtype, out.shape) for out in node.outputs]
+        try:
+            found = rule(node, *seeds)
+        except Exception:
+            return REFUSED
+        found = found if isinstance(found, (list, tuple)) else [found]
+    return ";".join(map(gradient_text, found))
+
+
+def gradient_text(grad):
+    if grad is None:
+        return "-"
+    if not hasattr(grad, "shape"):
+        return "slices"
+    return text(None if grad.shape.ndims is None else grad.shape.as_list())
 
 
 def answer(questions, answers):
@@ -81,8 +122,12 @@ def answer(questions, answers):
     with open(answers, "a+") as out:
         out.seek(0)
         for line in lines[len(out.readlines()) :]:
-            graph_def = tf.compat.v1.GraphDef.FromString(base64.b64decode(line))
-            out.write(inferred(tf, graph_def) + "\n")
+            question, encoded = line.split()
+            graph_def = tf.compat.v1.GraphDef.FromString(base64.b64decode(encoded))
+            found = (inferred if question == "shapes" else differentiated)(
+                tf, graph_def
+            )
+            out.write(found + "\n")
             out.flush()
 
 
@@ -126,13 +171,14 @@ def main():
                 graphs = [graph_def(case, known) for known in variants(case)]
                 counts.append(len(graphs))
                 rows = [base64.b64encode(graph.SerializeToString()) for graph in graphs]
-                out.write("".join(row.decode() + "\n" for row in rows))
+                out.writelines(f"shapes {row.decode()}\n" for row in rows)
+                out.write(f"gradients {rows[0].decode()}\n")
         command = [python, str(HERE), str(questions), str(answers)]
         while subprocess.run(command).returncode:
             with answers.open("a") as out:  # some of its shape rules crash it
                 out.write(CRASH + "\n")
         found = iter(answers.read_text().splitlines())
-    rows = [json.dumps([str(case), [next(found) for _ in range(count)]])
+    rows = [json.dumps([str(case), [next(found) for _ in range(count)], next(found)])
             for case, count in zip(CASES, counts)]  # fmt: skip
     HERE.with_suffix(".json").write_text("[\n" + ",\n".join(sorted(rows)) + "\n]\n")
 
