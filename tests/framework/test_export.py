@@ -1,4 +1,4 @@
-"""`tfteach/api/` holds what `@export` notes, and going stale is noticed."""
+"""`tfteach/api/` holds what `@export` records; stale files are noticed."""
 
 from __future__ import annotations
 
@@ -40,12 +40,18 @@ def lack_a_module(api: Path) -> None:
     (api / "train.py").unlink()
 
 
+def drop_an_op(api: Path) -> None:
+    index = api.parent / "ops" / "signal" / "__init__.py"
+    index.write_text(index.read_text().replace('    "IFFT3D": "fft",\n', ""))
+
+
 @pytest.mark.parametrize(
     ("spoil", "file"),
     [
-        (drop_a_name, "train.py"),
-        (keep_a_module_that_is_gone, "gone.py"),
-        (lack_a_module, "train.py"),
+        (drop_a_name, "api/train.py"),
+        (keep_a_module_that_is_gone, "api/gone.py"),
+        (lack_a_module, "api/train.py"),
+        (drop_an_op, "ops/signal/__init__.py"),
     ],
 )
 def test_a_stale_api_is_told_and_rewritten(
@@ -60,6 +66,7 @@ def test_a_stale_api_is_told_and_rewritten(
     assert told.stdout == f"stale: {file} - run: {COMMAND}\n"
     assert run_export(copy, "--write").returncode == 0
     assert run_export(copy).returncode == 0
-    for path in (PACKAGE / "api").rglob("*.py"):
-        again = copy / "api" / path.relative_to(PACKAGE / "api")
+    generated = [*PACKAGE.glob("ops/*/__init__.py"), *(PACKAGE / "api").rglob("*.py")]
+    for path in generated:
+        again = copy / path.relative_to(PACKAGE)
         assert again.read_text() == path.read_text()

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 from tfteach.framework.export import export
-from tfteach.framework.op import OPS, Op, op_class
+from tfteach.framework.op import Op, op_class
 from tfteach.framework.operation import Operation
 
 # By name: the function (None: gradients stop), and where it was registered.
@@ -120,7 +120,7 @@ def gradient_rule(op: Operation) -> Callable[..., Any] | None:
     if kind in _registered:
         return _registered[kind][0]
     if _has_rule(kind):
-        cls = OPS[kind]
+        cls = op_class(kind)
         if cls.stops_gradients:
             return None
         if kind == op.type:

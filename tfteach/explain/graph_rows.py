@@ -14,7 +14,7 @@ import numpy as np
 
 from tfteach.framework.dtypes import as_dtype, resource
 from tfteach.framework.graph import Graph, Operation, SourceLine, Tensor
-from tfteach.framework.op import OPS, op_class
+from tfteach.framework.op import find_op, op_class
 
 LONGEST_TEXT = 200
 MOST_VALUES = 6
@@ -189,7 +189,7 @@ def _outputs(node: Any, read: int) -> Iterator[tuple[str, Shape]]:
 
 
 def _has_outputs(op_type: str) -> bool:
-    return op_type not in OPS or bool(OPS[op_type].outputs)
+    return find_op(op_type) is None or bool(op_class(op_type).outputs)
 
 
 def _dtype_of(node: Any) -> str:

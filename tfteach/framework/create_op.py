@@ -11,7 +11,7 @@ from typing import Any
 from tfteach.framework.build import create
 from tfteach.framework.graph import Graph
 from tfteach.framework.graphdef.import_node import NodeReader, UnknownOpError
-from tfteach.framework.op import OPS, Op
+from tfteach.framework.op import Op, find_op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.protos import pool
 from tfteach.framework.scope import is_valid_name
@@ -47,7 +47,7 @@ def create_op(
                 f"Attribute '{key}' must be an AttrValue proto, got {value!r}"
             )
         node.attr[key].MergeFromString(value.SerializeToString())
-    cls = OPS.get(op_type)
+    cls = find_op(op_type)
     if cls is None:
         raise UnknownOpError(
             None,

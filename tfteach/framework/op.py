@@ -35,13 +35,27 @@ from tfteach.framework.signature import Arg, checked_positions, parse_args
 if TYPE_CHECKING:
     from tfteach.framework.graph import Operation, Tensor
 
-OPS: dict[str, type[Op]] = {}
+OPS: dict[str, type[Op]] = {}  # those whose modules are imported
 ROLES: dict[Role, type[Op]] = {}
+
+
+def find_op(op_type: str) -> type[Op] | None:
+    """The class of an op type, imported if no module has done so; None if unknown."""
+    found = OPS.get(op_type)
+    if found is None:
+        import_op(op_type)
+        found = OPS.get(op_type)
+    return found
 
 
 def op_class(op_type: str) -> type[Op]:
     """The class of an op type; `Op`, which has no trait, for an unknown one."""
-    return OPS.get(op_type, Op)
+    return find_op(op_type) or Op
+
+
+# The package of the ops knows their modules; it registers itself here.
+def import_op(op_type: str) -> None:
+    """Import the module of an op type, if there is such a type."""
 
 
 class Piece(NamedTuple):

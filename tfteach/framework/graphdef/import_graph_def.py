@@ -26,7 +26,7 @@ from tfteach.framework.graphdef.import_placement import (
     put_on_device,
     rename_groups,
 )
-from tfteach.framework.op import OPS, op_class
+from tfteach.framework.op import find_op, op_class
 from tfteach.framework.op_traits import Flow
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import graph_of
@@ -230,7 +230,7 @@ class _Import:
 
     def run(self) -> None:
         """Make all operations."""
-        for name in sorted(self.functions & OPS.keys()):
+        for name in sorted(filter(find_op, self.functions)):
             raise ValueError(
                 f"Cannot add function '{name}' because an op with the same name "
                 "already exists."

@@ -17,7 +17,7 @@ from tfteach.framework.errors import NotFoundError
 from tfteach.framework.graphdef.attr_value import MAX_INT32, c_name, check_attr_value
 from tfteach.framework.graphdef.graph_def import KINDS, python_value
 from tfteach.framework.graphdef.op_def import KIND_NAMES, minimum_of, op_def
-from tfteach.framework.op import OPS, Op, op_class
+from tfteach.framework.op import Op, find_op, op_class
 from tfteach.framework.operation import Tensor
 from tfteach.framework.shape import TensorShape
 from tfteach.framework.signature import Arg
@@ -70,7 +70,7 @@ class NodeReader:
         return read
 
     def _read(self, node: Any) -> ReadNode:
-        cls = OPS.get(node.op)
+        cls = find_op(node.op)
         if cls is None:
             raise UnknownOpError(
                 None,

@@ -15,7 +15,7 @@ from tfteach.framework.graph import Graph
 from tfteach.framework.graphdef.graph_def import as_graph_def
 from tfteach.framework.graphdef.op_def import op_def
 from tfteach.framework.logger import get_logger
-from tfteach.framework.op import OPS
+from tfteach.framework.op import find_op, op_class
 from tfteach.framework.protos import pool
 
 VERSION = "1.15.5"
@@ -55,14 +55,14 @@ def meta_info(op_types: Iterable[str], stripped_default_attrs: bool = False) -> 
         tensorflow_git_version=GIT_VERSION,
         stripped_default_attrs=stripped_default_attrs,
     )
-    known = [op_type for op_type in sorted(set(op_types)) if op_type in OPS]
+    known = [op_type for op_type in sorted(set(op_types)) if find_op(op_type)]
     info.stripped_op_list.op.extend(_op_def(name) for name in known)
     return info
 
 
 @functools.cache
 def _op_def(op_type: str) -> Any:
-    return op_def(OPS[op_type])
+    return op_def(op_class(op_type))
 
 
 def op_types_of(graph_def: Any) -> set[str]:
@@ -157,7 +157,7 @@ def export_meta_graph_def(
 def strip_defaults(graph_def: Any) -> None:
     """Remove the attributes that have their default's value."""
     for node in graph_def.node:
-        if node.op not in OPS:
+        if find_op(node.op) is None:
             continue
         for attr in _op_def(node.op).attr:
             if (

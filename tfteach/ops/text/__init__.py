@@ -1,1 +1,31 @@
 """Byte strings: Unicode, numbers, splitting, regular expressions and hashes."""
+
+# Op type -> module.  Written by `python tfteach/framework/export.py --write`.
+MODULE_OF = {
+    "AsString": "string_conversion",
+    "DecodeBase64": "string_ops",
+    "EncodeBase64": "string_ops",
+    "ReduceJoin": "string_split",
+    "RegexFullMatch": "regex",
+    "RegexReplace": "regex",
+    "StaticRegexFullMatch": "regex",
+    "StaticRegexReplace": "regex",
+    "StringJoin": "string_ops",
+    "StringLength": "string_ops",
+    "StringLower": "string_ops",
+    "StringSplit": "string_split",
+    "StringSplitV2": "string_split",
+    "StringStrip": "string_ops",
+    "StringToHashBucket": "string_conversion",
+    "StringToHashBucketFast": "string_conversion",
+    "StringToHashBucketStrong": "string_conversion",
+    "StringToNumber": "string_conversion",
+    "StringUpper": "string_ops",
+    "Substr": "string_ops",
+    "UnicodeDecode": "unicode_ops",
+    "UnicodeDecodeWithOffsets": "unicode_ops",
+    "UnicodeEncode": "unicode_ops",
+    "UnicodeScript": "unicode_ops",
+    "UnicodeTranscode": "unicode_ops",
+    "UnsortedSegmentJoin": "string_split",
+}
