@@ -1,4 +1,4 @@
-"""Activation functions of neural networks, each beside its derivative.
+"""Activation functions of neural networks, with their gradient ops.
 
 Source: core/ops/nn_ops.cc, core/kernels/relu_op_functor.h, python/ops/nn_grad.py.
 """
@@ -71,7 +71,7 @@ class Relu(_Activation):
         return xp.maximum(features, features.dtype.type(0))
 
     def scalar_expression(self, features: str) -> str:
-        # NumPy's maximum, as told apart by tests: NaN stays, -0 becomes 0.
+        # Equals NumPy's maximum bitwise: NaN is preserved, -0 becomes 0.
         return f"(0 if {features} <= 0 else {features})"
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
@@ -79,7 +79,7 @@ class Relu(_Activation):
 
 
 class ReluGrad(_ActivationGrad):
-    """The gradient where Relu's input (or output) is positive, else 0.
+    """The gradient where Relu's input (or output) is positive, otherwise 0.
 
     Source: core/ops/nn_ops.cc, ReluGrad.
     """
@@ -116,7 +116,10 @@ class Relu6(_Activation):
 
 
 class Relu6Grad(_ActivationGrad):
-    """The gradient between 0 and 6, else 0.  Source: core/ops/nn_ops.cc, Relu6Grad."""
+    """The gradient between 0 and 6, otherwise 0.
+
+    Source: core/ops/nn_ops.cc, Relu6Grad.
+    """
 
     signature = "gradients: T, features: T -> backprops: T"
     T = REALS
@@ -143,7 +146,7 @@ class Elu(_Activation):
 
 
 class EluGrad(_ActivationGrad):
-    """The gradient times Elu's slope, from its outputs.
+    """The gradient times Elu's slope, computed from Elu's outputs.
 
     Source: core/ops/nn_ops.cc, EluGrad.
     """
@@ -180,7 +183,7 @@ class Selu(_Activation):
 
 
 class SeluGrad(_ActivationGrad):
-    """The gradient times Selu's slope, from its outputs.
+    """The gradient times Selu's slope, computed from Selu's outputs.
 
     Source: core/ops/nn_ops.cc, SeluGrad.
     """
@@ -222,7 +225,7 @@ class LeakyRelu(_Activation):
 
 
 class LeakyReluGrad(_ActivationGrad):
-    """The gradient, times alpha where the input is not positive.
+    """The gradient, multiplied by alpha where the input is not positive.
 
     Source: core/ops/nn_ops.cc, LeakyReluGrad.
     """
@@ -248,7 +251,7 @@ class Softplus(_Activation):
     T = FLOATS
 
     def compute(self, xp: Any, features: Any) -> Any:
-        # exp of a negative number only: it cannot overflow.
+        # exp of non-positive numbers only, so that it cannot overflow.
         positive = xp.maximum(features, features.dtype.type(0))
         return positive + xp.log1p(xp.exp(-abs(features)))
 
@@ -304,7 +307,7 @@ class SoftsignGrad(_ActivationGrad):
 
 @export("nn.relu")
 def relu(features: Any, name: str | None = None) -> Tensor:
-    """`max(x, 0)`, element by element.
+    """`max(x, 0)`, element-wise.
 
     Args:
       features: real Tensor of any shape.
@@ -355,7 +358,7 @@ def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Tens
     """`x` if x > 0, else `alpha x`.
 
     Args:
-      features: Tensor of floats, or of integers, which become float32.
+      features: Tensor of floats, or of integers, which are converted to float32.
       alpha: the slope below zero, a number.
       name: the op's name.
 
@@ -388,12 +391,12 @@ def softsign(features: Any, name: str | None = None) -> Tensor:
 
 @export("nn.crelu")
 def crelu(features: Any, name: str | None = None, axis: int = -1) -> Tensor:
-    """`relu(x)` and `relu(-x)`, side by side.
+    """`relu(x)` and `relu(-x)`, concatenated.
 
     Args:
       features: real Tensor of rank 1 or more.
       name: the name scope of the ops.
-      axis: where to put them side by side; that size doubles.
+      axis: the axis to concatenate along; its size doubles.
 
     Returns:
       A Tensor of the same type.

@@ -1,4 +1,4 @@
-"""Batch normalization from elementary ops, and the moments it needs.
+"""Batch normalization composed of elementary ops, and the moments it requires.
 
 Source: python/ops/nn_impl.py; Ioffe and Szegedy 2015.
 """
@@ -31,7 +31,7 @@ def batch_normalization(
       x: float Tensor of any shape.
       mean, variance: Tensors that broadcast to `x`, as from `tf.nn.moments`.
       offset, scale: the same, or None.
-      variance_epsilon: a small float, against divisions by zero.
+      variance_epsilon: a small float that prevents division by zero.
       name: the name scope of the ops.
 
     Returns:
@@ -67,7 +67,7 @@ def batch_norm_with_global_normalization(
     mean: Any = None,
     variance: Any = None,
 ) -> Tensor:
-    """`tf.nn.batch_normalization` by an old name.
+    """`tf.nn.batch_normalization` under an older name.
 
     Args:
       t, input: float Tensor.

@@ -92,7 +92,7 @@ def _refuse_bias(value: Any, bias: Any) -> None:
 
 
 class BiasAddV1(Op):
-    """BiasAdd before it knew formats.  Source: core/ops/nn_ops.cc, BiasAddV1."""
+    """BiasAdd before formats were added.  Source: core/ops/nn_ops.cc, BiasAddV1."""
 
     signature = "value: T, bias: T -> output: T"
     T = NUMBERS
@@ -109,7 +109,10 @@ class BiasAddV1(Op):
 
 
 class BiasAddGrad(Op):
-    """The sum over all but the channels.  Source: core/ops/nn_ops.cc, BiasAddGrad."""
+    """The sum over all axes except the channels.
+
+    Source: core/ops/nn_ops.cc, BiasAddGrad.
+    """
 
     signature = "out_backprop: T -> output: T"
     T = NUMBERS
@@ -171,7 +174,7 @@ def bias_add(
       A Tensor like `value`.
 
     Raises:
-      ValueError: the number of biases does not fit, or `data_format` is unknown.
+      ValueError: the number of biases does not match, or `data_format` is unknown.
 
     Example:
       >>> tf.nn.bias_add([[1.0, 2.0]], [10.0, 20.0])  # [[11., 22.]]
@@ -204,7 +207,7 @@ def xw_plus_b(x: Any, weights: Any, biases: Any, name: str | None = None) -> Ten
       A Tensor [batch, units].
 
     Raises:
-      ValueError: the sizes do not fit.
+      ValueError: the sizes do not match.
 
     Source: python/ops/nn_ops.py; MatMul, BiasAdd.
     """

@@ -1,4 +1,4 @@
-"""Candidate samplers: a few wrong classes for losses over very many classes.
+"""Candidate samplers: a few negative classes for losses over very many classes.
 
 Source: core/ops/candidate_sampling_ops.cc; python/ops/candidate_sampling_ops.py.
 """
@@ -21,7 +21,7 @@ from tfteach.ops.nn import candidate_sampling as kernels
 from tfteach.ops.random.philox import Stream
 from tfteach.ops.random.random_ops import seeds_of
 
-_BLOCKS = 512  # of the generator, kept for each candidate: TensorFlow's reserve
+_BLOCKS = 512  # of the generator, reserved per candidate as in TensorFlow
 _SIGNATURE = (
     "true_classes: int64 -> sampled_candidates: int64, true_expected_count: float, "
     "sampled_expected_count: float"
@@ -38,7 +38,7 @@ class _CandidateSampler(StatefulOp, MultiOutputOp, abstract=True):
         return [(self.num_sampled,), (rows, self.num_true), (self.num_sampled,)]
 
     def sampler(self) -> kernels.Sampler:
-        """The op's distribution, made once in each session."""
+        """The op's distribution, created once per session."""
         raise NotImplementedError
 
     def compute(self: Any, ctx: Any, true_classes: Any) -> Any:
@@ -52,7 +52,7 @@ class _CandidateSampler(StatefulOp, MultiOutputOp, abstract=True):
         return self.sample(ctx, true_classes)
 
     def sample(self: Any, ctx: Any, true_classes: Any) -> Any:
-        """The outputs, for true classes of the right shape."""
+        """The outputs, for true classes of the correct shape."""
         batches, sampler = ctx.once(self._state)
         if self.unique and self.num_sampled > sampler.size:
             raise invalid_argument("Sampler's range is too small.")
@@ -75,7 +75,7 @@ class _CandidateSampler(StatefulOp, MultiOutputOp, abstract=True):
 
 
 class UniformCandidateSampler(_CandidateSampler):
-    """All classes equally likely.  Source: candidate_sampling_ops.cc."""
+    """All classes with equal probability.  Source: candidate_sampling_ops.cc."""
 
     signature = _SIGNATURE
     num_true: int
@@ -95,7 +95,10 @@ class UniformCandidateSampler(_CandidateSampler):
 
 
 class LogUniformCandidateSampler(_CandidateSampler):
-    """Small classes are likelier (Zipf's law).  Source: candidate_sampling_ops.cc."""
+    """Zipf's law: low class indices are the most probable.
+
+    Source: candidate_sampling_ops.cc.
+    """
 
     signature = _SIGNATURE
     num_true: int
@@ -115,7 +118,10 @@ class LogUniformCandidateSampler(_CandidateSampler):
 
 
 class LearnedUnigramCandidateSampler(_CandidateSampler):
-    """As often as true classes were seen.  Source: candidate_sampling_ops.cc."""
+    """Classes drawn in proportion to true classes seen so far.
+
+    Source: candidate_sampling_ops.cc.
+    """
 
     signature = _SIGNATURE
     num_true: int
@@ -135,11 +141,14 @@ class LearnedUnigramCandidateSampler(_CandidateSampler):
 
 
 class ThreadUnsafeUnigramCandidateSampler(LearnedUnigramCandidateSampler):
-    """LearnedUnigramCandidateSampler.  Source: candidate_sampling_ops.cc."""
+    """LearnedUnigramCandidateSampler under another name.
+
+    Source: candidate_sampling_ops.cc.
+    """
 
 
 class FixedUnigramCandidateSampler(_CandidateSampler):
-    """With given weights.  Source: candidate_sampling_ops.cc."""
+    """Classes drawn with given weights.  Source: candidate_sampling_ops.cc."""
 
     signature = _SIGNATURE
     num_true: int
@@ -251,7 +260,7 @@ class ComputeAccidentalHits(MultiOutputOp):
         order = np.argsort(sampled_candidates, kind="stable")
         ordered = sampled_candidates[order]
         flat = true_classes.reshape(-1)
-        # The last of equal candidates counts.
+        # Of equal candidates the last one counts.
         at = np.searchsorted(ordered, flat, side="right") - 1
         is_hit = (at >= 0) & (ordered[at] == flat) if ordered.size else flat != flat
         hits = np.flatnonzero(is_hit)
@@ -266,7 +275,7 @@ class ComputeAccidentalHits(MultiOutputOp):
 
 
 def _named(op: Op, *inputs: Any, name: str | None) -> Any:
-    """The op's outputs, which the signature names."""
+    """The op's outputs as a named tuple, with the names of the signature."""
     kind = type(op)
     outputs = [arg.name for arg in kind.outputs]
     return namedtuple(kind.op_type, outputs)(*op(*inputs, name=name))
@@ -282,24 +291,24 @@ def uniform_candidate_sampler(
     seed: int | None = None,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Classes drawn with equal probabilities.
+    """Classes drawn with equal probability.
 
     Args:
       true_classes: int64 Tensor [batch, num_true].
       num_true: the number of true classes in each example.
-      num_sampled: how many classes to draw, for the whole batch.
-      unique: whether they must differ.
+      num_sampled: the number of draws, for the whole batch.
+      unique: whether the drawn classes must be distinct.
       range_max: the number of classes.
-      seed: with it the draws are the same in every session (see `tf.get_seed`).
+      seed: makes the draws the same in every session (see `tf.get_seed`).
       name: the op's name.
 
     Returns:
       A named tuple (sampled_candidates, true_expected_count, sampled_expected_count):
-      int64 [num_sampled]; float32 [batch, num_true] and [num_sampled], how often the
-      true classes and the candidates are expected among the draws.
+      int64 [num_sampled]; float32 [batch, num_true] and [num_sampled], the expected
+      counts of the true classes and of the candidates among the draws.
 
     Raises:
-      InvalidArgumentError: `unique`, and there are fewer classes than draws.
+      InvalidArgumentError: `unique`, but there are fewer classes than draws.
 
     Source: UniformCandidateSampler in core/ops/candidate_sampling_ops.cc.
     """
@@ -319,7 +328,7 @@ def log_uniform_candidate_sampler(
     seed: int | None = None,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Classes drawn by Zipf's law: for classes sorted by falling frequency.
+    """Classes drawn by Zipf's law, for classes sorted by descending frequency.
 
     `p(class) = (log(class + 2) - log(class + 1)) / log(range_max + 1)`
 
@@ -345,7 +354,7 @@ def learned_unigram_candidate_sampler(
     seed: int | None = None,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Classes drawn as often as they were true ones in this session.
+    """Classes drawn in proportion to the true classes seen in this session.
 
     Arguments and result are those of `tf.random.uniform_candidate_sampler`.
 
@@ -378,19 +387,19 @@ def fixed_unigram_candidate_sampler(
     Args:
       true_classes, num_true, num_sampled, unique, range_max, seed, name: as in
         `tf.random.uniform_candidate_sampler`.
-      vocab_file: a file with a line for each class, whose last comma-separated column
+      vocab_file: a file with a line per class, in which the last comma-separated column
         is the weight; or
       unigrams: the weights.
-      distortion: the power to take the weights to.
-      num_reserved_ids: how many classes before those in the list are never drawn.
-      num_shards, shard: to draw only classes whose number, divided by `num_shards`,
-        leaves `shard`.
+      distortion: the exponent applied to the weights.
+      num_reserved_ids: the number of classes before those listed, which are never
+          drawn.
+      num_shards, shard: draw only classes whose index modulo `num_shards` is `shard`.
 
     Returns:
       As `tf.random.uniform_candidate_sampler`.
 
     Raises:
-      InvalidArgumentError: both or none of `vocab_file` and `unigrams` are given, or
+      InvalidArgumentError: both or neither of `vocab_file` and `unigrams` are given, or
         there are not `range_max` weights.
 
     Source: FixedUnigramCandidateSampler in core/ops/candidate_sampling_ops.cc.
@@ -412,7 +421,7 @@ def all_candidate_sampler(
     seed: int | None = None,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """All classes, for tests of sampled losses; `num_sampled` is their number.
+    """All classes, for tests of sampled losses; `num_sampled` is the number of classes.
 
     Arguments and result are those of `tf.random.uniform_candidate_sampler`.
 
@@ -430,18 +439,17 @@ def compute_accidental_hits(
     seed: int | None = None,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Candidates that are true classes, with the examples they are true for.
+    """Candidates that are true classes of an example.
 
     Args:
       true_classes: int64 Tensor [batch, num_true].
       sampled_candidates: int64 Tensor [num_sampled].
       num_true: the number of true classes in each example.
-      seed, name: not used by the result; the op's name.
+      seed, name: without effect on the result; the op's name.
 
     Returns:
-      A named tuple (indices, ids, weights): of each hit the row of `true_classes`,
-      the position in `sampled_candidates`, and the lowest float32, to be added to
-      the logit.
+      A named tuple (indices, ids, weights): for each hit the row of `true_classes`, the
+      index into `sampled_candidates`, and the lowest float32, to be added to the logit.
 
     Source: ComputeAccidentalHits in core/ops/candidate_sampling_ops.cc.
     """

@@ -1,7 +1,7 @@
-"""Draws of classes for sampled losses, number for number as TensorFlow draws them.
+"""Candidate sampling for sampled losses, with TensorFlow's draws.
 
-A sampler takes 32-bit words from a Philox generator one after the other; here they
-come in chunks, so that a batch of candidates is a few array operations.
+A sampler consumes 32-bit words of a Philox generator in sequence; here they are
+generated in chunks, so that a batch of candidates takes a few array operations.
 Source: core/kernels/range_sampler.cc; core/lib/random/simple_philox.cc,
 exact_uniform_int.h, weighted_picker.cc, distribution_sampler.cc.
 """
@@ -19,25 +19,25 @@ from tfteach.ops.random.philox import Philox, Stream, uniform_float32, uniform_f
 
 Array = np.ndarray[Any, Any]
 _LARGEST_INT32 = 2**31 - 1
-_TABLE = 1 << 20  # classes whose logarithms are kept
-_AHEAD, _AHEAD_BLOCKS = 32, 1 << 13  # batches and blocks made at once
+_TABLE = 1 << 20  # maximum number of classes whose logarithms are cached
+_AHEAD, _AHEAD_BLOCKS = 32, 1 << 13  # batches and blocks generated at once
 
 
 class Words:
-    """The words of a generator, in order.
+    """The words of a generator, in sequence.
 
     Args:
-      generator: where they come from.
-      first: those of its first blocks, made before.
+      generator: their source.
+      first: the words of its first blocks, already generated.
     """
 
     def __init__(self, generator: Philox, first: Array) -> None:
         self._generator = generator
-        self._blocks = first.size // 4  # made so far
+        self._blocks = first.size // 4  # generated so far
         self._left = first
 
     def peek(self, count: int) -> Array:
-        """The next words, which stay."""
+        """The next words, without consuming them."""
         missing = count - self._left.size
         if missing > 0:
             blocks = -(-missing // 4) + 16
@@ -47,7 +47,7 @@ class Words:
         return self._left[:count]
 
     def skip(self, count: int) -> None:
-        """Leave out the next words."""
+        """Skip the next words."""
         self._left = self._left[count:]
 
     def doubles(self, count: int) -> Array:
@@ -57,9 +57,9 @@ class Words:
         return found
 
     def integers(self, limit: int, count: int, bits: int) -> Array:
-        """Integers in [0, limit) from words (or pairs of them) of so many bits.
+        """Integers in [0, limit) from words (or pairs of them) of `bits` bits.
 
-        Numbers that would make the small ones likelier are drawn anew.
+        Numbers that would bias the result towards small ones are rejected and redrawn.
         """
         width = bits // 32
         kind: Any = np.uint64 if width == 2 else np.uint32
@@ -87,22 +87,22 @@ class Drawn(NamedTuple):
     """A batch of candidates."""
 
     found: Array  # int64 [count]
-    tries: int  # how many draws they took
-    expected: Array  # float32 [count]: how often each is expected among them
+    tries: int  # the number of draws
+    expected: Array  # float32 [count]: each one's expected count
 
 
 class Batches:
-    """The words of one batch of candidates after the other.
+    """The random words of successive batches of candidates.
 
     Array operations cost about as much for one batch as for many: the words of several
-    are made at once, and so are candidates that depend on nothing else.
+    batches are generated together, and so are candidates that depend on nothing else.
 
     Args:
       stream: the op's stream.
-      reserved: the blocks that a batch owns.
-      likely: the words that it will probably take.
+      reserved: the number of blocks reserved for a batch.
+      likely: the number of words it will probably consume.
       draw_ahead: candidates from the words of batches, uint32 [batches, words]; None
-        for those whose words do not suffice.
+        for batches whose words do not suffice.
     """
 
     def __init__(
@@ -159,15 +159,15 @@ class Sampler:
         return _expected(self.probability(classes), count, tries)
 
     def learn(self, classes: Array) -> None:
-        """Take notice of the true classes of a batch."""
+        """Update the distribution with the true classes of a batch."""
 
     def ahead(self, count: int) -> Callable[[Array], list[Drawn | None]] | None:
-        """How to draw batches of `count` different classes ahead, if that is right."""
+        """A function that draws batches of `count` distinct classes ahead, or None."""
         return None
 
 
 class Uniform(Sampler):
-    """All classes are equally likely."""
+    """All classes with equal probability."""
 
     def draw(self, words: Words, count: int) -> Array:
         return words.integers(self.size, count, 64).astype(np.int64)
@@ -182,7 +182,7 @@ class LogUniform(Sampler):
     def __init__(self, size: int) -> None:
         super().__init__(size)
         self._log_size = np.log(size + 1.0)
-        self._log_absent: Array | None = None  # for each class, made when needed
+        self._log_absent: Array | None = None  # per class, computed on demand
 
     def draw(self, words: Words, count: int) -> Array:
         return self._classes(words.doubles(count))
@@ -212,14 +212,14 @@ class LogUniform(Sampler):
 
 
 class LearnedUnigram(Sampler):
-    """As often as the classes were true ones so far; each counts once at the start."""
+    """Proportional to the counts of true classes so far; each class starts with 1."""
 
     words_per_draw = 1
 
     def __init__(self, size: int) -> None:
         super().__init__(size)
         self._counts = np.ones(size, np.int64)
-        self._upto: Array | None = None  # cumulative counts, made when needed
+        self._upto: Array | None = None  # cumulative counts, computed on demand
 
     def draw(self, words: Words, count: int) -> Array:
         if self._upto is None:
@@ -238,7 +238,7 @@ class LearnedUnigram(Sampler):
 
 
 class FixedUnigram(Sampler):
-    """With given weights, by the alias method: one number decides between two classes.
+    """Given weights, by the alias method: one number decides between two classes.
 
     Args:
       weights: float32 [size].
@@ -278,7 +278,7 @@ class FixedUnigram(Sampler):
 
 
 def _aliases(weights: Array) -> tuple[Array, Array]:
-    """For each class how likely it keeps its share, and who gets the rest of it."""
+    """For each class the probability of keeping its share, and its alias."""
     size = len(weights)
     share = (weights * np.float32(size)).astype(np.float64)
     share /= weights.astype(np.float64).sum()
@@ -290,7 +290,7 @@ def _aliases(weights: Array) -> tuple[Array, Array]:
         other[poor] = rich
         threshold[rich] -= 1.0 - threshold[poor]
         (low if threshold[rich] < 1.0 else high).append(rich)
-    for i in low + high:  # 1 but for rounding
+    for i in low + high:  # 1, up to rounding
         threshold[i], other[i] = 1.0, -1
     return np.array(threshold, np.float32), np.array(other, np.int64)
 
@@ -307,13 +307,13 @@ def sample(
     Args:
       sampler: the distribution.
       batch: the random words of this batch, and candidates if they were drawn ahead.
-      count: how many to draw.
-      unique: whether they must differ.
+      count: the number of candidates.
+      unique: whether they must be distinct.
       true: int64 array of the true classes.
 
     Returns:
-      The candidates, int64 [count]; how often each true class and each candidate is
-      expected among them, float32 arrays.
+      The candidates, int64 [count]; the expected counts of each true class and of each
+      candidate among them, float32 arrays.
     """
     words, drawn = batch
     if drawn is None:
@@ -327,12 +327,12 @@ def sample(
 
 
 def _first_draws(count: int) -> int:
-    """The number of draws to begin with for that many distinct classes."""
+    """The number of draws to start with for `count` distinct classes."""
     return count + count // 2 + 8
 
 
 def _distinct(sampler: Sampler, words: Words, count: int) -> tuple[Array, int]:
-    """The first `count` different classes drawn, and how many draws they took."""
+    """The first `count` distinct classes drawn, and the number of draws."""
     drawn = sampler.draw(words, _first_draws(count))
     while True:
         _, first = np.unique(drawn, return_index=True)
@@ -343,7 +343,7 @@ def _distinct(sampler: Sampler, words: Words, count: int) -> tuple[Array, int]:
 
 
 def _distinct_rows(drawn: Array, count: int, sampler: Sampler) -> list[Drawn | None]:
-    """The first `count` different classes of each row; None where there are fewer."""
+    """The first `count` distinct classes of each row; None where there are fewer."""
     rows = np.arange(len(drawn))[:, None]
     order = np.argsort(drawn, axis=1, kind="stable")
     ordered = drawn[rows, order]
@@ -356,7 +356,7 @@ def _distinct_rows(drawn: Array, count: int, sampler: Sampler) -> list[Drawn | N
     p = sampler.probability(found)
     expected = _chance(p, tries[:, None])
     expected[tries == count] = _expected(p[tries == count], count, count)
-    # Copies: who keeps one batch shall not keep all.
+    # Copies, so that keeping one batch alive does not keep all of them.
     full = (
         Drawn(classes.copy(), taken, often.copy())
         for classes, taken, often in zip(found, tries.tolist(), expected, strict=True)
@@ -370,5 +370,5 @@ def _expected(p: Array, count: int, tries: int) -> Array:
 
 
 def _chance(p: Array, tries: Any) -> Array:
-    """The probability that a class is drawn at least once in that many tries."""
+    """The probability that a class is drawn at least once in `tries` draws."""
     return -np.expm1(np.float32(tries) * np.log1p(-p))

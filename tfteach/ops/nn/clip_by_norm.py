@@ -1,4 +1,4 @@
-"""Norms bounded: clip_by_norm, clip_by_global_norm and their kin.
+"""Clipping by norm: clip_by_norm, clip_by_global_norm, clip_by_average_norm.
 
 Source: python/ops/clip_ops.py.
 """
@@ -36,18 +36,18 @@ from tfteach.ops.nn.l2_loss import L2Loss
 def clip_by_norm(
     t: Any, clip_norm: Any, axes: Any = None, name: str | None = None
 ) -> Any:
-    """A tensor scaled down to a norm, if its own is larger.
+    """A tensor scaled down to a maximum norm.
 
     y = t * clip_norm / max(‖t‖₂, clip_norm)
 
     Args:
       t: float Tensor of any shape, or IndexedSlices.
-      clip_norm: Tensor []: the largest norm allowed.
+      clip_norm: Tensor [], the maximum norm.
       axes: the axes of the norm; all if None.
       name: the op's name.
 
     Returns:
-      The same kind of thing as `t`, with its shape and type.
+      A Tensor (or IndexedSlices, if `t` is) of its shape and type.
 
     Example:
       >>> tf.Session().run(tf.clip_by_norm([3.0, 4.0], 1.0))
@@ -59,7 +59,7 @@ def clip_by_norm(
         values = convert(t.values if isinstance(t, IndexedSlices) else t, name="t")
         total = reduce_sum(values * values, axes, True)
         is_positive = total > 0
-        # The root of 0 has no gradient: take it of 1 there.
+        # The root has no gradient at 0: use 1 there.
         safe = where(is_positive, total, ones_like(total))
         size = where(is_positive, sqrt(safe), total)
         scaled = values * clip_norm
@@ -90,19 +90,19 @@ def _values(t_list: list[Any]) -> list[Tensor | None]:
 
 @export("linalg.global_norm", "global_norm")
 def global_norm(t_list: Any, name: str | None = None) -> Tensor:
-    """The norm of several tensors taken as one long vector.
+    """The norm of several tensors, as if concatenated into one vector.
 
     y = √Σ ‖t‖₂²
 
     Args:
-      t_list: a sequence of float Tensors, IndexedSlices and None (left out).
+      t_list: a sequence of float Tensors, IndexedSlices and None (ignored).
       name: the name of the scope of its ops.
 
     Returns:
       A Tensor [].
 
     Raises:
-      TypeError: `t_list` is no sequence.
+      TypeError: `t_list` is not a sequence.
 
     Example:
       >>> tf.Session().run(tf.global_norm([[3.0], [4.0]]))
@@ -125,21 +125,21 @@ def global_norm(t_list: Any, name: str | None = None) -> Tensor:
 def clip_by_global_norm(
     t_list: Any, clip_norm: Any, use_norm: Any = None, name: str | None = None
 ) -> tuple[list[Any], Tensor]:
-    """Several tensors scaled down together, if their common norm is too large.
+    """Several tensors scaled down together to a maximum global norm.
 
     yᵢ = tᵢ * clip_norm / max(global_norm, clip_norm)
 
     Args:
-      t_list: a sequence of float Tensors, IndexedSlices and None (kept).
-      clip_norm: Tensor []: the largest norm allowed.
-      use_norm: the common norm, if it is known already.
+      t_list: a sequence of float Tensors, IndexedSlices and None (returned as None).
+      clip_norm: Tensor [], the maximum global norm.
+      use_norm: the global norm, if it is already computed.
       name: the name of the scope of its ops.
 
     Returns:
-      (the scaled list, the norm before): nan everywhere if the norm is not finite.
+      (the scaled list, the norm before scaling); nan everywhere if that is not finite.
 
     Raises:
-      TypeError: `t_list` is no sequence.
+      TypeError: `t_list` is not a sequence.
 
     Example:
       >>> clipped, norm = tf.clip_by_global_norm([[3.0], [4.0]], 1.0)
@@ -171,13 +171,13 @@ def clip_by_global_norm(
 
 @export("clip_by_average_norm")
 def clip_by_average_norm(t: Any, clip_norm: Any, name: str | None = None) -> Tensor:
-    """A tensor scaled down to an average norm, if its own is larger.
+    """A tensor scaled down to a maximum average norm.
 
     y = t * clip_norm / max(‖t‖₂ / n, clip_norm), n the number of elements
 
     Args:
       t: float32 Tensor of any shape.
-      clip_norm: Tensor []: the largest norm per element allowed.
+      clip_norm: Tensor [], the maximum norm per element.
       name: the op's name.
 
     Returns:

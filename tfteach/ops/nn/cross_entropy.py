@@ -1,4 +1,4 @@
-"""The losses that compare softmax probabilities with labels.
+"""Cross entropy losses of softmax probabilities.
 
 Source: core/ops/nn_ops.cc, core/kernels/xent_op.h and sparse_xent_op.h,
 python/ops/nn_ops.py, python/ops/nn_grad.py.
@@ -128,14 +128,14 @@ class SparseSoftmaxCrossEntropyWithLogits(MultiOutputOp):
         loss = xp.log(total[:, 0]) - shifted[at]
         backprop = exp / total
         backprop[at] -= 1
-        if xp is not np:  # a GPU reports no bad label: as in TF, its row is NaN
+        if xp is not np:  # a GPU reports no invalid label: as in TF, its row is NaN
             bad = (labels < 0) | (labels >= classes)
             loss[bad] = xp.nan
             backprop[bad] = xp.nan
         return loss, backprop
 
     def gradient(self, op: Operation, grad: Any, grad_grad: Any) -> list[Any]:
-        # The output is a gradient already; what tf.gradients would make of it is wrong.
+        # The output is a gradient; differentiating it again would be wrong.
         backprop = prevent_gradient(
             op.outputs[1],
             message="Currently there is no way to take the second derivative of "
@@ -183,7 +183,7 @@ def _check_labels(labels: Any, classes: int) -> None:
 
 
 def check_named(sentinel: Any, labels: Any, logits: Any, name: str) -> None:
-    """Refuse positional arguments: mixing up labels and logits is too easy."""
+    """Require keyword arguments, since labels and logits are easily mixed up."""
     if sentinel is not None:
         raise ValueError(
             f"Only call `{name}` with named arguments (labels=..., logits=..., ...)"
@@ -207,7 +207,7 @@ def softmax_cross_entropy_with_logits_v2(
     Args:
       labels: float Tensor [..., classes], each row a probability distribution.
       logits: float Tensor of the same shape.
-      axis: the classes' axis, the last one if None.
+      axis: the classes' axis; the last one if None.
       name: the name scope of the ops.
       dim: deprecated name of `axis`.
 
@@ -256,7 +256,7 @@ def _move_to_end(tensor: Tensor, axis: int, rank: Any) -> Tensor:
 
 
 def _as_matrix(logits: Tensor) -> Tensor:
-    """All but the last axis as one."""
+    """All axes except the last merged into one."""
     rank = shape_ops.rank(logits)
     last = slicing.slice(shape_ops.shape(logits), [subtract(rank, 1)], [1])
     output = reshape(logits, concat([[-1], last], 0))
@@ -277,16 +277,16 @@ def softmax_cross_entropy_with_logits(
     name: str | None = None,
     axis: Any = None,
 ) -> Tensor:
-    """The cross entropy of softmax probabilities; labels are constants for gradients.
+    """The cross entropy of softmax probabilities; no gradient flows into the labels.
 
-    Deprecated in TF: `tf.nn.softmax_cross_entropy_with_logits_v2` is the same with
-    gradients into `labels` too.  Arguments must be named; see there.
+    Deprecated in TF: `tf.nn.softmax_cross_entropy_with_logits_v2` is the same, with
+    gradients into `labels` too.  Arguments must be passed by name.
 
     Raises:
       ValueError: a positional argument, or `labels` or `logits` is missing.
     """
-    # TF's rule for a deprecated argument that has a default: the new name wins only
-    # over None, so `dim=-1` is always there.
+    # TF's rule for a deprecated argument that has a default: the new name takes
+    # precedence only over None, so `dim=-1` is always present.
     if axis is not None:
         raise ValueError("Cannot specify both 'dim' and 'axis'")
     check_named(_sentinel, labels, logits, "softmax_cross_entropy_with_logits")

@@ -1,4 +1,4 @@
-"""The likeliest label sequences that CTC outputs stand for.
+"""CTC decoders: the most probable label sequences of outputs.
 
 Source: core/ops/ctc_ops.cc, core/util/ctc/ctc_beam_search.h, python/ops/ctc_ops.py.
 """
@@ -31,7 +31,7 @@ def _precondition(message: str) -> FailedPreconditionError:
 
 
 def _sizes(inputs: Shape, lengths: Shape) -> int | None:
-    """The batch's size."""
+    """The batch size."""
     _, batch, _ = shapes.with_rank(inputs, 3)
     (sequences,) = shapes.with_rank(lengths, 1)
     return shapes.same_size(batch, sequences)
@@ -48,7 +48,7 @@ def _sparse(sequences: list[list[int]]) -> tuple[Any, Any, Any]:
 
 
 class CTCGreedyDecoder(MultiOutputOp):
-    """The likeliest class of each step.  Source: ctc_ops.cc, CTCGreedyDecoder."""
+    """The most probable class of each step.  Source: ctc_ops.cc, CTCGreedyDecoder."""
 
     signature = (
         "inputs: T, sequence_length: int32 -> decoded_indices: int64, "
@@ -80,7 +80,7 @@ class CTCGreedyDecoder(MultiOutputOp):
 
 
 class CTCBeamSearchDecoder(MultiOutputOp):
-    """The likeliest sequences, by a beam search over their beginnings.
+    """The most probable sequences, by a beam search over prefixes.
 
     Source: ctc_ops.cc, CTCBeamSearchDecoder.
     """
@@ -136,7 +136,7 @@ class CTCBeamSearchDecoder(MultiOutputOp):
 
 
 class _Beam:
-    """A beginning of a sequence, and how likely it is: ending in blank, and in all."""
+    """A prefix of a sequence, with its probability: ending in blank, and in total."""
 
     __slots__ = (
         "blank",
@@ -156,7 +156,7 @@ class _Beam:
         self.old_total = self.old_blank = NEVER
 
     def drop(self) -> None:
-        """Take it out of the search; a later step may find it again."""
+        """Remove it from the search; a later step may find it again."""
         self.total = self.blank = self.own = NEVER
 
     def labels(self, merge_repeated: bool) -> list[int]:
@@ -178,7 +178,7 @@ class _Beams:
         self.width, self.blank = width, classes - 1
 
     def searched(self, logs: Any) -> list[_Beam]:
-        """The most likely beams after all steps, the best first."""
+        """The most probable beams after all steps, the best first."""
         root = _Beam(None, -1)
         root.total = root.blank = 0.0
         beams = [root]
@@ -200,7 +200,7 @@ class _Beams:
                 beam.own += logs[beam.label]
             beam.blank = beam.old_total + logs[self.blank]
             beam.total = _log_add(beam.blank, beam.own)
-        # The number breaks ties, and is never reached by a comparison of beams.
+        # The number breaks ties, so that beams themselves are never compared.
         leaves = [(beam.total, -number, beam) for number, beam in enumerate(beams)]
         heapq.heapify(leaves)
         self._grow(beams, leaves, step)
@@ -208,7 +208,7 @@ class _Beams:
         return [beam for _, _, beam in leaves]
 
     def _grow(self, beams: list[_Beam], leaves: Any, step: Any) -> None:
-        """Put the beams' continuations among the leaves where they belong there."""
+        """Add the beams' extensions to the leaves where they qualify."""
         before = np.array([beam.old_total for beam in beams])[:, None]
         chances = before + step[:-1]
         for row, beam in enumerate(beams):
@@ -229,13 +229,13 @@ class _Beams:
             for child in dropped.get(beam, ()):
                 if child.label not in likely[own]:
                     insort(waiting, (child.label, NEVER))
-            for label, chance in waiting:  # which may grow behind this label
+            for label, chance in waiting:  # new entries may be appended for this label
                 known = beam.children.get(label)
                 if known is not None and known.total != NEVER:
-                    continue  # it is a leaf already
+                    continue  # already a leaf
                 if chance <= least:
                     if known is not None:
-                        # TensorFlow forgets here that it was a beam before this step.
+                        # Like TensorFlow, forget that it was a beam before this step.
                         known.old_total = known.old_blank = NEVER
                     continue
                 child = known or _Beam(beam, label)
@@ -267,21 +267,21 @@ def _log_add(a: float, b: float) -> float:
 def ctc_greedy_decoder(
     inputs: Any, sequence_length: Any, merge_repeated: bool = True
 ) -> tuple[list[SparseTensor], Tensor]:
-    """The labels of the likeliest class of each step; blanks are left out.
+    """The labels of the most probable class of each step, without blanks.
 
     Args:
       inputs: float32 or float64 Tensor [time, batch, classes]; the last class is the
         blank.
       sequence_length: int32 Tensor [batch].
-      merge_repeated: whether a class repeated without a blank counts once.
+      merge_repeated: whether a class repeated without a blank in between counts once.
 
     Returns:
       ([decoded], neg_sum_logits): an int64 SparseTensor [batch, most labels]; for each
-      sequence the sum of the negative largest inputs, [batch, 1].
+      sequence the negated sum of the largest inputs, [batch, 1].
 
     Raises:
-      tf.errors.FailedPreconditionError: in a run, a length is more than there are
-        steps, or there are not as many lengths as sequences.
+      tf.errors.FailedPreconditionError: in a run, a length exceeds the number of steps,
+        or the number of lengths is not the batch size.
 
     Example:
       >>> [decoded], _ = tf.nn.ctc_greedy_decoder(tf.eye(3)[:, None], [3])
@@ -302,24 +302,24 @@ def ctc_beam_search_decoder(
     top_paths: int = 1,
     merge_repeated: bool = True,
 ) -> tuple[list[SparseTensor], Tensor]:
-    """The likeliest label sequences, summed over their alignments.
+    """The most probable label sequences, summed over their alignments.
 
     Args:
       inputs: float32 or float64 Tensor [time, batch, classes]; the last class is the
         blank.
       sequence_length: int32 Tensor [batch].
-      beam_width: how many beginnings of sequences each step keeps.
-      top_paths: how many sequences to return, at most `beam_width`.
-      merge_repeated: whether to merge equal labels that follow each other in a result,
-        even with a blank between them.
+      beam_width: the number of prefixes retained in each step.
+      top_paths: the number of sequences to return, at most `beam_width`.
+      merge_repeated: whether to merge equal adjacent labels of a result, even with a
+        blank between them.
 
     Returns:
       (decoded, log_probability): a list of `top_paths` int64 SparseTensors [batch, most
       labels], the best first; their log probabilities, [batch, top_paths].
 
     Raises:
-      tf.errors.InvalidArgumentError: in a run, `top_paths` is more than `beam_width`,
-        or than there are sequences.
+      tf.errors.InvalidArgumentError: in a run, `top_paths` exceeds `beam_width` or the
+        number of sequences.
 
     Example:
       >>> [best], _ = tf.nn.ctc_beam_search_decoder(tf.eye(3)[:, None], [3])
@@ -335,7 +335,7 @@ def ctc_beam_search_decoder(
 def ctc_beam_search_decoder_v2(
     inputs: Any, sequence_length: Any, beam_width: int = 100, top_paths: int = 1
 ) -> tuple[list[SparseTensor], Tensor]:
-    """`tf.nn.ctc_beam_search_decoder` that merges no labels of a result."""
+    """`tf.nn.ctc_beam_search_decoder` that does not merge labels of a result."""
     return ctc_beam_search_decoder(
         inputs,
         sequence_length=sequence_length,

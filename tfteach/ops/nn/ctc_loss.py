@@ -1,4 +1,4 @@
-"""Connectionist temporal classification: sequences without known alignment.
+"""Connectionist temporal classification: losses for sequences without an alignment.
 
 Source: core/ops/ctc_ops.cc, core/util/ctc/ctc_loss_calculator.h, python/ops/ctc_ops.py;
 Graves et al. 2006.
@@ -89,7 +89,7 @@ class CTCLoss(MultiOutputOp):
     def _labels(
         self, inputs: Any, indices: Any, values: Any, lengths: Any
     ) -> list[list[int]]:
-        """The labels of each sequence, up to the first null."""
+        """The labels of each sequence, up to the first 0."""
         if indices.ndim != 2:
             raise invalid_argument("labels_indices is not a matrix")
         if values.ndim != 1:
@@ -147,9 +147,9 @@ class CTCLoss(MultiOutputOp):
     def _forward_backward(
         self, inputs: Any, labels: list[list[int]], lengths: Any
     ) -> tuple[Any, Any]:
-        """Losses [batch] and gradients of sequences that have time for their labels.
+        """Losses [batch] and gradients of sequences with enough steps for their labels.
 
-        Each label stands between blanks: state 2 i + 1 is label i.
+        Blanks surround each label: state 2 i + 1 is label i.
         """
         times, batch, classes = inputs.shape
         steps = int(lengths.max())
@@ -168,7 +168,7 @@ class CTCLoss(MultiOutputOp):
         with np.errstate(invalid="ignore"):
             share = np.exp(both - total[:, None])
         share[:, total == -np.inf] = 0
-        # The share of each class is that of its states.
+        # The probability of each class is the sum over its states.
         places = (np.arange(steps)[:, None, None] * batch) + np.arange(batch)[:, None]
         places = places * classes + path
         by_class = np.bincount(places.ravel(), share.ravel(), steps * batch * classes)
@@ -178,10 +178,10 @@ class CTCLoss(MultiOutputOp):
         return -total, gradient
 
     def _path_logs(self, outputs: Any, path: Any, lengths: Any, last: Any) -> Any:
-        """log of the chance of all paths through each state, [step, batch, state].
+        """The log probability of all paths through each state, [step, batch, state].
 
-        The ways on from a state are the ways to it in the reversed sequence, so one
-        recursion computes both.
+        The paths that leave a state are those that reach it in the reversed sequence,
+        so one recursion computes both.
         """
         steps, batch, states = outputs.shape
         blank = path[:, :1]
@@ -207,7 +207,7 @@ class CTCLoss(MultiOutputOp):
         )
         onward = logs[:, batch:][mirrored]
         onward[is_outside] = -np.inf
-        with np.errstate(invalid="ignore"):  # both count the state's own output
+        with np.errstate(invalid="ignore"):  # both include the state's output
             both = logs[:, :batch] + onward - outputs
         both[outputs == -np.inf] = -np.inf
         return both
@@ -223,7 +223,7 @@ class CTCLoss(MultiOutputOp):
 
 
 def check_sequences(inputs: Any, lengths: Any, error: Any) -> None:
-    """Raises: OpError (by `error`): inputs or lengths are not as CTC ops want them."""
+    """Check inputs and lengths of CTC ops.  Raises: OpError (by `error`)."""
     if inputs.ndim != 3:
         raise invalid_argument("inputs is not a 3-Tensor")
     if lengths.ndim != 1:
@@ -242,12 +242,12 @@ def check_sequences(inputs: Any, lengths: Any, error: Any) -> None:
 
 
 def _ways(outputs: Any, stays: Any, skips: Any) -> Any:
-    """log of the chance of the ways to each state, with its own output.
+    """The log probability of the paths to each state, including the state's output.
 
     Args:
-      outputs: [step, sequence, state], log of the chance of each state's class.
-      stays, skips: [sequence, state], 0 where the state itself, or the last but one,
-        may come before it; -inf elsewhere.
+      outputs: [step, sequence, state], log probability of each state's class.
+      stays, skips: [sequence, state], 0 where the state itself, or the one before the
+        previous, may precede it; otherwise -inf.
     """
     logs = np.full_like(outputs, -np.inf)
     logs[0, :, :2] = outputs[0, :, :2]
@@ -260,7 +260,7 @@ def _ways(outputs: Any, stays: Any, skips: Any) -> Any:
             np.add(now[:, :-2], skips[:, 2:], out=before[2, :, 2:])
             np.maximum(before[0], before[1], out=highest)
             np.maximum(highest, before[2], out=highest)
-            np.maximum(highest, _LEAST, out=highest)  # no -inf minus -inf
+            np.maximum(highest, _LEAST, out=highest)  # avoids -inf minus -inf
             np.subtract(before, highest, out=scaled)
             np.exp(scaled, out=scaled)
             np.add(scaled[0], scaled[1], out=total)
@@ -275,7 +275,7 @@ _LEAST = -1e300
 
 
 def _log_sum(values: Any) -> Any:
-    """log sum exp over the last axis, -inf for no chance at all."""
+    """log sum exp over the last axis; -inf if all are -inf."""
     highest = np.maximum(values.max(axis=-1), _LEAST)
     with np.errstate(divide="ignore"):
         return np.log(np.exp(values - highest[..., None]).sum(axis=-1)) + highest
@@ -294,28 +294,28 @@ def ctc_loss(
 ) -> Tensor:
     """-log p(labels | inputs) per sequence, summed over all alignments.
 
-    An alignment outputs a class per step; repeated classes count once, and the last
-    class is the blank, which counts as nothing.
+    An alignment assigns a class to each step; repeated classes count once, and the last
+    class is the blank, which is dropped.
 
     Args:
-      labels: int32 SparseTensor [batch, most labels]; each row its labels, in
-        [0, classes - 1).
+      labels: int32 SparseTensor [batch, most labels]; each row has its labels, in [0,
+        classes - 1).
       inputs: float32 or float64 Tensor [time, batch, classes], before the softmax.
-      sequence_length: int32 Tensor [batch], how many steps of each sequence count.
+      sequence_length: int32 Tensor [batch], the number of steps of each sequence.
       preprocess_collapse_repeated: merge repeated labels first.
-      ctc_merge_repeated: whether repeated outputs count once; False: each counts.
-      ignore_longer_outputs_than_inputs: loss 0, instead of an error, for sequences
-        with more labels than steps.
+      ctc_merge_repeated: whether repeated outputs count once; if False, each counts.
+      ignore_longer_outputs_than_inputs: return 0 instead of an error for sequences with
+        more labels than steps.
       time_major: False: `inputs` are [batch, time, classes].
-      logits: another name of `inputs`.
+      logits: alias of `inputs`.
 
     Returns:
       A Tensor [batch]: inf where no alignment is possible.
 
     Raises:
-      TypeError: `labels` is no SparseTensor.
-      tf.errors.InvalidArgumentError: in a run, a sequence has no labels, more labels
-        than steps, or negative ones; its length is more than there are steps.
+      TypeError: `labels` is not a SparseTensor.
+      tf.errors.InvalidArgumentError: in a run, a sequence has no labels, negative
+        labels or more labels than steps, or its length exceeds the number of steps.
 
     Example:
       >>> labels = tf.SparseTensor([[0, 0], [0, 1]], [0, 1], [1, 2])

@@ -1,4 +1,4 @@
-"""Dropout: random zeros against overfitting.  Source: python/ops/nn_ops.py."""
+"""Dropout: random zeros as regularization.  Source: python/ops/nn_ops.py."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def dropout(
     name: str | None = None,
     rate: Any = None,
 ) -> Tensor:
-    """`x / (1 - rate)` where a random number is at least `rate`, else 0.
+    """`x / (1 - rate)` where a random number is at least `rate`, otherwise 0.
 
     Args:
       x: float Tensor.
@@ -37,10 +37,10 @@ def dropout(
       rate: the probability of a zero, a number in [0, 1) or a scalar Tensor.
 
     Returns:
-      A Tensor like `x`, of the same expected value.
+      A Tensor like `x`, with the same expected value.
 
     Raises:
-      ValueError: `rate` is out of range or missing, or `x` is not of floats.
+      ValueError: `rate` is out of range or missing, or `x` is not a float tensor.
 
     Example:
       >>> tf.nn.dropout(tf.ones([4]), rate=0.5)  # such as [2., 0., 0., 2.]
@@ -90,7 +90,7 @@ def _drop(x: Tensor, rate: Tensor, noise_shape: Any, seed: int | None) -> Tensor
 
 
 def _noise_shape(x: Tensor, noise_shape: Any) -> Any:
-    """The shape of the noise; unknown sizes are taken from `x`."""
+    """The shape of the noise; unknown sizes are copied from `x`."""
     if noise_shape is None:
         return shape_ops.shape(x)
     try:

@@ -1,4 +1,4 @@
-"""Look-ups in tables of vectors.  Source: python/ops/embedding_ops.py."""
+"""Lookups in embedding tables.  Source: python/ops/embedding_ops.py."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ logger = logging.getLogger("tensorflow")
 
 
 class ParallelDynamicStitch(DynamicStitch):
-    """Rows put where their indices say, in any order.  Source: data_flow_ops.cc."""
+    """Rows placed by index, in any order.  Source: data_flow_ops.cc."""
 
     signature = "indices: N*int32, data: N*T -> merged: T"
     by_value_or_shape: ClassVar[tuple[str, ...]] = ("indices",)
@@ -57,7 +57,7 @@ class ParallelDynamicStitch(DynamicStitch):
 
 
 def tables_of(params: Any) -> list[Any]:
-    """The tables that `params` stands for: of a partitioned variable its parts."""
+    """The tables in `params`; for a partitioned variable its partitions."""
     if hasattr(params, "_get_variable_list"):
         return list(params)
     return list(params) if isinstance(params, list) else [params]
@@ -72,23 +72,23 @@ def embedding_lookup(
     validate_indices: bool = True,
     max_norm: float | None = None,
 ) -> Tensor:
-    """The rows of a table that `ids` name: `params[ids]`.
+    """The rows of a table selected by `ids`: `params[ids]`.
 
     Args:
       params: a variable or Tensor [rows, ...]; or a list of several that share the
         rows, or a partitioned variable.
       ids: int32 or int64 Tensor of any shape.
-      partition_strategy: which of n tables holds row i: "mod", table i % n at i // n;
-        or "div", the first table the first rows and so on.
+      partition_strategy: the table that has row i: "mod", table i % n at row i // n;
+        "div", consecutive ranges of rows per table.
       name: the op's name.
-      validate_indices: not used, as in TF: ids out of range are always an error.
-      max_norm: rows with a larger l2 norm are scaled down to it; None leaves them.
+      validate_indices: ignored, as in TF: ids out of range are always an error.
+      max_norm: rows with a larger l2 norm are scaled down to it; None disables that.
 
     Returns:
       A Tensor of shape `ids.shape + params.shape[1:]`.
 
     Raises:
-      ValueError: there is no table, or no such strategy.
+      ValueError: there is no table, or the strategy is unknown.
 
     Example:
       >>> table = tf.get_variable("table", [1000, 8])
@@ -102,7 +102,7 @@ def embedding_lookup(
         raise ValueError("Need at least one param")
     tables = tables_of(list(params) if isinstance(params, tuple) else params)
     with name_scope(name, "embedding_lookup", [*tables, ids]) as scope:
-        if not any(hasattr(t, "handle") for t in tables):  # those are read row by row
+        if not any(hasattr(t, "handle") for t in tables):  # read by row
             tables = convert_n(tables, "params")
         ids = convert(ids, name="ids")
         if len(tables) > 1:
@@ -115,7 +115,7 @@ def embedding_lookup(
 def _in_parts(
     tables: list[Any], ids: Tensor, strategy: str, scope: str, max_norm: Any
 ) -> Tensor:
-    """Look up each table's ids in it, then put the rows in the order of the ids."""
+    """Look up each table's ids, then restore the order of the ids."""
     count = len(tables)
     flat = reshape(ids, [-1])
     order = range_of(shape_ops.size(flat))
@@ -148,7 +148,7 @@ def _in_parts(
 
 
 def _divided(tables: list[Any], flat: Tensor) -> tuple[Tensor, Tensor]:
-    """Whose each id is, and at which row, where tables hold rows in sequence."""
+    """Table and row of each id, for tables with consecutive ranges of rows."""
     count = len(tables)
     sizes = [table.get_shape()[0].value for table in tables]
     if None not in sizes and sum(sizes):
@@ -163,7 +163,7 @@ def _divided(tables: list[Any], flat: Tensor) -> tuple[Tensor, Tensor]:
         stacked = cast(stack(parts), flat.dtype)
         total = reduce_sum(stacked)
     each = total // count
-    extras = total % count  # so many tables hold a row more
+    extras = total % count  # the number of tables with one more row
     owners = maximum(flat // (each + 1), (flat - extras) // each)
     is_longer = owners < extras
     rows = where(is_longer, flat % (each + 1), (flat - extras) % each)
@@ -174,7 +174,7 @@ def _clip(rows: Tensor, ids: Tensor, max_norm: float | None) -> Tensor:
     if max_norm is None:
         return rows
     ids_rank, rank = ids.shape.ndims, rows.shape.ndims
-    # TF takes a rank of 0 for an unknown one.
+    # TF treats a rank of 0 as unknown.
     first: Any = ids_rank or shape_ops.rank(ids)
     last: Any = rank or shape_ops.rank(rows)
     if ids_rank and rank:
@@ -194,24 +194,24 @@ def embedding_lookup_sparse(
     combiner: str | None = None,
     max_norm: float | None = None,
 ) -> Tensor:
-    """For each row of ids the sum (or mean) of the table's rows that they name.
+    """For each row of ids, the sum (or mean) of the rows they select.
 
     Args:
-      params: a table or several, as for `tf.nn.embedding_lookup`.
-      sp_ids: SparseTensor [batch, ids], int32 or int64; each row needs an entry.
-      sp_weights: SparseTensor with the weights of the ids, or None for all 1.
+      params: one or several tables, as for `tf.nn.embedding_lookup`.
+      sp_ids: SparseTensor [batch, ids], int32 or int64; no row may be empty.
+      sp_weights: SparseTensor with the weights of the ids; None means 1.
       partition_strategy: "mod" or "div".
       name: the op's name.
       combiner: "sum"; "mean" (divided by the sum of the weights); "sqrtn" (divided by
-        the root of the sum of their squares).  "mean" if None.
-      max_norm: rows with a larger l2 norm are scaled down to it; None leaves them.
+        the root of the sum of squared weights).  "mean" if None.
+      max_norm: rows with a larger l2 norm are scaled down to it; None disables that.
 
     Returns:
       A Tensor [batch, ...].
 
     Raises:
-      TypeError: `sp_ids` or `sp_weights` is no SparseTensor.
-      ValueError: no such combiner, or ids and weights of different shapes.
+      TypeError: `sp_ids` or `sp_weights` is not a SparseTensor.
+      ValueError: the combiner is unknown, or ids and weights differ in shape.
 
     Source: python/ops/embedding_ops.py; SparseSegmentSum.
     """
@@ -250,7 +250,7 @@ def _weighted(
     rows: Tensor, positions: Tensor, segments: Tensor, sp_weights: Any, combiner: str,
     scope: str,
 ) -> Tensor:  # fmt: skip
-    """The combination of the rows of each segment with weights."""
+    """The weighted combination of the rows of each segment."""
     weights = sp_weights.values
     if weights.dtype is not rows.dtype:
         weights = cast(weights, rows.dtype)

@@ -1,6 +1,6 @@
 """Batch normalization in one op, and its gradient.
 
-TF 1.15 computes "NCHW" on GPUs only; here every device does.
+TF 1.15 supports "NCHW" on GPUs only; here every device does.
 
 Source: core/ops/nn_ops.cc, core/kernels/fused_batch_norm_op.cc, python/ops/nn_grad.py;
 Ioffe and Szegedy 2015.
@@ -26,7 +26,7 @@ from tfteach.ops.windows import conv_geometry as geometry
 
 FLOAT = dtypes_of("float32")
 SHORT_OR_FLOAT = dtypes_of("half bfloat16 float32")
-# cuDNN takes nothing smaller, so TF's function never passes less.
+# cuDNN accepts nothing smaller, so TF's function uses at least this.
 LEAST_EPSILON = 1.001e-5
 
 
@@ -40,7 +40,9 @@ class _FusedBatchNorm(MultiOutputOp, abstract=True):
         check_choice(self.op_type, "data_format", self.data_format, formats)
 
     def _with_channels(self, x: Shape, *others: Shape) -> tuple[Any, int | None]:
-        """`x` of rank 4 with the number of channels that all vectors agree on."""
+        """`x` with rank 4 and the number of channels, merged with the sizes of the
+        vectors.
+        """
         x = shapes.with_rank(x, 4)
         channels = geometry.channel(x, self.data_format)
         for other in others:
@@ -135,7 +137,7 @@ class _Forward(_FusedBatchNorm, abstract=True):
 
 
 def total(xp: Any, rows: Any) -> Any:
-    """The sum of the rows, in two steps: one long float32 sum loses digits."""
+    """The sum of the rows, in two steps: a single long float32 sum loses accuracy."""
     step = 256
     whole = len(rows) // step * step
     found = rows[:whole].reshape(-1, step, rows.shape[1]).sum(axis=1).sum(axis=0)
@@ -145,8 +147,8 @@ def total(xp: Any, rows: Any) -> Any:
 class FusedBatchNorm(_Forward):
     """(x - mean) / sqrt(variance + epsilon) * scale + offset, channel by channel.
 
-    In training with the batch's own moments; the second output is then the variance as
-    estimated for the population (by n - 1), the fifth the batch's (by n).
+    In training the batch's moments are used; the second output is then the unbiased
+    variance (divided by n - 1), the fifth the biased one (divided by n).
 
     Source: core/ops/nn_ops.cc, FusedBatchNorm.
     """
@@ -170,7 +172,7 @@ class FusedBatchNormV2(_Forward):
 
 
 class FusedBatchNormV3(_Forward):
-    """FusedBatchNormV2 with room for what cuDNN keeps (here a zero).
+    """FusedBatchNormV2 with an output for cuDNN's reserve space (here a zero).
 
     Source: core/ops/nn_ops.cc, FusedBatchNormV3.
     """
@@ -304,17 +306,17 @@ def fused_batch_norm(
       x: Tensor [batch, height, width, channels] of float32 (half, bfloat16).
       scale, offset: float32 Tensors [channels].
       mean, variance: float32 Tensors [channels] if not training, else None.
-      epsilon: at least 1.001e-5 is used.
+      epsilon: values below 1.001e-5 are raised to it.
       data_format: "NHWC" or "NCHW".
-      is_training: whether to normalize by the batch's own moments.
+      is_training: whether to normalize by the batch's moments.
       name: the op's name.
 
     Returns:
-      The normalized Tensor, and the mean and the variance for the running averages:
-      the batch's (its variance by n - 1), or those given.
+      The normalized Tensor, and the mean and variance for moving averages: the batch's
+      (its variance divided by n - 1), or the given ones.
 
     Raises:
-      ValueError: moments are given in training, or the sizes do not fit.
+      ValueError: moments are given in training, or the sizes do not match.
 
     Example:
       >>> x = tf.constant([1.0, 3.0], shape=[2, 1, 1, 1])

@@ -62,8 +62,8 @@ def l2_normalize(
 
     Args:
       x: float Tensor.
-      axis: an int or a list of ints; None takes all elements together.
-      epsilon: the least squared norm.
+      axis: an int or a list of ints; None normalizes by the norm of all elements.
+      epsilon: the minimum of the squared norm.
       name: the last op's name.
       dim: deprecated name of `axis`.
 

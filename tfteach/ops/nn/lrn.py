@@ -1,4 +1,4 @@
-"""Local response normalization: each channel divided by its neighbours' power.
+"""Local response normalization: each channel divided by the power of its neighbours.
 
 Source: core/ops/nn_ops.cc, core/kernels/lrn_op.cc; Krizhevsky et al. 2012, 3.3.
 """
@@ -33,7 +33,7 @@ class _LRN(Op, abstract=True):
         return total
 
     def norm(self, xp: Any, image: Any) -> Any:
-        """The power that the image is divided by, before the exponent."""
+        """The base of the power that the image is divided by."""
         if image.ndim != 4:
             raise invalid_argument("in must be 4-dimensional")
         if self.depth_radius < 0:
@@ -118,7 +118,7 @@ def lrn(
 
     Args:
       input: float32 (half, bfloat16) Tensor [batch, height, width, channels].
-      depth_radius: how many channels on each side count.
+      depth_radius: the number of neighbours on each side.
       bias, alpha, beta: floats.
       name: the op's name.
 

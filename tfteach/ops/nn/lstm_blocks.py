@@ -1,4 +1,4 @@
-"""An LSTM's or GRU's step in one op, an LSTM's whole sequence in one op; gradients.
+"""Fused ops for an LSTM or GRU step and an LSTM sequence, with their gradients.
 
 Source: core/ops/rnn_ops.cc, core/kernels/rnn/lstm_ops.h, gru_ops.h,
 contrib/rnn/python/ops/lstm_ops.py, gru_ops.py, python/ops/rnn_grad.py.
@@ -112,7 +112,7 @@ class _Backward(_Lstm, abstract=True):
         h_grad: Any,
         dgates: Any,
     ) -> Any:
-        """Write the gates' gradient of one step; returns that of `cs_prev`."""
+        """Write the gates' gradients of one step; returns the gradient of `cs_prev`."""
         (cs_prev, i, _, f, o, ci, co), (wci, wcf, wco) = states, weights
         units, one = cs_prev.shape[1], cs_prev.dtype.type(1)
         di, dci, df, do = (dgates[:, k * units : (k + 1) * units] for k in range(4))
@@ -129,7 +129,7 @@ class _Backward(_Lstm, abstract=True):
         return found
 
     def _of_peepholes(self, xp: Any, dgates: Any, cs_prev: Any, cs: Any) -> list[Any]:
-        """The gradients of wci, wcf and wco, from all steps' rows."""
+        """The gradients of wci, wcf and wco, summed over all steps."""
         units, dtype = cs.shape[-1], cs.dtype
         if not self.use_peephole:
             return [xp.zeros(units, dtype) for _ in range(3)]
@@ -186,9 +186,9 @@ class LSTMBlockCell(_Forward):
 
 
 class LSTMBlockCellGrad(_Backward):
-    """The gradients of LSTMBlockCell's memory, gates and peepholes.
+    """The gradients of LSTMBlockCell's cell state, gates and peepholes.
 
-    As in TensorFlow what was clipped passes gradients on.
+    As in TensorFlow, gradients pass through clipping.
     Source: core/ops/rnn_ops.cc, LSTMBlockCellGrad.
     """
 
@@ -220,7 +220,7 @@ class LSTMBlockCellGrad(_Backward):
 class BlockLSTM(_Forward):
     """An LSTM over a sequence [time, batch, depth]: LSTMBlockCell, `seq_len_max` times.
 
-    What is behind is 0.  Source: core/ops/rnn_ops.cc, BlockLSTM.
+    The steps after `seq_len_max` are 0.  Source: core/ops/rnn_ops.cc, BlockLSTM.
     """
 
     signature = (
@@ -244,7 +244,7 @@ class BlockLSTM(_Forward):
         steps, depth = _steps(seq_len_max, x), x.shape[2]
         shape = (*x.shape[:2], cs_prev.shape[1])
         found = tuple(xp.zeros(shape, x.dtype) for _ in range(7))
-        # The inputs' part of all gates in one product.
+        # The inputs' contribution to all gates, in one product.
         from_input = x[:steps].reshape(-1, depth) @ w[:depth] + b
         from_input = from_input.reshape(steps, x.shape[1], -1)
         for step in range(steps):
@@ -273,7 +273,7 @@ def _steps(seq_len_max: Any, x: Any) -> int:
 
 
 class BlockLSTMGrad(_Backward):
-    """The gradients of all that BlockLSTM takes.
+    """The gradients of all of BlockLSTM's inputs.
 
     Source: core/ops/rnn_ops.cc, BlockLSTMGrad.
     """
@@ -311,7 +311,7 @@ class BlockLSTMGrad(_Backward):
                 dgates[step],
             )
             of_h = dgates[step] @ w[depth:].T
-        # The rest of all steps in one product each.
+        # The remaining gradients of all steps, in one product each.
         rows, units = dgates.reshape(-1, w.shape[1]), cs_prev.shape[1]
         of_x = xp.zeros(x.shape, x.dtype)
         of_x[:steps] = (rows @ w[:depth].T).reshape(steps, batch, depth)

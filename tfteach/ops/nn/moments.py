@@ -35,8 +35,8 @@ def moments(
 
     Args:
       x: float Tensor.
-      axes: a list of ints, the axes to take together.
-      shift: not used, as in TF.
+      axes: a list of ints, the axes to reduce.
+      shift: ignored, as in TF.
       name: the name scope of the ops.
       keep_dims: deprecated name of `keepdims`.
       keepdims: whether to keep those axes, with size 1.
@@ -54,7 +54,7 @@ def moments(
         is_short = x.dtype.base_dtype == float16
         y = cast(x, float32) if is_short else x
         mean = reduce_mean(y, axes, keepdims=True, name="mean")
-        # The variance's gradient into the mean is zero anyway.
+        # The variance's gradient with respect to the mean is zero anyway.
         squares = squared_difference(y, stop_gradient(mean))
         variance = reduce_mean(squares, axes, keepdims=True, name="variance")
         if not keep:
@@ -74,12 +74,12 @@ def sufficient_statistics(
     name: str | None = None,
     keepdims: Any = None,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
-    """Statistics from which mean and variance over some axes are computed.
+    """Sufficient statistics for mean and variance over some axes.
 
     Args:
       x: float Tensor.
       axes: a list of ints.
-      shift: a number near the mean, for precision; None is 0.
+      shift: a number near the mean, for accuracy; None is 0.
       keep_dims, keepdims: whether to keep those axes, with size 1.
       name: the name scope of the ops.
 
@@ -115,7 +115,7 @@ def sufficient_statistics(
 def normalize_moments(
     counts: Any, mean_ss: Any, variance_ss: Any, shift: Any, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Mean and variance from what `tf.nn.sufficient_statistics` returns.
+    """Mean and variance from the results of `tf.nn.sufficient_statistics`.
 
     Args:
       counts, mean_ss, variance_ss, shift: those Tensors.
@@ -146,7 +146,7 @@ def weighted_moments(
     keep_dims: Any = None,
     keepdims: Any = None,
 ) -> tuple[Tensor, Tensor]:
-    """Mean and variance over some axes, each element counted by its weight.
+    """Mean and variance over some axes, with a weight per element.
 
     `mean = sum(w * x) / sum(w)`, `variance = sum(w * (x - mean) ** 2) / sum(w)`
 

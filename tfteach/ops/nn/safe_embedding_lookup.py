@@ -1,4 +1,4 @@
-"""Look-ups with sparse ids that may be missing or invalid.
+"""Lookups with sparse ids that may be missing or invalid.
 
 Source: python/ops/embedding_ops.py (safe_embedding_lookup_sparse).
 """
@@ -42,20 +42,20 @@ def safe_embedding_lookup_sparse(
     partition_strategy: str = "div",
     max_norm: float | None = None,
 ) -> Tensor:
-    """`tf.nn.embedding_lookup_sparse` that takes rows without ids, and invalid ids.
+    """`tf.nn.embedding_lookup_sparse` that accepts rows without ids, and invalid ids.
 
-    Ids below 0 and, unless the combiner is "sum", weights not above 0 are left out.
+    Negative ids are dropped and, unless the combiner is "sum", weights that are not
+    positive.
 
     Args:
       embedding_weights: a table, a list of them, or a partitioned variable.
       sparse_ids: SparseTensor of int32 or int64, of rank 2 or more.
-      sparse_weights: SparseTensor of the same shape, or None for all 1.
+      sparse_weights: SparseTensor of the same shape; None means 1.
       combiner: "mean", "sqrtn" or "sum".
-      default_id: the id that stands in a row without any; if None, the row's result
-        is zeros.
+      default_id: the id used for rows without any; if None, their result is zeros.
       name: the name scope of its ops.
       partition_strategy: "div" or "mod", if there are several tables.
-      max_norm: rows with a larger l2 norm are scaled down to it; None leaves them.
+      max_norm: rows with a larger l2 norm are scaled down to it; None disables that.
 
     Returns:
       A Tensor of shape sparse_ids.dense_shape[:-1] + [width].
@@ -85,7 +85,7 @@ def lookup_valid(
     tables: list[Any], ids: Any, weights: Any, combiner: str | None,
     default_id: int | None, name: str | None, strategy: str, max_norm: Any,
 ) -> Tensor:  # fmt: skip
-    """The look-up itself, in tables that are Tensors or variables."""
+    """The lookup itself, in tables that are Tensors or variables."""
     with name_scope(name, "embedding_lookup", [*tables, ids, weights]) as scope:
         whole = ids.dense_shape
         known = whole.get_shape()[0].value
@@ -117,7 +117,7 @@ def lookup_valid(
 
 
 def _without_invalid(ids: Any, weights: Any, combiner: str | None) -> tuple[Any, Any]:
-    """Only ids from 0 on and, except for sums, weights above 0."""
+    """The entries with non-negative ids and, except for sums, positive weights."""
     is_valid = greater_equal(ids.values, 0)
     if weights is None:
         return sparse_retain(ids, is_valid), None

@@ -1,4 +1,4 @@
-"""Losses over very many classes, from the true ones and a few drawn ones.
+"""Losses over very many classes, computed from the true and a few sampled ones.
 
 Source: python/ops/nn_impl.py (nce_loss, sampled_softmax_loss).
 """
@@ -43,8 +43,9 @@ def sampled_logits(
     num_classes: Any, num_true: int, sampled_values: Any, remove_accidental_hits: bool,
     partition_strategy: str, name: str | None, seed: int | None,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """Logits of the true and the drawn classes, and what they should be: matrices
-    [batch, num_true + num_sampled]."""
+    """Logits of the true and the sampled classes, and their targets: matrices [batch,
+    num_true + num_sampled].
+    """
     weights = tables_of(weights)
     with name_scope(name, "compute_sampled_logits", [*weights, biases, inputs, labels]):
         if labels.dtype is not int64:
@@ -95,7 +96,7 @@ def sampled_logits(
 def _hits(
     labels: Any, sampled: Any, num_true: int, num_sampled: Any, dtype: Any
 ) -> Tensor:
-    """The lowest number where a drawn class is a true one of the example, else 0."""
+    """The lowest number where a sampled class is a true one of the example, else 0."""
     rows, columns, lowest = compute_accidental_hits(labels, sampled, num_true)
     rows = reshape(rows, [-1, 1])
     columns = reshape(cast(columns, int32), [-1, 1])
@@ -120,21 +121,21 @@ def nce_loss(
     partition_strategy: str = "mod",
     name: str = "nce_loss",
 ) -> Tensor:
-    """Noise-contrastive loss: to tell the true classes from drawn ones.
+    """Noise-contrastive estimation: true classes are discriminated from sampled ones.
 
     The logistic loss of `inputs @ weights[class] + biases[class] - log(expected)`,
-    summed over the true classes (which should be 1) and the drawn ones (0).
+    summed over the true classes (target 1) and the sampled ones (target 0).
 
     Args:
       weights: a table [num_classes, width], or several that share the rows.
       biases: a table [num_classes].
       labels: int64 Tensor [batch, num_true], the true classes.
       inputs: float Tensor [batch, width].
-      num_sampled: how many classes to draw for the batch.
-      num_classes: how many classes there are.
+      num_sampled: the number of classes to sample per batch.
+      num_classes: the total number of classes.
       num_true: the number of true classes of each example.
-      sampled_values: what a `tf.nn.*_candidate_sampler` gives; log uniform if None.
-      remove_accidental_hits: whether drawn classes that are true ones do not count.
+      sampled_values: the result of a `tf.nn.*_candidate_sampler`; log uniform if None.
+      remove_accidental_hits: whether to ignore sampled classes that are true ones.
       partition_strategy: "mod" or "div", if there are several tables.
       name: the name scope of its ops.
 
@@ -172,7 +173,7 @@ def sampled_softmax_loss(
     name: str = "sampled_softmax_loss",
     seed: int | None = None,
 ) -> Tensor:
-    """Softmax cross-entropy over the true classes and a few drawn ones.
+    """Softmax cross-entropy over the true classes and a few sampled ones.
 
     The arguments are those of `tf.nn.nce_loss`; `seed` makes the draws the same in
     every session.

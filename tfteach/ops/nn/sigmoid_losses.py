@@ -1,4 +1,4 @@
-"""Losses of independent yes/no labels and of counts.
+"""Losses of independent binary labels and of counts.
 
 Source: python/ops/nn_impl.py.
 """
@@ -41,7 +41,7 @@ def sigmoid_cross_entropy_with_logits(
     logits: Any = None,
     name: str | None = None,
 ) -> Tensor:
-    """The cross entropy of `sigmoid(logits)`, each element a question of its own.
+    """The cross entropy of `sigmoid(logits)`, for independent binary labels.
 
     `max(x, 0) - x z + log(1 + exp(-|x|))` for logits x and labels z
 
@@ -54,7 +54,7 @@ def sigmoid_cross_entropy_with_logits(
       A Tensor of that type and shape.
 
     Raises:
-      ValueError: the shapes differ, or arguments are not named.
+      ValueError: the shapes differ, or arguments are not passed by name.
 
     Example:
       >>> tf.nn.sigmoid_cross_entropy_with_logits(labels=[1.0], logits=[0.0])  # [0.693]
@@ -66,7 +66,7 @@ def sigmoid_cross_entropy_with_logits(
         logits = convert(logits, name="logits")
         labels = convert(labels, name="labels")
         _check_shapes(logits, labels, "logits and labels")
-        # Selections, not max and abs: their gradient at 0 is the right one.
+        # Selections instead of max and abs: their gradient at 0 is correct.
         zeros = fill.zeros_like(logits, dtype=logits.dtype.base_dtype)
         positive = logits >= zeros
         relu_logits = where(positive, logits, zeros)
@@ -86,7 +86,7 @@ def weighted_cross_entropy_with_logits(
     name: str | None = None,
     targets: Any = None,
 ) -> Tensor:
-    """Sigmoid cross entropy in which positive examples weigh `pos_weight`.
+    """Sigmoid cross entropy with weight `pos_weight` on positive examples.
 
     `-q z log(sigmoid(x)) - (1 - z) log(1 - sigmoid(x))`
 

@@ -28,14 +28,14 @@ from tfteach.ops.math.exponential import exp
 from tfteach.ops.math.range import range as range_of
 from tfteach.ops.math.reduce_functions import reduce_sum
 
-_BLOCK = 1 << 16  # elements: they and what is made of them fit the second cache
+_BLOCK = 1 << 16  # elements: a block and its intermediate results fit in the L2 cache
 FLOATS = dtypes_of("half bfloat16 float32 float64")
 
 
 def shifted_exp(xp: Any, logits: Any) -> tuple[Any, Any, Any]:
-    """x - max(x), its exp, and the sum of that, along the last axis.
+    """x - max(x), its exp, and the sum of the exp, along the last axis.
 
-    Without the shift, exp would overflow for large logits; the softmax is the same.
+    Without the shift exp would overflow for large logits; the softmax is the same.
     """
     if not logits.size:
         return logits, logits, logits.sum(axis=-1, keepdims=True)
@@ -103,7 +103,7 @@ class LogSoftmax(_Softmax):
 
 
 def _along_axis(op: Op, logits: Any, axis: Any, name: str | None) -> Tensor:
-    """`op`, which works on the last axis, along any one (it is swapped to the end)."""
+    """Apply `op`, defined on the last axis, along any axis (swapped to the end)."""
     logits = convert(logits)
     rank = logits.shape.ndims
     if axis == -1 or (rank is not None and axis == rank - 1):
@@ -122,7 +122,7 @@ def _along_axis(op: Op, logits: Any, axis: Any, name: str | None) -> Tensor:
         )
     own_rank = shape_ops.rank(logits)  # two nodes, as in TF
     if axis < 0:
-        axis = axis + own_rank  # a tensor, and so what follows from it
+        axis = axis + own_rank  # a tensor, and so are the values derived from it
     input_rank = shape_ops.rank(logits)
     at = axis % rank
     swapped = _swap_with_last(logits, at, subtract(input_rank, 1))
@@ -146,7 +146,7 @@ def softmax(
 
     Args:
       logits: float Tensor of rank 1 or more.
-      axis: the axis that sums to 1, the last one if None.
+      axis: the axis that sums to 1; the last one if None.
       name: the op's name.
       dim: deprecated name of `axis`.
 
@@ -154,7 +154,7 @@ def softmax(
       A Tensor like `logits`.
 
     Raises:
-      InvalidArgumentError: there is no such axis, or `logits` is a scalar.
+      InvalidArgumentError: the axis is out of range, or `logits` is a scalar.
 
     Example:
       >>> tf.nn.softmax([0.0, 0.0])  # [0.5, 0.5]

@@ -1,4 +1,4 @@
-"""Variables, tables, TensorArrays, checkpoints: what outlives a run."""
+"""State that outlives a run: variables, tables, TensorArrays, checkpoints."""
 
 # Op type -> module.  Written by `python tfteach/framework/export.py --write`.
 MODULE_OF = {

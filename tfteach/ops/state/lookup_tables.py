@@ -1,4 +1,4 @@
-"""Lookup tables of a session: from keys to values.
+"""A session's lookup tables, which map keys to values.
 
 Source: core/ops/lookup_ops.cc, core/kernels/lookup_table_op.cc, lookup_util.cc.
 """
@@ -31,11 +31,11 @@ def _refused(message: str) -> FailedPreconditionError:
 
 
 class Table:
-    """A dictionary behind a handle.
+    """The dictionary that a table's handle refers to.
 
     Attributes:
-      is_mutable: whether it may be written at any time; else it is filled once.
-      entries: key -> value; None before a table that is filled once is filled.
+      is_mutable: whether it may be written at any time; otherwise it is filled once.
+      entries: key -> value; None until an immutable table is filled.
     """
 
     def __init__(
@@ -54,21 +54,21 @@ class Table:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """A handle is a scalar."""
+        """The handle is a scalar."""
         return ()
 
     def filled(self) -> dict[Any, Any]:
         """The entries.
 
         Raises:
-          FailedPreconditionError: the table was not initialized.
+          FailedPreconditionError: the table has not been initialized.
         """
         if self.entries is None:
             raise _refused("Table not initialized.")
         return self.entries
 
     def fill(self, keys: Any, values: Any) -> None:
-        """Put all entries in, once; a second time only if they are as many."""
+        """Fill the table once; filling it again requires the same number of entries."""
         pairs: dict[Any, Any] = {}
         for key, value in zip(_items(keys), _items(values), strict=True):
             if key in pairs and pairs[key] != value:
@@ -85,20 +85,20 @@ class Table:
                 raise _refused("Table was already initialized with different data.")
 
     def insert(self, keys: Any, values: Any) -> None:
-        """Set or change entries."""
+        """Insert or update entries."""
         rows = np.reshape(values, (np.size(keys), *self.value_shape))
         with self._lock:
             found = list(rows) if self.value_shape else _items(rows)
             self.filled().update(zip(_items(keys), found, strict=True))
 
     def remove(self, keys: Any) -> None:
-        """Forget keys; those that are not there do not matter."""
+        """Remove keys; missing keys are ignored."""
         with self._lock:
             for key in _items(keys):
                 self.filled().pop(key, None)
 
     def find(self, keys: Any, default: Any) -> Any:
-        """The value for each key, `default` for keys that are not there."""
+        """The value for each key, `default` for missing keys."""
         entries = self.filled()
         missing = default if self.value_shape else np.asarray(default).item()
         found = [entries.get(key, missing) for key in _items(keys)]
@@ -115,7 +115,7 @@ class Table:
 
 
 def _items(array: Any) -> list[Any]:
-    """The elements as Python values, which can be keys."""
+    """The elements as Python values, usable as keys."""
     return np.asarray(array).ravel().tolist()
 
 
@@ -142,7 +142,7 @@ class TableOp(StatefulOp, abstract=True):
 
 
 class HandleOp(TableOp, abstract=True):
-    """A table, shared by its name."""
+    """A table, shared by name."""
 
     aliases: ClassVar[bool] = True
     is_mutable: ClassVar[bool] = True
@@ -175,7 +175,7 @@ class HashTableV2(HandleOp):
 
 
 class MutableHashTableV2(HandleOp):
-    """A table of scalars that can be written.  Source: lookup_ops.cc."""
+    """A mutable table of scalars.  Source: lookup_ops.cc."""
 
     signature = "-> table_handle: resource"
     container: str = ""
@@ -186,7 +186,7 @@ class MutableHashTableV2(HandleOp):
 
 
 class MutableHashTableOfTensorsV2(HandleOp):
-    """A table of vectors that can be written.  Source: lookup_ops.cc."""
+    """A mutable table of vectors.  Source: lookup_ops.cc."""
 
     signature = "-> table_handle: resource"
     container: str = ""
@@ -244,7 +244,7 @@ class LookupTableExportV2(TableOp, MultiOutputOp):
 
 
 class LookupTableImportV2(TableOp, NoOutputOp):
-    """Fill a table, or replace what it holds.  Source: lookup_ops.cc."""
+    """Fill a table, or replace its contents.  Source: lookup_ops.cc."""
 
     signature = "table_handle: resource, keys: Tin, values: Tout ->"
 
@@ -266,7 +266,7 @@ class LookupTableImportV2(TableOp, NoOutputOp):
 
 
 class LookupTableInsertV2(TableOp, NoOutputOp):
-    """Set entries.  Source: lookup_ops.cc, LookupTableInsertV2."""
+    """Insert or update entries.  Source: lookup_ops.cc, LookupTableInsertV2."""
 
     signature = "table_handle: resource, keys: Tin, values: Tout ->"
 
@@ -285,7 +285,7 @@ class LookupTableInsertV2(TableOp, NoOutputOp):
 
 
 class LookupTableRemoveV2(TableOp, NoOutputOp):
-    """Forget keys.  Source: lookup_ops.cc, LookupTableRemoveV2."""
+    """Remove keys.  Source: lookup_ops.cc, LookupTableRemoveV2."""
 
     signature = "table_handle: resource, keys: Tin ->"
 
@@ -298,7 +298,7 @@ class LookupTableRemoveV2(TableOp, NoOutputOp):
 
 
 class InitializeTableFromTextFileV2(TableOp, NoOutputOp):
-    """Fill a table from the lines of a file.  Source: lookup_ops.cc."""
+    """Fill a table from the lines of a text file.  Source: lookup_ops.cc."""
 
     signature = "table_handle: resource, filename: string ->"
     key_index: int

@@ -1,7 +1,7 @@
-"""Reference variables: the ops that make, set and count them, and `tf.assign` & co.
+"""Reference variables: the ops that create, assign and count them; `tf.assign` etc.
 
-What takes a `ref` input gets the variable's cell; every other reader of a reference
-edge gets the array.
+An op with a `ref` input receives the variable's cell; every other reader of a reference
+edge receives the array.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class VariableV2(StatefulOp):
 
 
 class Variable(StatefulOp):
-    """The older form of VariableV2, which reads an empty shape as unknown.
+    """The older form of VariableV2, in which an empty shape means unknown.
 
     Source: core/ops/state_ops.cc, Variable.
     """
@@ -76,7 +76,7 @@ class Variable(StatefulOp):
 
 
 class TemporaryVariable(StatefulOp):
-    """A buffer for one step, kept until DestroyTemporaryVariable.
+    """A buffer for one step, alive until DestroyTemporaryVariable.
 
     Source: core/ops/state_ops.cc, TemporaryVariable.
     """
@@ -118,7 +118,7 @@ class DestroyTemporaryVariable(StatefulOp):
 
 
 class Assign(StatefulOp):
-    """Set a variable; gives its reference.  Source: core/ops/state_ops.cc, Assign."""
+    """Set a variable; returns its reference.  Source: core/ops/state_ops.cc, Assign."""
 
     signature = "ref: ref T, value: T -> output_ref: ref T"
     validate_shape: bool = True
@@ -199,7 +199,7 @@ class IsVariableInitialized(StatefulOp):
 
 
 class CountUpTo(StatefulOp):
-    """The counter before it is increased by 1; OutOfRange once it is at `limit`.
+    """The counter before it is incremented; OutOfRange once it is at `limit`.
 
     Source: core/ops/state_ops.cc, CountUpTo.
     """
@@ -231,13 +231,13 @@ def assign(
     Args:
       ref: a Variable, or the reference Tensor of one.
       value: the new value, of the variable's type (and shape, if validated).
-      validate_shape: whether another shape is an error (default True); reference
+      validate_shape: whether a different shape is an error (default True); reference
         variables only.
-      use_locking: whether no other update may come between (default True).
+      use_locking: whether concurrent updates are excluded (default True).
       name: the op's name.
 
     Returns:
-      A Tensor of the variable's type that holds the new value once it is assigned.
+      A Tensor of the variable's type that has the new value, after the assignment.
 
     Example:
       >>> v = tf.Variable(1.0)
@@ -256,7 +256,7 @@ def assign(
 def assign_add(
     ref: Any, value: Any, use_locking: Any = None, name: str | None = None
 ) -> Any:
-    """Add `value` to a variable; a Tensor of its new value.  See `tf.assign`."""
+    """Add `value` to a variable; returns its new value.  See `tf.assign`."""
     if not ref.dtype.is_ref:
         return ref.assign_add(value)
     return AssignAdd(use_locking)(ref, value, name=name)
@@ -266,7 +266,7 @@ def assign_add(
 def assign_sub(
     ref: Any, value: Any, use_locking: Any = None, name: str | None = None
 ) -> Any:
-    """Subtract `value` from a variable; a Tensor of its new value."""
+    """Subtract `value` from a variable; returns a Tensor of its new value."""
     if not ref.dtype.is_ref:
         return ref.assign_sub(value)
     return AssignSub(use_locking)(ref, value, name=name)
@@ -274,15 +274,15 @@ def assign_sub(
 
 @export("count_up_to")
 def count_up_to(ref: Any, limit: int, name: str | None = None) -> Tensor:
-    """Increase a counter variable, up to a limit.
+    """Increment a counter variable, up to a limit.
 
     Args:
       ref: a scalar Variable of int32 or int64.
-      limit: the value it may reach.
+      limit: the maximum value.
       name: the op's name.
 
     Returns:
-      A Tensor of the variable's type: the value before the increase.
+      A Tensor of the variable's type: the value before the increment.
 
     Raises:
       tf.errors.OutOfRangeError: (when run) the counter is at `limit`.
@@ -293,7 +293,7 @@ def count_up_to(ref: Any, limit: int, name: str | None = None) -> Tensor:
 
 
 def is_variable_initialized(ref: Any, name: str | None = None) -> Any:
-    """A bool Tensor: whether the variable has a value in the session that runs it."""
+    """A bool Tensor: whether the variable has a value in the session that is run."""
     if ref.dtype.is_ref:
         return IsVariableInitialized()(ref, name=name)
     return ref.is_initialized(name=name)

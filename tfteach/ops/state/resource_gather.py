@@ -1,4 +1,4 @@
-"""Rows and points of a resource variable, without reading all of it.
+"""Rows and elements of a resource variable, gathered without reading all of it.
 
 Source: core/ops/resource_variable_ops.cc; python/ops/resource_variable_ops.py and
 array_grad.py (gradients).
@@ -27,8 +27,8 @@ from tfteach.ops.state.resource_variables import VariableShape, require_value
 
 
 def variable_shape(handle: Tensor) -> Tensor:
-    """The shape of the variable behind a handle: a constant if it is known."""
-    # For a handle carried into a loop or a branch, TF asks the variable.
+    """The shape of a handle's variable: a constant if it is known."""
+    # For a handle captured by a loop or a branch, TF reads the shape from the variable.
     known = handle_shape(handle) if handle.op.type == "VarHandleOp" else None
     if is_full(known):
         return constant(list(known or ()), "int32")
@@ -36,7 +36,7 @@ def variable_shape(handle: Tensor) -> Tensor:
 
 
 class ResourceGather(StatefulOp):
-    """Rows of a variable by number.  Source: resource_variable_ops.cc."""
+    """Rows of a variable, selected by index.  Source: resource_variable_ops.cc."""
 
     signature = "resource: resource, indices: Tindices -> output: dtype"
     Tindices = INDICES
@@ -65,7 +65,10 @@ class ResourceGather(StatefulOp):
 
 
 class ResourceGatherNd(StatefulOp):
-    """Points of a variable.  Source: resource_variable_ops.cc, ResourceGatherNd."""
+    """Elements or slices of a variable, selected by coordinates.
+
+    Source: resource_variable_ops.cc, ResourceGatherNd.
+    """
 
     signature = "resource: resource, indices: Tindices -> output: dtype"
     Tindices = INDICES
@@ -82,7 +85,7 @@ class ResourceGatherNd(StatefulOp):
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:
         handle, indices = op.inputs
-        # TF asks the variable even where its shape is known.
+        # TF reads the shape from the variable even where it is known.
         params_shape = VariableShape(indices.dtype.base_dtype)(handle)
         if len(indices.static_shape or ()) == 2 and indices.shape[-1] == 1:
             return [IndexedSlices(grad, squeeze(indices, axis=-1), params_shape), None]

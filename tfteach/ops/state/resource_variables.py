@@ -1,8 +1,8 @@
-"""Resource variables: the session's cells behind handles, and what both kinds share.
+"""Resource variables: handles of the session's cells, and functions for both kinds.
 
 A variable's value is a `framework.variable_cell.Cell`.  `VariableV2`
-(ops/state/ref_variables.py) hands out the cell on a reference edge, `VarHandleOp` on a
-resource edge.
+(ops/state/ref_variables.py) passes the cell along a reference edge, `VarHandleOp` along
+a resource edge.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ COUNTERS = dtypes_of("int32 int64")
 
 
 def cell_of(ctx: Any, kind: StatefulOp) -> Cell:
-    """The session's cell for a variable op."""
+    """The session's cell of a variable op."""
     name = kind.shared_name or ctx.op.name  # type: ignore[attr-defined]
     dtype = kind.dtype  # type: ignore[attr-defined]
     container = kind.container  # type: ignore[attr-defined]
@@ -39,7 +39,7 @@ def cell_of(ctx: Any, kind: StatefulOp) -> Cell:
 
 
 def add_to(ctx: Any, cell: Cell, value: Any, sign: int) -> None:
-    """Add or subtract `value`, in place where that saves a large array."""
+    """Add or subtract `value`; large arrays are updated in place."""
     if cell.value.size < IN_PLACE_FROM:
         with cell.lock:
             old = cell.value
@@ -54,7 +54,9 @@ def add_to(ctx: Any, cell: Cell, value: Any, sign: int) -> None:
 
 
 def check_same_shape(cell: Cell, value: Any, message: str) -> None:
-    """Refuse another shape; `{ours}` and `{given}` in `message` become the shapes."""
+    """Raise for a different shape; `{ours}` and `{given}` in `message` become the
+    shapes.
+    """
     if cell.value.shape != value.shape:
         ours, given = shapes.text(cell.value.shape), shapes.text(value.shape)
         raise invalid_argument(message.format(ours=ours, given=given))
@@ -122,7 +124,7 @@ def require_value_to_read(cell: Cell) -> None:
 
 
 class ReadVariableOp(StatefulOp):
-    """The variable's value now.  Source: resource_variable_ops.cc, ReadVariableOp."""
+    """A variable's current value.  Source: resource_variable_ops.cc, ReadVariableOp."""
 
     signature = "resource: resource -> value: dtype"
     dtype: DType
@@ -143,7 +145,7 @@ class ReadVariableOp(StatefulOp):
 
 
 class AssignVariableOp(StatefulOp, NoOutputOp):
-    """Set the variable.  Source: resource_variable_ops.cc, AssignVariableOp."""
+    """Assign to a variable.  Source: resource_variable_ops.cc, AssignVariableOp."""
 
     signature = "resource: resource, value: dtype ->"
     by_handle: ClassVar[tuple[str, ...]] = ("resource",)
@@ -179,13 +181,13 @@ class _AssignUpdateVariable(StatefulOp, NoOutputOp, abstract=True):
 
 
 class AssignAddVariableOp(_AssignUpdateVariable):
-    """Add to the variable.  Source: resource_variable_ops.cc."""
+    """Add to a variable.  Source: resource_variable_ops.cc."""
 
     signature = "resource: resource, value: dtype ->"
 
 
 class AssignSubVariableOp(_AssignUpdateVariable):
-    """Subtract from the variable.  Source: resource_variable_ops.cc."""
+    """Subtract from a variable.  Source: resource_variable_ops.cc."""
 
     signature = "resource: resource, value: dtype ->"
     sign: ClassVar[int] = -1
@@ -227,7 +229,7 @@ class VariableShape(StatefulOp):
 
 
 class DestroyResourceOp(StatefulOp, NoOutputOp):
-    """Forget the value of a resource.  Source: resource_variable_ops.cc."""
+    """Release a resource's value.  Source: resource_variable_ops.cc."""
 
     signature = "resource: resource ->"
     ignore_lookup_error: bool = True

@@ -1,7 +1,7 @@
 """The ops of a Saver's graph.
 
-Their kernels, which read and write TensorFlow's checkpoint files, are not there yet: a
-run that reaches one says so.
+The kernels, which read and write TensorFlow's checkpoint files, are not implemented
+yet; running them raises UnimplementedError.
 Source: core/ops/io_ops.cc.
 """
 
@@ -31,7 +31,7 @@ class _FileOp(StatefulOp, abstract=True):
 
 
 class SaveV2(_FileOp, NoOutputOp):
-    """Tensors into a checkpoint.  Source: core/ops/io_ops.cc, SaveV2."""
+    """Write tensors to a checkpoint.  Source: core/ops/io_ops.cc, SaveV2."""
 
     signature = (
         "prefix: string, tensor_names: string, shape_and_slices: string, "
@@ -51,7 +51,7 @@ class SaveV2(_FileOp, NoOutputOp):
 
 
 class RestoreV2(_FileOp, MultiOutputOp):
-    """Tensors out of a checkpoint.  Source: core/ops/io_ops.cc, RestoreV2."""
+    """Read tensors from a checkpoint.  Source: core/ops/io_ops.cc, RestoreV2."""
 
     signature = (
         "prefix: string, tensor_names: string, shape_and_slices: string -> "
@@ -74,7 +74,7 @@ class RestoreV2(_FileOp, MultiOutputOp):
 
 
 def _shape_of_slice(spec: str) -> Shape:
-    """The shape of a part such as "4 2 0,2:-", which is [2, 2]; None for ""."""
+    """The shape of a slice such as "4 2 0,2:-", which is [2, 2]; None for ""."""
     if not spec:
         return None
     *sizes, parts = spec.split(" ")
@@ -90,7 +90,7 @@ def _shape_of_slice(spec: str) -> Shape:
 
 
 class MergeV2Checkpoints(_FileOp, NoOutputOp):
-    """Shards of a checkpoint into one.  Source: io_ops.cc, MergeV2Checkpoints."""
+    """Merge a checkpoint's shards.  Source: io_ops.cc, MergeV2Checkpoints."""
 
     signature = "checkpoint_prefixes: string, destination_prefix: string ->"
     delete_old_dirs: bool = True

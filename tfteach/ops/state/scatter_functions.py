@@ -1,4 +1,4 @@
-"""`tf.scatter_update` & co.: updates of parts of a variable, of either kind.
+"""`tf.scatter_update` etc.: partial updates of reference and resource variables.
 
 Source: python/ops/state_ops.py (API, node names).
 """
@@ -41,9 +41,9 @@ def scatter_update(
 
     Args:
       ref: a Variable, or its reference.
-      indices: int32 or int64 Tensor: row numbers.
+      indices: int32 or int64 Tensor of row indices.
       updates: Tensor [*indices' shape, *ref's shape without the first], or a scalar.
-      use_locking: whether no other update may come between.
+      use_locking: whether concurrent updates are excluded.
       name: the op's name.
 
     Returns:
@@ -64,7 +64,8 @@ def scatter_add(
     use_locking: bool = False,
     name: str | None = None,
 ) -> Any:
-    """Add to rows of a variable; equal indices add up: `ref[indices[i]] += updates[i]`.
+    """Add to rows of a variable; equal indices accumulate: `ref[indices[i]] +=
+    updates[i]`.
 
     The arguments are those of `tf.scatter_update`.
     """
@@ -128,7 +129,7 @@ def scatter_min(
     use_locking: bool = False,
     name: str | None = None,
 ) -> Any:
-    """Lower rows of a variable to at most `updates`.
+    """The minimum of a variable's rows and `updates`, assigned to the rows.
 
     `ref[indices[i]] = min(ref[indices[i]], updates[i])`.
 
@@ -146,7 +147,7 @@ def scatter_max(
     use_locking: bool = False,
     name: str | None = None,
 ) -> Any:
-    """Raise rows of a variable to at least `updates`.
+    """The maximum of a variable's rows and `updates`, assigned to the rows.
 
     `ref[indices[i]] = max(ref[indices[i]], updates[i])`.
 
@@ -164,13 +165,13 @@ def scatter_nd_update(
     use_locking: bool = True,
     name: str | None = None,
 ) -> Any:
-    """Set points of a variable.
+    """Assign to elements or slices of a variable.
 
     Args:
       ref: a Variable of rank n, or its reference.
-      indices: int Tensor [..., k], k <= n: each row names a point (or a slice).
+      indices: int Tensor [..., k], k <= n: each row addresses an element (or a slice).
       updates: Tensor [*indices' shape without the last, *ref's shape from k on].
-      use_locking: whether no other update may come between.
+      use_locking: whether concurrent updates are excluded.
       name: the op's name.
 
     Returns:
@@ -188,7 +189,7 @@ def scatter_nd_add(
     use_locking: bool = False,
     name: str | None = None,
 ) -> Any:
-    """Add to points of a variable; equal indices add up.
+    """Add to elements or slices of a variable; equal indices accumulate.
 
     The arguments are those of `tf.scatter_nd_update`.
     """
@@ -204,7 +205,7 @@ def scatter_nd_sub(
     use_locking: bool = False,
     name: str | None = None,
 ) -> Any:
-    """Subtract from points of a variable.
+    """Subtract from elements or slices of a variable.
 
     The arguments are those of `tf.scatter_nd_update`.
     """
@@ -220,16 +221,16 @@ def batch_scatter_update(
     use_locking: bool = True,
     name: str | None = None,
 ) -> Any:
-    """Set entries along the last axis of `indices`, batch by batch.
+    """Assign to entries along the last axis of `indices`, batch by batch.
 
     `ref[i1, ..., in, indices[i1, ..., in, j]] = updates[i1, ..., in, j]`.
 
     Args:
       ref: a Variable, or its reference.
-      indices: int Tensor [*batch, m], positions along the axis after the batch.
+      indices: int Tensor [*batch, m], indices along the axis after the batch.
       updates: Tensor [*batch, m, *ref's shape after that axis].
-      use_locking: whether no other update may come between.
-      name: the name scope of its ops; there is none if it is None, as in TF.
+      use_locking: whether concurrent updates are excluded.
+      name: the name scope of its ops; as in TF, None opens no scope.
 
     Raises:
       ValueError: the rank of `indices` is unknown.

@@ -1,4 +1,4 @@
-"""Updates of parts of a variable: rows by number, points, slices; and gathers from it.
+"""Partial updates of variables: rows, elements, slices.
 
 Source: core/ops/state_ops.cc, resource_variable_ops.cc; core/kernels/scatter_op.cc.
 """
@@ -36,7 +36,7 @@ def _change_distinct(xp: Any, how: str, target: Any, ids: Any, rows: Any) -> Non
 
 
 def _change_rows(how: str, target: Any, ids: Any, rows: Any) -> None:
-    """One row after the other: equal ids are as in TensorFlow, to the last bit."""
+    """Update row by row: for equal ids the result is bitwise TensorFlow's."""
     if change_rows(how, target, ids, rows):
         return
     change_at = getattr(np, how).at
@@ -51,13 +51,13 @@ def _change_rows(how: str, target: Any, ids: Any, rows: Any) -> None:
     _change_distinct(np, how, target, ids[firsts], rows[firsts])
     later = np.sort(order[~is_first])
     width = target.size // len(target)
-    # NumPy is quick here with one dimension only.
+    # NumPy is faster here with a single dimension.
     elements = ids[later, None] * width + np.arange(width)
     change_at(target.reshape(-1), elements.reshape(-1), rows[later].reshape(-1))
 
 
 def _change_on_gpu(xp: Any, how: str, target: Any, ids: Any, rows: Any) -> None:
-    """Rows of equal ids are reduced to one, in any order, as on TensorFlow's GPUs."""
+    """Reduce rows of equal ids to one, in any order, as on TensorFlow's GPUs."""
     if ids.size > 1 and not are_distinct(xp, ids):
         order, is_first = groups_of(xp, ids)
         ordered, firsts = ids[order], xp.flatnonzero(is_first)
@@ -74,7 +74,7 @@ def _divide(xp: Any, target: Any, ids: Any, rows: Any) -> None:
     is_whole = target.dtype.kind in "iu"
     for i, row in zip(ids.tolist(), rows, strict=True):
         if is_whole:
-            quotient = xp.abs(target[i]) // xp.abs(row)  # towards zero, as in C++
+            quotient = xp.abs(target[i]) // xp.abs(row)  # truncated as in C++
             target[i] = xp.where((target[i] < 0) != (row < 0), -quotient, quotient)
         else:
             target[i] = target[i] / row
@@ -127,7 +127,7 @@ def scatter(ctx: Any, how: str, cell: Cell, indices: Any, updates: Any) -> None:
 
 
 def scatter_points(ctx: Any, how: str, cell: Cell, indices: Any, updates: Any) -> None:
-    """Update the points (or slices) of a variable that the rows of `indices` name."""
+    """Update the elements (or slices) of a variable that `indices` addresses."""
     xp = ctx.xp
     shape = cell.value.shape
     if indices.shape[:1] != updates.shape[:1] or not indices.ndim:
@@ -136,7 +136,7 @@ def scatter_points(ctx: Any, how: str, cell: Cell, indices: Any, updates: Any) -
             f"indices.shape {shapes.text(indices.shape)}, updates.shape "
             f"{shapes.text(updates.shape)}"
         )
-    if indices.ndim == 1:  # numbers of rows, whatever the shape rule says
+    if indices.ndim == 1:  # row indices, whatever the shape rule says
         indices = indices[:, None]
     depth = indices.shape[-1]
     wanted = (*indices.shape[:-1], *shape[depth:])
@@ -168,11 +168,11 @@ def _check_divisor(how: str, updates: Any) -> None:
         raise invalid_argument("Integer division by zero")
 
 
-# ---- what the ops share
+# ---- base classes
 
 
 class _Scatter(StatefulOp, abstract=True):
-    """Rows of a reference variable."""
+    """Updates of rows of a reference variable."""
 
     aliases: ClassVar[bool] = True
     how: ClassVar[str]
@@ -188,7 +188,7 @@ class _Scatter(StatefulOp, abstract=True):
 
 
 class _ResourceScatter(StatefulOp, NoOutputOp, abstract=True):
-    """Rows of a resource variable."""
+    """Updates of rows of a resource variable."""
 
     by_handle: ClassVar[tuple[str, ...]] = ("resource",)
     how: ClassVar[str]
@@ -205,7 +205,7 @@ class _ResourceScatter(StatefulOp, NoOutputOp, abstract=True):
 
 
 class _ScatterNd(StatefulOp, abstract=True):
-    """Points of a reference variable."""
+    """Updates of elements or slices of a reference variable."""
 
     aliases: ClassVar[bool] = True
     how: ClassVar[str]
@@ -221,7 +221,7 @@ class _ScatterNd(StatefulOp, abstract=True):
 
 
 class _ResourceScatterNd(StatefulOp, NoOutputOp, abstract=True):
-    """Points of a resource variable."""
+    """Updates of elements or slices of a resource variable."""
 
     by_handle: ClassVar[tuple[str, ...]] = ("ref",)
     how: ClassVar[str]
@@ -319,7 +319,7 @@ class ScatterDiv(_Scatter):
 
 
 class ScatterMin(_Scatter):
-    """Rows lowered to at most `updates`.  Source: state_ops.cc, ScatterMin."""
+    """Minimum of rows and `updates`.  Source: state_ops.cc, ScatterMin."""
 
     signature = "ref: ref T, indices: Tindices, updates: T -> output_ref: ref T"
     T = ORDERED
@@ -329,7 +329,7 @@ class ScatterMin(_Scatter):
 
 
 class ScatterMax(_Scatter):
-    """Rows raised to at least `updates`.  Source: state_ops.cc, ScatterMax."""
+    """Maximum of rows and `updates`.  Source: state_ops.cc, ScatterMax."""
 
     signature = "ref: ref T, indices: Tindices, updates: T -> output_ref: ref T"
     T = ORDERED
@@ -383,7 +383,7 @@ class ResourceScatterDiv(_ResourceScatter):
 
 
 class ResourceScatterMin(_ResourceScatter):
-    """Rows lowered to at most `updates`.  Source: resource_variable_ops.cc."""
+    """Minimum of rows and `updates`.  Source: resource_variable_ops.cc."""
 
     signature = "resource: resource, indices: Tindices, updates: dtype ->"
     dtype = NUMBERS
@@ -392,7 +392,7 @@ class ResourceScatterMin(_ResourceScatter):
 
 
 class ResourceScatterMax(_ResourceScatter):
-    """Rows raised to at least `updates`.  Source: resource_variable_ops.cc."""
+    """Maximum of rows and `updates`.  Source: resource_variable_ops.cc."""
 
     signature = "resource: resource, indices: Tindices, updates: dtype ->"
     dtype = NUMBERS
@@ -400,11 +400,11 @@ class ResourceScatterMax(_ResourceScatter):
     how: ClassVar[str] = "maximum"
 
 
-# ---- points
+# ---- elements and slices
 
 
 class ScatterNdUpdate(_ScatterNd):
-    """Points set to `updates`.  Source: state_ops.cc, ScatterNdUpdate."""
+    """Elements set to `updates`.  Source: state_ops.cc, ScatterNdUpdate."""
 
     signature = "ref: ref T, indices: Tindices, updates: T -> output_ref: ref T"
     Tindices = INDICES
@@ -414,7 +414,7 @@ class ScatterNdUpdate(_ScatterNd):
 
 
 class ResourceScatterNdUpdate(_ResourceScatterNd):
-    """Points set to `updates`.  Source: state_ops.cc."""
+    """Elements set to `updates`.  Source: state_ops.cc."""
 
     signature = "ref: resource, indices: Tindices, updates: T ->"
     Tindices = INDICES
@@ -423,7 +423,7 @@ class ResourceScatterNdUpdate(_ResourceScatterNd):
 
 
 class ScatterNdAdd(_ScatterNd):
-    """Points increased by `updates`.  Source: state_ops.cc, ScatterNdAdd."""
+    """Elements increased by `updates`.  Source: state_ops.cc, ScatterNdAdd."""
 
     signature = "ref: ref T, indices: Tindices, updates: T -> output_ref: ref T"
     T = NUMBERS
@@ -434,7 +434,7 @@ class ScatterNdAdd(_ScatterNd):
 
 
 class ResourceScatterNdAdd(_ResourceScatterNd):
-    """Points increased by `updates`.  Source: state_ops.cc."""
+    """Elements increased by `updates`.  Source: state_ops.cc."""
 
     signature = "ref: resource, indices: Tindices, updates: T ->"
     Tindices = INDICES
@@ -443,7 +443,7 @@ class ResourceScatterNdAdd(_ResourceScatterNd):
 
 
 class ScatterNdSub(_ScatterNd):
-    """Points decreased by `updates`.  Source: state_ops.cc, ScatterNdSub."""
+    """Elements decreased by `updates`.  Source: state_ops.cc, ScatterNdSub."""
 
     signature = "ref: ref T, indices: Tindices, updates: T -> output_ref: ref T"
     T = NUMBERS
@@ -454,7 +454,7 @@ class ScatterNdSub(_ScatterNd):
 
 
 class ResourceScatterNdSub(_ResourceScatterNd):
-    """Points decreased by `updates`.  Source: state_ops.cc."""
+    """Elements decreased by `updates`.  Source: state_ops.cc."""
 
     signature = "ref: resource, indices: Tindices, updates: T ->"
     Tindices = INDICES

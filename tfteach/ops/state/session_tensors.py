@@ -1,4 +1,4 @@
-"""Tensors that a session keeps from one run to the next, by handle.
+"""Tensors that a session stores between runs, addressed by handle.
 
 Source: core/ops/data_flow_ops.cc, core/kernels/session_ops.cc,
 python/ops/session_ops.py.
@@ -22,23 +22,23 @@ from tfteach.framework.scope import colocate_with
 from tfteach.framework.shape import Shape
 from tfteach.ops.core.constant import placeholder
 
-# So many handles that nobody holds any more are deleted together.
+# Unreferenced handles are deleted in batches of this size.
 _MANY_DEAD = 10
 
 
 class Store:
-    """The kept tensors of one session."""
+    """The tensors stored by one session."""
 
     def __init__(self) -> None:
         self.numbers = itertools.count()
         self.tensors: dict[bytes, Any] = {}
         self.dead: list[bytes] = []
-        # (placeholder, what it feeds) of the handles' own methods.
+        # (placeholder, result tensor) of the handles' methods.
         self.readers: dict[str, tuple[Tensor, Tensor]] = {}
         self.deleter: tuple[Tensor, Operation] | None = None
 
     def forget(self, handle: bytes) -> None:
-        """A handle's object is gone; its name may still be used for a while."""
+        """Mark a handle as unreferenced; its name may still be in use for a while."""
         self.dead.append(handle)
         if len(self.dead) >= _MANY_DEAD:
             dead, self.dead = self.dead, []
@@ -55,14 +55,14 @@ def _store(ctx: Any) -> Store:
 
 
 class _Name(bytes):
-    """A handle as a string tensor's element, which knows where it leads to."""
+    """A handle as an element of a string tensor, with a link to its object."""
 
     store: Store
     session: Any
 
 
 class GetSessionHandle(StatefulOp):
-    """Keep a tensor.  Source: data_flow_ops.cc, GetSessionHandle."""
+    """Store a tensor.  Source: data_flow_ops.cc, GetSessionHandle."""
 
     signature = "value: T -> handle: string"
 
@@ -85,7 +85,7 @@ class GetSessionHandle(StatefulOp):
 
 
 class GetSessionTensor(StatefulOp):
-    """A kept tensor.  Source: data_flow_ops.cc, GetSessionTensor."""
+    """A stored tensor.  Source: data_flow_ops.cc, GetSessionTensor."""
 
     signature = "handle: string -> value: dtype"
     dtype: DType
@@ -113,7 +113,7 @@ class GetSessionTensor(StatefulOp):
 
 
 class DeleteSessionTensor(StatefulOp, NoOutputOp):
-    """Forget a kept tensor.  Source: data_flow_ops.cc, DeleteSessionTensor."""
+    """Delete a stored tensor.  Source: data_flow_ops.cc, DeleteSessionTensor."""
 
     signature = "handle: string ->"
 
@@ -130,9 +130,9 @@ def _text(handle: Any) -> bytes:
 
 
 class TensorHandle:
-    """A tensor that a session keeps: what it returns for `tf.get_session_handle`.
+    """A tensor stored in a session: the value of `tf.get_session_handle` in a run.
 
-    It may be fed in place of the tensor's value.  The session forgets the tensor some
+    It may be fed in place of the tensor's value.  The session deletes the tensor some
     time after the last reference to this object, unless `get_raw_handle` was called.
 
     Attributes:
@@ -156,7 +156,7 @@ class TensorHandle:
         """The tensor's value.
 
         Raises:
-          InvalidArgumentError: it was deleted.
+          InvalidArgumentError: it has been deleted.
         """
         try:
             return self._name.store.tensors[self._name]
@@ -188,10 +188,10 @@ class TensorHandle:
         return self._session.run(reader, {holder: self.handle})
 
     def delete(self) -> None:
-        """Make the session forget the tensor.
+        """Delete the tensor from the session.
 
         Raises:
-          TypeError: it was called before, or `get_raw_handle`.
+          TypeError: `delete` or `get_raw_handle` was called before.
         """
         self._check_live()
         self._is_owner = False
@@ -210,9 +210,9 @@ class TensorHandle:
 
 @export("get_session_handle")
 def get_session_handle(data: Any, name: str | None = None) -> Tensor:
-    """Keep a tensor in the session: a string scalar that names it.
+    """Store a tensor in the session; returns a string scalar that names it.
 
-    A session returns a `TensorHandle` for it, with `eval()`, `delete()` and the name
+    In a run its value is a `TensorHandle`, with `eval()`, `delete()` and the name
     `handle`; it may be fed in place of a value.
 
     Args:
@@ -220,7 +220,7 @@ def get_session_handle(data: Any, name: str | None = None) -> Tensor:
       name: the op's name.
 
     Raises:
-      TypeError: `data` is no Tensor.
+      TypeError: `data` is not a Tensor.
 
     Example:
       >>> session = tf.Session()
@@ -241,16 +241,16 @@ def get_session_handle(data: Any, name: str | None = None) -> Tensor:
 def get_session_tensor(
     handle: Any, dtype: Any, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
-    """A placeholder for a handle's name, and the tensor that it names.
+    """A placeholder for a handle's name, and the tensor with that name.
 
     Args:
-      handle: the name of a kept tensor, which says on what device it is.
+      handle: the name of a stored tensor, which includes its device.
       dtype: the type of the tensor.
       name: the op's name.
 
     Raises:
       ValueError: the name does not end in a device.
-      tf.errors.InvalidArgumentError: in a run, the session keeps no such tensor.
+      tf.errors.InvalidArgumentError: in a run, no such tensor is stored.
 
     Source: GetSessionTensor in core/ops/data_flow_ops.cc.
     """
@@ -266,12 +266,12 @@ def delete_session_tensor(
     """A placeholder for a handle's name, and the operation that deletes the tensor.
 
     Args:
-      handle: the name of a kept tensor, which says on what device it is.
+      handle: the name of a stored tensor, which includes its device.
       name: the op's name.
 
     Raises:
       ValueError: the name does not end in a device.
-      tf.errors.InvalidArgumentError: in a run, the session keeps no such tensor.
+      tf.errors.InvalidArgumentError: in a run, no such tensor is stored.
 
     Source: DeleteSessionTensor in core/ops/data_flow_ops.cc.
     """

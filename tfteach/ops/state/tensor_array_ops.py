@@ -1,8 +1,7 @@
-"""TensorArrays: lists of tensors that a run writes and reads by index.
+"""TensorArrays: lists of tensors, written and read by index during a run.
 
-A handle leads to the list (tensor_array_store.py).  The flow, a float scalar, goes from
-op to
-op and thereby orders them: who reads takes the flow of who wrote.
+A handle refers to the list (tensor_array_store.py).  The flow, a float scalar passed
+from op to op, orders them: a read takes the flow of the write before it.
 Source: core/ops/data_flow_ops.cc, core/kernels/tensor_array_ops.cc.
 """
 
@@ -22,7 +21,7 @@ from tfteach.ops.state.tensor_array_store import ArrayStore
 
 
 class _ArrayOp(StatefulOp, abstract=True):
-    """An op on a TensorArray; shapes of elements are known by its handle."""
+    """An op on a TensorArray; static element shapes are recorded per handle."""
 
     by_handle: ClassVar[tuple[str, ...]] = ("handle",)
 
@@ -95,7 +94,7 @@ class TensorArrayGradV3(_ArrayOp, MultiOutputOp):
 
 
 class TensorArrayWriteV3(_ArrayOp):
-    """Sets one element.  Source: data_flow_ops.cc, TensorArrayWriteV3."""
+    """Write one element.  Source: data_flow_ops.cc, TensorArrayWriteV3."""
 
     signature = (
         "handle: resource, index: int32, value: T, flow_in: float32 -> "
@@ -122,7 +121,7 @@ class TensorArrayWriteV3(_ArrayOp):
 
 
 class TensorArrayReadV3(_ArrayOp):
-    """One element.  Source: data_flow_ops.cc, TensorArrayReadV3."""
+    """Read one element.  Source: data_flow_ops.cc, TensorArrayReadV3."""
 
     signature = "handle: resource, index: int32, flow_in: float32 -> value: dtype"
     dtype: DType
@@ -141,7 +140,7 @@ class TensorArrayReadV3(_ArrayOp):
 
 
 class TensorArrayGatherV3(_ArrayOp):
-    """Some elements, stacked.  Source: data_flow_ops.cc, TensorArrayGatherV3."""
+    """Read some elements, stacked.  Source: data_flow_ops.cc, TensorArrayGatherV3."""
 
     signature = "handle: resource, indices: int32, flow_in: float32 -> value: dtype"
     dtype: DType
@@ -191,7 +190,7 @@ class TensorArrayGatherV3(_ArrayOp):
 
 
 class TensorArrayScatterV3(_ArrayOp):
-    """Sets elements to the rows of `value`.  Source: data_flow_ops.cc."""
+    """Write the rows of `value` to elements.  Source: data_flow_ops.cc."""
 
     signature = (
         "handle: resource, indices: int32, value: T, flow_in: float32 -> "
@@ -243,7 +242,7 @@ class TensorArrayScatterV3(_ArrayOp):
 
 
 class TensorArrayConcatV3(_ArrayOp, MultiOutputOp):
-    """All elements, one after the other.  Source: data_flow_ops.cc."""
+    """All elements concatenated.  Source: data_flow_ops.cc."""
 
     signature = "handle: resource, flow_in: float32 -> value: dtype, lengths: int64"
     dtype: DType
@@ -289,7 +288,7 @@ class TensorArrayConcatV3(_ArrayOp, MultiOutputOp):
 
 
 class TensorArraySplitV3(_ArrayOp):
-    """Sets all elements to parts of `value`.  Source: data_flow_ops.cc."""
+    """Write parts of `value` to all elements.  Source: data_flow_ops.cc."""
 
     signature = (
         "handle: resource, value: T, lengths: int64, flow_in: float32 -> "
@@ -362,7 +361,7 @@ class TensorArraySizeV3(_ArrayOp):
 
 
 class TensorArrayCloseV3(_ArrayOp, NoOutputOp):
-    """Forgets the elements.  Source: data_flow_ops.cc, TensorArrayCloseV3."""
+    """Release the elements.  Source: data_flow_ops.cc, TensorArrayCloseV3."""
 
     signature = "handle: resource ->"
     collection_role: ClassVar[Collection | None] = Collection.CLOSE
@@ -403,7 +402,7 @@ def _check_request(handle: ArrayStore, dtype: DType) -> None:
 
 
 def _merged(ours: Shape, asked: Shape) -> Shape:
-    """The shape of the elements as both the array and the op know it."""
+    """The elements' shape, merged from the array's and the op's."""
     try:
         return shapes.merge(ours, asked)
     except ValueError:

@@ -1,4 +1,4 @@
-"""The elements of a TensorArray during a run, and the writes it refuses.
+"""The elements of a TensorArray during a run, with checks of reads and writes.
 
 Source: core/kernels/tensor_array.h, tensor_array.cc.
 """
@@ -17,11 +17,11 @@ from tfteach.framework.shape import Shape
 _numbers = itertools.count()
 
 
-_MOST_SLOTS = 1 << 24  # 2 GB without any values
+_MOST_SLOTS = 1 << 24  # 2 GB even without any values
 
 
 def _check_size(name: str, size: int) -> None:
-    """Refuse arrays that would fill the memory before they hold a value."""
+    """Reject arrays that would fill the memory before holding any value."""
     if size > _MOST_SLOTS:
         raise ResourceExhaustedError(
             None,
@@ -32,25 +32,26 @@ def _check_size(name: str, size: int) -> None:
 
 
 class _Slot:
-    """One element and what happened to it."""
+    """One element and its state."""
 
     __slots__ = ("cleared", "read", "shape", "value", "written")
 
     def __init__(self) -> None:
         self.value: Any = None
         self.written = self.read = self.cleared = False
-        self.shape: Shape = None  # of what was written here, or in the forward store
+        self.shape: Shape = None  # the shape written here, or in the forward store
 
 
 class ArrayStore:
-    """The elements of one TensorArray in one run; its handle is the object itself.
+    """The elements of one TensorArray in one run; the object itself serves as the
+    handle.
 
     Attributes:
-      sums: whether a second write to an element adds to it, as gradients want.
-      gradients: by source, the stores of the gradients of this one.
+      sums: whether a second write to an element adds to it, as for gradients.
+      gradients: the stores of this one's gradients, by source.
     """
 
-    shape: ClassVar[tuple[int, ...]] = (2,)  # of the handle, as TensorFlow has it
+    shape: ClassVar[tuple[int, ...]] = (2,)  # the handle's, as in TensorFlow
 
     def __init__(
         self,
@@ -76,14 +77,14 @@ class ArrayStore:
 
     @classmethod
     def numbered(cls, name: str, *args: Any) -> ArrayStore:
-        """A store whose name differs from all others', as messages show it."""
+        """A store with a unique name, as it appears in messages."""
         return cls(f"{name}_{next(_numbers)}", *args)
 
     def __len__(self) -> int:
         return len(self.slots)
 
     def gradient(self, source: str) -> ArrayStore:
-        """The store that collects one gradients call's values for this one."""
+        """The store that accumulates one gradients call's values for this one."""
         self.check_open()
         found = self.gradients.get(source)
         if found is None:
@@ -93,7 +94,7 @@ class ArrayStore:
                     f"{self.name}: the gradient of a gradient TensorArray does not "
                     "exist."
                 )
-            self.grows = False  # its gradients have the size of now
+            self.grows = False  # the gradients keep the present size
             found = self.gradients[source] = ArrayStore(
                 f"{self.name}@{source}",
                 self.dtype,
@@ -113,7 +114,7 @@ class ArrayStore:
 
         Raises:
           InvalidArgumentError: it is out of range, was written or read before, or the
-            value has another shape than the elements.
+            value's shape differs from the elements'.
         """
         self.check_open()
         if index < 0 or (not self.grows and index >= len(self.slots)):
@@ -129,7 +130,7 @@ class ArrayStore:
         refused = f"TensorArray {self.name}: Could not write to TensorArray index "
         refused += f"{index} because "
         if slot.written and not self.sums:
-            # After a clearing read TF speaks of the read.
+            # After a clearing read, TF's message mentions the read.
             if slot.read:
                 raise invalid_argument(refused + "it has already been read.")
             raise invalid_argument(refused + "it has already been written to.")
@@ -175,7 +176,7 @@ class ArrayStore:
     # ---- reading
 
     def read(self, xp: Any, index: int) -> Any:
-        """An element; zeros if it was never written, but its shape is known.
+        """An element; zeros if it was never written but its shape is known.
 
         Raises:
           InvalidArgumentError: it is out of range, has no value, or was cleared by an
@@ -218,7 +219,7 @@ class ArrayStore:
             return xp.full(shape, b"", dtype=object)
         return xp.zeros(shape, self.dtype.numpy_dtype)
 
-    # ---- the end
+    # ---- closing
 
     def close(self) -> None:
         self.closed = True

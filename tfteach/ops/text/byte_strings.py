@@ -1,4 +1,4 @@
-"""Element-wise work on arrays of byte strings."""
+"""Element-wise operations on arrays of byte strings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def strings(values: list[bytes], shape: tuple[int, ...]) -> np.ndarray[Any, Any]
 
 
 def each(function: Callable[..., bytes], *arrays: Any) -> np.ndarray[Any, Any]:
-    """`function` of each element, with broadcasting, as an array of strings."""
+    """`function` applied to each element, with broadcasting, as an array of strings."""
     arrays = np.broadcast_arrays(*arrays) if len(arrays) > 1 else arrays
     shape = np.shape(arrays[0])
     columns = [np.asarray(a, object).ravel() for a in arrays]
@@ -26,7 +26,7 @@ def each(function: Callable[..., bytes], *arrays: Any) -> np.ndarray[Any, Any]:
 def each_as(
     dtype: Any, function: Callable[[bytes], Any], array: Any
 ) -> np.ndarray[Any, Any]:
-    """`function` of each element, as an array of a number type."""
+    """`function` applied to each element, as an array of a number type."""
     flat = np.asarray(array, object).ravel()
     found = np.array([function(value) for value in flat], dtype)
     return found.reshape(np.shape(array))

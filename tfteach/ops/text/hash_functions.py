@@ -1,4 +1,4 @@
-"""Hash functions of byte strings, number for number as TensorFlow's.
+"""Hash functions of byte strings, with TensorFlow's values.
 
 `fingerprint64` is FarmHash's 64-bit fingerprint (G. Pike, FarmHash, 2014), `murmur64`
 A. Appleby's MurmurHash64A with TensorFlow's seed, `siphash` SipHash-2-4 (J.-P. Aumasson
@@ -18,7 +18,7 @@ def _word(data: bytes, at: int) -> int:
 
 
 def _right(value: int, bits: int) -> int:
-    """Rotated to the right."""
+    """Rotate to the right."""
     return (value >> bits | value << (64 - bits)) & MASK
 
 
@@ -34,7 +34,7 @@ def _shift_mix(value: int) -> int:
 
 
 def _mix(u: int, v: int, factor: int) -> int:
-    """Two words hashed to one."""
+    """Hash two words to one."""
     a = _shift_mix((u ^ v) * factor & MASK)
     b = _shift_mix((v ^ a) * factor & MASK)
     return b * factor & MASK
@@ -81,7 +81,7 @@ def _up_to_64(data: bytes) -> int:
 
 
 def _weak_32(data: bytes, at: int, a: int, b: int) -> tuple[int, int]:
-    """32 bytes and two seeds, hashed quickly to two words."""
+    """Hash 32 bytes and two seeds to two words (weak and fast)."""
     w, x, y, z = (_word(data, at + 8 * i) for i in range(4))
     a += w
     b = _right(b + a + z & MASK, 21)
@@ -94,7 +94,7 @@ def _weak_32(data: bytes, at: int, a: int, b: int) -> tuple[int, int]:
 def _round(
     data: bytes, at: int, state: tuple[int, ...], factor: int, last: bool
 ) -> tuple[int, ...]:
-    """64 bytes taken into the state (x, y, z, v0, v1, w0, w1)."""
+    """Update the state (x, y, z, v0, v1, w0, w1) with 64 bytes."""
     x, y, z, v0, v1, w0, w1 = state
     weight = 9 if last else 1
     x = _right(x + y + v0 + _word(data, at + 8) & MASK, 37) * factor & MASK
@@ -127,7 +127,7 @@ def fingerprint64(data: bytes) -> int:
     w0 = w0 + v0 & MASK
     state = (x, y, z, v0, v1, w0, w1)
     x, y, z, v0, v1, w0, w1 = _round(data, size - 64, state, factor, last=True)
-    # The round hands x and z back exchanged, as the finish wants them.
+    # The round returns x and z swapped, as the final step requires.
     return _mix(
         _mix(v0, w0, factor) + _shift_mix(y) * K0 + z & MASK,
         _mix(v1, w1, factor) + x & MASK,
@@ -139,7 +139,7 @@ def fingerprint64(data: bytes) -> int:
 
 
 def fingerprint_cat64(first: int, second: int) -> int:
-    """One fingerprint of two.  Source: core/platform/fingerprint.h."""
+    """Combine two fingerprints.  Source: core/platform/fingerprint.h."""
     factor = 0xC6A4A7935BD1E995
     result = first ^ factor ^ _shift_mix(second * factor & MASK) * factor & MASK
     result = _shift_mix(result * factor & MASK) * factor & MASK

@@ -1,7 +1,7 @@
 """Regular expressions on strings.
 
-TensorFlow uses RE2's syntax, Python's `re` does the work here: they agree on all that
-both know.  Source: core/ops/string_ops.cc.
+TensorFlow uses RE2's syntax; here Python's `re` does the matching.  They agree where
+both support a feature.  Source: core/ops/string_ops.cc.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tfteach.ops.text.string_ops import TextOp
 
 
 def compiled(pattern: bytes) -> re.Pattern[bytes]:
-    """The pattern, or TF's error."""
+    """The compiled pattern; raises TF's error if it is invalid."""
     try:
         return re.compile(pattern)
     except re.error as error:
@@ -29,11 +29,11 @@ def compiled(pattern: bytes) -> re.Pattern[bytes]:
 
 
 def replaced(input: Any, pattern: bytes, rewrite: bytes, replace_global: bool) -> Any:
-    """Matches rewritten, all or the first of each string."""
+    """Matches replaced, all or the first of each string."""
     expression = compiled(pattern)
 
     def group(match: re.Match[bytes], which: int) -> bytes:
-        # RE2 leaves out groups that the pattern does not have.
+        # RE2 ignores references to groups that the pattern does not have.
         return (match[which] or b"") if which <= expression.groups else b""
 
     def expand(match: re.Match[bytes]) -> bytes:
@@ -48,13 +48,13 @@ def replaced(input: Any, pattern: bytes, rewrite: bytes, replace_global: bool) -
 
 
 def matches(input: Any, pattern: bytes) -> Any:
-    """Whether the pattern matches each whole string."""
+    """Whether the pattern matches each string completely."""
     expression = compiled(pattern)
     return each_as(np.bool_, lambda s: bool(expression.fullmatch(s)), input)
 
 
 class StaticRegexReplace(TextOp):
-    """Rewrite what a fixed pattern matches.  Source: string_ops.cc."""
+    """Replace the matches of a fixed pattern.  Source: string_ops.cc."""
 
     signature = "input: string -> output: string"
     pattern: str
@@ -67,7 +67,10 @@ class StaticRegexReplace(TextOp):
 
 
 class RegexReplace(TextOp):
-    """Rewrite what a computed pattern matches.  Source: string_ops.cc, RegexReplace."""
+    """Replace the matches of a pattern given by a tensor.
+
+    Source: string_ops.cc, RegexReplace.
+    """
 
     signature = "input: string, pattern: string, rewrite: string -> output: string"
     replace_global: bool = True
@@ -85,7 +88,7 @@ class RegexReplace(TextOp):
 
 
 class StaticRegexFullMatch(TextOp):
-    """Whether a fixed pattern matches all of a string.  Source: string_ops.cc."""
+    """Whether a fixed pattern matches a complete string.  Source: string_ops.cc."""
 
     signature = "input: string -> output: bool"
     pattern: str
@@ -95,7 +98,10 @@ class StaticRegexFullMatch(TextOp):
 
 
 class RegexFullMatch(TextOp):
-    """Whether a computed pattern matches all of a string.  Source: string_ops.cc."""
+    """Whether a pattern given by a tensor matches a complete string.
+
+    Source: string_ops.cc.
+    """
 
     signature = "input: string, pattern: string -> output: bool"
 
@@ -124,19 +130,19 @@ def regex_replace(
     replace_global: bool = True,
     name: str | None = None,
 ) -> Tensor:
-    r"""Each string with the parts that a regular expression matches rewritten.
+    r"""Each string with the matches of a regular expression replaced.
 
     Args:
-      input: a string Tensor.
       pattern: a str or scalar string Tensor; RE2's syntax, as far as Python's `re`
+      supports it.
         shares it.
-      rewrite: a str or scalar string Tensor; `\1` to `\9` stand for groups, `\0` for
-        all that matched.
-      replace_global: all matches, or only the first of each string.
+      rewrite: a str or scalar string Tensor; `\1` to `\9` refer to groups, `\0` to the
+        whole match.
+      replace_global: replace all matches, or only the first of each string.
       name: the op's name.
 
     Raises:
-      tf.errors.InvalidArgumentError: in a run, the pattern is none.
+      tf.errors.InvalidArgumentError: in a run, the pattern is invalid.
 
     Example:
       >>> tf.regex_replace(["2016-01-02"], r"(\d+)-(\d+)-\d+", r"\2/\1")  # [b"01/2016"]
@@ -151,7 +157,7 @@ def regex_replace(
 
 @export("strings.regex_full_match")
 def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Tensor:
-    """Whether a regular expression matches each whole string, a bool Tensor.
+    """Whether a regular expression matches each string completely, a bool Tensor.
 
     Args:
       input: a string Tensor.
@@ -159,7 +165,7 @@ def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Tenso
       name: the op's name.
 
     Raises:
-      tf.errors.InvalidArgumentError: in a run, the pattern is none.
+      tf.errors.InvalidArgumentError: in a run, the pattern is invalid.
 
     Example:
       >>> tf.strings.regex_full_match(["a1", "b"], "[a-z][0-9]")  # [True, False]

@@ -1,4 +1,4 @@
-"""Strings as numbers, numbers as strings, and strings in hash buckets.
+"""Conversion between strings and numbers, and hash buckets.
 
 Source: core/ops/string_ops.cc, parsing_ops.cc (StringToNumber).
 """
@@ -21,7 +21,7 @@ from tfteach.ops.text.string_ops import TextOp
 
 
 class AsString(TextOp):
-    """Numbers as C's printf writes them.  Source: string_ops.cc, AsString."""
+    """Numbers formatted as by C's printf.  Source: string_ops.cc, AsString."""
 
     signature = "input: T -> output: string"
     T = dtypes_of("int8 int16 int32 int64 complex64 complex128 float32 float64 bool")
@@ -77,20 +77,20 @@ def as_string(
     fill: str = "",
     name: str | None = None,
 ) -> Tensor:
-    """Numbers or bools as text, a string Tensor of `input`'s shape.
+    """Numbers or bools formatted as strings, a Tensor of `input`'s shape.
 
     Args:
       input: an integer, float, complex or bool Tensor.
       precision: digits after the point, for floats; negative: six.
-      scientific: 1.5e+00 instead of 1.5, for floats.
-      shortest: whichever of both is shorter, for floats.
-      width: the text is filled up on the left to so many characters.
-      fill: with what ("0" or " "); or "-" to fill on the right, "+" for a sign.
+      scientific: format floats as 1.5e+00 instead of 1.5.
+      shortest: the shorter of both formats, for floats.
+      width: the minimum number of characters; shorter text is padded on the left.
+      fill: the padding ("0" or " "); or "-" to pad on the right, "+" for a sign.
       name: the op's name.
 
     Raises:
-      tf.errors.InvalidArgumentError: in a run, for formats that `input`'s type does
-        not have.
+      tf.errors.InvalidArgumentError: in a run, for formats that `input`'s type does not
+        support.
 
     Example:
       >>> tf.as_string([3.14159], precision=2)  # [b"3.14"]
@@ -108,7 +108,7 @@ _FLOAT = re.compile(
 
 
 class StringToNumber(TextOp):
-    """Numbers from text.  Source: core/ops/parsing_ops.cc, StringToNumber."""
+    """Numbers parsed from strings.  Source: core/ops/parsing_ops.cc, StringToNumber."""
 
     signature = "string_tensor: string -> output: out_type"
     out_type_allowed = dtypes_of("float32 float64 int32 int64")
@@ -122,7 +122,7 @@ class StringToNumber(TextOp):
     def _float(self, text: bytes) -> float:
         stripped = text.strip()
         if text and not stripped:
-            return 0.0  # blanks are a number to TensorFlow, nothing is none
+            return 0.0  # TensorFlow parses blanks as 0, but rejects an empty string
         if not _FLOAT.fullmatch(stripped):
             raise self._error(text)
         if b"x" in stripped.lower():
@@ -152,16 +152,16 @@ def string_to_number(
     name: str | None = None,
     input: Any = None,
 ) -> Tensor:
-    """The numbers that strings spell, of type `out_type`.
+    """The numbers parsed from strings, of type `out_type`.
 
     Args:
-      string_tensor: a string Tensor; spaces around a number do not matter.
+      string_tensor: a string Tensor; white space around a number is ignored.
       out_type: float32, float64, int32 or int64.
       name: the op's name.
-      input: another name of `string_tensor`.
+      input: alias of `string_tensor`.
 
     Raises:
-      tf.errors.InvalidArgumentError: in a run, for a string that is no number.
+      tf.errors.InvalidArgumentError: in a run, a string is not a number.
 
     Example:
       >>> tf.string_to_number(["1.5", "-2"])  # [1.5, -2.0]
@@ -182,7 +182,7 @@ def _either(string_tensor: Any, input: Any) -> Any:
 
 
 class BucketOp(TextOp, abstract=True):
-    """Strings in buckets by their hashes."""
+    """Strings mapped to buckets by their hashes."""
 
     num_buckets: int
 
@@ -190,7 +190,7 @@ class BucketOp(TextOp, abstract=True):
 
 
 class StringToHashBucket(BucketOp):
-    """By MurmurHash64A.  Source: string_ops.cc, StringToHashBucket."""
+    """Buckets by MurmurHash64A.  Source: string_ops.cc, StringToHashBucket."""
 
     signature = "string_tensor: string -> output: int64"
 
@@ -201,7 +201,10 @@ class StringToHashBucket(BucketOp):
 
 
 class StringToHashBucketFast(BucketOp):
-    """By FarmHash's fingerprint.  Source: string_ops.cc, StringToHashBucketFast."""
+    """Buckets by FarmHash's fingerprint.
+
+    Source: string_ops.cc, StringToHashBucketFast.
+    """
 
     signature = "input: string -> output: int64"
 
@@ -210,7 +213,7 @@ class StringToHashBucketFast(BucketOp):
 
 
 class StringToHashBucketStrong(BucketOp):
-    """By SipHash under a key.  Source: string_ops.cc, StringToHashBucketStrong."""
+    """Buckets by keyed SipHash.  Source: string_ops.cc, StringToHashBucketStrong."""
 
     signature = "input: string -> output: int64"
     key: tuple[int, ...]
@@ -230,7 +233,7 @@ def string_to_hash_bucket(
     name: str | None = None,
     input: Any = None,
 ) -> Tensor:
-    """A bucket in [0, num_buckets) for each string, int64; the oldest hash.
+    """A bucket in [0, num_buckets) for each string, int64; the oldest hash function.
 
     Example:
       >>> tf.string_to_hash_bucket(["a", "b"], 100)
@@ -266,7 +269,7 @@ def string_to_hash_bucket_fast(
 def string_to_hash_bucket_strong(
     input: Any, num_buckets: int, key: Any, name: str | None = None
 ) -> Tensor:
-    """A bucket for each string that nobody without the key can aim at.
+    """A bucket for each string, unpredictable without the key.
 
     Args:
       input: a string Tensor.
@@ -275,7 +278,7 @@ def string_to_hash_bucket_strong(
       name: the op's name.
 
     Raises:
-      tf.errors.InvalidArgumentError: in a run, `key` has not two elements.
+      tf.errors.InvalidArgumentError: in a run, `key` does not have two elements.
 
     Example:
       >>> tf.string_to_hash_bucket_strong(["apple"], 10, [1, 2])

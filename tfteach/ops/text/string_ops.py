@@ -1,4 +1,4 @@
-"""Strings, element by element: case, length, parts, joins, base64.
+"""Element-wise string ops: case, length, substrings, joins, base64.
 
 Source: core/ops/string_ops.cc.
 """
@@ -39,7 +39,7 @@ class TextOp(Op, abstract=True):
 
 
 class CaseOp(TextOp, abstract=True):
-    """Another case of each letter: of ASCII's, or with "utf-8" of all."""
+    """Change of case: ASCII letters only, or all letters with "utf-8"."""
 
     encoding: str = ""
 
@@ -54,7 +54,7 @@ class CaseOp(TextOp, abstract=True):
 
 
 class StringLower(CaseOp):
-    """Capitals made small.  Source: string_ops.cc, StringLower."""
+    """Strings in lower case.  Source: string_ops.cc, StringLower."""
 
     signature = "input: string -> output: string"
 
@@ -63,7 +63,7 @@ class StringLower(CaseOp):
 
 
 class StringUpper(CaseOp):
-    """Small letters made capitals.  Source: string_ops.cc, StringUpper."""
+    """Strings in upper case.  Source: string_ops.cc, StringUpper."""
 
     signature = "input: string -> output: string"
 
@@ -73,7 +73,7 @@ class StringUpper(CaseOp):
 
 @export("strings.lower")
 def string_lower(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
-    """Each string in small letters; beyond ASCII only with `encoding="utf-8"`.
+    """Each string in lower case; beyond ASCII only with `encoding="utf-8"`.
 
     Example:
       >>> tf.strings.lower(["CamelCase"])  # [b"camelcase"]
@@ -85,7 +85,7 @@ def string_lower(input: Any, encoding: str = "", name: str | None = None) -> Ten
 
 @export("strings.upper")
 def string_upper(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
-    """Each string in capitals; beyond ASCII only with `encoding="utf-8"`.
+    """Each string in upper case; beyond ASCII only with `encoding="utf-8"`.
 
     Example:
       >>> tf.strings.upper(["CamelCase"])  # [b"CAMELCASE"]
@@ -96,7 +96,7 @@ def string_upper(input: Any, encoding: str = "", name: str | None = None) -> Ten
 
 
 class StringStrip(TextOp):
-    """Without spaces at the ends.  Source: string_ops.cc, StringStrip."""
+    """Strings without surrounding white space.  Source: string_ops.cc, StringStrip."""
 
     signature = "input: string -> output: string"
 
@@ -106,7 +106,7 @@ class StringStrip(TextOp):
 
 @export("strings.strip", "string_strip")
 def string_strip(input: Any, name: str | None = None) -> Tensor:
-    r"""Each string without white space at its ends.
+    r"""Each string without leading and trailing white space.
 
     Example:
       >>> tf.strings.strip([" a b\n"])  # [b"a b"]
@@ -120,7 +120,10 @@ UNITS = ("BYTE", "UTF8_CHAR")
 
 
 class StringLength(TextOp):
-    """Bytes, or characters, of each string.  Source: string_ops.cc, StringLength."""
+    """The length of each string in bytes or characters.
+
+    Source: string_ops.cc, StringLength.
+    """
 
     signature = "input: string -> output: int32"
     unit: str = "BYTE"
@@ -133,7 +136,7 @@ class StringLength(TextOp):
 
 
 def _characters(value: bytes) -> int:
-    """Characters of a UTF-8 string: its bytes that do not continue one."""
+    """The length of a UTF-8 string: its bytes except continuation bytes."""
     return sum(byte & 0xC0 != 0x80 for byte in value)
 
 
@@ -154,11 +157,11 @@ def string_length(input: Any, name: str | None = None, unit: str = "BYTE") -> Te
     return StringLength(unit)(input, name=name)
 
 
-# ---- parts and joins
+# ---- substrings and joins
 
 
 class Substr(TextOp):
-    """A part of each string.  Source: string_ops.cc, Substr."""
+    """A substring of each string.  Source: string_ops.cc, Substr."""
 
     signature = "input: string, pos: T, len: T -> output: string"
     T = dtypes_of("int32 int64")
@@ -168,7 +171,7 @@ class Substr(TextOp):
         check_choice(self.op_type, "unit", self.unit, UNITS)
 
     def infer_shape(self, input: Shape, pos: Shape, len: Shape) -> Shape:
-        if pos is not None:  # TensorFlow counts an unknown rank as -1
+        if pos is not None:  # TensorFlow treats an unknown rank as -1
             shapes.with_rank(pos, -1 if len is None else tuple.__len__(len))
         shapes.merge(pos, len)
         return shapes.broadcast(input, pos)
@@ -180,7 +183,7 @@ class Substr(TextOp):
         return each(self._cut, input, pos, len, where)
 
     def _cut(self, value: bytes, pos: int, size: int, index: int) -> bytes:
-        # Start of each unit, and the end.
+        # The start of each unit, and the end.
         of_byte = self.unit == "BYTE"
         starts = [i for i, byte in enumerate(value) if of_byte or byte & 0xC0 != 0x80]
         starts.append(len(value))
@@ -199,7 +202,7 @@ class Substr(TextOp):
 def substr(
     input: Any, pos: Any, len: Any, name: str | None = None, unit: str = "BYTE"
 ) -> Tensor:
-    """A part of each string: `len` bytes (or characters) from `pos`.
+    """A substring of each string: `len` bytes (or characters) from `pos`.
 
     Args:
       input: a string Tensor.
@@ -223,7 +226,10 @@ def substr(
 
 
 class StringJoin(TextOp):
-    """Strings joined across tensors.  Source: string_ops.cc, StringJoin."""
+    """Strings of several tensors joined element-wise.
+
+    Source: string_ops.cc, StringJoin.
+    """
 
     signature = "inputs: N*string -> output: string"
     separator: str = ""
@@ -231,7 +237,7 @@ class StringJoin(TextOp):
     def infer_shape(self, inputs: list[Shape], *_: Shape) -> Shape:
         found: Shape = ()
         for shape in inputs:
-            if shape is None or len(shape):  # scalars go with every shape
+            if shape is None or len(shape):  # scalars match every shape
                 found = shape if found == () else shapes.merge(found, shape)
         return found
 
@@ -248,11 +254,11 @@ class StringJoin(TextOp):
 
 @export("strings.join", "string_join")
 def string_join(inputs: Any, separator: str = "", name: str | None = None) -> Tensor:
-    """The strings of several tensors joined, element by element.
+    """The strings of several tensors, joined element-wise.
 
     Args:
-      inputs: a list of string Tensors of one shape; scalars go with all.
-      separator: what stands between two.
+      inputs: a list of string Tensors of one shape; scalars broadcast.
+      separator: the string between two parts.
       name: the op's name.
 
     Returns:
@@ -307,7 +313,7 @@ def encode_base64(input: Any, pad: bool = False, name: str | None = None) -> Ten
 
     Args:
       input: a string Tensor.
-      pad: whether to fill up with "=" to a multiple of four.
+      pad: whether to pad with "=" to a multiple of four.
       name: the op's name.
 
     Example:
@@ -323,7 +329,7 @@ def decode_base64(input: Any, name: str | None = None) -> Tensor:
     """Decode web-safe base64 strings, padded or not.
 
     Raises:
-      tf.errors.InvalidArgumentError: in a run, for a character outside the alphabet.
+      tf.errors.InvalidArgumentError: in a run, a character is outside the alphabet.
 
     Example:
       >>> tf.decode_base64(["YT9-"])  # [b"a?~"]

@@ -1,4 +1,4 @@
-"""Strings taken apart, and joined along axes.
+"""Strings split into parts, and joined along axes.
 
 Source: core/ops/string_ops.cc; python/ops/string_ops.py.
 """
@@ -34,7 +34,7 @@ from tfteach.ops.text.string_ops import TextOp
 
 
 def sparse_rows(rows: list[list[bytes]]) -> tuple[Any, Any, Any]:
-    """Lists of different lengths as the three parts of a sparse matrix."""
+    """Lists of different lengths as the three components of a sparse matrix."""
     indices = [(r, c) for r, row in enumerate(rows) for c in range(len(row))]
     values = [value for row in rows for value in row]
     width = max(map(len, rows), default=0)
@@ -46,7 +46,7 @@ def sparse_rows(rows: list[list[bytes]]) -> tuple[Any, Any, Any]:
 
 
 class SplitOp(TextOp, MultiOutputOp, abstract=True):
-    """Rows of parts, as a sparse matrix."""
+    """Parts of strings as rows of a sparse matrix."""
 
     def infer_shape(self, input: Shape, separator: Shape) -> list[Shape]:
         shapes.with_rank(input, 1)
@@ -63,7 +63,7 @@ class SplitOp(TextOp, MultiOutputOp, abstract=True):
 
 
 class StringSplit(SplitOp):
-    """Parts between any of some characters.  Source: string_ops.cc, StringSplit."""
+    """Strings split at any of some characters.  Source: string_ops.cc, StringSplit."""
 
     signature = (
         "input: string, delimiter: string -> indices: int64, values: string, "
@@ -90,7 +90,7 @@ class StringSplit(SplitOp):
 
 
 class StringSplitV2(SplitOp):
-    """Parts as Python's `split` makes them.  Source: string_ops.cc, StringSplitV2."""
+    """Strings split as by Python's `split`.  Source: string_ops.cc, StringSplitV2."""
 
     signature = (
         "input: string, sep: string -> indices: int64, values: string, shape: int64"
@@ -110,7 +110,7 @@ class StringSplitV2(SplitOp):
             return value.split(separator or None, self.maxsplit)
         if self.maxsplit == 0:
             return [value]
-        # After the last cut TF keeps what is left of the text, even if that is nothing.
+        # TF appends the text after the last split even if it is empty.
         parts = value.split(None, self.maxsplit)
         return [*parts, b""] if len(parts) == self.maxsplit else parts
 
@@ -141,12 +141,12 @@ def string_split(
     result_type: str = "SparseTensor",
     name: str | None = None,
 ) -> SparseTensor:
-    """Each string of a vector taken apart at any of the characters of `sep`.
+    """Each string of a vector split at any of the characters of `sep`.
 
     Args:
       source: string Tensor [n].
-      sep: a str or scalar string Tensor; " " if None, every byte by itself if empty.
-      skip_empty: leave out empty parts.
+      sep: a str or scalar string Tensor; " " if None; if empty, split into bytes.
+      skip_empty: omit empty parts.
       delimiter: older name of `sep`.
       result_type: "SparseTensor".
       name: the op's name.
@@ -155,7 +155,7 @@ def string_split(
       A string SparseTensor [n, most parts], row i of which holds the parts of string i.
 
     Raises:
-      ValueError: `source` is no vector; both `sep` and `delimiter` are given.
+      ValueError: `source` is not a vector; both `sep` and `delimiter` are given.
       NotImplementedError: `result_type` is "RaggedTensor".
 
     Example:
@@ -183,12 +183,12 @@ def strings_split(
     source: Any = None,
     name: str | None = None,
 ) -> SparseTensor:
-    """Each string of a vector taken apart as Python's `str.split` does it.
+    """Each string of a vector split as by Python's `str.split`.
 
     Args:
       input: string Tensor [n].
       sep: a str or scalar string Tensor; runs of white space if None or empty.
-      maxsplit: at most so many cuts per string; -1: all.
+      maxsplit: the maximum number of splits per string; -1: unlimited.
       result_type: "SparseTensor".
       source: older name of `input`.
       name: the op's name.
@@ -197,7 +197,7 @@ def strings_split(
       A string SparseTensor [n, most parts].
 
     Raises:
-      ValueError: `input` is no vector.
+      ValueError: `input` is not a vector.
       NotImplementedError: `result_type` is "RaggedTensor".
 
     Example:
@@ -277,7 +277,7 @@ def reduce_join(
       inputs: a string Tensor.
       axis: the axis or axes, negative from the end; all if None.
       keep_dims: older name of `keepdims`.
-      separator: what stands between two.
+      separator: the string between two parts.
       name: the op's name.
       reduction_indices: older name of `axis`.
       keepdims: keep the joined axes with size 1.
@@ -306,7 +306,7 @@ def reduce_join(
 
 
 def _all_axes(inputs: Tensor) -> Tensor:
-    """All axes, the last first: then elements are joined row after row."""
+    """All axes, the last first, so that elements are joined in row-major order."""
     rank = inputs.shape.ndims
     if rank is not None:
         return constant(np.arange(rank - 1, -1, -1, dtype=np.int32))
@@ -379,14 +379,14 @@ def unsorted_segment_join(
     separator: str = "",
     name: str | None = None,
 ) -> Tensor:
-    """The strings of each segment joined.
+    """The strings of each segment, joined.
 
     Args:
       inputs: a string Tensor.
-      segment_ids: int32 or int64 Tensor, a prefix of `inputs`' shape; negative ids are
-        left out.
-      num_segments: how many segments there are.
-      separator: what stands between two.
+      segment_ids: int32 or int64 Tensor whose shape is a prefix of `inputs`'; strings
+        with negative ids are dropped.
+      num_segments: the number of segments.
+      separator: the string between two parts.
       name: the op's name.
 
     Returns:

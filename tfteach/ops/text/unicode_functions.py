@@ -1,6 +1,6 @@
-"""`tf.strings.unicode_*`: what strings of characters are, and are made of.
+"""`tf.strings.unicode_*`: conversion between strings and code points.
 
-Where TensorFlow gives a RaggedTensor, these refuse.
+Where TensorFlow returns a RaggedTensor, these raise NotImplementedError.
 Source: python/ops/ragged/ragged_string_ops.py.
 """
 
@@ -39,24 +39,24 @@ def unicode_transcode(
     replace_control_characters: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """Each string in another encoding.
+    """Each string converted to another encoding.
 
     Args:
       input: string Tensor.
       input_encoding: such as "UTF-8", "UTF-16-BE", "latin1".
       output_encoding: "UTF-8", "UTF-16-BE" or "UTF-32-BE".
-      errors: what to do with wrong bytes: "replace", "ignore" or "strict".
-      replacement_char: the code point that stands in for them.
-      replace_control_characters: whether code points below 32 count as wrong.
+      errors: the handling of invalid bytes: "replace", "ignore" or "strict".
+      replacement_char: the code point that replaces them.
+      replace_control_characters: whether code points below 32 are invalid too.
       name: the op's name.
 
     Returns:
       A string Tensor of that shape.
 
     Raises:
-      ValueError: an argument is none of these.
-      tf.errors.InvalidArgumentError: (when run) nobody knows the input's encoding, or
-        bytes are wrong and errors="strict".
+      ValueError: an argument has an unsupported value.
+      tf.errors.InvalidArgumentError: (when run) the input's encoding is unknown, or
+        bytes are invalid and errors="strict".
 
     Example:
       >>> tf.strings.unicode_transcode(["A", "é"], "UTF-8", "UTF-16-BE")
@@ -72,14 +72,14 @@ def unicode_transcode(
 
 @export("strings.unicode_script")
 def unicode_script(input: Any, name: str | None = None) -> Tensor:
-    """The script of each code point, by ICU's numbers: 25 is Latin, 17 Han.
+    """The script of each code point by ICU's numbers: 25 is Latin, 17 Han.
 
     Args:
       input: int32 Tensor of code points.
       name: the op's name.
 
     Returns:
-      An int32 Tensor of that shape; -1 for what is no code point.
+      An int32 Tensor of that shape; -1 for invalid code points.
 
     Example:
       >>> tf.strings.unicode_script([ord("a"), ord("世"), 32])  # 25, 17, 0
@@ -93,7 +93,7 @@ def _decoded(
     input: Any, encoding: str, errors: str, replacement: int, controls: bool,
     with_offsets: bool,
 ) -> tuple[Tensor, Any]:  # fmt: skip
-    """(code points of one string, their first bytes or None)."""
+    """(code points of one string, their byte offsets or None)."""
     input = convert(input, name="input")
     as_text("input_encoding", encoding)
     rank = input.shape.ndims
@@ -122,7 +122,7 @@ def unicode_decode(
     """The code points of a string.
 
     Args:
-      input: a scalar string Tensor (a RaggedTensor would be needed for more).
+      input: a scalar string Tensor (higher ranks would require a RaggedTensor).
       input_encoding, errors, replacement_char, replace_control_characters: see
         `tf.strings.unicode_transcode`.
       name: the name scope of its ops.
@@ -155,10 +155,10 @@ def unicode_decode_with_offsets(
     replace_control_characters: bool = False,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """`tf.strings.unicode_decode` that also tells where each character begins.
+    """`tf.strings.unicode_decode` with the byte offset of each character.
 
     Returns:
-      (code points, int32 [characters]; their first bytes, int64 [characters]).
+      (code points, int32 [characters]; byte offsets, int64 [characters]).
 
     Source: python/ops/ragged/ragged_string_ops.py.
     """
@@ -204,10 +204,10 @@ def unicode_split_with_offsets(
     replacement_char: int = REPLACEMENT,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """`tf.strings.unicode_split` that also tells where each character begins.
+    """`tf.strings.unicode_split` with the byte offset of each character.
 
     Returns:
-      (string Tensor [characters]; their first bytes, int64 [characters]).
+      (string Tensor [characters]; byte offsets, int64 [characters]).
 
     Source: python/ops/ragged/ragged_string_ops.py.
     """
@@ -233,21 +233,21 @@ def unicode_encode(
     replacement_char: int = REPLACEMENT,
     name: str | None = None,
 ) -> Tensor:
-    """Strings made of code points.
+    """Strings encoded from code points.
 
     Args:
       input: int32 Tensor [..., characters].
       output_encoding: "UTF-8", "UTF-16-BE" or "UTF-32-BE".
-      errors: what to do with what is no code point: "replace", "ignore" or "strict".
-      replacement_char: the code point that stands in for it.
+      errors: the handling of invalid code points: "replace", "ignore" or "strict".
+      replacement_char: the code point that replaces them.
       name: the name scope of its ops.
 
     Returns:
-      A string Tensor of `input`'s shape without its last size.
+      A string Tensor of `input`'s shape without its last dimension.
 
     Raises:
-      ValueError: the rank of `input` is 0 or not known, or an argument none of these.
-      tf.errors.InvalidArgumentError: (when run) there are wrong ones, and
+      ValueError: the rank of `input` is 0 or unknown, or an argument is unsupported.
+      tf.errors.InvalidArgumentError: (when run) code points are invalid, and
         errors="strict".
 
     Example:
@@ -279,7 +279,7 @@ def unicode_encode(
 
 
 def _rows(matrix: Tensor) -> tuple[Tensor, Tensor]:
-    """A matrix's elements in one vector, and where each row's end."""
+    """A matrix's elements in one vector, and the end of each row."""
     with name_scope("RaggedFromTensor"):
         sizes = shape(matrix, out_type=int64)
         columns, rows = sizes[1], sizes[0]

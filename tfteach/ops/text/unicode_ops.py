@@ -26,7 +26,7 @@ from tfteach.ops.text.string_ops import TextOp
 ENCODINGS = ("UTF-8", "UTF-16-BE", "UTF-32-BE")
 _LARGEST = 0x10FFFF
 REPLACEMENT = 0xFFFD
-# Codecs of Python that are not text encodings.
+# Python's codecs that are not text encodings.
 _NO_TEXT = frozenset(
     "idna punycode raw_unicode_escape undefined unicode_escape".split()
 )
@@ -37,7 +37,7 @@ _NO_TEXT = frozenset(
 
 @cache
 def _codec(encoding: str) -> str:
-    """Python's name of an encoding of text.  Raises: InvalidArgumentError."""
+    """Python's name of a text encoding.  Raises: InvalidArgumentError."""
     try:
         found = codecs.lookup(encoding)
     except LookupError:
@@ -50,7 +50,7 @@ def _codec(encoding: str) -> str:
 
 
 def _characters(data: bytes, encoding: str) -> Iterator[tuple[int | None, int]]:
-    """(code point or None where the bytes are wrong, first byte) of each character."""
+    """(code point or None if invalid, byte offset) of each character."""
     start = 0
     while start < len(data):
         error = None
@@ -70,7 +70,7 @@ def _characters(data: bytes, encoding: str) -> Iterator[tuple[int | None, int]]:
 
 
 def _encoded(points: list[int], encoding: str) -> bytes:
-    """Code points as bytes; UTF-8 alone cannot hold half of a surrogate pair."""
+    """Code points as bytes; only UTF-8 cannot encode half of a surrogate pair."""
     text = "".join(map(chr, points))
     if encoding != "UTF-8":
         return text.encode(encoding, "surrogatepass")
@@ -79,7 +79,7 @@ def _encoded(points: list[int], encoding: str) -> bytes:
 
 
 class _Lenient(TextOp, abstract=True):
-    """Replacement policy for bytes that do not decode."""
+    """The handling of bytes that do not decode."""
 
     errors = "replace"
     replacement_char = REPLACEMENT
@@ -96,7 +96,7 @@ class _Lenient(TextOp, abstract=True):
             raise invalid_argument("replacement_char out of unicode codepoint range")
 
     def instead(self, message: str) -> list[int]:
-        """The code points in place of what is wrong."""
+        """The code points that replace invalid ones."""
         if self.errors == "strict":
             raise invalid_argument(message)
         return [self.replacement_char] if self.errors == "replace" else []
@@ -107,7 +107,7 @@ class _Reader(_Lenient, abstract=True):
     replace_control_characters = False
 
     def read(self, data: bytes) -> Iterator[tuple[int, int]]:
-        """(code point, first byte) of each character, mended."""
+        """(code point, byte offset) of each character, with invalid ones handled."""
         for point, at in _characters(data, _codec(self.input_encoding)):
             if point is None:
                 found = self.instead("Invalid formatting on input string")
@@ -123,7 +123,7 @@ class _Reader(_Lenient, abstract=True):
 
 
 class UnicodeTranscode(_Reader):
-    """Strings in another encoding.  Source: string_ops.cc, UnicodeTranscode."""
+    """Strings transcoded.  Source: string_ops.cc, UnicodeTranscode."""
 
     signature = "input: string -> output: string"
     input_encoding: str
@@ -164,7 +164,7 @@ class _Decode(_Reader, MultiOutputOp, abstract=True):
 
 
 class UnicodeDecode(_Decode):
-    """All strings' code points, and where each string's end.
+    """The code points of all strings, and the end of each string.
 
     Source: string_ops.cc, UnicodeDecode.
     """
@@ -179,7 +179,7 @@ class UnicodeDecode(_Decode):
 
 
 class UnicodeDecodeWithOffsets(_Decode):
-    """UnicodeDecode that also tells each character's first byte.
+    """UnicodeDecode that also returns each character's byte offset.
 
     Source: string_ops.cc, UnicodeDecodeWithOffsets.
     """
@@ -191,7 +191,7 @@ class UnicodeDecodeWithOffsets(_Decode):
 
 
 class UnicodeEncode(_Lenient):
-    """Code points as strings.  Source: string_ops.cc, UnicodeEncode."""
+    """Code points encoded as strings.  Source: string_ops.cc, UnicodeEncode."""
 
     signature = "input_values: int32, input_splits: Tsplits -> output: string"
     errors: str = "replace"
@@ -236,7 +236,9 @@ class UnicodeEncode(_Lenient):
 
 @cache
 def _scripts() -> tuple[Any, Any]:
-    """Start of each run of code points in one script, and its number (ICU 64)."""
+    """The start of each run of code points of one script, and the script's number (ICU
+    64).
+    """
     file = Path(__file__).with_name("unicode_scripts.txt")
     rows = [line.split() for line in file.read_text().splitlines()]
     starts = np.array([int(first, 16) for first, _ in rows])
