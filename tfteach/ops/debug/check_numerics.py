@@ -1,4 +1,4 @@
-"""Checks of every float in a graph.  Source: python/ops/numerics.py."""
+"""Numeric checks of every float tensor in a graph.  Source: python/ops/numerics.py."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from tfteach.ops.debug.print_assert import check_numerics
 
 @export("add_check_numerics_ops")
 def add_check_numerics_ops() -> Any:
-    """An op that fails when any float tensor of the graph holds NaN or infinity.
+    """An op that fails when any float tensor of the graph contains NaN or infinity.
 
-    It adds a check to each float output that the default graph has now; the first one
-    that is bad, in the order in which the ops were made, is the one that is named.
+    It adds a check to each float output that is now in the default graph; the error
+    names the first bad one, in the order in which ops were created.
 
     Returns:
-      An `Operation` to run along with the others.
+      An `Operation` to run together with the others.
 
     Raises:
-      ValueError: the graph has branches or loops, which cannot be checked this way.
-      InvalidArgumentError: (in a run) a tensor holds NaN or infinity.
+      ValueError: the graph has branches or loops, where this check is not possible.
+      InvalidArgumentError: (in a run) a tensor contains NaN or infinity.
 
     Example:
       >>> check = tf.add_check_numerics_ops()

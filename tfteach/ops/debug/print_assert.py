@@ -1,7 +1,7 @@
-"""Ops that show or check values in a run: Print, PrintV2, Assert, CheckNumerics.
+"""Ops that print or check values at run time: Print, PrintV2, Assert, CheckNumerics.
 
 Source: core/ops/logging_ops.cc, string_ops.cc, array_ops.cc (CheckNumerics);
-core/framework/tensor.cc (how values are written).
+core/framework/tensor.cc (format of values).
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape
 from tfteach.ops.core.control_flow_ops import is_tensor, with_dependencies
 
-# ---- values as text
+# ---- formatting of values
 
 
 def element_text(value: Any, quote: bool = False) -> str:
-    """One element as TF writes it: floats as short as they stay exact."""
+    """One element in TF's format: floats in their shortest exact form."""
     if isinstance(value, bytes):
         text = value.decode("utf-8", "replace")
         return f'"{text}"' if quote else text
@@ -54,12 +54,12 @@ def element_text(value: Any, quote: bool = False) -> str:
     return str(value)
 
 
-# C escapes, which TF's summaries of strings use.
+# C escapes, as in TF's summaries of strings.
 _ESCAPES = {9: r"\t", 10: r"\n", 13: r"\r", 34: r"\"", 39: r"\'", 92: r"\\"}
 
 
 def _flat_text(value: Any) -> str:
-    """One element in a row of them: strings with their bytes escaped."""
+    """One element of a flat list: strings with their bytes escaped."""
     if not isinstance(value, bytes):
         return element_text(value)
     return "".join(
@@ -69,7 +69,7 @@ def _flat_text(value: Any) -> str:
 
 
 def summarize_flat(array: Any, count: int) -> str:
-    """The first `count` elements (all if negative), as Print and Assert show them."""
+    """The first `count` elements (all if negative), in the format of Print."""
     array = np.asarray(array)
     limit = array.size if count < 0 else min(count, array.size)
     parts: list[str] = []
@@ -78,7 +78,7 @@ def summarize_flat(array: Any, count: int) -> str:
 
 
 def _first_elements(array: Any, limit: int, done: int, parts: list[str]) -> int:
-    """Write elements until `limit` of the whole are written; returns how many are."""
+    """Write elements until `limit` are written in total; returns their number."""
     if array.ndim == 0:
         if done < limit:
             parts.append(_flat_text(array[()]))
@@ -147,7 +147,7 @@ class Assert(StatefulOp, NoOutputOp):
 
 
 class Print(StatefulOp):
-    """`input`, showing `data` on its way.  Source: logging_ops.cc, Print."""
+    """`input`; prints `data` as a side effect.  Source: logging_ops.cc, Print."""
 
     signature = "input: T, data: *U -> output: T"
     message: str = ""
@@ -172,7 +172,7 @@ class Print(StatefulOp):
 
 
 class StringFormat(Op):
-    """`template` with a tensor's text for each placeholder.
+    """`template` with each placeholder replaced by a tensor's text.
 
     Source: core/ops/string_ops.cc, StringFormat.
     """
@@ -230,7 +230,7 @@ class PrintV2(StatefulOp, NoOutputOp):
             )
             get_logger().log(level, text)
         else:
-            # Looked up now: a notebook replaces sys.stdout for each cell.
+            # Read at run time: a notebook replaces sys.stdout for each cell.
             out = sys.stdout if stream == "stdout" else sys.stderr
             out.write(text)
             out.flush()
@@ -241,7 +241,7 @@ _STREAMS = ("stdout", "stderr", "log(info)", "log(warning)", "log(error)")
 
 
 class CheckNumerics(StatefulOp):
-    """`tensor`, if it holds no NaN and no infinity.  Source: array_ops.cc."""
+    """`tensor`, checked for NaN and infinity.  Source: array_ops.cc."""
 
     signature = "tensor: T -> output: T"
     T = dtypes_of("bfloat16 float16 float32 float64")
@@ -284,15 +284,15 @@ def Print_(
     """`input_`, printing `data` to stderr whenever a run computes it.
 
     Args:
-      input_: the Tensor that is passed on.
+      input_: the Tensor to forward.
       data: the tensors to print.
-      message: what to print before them.
-      first_n: how many times to print; None for always.
-      summarize: how many elements of each tensor to print (3; -1 for all).
+      message: the text before them.
+      first_n: the number of times to print; None for always.
+      summarize: the number of elements of each tensor to print (3; -1 for all).
       name: the op's name.
 
     Returns:
-      A Tensor equal to `input_`: use it, or nothing is printed.
+      A Tensor equal to `input_`; nothing is printed unless it is used.
 
     Example:
       >>> x = tf.Print(x, [tf.shape(x)], "shape of x: ")
@@ -314,14 +314,14 @@ def print_(*inputs: Any, **kwargs: Any) -> Operation:
     Args:
       *inputs: tensors, structures of tensors, and anything else.
       **kwargs: `output_stream` (sys.stderr; sys.stdout, a logging function or level, or
-        "file://path"), `summarize` (how many items at each end of a dimension, 3; -1
-        for all), `sep` (" "), `end` (a new line), `name`.
+        "file://path"), `summarize` (the number of items at each end of a dimension, 3;
+        -1 for all), `sep` (" "), `end` (a newline), `name`.
 
     Returns:
-      The Operation: run it, or make something depend on it.
+      The Operation: run it, or make another operation depend on it.
 
     Raises:
-      ValueError: an unknown keyword or stream.
+      ValueError: a keyword or stream is unknown.
 
     Example:
       >>> with tf.control_dependencies([tf.print("x =", x)]):
@@ -380,7 +380,7 @@ def _stream_name(stream: Any) -> str:
 
 
 def _template(inputs: Sequence[Any], sep: str) -> tuple[str, list[Any], str]:
-    """A template with a placeholder for each tensor, the tensors, the placeholder."""
+    """A template with a placeholder per tensor, the tensors, and the placeholder."""
     bare = nest.map_structure(lambda x: "" if is_tensor(x) else x, inputs)
     without = " ".join(pprint.pformat(x) for x in bare)
     placeholder, numbers = "{}", random.Random(5)
@@ -416,13 +416,13 @@ def string_format(
     summarize: int = 3,
     name: str | None = None,
 ) -> Tensor:
-    """`template` with the text of a tensor for each placeholder.
+    """`template` with each placeholder replaced by a tensor's text.
 
     Args:
       template: a string.
       inputs: a tensor or a list of them, one for each placeholder.
-      placeholder: what to replace.
-      summarize: how many items at each end of a dimension to show; -1 for all.
+      placeholder: the text to replace.
+      summarize: the number of items at each end of a dimension to show; -1 for all.
       name: the op's name.
 
     Returns:
@@ -445,7 +445,7 @@ def string_format(
 
 @export("check_numerics", "debugging.check_numerics")
 def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor:
-    """`tensor`; the run fails if it holds a NaN or an infinity.
+    """`tensor`; the run fails if it contains NaN or infinity.
 
     Args:
       tensor: a float Tensor.
@@ -456,7 +456,7 @@ def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor
       A Tensor equal to `tensor`.
 
     Raises:
-      InvalidArgumentError: in the run.
+      InvalidArgumentError: (in a run) it does.
 
     Source: CheckNumerics in core/ops/array_ops.cc.
     """
@@ -471,7 +471,7 @@ def verify_tensor_all_finite(
     x: Any = None,
     message: str | None = None,
 ) -> Tensor:
-    """`t`, available only if it holds neither NaN nor infinity.
+    """`t`, available only if it contains neither NaN nor infinity.
 
     Args:
       t: a float Tensor.

@@ -1,7 +1,7 @@
 """Python functions as ops: py_func and numpy_function.
 
-A graph keeps its functions alive; nodes name them by a token, as in TF, so that a graph
-with such a node can be exported but runs only in this process.
+A graph keeps its functions alive; nodes refer to them by a token, as in TF, so that a
+graph with such a node can be exported but runs only in this process.
 Source: core/ops/script_ops.cc, python/ops/script_ops.py.
 """
 
@@ -25,7 +25,7 @@ from tfteach.framework.transaction import outside_transactions
 
 
 class Registered:
-    """A function with its token; nodes find it as long as this object lives."""
+    """A function with its token; nodes find it while this object is alive."""
 
     __slots__ = ("__weakref__", "call", "token")
 
@@ -48,7 +48,7 @@ _C_NAMES = {"float16": "half", "float32": "float", "float64": "double"}
 
 
 def registered(call: Callable[..., Any]) -> Registered:
-    """Give a function a token."""
+    """Assign a token to a function."""
     function = Registered(call, f"pyfunc_{next(_numbers)}")
     _functions[function.token] = function
     return function
@@ -57,7 +57,7 @@ def registered(call: Callable[..., Any]) -> Registered:
 def call_function(
     token: str, types: tuple[DType, ...], inputs: Sequence[Any]
 ) -> tuple[Any, ...]:
-    """Call the function of that token: its results as arrays of the given types."""
+    """Call the function with that token: its results as arrays of the given types."""
     function = _functions.get(token)
     if function is None:
         raise errors.InternalError(
@@ -95,17 +95,19 @@ def call_function(
 
 
 def _for_python(value: Any) -> Any:
-    """An array the function may keep or change; scalars of NumPy's types, or bytes."""
+    """An array that the function may keep or modify; scalars of NumPy's types, or
+    bytes.
+    """
     array = np.asarray(value)
     return array[()] if array.ndim == 0 else array.copy()
 
 
 def _from_python(token: str, index: int, value: Any, dtype: DType) -> Any:
-    array = np.array(value, order="C")  # the function may go on using its own
+    array = np.array(value, order="C")  # the function may still modify its array
     if array.dtype.kind in "SU":
         flat = [v.encode() if isinstance(v, str) else v for v in array.ravel().tolist()]
         if isinstance(value, bytes):
-            flat = [value]  # NumPy drops zero bytes at the end
+            flat = [value]  # NumPy drops trailing zero bytes
         boxed = np.empty(len(flat), object)
         boxed[:] = flat
         array = boxed.reshape(array.shape)
@@ -173,20 +175,20 @@ def py_func(
     """A Python function of arrays as an op.
 
     Args:
-      func: gets one NumPy array (or scalar; bytes for strings) per input, returns an
+      func: accepts one NumPy array (or scalar; bytes for strings) per input, returns an
         array, or a list with one per type of `Tout`.
       inp: the input tensors.
       Tout: the type of the result, or a list of types.
-      stateful: False if equal inputs always give equal results.
+      stateful: False if equal inputs always produce equal results.
       name: the op's name.
 
     Returns:
-      A Tensor of unknown shape; a list of them if `Tout` is a list (an Operation
-      behind an empty list).
+      A Tensor of unknown shape; a list of them if `Tout` is a list (an Operation for an
+      empty list).
 
     Raises:
-      ValueError: `func` cannot be called.
-      OpError: in the run, if `func` raises: the class follows the exception's.
+      ValueError: `func` is not callable.
+      OpError: in the run, `func` raised; the class depends on the exception's.
 
     Example:
       >>> y = tf.py_func(lambda a: np.sinh(a), [x], tf.float32)

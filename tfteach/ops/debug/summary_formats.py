@@ -1,4 +1,4 @@
-"""Contents of summaries: TensorBoard's histogram buckets, PNG images, WAV audio.
+"""Formats of summaries: TensorBoard's histogram buckets, PNG images, WAV audio.
 
 Source: core/lib/histogram/histogram.cc, core/kernels/summary_image_op.cc,
 core/lib/wav/wav_io.cc; the PNG and RIFF WAVE formats.
@@ -18,7 +18,7 @@ import numpy as np
 
 @cache
 def bucket_limits() -> np.ndarray[Any, Any]:
-    """The upper ends of TensorBoard's histogram buckets, each 10% wider."""
+    """The upper limits of TensorBoard's histogram buckets, each 10% wider."""
     limits = []
     limit = 1e-12
     while limit < 1e20:
@@ -30,13 +30,13 @@ def bucket_limits() -> np.ndarray[Any, Any]:
 
 
 def fill_histogram(proto: Any, flat: np.ndarray[Any, Any]) -> None:
-    """Put float64 values into a HistogramProto; runs of empty buckets become one."""
+    """Add float64 values to a HistogramProto; runs of empty buckets are merged."""
     limits = bucket_limits()
     largest = limits[-1]
     proto.num = flat.size
     proto.min, proto.max = largest, -largest
     if flat.size:
-        # Added one after the other, as TF does: another order rounds otherwise.
+        # Added one by one, as in TF: another order would be rounded differently.
         proto.sum = float(np.add.accumulate(flat)[-1])
         proto.sum_squares = float(np.add.accumulate(flat * flat)[-1])
         proto.min, proto.max = float(flat.min()), float(flat.max())
@@ -52,8 +52,9 @@ def fill_histogram(proto: Any, flat: np.ndarray[Any, Any]) -> None:
 def pixels_of(image: np.ndarray[Any, Any], bad_color: Any) -> np.ndarray[Any, Any]:
     """Floats [height, width, depth] as uint8.
 
-    Without negative values the largest becomes 255; else 0 becomes 128 and the largest
-    magnitude 127 away from it.  Pixels with NaN or infinity get `bad_color`.
+    Without negative values the largest is mapped to 255; otherwise 0 to 128, and the
+    largest magnitude to a distance of 127.  Pixels with NaN or infinity become
+    `bad_color`.
     """
     values, kind = image, image.dtype.type  # halves are scaled as halves
     finite = np.isfinite(values).all(axis=2)
@@ -77,7 +78,7 @@ def png(image: np.ndarray[Any, Any]) -> bytes:
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", check)
 
     color = {1: 0, 3: 2, 4: 6}[depth]  # grey, RGB, RGBA
-    rows = np.zeros((height, 1 + width * depth), np.uint8)  # filter type 0 first
+    rows = np.zeros((height, 1 + width * depth), np.uint8)  # filter type 0
     rows[:, 1:] = image.reshape(height, width * depth)
     return b"".join(
         [

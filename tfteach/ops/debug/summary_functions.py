@@ -1,4 +1,4 @@
-"""`tf.summary.scalar` and its like: a summary op with its tag, in its collections.
+"""`tf.summary.scalar` etc.: a summary op with its tag, added to collections.
 
 Source: python/summary/summary.py.
 """
@@ -30,7 +30,7 @@ _ILLEGAL = re.compile(r"[^-/\w\.]", re.ASCII)
 
 
 def clean_tag(name: str | None) -> str | None:
-    """A name with what no node name may have replaced by underscores."""
+    """A name in which characters invalid in node names are replaced by underscores."""
     return None if name is None else _ILLEGAL.sub("_", name).lstrip("/")
 
 
@@ -67,10 +67,10 @@ def scalar(
     """A summary of one number, for TensorBoard's Scalars.
 
     Args:
-      name: the tag and the node's name, below the current name scope.
+      name: the tag and the node's name, relative to the current name scope.
       tensor: a real scalar Tensor.
       collections: the collections to add the summary to; ["summaries"] if None.
-      family: what groups several tags in TensorBoard.
+      family: a prefix that groups tags in TensorBoard.
 
     Returns:
       A string scalar Tensor: a serialized Summary.
@@ -93,7 +93,7 @@ def histogram(
     collections: Sequence[str] | None = None,
     family: str | None = None,
 ) -> Tensor:
-    """A summary of how values are distributed.
+    """A summary of the distribution of values.
 
     Args:
       name: the tag and the node's name.
@@ -105,7 +105,7 @@ def histogram(
       A string scalar Tensor: a serialized Summary.
 
     Raises:
-      InvalidArgumentError: in the run, if a value is NaN or infinite.
+      InvalidArgumentError: (in a run) a value is NaN or infinite.
 
     Source: HistogramSummary in core/ops/logging_ops.cc.
     """
@@ -123,13 +123,13 @@ def image(
     collections: Sequence[str] | None = None,
     family: str | None = None,
 ) -> Tensor:
-    """A summary of pictures.
+    """A summary of images.
 
     Args:
       name: the tag (before "/image/0" ...) and the node's name.
       tensor: uint8 or float Tensor [batch, height, width, channels], of 1 (grey),
         3 (RGB) or 4 (RGBA) channels; floats are scaled to fill 0 to 255.
-      max_outputs: the most images of the batch to keep.
+      max_outputs: the maximum number of images to record.
       collections: see `tf.summary.scalar`.
       family: see `tf.summary.scalar`.
 
@@ -153,14 +153,14 @@ def audio(
     collections: Sequence[str] | None = None,
     family: str | None = None,
 ) -> Tensor:
-    """A summary of sounds.
+    """A summary of audio clips.
 
     Args:
       name: the tag (before "/audio/0" ...) and the node's name.
       tensor: float32 Tensor [batch, frames] or [batch, frames, channels], values
         between -1 and 1.
       sample_rate: float32 scalar, in Hertz.
-      max_outputs: the most sounds of the batch to keep.
+      max_outputs: the maximum number of clips to record.
       collections: see `tf.summary.scalar`.
       family: see `tf.summary.scalar`.
 
@@ -189,7 +189,7 @@ def text(name: str, tensor: Tensor, collections: Sequence[str] | None = None) ->
       A string scalar Tensor: a serialized Summary.
 
     Raises:
-      ValueError: `tensor` holds no strings.
+      ValueError: `tensor` is not a string tensor.
 
     Source: python/summary/summary.py, text.
     """
@@ -223,9 +223,9 @@ def tensor_summary(
       tensor: a Tensor of any type and shape.
       summary_description: text about the summary, for TensorBoard.
       collections: see `tf.summary.scalar`.
-      summary_metadata: a SummaryMetadata proto that says which plugin shows it.
+      summary_metadata: a SummaryMetadata proto that names the plugin.
       family: see `tf.summary.scalar`.
-      display_name: what TensorBoard shows instead of the tag.
+      display_name: the name in TensorBoard, instead of the tag.
 
     Returns:
       A string scalar Tensor: a serialized Summary.
@@ -254,7 +254,7 @@ def merge(
     collections: Sequence[str] | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """One summary with the values of several.
+    """One summary that merges the values of several.
 
     Args:
       inputs: string Tensors of serialized summaries.
@@ -265,7 +265,7 @@ def merge(
       A string scalar Tensor: a serialized Summary.
 
     Raises:
-      InvalidArgumentError: in the run, if two values have one tag.
+      InvalidArgumentError: (in a run) two values have the same tag.
 
     Source: MergeSummary in core/ops/logging_ops.cc.
     """
@@ -280,11 +280,11 @@ def merge(
 def merge_all(
     key: str = GraphKeys.SUMMARIES, scope: str | None = None, name: str | None = None
 ) -> Tensor | None:
-    """One summary with the values of all that a collection holds.
+    """One summary that merges all summaries of a collection.
 
     Args:
       key: the collection.
-      scope: keep only summaries whose name begins with a match of this regex.
+      scope: use only summaries whose names start with a match of this regex.
       name: see `tf.summary.merge`.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Summaries: what a run tells TensorBoard, as serialized Summary protos.
+"""Summaries: values that a run records for TensorBoard, as serialized Summary protos.
 
 Source: core/ops/logging_ops.cc, summary_ops.cc; core/kernels/summary_*_op.cc.
 """
@@ -30,7 +30,7 @@ def _summary_proto() -> Any:
 
 
 def _text(value: Any) -> str:
-    """A string tensor's one element as text."""
+    """A string tensor's only element as text."""
     item: Any = np.asarray(value, object)[()]
     return str(item.decode("utf-8", "replace"))
 
@@ -100,7 +100,7 @@ BAD_COLOR = np.array([255, 0, 0, 255], np.uint8)
 
 
 class ImageSummary(_SummaryOp):
-    """Pictures, as PNG.  Source: core/ops/logging_ops.cc, ImageSummary."""
+    """Images as PNG.  Source: core/ops/logging_ops.cc, ImageSummary."""
 
     signature = "tag: string, tensor: T -> summary: string"
     T = dtypes_of("uint8 float32 float16 float64")
@@ -142,7 +142,7 @@ class ImageSummary(_SummaryOp):
 
 
 class AudioSummaryV2(_SummaryOp):
-    """Sounds, as 16-bit WAV.  Source: core/ops/logging_ops.cc, AudioSummaryV2."""
+    """Audio as 16-bit WAV.  Source: core/ops/logging_ops.cc, AudioSummaryV2."""
 
     signature = "tag: string, tensor: float32, sample_rate: float32 -> summary: string"
     max_outputs: int = 3
@@ -206,7 +206,7 @@ class TensorSummaryV2(_SummaryOp):
         metadata = np.asarray(serialized_summary_metadata, object).reshape(-1)[0]
         try:
             value.metadata.ParseFromString(metadata)
-        except Exception:  # which class, depends on protobuf's version
+        except Exception:  # the exception class depends on protobuf's version
             value.metadata.Clear()
             value.metadata.SetInParent()
         return _scalar_string(summary.SerializeToString())

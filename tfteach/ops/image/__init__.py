@@ -1,4 +1,4 @@
-"""Colours, crops, resizing and boxes of images."""
+"""Image ops: colours, crops, resizing and bounding boxes."""
 
 # Op type -> module.  Written by `python tfteach/framework/export.py --write`.
 MODULE_OF = {

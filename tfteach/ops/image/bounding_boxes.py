@@ -1,4 +1,4 @@
-"""Boxes in images: drawing them, and choosing one at random to crop to.
+"""Bounding boxes: drawing them, and choosing a random crop that shows an object.
 
 A box is `[y_min, x_min, y_max, x_max]` in [0, 1], relative to the image.
 
@@ -62,7 +62,7 @@ class DrawBoundingBoxes(Op):
         return images
 
     def check(self, images: Any, boxes: Any) -> None:
-        """Check shapes in the run."""
+        """Check shapes at run time."""
         if images.ndim != 4:
             raise invalid_argument("The rank of the images should be 4")
         if boxes.ndim != 3:
@@ -79,7 +79,7 @@ class DrawBoundingBoxes(Op):
         return self.drawn(images, boxes, _COLOURS)
 
     def drawn(self, images: Any, boxes: Any, colours: Any) -> Any:
-        """The images with boxes in these colours, in turn."""
+        """The images with boxes drawn in these colours, cyclically."""
         canvas = images.copy()
         depth = images.shape[3]
         table = colours[:, :depth].astype(images.dtype)
@@ -93,13 +93,13 @@ class DrawBoundingBoxes(Op):
 
 
 def _draw(image: Any, corners: list[int], colour: Any) -> None:
-    """The edges of one box, as far as they are in the image."""
+    """Draw the edges of one box, clipped to the image."""
     top, left, bottom, right = corners
     height, width = image.shape[:2]
     rows = slice(max(top, 0), min(bottom, height - 1) + 1)
     columns = slice(max(left, 0), min(right, width - 1) + 1)
     if top > bottom or left > right:
-        return  # inverted: TensorFlow logs that, and goes on
+        return  # inverted: TensorFlow logs that and continues
     if top >= height or bottom < 0 or left >= width or right < 0:
         return
     for row in {top, bottom} & {rows.start, rows.stop - 1}:
@@ -109,7 +109,7 @@ def _draw(image: Any, corners: list[int], colour: Any) -> None:
 
 
 class DrawBoundingBoxesV2(DrawBoundingBoxes):
-    """With the colours as an input.
+    """DrawBoundingBoxes with the colours as an input.
 
     Source: core/ops/image_ops.cc, DrawBoundingBoxesV2.
     """
@@ -142,15 +142,15 @@ def draw_bounding_boxes(
       boxes: float32 Tensor [batch, n, 4] of `[y_min, x_min, y_max, x_max]`, relative to
         the image.
       name: the op's name.
-      colors: float32 Tensor [k, depth or more], the boxes' colours in turn; ten of
-        TensorFlow's if None.
+      colors: float32 Tensor [k, depth or more], the boxes' colours, used cyclically;
+        TensorFlow's ten if None.
 
     Returns:
       A Tensor like `images`.
 
     Raises:
-      ValueError: the shapes do not fit.
-      tf.errors.InvalidArgumentError: (when run) they turn out not to fit.
+      ValueError: the shapes do not match.
+      tf.errors.InvalidArgumentError: (when run) the run-time shapes do not match.
 
     Example:
       >>> box = [[[0.25, 0.25, 0.75, 0.75]]]
@@ -163,7 +163,7 @@ def draw_bounding_boxes(
     return DrawBoundingBoxesV2()(images, boxes, colors, name=name)
 
 
-# ---- choosing a part of an image
+# ---- random crops
 
 
 class _Sampling(StatefulOp, MultiOutputOp, abstract=True):
@@ -179,7 +179,7 @@ class _Sampling(StatefulOp, MultiOutputOp, abstract=True):
         return [(3,), (3,), (1, 1, 4)]
 
     def crop(self: Any, ctx: Any, size: Any, boxes: Any, covered: Any) -> Any:
-        """The outputs, for the least part of an object that must be covered."""
+        """The outputs, given the fraction of an object that must be covered."""
         rules = crops.Rules(
             covered, self.aspect_ratio_range, self.area_range, self.max_attempts
         )
@@ -205,7 +205,7 @@ class _Sampling(StatefulOp, MultiOutputOp, abstract=True):
 
 
 class SampleDistortedBoundingBox(_Sampling):
-    """A part of an image, drawn at random, that shows enough of an object.
+    """A random crop that shows enough of an object.
 
     Source: core/ops/image_ops.cc, SampleDistortedBoundingBox.
     """
@@ -228,7 +228,7 @@ class SampleDistortedBoundingBox(_Sampling):
 
 
 class SampleDistortedBoundingBoxV2(_Sampling):
-    """With the least covered part as an input.
+    """SampleDistortedBoundingBox with the minimum coverage as an input.
 
     Source: core/ops/image_ops.cc, SampleDistortedBoundingBoxV2.
     """
@@ -270,23 +270,23 @@ def sample_distorted_bounding_box(
     use_image_if_no_bounding_boxes: bool | None = None,
     name: str | None = None,
 ) -> Any:
-    """A part of an image, drawn at random, that shows enough of one of its objects.
+    """A random crop that shows enough of one of an image's objects.
 
-    If no attempt succeeds, it is the whole image.
+    If no attempt succeeds, the result is the whole image.
 
     Args:
       image_size: int Tensor [3]: height, width, channels.
       bounding_boxes: float32 Tensor [batch, n, 4] of the objects'
         `[y_min, x_min, y_max, x_max]` in [0, 1].
-      seed, seed2: the op's two seeds; both 0 or None: other numbers in each session.
-      min_object_covered: float scalar, the least part of an object to be shown.
-      aspect_ratio_range: two floats, the least and the largest width by height;
-        (0.75, 1.33) if None.
-      area_range: two floats, the least and the largest part of the image's area;
+      seed, seed2: the op's two seeds; if both are 0 or None, sessions draw differently.
+      min_object_covered: float scalar, the minimum fraction of an object to be shown.
+      aspect_ratio_range: two floats, the minimum and maximum of width / height; (0.75,
+        1.33) if None.
+      area_range: two floats, the minimum and maximum fraction of the image's area;
         (0.05, 1.0) if None.
-      max_attempts: how often to try; 100 if None.
-      use_image_if_no_bounding_boxes: whether the image counts as an object if there is
-        none, which is an error otherwise.
+      max_attempts: the number of attempts; 100 if None.
+      use_image_if_no_bounding_boxes: whether the whole image counts as an object if
+        there is none; otherwise that is an error.
       name: the name scope of its op.
 
     Returns:
@@ -294,7 +294,7 @@ def sample_distorted_bounding_box(
       `tf.slice`; bboxes float32 [1, 1, 4], for `tf.image.draw_bounding_boxes`.
 
     Raises:
-      ValueError: the shapes do not fit.
+      ValueError: the shapes do not match.
       tf.errors.InvalidArgumentError: (when run) a range or a box is out of bounds.
 
     Example:

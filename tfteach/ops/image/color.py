@@ -1,7 +1,7 @@
-"""Colours of images: RGB and HSV, contrast, hue, saturation.
+"""Colour ops: RGB and HSV, contrast, hue, saturation.
 
-The kernels go through an image by blocks of pixels, whose planes of red, green and blue
-stay in the cache; large images are shared by the cores.
+The kernels process images in blocks of pixels, whose red, green and blue planes fit in
+the cache; large images are divided among the cores.
 
 Source: core/ops/image_ops.cc; core/kernels/colorspace_op.h, adjust_contrast_op.cc,
 adjust_hue_op.cc, adjust_saturation_op.cc; python/ops/image_grad.py (nodes).
@@ -24,22 +24,22 @@ from tfteach.framework.shape import Shape
 from tfteach.framework.threads import share
 from tfteach.ops.image.color_grad import rgb_to_hsv_gradient
 
-_BLOCK = 1 << 13  # pixels; with about ten planes of float32 in the cache
+_BLOCK = 1 << 13  # pixels; about ten planes of float32 fit in the cache
 _CHANNELS = 3
 
-# (xp, red, green, blue) -> three planes, which are written back as the channels
+# (xp, red, green, blue) -> three planes, written back as the channels
 Rule = Callable[[Any, Any, Any, Any], tuple[Any, Any, Any]]
 
 
 def by_planes(xp: Any, images: Any, rule: Rule) -> Any:
-    """`rule` on the three channels of all pixels; short floats are computed wide."""
+    """Apply `rule` to the three channels of all pixels; short floats are widened."""
     wide = images.astype("float32") if images.dtype.itemsize < 4 else images
     pixels = wide.reshape(-1, _CHANNELS)
     changed = xp.empty(pixels.shape, wide.dtype)
 
     def run(starts: Sequence[int], block: int = _BLOCK) -> None:
         for start in starts:
-            # A copy even of one pixel: rules change the planes in place.
+            # A copy even for one pixel: rules modify the planes in place.
             planes = xp.array(pixels[start : start + block].T, order="C")
             for channel, plane in enumerate(rule(xp, *planes)):
                 changed[start : start + block, channel] = plane
@@ -56,7 +56,7 @@ def by_planes(xp: Any, images: Any, rule: Rule) -> Any:
 
 
 def _hue(xp: Any, red: Any, green: Any, blue: Any, value: Any, spread: Any) -> Any:
-    """Hue of a colour on a wheel of six: in [-1, 5], 0 for greys."""
+    """The hue of a colour on a wheel of length 6: in [-1, 5], 0 for greys."""
     number = red.dtype.type
     unit = number(1) / spread
     hue = xp.where(
@@ -82,7 +82,7 @@ def _ramps(xp: Any, hue: Any) -> Any:
     """Red, green and blue of a pure hue: three values in [0, 1].
 
     Args:
-      hue: where it stands on the wheel, in [0, 6].
+      hue: its position on the wheel, in [0, 6].
     """
     number = hue.dtype.type
     for centre, start, sign in ((3, 1, 1), (2, 2, -1), (4, 2, -1)):
@@ -129,7 +129,7 @@ class _Conversion(Op, abstract=True):
 
 
 class RGBToHSV(_Conversion):
-    """Red, green and blue to hue, saturation and value.
+    """RGB converted to hue, saturation and value.
 
     Source: core/ops/image_ops.cc, RGBToHSV.
     """
@@ -141,9 +141,9 @@ class RGBToHSV(_Conversion):
 
 
 class HSVToRGB(_Conversion):
-    """Hue, saturation and value to red, green and blue.
+    """Hue, saturation and value converted to RGB.
 
-    TensorFlow 1.15 has no gradient of it.  Source: core/ops/image_ops.cc, HSVToRGB.
+    As in TensorFlow 1.15 it has no gradient.  Source: core/ops/image_ops.cc, HSVToRGB.
     """
 
     rule: ClassVar[Rule] = staticmethod(_to_rgb)
@@ -152,7 +152,7 @@ class HSVToRGB(_Conversion):
 
 @export("image.rgb_to_hsv")
 def rgb_to_hsv(images: Any, name: str | None = None) -> Tensor:
-    """Hue, saturation and value, each in [0, 1], of red, green and blue in [0, 1].
+    """RGB images, in [0, 1], converted to hue, saturation and value, each in [0, 1].
 
     value = max(r, g, b), saturation = (value - min(r, g, b)) / value; the hue is
     0 for red, 1/3 for green, 2/3 for blue.
@@ -165,7 +165,7 @@ def rgb_to_hsv(images: Any, name: str | None = None) -> Tensor:
       A Tensor of the same shape and type.
 
     Raises:
-      ValueError: the last size is not 3.
+      ValueError: the last dimension is not 3.
 
     Example:
       >>> tf.Session().run(tf.image.rgb_to_hsv([0.0, 0.5, 0.0]))
@@ -178,7 +178,7 @@ def rgb_to_hsv(images: Any, name: str | None = None) -> Tensor:
 
 @export("image.hsv_to_rgb")
 def hsv_to_rgb(images: Any, name: str | None = None) -> Tensor:
-    """Red, green and blue of hue, saturation and value, all in [0, 1].
+    """Hue, saturation and value, all in [0, 1], converted to RGB.
 
     Args:
       images: float Tensor [..., 3].
@@ -188,7 +188,7 @@ def hsv_to_rgb(images: Any, name: str | None = None) -> Tensor:
       A Tensor of the same shape and type.
 
     Raises:
-      ValueError: the last size is not 3.
+      ValueError: the last dimension is not 3.
 
     Example:
       >>> tf.Session().run(tf.image.hsv_to_rgb([0.5, 1.0, 0.5]))
@@ -203,7 +203,7 @@ def hsv_to_rgb(images: Any, name: str | None = None) -> Tensor:
 
 
 class _Adjustment(Op, abstract=True):
-    """An op of images [..., height, width, channels] and one number."""
+    """An op on images [..., height, width, channels] with one number."""
 
     T = dtypes_of("half float32")
     T_default = float32
@@ -212,7 +212,7 @@ class _Adjustment(Op, abstract=True):
         return shapes.with_rank_at_least(images, 3)
 
     def check(self, images: Any, factor: Any) -> None:
-        """Check shapes in the run."""
+        """Check shapes at run time."""
         if images.ndim < 3:
             raise invalid_argument(
                 f"input must be at least 3-D, got shape{shapes.text(images.shape)}"
@@ -224,7 +224,7 @@ class _Adjustment(Op, abstract=True):
             )
 
     def check_channels(self, images: Any) -> None:
-        """That the pixels are RGB."""
+        """Check that the pixels are RGB."""
         if images.shape[-1] != _CHANNELS:
             raise invalid_argument(
                 "input must have 3 channels but instead has "
@@ -233,7 +233,7 @@ class _Adjustment(Op, abstract=True):
 
 
 class AdjustContrastv2(_Adjustment):
-    """Each channel's differences from its mean, times a factor.
+    """Each channel's deviation from its mean, multiplied by a factor.
 
     Source: core/ops/image_ops.cc, AdjustContrastv2.
     """
@@ -256,7 +256,7 @@ class AdjustContrastv2(_Adjustment):
 
         def run(numbers: Sequence[int]) -> None:
             for i in numbers:
-                # Whole rows are added before the columns: long inner loops.
+                # Rows are summed before columns, for long inner loops.
                 total = rows[i].sum(axis=0).reshape(width, channels).sum(axis=0)
                 mean = total / total.dtype.type(height * width)
                 means = xp.tile(mean, width)
@@ -275,7 +275,7 @@ class AdjustContrastv2(_Adjustment):
 
 
 class AdjustHue(_Adjustment):
-    """RGB with each hue turned by `delta` (1 is once around).
+    """RGB with each hue rotated by `delta` (1 is a full rotation).
 
     Source: core/ops/image_ops.cc, AdjustHue.
     """
@@ -304,7 +304,7 @@ class AdjustHue(_Adjustment):
 
 
 class AdjustSaturation(_Adjustment):
-    """RGB with each saturation times `scale`, at most 1.
+    """RGB with each saturation multiplied by `scale`, at most 1.
 
     Source: core/ops/image_ops.cc, AdjustSaturation.
     """
@@ -317,8 +317,8 @@ class AdjustSaturation(_Adjustment):
         scale = xp.maximum(scale, np.float32(0))
 
         def rule(xp: Any, red: Any, green: Any, blue: Any) -> Any:
-            # Value and hue stay, so each channel's distance from the value goes with
-            # the saturation, which is spread / value.
+            # Value and hue are constant, so each channel's distance from the value is
+            # proportional to the saturation, which is spread / value.
             value = xp.maximum(xp.maximum(red, green), blue)
             spread = value - xp.minimum(xp.minimum(red, green), blue)
             factor = value / spread

@@ -1,4 +1,4 @@
-"""RGBToHSV's gradient, as TensorFlow builds it of element-wise nodes.
+"""RGBToHSV's gradient, composed of element-wise nodes as in TensorFlow.
 
 Source: python/ops/image_grad.py (nodes).
 """
@@ -16,7 +16,7 @@ from tfteach.ops.math.unary import square
 
 
 class _Colour(NamedTuple):
-    """One channel, and 1 where it is the largest or the smallest of its pixel."""
+    """One channel, and masks (0 or 1) of where it is its pixel's maximum or minimum."""
 
     plane: Tensor
     biggest: Tensor
@@ -26,8 +26,8 @@ class _Colour(NamedTuple):
 def rgb_to_hsv_gradient(op: Operation, grad: Tensor) -> Tensor:
     """The gradient with respect to red, green and blue.
 
-    Of equal channels the one that comes first counts as the largest, the one that comes
-    last as the smallest.  A reciprocal of 0 is 0.
+    Of equal channels the first counts as the maximum, the last as the minimum.  The
+    reciprocal of 0 is 0.
 
     Args:
       op: an RGBToHSV.
@@ -80,10 +80,10 @@ def _of_saturation(own: _Colour, first: _Colour, second: _Colour) -> Tensor:
 def _of_hue(
     colours: list[_Colour], i: int, saturation: Tensor, value: Tensor
 ) -> Tensor:
-    """d hue / d the i-th colour.
+    """d hue / d the i-th channel.
 
-    A sum of five cases: the colour is the biggest; or one of the others is, and this
-    one is the smallest or between.
+    A sum of five cases: the channel is the maximum; or one of the others is, and this
+    one is the minimum or in between.
     """
     # On the wheel red, green and blue follow one another.
     own, following, leading = colours[i], colours[(i + 1) % 3], colours[i - 1]

@@ -29,7 +29,7 @@ _LOWEST = float("-inf")
 
 
 def _known_size(value: Any, position: int) -> int | None:
-    """A size that is an input, if it is known."""
+    """The value of a size input, if it is known."""
     is_shape = value is None or isinstance(value, tuple)
     shapes.with_rank(value if is_shape else value.shape, 0)
     if is_shape:
@@ -90,7 +90,7 @@ class CombinedNonMaxSuppression(MultiOutputOp):
         return [(batch, size, 4), (batch, size), (batch, size), (batch,)]
 
     def check(self, boxes: Any, scores: Any, *scalars: Any) -> None:
-        """Check shapes and limits in the run."""
+        """Check shapes and limits at run time."""
         names = "max_size_per_class max_total_size iou_threshold score_threshold"
         for name, value in zip(names.split(), scalars, strict=True):
             require_scalar(value, name)
@@ -136,7 +136,7 @@ class CombinedNonMaxSuppression(MultiOutputOp):
         return found_boxes, found_scores, found_classes, counts
 
     def _image(self, boxes: Any, scores: Any, limits: Any, size: int) -> Any:
-        """(box, class, the class's kind of boxes) of each thing found."""
+        """(box, class, index of the class's boxes) of each detection."""
         parts = []
         for kind in range(scores.shape[1]):
             which = min(kind, boxes.shape[1] - 1)
@@ -164,25 +164,25 @@ def combined_non_max_suppression(
     """The best boxes of all classes in each image of a batch.
 
     Args:
-      boxes: float32 Tensor [batch, n, q, 4] of `[y1, x1, y2, x2]`; q is 1 or the number
-        of classes, which then have boxes of their own.
+      boxes: float32 Tensor [batch, n, q, 4] of `[y1, x1, y2, x2]`; q is 1, or the
+        number of classes if each class has its own boxes.
       scores: float32 Tensor [batch, n, classes].
-      max_output_size_per_class: int32 scalar, the most boxes of a class.
-      max_total_size: int32 scalar, the most boxes of an image.
-      iou_threshold: float scalar in [0, 1]: above this intersection by union a box is
-        dropped.
-      score_threshold: float scalar: only boxes with higher scores count.
+      max_output_size_per_class: int32 scalar, the maximum number of boxes per class.
+      max_total_size: int32 scalar, the maximum number of boxes per image.
+      iou_threshold: float scalar in [0, 1]: boxes with a larger intersection over union
+        are dropped.
+      score_threshold: float scalar: boxes need a higher score.
       pad_per_class: whether the outputs have at most `max_output_size_per_class *
         classes` rows instead of `max_total_size`.
-      clip_boxes: whether the coordinates are cut to [0, 1].
+      clip_boxes: whether to clip the coordinates to [0, 1].
       name: the name scope of its ops.
 
     Returns:
       (boxes [batch, rows, 4], scores [batch, rows], classes [batch, rows], counts
-      [batch]), all float32 but the int32 counts; zeros fill the rows that no box has.
+      [batch]), float32 except the int32 counts; unused rows are zeros.
 
     Raises:
-      ValueError: the shapes do not fit.
+      ValueError: the shapes do not match.
       tf.errors.InvalidArgumentError: (when run) `iou_threshold` is not in [0, 1].
 
     Example:

@@ -1,4 +1,4 @@
-"""Crops of images, given by boxes and resized to one size; and their gradients.
+"""Crops of images by boxes, resized to one size; and their gradients.
 
 Source: core/ops/image_ops.cc, core/kernels/crop_and_resize_op.cc,
 python/ops/image_grad.py.
@@ -35,10 +35,10 @@ class Places(NamedTuple):
     """Sampling positions of crops along one axis of the images.
 
     Attributes:
-      lower: ints [boxes, crop's size], the pixel before the place.
+      lower: ints [boxes, crop's size], the pixel before the position.
       upper: the pixel after it.
-      share: float32, how far the place is from `lower`.
-      inside: bool, whether the place is in the image; the others count as 0.
+      share: float32, the distance of the position from `lower`.
+      inside: bool, whether the position is inside the image; others count as 0.
     """
 
     lower: Any
@@ -48,14 +48,15 @@ class Places(NamedTuple):
 
 
 def places(xp: Any, start: Any, end: Any, size: int, out: int, method: str) -> Places:
-    """The places of `out` pixels from `start` to `end`, in units of the image's size.
+    """The positions of `out` pixels from `start` to `end`, relative to the image's
+    size.
 
     Args:
       start: float32 [boxes], where 0 is the first pixel and 1 the last.
       end: float32 [boxes].
       size: the image's size.
       out: the crop's size; a single pixel lies in the middle.
-      method: "bilinear", or "nearest", by which both pixels are the nearest one.
+      method: "bilinear"; or "nearest", where both pixels are the nearest one.
     """
     last = F32(size - 1)
     if out > 1:
@@ -75,7 +76,7 @@ def places(xp: Any, start: Any, end: Any, size: int, out: int, method: str) -> P
 
 class _Crop(Op, abstract=True):
     methods: ClassVar[tuple[str, ...]] = METHODS
-    if TYPE_CHECKING:  # a field of the subclasses, in TF's order
+    if TYPE_CHECKING:  # the subclasses' field, in TF's order
 
         @property
         def method(self) -> str: ...
@@ -86,10 +87,10 @@ class _Crop(Op, abstract=True):
     def lay(
         self, xp: Any, boxes: Any, box_ind: Any, image: tuple[int, ...], crop: Any
     ) -> tuple[Any, Places, Places]:
-        """The boxes' images, and the places of the crops' rows and columns.
+        """The boxes' images, and the positions of the crops' rows and columns.
 
         Raises:
-          OutOfRangeError: there is no such image.
+          OutOfRangeError: an image index is out of range.
         """
         if box_ind.size and bool(((box_ind < 0) | (box_ind >= image[0])).any()):
             raise errors.OutOfRangeError(
@@ -105,7 +106,7 @@ class _Crop(Op, abstract=True):
 
 
 def check_boxes(boxes: Any, box_ind: Any) -> int:
-    """The number of boxes.  Raises: InvalidArgumentError: they have another shape."""
+    """The number of boxes, after a check of shapes.  Raises: InvalidArgumentError."""
     if not boxes.size and not box_ind.size:
         return 0
     if boxes.ndim != 2:
@@ -120,7 +121,7 @@ def check_boxes(boxes: Any, box_ind: Any) -> int:
 
 
 def check_image(image: Any) -> None:
-    """Raises: InvalidArgumentError: no images with pixels."""
+    """Check the images' shape.  Raises: InvalidArgumentError."""
     if image.ndim != 4:
         raise invalid_argument(f"input image must be 4-D{shapes.text(image.shape)}")
     if not (image.shape[1] and image.shape[2]):
@@ -128,7 +129,7 @@ def check_image(image: Any) -> None:
 
 
 def check_grads(grads: Any, boxes: Any, box_ind: Any) -> None:
-    """Raises: InvalidArgumentError: these are no gradients of such crops."""
+    """Check the shape of gradients of crops.  Raises: InvalidArgumentError."""
     if grads.ndim != 4:
         raise invalid_argument(f"grads image must be 4-D{shapes.text(grads.shape)}")
     if not (grads.shape[1] and grads.shape[2]):
@@ -140,7 +141,7 @@ def check_grads(grads: Any, boxes: Any, box_ind: Any) -> None:
 def corners(
     xp: Any, image: Any, which: Any, rows: Places, columns: Places
 ) -> list[list[Any]]:
-    """The pixels [top, bottom][left, right] around each place, float32."""
+    """The pixels [top, bottom][left, right] around each position, float32."""
     _, height, width, depth = image.shape
     pixels = image.reshape(image.shape[0] * height * width, depth)
     found = []
@@ -152,17 +153,17 @@ def corners(
 
 
 def over_rows(places: Any) -> Any:
-    """Numbers [boxes, rows] against [boxes, rows, columns, channels]."""
+    """Numbers [boxes, rows] reshaped to match [boxes, rows, columns, channels]."""
     return places[:, :, None, None]
 
 
 def over_columns(places: Any) -> Any:
-    """Numbers [boxes, columns] against [boxes, rows, columns, channels]."""
+    """Numbers [boxes, columns] reshaped to match [boxes, rows, columns, channels]."""
     return places[:, None, :, None]
 
 
 class CropAndResize(_Crop):
-    """For each box its part of an image, made to one size.
+    """The crop of each box, resized to one size.
 
     Source: core/ops/image_ops.cc, CropAndResize.
     """
@@ -216,13 +217,13 @@ class CropAndResize(_Crop):
         if dtype in FLOATS:
             back = CropAndResizeGradImage(dtype, self.method)
             of_image = back(grad, boxes, box_ind, shape)
-        # As TensorFlow has it: bilinear even for crops of the nearest pixels.
+        # As in TensorFlow: the bilinear gradient even for nearest neighbour.
         of_boxes = CropAndResizeGradBoxes()(grad, image, boxes, box_ind)
         return [of_image, of_boxes, None, None]
 
 
 class CropAndResizeGradImage(_Crop):
-    """The gradient of CropAndResize in the images.
+    """The gradient of CropAndResize with respect to the images.
 
     Source: core/ops/image_ops.cc, CropAndResizeGradImage.
     """
@@ -270,7 +271,7 @@ class CropAndResizeGradImage(_Crop):
         return found.reshape(shape).astype(self.T.numpy_dtype, copy=False)
 
     def _ends(self, places: Places) -> list[tuple[Any, Any]]:
-        """The pixels that the places blend, and how much of each."""
+        """The pixels that the positions blend, and their weights."""
         if self.method == "nearest":
             return [(places.lower, None)]
         share = places.share
@@ -278,7 +279,7 @@ class CropAndResizeGradImage(_Crop):
 
 
 class CropAndResizeGradBoxes(_Crop):
-    """The gradient of CropAndResize in the boxes.
+    """The gradient of CropAndResize with respect to the boxes.
 
     Source: core/ops/image_ops.cc, CropAndResizeGradBoxes.
     """
@@ -308,7 +309,8 @@ class CropAndResizeGradBoxes(_Crop):
         grads = xp.where(inside, grads, F32(0))
         slope_y = (1 - across) * (bottom - top) + across * (right - top_right)
         slope_x = (1 - down) * (top_right - top) + down * (right - bottom)
-        # Derivatives of a sampling position by the start and the end of its box.
+        # Derivatives of the sampling positions with respect to each box's start and
+        # end.
         at_y = (slope_y * grads).sum((2, 3))
         at_x = (slope_x * grads).sum((1, 3))
         sums: list[Any] = []
@@ -335,27 +337,27 @@ def crop_and_resize(
     name: str | None = None,
     box_indices: Any = None,
 ) -> Tensor:
-    """For each box its part of an image, made to one size.
+    """For each box its part of an image, resized to one size.
 
     Row i of a crop lies at `(y1 + i * (y2 - y1) / (crop_height - 1)) * (height - 1)`.
 
     Args:
       image: Tensor [batch, height, width, channels] of numbers.
-      boxes: float32 [n, 4], rows [y1, x1, y2, x2]: from 0, the first row or column,
-        to 1, the last one.  Where y1 > y2 the crop is upside down.
+      boxes: float32 [n, 4], rows [y1, x1, y2, x2], where 0 is the first row or column,
+        1 the last one.  If y1 > y2, the crop is upside down.
       box_ind, box_indices: int32 [n], the image of each box.
       crop_size: int32 [2], crop_height and crop_width.
       method: "bilinear" or "nearest".
-      extrapolation_value: what is outside the image.
+      extrapolation_value: the value outside the image.
       name: the op's name.
 
     Returns:
       A float32 Tensor [n, crop_height, crop_width, channels].
 
     Raises:
-      ValueError: the shapes do not fit, or the method is unknown.
+      ValueError: the shapes do not match, or the method is unknown.
       InvalidArgumentError: (when run) a size is not positive.
-      OutOfRangeError: (when run) there is no such image.
+      OutOfRangeError: (when run) an image index is out of range.
 
     Example:
       >>> tf.image.crop_and_resize(tf.ones([1, 8, 8, 3]), [[0.0, 0.0, 0.5, 1.0]], [0],

@@ -1,7 +1,7 @@
-"""Random crops for SampleDistortedBoundingBox, number by number as TensorFlow.
+"""Random crops for SampleDistortedBoundingBox, with TensorFlow's draws.
 
-All arithmetic is in float32 where TensorFlow's is: a height that is rounded otherwise
-would change all that is drawn after it.
+Arithmetic is in float32 wherever TensorFlow's is: a height rounded differently would
+change all subsequent draws.
 
 Source: core/kernels/sample_distorted_bounding_box_op.cc, core/lib/random/
 simple_philox.h, exact_uniform_int.h.
@@ -25,7 +25,7 @@ _FIRST_BLOCKS = 8  # of random words; an attempt takes up to four words
 
 
 class Rectangle(NamedTuple):
-    """Pixels from `top` and `left` up to, but without, `bottom` and `right`."""
+    """Pixels from `top` and `left` up to, excluding, `bottom` and `right`."""
 
     top: int
     left: int
@@ -37,7 +37,7 @@ class Rectangle(NamedTuple):
         return (self.bottom - self.top) * (self.right - self.left)
 
     def shared_area(self, other: Rectangle) -> int:
-        """The area of what both have."""
+        """The area of the intersection."""
         top, left = max(self.top, other.top), max(self.left, other.left)
         bottom, right = min(self.bottom, other.bottom), min(self.right, other.right)
         return max(0, bottom - top) * max(0, right - left)
@@ -46,13 +46,13 @@ class Rectangle(NamedTuple):
 class Rules(NamedTuple):
     """Conditions on accepted crops."""
 
-    covered: Any  # the least part of an object
-    aspects: tuple[float, ...]  # width by height: least, largest
-    areas: tuple[float, ...]  # part of the image's area: least, largest
+    covered: Any  # the minimum fraction of an object
+    aspects: tuple[float, ...]  # width / height: minimum, maximum
+    areas: tuple[float, ...]  # fraction of the image's area: minimum, maximum
     attempts: int
 
     def check(self) -> None:
-        """Raise InvalidArgumentError for what can never be."""
+        """Raise InvalidArgumentError for conditions that cannot hold."""
         if self.covered < 0:
             raise invalid_argument(
                 f"Min object covered must be non-negative: {self.covered:g}"
@@ -76,7 +76,7 @@ class Rules(NamedTuple):
 
 
 def image_of(size: Any) -> tuple[int, int]:
-    """Height and width."""
+    """Height and width of an image size."""
     if size.ndim != 1:
         raise invalid_argument(
             f"image_size must be 1-dimensional{shapes.text(size.shape)}"
@@ -93,7 +93,7 @@ def image_of(size: Any) -> tuple[int, int]:
 
 
 def objects_of(boxes: Any, height: int, width: int) -> list[Rectangle]:
-    """The objects' pixels."""
+    """The objects' boxes in pixels."""
     if boxes.ndim != 3:
         raise invalid_argument(
             "input boxes must be 3-dimensional [batch, num_boxes, coords]: "
@@ -117,7 +117,7 @@ def objects_of(boxes: Any, height: int, width: int) -> list[Rectangle]:
 def sample(
     generator: Philox, rules: Rules, objects: list[Rectangle], height: int, width: int
 ) -> Rectangle:
-    """The first crop that the rules accept; the whole image if none is."""
+    """The first crop that satisfies the rules; the whole image if there is none."""
     words = _words(generator)
     low, high = _F(rules.aspects[0]), _F(rules.aspects[1])
     for _ in range(rules.attempts):
@@ -130,7 +130,7 @@ def sample(
 
 
 def _words(generator: Philox) -> Iterator[int]:
-    """The generator's words; a few at first, since most samples need no more."""
+    """The generator's words; only a few at first, since most samples need no more."""
     first, count = 0, _FIRST_BLOCKS
     while True:
         yield from generator.blocks(count, first).reshape(-1).tolist()
@@ -138,7 +138,7 @@ def _words(generator: Philox) -> Iterator[int]:
 
 
 def _below(words: Iterator[int], end: int) -> int:
-    """A number in [0, end), all equally likely."""
+    """A uniform integer in [0, end)."""
     if end & (end - 1) == 0:
         return next(words) & (end - 1)
     last = _WORD_RANGE - 1
@@ -156,7 +156,7 @@ def _rounded(number: Any) -> int:
 def _crop(
     words: Iterator[int], aspect: Any, areas: tuple[float, ...], height: int, width: int
 ) -> Rectangle | None:
-    """A crop of this aspect, or None if that cannot have an area in the range."""
+    """A crop of this aspect ratio; None if its area cannot be in the range."""
     if height <= 0 or width <= 0 or areas[0] > areas[1]:
         return None
     least, most = (_F(part) * _F(width) * _F(height) for part in areas)
@@ -171,7 +171,7 @@ def _crop(
     if rows < most_rows:
         rows += _below(words, most_rows - rows + 1)
     columns = _rounded(_F(rows) * aspect)
-    # Rounding may have left the range: one row more or less brings it back.
+    # If rounding left the range, one row more or less corrects it.
     if _F(rows * columns) < least:
         rows += 1
         columns = _rounded(_F(rows) * aspect)

@@ -1,4 +1,4 @@
-"""Windows of images, with noise where they reach beyond.
+"""Windows of images, filled with noise beyond the images' edges.
 
 Source: core/ops/image_ops.cc, core/kernels/attention_ops.cc, eigen_attention.h.
 """
@@ -21,7 +21,7 @@ F32 = np.float32
 
 
 class ExtractGlimpse(Op):
-    """A window of each image, at a place of its own.
+    """A window of each image, each at its own position.
 
     Source: core/ops/image_ops.cc, ExtractGlimpse.
     """
@@ -33,7 +33,7 @@ class ExtractGlimpse(Op):
     noise: str = "uniform"
     by_value_or_shape: ClassVar[tuple[str, ...]] = ("size",)
     on_gpu: ClassVar[bool] = False
-    is_foldable: ClassVar[bool] = False  # each run has its own noise
+    is_foldable: ClassVar[bool] = False  # each run draws its own noise
 
     def infer_shape(self, input: Shape, size: Any, offsets: Shape) -> Shape:
         input, offsets = shapes.with_rank(input, 4), shapes.with_rank(offsets, 2)
@@ -104,10 +104,10 @@ class ExtractGlimpse(Op):
 
 
 def _overlap(start: int, window: int, size: int) -> tuple[slice, slice, bool]:
-    """Overlap of a window with the image, and True if the window reaches beyond it.
+    """The overlap of a window with the image, and True if the window exceeds the image.
 
-    A window that begins before the image shows it at its end, even where it is larger
-    than what is left: that is how TensorFlow lays them.
+    A window that starts before the image shows it at its end, even where the window is
+    larger than the remaining part: this is TensorFlow's placement.
     """
     base, length = 0, window
     if start < 0:
@@ -123,7 +123,7 @@ def _overlap(start: int, window: int, size: int) -> tuple[slice, slice, bool]:
 
 
 def _noise(xp: Any, kind: str, image: Any, shape: tuple[int, ...]) -> Any:
-    """Noise that surrounds an image, in the image's range."""
+    """Noise around an image, in the image's range."""
     if kind == "zero" or not image.size:
         return xp.zeros(shape, F32)
     random = xp.random.default_rng()
@@ -146,26 +146,26 @@ def extract_glimpse(
     uniform_noise: bool = True,
     name: str | None = None,
 ) -> Tensor:
-    """A window of each image, with noise where it reaches beyond.
+    """A window of each image, filled with noise beyond the image's edges.
 
     Args:
       input: float32 Tensor [batch, height, width, channels].
       size: int32 [2], the window's height and width.
-      offsets: float32 [batch, 2], the place (y, x) of the middle of each window.
-      centered: whether (0, 0) is the middle of the image, or its first pixel.
-      normalized: whether places are fractions of the image's size (with `centered`
-        from -1 to 1), or counted in pixels (with `centered` in halves of pixels, as
-        TensorFlow 1 does).
-      uniform_noise: whether the noise is uniform between the image's least and largest
-        number, or normal with each channel's mean and deviation.
+      offsets: float32 [batch, 2], the position (y, x) of each window's centre.
+      centered: whether (0, 0) is the centre of the image, or its first pixel.
+      normalized: whether positions are fractions of the image's size (with `centered`
+        from -1 to 1) or numbers of pixels (with `centered` in half pixels, as in
+        TensorFlow 1).
+      uniform_noise: whether the noise is uniform between the image's minimum and
+        maximum, or normal with each channel's mean and standard deviation.
       name: the op's name.
 
     Returns:
       A float32 Tensor [batch, window's height, its width, channels]; no gradient.
 
     Raises:
-      ValueError: the shapes do not fit.
-      InvalidArgumentError: (when run) the same, where only the run knows.
+      ValueError: the shapes do not match.
+      InvalidArgumentError: (when run) the run-time shapes do not match.
 
     Example:
       >>> tf.image.extract_glimpse(tf.ones([1, 8, 8, 3]), [4, 4], [[0.0, 0.0]])

@@ -1,8 +1,9 @@
-"""Non-maximum suppression: which boxes remain, in NumPy.
+"""Non-maximum suppression in NumPy: the selection of boxes.
 
-The highest score is taken, what overlaps it too much is dropped, and so on.  TensorFlow
-takes candidates from a C++ heap; where scores are equal, its order shows, so there is
-the same heap here.  Without equal scores all that is left is compared at once.
+The box with the highest score is selected, boxes that overlap it too much are dropped,
+and so on.  TensorFlow takes candidates from a C++ heap, whose order is visible for
+equal scores, hence the same heap here.  Without equal scores the remaining boxes are
+compared in blocks.
 
 Source: core/kernels/non_max_suppression_op.cc.
 """
@@ -15,31 +16,31 @@ from typing import Any, NamedTuple
 import numpy as np
 
 Array = np.ndarray[Any, Any]
-_SMALL_PART = 16  # of an array that is sorted by insertion
-_LEAST_AT_ONCE, _MOST_AT_ONCE = 32, 256  # boxes that are compared with one another
+_SMALL_PART = 16  # arrays of this size are sorted by insertion
+_LEAST_AT_ONCE, _MOST_AT_ONCE = 32, 256  # boxes compared with one another
 
-# (candidates, selected boxes: one index and several) -> how much they overlap
+# (candidates, selected boxes: one index or several) -> their overlaps
 Similarity = Callable[[Any, Any], Array]
 
 
 class Limits(NamedTuple):
     """Limits that end the selection."""
 
-    size: int  # at most so many; negative: as many as there are
-    similarity: Any  # from here on a box counts as covered
-    score: Any  # only higher scores are candidates
+    size: int  # maximum number of boxes; negative: no limit
+    similarity: Any  # a box is covered from this similarity on
+    score: Any  # candidates need a higher score
     sigma: Any = 0.0  # of soft suppression; 0: none
 
 
 class Chosen(NamedTuple):
-    """The selected boxes' indices, and their scores, which soft suppression lowers."""
+    """The selected boxes' indices, and their scores, reduced by soft suppression."""
 
     indices: Array
     scores: Array
 
 
 def overlap_of(boxes: Array) -> Similarity:
-    """Intersection by union of boxes [n, 4], which name any two opposite corners."""
+    """Intersection over union of boxes [n, 4], given by any two opposite corners."""
     wide = boxes.astype(np.float32, copy=False)
     low = np.minimum(wide[:, :2], wide[:, 2:]).T.copy()
     high = np.maximum(wide[:, :2], wide[:, 2:]).T.copy()
@@ -61,9 +62,9 @@ def select(similarity: Similarity, scores: Array, limits: Limits) -> Chosen:
     """The boxes of NonMaxSuppression, best first.
 
     Args:
-      similarity: of pairs of boxes.
+      similarity: the similarity of pairs of boxes.
       scores: [boxes].
-      limits: when to stop; a similarity equal to the limit suppresses.
+      limits: the stopping conditions; a similarity equal to the limit suppresses.
     """
     candidates = np.flatnonzero(scores > limits.score)
     if not limits.sigma > 0:
@@ -74,7 +75,7 @@ def select(similarity: Similarity, scores: Array, limits: Limits) -> Chosen:
 
         order = candidates[np.argsort(-scores[candidates])]
         found, seen = _traverse(similarity, order, limits.size, covers)
-        # TensorFlow puts a selected box back, and relies on its suppressing itself.
+        # TensorFlow reinserts a selected box, and relies on it suppressing itself.
         drops_itself = covers(similarity(found, found)).all()
         if drops_itself and _are_distinct(scores[order[: seen + 1]]):
             return Chosen(found.astype(np.int32), scores[found])
@@ -88,18 +89,18 @@ def _are_distinct(ordered: Array) -> bool:
 def _traverse(
     similarity: Similarity, order: Array, size: int, covers: Callable[[Array], Array]
 ) -> tuple[Array, int]:
-    """Hard suppression: what remains of the boxes in this order.
+    """Hard suppression of boxes in the given order.
 
-    Some boxes at a time are compared with those found before and with one another.
+    Boxes are processed in blocks, compared with those selected before and one another.
 
     Args:
-      similarity: of pairs of boxes.
+      similarity: the similarity of pairs of boxes.
       order: indices of boxes, best first.
-      size: the most to find; negative: as many as there are.
-      covers: whether a box of such a similarity is dropped.
+      size: the maximum number of results; negative: no limit.
+      covers: whether a similarity suppresses a box.
 
     Returns:
-      The indices, and how many of `order` were looked at.
+      The indices, and the number of entries of `order` that were processed.
     """
     if size < 0:
         size = len(order)
@@ -127,7 +128,7 @@ def _traverse(
 def _by_heap(
     similarity: Similarity, candidates: Array, scores: Array, limits: Limits
 ) -> Chosen:
-    """One candidate after the other: for equal scores, and for soft suppression."""
+    """Select candidates one by one: for equal scores, and for soft suppression."""
     heap = _Heap()
     for i in candidates.tolist():
         heap.push((scores[i], i, 0))
@@ -157,12 +158,12 @@ def _by_heap(
 
 
 def _faded(score: Any, alike: Array, limit: Any, scale: Any, least: Any) -> Any:
-    """A score after some selected boxes, and whether one of them covers the box."""
+    """A score reduced by selected boxes, and whether one of them covers the box."""
     weights = np.where(alike <= limit, np.exp(scale * alike * alike), 0)
     faded = np.multiply.accumulate(
         np.concatenate([[score], weights]).astype(alike.dtype)
     )[1:]
-    # It ends where a box covers this one, or where the score is too low.
+    # The loop ends at a box that covers this one, or where the score is too low.
     covers = alike >= limit
     ends = np.flatnonzero(covers | (faded <= least))
     if ends.size:
@@ -173,7 +174,7 @@ def _faded(score: Any, alike: Array, limit: Any, scale: Any, least: Any) -> Any:
 class _Heap:
     """C++'s `std::priority_queue` of tuples, by their first item, the largest first.
 
-    Python's heapq takes equal ones in another order.
+    Python's heapq returns equal items in a different order.
     """
 
     def __init__(self) -> None:
@@ -193,7 +194,7 @@ class _Heap:
         return top
 
     def _rise(self, hole: int, item: Any) -> None:
-        """Put `item` where its parents are not smaller, from the place `hole` up."""
+        """Move `item` up from position `hole`, past all smaller parents."""
         items = self.items
         while hole and items[(hole - 1) // 2][0] < item[0]:
             items[hole] = items[(hole - 1) // 2]
@@ -201,7 +202,9 @@ class _Heap:
         items[hole] = item
 
     def _sink(self) -> int:
-        """Move the larger children up, from the root; the place that gets free."""
+        """Move the larger children up from the root; returns the position that is
+        vacated.
+        """
         items = self.items
         size, hole = len(items), 0
         while 2 * hole + 2 < size:
@@ -240,10 +243,10 @@ def per_class(boxes: Array, scores: Array, limits: Limits) -> Array:
 
 
 def sorted_order(scores: Array) -> Array:
-    """The order in which C++'s `std::sort` puts these scores, the largest first.
+    """The order in which C++'s `std::sort` sorts these scores, the largest first.
 
-    Equal ones end up as GNU's introsort leaves them: parts of more than 16 are divided
-    at the median of three, what remains is sorted by insertion, which is stable.
+    Equal scores end up as in GNU's introsort: parts of more than 16 are partitioned at
+    the median of three, the rest is sorted by insertion, which is stable.
     """
     if len(scores) <= _SMALL_PART or np.unique(scores).size == scores.size:
         return np.argsort(-scores, kind="stable")
@@ -260,7 +263,7 @@ def sorted_order(scores: Array) -> Array:
 
 
 def _divide(order: list[int], values: list[float], first: int, last: int) -> int:
-    """Put what is larger than a median in front; where the rest begins."""
+    """Partition by a median, larger elements first; returns the start of the rest."""
 
     def swap(i: int, j: int) -> None:
         order[i], order[j] = order[j], order[i]

@@ -1,4 +1,4 @@
-"""Non-maximum suppression: the best of many boxes that overlap.
+"""Non-maximum suppression: the best of many overlapping boxes.
 
 Source: core/ops/image_ops.cc; core/kernels/non_max_suppression_op.cc (messages);
 python/ops/image_ops_impl.py (names).
@@ -48,7 +48,7 @@ def require_columns(size: int | None) -> None:
 
 
 class _Suppression(Op, abstract=True):
-    """Boxes [n, 4], scores [n] and limits; out: indices of the boxes that remain."""
+    """Boxes [n, 4], scores [n] and limits as inputs; the selected indices as output."""
 
     on_gpu: ClassVar[bool] = False
     pad_to_max_output_size = False
@@ -75,11 +75,11 @@ class _Suppression(Op, abstract=True):
         require_columns(columns)
 
     def shapes_of(self, size: int | None) -> Any:
-        """The output shapes, given how many boxes there will be."""
+        """The output shapes, given the number of selected boxes."""
         return (size,)
 
     def check(self, boxes: Any, scores: Any, size: Any) -> None:
-        """Check shapes in the run."""
+        """Check shapes at run time."""
         require_scalar(size, "max_output_size")
         if boxes.ndim != 2:
             raise invalid_argument(f"boxes must be 2-D{shapes.text(boxes.shape)}")
@@ -117,14 +117,14 @@ class _Suppression(Op, abstract=True):
         return self.chosen(*inputs).indices
 
     def padded(self, values: Any, size: Any) -> Any:
-        """Zeros at the end, up to the size, if that is asked for."""
+        """Values padded with zeros up to the size, if requested."""
         if self.pad_to_max_output_size and len(values) < size:
             return np.concatenate([values, np.zeros(size - len(values), values.dtype)])
         return values
 
 
 class NonMaxSuppression(_Suppression):
-    """The best boxes that overlap little.
+    """The best boxes with little overlap.
 
     Source: core/ops/image_ops.cc, NonMaxSuppression.
     """
@@ -142,14 +142,14 @@ class NonMaxSuppression(_Suppression):
 
 
 class _OfThresholds(_Suppression, abstract=True):
-    """With the thresholds as inputs."""
+    """Suppression with thresholds as inputs."""
 
     T = T_threshold = _FLOATS
     T_default = T_threshold_default = float32
 
 
 class NonMaxSuppressionV2(_OfThresholds):
-    """With the threshold as an input.
+    """NonMaxSuppression with the overlap threshold as an input.
 
     Source: core/ops/image_ops.cc, NonMaxSuppressionV2.
     """
@@ -162,7 +162,7 @@ class NonMaxSuppressionV2(_OfThresholds):
 
 
 class NonMaxSuppressionV3(_OfThresholds):
-    """With a threshold of scores.
+    """NonMaxSuppressionV2 with a score threshold.
 
     Source: core/ops/image_ops.cc, NonMaxSuppressionV3.
     """
@@ -174,7 +174,7 @@ class NonMaxSuppressionV3(_OfThresholds):
 
 
 class NonMaxSuppressionV4(_OfThresholds, MultiOutputOp):
-    """Can pad its output with zeros.
+    """NonMaxSuppressionV3 that can pad its output with zeros.
 
     Source: core/ops/image_ops.cc, NonMaxSuppressionV4.
     """
@@ -194,7 +194,7 @@ class NonMaxSuppressionV4(_OfThresholds, MultiOutputOp):
 
 
 class NonMaxSuppressionV5(_Suppression, MultiOutputOp):
-    """With scores that soft suppression lowers instead of dropping boxes.
+    """NonMaxSuppressionV4 with soft suppression, which reduces scores.
 
     Source: core/ops/image_ops.cc, NonMaxSuppressionV5; Bodla et al., "Soft-NMS" (2017).
     """
@@ -218,7 +218,7 @@ class NonMaxSuppressionV5(_Suppression, MultiOutputOp):
 
 
 class NonMaxSuppressionWithOverlaps(_Suppression):
-    """With a matrix that says how much boxes overlap.
+    """Suppression with a given matrix of overlaps.
 
     Source: core/ops/image_ops.cc, NonMaxSuppressionWithOverlaps.
     """
@@ -277,19 +277,19 @@ def non_max_suppression(
     Args:
       boxes: float Tensor [n, 4] of `[y1, x1, y2, x2]`, any two opposite corners.
       scores: float Tensor [n].
-      max_output_size: int32 scalar, the most boxes to return.
-      iou_threshold: float scalar in [0, 1]: from this intersection by union on a box is
-        dropped.
-      score_threshold: float scalar: only boxes with higher scores count.
+      max_output_size: int32 scalar, the maximum number of boxes.
+      iou_threshold: float scalar in [0, 1]: boxes with at least this intersection over
+        union are dropped.
+      score_threshold: float scalar: boxes need a higher score.
       name: the name scope of its ops.
 
     Returns:
       An int32 Tensor [m], the best first.
 
     Raises:
-      ValueError: the shapes do not fit.
-      tf.errors.InvalidArgumentError: (when run) they do not, or `iou_threshold` is not
-        in [0, 1].
+      ValueError: the shapes do not match.
+      tf.errors.InvalidArgumentError: (when run) shapes do not match, or `iou_threshold`
+        is not in [0, 1].
 
     Example:
       >>> boxes = [[0.0, 0.0, 1.0, 1.0], [0.0, 0.1, 1.0, 1.1], [0.0, 2.0, 1.0, 3.0]]
@@ -317,18 +317,18 @@ def non_max_suppression_with_scores(
     soft_nms_sigma: Any = 0.0,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """`tf.image.non_max_suppression` that can lower scores before it drops boxes.
+    """`tf.image.non_max_suppression` with optional soft suppression, and the scores.
 
-    With `soft_nms_sigma > 0` a box's score goes times `exp(-iou**2 / (2 * sigma))` for
-    each better box.
+    With `soft_nms_sigma > 0` a box's score is multiplied by `exp(-iou**2 / (2 *
+    sigma))` for each better box.
 
     Args:
       boxes: float Tensor [n, 4] of `[y1, x1, y2, x2]`.
       scores: float Tensor [n].
-      max_output_size: int32 scalar, the most boxes to return.
-      iou_threshold: float scalar in [0, 1]: from this intersection by union on a box is
-        dropped.
-      score_threshold: float scalar: only boxes with higher scores count.
+      max_output_size: int32 scalar, the maximum number of boxes.
+      iou_threshold: float scalar in [0, 1]: boxes with at least this intersection over
+        union are dropped.
+      score_threshold: float scalar: boxes need a higher score.
       soft_nms_sigma: float scalar, at least 0.
       name: the name scope of its ops.
 
@@ -336,7 +336,7 @@ def non_max_suppression_with_scores(
       (int32 Tensor [m] of indices, the best first; their scores [m]).
 
     Raises:
-      ValueError: the shapes do not fit.
+      ValueError: the shapes do not match.
       tf.errors.InvalidArgumentError: (when run) a threshold is out of range.
 
     Example:
@@ -364,24 +364,24 @@ def non_max_suppression_padded(
     pad_to_max_output_size: bool = False,
     name: str | None = None,
 ) -> Any:
-    """`tf.image.non_max_suppression` whose output can have a fixed size.
+    """`tf.image.non_max_suppression` with an output of fixed size.
 
     Args:
       boxes: float Tensor [n, 4] of `[y1, x1, y2, x2]`.
       scores: float Tensor [n].
-      max_output_size: int32 scalar, the most boxes to return.
-      iou_threshold: float scalar in [0, 1]: from this intersection by union on a box is
-        dropped.
-      score_threshold: float scalar: only boxes with higher scores count.
-      pad_to_max_output_size: whether zeros fill up the indices.
+      max_output_size: int32 scalar, the maximum number of boxes.
+      iou_threshold: float scalar in [0, 1]: boxes with at least this intersection over
+        union are dropped.
+      score_threshold: float scalar: boxes need a higher score.
+      pad_to_max_output_size: whether to pad the indices with zeros.
       name: the name scope of its ops.
 
     Returns:
       (int32 Tensor [m] or [max_output_size] of indices, the best first; an int32
-      scalar: how many of them are boxes).
+      scalar, the number of boxes among them).
 
     Raises:
-      ValueError: the shapes do not fit.
+      ValueError: the shapes do not match.
       tf.errors.InvalidArgumentError: (when run) `iou_threshold` is not in [0, 1].
 
     Example:
@@ -405,21 +405,22 @@ def non_max_suppression_with_overlaps(
     score_threshold: Any = _LOWEST,
     name: str | None = None,
 ) -> Tensor:
-    """`tf.image.non_max_suppression` of things whose overlaps are known.
+    """`tf.image.non_max_suppression` with a given matrix of overlaps.
 
     Args:
       overlaps: float32 Tensor [n, n].
       scores: float32 Tensor [n].
-      max_output_size: int32 scalar, the most indices to return.
-      overlap_threshold: float scalar: from this overlap on a thing is dropped.
-      score_threshold: float scalar: only things with higher scores count.
+      max_output_size: int32 scalar, the maximum number of indices.
+      overlap_threshold: float scalar: candidates with at least this overlap are
+          dropped.
+      score_threshold: float scalar: candidates need a higher score.
       name: the name scope of its ops.
 
     Returns:
       An int32 Tensor [m], the best first.
 
     Raises:
-      ValueError: the shapes do not fit.
+      ValueError: the shapes do not match.
 
     Example:
       >>> overlaps = [[1.0, 0.6], [0.6, 1.0]]

@@ -30,7 +30,7 @@ IMAGE_DTYPES = dtypes_of("uint8 int32 int64 float16 float32 float64")
 
 
 class ImageProjectiveTransformV2(Op):
-    """Images seen through projective maps.  Source: contrib/image/ops/image_ops.cc."""
+    """Images under projective maps.  Source: contrib/image/ops/image_ops.cc."""
 
     signature = (
         "images: dtype, transforms: float32, output_shape: int32 "
@@ -65,7 +65,7 @@ class ImageProjectiveTransformV2(Op):
         rows = np.arange(batch)[:, None, None]
 
         def pixels(at_y: Any, at_x: Any) -> Any:
-            """The pixels there, 0 outside."""
+            """The pixels at these positions, 0 outside."""
             with np.errstate(invalid="ignore"):
                 inside = (at_y >= 0) & (at_y < height) & (at_x >= 0) & (at_x < width)
             at_y = np.where(inside, at_y, 0).astype(np.intp)
@@ -101,13 +101,13 @@ class ImageProjectiveTransformV2(Op):
 
 
 def _masked(pixels: Any, is_used: Any) -> Any:
-    """Pixels [batch, height, width, channels], 0 where they are not used."""
+    """Pixels [batch, height, width, channels], set to 0 where they are not used."""
     is_used = np.broadcast_to(is_used, pixels.shape[:3])
     return np.where(is_used[..., None], pixels, 0)
 
 
 def _sources(transforms: Any, height: int, width: int) -> tuple[Any, Any]:
-    """Source of each output pixel: x and y, float32 [count, height, width]."""
+    """The source of each output pixel: x and y, float32 [count, height, width]."""
     x, y = (
         np.arange(width, dtype=np.float32),
         np.arange(height, dtype=np.float32)[:, None],
@@ -117,18 +117,18 @@ def _sources(transforms: Any, height: int, width: int) -> tuple[Any, Any]:
         scale = t[:, 6] * x + t[:, 7] * y + np.float32(1)
         source_x = (t[:, 0] * x + t[:, 1] * y + t[:, 2]) / scale
         source_y = (t[:, 3] * x + t[:, 4] * y + t[:, 5]) / scale
-    # A point at infinity is outside.
+    # Points at infinity are outside.
     is_far = scale == 0
     return np.where(is_far, np.inf, source_x), np.where(is_far, np.inf, source_y)
 
 
 def _rounded(values: Any) -> Any:
-    """To the nearest whole number, halves away from zero."""
+    """Round to the nearest integer, halves away from zero."""
     return np.trunc(values + np.copysign(np.float32(0.5), values))
 
 
 def _between(pixels: Any, y: Any, x: Any) -> Any:
-    """The four pixels around, by distance."""
+    """Bilinear interpolation between the four surrounding pixels."""
     with np.errstate(invalid="ignore"):
         top, left = np.floor(y), np.floor(x)
         bottom, right = top + 1, left + 1

@@ -35,7 +35,7 @@ WITH_BFLOAT = dtypes_of(
 
 
 def sized(images: Shape, size: Any) -> Shape:
-    """The shape [batch, height, width, channels] of images made to a size.
+    """The shape [batch, height, width, channels] of images resized to a size.
 
     Args:
       images: the shape of the images.
@@ -57,13 +57,13 @@ def sized(images: Shape, size: Any) -> Shape:
 
 
 def check_length(vector: tuple[int | None, ...], right: int) -> None:
-    """Refuse a vector that is known to have another length.  Raises: ValueError."""
+    """Raise ValueError if a vector's length is known to differ."""
     if vector[-1] not in (None, right):
         raise ValueError(f"Dimension must be {right} but is {vector[-1]}")
 
 
 def check_images(images: Any) -> None:
-    """Raises: InvalidArgumentError: no images [batch, height, width, channels]."""
+    """Check images [batch, height, width, channels].  Raises: InvalidArgumentError."""
     if images.ndim != 4:
         raise invalid_argument(
             f"input must be 4-dimensional{shapes.text(images.shape)}"
@@ -75,7 +75,7 @@ def check_images(images: Any) -> None:
 
 
 def check_size(size: Any, what: str) -> tuple[int, int]:
-    """A size as two numbers.  Raises: InvalidArgumentError: it has not two of them."""
+    """A size as two numbers.  Raises: InvalidArgumentError: it is not a pair."""
     if size.ndim != 1:
         raise invalid_argument(f"{what} must be 1-dimensional{shapes.text(size.shape)}")
     if size.shape[0] != 2:
@@ -86,13 +86,13 @@ def check_size(size: Any, what: str) -> tuple[int, int]:
 
 
 def check_positive(height: int, width: int) -> None:
-    """Raises: InvalidArgumentError: an output would be empty."""
+    """Check that the output is not empty.  Raises: InvalidArgumentError."""
     if height <= 0 or width <= 0:
         raise invalid_argument("output dimensions must be positive")
 
 
 def check_original(grads: Any, original: Any) -> None:
-    """Refuse what is no gradient of images.  Raises: InvalidArgumentError."""
+    """Check gradients of images.  Raises: InvalidArgumentError."""
     for what, array in (("input_grad", grads), ("original_image", original)):
         if array.ndim != 4:
             raise invalid_argument(
@@ -101,7 +101,7 @@ def check_original(grads: Any, original: Any) -> None:
 
 
 class _Sized(Op, abstract=True):
-    """From images and a size: each axis by a table of taps."""
+    """Images resized to a size, with a table of taps per axis."""
 
     by_value_or_shape: ClassVar[tuple[str, ...]] = ("size",)
     host_inputs: ClassVar[tuple[str, ...]] = ("size",)
@@ -120,7 +120,7 @@ class _Sized(Op, abstract=True):
         return resample(xp, images, rows, columns, dtype)
 
     def check_centers(self) -> None:
-        """Raises: InvalidArgumentError: the attributes contradict each other."""
+        """Check that the attributes are compatible.  Raises: InvalidArgumentError."""
 
     def make(self, size: int, out: int) -> Taps:
         """The table of one axis."""
@@ -155,11 +155,11 @@ class _Aligned(Op, abstract=True):
 
 
 class _Resize(_Aligned, _Sized, abstract=True):
-    """The ones that know where a pixel's middle is."""
+    """The ops with the attribute `half_pixel_centers`."""
 
 
 class _ResizeGrad(_Aligned, abstract=True):
-    """The gradient of a resizing whose outputs are float32."""
+    """The gradient of a resizing op with float32 outputs."""
 
     def infer_shape(self, grads: Shape, original_image: Shape) -> Shape:
         return original_image
@@ -175,7 +175,7 @@ class _ResizeGrad(_Aligned, abstract=True):
 
 
 class ResizeBilinear(_Resize):
-    """Each output between the four pixels around its place.
+    """Bilinear interpolation between the four pixels around each position.
 
     Source: core/ops/image_ops.cc, ResizeBilinear.
     """
@@ -200,7 +200,7 @@ class ResizeBilinearGrad(_ResizeGrad):
 
 
 class ResizeBicubic(_Resize):
-    """Each output by a cubic through the sixteen pixels around its place.
+    """Bicubic interpolation between the sixteen pixels around each position.
 
     Source: core/ops/image_ops.cc, ResizeBicubic.
     """
@@ -230,7 +230,7 @@ class ResizeBicubicGrad(_ResizeGrad):
 
 
 class ResizeNearestNeighbor(_Resize):
-    """Each output the pixel that its place is in.
+    """The pixel at each position.
 
     Source: core/ops/image_ops.cc, ResizeNearestNeighbor.
     """
@@ -253,7 +253,7 @@ class ResizeNearestNeighbor(_Resize):
 
 
 class ResizeNearestNeighborGrad(_Resize):
-    """The gradient of ResizeNearestNeighbor: sums of what came from one pixel.
+    """The gradient of ResizeNearestNeighbor: sums over the outputs of each pixel.
 
     Source: core/ops/image_ops.cc, ResizeNearestNeighborGrad.
     """
@@ -276,7 +276,7 @@ class ResizeNearestNeighborGrad(_Resize):
 
 
 class ResizeArea(_Sized):
-    """Each output the mean of the pixels under it, weighted by how much of each is.
+    """The mean of the pixels that each output covers, weighted by the covered area.
 
     Source: core/ops/image_ops.cc, ResizeArea.
     """
@@ -298,7 +298,7 @@ def resize_bilinear(
     name: str | None = None,
     half_pixel_centers: bool = False,
 ) -> Tensor:
-    """Images made to `size`, each pixel between the four around its place.
+    """Images resized to `size` by bilinear interpolation.
 
     An output at y lies at `y * height / new_height` in the image; with
     `align_corners` at `y * (height - 1) / (new_height - 1)`, with
@@ -307,16 +307,16 @@ def resize_bilinear(
     Args:
       images: Tensor [batch, height, width, channels] of numbers.
       size: int32 [2], new_height and new_width.
-      align_corners: whether the corner pixels keep their places.
+      align_corners: whether the corner pixels stay in place.
       name: the op's name.
-      half_pixel_centers: whether a pixel's place is its middle.
+      half_pixel_centers: whether a pixel's position is its centre.
 
     Returns:
       A float32 Tensor [batch, new_height, new_width, channels].
 
     Raises:
       ValueError: `images` or `size` has another rank or length.
-      InvalidArgumentError: (when run) a size is not positive, or both switches are on.
+      InvalidArgumentError: (when run) a size is not positive, or both flags are set.
 
     Example:
       >>> tf.image.resize_bilinear([[[[0.0], [1.0]]]], [1, 4])  # 0, 0.5, 1, 1
@@ -334,22 +334,22 @@ def resize_nearest_neighbor(
     name: str | None = None,
     half_pixel_centers: bool = False,
 ) -> Tensor:
-    """Images made to `size`, each pixel the one that its place is in.
+    """Images resized to `size` by nearest neighbour.
 
     Args:
       images: Tensor [batch, height, width, channels] of numbers.
       size: int32 [2], new_height and new_width.
-      align_corners: whether the corner pixels keep their places; places are then
-        rounded to the nearest pixel.
+      align_corners: whether the corner pixels stay in place; positions are then rounded
+        to the nearest pixel.
       name: the op's name.
-      half_pixel_centers: whether a pixel's place is its middle.
+      half_pixel_centers: whether a pixel's position is its centre.
 
     Returns:
       A Tensor [batch, new_height, new_width, channels] of the same type.
 
     Raises:
       ValueError: `images` or `size` has another rank or length.
-      InvalidArgumentError: (when run) a size is not positive, or both switches are on.
+      InvalidArgumentError: (when run) a size is not positive, or both flags are set.
 
     Example:
       >>> tf.image.resize_nearest_neighbor([[[[0], [1]]]], [1, 4])  # 0, 0, 1, 1
@@ -368,14 +368,14 @@ def resize_bicubic(
     name: str | None = None,
     half_pixel_centers: bool = False,
 ) -> Tensor:
-    """Images made to `size`, each pixel by a cubic through the sixteen around it.
+    """Images resized to `size` by bicubic interpolation.
 
     Args:
       images: Tensor [batch, height, width, channels] of numbers.
       size: int32 [2], new_height and new_width.
-      align_corners: whether the corner pixels keep their places.
+      align_corners: whether the corner pixels stay in place.
       name: the op's name.
-      half_pixel_centers: whether a pixel's place is its middle; the cubic is then
+      half_pixel_centers: whether a pixel's position is its centre; the cubic is then
         Keys' (a = -0.5), otherwise the one with a = -0.75.
 
     Returns:
@@ -383,7 +383,7 @@ def resize_bicubic(
 
     Raises:
       ValueError: `images` or `size` has another rank or length.
-      InvalidArgumentError: (when run) a size is not positive, or both switches are on.
+      InvalidArgumentError: (when run) a size is not positive, or both flags are set.
 
     Example:
       >>> tf.image.resize_bicubic(tf.ones([1, 4, 4, 3]), [8, 8])
@@ -397,16 +397,16 @@ def resize_bicubic(
 def resize_area(
     images: Any, size: Any, align_corners: bool = False, name: str | None = None
 ) -> Tensor:
-    """Images made to `size`, each pixel the mean of those that it covers.
+    """Images resized to `size`, each pixel the mean of the pixels it covers.
 
     Args:
       images: Tensor [batch, height, width, channels] of numbers.
       size: int32 [2], new_height and new_width.
-      align_corners: whether the corner pixels keep their places.
+      align_corners: whether the corner pixels stay in place.
       name: the op's name.
 
     Returns:
-      A float32 Tensor [batch, new_height, new_width, channels]; it has no gradient.
+      A float32 Tensor [batch, new_height, new_width, channels], without a gradient.
 
     Raises:
       ValueError: `images` or `size` has another rank or length.

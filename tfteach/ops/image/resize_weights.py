@@ -1,7 +1,7 @@
-"""Resizing along one axis as a table: which pixels an output blends, how much of each.
+"""Tables for resizing along one axis: source pixels and weights of each output.
 
-The tables are small NumPy arrays, remembered by their sizes; `resample` applies one to
-the rows and one to the columns of images.  The transpose of a table is the gradient's.
+The tables are small NumPy arrays, cached by size; `resample` applies one to the rows
+and one to the columns of images.  A table's transpose is that of the gradient.
 
 Source: core/kernels/image_resizer_state.h (where an output pixel lies in the input),
 resize_bilinear_op.cc, resize_nearest_neighbor_op.cc, resize_bicubic_op.cc,
@@ -22,10 +22,10 @@ from tfteach.framework.threads import share
 F32 = np.float32
 # Bytes resized at once: a few images, or some rows of a large one.
 BLOCK_BYTES = 2 << 20
-# With fewer channels than this, columns are taken number by number.
+# With fewer channels columns are gathered element by element.
 FEW_CHANNELS = 16
-# The cost of an output along rows and along columns, as measured: a row is copied as a
-# whole, a column in pieces of a pixel.
+# Measured cost of an output along rows and along columns: a row is copied as a whole, a
+# column pixel by pixel.
 ROW_COST, COLUMN_COST = 0.65, 1.65
 
 
@@ -37,9 +37,9 @@ class Taps(NamedTuple):
     """One axis of a resizing: `out[i] = sum_k weight[k, i] * in[source[k, i]]`.
 
     Attributes:
-      source: ints [k, size]; None if the outputs are the inputs.
-      weight: float32 [k, size]; None if all of them are 1 and k is 1.
-      is_lerp: whether k is 2 and the weights of a pair add up to 1.
+      source: ints [k, size]; None for the identity.
+      weight: float32 [k, size]; None if k is 1 and all weights are 1.
+      is_lerp: whether k is 2 and each pair of weights adds up to 1.
     """
 
     source: np.ndarray[Any, Any] | None
@@ -63,7 +63,7 @@ def _centers(
 
 
 def resize_scale(size: int, out: int, align_corners: bool) -> np.float32:
-    """The distance of two outputs, in input pixels."""
+    """The distance between two outputs, in input pixels."""
     if align_corners and out > 1:
         return F32(F32(size - 1) / F32(out - 1))
     return F32(F32(size) / F32(out))
@@ -73,7 +73,7 @@ def resize_scale(size: int, out: int, align_corners: bool) -> np.float32:
 def bilinear(
     size: int, out: int, align_corners: bool, half_pixel_centers: bool
 ) -> Taps:
-    """Between the two pixels beside the place."""
+    """Interpolation between the two pixels next to the position."""
     places = _centers(size, out, align_corners, half_pixel_centers)
     below = np.floor(places)
     lower = np.maximum(below.astype(np.intp), 0)
@@ -86,11 +86,11 @@ def bilinear(
 
 @lru_cache(maxsize=256)
 def nearest(size: int, out: int, align_corners: bool, half_pixel_centers: bool) -> Taps:
-    """The pixel that the place is in, or with aligned corners the one next to it."""
+    """The pixel at the position; with aligned corners, the nearest pixel."""
     scale = resize_scale(size, out, align_corners)
     half = F32(0.5) if half_pixel_centers else F32(0)
     places = (np.arange(out, dtype=F32) + half) * scale
-    # Halves go up: roundf, which no rounding of NumPy is.
+    # Halves are rounded up as by roundf; NumPy's rounding differs.
     found = np.floor(places.astype(float) + 0.5 if align_corners else places)
     return _plain(np.minimum(found.astype(np.intp), size - 1), size)
 
@@ -105,7 +105,9 @@ STEPS = 1024
 
 @lru_cache(maxsize=2)
 def _cubic(a: float) -> np.ndarray[Any, Any]:
-    """Weights [STEPS + 1, 2] of pixels x and 1 + x away, x in steps of 1 / STEPS."""
+    """Weights [STEPS + 1, 2] of pixels at distance x and 1 + x, x in steps of 1 /
+    STEPS.
+    """
     x = (np.arange(STEPS + 1) / STEPS).astype(F32).astype(float)
     near = ((a + 2) * x - (a + 3)) * x * x + 1
     far = (x + 1).astype(F32).astype(float)
@@ -115,10 +117,10 @@ def _cubic(a: float) -> np.ndarray[Any, Any]:
 
 @lru_cache(maxsize=256)
 def bicubic(size: int, out: int, align_corners: bool, half_pixel_centers: bool) -> Taps:
-    """Of the four pixels around the place, by a cubic; its table has STEPS entries.
+    """Cubic interpolation of the four pixels around the position, from STEPS weights.
 
-    With half-pixel centers Keys' cubic, and pixels outside the image count nothing;
-    without them a = -0.75, and the pixel at the border stands for those outside.
+    With half-pixel centers Keys' cubic, ignoring pixels outside the image; without them
+    a = -0.75, and the border pixel represents those outside.
     """
     places = _centers(size, out, align_corners, half_pixel_centers)
     below = np.floor(places)
@@ -137,7 +139,7 @@ def bicubic(size: int, out: int, align_corners: bool, half_pixel_centers: bool) 
 
 @lru_cache(maxsize=256)
 def area(size: int, out: int, align_corners: bool) -> Taps:
-    """Of all pixels under the output, by how much of each lies there."""
+    """The mean of the pixels under the output, weighted by their overlap."""
     scale = resize_scale(size, out, align_corners)
     first, last = (np.arange(n, out + n, dtype=F32) * scale for n in (0, 1))
     start, stop = np.floor(first).astype(np.intp), np.ceil(last).astype(np.intp)
@@ -147,7 +149,7 @@ def area(size: int, out: int, align_corners: bool) -> Taps:
     rest = np.where(inside_right, F32(1), (last - cell).astype(F32))
     weight = np.where(inside_left, rest, part).astype(F32)
     weight = np.where(cell < stop, weight, F32(0))
-    with np.errstate(invalid="ignore"):  # one pixel with its corners aligned: 0 / 0
+    with np.errstate(invalid="ignore"):  # one pixel with aligned corners: 0 / 0
         weight = weight / scale
     return Taps(np.clip(cell, 0, size - 1), weight)
 
@@ -161,7 +163,7 @@ def transposed(make: Callable[..., Taps], size: int, *rest: Any) -> Taps:
 
 
 def transpose(taps: Taps, size: int) -> Taps:
-    """The table by which the outputs' gradient becomes the inputs'."""
+    """The table that maps the outputs' gradient to the inputs'."""
     if taps.source is None:
         return taps
     weight = np.ones(taps.source.shape, F32) if taps.weight is None else taps.weight
@@ -173,7 +175,7 @@ def transpose(taps: Taps, size: int) -> Taps:
     if (count == 1).all() and (weight == 1).all():
         return _plain(place, taps.source.shape[1])
     rank = np.arange(len(to)) - (np.cumsum(count) - count)[to]
-    # Taps of weight 0 are multiplied too: neighbours, so that NaN does not spread.
+    # Taps of weight 0 are multiplied too: use neighbours, so that NaN does not spread.
     first = np.zeros(size, np.intp)
     first[to[::-1]] = place[::-1]
     index = np.tile(np.maximum.accumulate(first), (max(1, int(count.max())), 1))
@@ -201,7 +203,7 @@ def resample(xp: Any, images: Any, rows: Taps, columns: Taps, dtype: Any) -> Any
     if not images.size or not result.size:
         result[...] = 0
         return result
-    # Few channels are part of the columns, many have an axis of their own.
+    # Few channels are merged into the columns, many have a separate axis.
     few = channels < FEW_CHANNELS
     together, inner = (channels, ()) if few else (1, (channels,))
     down, across = _ready(xp, rows, 1, dtype), _ready(xp, columns, together, dtype)
@@ -240,7 +242,7 @@ ALL = slice(None)
 
 
 def _blocks(batch: int, lines: int, image_bytes: int) -> list[tuple[slice, slice]]:
-    """Runs of images, or of one image's lines, of about BLOCK_BYTES."""
+    """Slices of images, or of one image's lines, of about BLOCK_BYTES."""
     count = BLOCK_BYTES // max(1, image_bytes)
     if count:
         return [(slice(i, i + count), ALL) for i in range(0, batch, count)]
@@ -252,7 +254,7 @@ def _blocks(batch: int, lines: int, image_bytes: int) -> list[tuple[slice, slice
 
 
 def _only(table: _Table, lines: slice) -> tuple[_Table, slice]:
-    """Some of a table's outputs; and the inputs that they need, counted from 0."""
+    """Some of a table's outputs, and the slice of inputs they need, counted from 0."""
     index, weight, is_lerp = table
     if index is None or lines == ALL:
         return table, lines
@@ -263,7 +265,7 @@ def _only(table: _Table, lines: slice) -> tuple[_Table, slice]:
 
 
 def _ready(xp: Any, taps: Taps, run: int, dtype: Any) -> _Table:
-    """A table's arrays on the device, for pixels of `run` numbers side by side."""
+    """A table's arrays on the device, for pixels of `run` adjacent numbers."""
     index, weight = taps.source, taps.weight
     if index is None:
         return None, None, False
@@ -277,7 +279,7 @@ def _ready(xp: Any, taps: Taps, run: int, dtype: Any) -> _Table:
 def _blend(
     xp: Any, array: Any, index: Any, weight: Any, is_lerp: bool, out: Any
 ) -> None:
-    """Apply a table to axis 1 of an array with one or two more axes; into `out`."""
+    """Apply a table to axis 1 of an array with one or two more axes, into `out`."""
     if index is None:
         out[...] = array
     elif weight is None:
@@ -286,7 +288,7 @@ def _blend(
         if array.ndim == 3:
             weight = weight[..., None]
         total, part = _take(xp, array, index[0]), None
-        if is_lerp:  # exact where both are the same, unlike a sum of shares
+        if is_lerp:  # exact where both are the same, unlike a weighted sum
             part = _take(xp, array, index[1])
             part -= total
             part *= weight[1]
@@ -300,8 +302,8 @@ def _blend(
 
 
 def _take(xp: Any, array: Any, index: Any, out: Any = None) -> Any:
-    """A copy of `array[:, index]`, in the memory of `out` if that can be."""
+    """A copy of `array[:, index]`, in the memory of `out` if possible."""
     if xp is not np:
         return array.take(index, 1)
-    # Wrapping, which finds nothing to wrap, checks the least.
+    # "wrap", which changes nothing here, has the cheapest check.
     return array.take(index, 1, mode="wrap", out=out)

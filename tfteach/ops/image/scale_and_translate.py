@@ -1,4 +1,4 @@
-"""Images scaled and moved by any amount, through one of several filters.
+"""Images scaled and translated by any amount, with one of several filters.
 
 Source: core/ops/image_ops.cc, core/kernels/scale_and_translate_op.cc (which pixels a
 filter reaches), core/kernels/sampling_kernels.h; Duchon 1979 (Lanczos), Keys 1981,
@@ -37,7 +37,7 @@ def _lanczos(radius: float, x: Any) -> Any:
 
 
 def _gaussian(x: Any) -> Any:
-    found = np.exp(-x.astype(float) * x / 0.5)  # a deviation of 0.5
+    found = np.exp(-x.astype(float) * x / 0.5)  # a standard deviation of 0.5
     return np.where(x >= 1.5, F32(0), found.astype(F32))
 
 
@@ -58,7 +58,7 @@ def _cubic(near: tuple[float, ...], far: tuple[float, ...], x: Any) -> Any:
 _KEYS = (1.5, -2.5, 0.0, 1.0), (-0.5, 2.5, -4.0, 2.0)
 _MITCHELL = (7 / 6, -2.0, 0.0, 8 / 9), (-7 / 18, 2.0, -10 / 3, 16 / 9)
 
-# The filters: how far they reach, and the weight of a pixel at a distance.
+# The filters: their radius, and the weight of a pixel by distance.
 FILTERS: dict[str, tuple[float, Callable[[Any], Any]]] = {
     "lanczos1": (1.0, partial(_lanczos, 1.0)),
     "lanczos3": (3.0, partial(_lanczos, 3.0)),
@@ -77,7 +77,7 @@ def scaled(
 ) -> Taps:
     """The table of one axis: output x lies at `(x + 0.5 - move) / scale` in the input.
 
-    Weights are made to add up to 1; outputs beyond the input are 0.
+    Weights are normalized to sum 1; outputs beyond the input are 0.
     """
     radius, weigh = FILTERS[kernel]
     step = F32(1) / F32(scale)
@@ -106,7 +106,7 @@ class _Scale(Op, abstract=True):
         """For rows and columns: scale, translation and this op's attributes.
 
         Raises:
-          InvalidArgumentError: they are no two numbers each, or the filter is unknown.
+          InvalidArgumentError: an input is not a pair, or the filter is unknown.
         """
         if self.kernel_type not in FILTERS:
             names = ", ".join(FILTERS)

@@ -89,7 +89,7 @@ class CTCLoss(MultiOutputOp):
     def _labels(
         self, inputs: Any, indices: Any, values: Any, lengths: Any
     ) -> list[list[int]]:
-        """The labels of each sequence, up to the first 0."""
+        """The labels of each sequence, up to the first null label (the blank)."""
         if indices.ndim != 2:
             raise invalid_argument("labels_indices is not a matrix")
         if values.ndim != 1:

@@ -22,7 +22,7 @@ REALS = dtypes_of(
 
 
 def entries(indices: Shape, values: Shape, shape: Shape) -> tuple[Any, Any]:
-    """(n, rank) of a sparse tensor whose parts have these static shapes."""
+    """(n, rank) of a sparse tensor, from the static shapes of its parts."""
     rows, columns = shapes.with_rank(indices, 2)
     (count,) = shapes.with_rank(values, 1)
     (rank,) = shapes.with_rank(shape, 1)
@@ -31,7 +31,7 @@ def entries(indices: Shape, values: Shape, shape: Shape) -> tuple[Any, Any]:
 
 
 def flat(indices: Any, shape: Any) -> Any:
-    """The place of each entry in the dense tensor, row-major, int64 [n]."""
+    """The flat (row-major) index of each entry in the dense tensor, int64 [n]."""
     sizes = [int(size) for size in shape]
     check_inside(np, indices, shape)
     if math.prod(sizes) >= 1 << 63:
@@ -45,7 +45,7 @@ def flat(indices: Any, shape: Any) -> Any:
 
 
 def unflat(places: Any, shape: Any) -> Any:
-    """The indices [n, rank] of row-major places."""
+    """The indices [n, rank] of flat indices."""
     sizes = [int(size) for size in shape]
     indices = np.empty((len(places), len(sizes)), np.int64)
     for axis in range(len(sizes) - 1, -1, -1):
@@ -54,7 +54,7 @@ def unflat(places: Any, shape: Any) -> Any:
 
 
 def check_inside(xp: Any, indices: Any, shape: Any, what: str = "indices") -> None:
-    """Raise InvalidArgumentError for the first index that lies outside."""
+    """Raise InvalidArgumentError for the first index that is out of range."""
     limits = xp.asarray(shape, "int64")
     outside = ((indices < 0) | (indices >= limits)).any(axis=1)
     if outside.any():
@@ -66,7 +66,7 @@ def check_inside(xp: Any, indices: Any, shape: Any, what: str = "indices") -> No
 
 
 def check_ordered(xp: Any, indices: Any, shape: Any, what: str = "") -> None:
-    """Raise InvalidArgumentError unless indices lie inside, ordered and distinct."""
+    """Raise InvalidArgumentError unless indices are in range, ordered and distinct."""
     check_inside(xp, indices, shape, what + "indices")
     if len(indices) < 2:
         return
@@ -92,7 +92,7 @@ def _listed(index: Any) -> str:
 
 
 def summed_by_place(places: Any, values: Any) -> tuple[Any, Any]:
-    """Distinct places in order, and the sum of the values at each."""
+    """Distinct flat indices in order, and the sum of the values at each."""
     order = np.argsort(places, kind="stable")
     places, values = places[order], values[order]
     if not len(places):

@@ -83,7 +83,7 @@ def _sequences(indices: Any, values: Any) -> dict[tuple[int, ...], list[Any]]:
 
 
 def _distance(a: list[Any], b: list[Any]) -> int:
-    """Fewest insertions, deletions and substitutions that make `a` into `b`."""
+    """The minimum number of insertions, deletions and substitutions from `a` to `b`."""
     row = list(range(len(b) + 1))
     for i, x in enumerate(a, 1):
         diagonal, row[0] = row[0], i
@@ -97,7 +97,7 @@ def _distance(a: list[Any], b: list[Any]) -> int:
 def edit_distance(
     hypothesis: Any, truth: Any, normalize: bool = True, name: str = "edit_distance"
 ) -> Tensor:
-    """The Levenshtein distance of each sequence to its truth.
+    """The Levenshtein distance of each hypothesis to its truth.
 
     Args:
       hypothesis, truth: SparseTensors of one type; sequences lie along the last axis.
@@ -105,10 +105,10 @@ def edit_distance(
       name: the op's name.
 
     Returns:
-      A float32 Tensor, the shape of the sparse tensors without the last axis.
+      A float32 Tensor of the sparse tensors' shape without the last axis.
 
     Raises:
-      TypeError: an argument is no SparseTensor.
+      TypeError: an argument is not a SparseTensor.
 
     Source: EditDistance in core/ops/array_ops.cc.
     """

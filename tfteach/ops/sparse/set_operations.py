@@ -1,4 +1,4 @@
-"""Sets in rows: the last dimension of a tensor holds the members of one set.
+"""Set operations on rows: the last dimension of a tensor holds the elements of a set.
 
 Source: core/ops/set_ops.cc, core/kernels/set_kernels.cc, python/ops/sets_impl.py.
 """
@@ -26,7 +26,7 @@ from tfteach.ops.sparse.coo_arrays import check_inside
 
 MEMBERS = dtypes_of("int8 int16 int32 int64 uint8 uint16 string")
 
-# A set for each position that has one.
+# Sets by their coordinates; coordinates without a set are missing.
 _Sets = dict[tuple[int, ...], set[Any]]
 
 _OPERATIONS = {
@@ -38,7 +38,7 @@ _OPERATIONS = {
 
 
 def _sets(*tensor: Any) -> tuple[_Sets, tuple[int, ...]]:
-    """The sets of a dense tensor, or of a sparse one's three parts, and the shape."""
+    """The sets of a dense tensor, or of a sparse one's three parts; and the shape."""
     found: _Sets = {}
     if len(tensor) == 1:
         (dense,) = tensor
@@ -54,7 +54,7 @@ def _sets(*tensor: Any) -> tuple[_Sets, tuple[int, ...]]:
 
 
 def require_sets(indices: Any, values: Any, shape: Any) -> None:
-    """Check the shapes of a sparse tensor's parts, of rank 1 at least."""
+    """Check the shapes of a sparse tensor's parts; its rank is at least 1."""
     require_sparse(indices, values, shape)
     require(len(shape) == 1 and shape[0], f"Invalid rank {len(shape)}.")
 
@@ -62,7 +62,7 @@ def require_sets(indices: Any, values: Any, shape: Any) -> None:
 class _SetOperation(MultiOutputOp, abstract=True):
     T = MEMBERS
     on_gpu: ClassVar[bool] = False
-    _parts: ClassVar[int]  # how many inputs are the first set's
+    _parts: ClassVar[int]  # the number of inputs that make up the first set
 
     def validate(self) -> None:
         kind = self.set_operation  # type: ignore[attr-defined]
@@ -115,7 +115,7 @@ class _SetOperation(MultiOutputOp, abstract=True):
 
 
 def _rank(*parts: Shape) -> int | None:
-    """A set tensor's rank from the static shapes of its parts."""
+    """The rank of a tensor of sets, from the static shapes of its parts."""
     if len(parts) == 1:
         dense = shapes.with_rank_at_least(parts[0], 2)
         return None if dense is None else len(dense)
@@ -126,7 +126,7 @@ def _rank(*parts: Shape) -> int | None:
 
 
 class DenseToDenseSetOperation(_SetOperation):
-    """Sets of two dense tensors.  Source: core/ops/set_ops.cc."""
+    """Set operation on two dense tensors.  Source: core/ops/set_ops.cc."""
 
     signature = (
         "set1: T, set2: T -> "
@@ -138,7 +138,7 @@ class DenseToDenseSetOperation(_SetOperation):
 
 
 class DenseToSparseSetOperation(_SetOperation):
-    """Sets of a dense and a sparse tensor.  Source: core/ops/set_ops.cc."""
+    """Set operation on a dense and a sparse tensor.  Source: core/ops/set_ops.cc."""
 
     signature = (
         "set1: T, set2_indices: int64, set2_values: T, set2_shape: int64 -> "
@@ -150,7 +150,7 @@ class DenseToSparseSetOperation(_SetOperation):
 
 
 class SparseToSparseSetOperation(_SetOperation):
-    """Sets of two sparse tensors.  Source: core/ops/set_ops.cc."""
+    """Set operation on two sparse tensors.  Source: core/ops/set_ops.cc."""
 
     signature = (
         "set1_indices: int64, set1_values: T, set1_shape: int64, "
@@ -163,7 +163,7 @@ class SparseToSparseSetOperation(_SetOperation):
 
 
 class SetSize(Op):
-    """The number of different members of each set.  Source: core/ops/set_ops.cc."""
+    """The number of distinct elements of each set.  Source: core/ops/set_ops.cc."""
 
     signature = "set_indices: int64, set_values: T, set_shape: int64 -> size: int32"
     T = MEMBERS
@@ -172,7 +172,7 @@ class SetSize(Op):
 
     def infer_shape(self, indices: Shape, values: Shape, shape: Shape) -> Shape:
         _rank(indices, values, shape)
-        return None  # as in TensorFlow, though the rank is known
+        return None  # as in TensorFlow, although the rank is known
 
     def check_shapes(self, set_indices: Any, set_values: Any, set_shape: Any) -> None:
         require_sets(set_indices, set_values, set_shape)
@@ -190,7 +190,7 @@ class SetSize(Op):
 
 
 def check_indices(op: Any, indices: Any, shape: Any) -> None:
-    """Raise unless indices are inside the shape, in row-major order, if asked to."""
+    """If requested, raise unless indices are in range and in row-major order."""
     if not op.validate_indices:
         return
     rows = indices.tolist()
@@ -207,10 +207,10 @@ def check_indices(op: Any, indices: Any, shape: Any) -> None:
 
 @export("sets.size", "sets.set_size", "contrib.metrics.set_size")
 def set_size(a: Any, validate_indices: bool = True) -> Tensor:
-    """The number of different values in each row of a SparseTensor, as int32.
+    """The number of distinct values in each row of a SparseTensor, as int32.
 
     Raises:
-      TypeError: `a` is not sparse, or its values are no integers or strings.
+      TypeError: `a` is not sparse, or its values are neither integers nor strings.
     """
     a = convert_to_tensor_or_sparse_tensor(a, name="a")
     if not isinstance(a, SparseTensor):
@@ -248,14 +248,14 @@ def set_union(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
 
     Args:
       a: Tensor or SparseTensor of integers or strings.
-      b: the same, with equal sizes but for the last.
-      validate_indices: whether sparse indices are checked to be in order.
+      b: the same, with equal sizes except the last.
+      validate_indices: whether to check that sparse indices are in order.
 
     Returns:
       A SparseTensor; each row has its values in ascending order.
 
     Raises:
-      TypeError: the types differ, or are others.
+      TypeError: the types differ, or are not supported.
 
     Example:
       >>> tf.sets.union([[1, 2]], [[2, 5]]).values  # [1, 2, 5]
@@ -265,7 +265,7 @@ def set_union(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
 
 
 def _pair(a: Any, b: Any) -> tuple[Any, Any, bool]:
-    """Both as tensors, the dense one first; and whether they changed places."""
+    """Both as tensors, the dense one first; and whether they were swapped."""
     a = convert_to_tensor_or_sparse_tensor(a, name="a")
     if a.dtype.base_dtype not in MEMBERS:
         raise TypeError(f"'a' invalid dtype {a.dtype}.")

@@ -1,4 +1,4 @@
-"""Two sparse tensors added, or the larger or smaller taken at each place.
+"""Sums, and element-wise maxima and minima, of sparse tensors.
 
 Source: core/ops/sparse_ops.cc; python/ops/sparse_ops.py, sparse_grad.py.
 """
@@ -29,7 +29,7 @@ from tfteach.ops.sparse.sparse_dense_math import (
 
 
 class SparseAdd(MultiOutputOp):
-    """Two sparse tensors added; small sums dropped.  Source: sparse_ops.cc."""
+    """The sum of two sparse tensors; small sums are dropped.  Source: sparse_ops.cc."""
 
     signature = (
         "a_indices: int64, a_values: T, a_shape: int64, b_indices: int64, b_values: T, "
@@ -79,7 +79,7 @@ class SparseAdd(MultiOutputOp):
         places, values = summed_by_place(
             np.r_[a_places, b_places], np.r_[a_values, b_values]
         )
-        # Only sums are held against the threshold, not what one operand has alone.
+        # The threshold applies only to sums, not to entries of a single operand.
         sums = np.isin(places, np.intersect1d(a_places, b_places))
         kept = ~sums | (np.abs(values) >= thresh)
         indices = unflat(places[kept], a_shape)
@@ -94,7 +94,7 @@ class SparseAdd(MultiOutputOp):
 
 
 class SparseAddGrad(MultiOutputOp):
-    """For each entry of the summands, the sum's gradient.  Source: sparse_ops.cc."""
+    """The sum's gradient at each entry of the summands.  Source: sparse_ops.cc."""
 
     signature = (
         "backprop_val_grad: T, a_indices: int64, b_indices: int64, sum_indices: int64 "
@@ -152,16 +152,16 @@ class SparseAddGrad(MultiOutputOp):
 
 @export("sparse_add", "sparse.add")
 def sparse_add(a: Any, b: Any, threshold: Any = None, thresh: Any = None) -> Any:
-    """The sum of two tensors of which at least one is sparse.
+    """The sum of two tensors, at least one of which is sparse.
 
     Args:
       a, b: SparseTensors or Tensors of one shape.
-      threshold: sums of two SparseTensors smaller than this are left out; 0 if None,
-        which keeps even those that are zero.
+      threshold: sums of two SparseTensors smaller than this are dropped; None means 0,
+        which retains even sums of zero.
       thresh: older name of `threshold`.
 
     Returns:
-      A SparseTensor if both are sparse, else a Tensor.
+      A SparseTensor if both are sparse, otherwise a Tensor.
 
     Raises:
       TypeError: neither is sparse.
@@ -197,7 +197,7 @@ def sparse_add(a: Any, b: Any, threshold: Any = None, thresh: Any = None) -> Any
 
 
 class Pairwise(MultiOutputOp, abstract=True):
-    """Two sparse tensors combined where either has a value."""
+    """Two sparse tensors combined wherever either has a value."""
 
     signature = (
         "a_indices: int64, a_values: T, a_shape: int64, b_indices: int64, b_values: T, "
@@ -258,7 +258,7 @@ class Pairwise(MultiOutputOp, abstract=True):
 
 
 class SparseSparseMaximum(Pairwise):
-    """The larger of two at each place.  Source: sparse_ops.cc."""
+    """The larger of two values at each index.  Source: sparse_ops.cc."""
 
     T = REALS
 
@@ -267,7 +267,7 @@ class SparseSparseMaximum(Pairwise):
 
 
 class SparseSparseMinimum(Pairwise):
-    """The smaller of two at each place.  Source: sparse_ops.cc."""
+    """The smaller of two values at each index.  Source: sparse_ops.cc."""
 
     T = NUMBERS
 
@@ -285,9 +285,9 @@ def _pairwise(op: Pairwise, sp_a: Any, sp_b: Any, name: str | None) -> SparseTen
 
 @export("sparse_maximum", "sparse.maximum")
 def sparse_maximum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
-    """The larger value at each place where either SparseTensor has one.
+    """The larger value at each index where either SparseTensor has one.
 
-    What is missing counts as zero.
+    Missing values count as zero.
 
     Source: SparseSparseMaximum in core/ops/sparse_ops.cc.
     """
@@ -296,9 +296,9 @@ def sparse_maximum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTenso
 
 @export("sparse_minimum", "sparse.minimum")
 def sparse_minimum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
-    """The smaller value at each place where either SparseTensor has one.
+    """The smaller value at each index where either SparseTensor has one.
 
-    What is missing counts as zero.
+    Missing values count as zero.
 
     Source: SparseSparseMinimum in core/ops/sparse_ops.cc.
     """

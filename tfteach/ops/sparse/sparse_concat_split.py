@@ -1,4 +1,4 @@
-"""Sparse tensors split and put side by side.
+"""Sparse tensors split and concatenated.
 
 Source: core/ops/sparse_ops.cc; python/ops/sparse_ops.py.
 """
@@ -32,7 +32,7 @@ from tfteach.ops.sparse.sparse_shape import SparseShapeOp
 
 
 class SparseSplit(SparseShapeOp, MultiOutputOp):
-    """Pieces along an axis.  Source: sparse_ops.cc, SparseSplit."""
+    """Parts of a sparse tensor along an axis.  Source: sparse_ops.cc, SparseSplit."""
 
     signature = (
         "split_dim: int64, indices: int64, values: T, shape: int64 "
@@ -73,7 +73,7 @@ class SparseSplit(SparseShapeOp, MultiOutputOp):
                 f"Input num_split should be between 1 and the splitting dimension size "
                 f"({whole}), got {pieces}"
             )
-        # The first pieces are one longer where it does not come out even.
+        # If the size is not divisible, the first parts are one longer.
         lengths = [whole // pieces + (i < whole % pieces) for i in range(pieces)]
         found: list[tuple[Any, Any, Any]] = []
         begin = 0
@@ -97,19 +97,18 @@ def sparse_split(
     name: str | None = None,
     split_dim: Any = None,
 ) -> list[SparseTensor]:
-    """A SparseTensor cut into `num_split` pieces along an axis; use keywords.
+    """A SparseTensor split into `num_split` parts along an axis; use keyword arguments.
 
     Args:
-      keyword_required: not to be given.
+      keyword_required: must not be given.
       sp_input: a SparseTensor.
-      num_split: how many pieces.
-      axis: a scalar, the axis to cut.
+      num_split: the number of parts.
+      axis: a scalar, the axis to split.
       name: the op's name.
       split_dim: older name of `axis`.
 
     Returns:
-      A list of SparseTensors; the first ones are longer where it does not come out
-      even.
+      A list of SparseTensors; the first ones are longer if the size is not divisible.
 
     Raises:
       ValueError: an argument is missing, or given without its keyword.
@@ -133,7 +132,7 @@ def sparse_split(
 
 
 class SparseConcat(SparseShapeOp, MultiOutputOp):
-    """Sparse tensors side by side.  Source: sparse_ops.cc, SparseConcat."""
+    """Sparse tensors concatenated.  Source: sparse_ops.cc, SparseConcat."""
 
     signature = (
         "indices: N*int64, values: N*T, shapes: N*int64 "
@@ -215,13 +214,13 @@ def sparse_concat(
     concat_dim: Any = None,
     expand_nonconcat_dims: bool | None = None,
 ) -> SparseTensor:
-    """SparseTensors side by side along an axis.
+    """SparseTensors concatenated along an axis.
 
     Args:
       axis: an int, negative from the end.
       sp_inputs: a list of SparseTensors of one rank and type.
       name: the op's name.
-      expand_nonconcat_dim: let other axes differ, and take the largest.
+      expand_nonconcat_dim: allow other axes to differ, and use the largest size.
       concat_dim: older name of `axis`.
       expand_nonconcat_dims: newer name of `expand_nonconcat_dim`.
 
@@ -229,7 +228,7 @@ def sparse_concat(
       A SparseTensor with its entries in row-major order.
 
     Raises:
-      tf.errors.InvalidArgumentError: in a run, another axis differs.
+      tf.errors.InvalidArgumentError: in a run, sizes differ along another axis.
 
     Source: SparseConcat in core/ops/sparse_ops.cc.
     """

@@ -1,4 +1,4 @@
-"""Crosses of features: every combination of the columns' values, row by row.
+"""Feature crosses: all combinations of the columns' values, row by row.
 
 Source: core/ops/sparse_ops.cc, core/kernels/sparse_cross_op.cc,
 python/ops/sparse_ops.py.
@@ -73,7 +73,7 @@ class SparseCross(SparseShapeOp, MultiOutputOp):
         return indices, values, np.array([batch, most], np.int64)
 
     def _columns(self, inputs: Any) -> list[list[list[Any]]]:
-        """The features of each row of each column, the sparse ones first."""
+        """The features of each row of each column, the sparse columns first."""
         count = next((i for i, x in enumerate(inputs) if x.ndim != 2), 0)
         if 3 * count > len(inputs):
             raise invalid_argument(
@@ -119,7 +119,7 @@ class SparseCross(SparseShapeOp, MultiOutputOp):
             if isinstance(feature, bytes):
                 number = fingerprint64(feature)
             result = fingerprint_cat64(result, number)
-        # The largest int64 in place of no buckets: no hash is negative.
+        # Without buckets, the largest int64: no hash is negative.
         return result % (self.num_buckets or _MOST)
 
     def gradient(self, op: Operation, *grads: Any) -> list[Any]:
@@ -127,7 +127,7 @@ class SparseCross(SparseShapeOp, MultiOutputOp):
 
 
 def _rows_of(rows: list[int], values: list[Any], batch: int) -> list[list[Any]]:
-    """The values of each row; entries behind one that is out of order are lost."""
+    """The values of each row; entries after one that is out of order are dropped."""
     found: list[list[Any]] = []
     at = 0
     for row in range(batch):
@@ -140,7 +140,7 @@ def _rows_of(rows: list[int], values: list[Any], batch: int) -> list[list[Any]]:
 
 @export("sparse.cross")
 def sparse_cross(inputs: Any, name: str | None = None) -> SparseTensor:
-    """Every combination of the columns' features, joined by "_X_", row by row.
+    """All combinations of the columns' features, joined by "_X_", row by row.
 
     Args:
       inputs: a list of SparseTensors and Tensors [batch, features] of strings or
@@ -151,7 +151,7 @@ def sparse_cross(inputs: Any, name: str | None = None) -> SparseTensor:
       A string SparseTensor [batch, most combinations].
 
     Raises:
-      TypeError: `inputs` is no list of these.
+      TypeError: `inputs` is not a list of Tensors and SparseTensors.
       tf.errors.InvalidArgumentError: in a run, the batches differ in size.
 
     Example:
@@ -169,19 +169,19 @@ def sparse_cross_hashed(
     inputs: Any, num_buckets: int = 0, hash_key: int | None = None,
     name: str | None = None,
 ) -> SparseTensor:  # fmt: skip
-    """`tf.sparse.cross` with a number in place of each combination.
+    """`tf.sparse.cross` with a hash in place of each combination.
 
     Args:
       inputs: as in `tf.sparse.cross`.
-      num_buckets: the numbers are below it; 0 for any int64 that is not negative.
-      hash_key: begins the hash; 0xDECAFCAFFE if None.
+      num_buckets: the limit of the hashes; 0 for any non-negative int64.
+      hash_key: the hash function's seed; 0xDECAFCAFFE if None.
       name: the op's name.
 
     Returns:
       An int64 SparseTensor [batch, most combinations].
 
     Raises:
-      TypeError: `inputs` is no list of Tensors and SparseTensors.
+      TypeError: `inputs` is not a list of Tensors and SparseTensors.
       tf.errors.InvalidArgumentError: in a run, the batches differ in size.
 
     Source: SparseCross in core/ops/sparse_ops.cc.

@@ -1,4 +1,4 @@
-"""Sparse tensors combined with dense ones, made dense, and made of dense ones.
+"""Arithmetic of sparse and dense tensors, and conversion between them.
 
 Source: core/ops/sparse_ops.cc; python/ops/sparse_ops.py, sparse_grad.py.
 """
@@ -47,7 +47,7 @@ INDEX_TYPES = dtypes_of("int32 int64")
 
 
 def as_sparse(value: Any) -> SparseTensor:
-    """A SparseTensor, or one made of a SparseTensorValue; TypeError for others."""
+    """The SparseTensor of a SparseTensor or SparseTensorValue; TypeError for others."""
     if isinstance(value, SparseTensorValue):
         return SparseTensor.from_value(value)
     if not isinstance(value, SparseTensor):
@@ -56,10 +56,10 @@ def as_sparse(value: Any) -> SparseTensor:
 
 
 def with_parts(value: Any) -> SparseTensor:
-    """As `as_sparse`, where TF takes the parts of whatever has them.
+    """`as_sparse` where TF accepts any object that has the three parts.
 
     Raises:
-      AttributeError: `value` has none.
+      AttributeError: `value` does not have them.
     """
     if not isinstance(value, SparseTensor | SparseTensorValue):
         raise AttributeError(
@@ -70,11 +70,11 @@ def with_parts(value: Any) -> SparseTensor:
 
 
 def parts_of(*values: SparseTensor) -> list[Tensor]:
-    """Indices, values and shapes, one tensor after the other."""
+    """The indices, values and shapes of all tensors, as one list."""
     return [p for v in values for p in (v.indices, v.values, v.dense_shape)]
 
 
-# ---- to dense and back
+# ---- conversion to dense and back
 
 
 @export("sparse_tensor_to_dense", "sparse.to_dense")
@@ -88,15 +88,15 @@ def sparse_tensor_to_dense(
 
     Args:
       sp_input: a SparseTensor.
-      default_value: a scalar for the places without a value; zero if None.
-      validate_indices: whether indices must be in order and differ.
+      default_value: a scalar for the missing values; zero if None.
+      validate_indices: whether indices must be ordered and distinct.
       name: the op's name.
 
     Returns:
       A Tensor of the shape and type of `sp_input`.
 
     Raises:
-      TypeError: `sp_input` is no SparseTensor.
+      TypeError: `sp_input` is not a SparseTensor.
 
     Example:
       >>> x = tf.SparseTensor([[0, 1]], [5], [1, 3])
@@ -119,7 +119,7 @@ def sparse_tensor_to_dense(
 
 @export("sparse.from_dense")
 def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
-    """The elements of a dense tensor that are not zero, as a SparseTensor.
+    """The nonzero elements of a dense tensor, as a SparseTensor.
 
     Example:
       >>> tf.sparse.from_dense([[0, 3], [0, 0]]).values  # [3]
@@ -237,7 +237,7 @@ def sparse_tensor_dense_matmul(
     """The matrix product of a sparse and a dense matrix.
 
     Args:
-      sp_a: a SparseTensor [m, k]; its indices need no order.
+      sp_a: a SparseTensor [m, k]; its indices may be in any order.
       b: a Tensor [k, n] of the same type.
       adjoint_a: use the conjugate transpose of `sp_a`.
       adjoint_b: use the conjugate transpose of `b`.
@@ -265,7 +265,7 @@ def sparse_tensor_dense_matmul(
 
 
 def refuse_sizes(sparse: tuple[int, ...], dense: tuple[int, ...]) -> None:
-    """Raises: InvalidArgumentError: the two shapes differ."""
+    """Check that the two shapes are equal.  Raises: InvalidArgumentError."""
     if len(sparse) != len(dense):
         raise invalid_argument(
             f"Two operands have different ranks; received: {len(sparse)} and "
@@ -280,7 +280,7 @@ def refuse_sizes(sparse: tuple[int, ...], dense: tuple[int, ...]) -> None:
 
 
 class SparseTensorDenseAdd(Op):
-    """A sparse and a dense tensor added.  Source: sparse_ops.cc."""
+    """The sum of a sparse and a dense tensor.  Source: sparse_ops.cc."""
 
     signature = "a_indices: Tindices, a_values: T, a_shape: Tindices, b: T -> output: T"
     T = NUMBERS
@@ -320,7 +320,7 @@ class SparseTensorDenseAdd(Op):
 
 
 class CwiseOp(Op, abstract=True):
-    """The values, each with the dense tensor's element at its index."""
+    """The values combined with the dense tensor's elements at their indices."""
 
     signature = (
         "sp_indices: int64, sp_values: T, sp_shape: int64, dense: T -> output: T"
@@ -376,7 +376,7 @@ class CwiseOp(Op, abstract=True):
         return [None, of_values, None, sparse_add(zeros_like(dense), sparse)]
 
     def partials(self, grad: Any, values: Any, elements: Any) -> tuple[Any, Any]:
-        """d loss / d values and d loss / d the dense elements beside them."""
+        """d loss / d values and d loss / d the corresponding dense elements."""
         raise NotImplementedError(
             f"Gradient for {self.op_type} is currently not implemented yet."
         )
@@ -414,7 +414,7 @@ class SparseDenseCwiseDiv(CwiseOp):
 
 
 def _operator(kind: type[CwiseOp], name: str) -> Callable[[SparseTensor, Any], Any]:
-    """The operator of sparse tensors with a dense one on the right."""
+    """The operator of sparse tensors with a dense right operand."""
 
     def combined(sparse: SparseTensor, dense: Any) -> SparseTensor:
         parts = sparse.indices, sparse.values, sparse.dense_shape

@@ -72,7 +72,8 @@ def sparse_transpose(
             perm = (count - 1) - range_of(0, count, 1)
         indices = transpose(gather(transpose(sp_input.indices), perm))
         sizes = gather(sp_input.dense_shape, perm)
-        # TensorFlow cannot tell the shape here, though it may be known.
+        # As in TensorFlow, the static shape is unknown here even if it could be
+        # inferred.
         indices, values = SparseReorder()(indices, sp_input.values, sizes)
         return SparseTensor(indices, values, identity(sizes))
 
@@ -85,20 +86,20 @@ def sparse_merge(
     name: str | None = None,
     already_sorted: bool = False,
 ) -> SparseTensor:
-    """Feature ids and their values as one SparseTensor [batch, vocab_size].
+    """Feature ids and their values merged into one SparseTensor [batch, vocab_size].
 
     Several `sp_ids` become several axes of the result, [batch, *vocab_size].
 
     Args:
       sp_ids: a SparseTensor of integer ids, [batch, most ids]; or a list of them, with
-        the same indices.
-      sp_values: a SparseTensor of the same indices.
-      vocab_size: the number of ids, an int or a Tensor; a list of them for a list.
+        equal indices.
+      sp_values: a SparseTensor with the same indices.
+      vocab_size: the number of ids, an int or a Tensor; for a list, a list of them.
       name: the op's name.
-      already_sorted: whether ids ascend in each row, so that none need be moved.
+      already_sorted: whether ids ascend in each row, so that sorting is skipped.
 
     Raises:
-      TypeError: an argument is of another type.
+      TypeError: an argument has an unsupported type.
       ValueError: the two lists differ in length.
 
     Source: python/ops/sparse_ops.py.
@@ -171,14 +172,14 @@ def sparse_to_indicator(
 
 @export("sparse_reset_shape", "sparse.reset_shape")
 def sparse_reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
-    """A SparseTensor with another dense shape around the same indices.
+    """A SparseTensor with the same indices and another dense shape.
 
     Args:
       sp_input: a SparseTensor.
-      new_shape: int64 [rank], nowhere smaller; None for the tightest shape.
+      new_shape: int64 [rank], with no smaller size; None for the tightest shape.
 
     Raises:
-      ValueError: `new_shape` is smaller, as far as that is known.
+      ValueError: `new_shape` is smaller, and that is known statically.
 
     Source: python/ops/sparse_ops.py.
     """

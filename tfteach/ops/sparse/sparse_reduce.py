@@ -1,4 +1,4 @@
-"""Sums and maxima along axes of sparse tensors, and their softmax.
+"""Reductions of sparse tensors along axes: sums, maxima, softmax.
 
 Source: core/ops/sparse_ops.cc; python/ops/sparse_ops.py, sparse_grad.py.
 """
@@ -51,13 +51,13 @@ from tfteach.ops.sparse.sparse_dense_math import (
 
 
 class SparseReduction(Op, abstract=True):
-    """A sparse tensor's entries combined along axes."""
+    """A sparse tensor's entries reduced along axes."""
 
     by_value: ClassVar[tuple[str, ...]] = ("input_shape", "reduction_axes")
     on_gpu: ClassVar[bool] = False
 
     def reduced(self, indices: Any, values: Any, shape: Any, axes: Any) -> Any:
-        """(places in the reduced shape, their values, the reduced shape)."""
+        """(flat indices in the reduced shape, their values, the reduced shape)."""
         count = len(shape)
         listed = []
         for axis in np.ravel(axes).tolist():
@@ -67,7 +67,7 @@ class SparseReduction(Op, abstract=True):
                     "dimensions."
                 )
             listed.append(axis % count)
-        # TF takes no axes for all of them.
+        # In TF an empty list means all axes.
         gone = set(listed) if listed else set(range(count))
         kept = [i for i in range(count) if i not in gone]
         places = flat(indices[:, kept], np.asarray(shape)[kept])
@@ -95,7 +95,7 @@ class SparseReduction(Op, abstract=True):
 
 
 def maxima_by_place(places: Any, values: Any) -> tuple[Any, Any]:
-    """Distinct places in order, and the largest value at each."""
+    """Distinct flat indices in order, and the largest value at each."""
     order = np.argsort(places, kind="stable")
     places, values = places[order], values[order]
     if not len(places):
@@ -280,7 +280,7 @@ def sparse_reduce_max(
     reduction_axes: Any = None,
     keep_dims: bool | None = None,
 ) -> Tensor:
-    """The largest kept values along axes, as a dense Tensor; 0 where there are none.
+    """The maxima of the stored values along axes, as a dense Tensor; 0 where none are.
 
     Arguments and errors are those of `tf.sparse_reduce_sum`.
 
@@ -310,7 +310,7 @@ def sparse_reduce_max_sparse(
 
 
 class SparseSoftmax(Op):
-    """Softmax over the kept values of each row.  Source: sparse_ops.cc."""
+    """Softmax over the stored values of each row.  Source: sparse_ops.cc."""
 
     signature = "sp_indices: int64, sp_values: T, sp_shape: int64 -> output: T"
     T = dtypes_of("float32 float64")
@@ -358,7 +358,7 @@ class SparseSoftmax(Op):
 
 @export("sparse_softmax", "sparse.softmax")
 def sparse_softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
-    """Softmax over the kept values of the last axis; missing ones have no weight.
+    """Softmax over the stored values of the last axis; missing ones have no weight.
 
     Args:
       sp_input: a float32 or float64 SparseTensor of rank 2 or more.

@@ -1,4 +1,4 @@
-"""Chosen rows reduced by segment: what sparse embeddings combine with.
+"""Selected rows reduced by segment, as used by sparse embedding lookups.
 
 Source: core/ops/math_ops.cc (SparseSegment...), python/ops/math_grad.py.
 """
@@ -28,12 +28,12 @@ _REAL = dtypes_of(
 
 
 class _Sparse(Op, abstract=True):
-    """Rows of `data` at `indices`, one sum (mean, ...) per run of equal ids."""
+    """Rows of `data` at `indices`, reduced per run of equal ids."""
 
     Tidx = INDICES
     Tidx_default = int32
     on_gpu: ClassVar[bool] = False
-    power: ClassVar[float] = 0.0  # of the number of rows, which divides the sum
+    power: ClassVar[float] = 0.0  # of the row count, the sum's divisor
 
     def infer_shape(self, data: Shape, indices: Shape, segment_ids: Shape) -> Shape:
         return _rows_shape(data, indices, segment_ids, None)
@@ -84,7 +84,7 @@ def _check(xp: Any, data: Any, indices: Any, ids: Any, count: int) -> None:
 
 
 def _scaled(xp: Any, rows: Any, ids: Any, count: int, power: float) -> Any:
-    """Rows over a power of the number of ids that each has."""
+    """Rows divided by a power of the number of rows with the same id."""
     if not power:
         return rows
     sizes = xp.maximum(xp.bincount(ids, minlength=count), 1).astype(rows.dtype)
@@ -140,7 +140,7 @@ def _sum_gradient(op: Operation, grad: Any) -> list[Any]:
 
 
 class SparseSegmentSum(_Sparse):
-    """Sums of chosen rows.  Source: math_ops.cc, SparseSegmentSum."""
+    """Sums of selected rows.  Source: math_ops.cc, SparseSegmentSum."""
 
     signature = _PLAIN
     T = _REAL
@@ -150,7 +150,7 @@ class SparseSegmentSum(_Sparse):
 
 
 class SparseSegmentSumWithNumSegments(_Counted):
-    """Sums of chosen rows.  Source: math_ops.cc, SparseSegmentSumWithNumSegments."""
+    """Sums of selected rows.  Source: math_ops.cc, SparseSegmentSumWithNumSegments."""
 
     signature = _NUMBERED
     T = _REAL
@@ -160,7 +160,7 @@ class SparseSegmentSumWithNumSegments(_Counted):
 
 
 class _SparseGrad(Op, abstract=True):
-    """Each row's share in the gradient of its segment, at the row's place."""
+    """The gradient: each row's share of its segment's, added at the row."""
 
     signature = (
         "grad: T, indices: Tidx, segment_ids: int32, output_dim0: int32 -> output: T"
@@ -220,7 +220,7 @@ def _share_gradient(kind: Op, op: Operation, grad: Any) -> list[Any]:
 
 
 class SparseSegmentMean(_Sparse):
-    """Means of chosen rows.  Source: math_ops.cc, SparseSegmentMean."""
+    """Means of selected rows.  Source: math_ops.cc, SparseSegmentMean."""
 
     signature = _PLAIN
     T = _FLOATS
@@ -231,7 +231,7 @@ class SparseSegmentMean(_Sparse):
 
 
 class SparseSegmentMeanWithNumSegments(_Counted):
-    """Means of chosen rows.  Source: SparseSegmentMeanWithNumSegments."""
+    """Means of selected rows.  Source: SparseSegmentMeanWithNumSegments."""
 
     signature = _NUMBERED
     T = _FLOATS
@@ -242,7 +242,7 @@ class SparseSegmentMeanWithNumSegments(_Counted):
 
 
 class SparseSegmentSqrtN(_Sparse):
-    """Sums over the root of the number of rows.  Source: SparseSegmentSqrtN."""
+    """Sums divided by the root of the number of rows.  Source: SparseSegmentSqrtN."""
 
     signature = _PLAIN
     T = _FLOATS
@@ -253,7 +253,7 @@ class SparseSegmentSqrtN(_Sparse):
 
 
 class SparseSegmentSqrtNWithNumSegments(_Counted):
-    """Sums over the root of the number of rows.  Source: math_ops.cc."""
+    """Sums divided by the root of the number of rows.  Source: math_ops.cc."""
 
     signature = _NUMBERED
     T = _FLOATS
@@ -282,7 +282,7 @@ def sparse_segment_sum(
     name: str | None = None,
     num_segments: Any = None,
 ) -> Tensor:
-    """The sums of chosen rows, by segment.
+    """The sums of selected rows, by segment.
 
     output[i] = Σ data[indices[j]] over the j with segment_ids[j] = i
 
@@ -291,7 +291,7 @@ def sparse_segment_sum(
       indices: int Tensor [m], rows of `data`.
       segment_ids: int32 Tensor [m], sorted.
       name: the op's name.
-      num_segments: int Tensor []: how many rows the result has; the last id + 1 if
+      num_segments: int Tensor [], the number of rows of the result; the last id + 1 if
         None.
 
     Returns:
@@ -319,7 +319,7 @@ def sparse_segment_mean(
     name: str | None = None,
     num_segments: Any = None,
 ) -> Tensor:
-    """The means of chosen rows, by segment; see `tf.sparse_segment_sum`."""
+    """The means of selected rows, by segment; see `tf.sparse_segment_sum`."""
     kinds = SparseSegmentMean(), SparseSegmentMeanWithNumSegments()
     return _either(*kinds, data, indices, segment_ids, num_segments, name)
 
@@ -332,7 +332,7 @@ def sparse_segment_sqrt_n(
     name: str | None = None,
     num_segments: Any = None,
 ) -> Tensor:
-    """The sums of chosen rows over the square root of their number, by segment.
+    """The sums of selected rows divided by the root of their number, by segment.
 
     The arguments are those of `tf.sparse_segment_sum`.
     """

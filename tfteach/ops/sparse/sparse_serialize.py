@@ -1,4 +1,4 @@
-"""Sparse tensors as strings, and back.
+"""Sparse tensors serialized to strings, and parsed.
 
 Source: core/ops/sparse_ops.cc, core/kernels/serialize_sparse_op.cc,
 deserialize_sparse_string_op.cc; python/ops/sparse_ops.py.
@@ -31,7 +31,7 @@ _FORMS = dtypes_of("string variant")
 
 
 def serialized(array: Any, dtype: DType) -> bytes:
-    """A TensorProto on the wire, with the elements as its content."""
+    """A serialized TensorProto with the elements as its content."""
     sizes = b""
     for size in array.shape:
         field = b"\x08" + varint(size) if size else b""
@@ -49,7 +49,7 @@ def parsed(data: bytes) -> Any:
     """The array of a serialized TensorProto.
 
     Raises:
-      InvalidArgumentError: it is none.
+      InvalidArgumentError: it is invalid.
     """
     from tfteach.framework.protos import TensorProto
 
@@ -59,7 +59,7 @@ def parsed(data: bytes) -> Any:
             return make_ndarray(proto)
         shape = [dim.size for dim in proto.tensor_shape.dim]
         return _strings(proto.tensor_content, shape)
-    except Exception as error:  # protobuf's own class differs by implementation
+    except Exception as error:  # protobuf's exception depends on the implementation
         raise invalid_argument("Could not parse serialized proto") from error
 
 
@@ -95,7 +95,7 @@ class _SerializeOp(SparseShapeOp, abstract=True):
 
 
 class SerializeSparse(_SerializeOp):
-    """Three strings: indices, values, shape.  Source: sparse_ops.cc."""
+    """Serialize indices, values and shape.  Source: sparse_ops.cc."""
 
     def infer_shape(self, indices: Shape, values: Shape, size: Shape) -> Shape:
         shapes.with_rank(indices, 2)
@@ -108,7 +108,10 @@ class SerializeSparse(_SerializeOp):
 
 
 class SerializeManySparse(_SerializeOp):
-    """Three strings for each row.  Source: sparse_ops.cc, SerializeManySparse."""
+    """Serialize each row of a sparse tensor.
+
+    Source: sparse_ops.cc, SerializeManySparse.
+    """
 
     def infer_shape(self, indices: Shape, values: Shape, size: Shape) -> Shape:
         shapes.with_rank(indices, 2)
@@ -146,7 +149,7 @@ def _as_strings(rows: list[list[bytes]]) -> Any:
 
 
 class DeserializeSparse(SparseShapeOp, MultiOutputOp):
-    """Serialized sparse tensors, one above the other.  Source: sparse_ops.cc."""
+    """Serialized sparse tensors, stacked.  Source: sparse_ops.cc."""
 
     signature = (
         "serialized_sparse: Tserialized -> sparse_indices: int64, "
@@ -174,7 +177,7 @@ class DeserializeSparse(SparseShapeOp, MultiOutputOp):
 
 
 class DeserializeManySparse(SparseShapeOp, MultiOutputOp):
-    """Serialized sparse tensors, one above the other.  Source: sparse_ops.cc."""
+    """Serialized sparse tensors, stacked.  Source: sparse_ops.cc."""
 
     signature = (
         "serialized_sparse: string -> sparse_indices: int64, "
@@ -187,7 +190,7 @@ class DeserializeManySparse(SparseShapeOp, MultiOutputOp):
         return [(None, None), (None,), (None,)]
 
     def compute(self, xp: Any, serialized: Any) -> Any:
-        if serialized.ndim == 1:  # TensorFlow takes it for one row
+        if serialized.ndim == 1:  # TensorFlow treats it as one row
             serialized = serialized[None]
         return _joined(serialized, self.dtype, True)
 
@@ -201,7 +204,9 @@ def _check_width(serialized: Shape) -> None:
 
 
 def _joined(serialized: Any, dtype: DType, is_stacked: bool) -> Any:
-    """Indices, values and shape of all; with their places before the indices."""
+    """Indices, values and shape of all, the indices prefixed with each tensor's own
+    index.
+    """
     shown = shapes.text(serialized.shape)
     if serialized.shape[-1] != 3:
         raise invalid_argument(
@@ -282,7 +287,7 @@ def serialize_sparse(
       A string Tensor [3] of serialized TensorProtos.
 
     Raises:
-      TypeError: `sp_input` is no SparseTensor.
+      TypeError: `sp_input` is not a SparseTensor.
       NotImplementedError: `out_type` is tf.variant.
 
     Source: SerializeSparse in core/ops/sparse_ops.cc.
@@ -298,7 +303,7 @@ def serialize_many_sparse(
     """Each row of a SparseTensor as three strings: its indices, values and shape.
 
     Args:
-      sp_input: a SparseTensor [rows, ...] of rank 2 or more, its indices in order.
+      sp_input: a SparseTensor [rows, ...] of rank 2 or more, with ordered indices.
       name: the op's name.
       out_type: tf.string.
 
@@ -306,7 +311,7 @@ def serialize_many_sparse(
       A string Tensor [rows, 3] of serialized TensorProtos.
 
     Raises:
-      TypeError: `sp_input` is no SparseTensor.
+      TypeError: `sp_input` is not a SparseTensor.
       NotImplementedError: `out_type` is tf.variant.
       tf.errors.InvalidArgumentError: in a run, indices are out of order or bounds.
 
@@ -324,20 +329,20 @@ def serialize_many_sparse(
 def deserialize_many_sparse(
     serialized_sparse: Any, dtype: Any, rank: int | None = None, name: str | None = None
 ) -> SparseTensor:
-    """Serialized sparse tensors as one, one above the other along a new first axis.
+    """Serialized sparse tensors, stacked along a new first axis.
 
     Args:
       serialized_sparse: a string Tensor [count, 3].
       dtype: the type of their values.
-      rank: the rank of the result, if it is to be known statically.
+      rank: the rank of the result, if it should be known statically.
       name: the op's name.
 
     Returns:
-      A SparseTensor [count, ...], as large as the largest of them.
+      A SparseTensor [count, ...]; its sizes are the maxima of theirs.
 
     Raises:
-      tf.errors.InvalidArgumentError: in a run, types or ranks differ, or a string is no
-        serialized tensor.
+      tf.errors.InvalidArgumentError: in a run, types or ranks differ, or a string is
+        not a serialized tensor.
 
     Source: DeserializeManySparse in core/ops/sparse_ops.cc.
     """
@@ -348,20 +353,20 @@ def deserialize_many_sparse(
 def deserialize_sparse(
     serialized_sparse: Any, dtype: Any, rank: int | None = None, name: str | None = None
 ) -> SparseTensor:
-    """Serialized sparse tensors as one, stacked along new first axes.
+    """Serialized sparse tensors, stacked along new first axes.
 
     Args:
       serialized_sparse: a string Tensor [..., 3].
       dtype: the type of their values.
-      rank: the rank of the result, if it is to be known statically.
+      rank: the rank of the result, if it should be known statically.
       name: the op's name.
 
     Returns:
-      A SparseTensor [..., their axes], as large as the largest of them.
+      A SparseTensor [..., their axes]; its sizes are the maxima of theirs.
 
     Raises:
-      tf.errors.InvalidArgumentError: in a run, types or ranks differ, or a string is no
-        serialized tensor.
+      tf.errors.InvalidArgumentError: in a run, types or ranks differ, or a string is
+        not a serialized tensor.
 
     Source: DeserializeSparse in core/ops/sparse_ops.cc.
     """

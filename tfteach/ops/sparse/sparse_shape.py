@@ -1,4 +1,4 @@
-"""Sparse tensors in another order or shape, cut, or filled up.
+"""Sparse tensors reordered, reshaped, sliced, and filled with defaults.
 
 Source: core/ops/sparse_ops.cc; python/ops/sparse_ops.py, sparse_grad.py.
 """
@@ -39,7 +39,7 @@ from tfteach.ops.sparse.sparse_dense_math import as_sparse, parts_of
 
 
 class SparseShapeOp(Op, abstract=True):
-    """Index work, which stays on the CPU."""
+    """An op on indices, which runs on the CPU."""
 
     on_gpu: ClassVar[bool] = False
 
@@ -94,7 +94,7 @@ def sparse_reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
 
 
 class SparseReshape(SparseShapeOp, MultiOutputOp):
-    """Indices for another dense shape.  Source: sparse_ops.cc, SparseReshape."""
+    """Indices for a new dense shape.  Source: sparse_ops.cc, SparseReshape."""
 
     signature = (
         "input_indices: int64, input_shape: int64, new_shape: int64 "
@@ -148,7 +148,7 @@ class SparseReshape(SparseShapeOp, MultiOutputOp):
 
 @export("sparse_reshape", "sparse.reshape")
 def sparse_reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
-    """A SparseTensor of another dense shape, its values in the same order.
+    """A SparseTensor reshaped, with its values in the same order.
 
     Args:
       sp_input: a SparseTensor.
@@ -156,7 +156,7 @@ def sparse_reshape(sp_input: Any, shape: Any, name: str | None = None) -> Sparse
       name: the op's name.
 
     Raises:
-      ValueError: the shapes hold different numbers of elements.
+      ValueError: the shapes have different numbers of elements.
 
     Example:
       >>> x = tf.SparseTensor([[0, 1], [2, 0]], [1, 2], [3, 4])
@@ -178,7 +178,7 @@ def sparse_reshape(sp_input: Any, shape: Any, name: str | None = None) -> Sparse
         return SparseTensor(indices, identity(sp_input.values), sizes)
 
 
-# TF's Python computes this while building; the nodes it adds depend on it.
+# As in TF, computed while the graph is built; the nodes to add depend on it.
 _PLAIN = frozenset(
     "Const Shape Size Rank Range Cast Concat ConcatV2 ConcatOffset Pack Fill Equal "
     "NotEqual".split()
@@ -191,7 +191,7 @@ def _is_plain(tensor: Any) -> bool:
 
 
 def _known_sizes(total: Any, new: list[int]) -> Any:
-    """The new shape, with -1 found; raise ValueError if it cannot be."""
+    """The new shape, with -1 resolved; raises ValueError if that is impossible."""
     rest = int(np.prod([n for n in new if n != -1]))
     found = [total // max(rest, 1) if n == -1 else n for n in new]
     if int(np.prod(found)) != total:
@@ -204,7 +204,7 @@ def _known_sizes(total: Any, new: list[int]) -> Any:
 
 
 class SparseSlice(SparseShapeOp, MultiOutputOp):
-    """The entries in a box.  Source: sparse_ops.cc, SparseSlice."""
+    """The entries inside a block.  Source: sparse_ops.cc, SparseSlice."""
 
     signature = (
         "indices: int64, values: T, shape: int64, start: int64, size: int64 "
@@ -246,7 +246,7 @@ class SparseSlice(SparseShapeOp, MultiOutputOp):
 
 
 class SparseSliceGrad(SparseShapeOp):
-    """A slice's gradient at each entry of the whole.  Source: sparse_ops.cc."""
+    """The gradient of a slice, at each entry of the input.  Source: sparse_ops.cc."""
 
     signature = (
         "backprop_val_grad: T, input_indices: int64, input_start: int64, "
@@ -298,12 +298,12 @@ class SparseSliceGrad(SparseShapeOp):
 def sparse_slice(
     sp_input: Any, start: Any, size: Any, name: str | None = None
 ) -> SparseTensor:
-    """The box of a SparseTensor that begins at `start` and has `size`.
+    """The block of a SparseTensor from `start` with the given `size`.
 
     Args:
       sp_input: a SparseTensor.
       start: int64 Tensor [rank].
-      size: int64 Tensor [rank]; what lies outside is cut off.
+      size: int64 Tensor [rank]; clipped to the tensor.
       name: the op's name.
 
     Example:
@@ -321,7 +321,7 @@ def sparse_slice(
 
 
 class SparseFillEmptyRows(SparseShapeOp, MultiOutputOp):
-    """A default value in rows without any.  Source: sparse_ops.cc."""
+    """A default value for each empty row.  Source: sparse_ops.cc."""
 
     signature = (
         "indices: int64, values: T, dense_shape: int64, default_value: T "
@@ -377,7 +377,7 @@ class SparseFillEmptyRows(SparseShapeOp, MultiOutputOp):
 
 
 class SparseFillEmptyRowsGrad(SparseShapeOp, MultiOutputOp):
-    """The gradients of the old values and of the default.  Source: sparse_ops.cc."""
+    """The gradients of the values and of the default.  Source: sparse_ops.cc."""
 
     signature = (
         "reverse_index_map: int64, grad_values: T -> d_values: T, d_default_value: T"
@@ -416,7 +416,7 @@ def sparse_fill_empty_rows(
       name: the op's name.
 
     Returns:
-      The filled SparseTensor, and a bool Tensor [rows]: which were empty.
+      The filled SparseTensor, and a bool Tensor [rows]: whether each row was empty.
 
     Source: SparseFillEmptyRows in core/ops/sparse_ops.cc.
     """

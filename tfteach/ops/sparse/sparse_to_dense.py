@@ -1,4 +1,4 @@
-"""From sparse positions and values to a whole array.
+"""Dense arrays from sparse indices and values.
 
 Source: core/ops/sparse_ops.cc (SparseToDense), core/kernels/sparse_to_dense_op.cc.
 """
@@ -26,7 +26,7 @@ def _text(values: Any) -> str:
 
 
 class SparseToDense(Op):
-    """An array of one value, with others at some positions.
+    """An array filled with one value, and others at some indices.
 
     Source: core/ops/sparse_ops.cc, SparseToDense.
     """
@@ -102,24 +102,24 @@ def sparse_to_dense(
     validate_indices: bool = True,
     name: str | None = None,
 ) -> Tensor:
-    """A tensor of `default_value`, with other values at some positions.
+    """A tensor filled with `default_value`, and other values at some indices.
 
     `dense[tuple(sparse_indices[i])] = sparse_values[i]`
 
     Args:
       sparse_indices: int32 or int64 Tensor [n, rank]; [n] or [] for a vector.
       output_shape: Tensor [rank] of the same type.
-      sparse_values: Tensor [n], or a scalar for all positions.
+      sparse_values: Tensor [n], or a scalar for all indices.
       default_value: a scalar of the values' type.
-      validate_indices: whether to refuse positions that are repeated or not in
-        row-major order.
+      validate_indices: whether to reject indices that are repeated or not in row-major
+        order.
       name: the op's name.
 
     Returns:
       A Tensor of shape `output_shape`.
 
     Raises:
-      InvalidArgumentError: a position lies outside, or see `validate_indices`.
+      InvalidArgumentError: an index is out of range, or see `validate_indices`.
 
     Example:
       >>> tf.sparse_to_dense([0, 2], [4], [5.0, 7.0])  # [5, 0, 7, 0]

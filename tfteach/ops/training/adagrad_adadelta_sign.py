@@ -1,4 +1,4 @@
-"""Update rules that adapt the step to the size or the sign of past gradients.
+"""Update rules that scale by the size or the sign of past gradients.
 
 Source: core/ops/training_ops.cc, core/kernels/training_ops.cc.
 """
@@ -44,14 +44,14 @@ class ApplyAdadelta(_Adadelta, DenseRule):
 
 
 class ResourceApplyAdadelta(_Resource, ApplyAdadelta):
-    """ApplyAdadelta on handles.  Source: training_ops.cc."""
+    """ApplyAdadelta for resource variables.  Source: training_ops.cc."""
 
     signature = on_handles(ApplyAdadelta.signature)
     by_handle: ClassVar[tuple[str, ...]] = ("var", "accum", "accum_update")
 
 
 class SparseApplyAdadelta(_Adadelta, SparseRule):
-    """ApplyAdadelta on some rows.  Source: training_ops.cc."""
+    """ApplyAdadelta for some rows.  Source: training_ops.cc."""
 
     signature = (
         "var: ref T, accum: ref T, accum_update: ref T, lr: T, rho: T, epsilon: T, "
@@ -60,7 +60,7 @@ class SparseApplyAdadelta(_Adadelta, SparseRule):
 
 
 class ResourceSparseApplyAdadelta(_Resource, SparseApplyAdadelta):
-    """SparseApplyAdadelta on handles.  Source: training_ops.cc."""
+    """SparseApplyAdadelta for resource variables.  Source: training_ops.cc."""
 
     signature = on_handles(SparseApplyAdadelta.signature)
     by_handle: ClassVar[tuple[str, ...]] = ("var", "accum", "accum_update")
@@ -93,14 +93,14 @@ class ApplyAdagradV2(_AdagradV2, DenseRule):
 
 
 class ResourceApplyAdagradV2(_Resource, ApplyAdagradV2):
-    """ApplyAdagradV2 on handles.  Source: training_ops.cc."""
+    """ApplyAdagradV2 for resource variables.  Source: training_ops.cc."""
 
     signature = on_handles(ApplyAdagradV2.signature)
     by_handle: ClassVar[tuple[str, ...]] = ("var", "accum")
 
 
 class SparseApplyAdagradV2(_AdagradV2, SparseRule):
-    """ApplyAdagradV2 on some rows.  Source: training_ops.cc."""
+    """ApplyAdagradV2 for some rows.  Source: training_ops.cc."""
 
     signature = (
         "var: ref T, accum: ref T, lr: T, epsilon: T, grad: T, indices: Tindices "
@@ -110,7 +110,7 @@ class SparseApplyAdagradV2(_AdagradV2, SparseRule):
 
 
 class ResourceSparseApplyAdagradV2(_Resource, SparseApplyAdagradV2):
-    """SparseApplyAdagradV2 on handles.  Source: training_ops.cc."""
+    """SparseApplyAdagradV2 for resource variables.  Source: training_ops.cc."""
 
     signature = on_handles(SparseApplyAdagradV2.signature)
     by_handle: ClassVar[tuple[str, ...]] = ("var", "accum")
@@ -146,14 +146,14 @@ class ApplyAdaMax(DenseRule):
 
 
 class ResourceApplyAdaMax(_Resource, ApplyAdaMax):
-    """ApplyAdaMax on handles.  Source: training_ops.cc."""
+    """ApplyAdaMax for resource variables.  Source: training_ops.cc."""
 
     signature = on_handles(ApplyAdaMax.signature)
     by_handle: ClassVar[tuple[str, ...]] = ("var", "m", "v")
 
 
 class ResourceApplyAdamWithAmsgrad(_Resource, DenseRule):
-    """Adam whose divisor is the largest v so far, vhat.
+    """Adam divided by vhat, the maximum of all v so far.
 
     Source: Reddi et al. 2018 (arXiv:1904.09237); training_ops.cc.
     """
@@ -179,7 +179,7 @@ class ResourceApplyAdamWithAmsgrad(_Resource, DenseRule):
         return step
 
 
-# ---- momentum that holds the step itself
+# ---- momentum that accumulates the step itself
 
 
 class _KerasMomentum(Rule):
@@ -204,7 +204,7 @@ class ResourceApplyKerasMomentum(_KerasMomentum, _Resource, DenseRule):
 
 
 class ResourceSparseApplyKerasMomentum(_KerasMomentum, _Resource, SparseRule):
-    """ResourceApplyKerasMomentum on some rows.  Source: training_ops.cc."""
+    """ResourceApplyKerasMomentum for some rows.  Source: training_ops.cc."""
 
     signature = (
         "var: resource, accum: resource, lr: T, grad: T, indices: Tindices, "
@@ -214,11 +214,11 @@ class ResourceSparseApplyKerasMomentum(_KerasMomentum, _Resource, SparseRule):
     use_nesterov: bool = False
 
 
-# ---- rules of the gradient's sign
+# ---- rules based on the gradient's sign
 
 
 def _agreement(xp: Any, m: Any, grad: Any, beta: Any) -> Any:
-    """Move the mean `m` to `grad`; then 1 where their signs agree, -1 where not."""
+    """Move the mean `m` towards `grad`; returns 1 where signs agree, otherwise -1."""
     m *= beta
     m += grad * (1 - beta)
     return xp.sign(grad) * xp.sign(m)
@@ -246,7 +246,7 @@ class ApplyAddSign(DenseRule):
 
 
 class ResourceApplyAddSign(_Resource, ApplyAddSign):
-    """ApplyAddSign on handles.  Source: training_ops.cc."""
+    """ApplyAddSign for resource variables.  Source: training_ops.cc."""
 
     signature = on_handles(ApplyAddSign.signature)
     by_handle: ClassVar[tuple[str, ...]] = ("var", "m")
@@ -274,7 +274,7 @@ class ApplyPowerSign(DenseRule):
 
 
 class ResourceApplyPowerSign(_Resource, ApplyPowerSign):
-    """ApplyPowerSign on handles.  Source: training_ops.cc."""
+    """ApplyPowerSign for resource variables.  Source: training_ops.cc."""
 
     signature = on_handles(ApplyPowerSign.signature)
     by_handle: ClassVar[tuple[str, ...]] = ("var", "m")

@@ -1,7 +1,7 @@
-"""Optimizers' steps as machine code: what a step does with arrays, for one element.
+"""Optimizer steps compiled to machine code, from their array operations.
 
-A step is a few calls such as `xp.multiply(grad, rate, out=s)`.  Here it is called once
-with names in place of arrays, and with an `xp` that writes the calls down.
+A step is a few calls such as `xp.multiply(grad, rate, out=s)`.  Here it is traced once,
+with names in place of arrays and an `xp` that records the calls.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ Step = Callable[[Any, Sequence[Any], Any, Sequence[Any]], None]
 
 
 class _Written(NamedTuple):
-    """A step as source, and the variables of its closure that are its numbers."""
+    """A step as source, and the closure variables that are its numbers."""
 
     source: str
     numbers: tuple[str, ...]
@@ -37,15 +37,15 @@ def compiled_step(
     """The step as a loop over flat arrays, once it is compiled.
 
     Args:
-      step: takes (xp, state arrays, gradient, temporaries); its closure has numbers.
-      dtype: of the arrays.
-      states: how many arrays it updates.
-      temporaries: how many it needs besides.
-      by_rows: whether the arrays are matrices, of which the gradient has some rows.
+      step: accepts (xp, state arrays, gradient, temporaries); its closure has numbers.
+      dtype: the arrays' type.
+      states: the number of arrays it updates.
+      temporaries: the number of temporary arrays it requires.
+      by_rows: whether the arrays are matrices and the gradient has some of the rows.
 
     Returns:
       A function of the state arrays, the gradient and numbers (by rows: also, before
-      the gradient, its rows' places, int64, each in range), and these numbers.
+      the gradient, its row indices, int64, all in range), and these numbers.
     """
     if not is_installed() or dtype not in FLOATS or not isinstance(step, FunctionType):
         return None
@@ -58,7 +58,7 @@ def compiled_step(
             _written[key] = _write_down(
                 step, values, plain, states, temporaries, by_rows
             )
-    except TypeError:  # something in the closure that is no key
+    except TypeError:  # a closure variable is not hashable
         return None
     written = _written[key]
     if written is None:
@@ -81,7 +81,7 @@ def _write_down(
     temporaries: int,
     by_rows: bool,
 ) -> _Written | None:
-    """The step's source for one element; None if it does what has no line here."""
+    """The step's source for one element; None if an operation is not supported."""
     numbers = tuple(name for name in values if name not in plain)
     inside = {**{name: _Name(name) for name in numbers}, **plain}
     closure = tuple(CellType(inside[name]) for name in step.__code__.co_freevars)
@@ -122,7 +122,7 @@ def loop({}):
 
 
 class _Name:
-    """A value in the source: the name of an element, or an expression of some."""
+    """A value in the source: the name of an element, or an expression."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -137,7 +137,7 @@ class _Name:
         return _Name(f"({self.source} * {other.source})")
 
     def _refuse(self, other: Any) -> _Name:
-        """A name cannot be changed in place: such a step has no source here."""
+        """Reject in-place changes of a name: such a step is not supported."""
         raise TypeError(other)
 
     __iadd__ = __isub__ = __imul__ = __itruediv__ = _refuse
@@ -147,7 +147,7 @@ _SIGNS = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/"}
 
 
 class _Writer:
-    """Stands for NumPy, and writes down what it is asked to compute."""
+    """A substitute for NumPy that records the computations."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []

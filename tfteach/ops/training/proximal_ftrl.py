@@ -1,4 +1,4 @@
-"""Update rules that end with a step towards 0, of l1 and l2 regularization.
+"""Update rules with a proximal step for l1 and l2 regularization.
 
 Source: core/ops/training_ops.cc, core/kernels/training_ops.cc.
 """
@@ -21,7 +21,7 @@ from tfteach.ops.training.update_rules import (
 
 
 def shrunk(xp: Any, x: Any, by: Any) -> Any:
-    """x moved towards 0 by `by`, not beyond it."""
+    """x moved towards 0 by `by`, but not beyond 0."""
     return xp.sign(x) * xp.maximum(abs(x) - by, 0)
 
 
@@ -56,14 +56,14 @@ class ApplyProximalGradientDescent(_ProximalGradientDescent, DenseRule):
 
 
 class ResourceApplyProximalGradientDescent(_Resource, ApplyProximalGradientDescent):
-    """ApplyProximalGradientDescent on handles.  Source: training_ops.cc."""
+    """ApplyProximalGradientDescent for resource variables.  Source: training_ops.cc."""
 
     signature = on_handles(ApplyProximalGradientDescent.signature)
     by_handle: ClassVar[tuple[str, ...]] = ("var",)
 
 
 class SparseApplyProximalGradientDescent(_ProximalGradientDescent, SparseRule):
-    """ApplyProximalGradientDescent on some rows.  Source: training_ops.cc."""
+    """ApplyProximalGradientDescent for some rows.  Source: training_ops.cc."""
 
     signature = (
         "var: ref T, alpha: T, l1: T, l2: T, grad: T, indices: Tindices -> out: ref T"
@@ -73,7 +73,10 @@ class SparseApplyProximalGradientDescent(_ProximalGradientDescent, SparseRule):
 class ResourceSparseApplyProximalGradientDescent(
     _Resource, SparseApplyProximalGradientDescent
 ):
-    """SparseApplyProximalGradientDescent on handles.  Source: training_ops.cc."""
+    """SparseApplyProximalGradientDescent for resource variables.
+
+    Source: training_ops.cc.
+    """
 
     signature = on_handles(SparseApplyProximalGradientDescent.signature)
     by_handle: ClassVar[tuple[str, ...]] = ("var",)
@@ -110,14 +113,14 @@ class ApplyProximalAdagrad(_ProximalAdagrad, DenseRule):
 
 
 class ResourceApplyProximalAdagrad(_Resource, ApplyProximalAdagrad):
-    """ApplyProximalAdagrad on handles.  Source: training_ops.cc."""
+    """ApplyProximalAdagrad for resource variables.  Source: training_ops.cc."""
 
     signature = on_handles(ApplyProximalAdagrad.signature)
     by_handle: ClassVar[tuple[str, ...]] = ("var", "accum")
 
 
 class SparseApplyProximalAdagrad(_ProximalAdagrad, SparseRule):
-    """ApplyProximalAdagrad on some rows.  Source: training_ops.cc."""
+    """ApplyProximalAdagrad for some rows.  Source: training_ops.cc."""
 
     signature = (
         "var: ref T, accum: ref T, lr: T, l1: T, l2: T, grad: T, indices: Tindices "
@@ -126,7 +129,7 @@ class SparseApplyProximalAdagrad(_ProximalAdagrad, SparseRule):
 
 
 class ResourceSparseApplyProximalAdagrad(_Resource, SparseApplyProximalAdagrad):
-    """SparseApplyProximalAdagrad on handles.  Source: training_ops.cc."""
+    """SparseApplyProximalAdagrad for resource variables.  Source: training_ops.cc."""
 
     signature = on_handles(SparseApplyProximalAdagrad.signature)
     by_handle: ClassVar[tuple[str, ...]] = ("var", "accum")
@@ -165,14 +168,14 @@ _DUAL = ("var", "gradient_accumulator", "gradient_squared_accumulator")
 
 
 class ResourceApplyAdagradDA(_Resource, ApplyAdagradDA):
-    """ApplyAdagradDA on handles.  Source: training_ops.cc."""
+    """ApplyAdagradDA for resource variables.  Source: training_ops.cc."""
 
     signature = on_handles(ApplyAdagradDA.signature)
     by_handle: ClassVar[tuple[str, ...]] = _DUAL
 
 
 class SparseApplyAdagradDA(_AdagradDA, SparseRule):
-    """ApplyAdagradDA on some rows.  Source: training_ops.cc."""
+    """ApplyAdagradDA for some rows.  Source: training_ops.cc."""
 
     signature = (
         "var: ref T, gradient_accumulator: ref T, gradient_squared_accumulator: ref T, "
@@ -182,7 +185,7 @@ class SparseApplyAdagradDA(_AdagradDA, SparseRule):
 
 
 class ResourceSparseApplyAdagradDA(_Resource, SparseApplyAdagradDA):
-    """SparseApplyAdagradDA on handles.  Source: training_ops.cc."""
+    """SparseApplyAdagradDA for resource variables.  Source: training_ops.cc."""
 
     signature = on_handles(SparseApplyAdagradDA.signature)
     by_handle: ClassVar[tuple[str, ...]] = _DUAL
@@ -235,7 +238,7 @@ _LEADER = ("var", "accum", "linear")
 
 
 class ApplyFtrl(_Ftrl, DenseRule):
-    """The best weights for all gradients so far, l1 and l2 regularized.
+    """The best weights for all past gradients, with l1 and l2 regularization.
 
     Source: McMahan et al. 2013 (ad click prediction); training_ops.cc, ApplyFtrl.
     """
@@ -247,14 +250,14 @@ class ApplyFtrl(_Ftrl, DenseRule):
 
 
 class ResourceApplyFtrl(_Resource, ApplyFtrl):
-    """ApplyFtrl on handles.  Source: training_ops.cc."""
+    """ApplyFtrl for resource variables.  Source: training_ops.cc."""
 
     signature = on_handles(ApplyFtrl.signature)
     by_handle: ClassVar[tuple[str, ...]] = _LEADER
 
 
 class SparseApplyFtrl(_Ftrl, SparseRule):
-    """ApplyFtrl on some rows.  Source: training_ops.cc."""
+    """ApplyFtrl for some rows.  Source: training_ops.cc."""
 
     signature = (
         "var: ref T, accum: ref T, linear: ref T, grad: T, indices: Tindices, lr: T, "
@@ -263,14 +266,14 @@ class SparseApplyFtrl(_Ftrl, SparseRule):
 
 
 class ResourceSparseApplyFtrl(_Resource, SparseApplyFtrl):
-    """SparseApplyFtrl on handles.  Source: training_ops.cc."""
+    """SparseApplyFtrl for resource variables.  Source: training_ops.cc."""
 
     signature = on_handles(SparseApplyFtrl.signature)
     by_handle: ClassVar[tuple[str, ...]] = _LEADER
 
 
 class ApplyFtrlV2(_FtrlV2, DenseRule):
-    """ApplyFtrl whose gradients also pull `var` towards 0.  Source: training_ops.cc."""
+    """ApplyFtrl whose gradients also shrink `var`.  Source: training_ops.cc."""
 
     signature = (
         "var: ref T, accum: ref T, linear: ref T, grad: T, lr: T, l1: T, l2: T, "
@@ -279,14 +282,14 @@ class ApplyFtrlV2(_FtrlV2, DenseRule):
 
 
 class ResourceApplyFtrlV2(_Resource, ApplyFtrlV2):
-    """ApplyFtrlV2 on handles.  Source: training_ops.cc."""
+    """ApplyFtrlV2 for resource variables.  Source: training_ops.cc."""
 
     signature = on_handles(ApplyFtrlV2.signature)
     by_handle: ClassVar[tuple[str, ...]] = _LEADER
 
 
 class SparseApplyFtrlV2(_FtrlV2, SparseRule):
-    """ApplyFtrlV2 on some rows.  Source: training_ops.cc."""
+    """ApplyFtrlV2 for some rows.  Source: training_ops.cc."""
 
     signature = (
         "var: ref T, accum: ref T, linear: ref T, grad: T, indices: Tindices, lr: T, "
@@ -295,7 +298,7 @@ class SparseApplyFtrlV2(_FtrlV2, SparseRule):
 
 
 class ResourceSparseApplyFtrlV2(_Resource, SparseApplyFtrlV2):
-    """SparseApplyFtrlV2 on handles.  Source: training_ops.cc."""
+    """SparseApplyFtrlV2 for resource variables.  Source: training_ops.cc."""
 
     signature = on_handles(SparseApplyFtrlV2.signature)
     by_handle: ClassVar[tuple[str, ...]] = _LEADER

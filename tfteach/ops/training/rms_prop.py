@@ -19,7 +19,7 @@ from tfteach.ops.training.training_ops import (
 
 
 def rms_prop_step(lr: Any, rho: Any, momentum: Any, epsilon: Any) -> Step:
-    """ms: running mean of grad^2; mom = momentum mom + lr grad / sqrt(ms + epsilon)."""
+    """ms: average of grad^2; mom = momentum mom + lr grad / sqrt(ms + epsilon)."""
     rest = 1 - rho
 
     def step(xp: Any, state: Any, grad: Any, spare: Any) -> None:
@@ -36,7 +36,7 @@ def rms_prop_step(lr: Any, rho: Any, momentum: Any, epsilon: Any) -> Step:
 
 
 def centered_step(lr: Any, rho: Any, momentum: Any, epsilon: Any) -> Step:
-    """As RMSProp, with the variance ms - mg^2 instead of the mean square ms."""
+    """RMSProp with the variance ms - mg^2 instead of the mean square ms."""
     rest = 1 - rho
 
     def step(xp: Any, state: Any, grad: Any, spare: Any) -> None:
@@ -89,7 +89,10 @@ class ApplyRMSProp(_Dense):
 
 
 class ResourceApplyRMSProp(_Resource, ApplyRMSProp):
-    """ApplyRMSProp on handles.  Source: training_ops.cc, ResourceApplyRMSProp."""
+    """ApplyRMSProp for resource variables.
+
+    Source: training_ops.cc, ResourceApplyRMSProp.
+    """
 
     signature = (
         "var: resource, ms: resource, mom: resource, lr: T, rho: T, momentum: T, "
@@ -99,7 +102,7 @@ class ResourceApplyRMSProp(_Resource, ApplyRMSProp):
 
 
 class SparseApplyRMSProp(_Sparse):
-    """ApplyRMSProp on some rows.  Source: training_ops.cc, SparseApplyRMSProp."""
+    """ApplyRMSProp for some rows.  Source: training_ops.cc, SparseApplyRMSProp."""
 
     signature = (
         "var: ref T, ms: ref T, mom: ref T, lr: T, rho: T, momentum: T, epsilon: T, "
@@ -128,7 +131,7 @@ class ResourceSparseApplyRMSProp(_Resource, SparseApplyRMSProp):
 
 
 class ApplyCenteredRMSProp(_Dense):
-    """RMSProp with the gradients' variance ms - mg^2, mg their running mean.
+    """RMSProp with the gradients' variance ms - mg^2, where mg is their moving average.
 
     Source: Graves 2013 (arXiv:1308.0850); training_ops.cc, ApplyCenteredRMSProp.
     """

@@ -1,7 +1,7 @@
-"""The optimizers' update rules, in place on variables.
+"""The optimizers' update rules, applied to variables in place.
 
-Each rule comes dense and by rows (Sparse), for reference and for resource variables;
-its arithmetic is written once, in `_step`.
+Each rule exists dense and by rows (Sparse), for reference and for resource variables;
+its arithmetic is defined once, in `_step`.
 Source: core/ops/training_ops.cc, core/kernels/training_ops.cc.
 """
 
@@ -29,12 +29,12 @@ from tfteach.ops.array.row_access import are_distinct, put_rows, take_rows
 from tfteach.ops.state.resource_variables import NUMBERS, require_value
 from tfteach.ops.training.jit_update_rules import Step, compiled_step
 
-# Elements per block of a large update: what a step touches stays in the cache (Adam on
-# 8M floats: 29 ms in blocks of 4k, 17 of 16k, 15.5 from 32k on).  Where threads share
-# them, blocks are larger, or the threads wait for each other at each call.
+# Elements per block of a large update, so that a step's arrays stay in the cache (Adam
+# on 8M floats: 29 ms in blocks of 4k, 17 of 16k, 15.5 from 32k on).  Blocks divided
+# among threads are larger, otherwise the threads wait for each other at each call.
 _BLOCK = 1 << 15
 _SHARED_BLOCK = 1 << 17
-_ROW_ELEMENTS = 1 << 12  # of some rows, from which a loop is worth compiling
+_ROW_ELEMENTS = 1 << 12  # of rows, from which compiling a loop pays off
 
 
 def update(
@@ -73,7 +73,7 @@ def update(
 
 
 def _check_slots(ctx: Any, cells: Sequence[Cell]) -> None:
-    """Refuse slots of another shape than the variable's."""
+    """Check that slots have the variable's shape."""
     shape = cells[0].value.shape
     for cell in cells:
         if cell.value.shape != shape:
@@ -126,7 +126,7 @@ def _run_loop(
 def update_rows(
     ctx: Any, cells: Sequence[Cell], grad: Any, indices: Any, step: Step, spare: int
 ) -> None:
-    """Run `step` on some rows; a row that is named twice is updated twice."""
+    """Run `step` on some rows; duplicate rows are updated repeatedly."""
     xp = ctx.xp
     _check_slots(ctx, cells)
     _check_rows(cells[0].value.shape, grad, indices)
@@ -175,7 +175,7 @@ def _check_rows(shape: tuple[int, ...], grad: Any, indices: Any) -> None:
 
 
 def _distinct(xp: Any, indices: Any) -> Iterator[Any]:
-    """Positions in `indices`, in groups that name no row twice."""
+    """Positions in `indices`, grouped so that no group has duplicate rows."""
     if not indices.size:
         return
     if are_distinct(xp, indices):
@@ -190,7 +190,7 @@ def _distinct(xp: Any, indices: Any) -> Iterator[Any]:
         left = left[keep]
 
 
-# ---- what the op classes share
+# ---- base classes
 
 
 class _Dense(StatefulOp, abstract=True):
@@ -198,7 +198,7 @@ class _Dense(StatefulOp, abstract=True):
     aliases: ClassVar[bool] = True
 
     def infer_shape(self, *inputs: Any) -> Any:
-        """The variables and the gradient have one shape, all else are scalars."""
+        """The variables and the gradient have one shape, all others are scalars."""
         whole: Shape = None
         for arg, shape in zip(type(self).inputs, inputs, strict=True):
             if arg.is_ref or arg.name in (*self.by_handle, "grad", "delta"):
@@ -214,7 +214,7 @@ class _Sparse(StatefulOp, abstract=True):
     aliases: ClassVar[bool] = True
 
     def infer_shape(self, *inputs: Any) -> Any:
-        """The gradient has the variables' shape but for the number of rows."""
+        """The gradient has the variables' shape except for the number of rows."""
         whole: Shape = None
         for arg, shape in zip(type(self).inputs, inputs, strict=True):
             if arg.is_ref or arg.name in self.by_handle:
@@ -230,7 +230,7 @@ class _Sparse(StatefulOp, abstract=True):
 
 
 class _Resource(NoOutputOp, abstract=True):
-    """Mixed into a rule: the variables come as handles, and there is no output."""
+    """Mixin for rules on resource variables: handles as inputs, no output."""
 
     aliases: ClassVar[bool] = False
 
@@ -270,7 +270,7 @@ class ResourceApplyGradientDescent(_Resource, ApplyGradientDescent):
 
 
 def momentum_step(lr: Any, momentum: Any, nesterov: bool) -> Step:
-    """accum = momentum * accum + grad; var -= lr * accum (or Nesterov's look ahead)."""
+    """accum = momentum * accum + grad; var -= lr * accum (or Nesterov's look-ahead)."""
 
     def step(xp: Any, state: Any, grad: Any, spare: Any) -> None:
         var, accum = state
@@ -307,14 +307,17 @@ class ApplyMomentum(_Dense):
 
 
 class ResourceApplyMomentum(_Resource, ApplyMomentum):
-    """ApplyMomentum on handles.  Source: training_ops.cc, ResourceApplyMomentum."""
+    """ApplyMomentum for resource variables.
+
+    Source: training_ops.cc, ResourceApplyMomentum.
+    """
 
     signature = "var: resource, accum: resource, lr: T, grad: T, momentum: T ->"
     by_handle: ClassVar[tuple[str, ...]] = ("var", "accum")
 
 
 class SparseApplyMomentum(_Sparse):
-    """ApplyMomentum on some rows.  Source: training_ops.cc, SparseApplyMomentum."""
+    """ApplyMomentum for some rows.  Source: training_ops.cc, SparseApplyMomentum."""
 
     signature = (
         "var: ref T, accum: ref T, lr: T, grad: T, indices: Tindices, momentum: T "
@@ -386,14 +389,17 @@ class ApplyAdagrad(_Dense):
 
 
 class ResourceApplyAdagrad(_Resource, ApplyAdagrad):
-    """ApplyAdagrad on handles.  Source: training_ops.cc, ResourceApplyAdagrad."""
+    """ApplyAdagrad for resource variables.
+
+    Source: training_ops.cc, ResourceApplyAdagrad.
+    """
 
     signature = "var: resource, accum: resource, lr: T, grad: T ->"
     by_handle: ClassVar[tuple[str, ...]] = ("var", "accum")
 
 
 class SparseApplyAdagrad(_Sparse):
-    """ApplyAdagrad on some rows.  Source: training_ops.cc, SparseApplyAdagrad."""
+    """ApplyAdagrad for some rows.  Source: training_ops.cc, SparseApplyAdagrad."""
 
     signature = (
         "var: ref T, accum: ref T, lr: T, grad: T, indices: Tindices -> out: ref T"
@@ -432,7 +438,7 @@ def adam_step(
     *,
     nesterov: bool,
 ) -> Callable[[Any], Step]:
-    """m, v: running means of grad, grad^2; var -= lr' m / (sqrt(v) + epsilon)."""
+    """m, v: moving averages of grad, grad^2; var -= lr' m / (sqrt(v) + epsilon)."""
 
     def with_xp(xp: Any) -> Step:
         rate = lr * xp.sqrt(1 - beta2_power) / (1 - beta1_power)
@@ -485,7 +491,7 @@ class ApplyAdam(_Dense):
 
 
 class ResourceApplyAdam(_Resource, ApplyAdam):
-    """ApplyAdam on handles.  Source: training_ops.cc, ResourceApplyAdam."""
+    """ApplyAdam for resource variables.  Source: training_ops.cc, ResourceApplyAdam."""
 
     signature = (
         "var: resource, m: resource, v: resource, beta1_power: T, beta2_power: T, "

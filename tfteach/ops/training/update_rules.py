@@ -1,7 +1,7 @@
-"""Update rules as ops: inputs by their role in the signature, dense or by rows.
+"""Update rules as ops, dense or by rows, with inputs identified by the signature.
 
-A rule says its arithmetic once, in `step`; its four ops (dense and by rows, on
-references and on handles) differ in their signatures only.
+A rule defines its arithmetic once, in `step`; its four ops (dense and by rows, on
+references and on handles) differ only in their signatures.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tfteach.ops.training.training_ops import _Dense, _Sparse, update, update_ro
 class Layout(NamedTuple):
     """Positions of a rule's inputs."""
 
-    cells: int  # how many variables come first
+    cells: int  # the number of variables, which come first
     grad: int
     indices: int | None
     scalars: tuple[int, ...]
@@ -41,14 +41,14 @@ def on_handles(signature: str) -> str:
 
 
 class Rule:
-    """Mixed into the ops of one rule."""
+    """Mixin for the ops of one rule."""
 
     def step(self, *scalars: Any) -> Step:
-        """The arithmetic, given the scalar inputs in the signature's order."""
+        """The arithmetic, for the scalar inputs in the signature's order."""
         raise NotImplementedError
 
     def check(self, *scalars: Any) -> None:
-        """Refuse what TF refuses."""
+        """Raise TF's errors for invalid inputs."""
 
     def compute(self, ctx: Any, *inputs: Any) -> Any:
         kind: Any = type(self)
@@ -72,19 +72,19 @@ class DenseRule(Rule, _Dense, abstract=True):
 
 
 class SparseRule(Rule, _Sparse, abstract=True):
-    """A rule for some rows; rows that are named twice are updated twice."""
+    """A rule for some rows; duplicate rows are updated repeatedly."""
 
     use_locking: bool = False
     aliases: ClassVar[bool] = True
 
 
 def check_positive(value: Any, name: str) -> None:
-    """Refuse a rate that is not above 0."""
+    """Raise unless a rate is positive."""
     if not value > 0:
         raise invalid_argument(f"{name} is not a positive scalar: []")
 
 
 def check_not_negative(value: Any, name: str) -> None:
-    """Refuse a strength below 0."""
+    """Raise if a regularization strength is negative."""
     if value < 0:
         raise invalid_argument(f"{name} is not a non-negative scalar: []")
