@@ -59,6 +59,7 @@ from tfteach.compat.inner_names import op_scope as op_scope
 from tfteach.compat.platform.load_library import load_file_system_library as load_file_system_library
 from tfteach.compat.platform.load_library import load_library as load_library
 from tfteach.compat.platform.load_library import load_op_library as load_op_library
+from tfteach.compat.platform.logging import get_logger as get_logger
 from tfteach.compat.platform.tensor_protos import get_static_value as get_static_value
 from tfteach.compat.platform.tensor_protos import make_ndarray as make_ndarray
 from tfteach.compat.platform.tensor_protos import make_tensor_proto as make_tensor_proto
@@ -151,7 +152,6 @@ from tfteach.framework.graph_keys import GraphKeys as GraphKeys
 from tfteach.framework.graphdef.import_graph_def import import_graph_def as import_graph_def
 from tfteach.framework.indexed_slices import IndexedSlices as IndexedSlices
 from tfteach.framework.indexed_slices import convert_to_tensor_or_indexed_slices as convert_to_tensor_or_indexed_slices
-from tfteach.framework.logger import get_logger as get_logger
 from tfteach.framework.scope import add_to_collection as add_to_collection
 from tfteach.framework.scope import add_to_collections as add_to_collections
 from tfteach.framework.scope import colocate_with as colocate_with

@@ -24,8 +24,8 @@ from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.graph import Graph
 from tfteach.framework.graph_keys import GraphKeys
-from tfteach.framework.graphdef.attr_value import c_name
 from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.protos.attr_value import c_name
 from tfteach.framework.scope import name_scope
 from tfteach.framework.shape import Shape, TensorShape
 from tfteach.ops.core.constant import constant

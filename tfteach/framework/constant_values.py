@@ -14,10 +14,11 @@ import numpy as np
 
 from tfteach.framework.dtypes import DType, float32
 from tfteach.framework.errors import OpError
-from tfteach.framework.graphdef.attr_value import MAX_RANK
+from tfteach.framework.graph import Graph
 from tfteach.framework.op import Op
 from tfteach.framework.op_traits import Folding
 from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.protos.attr_value import MAX_RANK
 from tfteach.framework.shape import Shape, is_full, size_of, sizes_of
 
 _MAX_FOLDED_SIZE = 1 << 16
@@ -225,7 +226,7 @@ def constant_value(tensor: Tensor, through: Folding = Folding.SHAPES) -> Any:
     op = tensor.op
     if op.spec.holds_value:
         return op.spec.constant
-    found = op.graph.known_values().folded(tensor, through)
+    found = known_values(op.graph).folded(tensor, through)
     return found if _is_known(found) else None
 
 
@@ -252,13 +253,21 @@ def _folded(tensor: Tensor) -> tuple[Any, list[_Blocked]]:
     if op.spec.outputs_shape:  # TF evaluates only consumers of these
         searches = [_value_of_shape(tensor)]
     else:
-        known = op.graph.known_values()
+        known = known_values(op.graph)
         searches = [known.folded(tensor, Folding.SHAPES)]
         if not _is_known(searches[0]):
             searches.append(known.computed(tensor))
     if _is_known(searches[-1]):
         return searches[-1], []
     return None, [found for found in searches if type(found) is _Blocked]
+
+
+def known_values(graph: Graph) -> KnownValues:
+    """What is known of the values of a graph; cached as `graph.known`."""
+    known = graph.known
+    if known is None:
+        known = graph.known = KnownValues()
+    return known
 
 
 class _KnownShape(NamedTuple):
@@ -297,7 +306,7 @@ def constant_shape(tensor: Tensor, fold: bool = True) -> Shape:
         if value is None or int(value) == -1:
             return None
         raise ValueError(f"A scalar shape must be -1 (unknown), got {int(value)}")
-    cached = tensor.op.graph.known_values().shapes
+    cached = known_values(tensor.op.graph).shapes
     local: dict[Tensor, _KnownShape] = {}
     stack = [tensor]
     while stack:
@@ -392,7 +401,7 @@ def check_sizes(sizes: list[int]) -> None:
 
 def _size(tensor: Tensor) -> tuple[int | None, _Blocked | None]:
     """One size from a scalar tensor; None if unknown, and why if that may change."""
-    found = tensor.op.graph.known_values().folded(tensor, Folding.SIZES)
+    found = known_values(tensor.op.graph).folded(tensor, Folding.SIZES)
     if not _is_known(found):
         return None, found if type(found) is _Blocked else None
     return (None if int(found) < 0 else int(found)), None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ class _Stacks(threading.local):
 
 _STACKS = _Stacks()
 _global_graph: Graph | None = None
+_new_graph: Callable[[], Graph]
 
 
 def get_default_graph() -> Graph:
@@ -37,10 +38,14 @@ def has_default_graph() -> bool:
 def _global_default() -> Graph:
     global _global_graph
     if _global_graph is None:
-        from tfteach.framework.graph import Graph
-
-        _global_graph = Graph()
+        _global_graph = _new_graph()
     return _global_graph
+
+
+def set_graph_class(cls: Callable[[], Graph]) -> None:
+    """Register what makes the global default graph; framework/graph.py does."""
+    global _new_graph
+    _new_graph = cls
 
 
 def reset_default_graph() -> None:

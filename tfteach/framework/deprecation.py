@@ -22,6 +22,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple, ParamSpec, TypeVar
 
+from tfteach.framework.logger import get_logger
+
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 _T = TypeVar("_T")
@@ -130,8 +132,6 @@ def _warn(subject: str, row: Deprecation, frame: Any) -> None:
     if not _PRINT_DEPRECATION_WARNINGS or frame.f_code.co_filename.startswith(_PACKAGE):
         return
     _warned.add(subject)
-    from tfteach.framework.logger import get_logger  # which is exported itself
-
     get_logger().warning(
         "From %s: %s is deprecated and will be removed %s.\n"
         "Instructions for updating:\n%s",

@@ -13,7 +13,7 @@ import weakref
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tfteach.framework.defaults import default_graph, get_default_graph
+from tfteach.framework.defaults import default_graph, get_default_graph, set_graph_class
 from tfteach.framework.export import export_value
 from tfteach.framework.graph_collections import GraphCollections
 from tfteach.framework.graph_scopes import GraphScopes
@@ -93,13 +93,6 @@ class Graph(GraphCollections, GraphScopes):
     def version(self) -> int:
         """A number that grows as operations are added."""
         return len(self.operations)
-
-    @property
-    def graph_def_versions(self) -> Any:
-        """The VersionDef that exported GraphDefs carry."""
-        from tfteach.framework.graphdef.graph_def import versions
-
-        return versions()
 
     @property
     def seed(self) -> int | None:
@@ -198,15 +191,6 @@ class Graph(GraphCollections, GraphScopes):
         with self.lock:
             self.observers = (*self.observers, callback)
         return Subscription(self, callback)
-
-    def known_values(self) -> KnownValues:
-        """Cached constant values (framework/constant_values.py)."""
-        known = self.known
-        if known is None:
-            from tfteach.framework.constant_values import KnownValues
-
-            known = self.known = KnownValues()
-        return known
 
     # ---- looking up
 
@@ -369,7 +353,7 @@ class Graph(GraphCollections, GraphScopes):
         op = tensor_or_op.op if isinstance(tensor_or_op, Tensor) else tensor_or_op
         return op not in self._unfetchable
 
-    # ---- nodes by the name of their op type (framework/create_op.py)
+    # ---- nodes by the name of their op type (framework/graphdef/create_op.py)
 
     def create_op(
         self,
@@ -399,24 +383,22 @@ class Graph(GraphCollections, GraphScopes):
           TypeError: an input is no tensor, or an attribute no AttrValue.
           ValueError: attributes or inputs do not fit the op's definition.
         """
-        from tfteach.framework.create_op import create_op
+        return self._node_of_type(op_type, inputs, name, attrs)
 
-        return create_op(self, op_type, inputs, name, attrs)
+    if TYPE_CHECKING:  # set by framework/graphdef/methods.py
 
-    # ---- GraphDef (framework/graphdef/graph_def.py)
-
-    def as_graph_def(
-        self, from_version: int | None = None, add_shapes: bool = False
-    ) -> Any:
-        """This graph as a GraphDef proto.
-
-        Args:
-          from_version: has no effect, as in TF 1.15: all operations are written.
-          add_shapes: give each node an `_output_shapes` attribute.
-        """
-        from tfteach.framework.graphdef.graph_def import as_graph_def
-
-        return as_graph_def(self, add_shapes)
+        @property
+        def graph_def_versions(self) -> Any: ...
+        def as_graph_def(
+            self, from_version: int | None = None, add_shapes: bool = False
+        ) -> Any: ...
+        def _node_of_type(
+            self,
+            op_type: str,
+            inputs: Iterable[Tensor],
+            name: str | None,
+            attrs: dict[str, Any] | None,
+        ) -> Operation: ...
 
 
 def _move(
@@ -429,6 +411,7 @@ def _move(
         bisect.insort(users.setdefault(key, []), op, key=lambda user: user.node_id)
 
 
+set_graph_class(Graph)
 export_value(
     __name__, Graph="Graph", Operation="Operation",
     Tensor="Tensor",

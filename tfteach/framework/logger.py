@@ -9,8 +9,6 @@ import logging
 import sys
 from typing import Any
 
-from tfteach.framework.export import export
-
 
 class _Stream:
     """The stream of a name in `sys`, looked up now: notebooks and tests replace it."""
@@ -25,7 +23,6 @@ class _Stream:
 _configured = False
 
 
-@export("get_logger")
 def get_logger() -> logging.Logger:
     """Python's logger "tensorflow", with a handler after the first call.
 

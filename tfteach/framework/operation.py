@@ -12,6 +12,7 @@ from types import CodeType
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, NoReturn
 
 from tfteach.framework import shape as shapes
+from tfteach.framework.defaults import get_default_session
 from tfteach.framework.device import DeviceSpecV2, written_name
 from tfteach.framework.dtypes import DType
 from tfteach.framework.object_identity import Reference
@@ -302,36 +303,9 @@ class Operation:
     def _id(self) -> int:
         return self.node_id
 
-    @property
-    def node_def(self) -> Any:
-        """This node as a NodeDef proto."""
-        from tfteach.framework.graphdef.graph_def import node_def
-
-        return node_def(self)
-
-    @property
-    def op_def(self) -> Any:
-        """The OpDef proto of this node's type."""
-        from tfteach.framework.graphdef.op_def import op_def
-
-        return op_def(type(self.spec))
-
     def values(self) -> tuple[Tensor, ...]:
         """The outputs as a tuple."""
         return tuple(self.outputs)
-
-    def get_attr(self, name: str) -> Any:
-        """An attribute's value: bytes for strings, DType for types.
-
-        Raises:
-          TypeError: `name` is no string.
-          ValueError: there is no such attribute.
-        """
-        from tfteach.framework.graphdef.graph_def import attribute
-
-        if not isinstance(name, str | bytes):
-            raise TypeError(f"get_attr takes an attribute's name, a str, got {name!r}")
-        return attribute(self, name)
 
     def grouped_inputs(self) -> list[Any]:
         """The inputs, one entry per argument of the signature."""
@@ -348,12 +322,6 @@ class Operation:
     def run(self, feed_dict: Any = None, session: Any = None) -> None:
         """Run this operation in `session`, or in the default session."""
         evaluate(self, feed_dict, session)
-
-    def _set_attr(self, name: str, value: Any) -> None:
-        """Set an attribute to a Python value or an AttrValue proto."""
-        from tfteach.framework.graphdef.graph_def import set_attribute
-
-        set_attribute(self, name, value)
 
     def _set_device(self, device: str | DeviceSpecV2) -> None:
         self.device = written_name(device)
@@ -398,6 +366,15 @@ class Operation:
     def _set_control_flow_context(self, context: Any) -> None:
         self.control_flow_context = context
 
+    if TYPE_CHECKING:  # set by framework/graphdef/methods.py
+
+        @property
+        def node_def(self) -> Any: ...
+        @property
+        def op_def(self) -> Any: ...
+        def get_attr(self, name: str) -> Any: ...
+        def _set_attr(self, name: str, value: Any) -> None: ...
+
     def __copy__(self) -> Operation:
         return self
 
@@ -419,8 +396,6 @@ def consumers_of_all(tensors: Iterable[Any]) -> list[Operation]:
 
 def evaluate(target: Any, feed_dict: Any, session: Any) -> Any:
     """Run `target` in the given or the default session."""
-    from tfteach.framework.defaults import get_default_session
-
     what, call, graph = (
         ("evaluate tensor", "eval()", target.graph)
         if isinstance(target, Tensor)

@@ -30,6 +30,7 @@ export_value(
     WARN="logging.WARN",
     ERROR="logging.ERROR",
     FATAL="logging.FATAL",
+    get_logger="get_logger",
 )
 
 

@@ -15,8 +15,8 @@ from typing import Any
 
 from tfteach.framework.dtypes import DType, as_dtype
 from tfteach.framework.graph import Graph, Operation
-from tfteach.framework.graphdef.attr_value import data_of, text_of
 from tfteach.framework.op import Op
+from tfteach.framework.protos.attr_value import data_of, text_of
 from tfteach.framework.protos.tensor_proto import make_tensor_proto
 from tfteach.framework.protos.wire_format import chunk, varint
 from tfteach.framework.shape import Shape, TensorShape

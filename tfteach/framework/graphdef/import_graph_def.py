@@ -19,7 +19,6 @@ from tfteach.framework.defaults import default_graph
 from tfteach.framework.dtypes import DType
 from tfteach.framework.export import export
 from tfteach.framework.graph import Graph
-from tfteach.framework.graphdef.attr_value import check_shape
 from tfteach.framework.graphdef.import_node import NodeReader
 from tfteach.framework.graphdef.import_placement import (
     colocated,
@@ -29,6 +28,7 @@ from tfteach.framework.graphdef.import_placement import (
 from tfteach.framework.op import find_op, op_class
 from tfteach.framework.op_traits import Flow
 from tfteach.framework.operation import Operation, Tensor
+from tfteach.framework.protos.attr_value import check_shape
 from tfteach.framework.scope import graph_of
 from tfteach.framework.shape import TensorShape, merge
 from tfteach.framework.shape_inference import infer

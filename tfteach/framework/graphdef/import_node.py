@@ -14,11 +14,11 @@ import numpy as np
 
 from tfteach.framework.dtypes import DType, as_dtype
 from tfteach.framework.errors import NotFoundError
-from tfteach.framework.graphdef.attr_value import MAX_INT32, c_name, check_attr_value
 from tfteach.framework.graphdef.graph_def import KINDS, python_value
 from tfteach.framework.graphdef.op_def import KIND_NAMES, minimum_of, op_def
 from tfteach.framework.op import Op, find_op, op_class
 from tfteach.framework.operation import Tensor
+from tfteach.framework.protos.attr_value import MAX_INT32, c_name, check_attr_value
 from tfteach.framework.shape import TensorShape
 from tfteach.framework.signature import Arg
 

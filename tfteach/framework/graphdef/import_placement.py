@@ -6,8 +6,8 @@ Source: python/framework/importer.py (_ProcessNewOps), graph_constructor.cc.
 from __future__ import annotations
 
 from tfteach.framework.device import canonical_name, merge_names
-from tfteach.framework.graphdef.attr_value import is_empty_list
 from tfteach.framework.operation import Operation
+from tfteach.framework.protos.attr_value import is_empty_list
 
 _GROUP = b"loc:@"
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tfteach.framework.dtypes import DType, as_dtype, bfloat16, string
-from tfteach.framework.graphdef.attr_value import check_full_shape
+from tfteach.framework.protos.attr_value import check_full_shape
 
 # Type -> the repeated field that holds its values.
 _FIELDS = {
