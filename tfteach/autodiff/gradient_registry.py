@@ -93,7 +93,7 @@ def NotDifferentiable(op_type: str) -> None:
       op_type: the op type.
 
     Raises:
-      TypeError: `op_type` is no string.
+      TypeError: `op_type` is not a string.
       KeyError: it has a gradient already.
 
     Example:

@@ -72,7 +72,7 @@ def gradients(
 
     Raises:
       LookupError: an op in between has no gradient.
-      ValueError: the arguments do not fit each other.
+      ValueError: the arguments are inconsistent.
       TypeError: a loop in between is itself the gradient of a loop.
 
     Example:

@@ -42,7 +42,7 @@ def sparse_softmax_cross_entropy_with_logits(
       A Tensor of `logits`' type and `labels`' shape: the losses.
 
     Raises:
-      ValueError: the shapes do not fit, or arguments are not named.
+      ValueError: the shapes do not match, or arguments are not named.
       InvalidArgumentError: (when run) a label is out of range.
 
     Example:

@@ -62,7 +62,7 @@ class TensorArray:
 
     Raises:
       ValueError: the arguments do not go together.
-      TypeError: `handle` is no Tensor.
+      TypeError: `handle` is not a Tensor.
 
     Example:
       >>> squares = tf.TensorArray(tf.float32, size=2)

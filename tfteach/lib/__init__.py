@@ -1,1 +1,1 @@
-"""TensorFlow's libraries on top of graphs and variables: layers, training, files..."""
+"""TensorFlow's libraries based on graphs and variables: layers, training, files..."""

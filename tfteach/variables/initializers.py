@@ -112,7 +112,7 @@ class Constant(Initializer):
       verify_shape: raise unless `value` has exactly the variable's shape.
 
     Raises:
-      TypeError: `value` is no number, list, tuple or array.
+      TypeError: `value` is not a number, list, tuple or array.
 
     Example:
       >>> b = tf.get_variable("b", [3], initializer=tf.constant_initializer(0.1))

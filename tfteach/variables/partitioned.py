@@ -28,8 +28,8 @@ class PartitionedVariable:
       partitions: the number of parts along each axis.
 
     Raises:
-      TypeError: `variable_list` or `partitions` is no list or tuple.
-      ValueError: they do not fit each other.
+      TypeError: `variable_list` or `partitions` is not a list or tuple.
+      ValueError: they are inconsistent.
     """
 
     def __init__(

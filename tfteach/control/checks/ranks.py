@@ -88,7 +88,7 @@ def assert_rank(
       An Operation, to be a control dependency.
 
     Raises:
-      ValueError: while building, if the static rank differs, or `rank` is no scalar.
+      ValueError: while building, if the static rank differs, or `rank` is not a scalar.
 
     Source: python/ops/check_ops.py, assert_rank.
     """

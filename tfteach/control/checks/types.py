@@ -75,7 +75,7 @@ def assert_same_float_dtype(
       The type; float32 if no argument determines it.
 
     Raises:
-      ValueError: they differ, or the type is no float.
+      ValueError: they differ, or the type is not a float.
 
     Source: python/ops/check_ops.py, assert_same_float_dtype.
     """

@@ -37,7 +37,7 @@ def assert_broadcastable(weights: Any, values: Any) -> Operation:
       An Operation: an Assert, or nothing to do where the static shapes fit.
 
     Raises:
-      ValueError: the static shapes do not fit.
+      ValueError: the static shapes do not match.
     """
     with name_scope(None, "assert_broadcastable", [weights, values]) as scope:
         weights, weights_shape, weights_rank = _measured("weights", weights)
@@ -139,7 +139,7 @@ def broadcast_weights(weights: Any, values: Any) -> Tensor:
       A Tensor.
 
     Raises:
-      ValueError: the static shapes do not fit.
+      ValueError: the static shapes do not match.
     """
     with name_scope(None, "broadcast_weights", [weights, values]) as scope:
         values = convert(values, name="values")

@@ -1,8 +1,8 @@
-"""`Distribution`: what all distributions have.
+"""`Distribution`: the base class of all distributions.
 
-A subclass says what it can compute in methods with an underscore (`_log_prob`,
-`_sample_n`, ...); the public methods put them in the distribution's name scope and fall
-back on what follows from others: a probability from its logarithm, a variance from a
+A subclass implements the methods it can compute under names with an underscore
+(`_log_prob`, `_sample_n`, ...); the public methods open the distribution's name scope
+and derive missing ones from others: a probability from its logarithm, a variance from a
 standard deviation.
 Source: python/ops/distributions/distribution.py.
 """
@@ -63,13 +63,13 @@ class Distribution:
       dtype: the type of samples.
       reparameterization_type: `FULLY_REPARAMETERIZED` or `NOT_REPARAMETERIZED`.
       validate_args: check arguments in every run.
-      allow_nan_stats: moments that do not exist are nan, else an error.
-      parameters: the arguments that the object was made from.
+      allow_nan_stats: return nan for undefined moments instead of an error.
+      parameters: the constructor's arguments.
       graph_parents: the parameter tensors.
-      name: the prefix of all ops.
+      name: the prefix of all ops' names.
 
     Raises:
-      ValueError: a graph parent is no Tensor.
+      ValueError: a graph parent is not a Tensor.
 
     Source: python/ops/distributions/distribution.py.
     """
@@ -97,7 +97,7 @@ class Distribution:
         self._graph_parents = graph_parents or []
         self._name = name
 
-    # ---- what it is
+    # ---- properties
 
     @property
     def name(self) -> str:
@@ -111,7 +111,7 @@ class Distribution:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The arguments that the object was made from."""
+        """The constructor's arguments."""
         return {
             key: value
             for key, value in self._parameters.items()
@@ -125,16 +125,16 @@ class Distribution:
 
     @property
     def allow_nan_stats(self) -> bool:
-        """Whether moments that do not exist are nan."""
+        """Whether undefined moments are nan."""
         return self._allow_nan_stats
 
     @property
     def validate_args(self) -> bool:
-        """Whether runs check the arguments."""
+        """Whether the arguments are checked in every run."""
         return self._validate_args
 
     def copy(self, **override_parameters_kwargs: Any) -> Any:
-        """A distribution of this class with some arguments changed."""
+        """A copy with some arguments replaced."""
         return type(self)(**{**self.parameters, **override_parameters_kwargs})
 
     @staticmethod
@@ -145,7 +145,7 @@ class Distribution:
     def param_shapes(
         cls, sample_shape: Any, name: str = "DistributionParamShapes"
     ) -> dict[str, Any]:
-        """The shapes that parameters need for samples of `sample_shape`."""
+        """The shapes of the parameters for samples of `sample_shape`."""
         with name_scope(name, values=[sample_shape]):
             return cls._param_shapes(sample_shape)
 
@@ -197,12 +197,12 @@ class Distribution:
 
     @property
     def batch_shape(self) -> TensorShape:
-        """The batch shape, static."""
+        """The static batch shape."""
         return as_tensor_shape(self._batch_shape())
 
     @property
     def event_shape(self) -> TensorShape:
-        """The shape of one sample of one of them."""
+        """The static shape of a single sample."""
         return as_tensor_shape(self._event_shape())
 
     def batch_shape_tensor(self, name: str = "batch_shape_tensor") -> Tensor:
@@ -228,7 +228,7 @@ class Distribution:
             return convert(found, name="is_scalar_event")
 
     def is_scalar_batch(self, name: str = "is_scalar_batch") -> Tensor:
-        """Whether this is one distribution only, as a bool Tensor."""
+        """Whether the batch is a single distribution, as a bool Tensor."""
         with self._name_scope(name):
             found = is_scalar(self.batch_shape, self.batch_shape_tensor)
             return convert(found, name="is_scalar_batch")
@@ -244,8 +244,8 @@ class Distribution:
         """Independent samples.
 
         Args:
-          sample_shape: their number, an int32 scalar or vector.
-          seed: with it they are the same in every session (see `tf.get_seed`).
+          sample_shape: the number of samples, an int32 scalar or vector.
+          seed: makes them the same in every session (see `tf.get_seed`).
           name: the name of the scope.
 
         Returns:
@@ -291,16 +291,17 @@ class Distribution:
         raise self._missing("quantile")
 
     def _at(self, value: Any, name: str, direct: Any, derived: Any) -> Tensor:
-        """A function of a value, or what follows from another function."""
+        """The value of `direct`, or the one derived from another function."""
         with self._name_scope(name, values=[value]):
             value = convert(value, None, "value", self.dtype)
             return _first(lambda: direct(value), lambda: derived(value))
 
     def log_prob(self, value: Any, name: str = "log_prob") -> Tensor:
-        """The logarithm of the probability (or its density) at `value`.
+        """The log probability (or log density) at `value`.
 
         Args:
-          value: Tensor sample_shape + batch_shape + event_shape, or what broadcasts.
+          value: Tensor sample_shape + batch_shape + event_shape, or one that
+              broadcasts.
           name: the name of the scope.
 
         Returns:
@@ -309,7 +310,7 @@ class Distribution:
         return self._at(value, name, self._log_prob, lambda v: log(self._prob(v)))
 
     def prob(self, value: Any, name: str = "prob") -> Tensor:
-        """The probability (or its density) at `value`; see `log_prob`."""
+        """The probability (or density) at `value`; see `log_prob`."""
         return self._at(value, name, self._prob, lambda v: exp(self._log_prob(v)))
 
     def log_cdf(self, value: Any, name: str = "log_cdf") -> Tensor:
@@ -388,7 +389,7 @@ class Distribution:
         with self._name_scope(name):
             return self._mode()
 
-    # ---- two distributions
+    # ---- comparison of two distributions
 
     def cross_entropy(self, other: Any, name: str = "cross_entropy") -> Tensor:
         """-E[ln other(X)], X from this distribution."""
@@ -404,7 +405,7 @@ class Distribution:
                 self, other, allow_nan_stats=self.allow_nan_stats
             )
 
-    # ---- text
+    # ---- representation
 
     def __str__(self) -> str:
         batch = event = ""
@@ -426,7 +427,7 @@ class Distribution:
 
 
 class Scalar(Distribution):
-    """Distributions of numbers whose parameters broadcast to the batch.
+    """Distributions of scalars whose parameters broadcast to the batch shape.
 
     Attributes:
       _own: the names of the parameter properties.

@@ -33,14 +33,14 @@ from tfteach.ops.random.random_ops import random_uniform
 
 @export("distributions.Bernoulli", "contrib.distributions.Bernoulli")
 class Bernoulli(ClassProbabilities, Scalar):
-    """1 with a probability, else 0.
+    """1 with a given probability, otherwise 0.
 
     Args:
       logits: float Tensor, the log-odds of 1; or
       probs: float Tensor, the probability of 1.
       dtype: the type of samples.
-      validate_args: check in every run that probabilities and values can be such.
-      allow_nan_stats: moments that do not exist are nan, else an error.
+      validate_args: check probabilities and values in every run.
+      allow_nan_stats: return nan for undefined moments instead of an error.
       name: the prefix of all ops.
 
     Raises:

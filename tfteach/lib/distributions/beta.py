@@ -31,7 +31,7 @@ from tfteach.ops.special.incomplete_gamma_beta import betainc
 
 
 def valid_concentration(concentration: Any, validate_args: bool) -> Any:
-    """The concentration; checked in every run, if that is asked for."""
+    """The concentration, checked in every run if requested."""
     if not validate_args:
         return concentration
     words = "Concentration parameter must be positive."
@@ -41,15 +41,15 @@ def valid_concentration(concentration: Any, validate_args: bool) -> Any:
 
 @export("distributions.Beta", "contrib.distributions.Beta")
 class Beta(Normalized):
-    """The beta distribution of shares between 0 and 1.
+    """The beta distribution on [0, 1].
 
     density(x) = xᵃ⁻¹ (1 - x)ᵇ⁻¹ / B(a, b)
 
     Args:
       concentration1: float Tensor, a, above 0.
-      concentration0: Tensor of that type, b, above 0; they broadcast.
-      validate_args: check in every run that parameters and values can be such.
-      allow_nan_stats: the mode is nan where there is none, else an error.
+      concentration0: Tensor of that type, b, above 0; the two broadcast.
+      validate_args: check parameters and values in every run.
+      allow_nan_stats: return nan for an undefined mode instead of an error.
       name: the prefix of all ops.
 
     Raises:
@@ -100,7 +100,7 @@ class Beta(Normalized):
 
     @property
     def total_concentration(self) -> Tensor:
-        """The sum of both."""
+        """The sum of both concentrations."""
         return self._total_concentration
 
     def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
@@ -173,7 +173,7 @@ class Beta(Normalized):
 
 @export("contrib.distributions.BetaWithSoftplusConcentration")
 class BetaWithSoftplusConcentration(Beta):
-    """A beta distribution of softplus of both concentrations."""
+    """A beta distribution whose concentrations are passed through softplus."""
 
     def __init__(
         self,

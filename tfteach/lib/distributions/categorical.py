@@ -40,14 +40,14 @@ from tfteach.ops.random.random_ops import multinomial
 
 @export("distributions.Categorical", "contrib.distributions.Categorical")
 class Categorical(ClassProbabilities):
-    """One of several classes, 0, 1, ...
+    """One of several classes 0, 1, ...
 
     Args:
       logits: float Tensor [..., classes], unnormalized log-probabilities; or
       probs: float Tensor [..., classes], probabilities.
       dtype: the type of samples.
-      validate_args: check in every run that probabilities and values can be such.
-      allow_nan_stats: moments that do not exist are nan, else an error.
+      validate_args: check probabilities and values in every run.
+      allow_nan_stats: return nan for undefined moments instead of an error.
       name: the prefix of all ops.
 
     Raises:
@@ -84,7 +84,7 @@ class Categorical(ClassProbabilities):
         )  # fmt: skip
 
     def _record_sizes(self) -> None:
-        """Tensors of the batch's rank and shape and of the number of classes."""
+        """Record tensors of the batch's rank and shape and of the number of classes."""
         known = self._logits.shape.with_rank_at_least(1)
         sizes_known = [None] if known.ndims is None else known.as_list()
         if known.ndims is not None:
@@ -133,7 +133,7 @@ class Categorical(ClassProbabilities):
         return cast(draws, self.dtype)
 
     def _matched(self, k: Any, parameters: Tensor) -> tuple[Tensor, Tensor]:
-        """The classes and the parameters with one batch shape."""
+        """The classes and the parameters, broadcast to one batch shape."""
         k = convert(k, name="k")
         if self.validate_args:
             k = check_castable(k, int32)

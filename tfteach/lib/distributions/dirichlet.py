@@ -41,19 +41,19 @@ from tfteach.ops.special.incomplete_gamma_beta import lbeta
 
 
 class Shares(Distribution):
-    """Distributions of vectors whose components have a `concentration`."""
+    """Base of distributions of vectors with a `concentration`."""
 
     _concentration: Tensor
     _total_concentration: Tensor
 
     @property
     def concentration(self) -> Tensor:
-        """The weights of the components."""
+        """The concentration of each component."""
         return self._concentration
 
     @property
     def total_concentration(self) -> Tensor:
-        """Their sum."""
+        """The sum of the concentrations."""
         return self._total_concentration
 
     def _batch_shape_tensor(self) -> Tensor:
@@ -71,14 +71,14 @@ class Shares(Distribution):
 
 @export("distributions.Dirichlet", "contrib.distributions.Dirichlet")
 class Dirichlet(Shares):
-    """The Dirichlet distribution of shares that add up to 1.
+    """The Dirichlet distribution on vectors of non-negative components with sum 1.
 
     density(x) = Π xᵢ^(cᵢ - 1) / B(c), c the concentration
 
     Args:
       concentration: float Tensor [..., k], above 0.
-      validate_args: check in every run that parameters and values can be such.
-      allow_nan_stats: the mode is nan where there is none, else an error.
+      validate_args: check parameters and values in every run.
+      allow_nan_stats: return nan for an undefined mode instead of an error.
       name: the prefix of all ops.
 
     Source: python/ops/distributions/dirichlet.py.

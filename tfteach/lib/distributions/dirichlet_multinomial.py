@@ -1,4 +1,4 @@
-"""Counts of draws whose probabilities are themselves drawn.
+"""Multinomial counts with probabilities drawn from a Dirichlet distribution.
 
 Source: python/ops/distributions/dirichlet_multinomial.py.
 """
@@ -45,9 +45,9 @@ class DirichletMultinomial(Shares):
 
     Args:
       total_count: float Tensor, the number of draws.
-      concentration: float Tensor [..., k], that of the Dirichlet distribution.
-      validate_args: check in every run that parameters and values can be such.
-      allow_nan_stats: moments that do not exist are nan, else an error.
+      concentration: float Tensor [..., k], the Dirichlet distribution's.
+      validate_args: check parameters and values in every run.
+      allow_nan_stats: return nan for undefined moments instead of an error.
       name: the prefix of all ops.
 
     Source: python/ops/distributions/dirichlet_multinomial.py.

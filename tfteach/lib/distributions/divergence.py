@@ -22,14 +22,14 @@ _FUNCTIONS: dict[tuple[type, type], Callable[..., Tensor]] = {}
 
 @export("distributions.RegisterKL", "contrib.distributions.RegisterKL")
 class RegisterKL:
-    """Decorator: registers a function as the divergence of two classes.
+    """Decorator that registers a function as the divergence of two classes.
 
     Args:
       dist_cls_a, dist_cls_b: the classes.
 
     Raises:
-      TypeError: what is decorated cannot be called.
-      ValueError: the two classes have a function already.
+      TypeError: the decorated object is not callable.
+      ValueError: a function is already registered for the two classes.
 
     Example:
       >>> @tf.distributions.RegisterKL(MyNormal, MyNormal)
@@ -55,7 +55,7 @@ class RegisterKL:
 
 
 def _registered(a: type, b: type) -> Callable[..., Tensor] | None:
-    """The function of the nearest classes that these two come from."""
+    """The function registered for the nearest base classes."""
     pairs = [
         (i + j, i, _FUNCTIONS[one, other])
         for i, one in enumerate(a.__mro__)
@@ -78,14 +78,14 @@ def kl_divergence(
 
     Args:
       distribution_a, distribution_b: distributions of registered classes.
-      allow_nan_stats: let the result hold nan; else a run with nan fails.
+      allow_nan_stats: allow nan in the result, instead of failing the run.
       name: the name of the scope.
 
     Returns:
       A Tensor of the batch shape.
 
     Raises:
-      NotImplementedError: there is no function for these classes.
+      NotImplementedError: no function is registered for these classes.
 
     Example:
       >>> normal = tf.distributions.Normal(1.0, 1.0)

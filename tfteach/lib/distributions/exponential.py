@@ -32,7 +32,7 @@ class Exponential(Gamma):
     Args:
       rate: float Tensor, the inverse mean, above 0.
       validate_args: check in every run that `rate` and values are positive.
-      allow_nan_stats: moments that do not exist are nan, else an error.
+      allow_nan_stats: return nan for undefined moments instead of an error.
       name: the prefix of all ops.
 
     Source: python/ops/distributions/exponential.py.
@@ -62,7 +62,7 @@ class Exponential(Gamma):
 
     def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
         sizes = concat([[n], shape(self._rate)], 0)
-        least = np.finfo(self.dtype.numpy_dtype).tiny  # 0 itself would be at infinity
+        least = np.finfo(self.dtype.numpy_dtype).tiny  # 0 would map to infinity
         draws = random_uniform(sizes, least, 1.0, seed=seed, dtype=self.dtype)
         return -log(draws) / self._rate
 

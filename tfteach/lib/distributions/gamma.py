@@ -39,7 +39,7 @@ class Gamma(Normalized):
       concentration: float Tensor, the shape, above 0.
       rate: Tensor of that type, the inverse scale, above 0; they broadcast.
       validate_args: check in every run that parameters and values are positive.
-      allow_nan_stats: the mode is nan where there is none, else an error.
+      allow_nan_stats: return nan for an undefined mode instead of an error.
       name: the prefix of all ops.
 
     Raises:

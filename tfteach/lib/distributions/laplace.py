@@ -27,7 +27,7 @@ from tfteach.ops.random.random_ops import random_uniform
 
 @export("distributions.Laplace", "contrib.distributions.Laplace")
 class Laplace(LocationScale):
-    """Laplace's distribution.
+    """The Laplace distribution.
 
     density(x) = exp(-|x - loc| / scale) / (2 scale)
 
@@ -54,7 +54,7 @@ class Laplace(LocationScale):
     def _sample_n(self, n: Any, seed: Any = None) -> Tensor:
         sizes = concat([[n], self.batch_shape_tensor()], 0)
         kind = self.dtype.numpy_dtype.type
-        least = np.nextafter(kind(-1.0), kind(0.0))  # -1 itself would be at infinity
+        least = np.nextafter(kind(-1.0), kind(0.0))  # -1 would map to infinity
         u = random_uniform(sizes, least, 1.0, dtype=self.dtype, seed=seed)
         return self.loc - self.scale * sign(u) * log1p(-abs(u))
 

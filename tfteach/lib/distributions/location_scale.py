@@ -19,7 +19,7 @@ class LocationScale(Scalar):
     _own = ("loc", "scale")
 
     def _place(self, name: str, loc: Any, scale: Any, validate_args: bool) -> str:
-        """Make the parameter tensors; the name scope that they are in."""
+        """Create the parameter tensors; returns their name scope."""
         with name_scope(name, values=[loc, scale]) as scope:
             checks = [assert_positive(scale)] if validate_args else []
             with control_dependencies(checks):

@@ -48,8 +48,8 @@ class Multinomial(Distribution):
       total_count: float Tensor, the number of draws.
       logits: float Tensor [..., k], unnormalized log-probabilities; or
       probs: float Tensor [..., k], probabilities.
-      validate_args: check in every run that parameters and values can be such.
-      allow_nan_stats: moments that do not exist are nan, else an error.
+      validate_args: check parameters and values in every run.
+      allow_nan_stats: return nan for undefined moments instead of an error.
       name: the prefix of all ops.
 
     Raises:

@@ -35,7 +35,7 @@ class Normal(LocationScale):
       loc: float Tensor, the mean.
       scale: Tensor of that type, the standard deviation, above 0; they broadcast.
       validate_args: check in every run that `scale` is positive.
-      allow_nan_stats: moments that do not exist are nan, else an error.
+      allow_nan_stats: return nan for undefined moments instead of an error.
       name: the prefix of all ops.
 
     Raises:

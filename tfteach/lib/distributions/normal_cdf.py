@@ -1,4 +1,4 @@
-"""The normal and Laplace distributions' cumulative functions, far out too.
+"""Cumulative distribution functions of normal and Laplace, accurate in the tails.
 
 Source: python/ops/distributions/special_math.py; the rational approximations of the
 normal quantile are Cephes' (Moshier), ndtri.
@@ -24,12 +24,12 @@ from tfteach.ops.math.exponential import exp, log, log1p
 from tfteach.ops.math.unary import sqrt, square
 from tfteach.ops.special.erf_lgamma import erf, erfc
 
-# ln of the cumulative distribution: a series below, linear above.
+# ln of the cumulative distribution: a series below the first, linear above the second.
 _SEGMENTS = {np.float32: (-10.0, 5.0), np.float64: (-20.0, 8.0)}
 _SERIES_TERMS = 3
 
-# Numerator and denominator, from the highest power down, for p above exp(-2), above
-# exp(-32) and below.
+# Numerator and denominator, from the highest power, for p above exp(-2), above exp(-32)
+# and below.
 _MIDDLE = (
     (-5.99633501014107895267e1, 9.80010754185999661536e1, -5.66762857469070293439e1,
      1.39312609387279679503e1, -1.23916583867381258016e0),
@@ -88,7 +88,7 @@ def _ndtr(x: Tensor) -> Tensor:
 
 
 def log_ndtr(x: Any, name: str = "log_ndtr") -> Tensor:
-    """ln P(X <= x) of a standard normal X, by an asymptotic series far below 0."""
+    """ln P(X <= x) of a standard normal X, by an asymptotic series for x << 0."""
     with name_scope(name, values=[x]):
         x = convert(x, name="x")
         lower, upper = _SEGMENTS[_check(x, "x")]
@@ -150,7 +150,7 @@ def _over(z: Tensor, parts: Any) -> Tensor:
 
 
 def _polynomial(x: Tensor, coefficients: Any) -> Any:
-    """Horner's scheme from the inside out, its first step a product with zeros."""
+    """Horner's scheme, which starts with a product with zeros, as in TF."""
     kind = x.dtype.numpy_dtype.type
     total: Any = zeros_like(x)
     for coefficient in np.array(coefficients, kind):

@@ -12,7 +12,7 @@ from tfteach.ops.core.fill import fill
 
 
 class Normalized(Scalar):
-    """Distributions that know their density up to a factor, and the factor."""
+    """Distributions with an unnormalized density and a normalization."""
 
     def _log_prob(self, x: Any) -> Any:
         return self._log_unnormalized_prob(x) - self._log_normalization()
@@ -24,6 +24,6 @@ class Normalized(Scalar):
         raise NotImplementedError
 
     def _undefined(self) -> Tensor:
-        """nan in the batch's shape."""
+        """nan of the batch's shape."""
         nan = np.array(np.nan, self.dtype.numpy_dtype)
         return fill(self.batch_shape_tensor(), nan, name="nan")

@@ -39,7 +39,7 @@ _WHOLE_TYPES = {
 
 
 def another_seed(seed: int | None, salt: str) -> int | None:
-    """A second seed that follows from the first; None stays None."""
+    """A second seed derived from the first; None for None."""
     if seed is None:
         return None
     digest = hashlib.md5((str(seed) + salt).encode()).hexdigest()
@@ -49,7 +49,7 @@ def another_seed(seed: int | None, salt: str) -> int | None:
 def logits_and_probs(
     logits: Any, probs: Any, is_vector: bool, validate_args: bool, name: str
 ) -> tuple[Tensor, Tensor]:
-    """Both from one of them.
+    """Logits and probabilities, given one of them.
 
     Args:
       logits: log-odds, or log-probabilities of classes along the last axis.
@@ -101,17 +101,17 @@ def _checked(probs: Tensor, is_vector: bool) -> Tensor:
 
 
 def _largest_integer(dtype: Any) -> int:
-    """Up to which all whole numbers have a value of the type."""
+    """The largest n such that the type represents all integers up to n."""
     if dtype.is_floating:
         return int(2 ** (np.finfo(dtype.numpy_dtype).nmant + 1))
     return 1 if dtype.is_bool else int(np.iinfo(dtype.numpy_dtype).max)
 
 
 def check_classes(parameter: Any) -> Tensor:
-    """The parameter, once it is sure that its last axis can be one over classes.
+    """The parameter, after checks that its last axis can be the classes.
 
     Raises:
-      ValueError: there are fewer than two classes, or more than the type can count.
+      ValueError: there are fewer than two classes, or more than the type can represent.
     """
     with name_scope("embed_check_categorical_event_shape", values=[parameter]):
         x = convert(parameter, name="categorical_param")
@@ -161,7 +161,7 @@ def _assert_whole(x: Any, dtype: Any = None, message: str | None = None) -> Any:
 
 
 def check_counts(x: Any) -> Tensor:
-    """The numbers, once it is sure that they are whole and not negative."""
+    """The numbers, after checks that they are non-negative integers."""
     with name_scope("embed_check_nonnegative_integer_form", values=[x]):
         x = convert(x, name="x")
         checks = [assert_non_negative(x, message=f"'{x}' must be non-negative.")]
@@ -172,7 +172,9 @@ def check_counts(x: Any) -> Tensor:
 
 
 def check_castable(x: Any, target_dtype: Any) -> Tensor:
-    """The numbers, once it is sure that the type has them all, and none is below 0."""
+    """The numbers, after checks that they are not negative and the type represents
+    them.
+    """
     with name_scope("embed_check_casting_closed", values=[x]):
         x = convert(x, name="x")
         checks = [assert_non_negative(x, message="Elements must be non-negative.")]
@@ -186,7 +188,7 @@ def check_castable(x: Any, target_dtype: Any) -> Tensor:
 
 
 def log_combinations(n: Any, counts: Any, name: str = "log_combinations") -> Tensor:
-    """ln (n! / Π counts!), the products along the last axis."""
+    """ln (n! / Π counts!), with the product along the last axis."""
     with name_scope(name, values=[n, counts]):
         n = convert(n, name="n")
         counts = convert(counts, name="counts")

@@ -1,4 +1,4 @@
-"""Shapes of samples and parameters, as far as known and as Tensors.
+"""Shapes of samples and parameters, static and as Tensors.
 
 Source: python/ops/distributions/distribution.py, util.py.
 """
@@ -26,7 +26,7 @@ from tfteach.ops.math.reduce_functions import reduce_prod
 
 
 def same_shapes(sample_shape: Any, *names: str) -> dict[str, Any]:
-    """`sample_shape` as the shape of each of these parameters."""
+    """`sample_shape` as the shape of each of the given parameters."""
     return dict.fromkeys(names, convert(sample_shape, int32))
 
 
@@ -60,7 +60,7 @@ def as_vector(x: Tensor, name: str) -> tuple[Tensor, Any]:
 
 
 def _at_least_one(is_scalar: Tensor, sizes: Tensor) -> Tensor:
-    """[1] for a scalar, else `sizes`."""
+    """[1] for a scalar, otherwise `sizes`."""
     with name_scope("pick_vector", values=[is_scalar, sizes]):
         one = convert(np.array([1], np.int32), name="true_vector")
         n = shape(one)[0]

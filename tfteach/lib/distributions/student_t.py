@@ -42,15 +42,15 @@ from tfteach.ops.special.incomplete_gamma_beta import betainc, lbeta
 
 @export("distributions.StudentT", "contrib.distributions.StudentT")
 class StudentT(Scalar):
-    """Student's t distribution, moved and stretched.
+    """Student's t distribution with location and scale.
 
     density(x) ~ (1 + y² / df)^(-(df + 1) / 2), y = (x - loc) / scale
 
     Args:
       df: float Tensor, the degrees of freedom, above 0.
-      loc, scale: Tensors of that type, where and how wide it is; all broadcast.
+      loc, scale: Tensors of that type, location and scale; all broadcast.
       validate_args: check in every run that `df` is positive.
-      allow_nan_stats: moments that do not exist are nan, else an error.
+      allow_nan_stats: return nan for undefined moments instead of an error.
       name: the prefix of all ops.
 
     Raises:
@@ -159,7 +159,7 @@ class StudentT(Scalar):
         return self._above_one(where_v2(is_finite, variance, infinity), "variance")
 
     def _above_one(self, value: Any, what: str) -> Any:
-        """A moment that exists for more than one degree of freedom only."""
+        """A moment that exists only for more than one degree of freedom."""
         if self.allow_nan_stats:
             undefined = np.array(np.nan, self.dtype.numpy_dtype)
             exists = greater(self.df, self._ones())

@@ -34,8 +34,8 @@ class Uniform(Scalar):
 
     Args:
       low, high: float Tensors that broadcast, low < high.
-      validate_args: check that in every run.
-      allow_nan_stats: moments that do not exist are nan, else an error.
+      validate_args: check in every run that low < high.
+      allow_nan_stats: return nan for undefined moments instead of an error.
       name: the prefix of all ops.
 
     Raises:

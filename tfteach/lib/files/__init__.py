@@ -1,6 +1,6 @@
-"""Files that TensorFlow and TensorBoard read: events, checkpoints' graph, GraphDefs.
+"""Files read by TensorFlow and TensorBoard: events, MetaGraphDefs, GraphDefs.
 
-In: graphs, summaries, protos.  Out: files.  Read crc.py (checksums), records.py (framed
-records), events.py (one event file), file_writer.py (`FileWriter`), saver.py,
-graph_io.py.
+Inputs are graphs, summaries and protos; results are files.  Read crc.py (checksums),
+records.py (record framing), events.py (event files), file_writer.py (`FileWriter`),
+saver.py, graph_io.py.
 """

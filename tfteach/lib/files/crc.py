@@ -11,6 +11,6 @@ _MASK_DELTA = 0xA282EAD8
 
 
 def masked_crc32c(data: bytes) -> int:
-    """The CRC-32C, rotated and shifted so that a CRC of CRCs is no trivial value."""
+    """The CRC-32C, rotated and offset, so that data may itself contain CRCs."""
     crc = crc32c(data)
     return ((crc >> 15 | crc << 17) + _MASK_DELTA) & 0xFFFFFFFF

@@ -1,4 +1,4 @@
-"""One event file: framed Event protos that TensorBoard reads.
+"""Event files: framed Event protos, read by TensorBoard.
 
 Source: core/util/events_writer.cc, python/summary/summary_iterator.py.
 """
@@ -20,8 +20,8 @@ from tfteach.lib.files.records import frame, read_records
 
 FILE_VERSION = b"brain.Event:2"
 
-# Fields of an Event on the wire: wall_time 1 (double), step 2 (varint); 3 and on are
-# chunks of bytes.
+# Fields of a serialized Event: wall_time 1 (double), step 2 (varint); from 3 on they
+# are length-delimited.
 FILE_VERSION_FIELD, GRAPH_DEF_FIELD, SUMMARY_FIELD = 3, 4, 5
 SESSION_LOG_FIELD, TAGGED_RUN_METADATA_FIELD, META_GRAPH_FIELD = 7, 8, 9
 
@@ -29,7 +29,7 @@ SESSION_LOG_FIELD, TAGGED_RUN_METADATA_FIELD, META_GRAPH_FIELD = 7, 8, 9
 def event_bytes(
     field: int, data: bytes, step: int | None = None, wall_time: float | None = None
 ) -> bytes:
-    """A serialized Event, of now if no time is given, with one `what` field."""
+    """A serialized Event with one payload field; its time is the present if None."""
     now = time.time() if wall_time is None else wall_time
     head = b"\x09" + struct.pack("<d", now)
     if step:
@@ -38,10 +38,10 @@ def event_bytes(
 
 
 class EventFile:
-    """An event file that is made at the first event.
+    """An event file that is created with the first event.
 
-    Events are written at once into a buffer, which goes to the file after `max_queue`
-    events, after `flush_secs` seconds (checked when an event comes), and on `flush`.
+    Events are serialized into a buffer, which is written after `max_queue` events,
+    after `flush_secs` seconds (checked at each event), and by `flush`.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class EventFile:
             name = f"events.out.tfevents.{seconds:010d}.{socket.gethostname()}"
             path = os.path.join(self.logdir, name + self._suffix)
             try:
-                # "x": a file of the same second, ours or another's, is left alone.
+                # "x": an existing file, created in the same second, is not overwritten.
                 file = open(path, "xb")  # noqa: SIM115 - closed by close()
                 break
             except FileExistsError:
@@ -96,14 +96,14 @@ class EventFile:
                 self._waiting = 0
 
     def close(self) -> None:
-        """Close the file; a later event begins a new one."""
+        """Close the file; a later event starts a new one."""
         with self._lock:
             if self._file is not None:
                 self._file.close()
                 self._file = None
 
     def __del__(self) -> None:
-        # An unclosed writer loses nothing and needs no warning.
+        # An unclosed writer still writes its events, so no warning is needed.
         if self._file is not None:
             self._file.close()
 

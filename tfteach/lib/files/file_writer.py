@@ -1,4 +1,4 @@
-"""`tf.summary.FileWriter`: graphs, summaries and run metadata into event files.
+"""`tf.summary.FileWriter`: writes graphs, summaries and run metadata to event files.
 
 Source: python/summary/writer/{writer,event_file_writer,writer_cache}.py.
 """
@@ -23,7 +23,7 @@ from tfteach.framework.protos.pool import message
 from tfteach.framework.protos.wire_format import chunk
 from tfteach.lib.files import events
 from tfteach.lib.files import (
-    meta_graph as meta_graph,  # registers what collections hold
+    meta_graph as meta_graph,  # registers the protos of collections
 )
 from tfteach.lib.files.events import EventFile, event_bytes
 
@@ -48,13 +48,13 @@ def _meta_graph(graph: Any, data: bytes) -> bytes:
 
 @export("summary.FileWriter")
 class FileWriter:
-    """Writes event files, which `tensorboard --logdir LOGDIR` shows.
+    """Writes event files for `tensorboard --logdir LOGDIR`.
 
     Args:
-      logdir: the directory; made if it isn't there.
-      graph: a Graph to write at once.
-      max_queue: how many events may wait before they are written to the file.
-      flush_secs: how many seconds they may.
+      logdir: the directory; created if missing.
+      graph: a Graph to write immediately.
+      max_queue: the number of events to buffer before writing.
+      flush_secs: the maximum number of seconds to buffer them.
       graph_def: deprecated, a GraphDef instead of `graph`.
       filename_suffix: the end of the file's name.
       session: not implemented.
@@ -121,15 +121,15 @@ class FileWriter:
     def add_summary(self, summary: Any, global_step: Any = None) -> None:
         """Write a summary.
 
-        A tag's metadata is written with its first value only.
+        A tag's metadata is written only with its first value.
 
         Args:
-          summary: what running a summary op gave (bytes), or a Summary proto.
-          global_step: the step that TensorBoard shows it at.
+          summary: the result of running a summary op (bytes), or a Summary proto.
+          global_step: the step recorded for TensorBoard.
 
         Raises:
           TypeError: `summary` is neither.
-          DecodeError: the bytes are no Summary.
+          DecodeError: the bytes are not a Summary.
         """
         if not isinstance(summary, bytes) and not _is_message(summary, "Summary"):
             raise TypeError(
@@ -155,7 +155,7 @@ class FileWriter:
 
         Args:
           graph: a Graph.
-          global_step: a step to go with it.
+          global_step: a step to record with it.
           graph_def: deprecated, a GraphDef instead of `graph`.
 
         Raises:
@@ -191,10 +191,10 @@ class FileWriter:
 
         Args:
           meta_graph_def: a MetaGraphDef proto.
-          global_step: a step to go with it.
+          global_step: a step to record with it.
 
         Raises:
-          TypeError: it is something else.
+          TypeError: it is not a MetaGraphDef.
         """
         if not _is_message(meta_graph_def, "MetaGraphDef"):
             raise TypeError(
@@ -207,15 +207,15 @@ class FileWriter:
     def add_run_metadata(
         self, run_metadata: Any, tag: str, global_step: Any = None
     ) -> None:
-        """Write what a traced run recorded: times and memory, for Graphs.
+        """Write a traced run's recorded times and memory, for TensorBoard's Graphs.
 
         Args:
           run_metadata: a RunMetadata proto.
-          tag: its name in TensorBoard, used once.
-          global_step: a step to go with it.
+          tag: its name in TensorBoard, used only once.
+          global_step: a step to record with it.
 
         Raises:
-          ValueError: the tag was used before.
+          ValueError: the tag has been used before.
         """
         if tag in self._session_run_tags:
             raise ValueError("The provided tag was already used for this event type")
@@ -231,38 +231,38 @@ class FileWriter:
         )
 
     def add_event(self, event: Any) -> None:
-        """Write an Event proto as it is."""
+        """Write an Event proto unchanged."""
         if not self._is_closed():
             self._file.write(event.SerializeToString())
 
     def flush(self) -> None:
-        """Write what waits to the file."""
+        """Write the buffered events to the file."""
         if not self._is_closed():
             self._file.flush()
 
     def close(self) -> None:
-        """Flush and close the file; what is added afterwards is lost, with a warning.
+        """Flush and close the file; later events are dropped, with a warning.
 
-        `reopen` begins a new file.
+        `reopen` starts a new file.
         """
         self._file.close()
         self._closed = True
 
     def reopen(self) -> None:
-        """Go on after `close`, in a new file of the same directory."""
+        """Continue after `close`, in a new file of the same directory."""
         self._closed = False
 
 
 @export("summary.FileWriterCache")
 class FileWriterCache:
-    """One FileWriter per directory, for parts of a program that share it."""
+    """One FileWriter per directory, shared by parts of a program."""
 
     _cache: ClassVar[dict[str, FileWriter]] = {}
     _lock: ClassVar[threading.RLock] = threading.RLock()
 
     @staticmethod
     def clear() -> None:
-        """Close and forget the writers."""
+        """Close and discard all writers."""
         with FileWriterCache._lock:
             for writer in FileWriterCache._cache.values():
                 writer.close()
@@ -270,7 +270,7 @@ class FileWriterCache:
 
     @staticmethod
     def get(logdir: str) -> FileWriter:
-        """The writer of `logdir`, with the default graph if it is a new one."""
+        """The writer of `logdir`; a new one is created with the default graph."""
         with FileWriterCache._lock:
             writer = FileWriterCache._cache.get(logdir)
             if writer is None:

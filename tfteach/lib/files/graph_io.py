@@ -1,4 +1,4 @@
-"""GraphDefs as files.  Source: python/framework/graph_io.py."""
+"""GraphDefs written to files.  Source: python/framework/graph_io.py."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def write_graph(
 
     Args:
       graph_or_graph_def: a Graph or a GraphDef proto.
-      logdir: the directory; made if it isn't there.
+      logdir: the directory; created if missing.
       name: the file's name.
-      as_text: whether as protobuf's text form; else as bytes.
+      as_text: whether to write protobuf's text format; otherwise binary.
 
     Returns:
       The file's path.
@@ -47,7 +47,7 @@ def write_graph(
 
 
 def write_file(path: str, data: bytes) -> None:
-    """Write a whole file; a reader never sees half of it."""
+    """Write a file atomically: readers never see a partial file."""
     scratch = f"{path}.tmp{os.getpid()}"
     try:
         with open(scratch, "wb") as file:

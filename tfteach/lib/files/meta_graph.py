@@ -1,4 +1,4 @@
-"""MetaGraphDefs written and read: `tf.train.export_meta_graph`, `import_meta_graph`.
+"""MetaGraphDefs: `tf.train.export_meta_graph` and `tf.train.import_meta_graph`.
 
 Source: python/training/saver.py, python/framework/meta_graph.py.
 """
@@ -48,22 +48,22 @@ def export_meta_graph(
     """The MetaGraphDef of a graph: its nodes, collections and op definitions.
 
     Args:
-      filename: a file to write it to, too.
-      meta_info_def: a MetaInfoDef whose fields go before those made here.
-      graph_def: a GraphDef in place of the graph's.
+      filename: the file to write it to as well, if any.
+      meta_info_def: a MetaInfoDef whose fields override those generated here.
+      graph_def: a GraphDef to use instead of the graph's.
       saver_def: the SaverDef of the Saver that restores the variables.
       collection_list: the keys of the collections to write; all of them if None.
-      as_text: whether the file is protobuf's text form; else bytes.
+      as_text: whether the file is in protobuf's text format; otherwise binary.
       graph: the graph; the default graph if None.
-      clear_devices: leave out the nodes' devices.
-      strip_default_attrs: leave out attributes that have their default value.
+      clear_devices: omit the nodes' devices.
+      strip_default_attrs: omit attributes with their default value.
       export_scope, clear_extraneous_savers, save_debug_info: not implemented.
 
     Returns:
       A MetaGraphDef proto.
 
     Raises:
-      TypeError: `graph` is no Graph, or there are unknown arguments.
+      TypeError: `graph` is not a Graph, or there are unknown arguments.
 
     Example:
       >>> meta_graph = tf.train.export_meta_graph("model.meta")
@@ -111,10 +111,10 @@ def export_meta_graph(
 
 
 def read_meta_graph(path: Any) -> Any:
-    """The MetaGraphDef of a file, in bytes or as text.
+    """The MetaGraphDef of a file, in binary or text format.
 
     Raises:
-      OSError: there is no such file.
+      OSError: the file does not exist.
     """
     from google.protobuf import text_format
     from google.protobuf.message import DecodeError
@@ -145,20 +145,20 @@ def import_meta_graph(
     """Add the nodes and collections of a MetaGraphDef to the default graph.
 
     Args:
-      meta_graph_or_file: a MetaGraphDef, or the path of a file that holds one.
-      clear_devices: leave out the nodes' devices.
-      import_scope: a name scope for all that is imported.
-      **kwargs: `input_map`, as in `tf.import_graph_def`; `graph`, in place of the
-        default graph; `restore_collections_predicate`, which keys to restore.
+      meta_graph_or_file: a MetaGraphDef, or the path of a file with one.
+      clear_devices: omit the nodes' devices.
+      import_scope: a name scope for everything imported.
+      **kwargs: `input_map`, as in `tf.import_graph_def`; `graph`, to use instead of the
+        default graph; `restore_collections_predicate`, a filter of the keys to restore.
 
     Returns:
-      A Saver: of the MetaGraphDef's own nodes, else one built for the imported
-      variables; None if there are none.
+      A Saver: the MetaGraphDef's own if it has one, otherwise a new one for the
+      imported variables; None if there are none.
 
     Raises:
-      ValueError: the graph or a collection is damaged. The default graph is as before
-        then.
-      OSError: there is no such file.
+      ValueError: the graph or a collection is damaged.  The default graph is then left
+        unchanged.
+      OSError: the file does not exist.
 
     Example:
       >>> saver = tf.train.import_meta_graph("model.meta")
@@ -256,7 +256,7 @@ def _items_of(
 def _item_of(
     functions: Any, data: bytes, scope: str, variables: dict[bytes, Any]
 ) -> Any:
-    """One item from its proto; a variable in several collections is one object."""
+    """An item from its proto; a variable in several collections is a single object."""
     from google.protobuf.message import DecodeError
 
     if data in variables:
@@ -272,7 +272,7 @@ def _item_of(
 
 
 def _check_saver(meta_graph: Any, found: dict[str, list[Any]]) -> None:
-    """Refuse what no Saver can be built of, while the graph can be taken back."""
+    """Reject a MetaGraphDef without a usable Saver while the import can be undone."""
     if meta_graph.HasField("saver_def"):
         Saver(saver_def=meta_graph.saver_def)
         return

@@ -14,7 +14,7 @@ from tfteach.lib.files.crc import masked_crc32c
 
 
 def frame(data: bytes) -> bytes:
-    """One record as it stands in a file."""
+    """A record in the file's format."""
     length = struct.pack("<Q", len(data))
     return b"".join([
         length, struct.pack("<I", masked_crc32c(length)),
@@ -26,7 +26,7 @@ def read_records(file: BinaryIO) -> Iterator[bytes]:
     """The records of an open file.
 
     Raises:
-      DataLossError: a record is cut off or damaged.
+      DataLossError: a record is truncated or damaged.
     """
     at = 0
     while head := file.read(12):

@@ -42,8 +42,8 @@ def saveables_of(var_list: Any) -> list[Saveable]:
     """The variables of a Saver's `var_list`, sorted by key.
 
     Raises:
-      TypeError: something in it is no variable, or it is no collection.
-      ValueError: two variables have one name.
+      TypeError: an entry is not a variable, or `var_list` is not a collection.
+      ValueError: two variables have the same name.
     """
     if isinstance(var_list, dict):
         named = {
@@ -73,7 +73,7 @@ def saveables_of(var_list: Any) -> list[Saveable]:
             info = variable._get_save_slice_info()
             element = variable._as_graph_element()
             if info is not None and not isinstance(variable, BaseResourceVariable):
-                element = convert(variable)  # of a part TF saves what was read
+                element = convert(variable)  # for a partition TF saves the value read
             spec = "" if info is None else info.spec
             found.append(Saveable(key, spec, variable, element))
     return found
@@ -90,31 +90,31 @@ def _check_variable(value: Any) -> None:
 
 @export("train.Saver")
 class Saver:
-    """Adds the nodes that save and restore variables.
+    """Adds the nodes that save and restore variables to the graph.
 
     `save` and `restore` themselves are not implemented yet.
 
     Args:
       var_list: the variables, as a list, or as a dict from their names in the
-        checkpoint; all of the graph if None.
+        checkpoint; None means all of the graph's.
       reshape: not implemented.
       sharded: not implemented.
-      max_to_keep: how many checkpoints to keep.
-      keep_checkpoint_every_n_hours: how often to keep one for good.
+      max_to_keep: the number of checkpoints to keep.
+      keep_checkpoint_every_n_hours: the interval of checkpoints that are never deleted.
       name: the name scope of the nodes ("save").
       restore_sequentially: without effect, as in TF: one op restores all.
-      saver_def: a SaverDef proto of nodes that exist, instead of new ones.
+      saver_def: a SaverDef proto that refers to existing nodes, instead of new ones.
       builder: not implemented.
-      defer_build: wait for `build()`.
-      allow_empty: whether a graph without variables is fine.
-      write_version: 2, the only one.
-      pad_step_number: whether file names have the step in eight digits.
+      defer_build: do not add nodes before `build()`.
+      allow_empty: whether a graph without variables is allowed.
+      write_version: 2, the only supported one.
+      pad_step_number: whether to pad the step in file names to eight digits.
       save_relative_paths: whether the list of checkpoints has relative paths.
       filename: the default file name.
 
     Raises:
       ValueError: there are no variables.
-      TypeError: `var_list` holds something else.
+      TypeError: `var_list` has an entry that is not a variable.
 
     Source: python/training/saver.py; SaveV2 and RestoreV2 in core/ops/io_ops.cc.
     """
@@ -166,7 +166,7 @@ class Saver:
             self.build()
 
     def build(self) -> None:
-        """Add the nodes, if they aren't there."""
+        """Add the nodes, if they do not exist yet."""
         if self._is_built:
             return
         self._is_built = True
@@ -190,7 +190,7 @@ class Saver:
         with name_scope(self._name, "save", [s.tensor for s in saveables]):
             default = self._filename or "model"
             filename = placeholder_with_default(default, (), "filename")
-            # Programs look for this node by the name that it always had.
+            # Programs refer to this node by name.
             filename = placeholder_with_default(filename, (), "Const")
             saved = add_save_nodes(filename, saveables)
             restored = add_restore_nodes(filename, saveables)
@@ -222,7 +222,7 @@ class Saver:
     def to_proto(self, export_scope: str | None = None) -> Any:
         """The names of the nodes inside `export_scope`, as a SaverDef proto.
 
-        None if they are not inside it.
+        None if they are not in that scope.
         """
         saver_def = self.saver_def
         if export_scope is None or saver_def is None:
@@ -233,7 +233,7 @@ class Saver:
 
     @staticmethod
     def from_proto(saver_def: Any, import_scope: str | None = None) -> Saver:
-        """The Saver that a SaverDef describes; its nodes exist already."""
+        """The Saver of a SaverDef; its nodes must already exist."""
         named = _with_names(saver_def, lambda name: prepended(name, import_scope))
         return Saver(saver_def=named, name=import_scope)
 

@@ -1,8 +1,8 @@
-"""Images: `tf.image`, composed of public ops.
+"""`tf.image`, composed of public ops.
 
 Images are Tensors [height, width, channels] or batches of them; their kernels are in
-ops/ (modules `image_*`).  Read color.py (what types mean), then adjust.py; for
-shapes checks.py, crop.py, resize.py, flip.py; to compare images quality.py.
+tfteach/ops/image.  Read color.py (value ranges of types), then adjust.py; for shapes
+checks.py, crop.py, resize.py, flip.py; for comparison of images quality.py.
 """
 
 from tfteach.lib.image import adjust as adjust

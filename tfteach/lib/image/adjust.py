@@ -1,6 +1,6 @@
 """Brightness, contrast, gamma, hue and saturation of images.
 
-Integers are computed as floats up to 1 and become integers again.
+Integer images are converted to floats in [0, 1] and back.
 
 Source: python/ops/image_ops_impl.py (nodes, messages).
 """
@@ -32,10 +32,10 @@ def adjust_brightness(image: Any, delta: Any) -> Tensor:
 
     Args:
       image: Tensor of any shape.
-      delta: a scalar, of the size of values in [0, 1], also for integer images.
+      delta: a scalar on the scale of [0, 1], also for integer images.
 
     Returns:
-      A Tensor of the same shape and type; integers stop at the ends of their range.
+      A Tensor of the same shape and type; integers saturate at the ends of their range.
 
     Example:
       >>> image = tf.constant([[[0, 100, 250]]], tf.uint8)
@@ -53,16 +53,16 @@ def adjust_brightness(image: Any, delta: Any) -> Tensor:
 
 @export("image.adjust_contrast")
 def adjust_contrast(images: Any, contrast_factor: Any) -> Tensor:
-    """The images with all values nearer to or farther from their channel's mean.
+    """The images with all values moved towards, or away from, their channel's mean.
 
     `(x - mean) * contrast_factor + mean`, for each channel of each image.
 
     Args:
       images: Tensor [..., height, width, channels].
-      contrast_factor: a scalar; 1 changes nothing, 0 leaves only the mean.
+      contrast_factor: a scalar; 1 leaves the image unchanged, 0 leaves only the mean.
 
     Returns:
-      A Tensor of the same shape and type; integers stop at the ends of their range.
+      A Tensor of the same shape and type; integers saturate at the ends of their range.
 
     Raises:
       ValueError: there are fewer than three dimensions.
@@ -82,7 +82,7 @@ def adjust_contrast(images: Any, contrast_factor: Any) -> Tensor:
 
 @export("image.adjust_gamma")
 def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Tensor:
-    """The image's values in [0, 1] to a power: a gamma above 1 makes them darker.
+    """The image's values in [0, 1] raised to a power: a gamma above 1 darkens.
 
     `gain * image ** gamma`
 
@@ -92,7 +92,7 @@ def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Tensor:
       gain: a scalar.
 
     Returns:
-      A Tensor of the same shape and type; integers stop at the ends of their range.
+      A Tensor of the same shape and type; integers saturate at the ends of their range.
 
     Raises:
       ValueError: `gamma` is a negative number.
@@ -115,11 +115,11 @@ def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Tensor:
 
 @export("image.adjust_hue")
 def adjust_hue(image: Any, delta: Any, name: str | None = None) -> Tensor:
-    """The image with all hues turned on the colour wheel.
+    """The image with all hues rotated on the colour wheel.
 
     Args:
       image: Tensor [..., height, width, 3] of RGB.
-      delta: a scalar, in turns: 1/3 makes red green.
+      delta: a scalar, in full rotations: 1/3 turns red into green.
       name: the name scope of its ops.
 
     Returns:
@@ -145,7 +145,7 @@ def adjust_hue(image: Any, delta: Any, name: str | None = None) -> Tensor:
 def adjust_saturation(
     image: Any, saturation_factor: Any, name: str | None = None
 ) -> Tensor:
-    """The image with all saturations times a factor, at most 1.
+    """The image with all saturations multiplied by a factor, at most 1.
 
     Args:
       image: Tensor [..., height, width, 3] of RGB.
@@ -173,10 +173,10 @@ def adjust_saturation(
 
 @export("image.per_image_standardization")
 def per_image_standardization(image: Any) -> Tensor:
-    """Each image with mean 0 and standard deviation 1.
+    """Each image normalized to mean 0 and standard deviation 1.
 
-    `(x - mean) / max(stddev, 1 / sqrt(n))`, with n values in an image; the maximum
-    leaves images of one colour at 0.
+    `(x - mean) / max(stddev, 1 / sqrt(n))`, with n values per image; with the maximum,
+    images of a single colour become 0.
 
     Args:
       image: Tensor [..., height, width, channels].
@@ -185,7 +185,7 @@ def per_image_standardization(image: Any) -> Tensor:
       A Tensor of the same shape and type.
 
     Raises:
-      ValueError: there are fewer than three dimensions, or an empty one.
+      ValueError: there are fewer than three dimensions, or one is empty.
 
     Example:
       >>> tf.Session().run(tf.image.per_image_standardization([[[1.0], [3.0]]]))

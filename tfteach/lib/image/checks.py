@@ -1,4 +1,4 @@
-"""Checks of images: static where shapes are known, otherwise in the run.
+"""Checks of images: static where shapes are known, otherwise at run time.
 
 Source: python/ops/image_ops_impl.py (words, and the nodes of the checks).
 """
@@ -21,10 +21,10 @@ POSITIVE = "all dims of 'image.shape' must be > 0."
 
 
 def at_least_3d(image: Tensor) -> list[Operation]:
-    """The checks in the run that `image` has three or more dimensions, none empty.
+    """Run-time checks that `image` has three or more dimensions, none empty.
 
     Raises:
-      ValueError: it is known to have fewer, or to be empty.
+      ValueError: it is statically known to have fewer, or to be empty.
     """
     shape = image._shape
     if shape is not None and len(shape) < 3:
@@ -43,7 +43,7 @@ def at_least_3d(image: Tensor) -> list[Operation]:
 
 
 def checked(image: Tensor) -> Tensor:
-    """`image`, once `at_least_3d` is known of it."""
+    """`image`, after the checks of `at_least_3d`."""
     return after(at_least_3d(image), image)
 
 
@@ -56,7 +56,7 @@ def require(condition: Any, words: str) -> list[Operation]:
     """An Assert that a Tensor is true; a Python bool is checked immediately.
 
     Raises:
-      ValueError: the condition is false already.
+      ValueError: the condition is statically false.
     """
     if is_tensor(condition):
         return [Assert(condition, [words])]
@@ -66,7 +66,7 @@ def require(condition: Any, words: str) -> list[Operation]:
 
 
 def dimensions(image: Tensor, rank: int) -> list[Any]:
-    """The sizes of an image of this rank: numbers where known, else scalar Tensors."""
+    """The sizes of an image of this rank: ints if known, otherwise scalar Tensors."""
     shape = image._shape
     if shape is not None and None not in shape:
         return list(shape)
@@ -76,7 +76,7 @@ def dimensions(image: Tensor, rank: int) -> list[Any]:
 
 
 def as_batch(image: Tensor) -> tuple[Tensor, bool]:
-    """Images [batch, height, width, channels], and whether they were that before.
+    """Images [batch, height, width, channels], and whether they were a batch already.
 
     Raises:
       ValueError: the rank is neither 3 nor 4.
@@ -93,7 +93,7 @@ def as_batch(image: Tensor) -> tuple[Tensor, bool]:
 
 
 def check_rank(image: Tensor) -> None:
-    """Raises: ValueError: the rank is known, and neither 3 nor 4."""
+    """Check a static rank of 3 or 4.  Raises: ValueError."""
     if image._shape is not None and len(image._shape) not in (3, 4):
         raise ValueError(
             f"'image' must have either 3 or 4 dimensions. Its shape is {image.shape}."
@@ -101,12 +101,12 @@ def check_rank(image: Tensor) -> None:
 
 
 def static(*sizes: Any) -> list[Any]:
-    """The sizes that are known, None for Tensors."""
+    """The statically known sizes; None for Tensors."""
     return [None if is_tensor(n) else n for n in sizes]
 
 
 def larger(x: Any, y: Any) -> Any:
-    """The maximum, as a Tensor if one of them is."""
+    """The maximum, as a Tensor if either is one."""
     if is_tensor(x) or is_tensor(y):
         return maximum(x, y)
     return max(x, y)

@@ -1,4 +1,4 @@
-"""Types and colour spaces of images.
+"""Value ranges and colour spaces of images.
 
 Source: python/ops/image_ops_impl.py (nodes, weights).
 """
@@ -24,8 +24,8 @@ from tfteach.ops.math.cast import cast, saturate_cast
 from tfteach.ops.math.division import div
 from tfteach.ops.math.multiply import multiply
 
-# ITU-R BT.601: how bright red, green and blue look; the other columns are colour
-# differences, scaled.
+# ITU-R BT.601: perceived brightness of red, green and blue; the other columns are
+# scaled colour differences.
 _LUMA = 0.2989, 0.5870, 0.1140
 _RGB_TO_YIQ = [
     [0.299, 0.59590059, 0.2115],
@@ -53,15 +53,16 @@ _YUV_TO_RGB = [
 def convert_image_dtype(
     image: Any, dtype: Any, saturate: bool = False, name: str | None = None
 ) -> Tensor:
-    """The image in another type; integers up to their maximum are floats up to 1.
+    """The image converted to a type; integers up to their maximum map to floats up to
+    1.
 
-    integer to float: `image / max`; float to integer: `image * (max + 0.5)`, cut;
-    integer to integer: times or by the ratio of the ranges; float to float: a cast.
+    integer to float: `image / max`; float to integer: `image * (max + 0.5)`, truncated;
+    integer to integer: scaled by the ratio of the ranges; float to float: a cast.
 
     Args:
       image: float or integer Tensor of any shape.
-      dtype: the wanted type.
-      saturate: whether what is beyond the new type's range becomes its end instead of
+      dtype: the target type.
+      saturate: whether values beyond the new type's range are clipped instead of
         wrapping around.
       name: the op's name.
 
@@ -92,7 +93,7 @@ def convert_image_dtype(
             return cast(image, dtype, name=scope)
         if source.is_integer:
             return multiply(cast(image, dtype), 1.0 / source.max, name=scope)
-        # The half keeps the cast's cut from making 1 less than the maximum.
+        # The half prevents the truncating cast from mapping 1 below the maximum.
         return to(multiply(image, dtype.max + 0.5), dtype, name=scope)
 
 
@@ -104,7 +105,7 @@ def _between_integers(image: Tensor, dtype: DType, to: Any, scope: str) -> Tenso
 
 
 def as_float(image: Tensor) -> Tensor:
-    """The image in float16 or float32; other types become float32."""
+    """The image in float16 or float32; other types are converted to float32."""
     if image.dtype.name in ("float16", "float32"):
         return image
     return convert_image_dtype(image, float32)
@@ -112,7 +113,7 @@ def as_float(image: Tensor) -> Tensor:
 
 @export("image.rgb_to_grayscale")
 def rgb_to_grayscale(images: Any, name: str | None = None) -> Tensor:
-    """Perceived brightness of each pixel.
+    """The perceived brightness of each pixel.
 
     0.2989 red + 0.587 green + 0.114 blue
 
@@ -138,7 +139,7 @@ def rgb_to_grayscale(images: Any, name: str | None = None) -> Tensor:
 
 @export("image.grayscale_to_rgb")
 def grayscale_to_rgb(images: Any, name: str | None = None) -> Tensor:
-    """Each grey value three times: as red, green and blue.
+    """Each grey value repeated as red, green and blue.
 
     Args:
       images: Tensor [..., 1].
@@ -148,8 +149,8 @@ def grayscale_to_rgb(images: Any, name: str | None = None) -> Tensor:
       A Tensor [..., 3] of the same type.
 
     Raises:
-      ValueError: the last size is known and not 1.
-      tf.errors.InvalidArgumentError: (when run) it turns out not to be 1.
+      ValueError: the last size is statically known and not 1.
+      tf.errors.InvalidArgumentError: (when run) it is not 1.
 
     Example:
       >>> tf.Session().run(tf.image.grayscale_to_rgb([[[7]]]))
@@ -168,10 +169,10 @@ def grayscale_to_rgb(images: Any, name: str | None = None) -> Tensor:
 
 
 def _grayscale_checks(images: Tensor) -> list[Operation]:
-    """The checks in the run that the last size is 1.
+    """Run-time checks that the last size is 1.
 
     Raises:
-      ValueError: the static shape says that it is not.
+      ValueError: the static shape contradicts that.
     """
     flat = "A grayscale image must be at least two-dimensional."
     colourful = "Last dimension of a grayscale image should be size 1."
@@ -189,7 +190,7 @@ def _grayscale_checks(images: Tensor) -> list[Operation]:
 
 
 def _mixed(images: Any, weights: Any) -> Tensor:
-    """Each pixel's channels times a matrix."""
+    """Each pixel's channels multiplied by a matrix."""
     images = convert(images, name="images")
     kernel = convert(weights, images.dtype, "kernel")
     last = images.get_shape().ndims - 1
@@ -198,7 +199,7 @@ def _mixed(images: Any, weights: Any) -> Tensor:
 
 @export("image.rgb_to_yiq")
 def rgb_to_yiq(images: Any) -> Tensor:
-    """Luma and the two colour differences of NTSC.
+    """RGB converted to YIQ: luma and the two colour differences of NTSC.
 
     Args:
       images: float Tensor [..., 3] of red, green and blue in [0, 1].
@@ -217,7 +218,7 @@ def rgb_to_yiq(images: Any) -> Tensor:
 
 @export("image.yiq_to_rgb")
 def yiq_to_rgb(images: Any) -> Tensor:
-    """Red, green and blue of Y in [0, 1] and the differences I and Q.
+    """YIQ, with Y in [0, 1], converted to RGB.
 
     Args:
       images: float Tensor [..., 3].
@@ -236,7 +237,7 @@ def yiq_to_rgb(images: Any) -> Tensor:
 
 @export("image.rgb_to_yuv")
 def rgb_to_yuv(images: Any) -> Tensor:
-    """Luma and the two colour differences of PAL.
+    """RGB converted to YUV: luma and the two colour differences of PAL.
 
     Args:
       images: float Tensor [..., 3] of red, green and blue in [0, 1].
@@ -255,7 +256,7 @@ def rgb_to_yuv(images: Any) -> Tensor:
 
 @export("image.yuv_to_rgb")
 def yuv_to_rgb(images: Any) -> Tensor:
-    """Red, green and blue of Y in [0, 1] and the differences U and V.
+    """YUV, with Y in [0, 1], converted to RGB.
 
     Args:
       images: float Tensor [..., 3].

@@ -1,4 +1,4 @@
-"""Cutting images to a size, or surrounding them with zeros.
+"""Cropping images, and padding them with zeros.
 
 Source: python/ops/image_ops_impl.py (node names, order of checks).
 """
@@ -26,7 +26,7 @@ from tfteach.ops.math.cast import cast
 
 @export("image.central_crop")
 def central_crop(image: Any, central_fraction: float) -> Tensor:
-    """The middle of images, `central_fraction` of the height and of the width.
+    """The central part of images, `central_fraction` of the height and of the width.
 
     Args:
       image: Tensor [height, width, channels] or [batch, height, width, channels].
@@ -34,10 +34,10 @@ def central_crop(image: Any, central_fraction: float) -> Tensor:
 
     Returns:
       A Tensor of the same type and rank; `int((n - n * central_fraction) / 2)` of n
-      rows (columns) are missing on either side.
+      rows (columns) are removed on either side.
 
     Raises:
-      ValueError: the fraction or the rank is none of those.
+      ValueError: the fraction or the rank is not supported.
 
     Example:
       >>> tf.image.central_crop(tf.ones([8, 6, 3]), 0.5)  # [4, 4, 3]
@@ -90,7 +90,7 @@ def pad_to_bounding_box(
     target_height: Any,
     target_width: Any,
 ) -> Tensor:
-    """Images surrounded by zeros up to a size.
+    """Images padded with zeros to a size.
 
     Args:
       image: Tensor [height, width, channels] or [batch, height, width, channels].
@@ -103,8 +103,9 @@ def pad_to_bounding_box(
       A Tensor of the same type and rank, [..., target_height, target_width, channels].
 
     Raises:
-      ValueError: the rank is another, an offset is negative, or the image is too large.
-      InvalidArgumentError: (when run) the same, where only the run knows.
+      ValueError: the rank is not supported, an offset is negative, or the image is too
+          large.
+      InvalidArgumentError: (when run) the same, if not known statically.
 
     Example:
       >>> tf.image.pad_to_bounding_box(tf.ones([2, 2, 1]), 1, 0, 4, 3)
@@ -136,7 +137,7 @@ def crop_to_bounding_box(
     target_height: Any,
     target_width: Any,
 ) -> Tensor:
-    """A rectangle out of images.
+    """A rectangle cropped from images.
 
     Args:
       image: Tensor [height, width, channels] or [batch, height, width, channels].
@@ -149,9 +150,9 @@ def crop_to_bounding_box(
       A Tensor of the same type and rank, [..., target_height, target_width, channels].
 
     Raises:
-      ValueError: the rank is another, an offset is negative, a target is not positive,
-        or the rectangle is not inside.
-      InvalidArgumentError: (when run) the same, where only the run knows.
+      ValueError: the rank is not supported, an offset is negative, a target is not
+        positive, or the rectangle exceeds the image.
+      InvalidArgumentError: (when run) the same, if not known statically.
 
     Example:
       >>> tf.image.crop_to_bounding_box(tf.ones([4, 4, 1]), 1, 0, 2, 3)
@@ -186,7 +187,7 @@ def crop_to_bounding_box(
 def resize_image_with_crop_or_pad(
     image: Any, target_height: Any, target_width: Any
 ) -> Tensor:
-    """The middle of images, or images in the middle of zeros: each axis by itself.
+    """Images cropped centrally, or padded evenly with zeros, along each axis.
 
     Args:
       image: Tensor [height, width, channels] or [batch, height, width, channels].
@@ -197,7 +198,7 @@ def resize_image_with_crop_or_pad(
       A Tensor of the same type and rank, [..., target_height, target_width, channels].
 
     Raises:
-      ValueError: the rank is another, or a target is not positive.
+      ValueError: the rank is not supported, or a target is not positive.
 
     Example:
       >>> tf.image.resize_image_with_crop_or_pad(tf.ones([6, 2, 3]), 4, 4)

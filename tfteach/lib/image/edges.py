@@ -43,7 +43,7 @@ def total_variation(images: Any, name: str | None = None) -> Tensor:
       A scalar Tensor, or one [batch].
 
     Raises:
-      ValueError: the rank is another.
+      ValueError: the rank is not supported.
 
     Example:
       >>> tf.image.total_variation(tf.constant([[[1.0], [3.0]]]))  # 2
@@ -72,7 +72,7 @@ def total_variation(images: Any, name: str | None = None) -> Tensor:
 
 @export("image.image_gradients")
 def image_gradients(image: Any) -> tuple[Tensor, Tensor]:
-    """The differences to the pixel below, and to the one on the right.
+    """The differences to the pixel below and to the pixel on the right.
 
     Args:
       image: Tensor [batch, height, width, channels].
@@ -82,7 +82,7 @@ def image_gradients(image: Any) -> tuple[Tensor, Tensor]:
       column of dx are 0.
 
     Raises:
-      ValueError: the rank is another.
+      ValueError: the rank is not supported.
 
     Example:
       >>> dy, dx = tf.image.image_gradients(tf.ones([1, 5, 5, 1]))
@@ -107,7 +107,7 @@ def image_gradients(image: Any) -> tuple[Tensor, Tensor]:
 
 @export("image.sobel_edges")
 def sobel_edges(image: Any) -> Tensor:
-    """Sobel's differences of each channel, over rows and over columns.
+    """Sobel derivatives of each channel, over rows and over columns.
 
     Args:
       image: float32 or float64 Tensor [batch, height, width, channels], with two or

@@ -1,4 +1,4 @@
-"""Images mirrored, turned and transposed.
+"""Images mirrored, rotated and transposed.
 
 Source: python/ops/image_ops_impl.py (node names).
 """
@@ -36,10 +36,10 @@ def _image(image: Any) -> Tensor:
 
 
 def _is_batch(image: Tensor) -> bool:
-    """Whether there are four dimensions; if nothing is known, there are three.
+    """Whether there are four dimensions; an unknown rank counts as three.
 
     Raises:
-      ValueError: there are neither three nor four.
+      ValueError: the rank is neither three nor four.
     """
     checks.check_rank(image)
     return image._shape is not None and len(image._shape) == 4
@@ -52,7 +52,7 @@ def _shaped(result: Tensor, image: Tensor) -> Tensor:
 
 @export("image.flip_left_right")
 def flip_left_right(image: Any) -> Tensor:
-    """Images mirrored, left for right: the columns in the other order.
+    """Images mirrored horizontally: the columns in reverse order.
 
     Args:
       image: Tensor [height, width, channels] or [batch, height, width, channels].
@@ -61,7 +61,7 @@ def flip_left_right(image: Any) -> Tensor:
       A Tensor of the same type and shape.
 
     Raises:
-      ValueError: the rank is another, or a dimension is 0.
+      ValueError: the rank is not supported, or a dimension is 0.
 
     Example:
       >>> tf.image.flip_left_right([[[1], [2]]])  # [[[2], [1]]]
@@ -73,7 +73,7 @@ def flip_left_right(image: Any) -> Tensor:
 
 @export("image.flip_up_down")
 def flip_up_down(image: Any) -> Tensor:
-    """Images upside down: the rows in the other order.
+    """Images mirrored vertically: the rows in reverse order.
 
     Args:
       image: Tensor [height, width, channels] or [batch, height, width, channels].
@@ -82,7 +82,7 @@ def flip_up_down(image: Any) -> Tensor:
       A Tensor of the same type and shape.
 
     Raises:
-      ValueError: the rank is another, or a dimension is 0.
+      ValueError: the rank is not supported, or a dimension is 0.
 
     Example:
       >>> tf.image.flip_up_down([[[1]], [[2]]])  # [[[2]], [[1]]]
@@ -116,17 +116,17 @@ def _random_flip(image: Any, axis: int, seed: int | None, scope_name: str) -> Te
 
 @export("image.random_flip_left_right")
 def random_flip_left_right(image: Any, seed: int | None = None) -> Tensor:
-    """Images of which each is mirrored, left for right, with a chance of one half.
+    """Images, each mirrored horizontally with probability 1/2.
 
     Args:
       image: Tensor [height, width, channels] or [batch, height, width, channels].
-      seed: with it the choices are the same in every session.
+      seed: makes the choices the same in every session.
 
     Returns:
       A Tensor of the same type and shape.
 
     Raises:
-      ValueError: the rank is another, or a dimension is 0.
+      ValueError: the rank is not supported, or a dimension is 0.
 
     Example:
       >>> tf.image.random_flip_left_right(tf.ones([28, 28, 1]))
@@ -138,17 +138,17 @@ def random_flip_left_right(image: Any, seed: int | None = None) -> Tensor:
 
 @export("image.random_flip_up_down")
 def random_flip_up_down(image: Any, seed: int | None = None) -> Tensor:
-    """Images of which each is upside down with a chance of one half.
+    """Images, each mirrored vertically with probability 1/2.
 
     Args:
       image: Tensor [height, width, channels] or [batch, height, width, channels].
-      seed: with it the choices are the same in every session.
+      seed: makes the choices the same in every session.
 
     Returns:
       A Tensor of the same type and shape.
 
     Raises:
-      ValueError: the rank is another, or a dimension is 0.
+      ValueError: the rank is not supported, or a dimension is 0.
 
     Example:
       >>> tf.image.random_flip_up_down(tf.ones([28, 28, 1]))
@@ -160,7 +160,7 @@ def random_flip_up_down(image: Any, seed: int | None = None) -> Tensor:
 
 @export("image.rot90")
 def rot90(image: Any, k: Any = 1, name: str | None = None) -> Tensor:
-    """Images turned counter-clockwise by `k` right angles.
+    """Images rotated counter-clockwise by `k` right angles.
 
     Args:
       image: Tensor [height, width, channels] or [batch, height, width, channels].
@@ -168,10 +168,10 @@ def rot90(image: Any, k: Any = 1, name: str | None = None) -> Tensor:
       name: the name scope of the ops.
 
     Returns:
-      A Tensor of the same type and rank; height and width change places if k is odd.
+      A Tensor of the same type and rank; height and width are swapped if k is odd.
 
     Raises:
-      ValueError: the rank is another, or a dimension is 0.
+      ValueError: the rank is not supported, or a dimension is 0.
 
     Example:
       >>> tf.image.rot90([[[1], [2]], [[3], [4]]])  # [[[2], [4]], [[1], [3]]]
@@ -223,7 +223,7 @@ def transpose(image: Any, name: str | None = None) -> Tensor:
       A Tensor of the same type and rank.
 
     Raises:
-      ValueError: the rank is another, or a dimension is 0.
+      ValueError: the rank is not supported, or a dimension is 0.
 
     Example:
       >>> tf.image.transpose_image(tf.ones([2, 3, 1]))  # [3, 2, 1]

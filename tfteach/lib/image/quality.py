@@ -45,7 +45,7 @@ from tfteach.ops.nn.softmax import softmax
 from tfteach.ops.windows.depthwise_conv import depthwise_conv2d
 from tfteach.ops.windows.pool import avg_pool
 
-# Of the scales, from the finest to the coarsest: what people found, in the paper.
+# Weights of the scales, finest to coarsest: measured in the paper's experiments.
 _SCALE_WEIGHTS = 0.0448, 0.2856, 0.3001, 0.2363, 0.1333
 
 
@@ -59,10 +59,10 @@ class _Window(NamedTuple):
 
 
 def _fitting(a: Tensor, b: Tensor) -> tuple[Tensor, Tensor, list[Operation]]:
-    """The shapes of two batches of images, and the checks that they fit.
+    """The shapes of two batches of images, and run-time checks that they match.
 
     Raises:
-      ValueError: the static shapes say that they do not.
+      ValueError: the static shapes do not match.
     """
     one, other = (x.get_shape().with_rank_at_least(3) for x in (a, b))
     one[-3:].assert_is_compatible_with(other[-3:])
@@ -89,17 +89,17 @@ def psnr(a: Any, b: Any, max_val: Any, name: str | None = None) -> Tensor:
 
     Args:
       a: Tensor or array [..., height, width, channels].
-      b: one that fits.
+      b: a Tensor or array of matching shape.
       max_val: the difference between the largest and the smallest possible value: 255
-        for uint8, mostly 1 for floats.
+        for uint8, usually 1 for floats.
       name: the name scope of its ops.
 
     Returns:
       A float32 Tensor [...].
 
     Raises:
-      ValueError: the shapes do not fit.
-      tf.errors.InvalidArgumentError: (when run) they turn out not to fit.
+      ValueError: the static shapes do not match.
+      tf.errors.InvalidArgumentError: (when run) the shapes do not match.
 
     Example:
       >>> image = tf.zeros([4, 5, 3])
@@ -122,7 +122,7 @@ def psnr(a: Any, b: Any, max_val: Any, name: str | None = None) -> Tensor:
 
 
 def _gaussian(width: Tensor, sigma: Tensor) -> Tensor:
-    """A Gaussian's weights, which sum to 1: [width, width, 1, 1]."""
+    """The weights of a Gaussian, normalized to sum 1: [width, width, 1, 1]."""
     places = cast(range_(width), sigma.dtype)
     places -= cast(width - 1, sigma.dtype) / 2.0
     exponent = square(places)
@@ -139,7 +139,7 @@ def _compare(
     peak: Any,
     window: _Window,
 ) -> tuple[Tensor, Tensor]:
-    """Alikeness of brightness, and of contrast and structure, around each pixel.
+    """Similarity of luminance, and of contrast and structure, around each pixel.
 
     With means m, variances v and the covariance c of two windows these are
     `(2 mx my + c1) / (mx**2 + my**2 + c1)` and `(2 c + c2) / (vx + vy + c2)`.
@@ -151,7 +151,7 @@ def _compare(
     brightness = (product + c1) / (squares + c1)
     mean_product = average(x * y) * 2.0
     mean_squares = average(square(x) + square(y))
-    # TensorFlow's correction of the covariance, which it leaves at 1.
+    # TensorFlow's correction factor of the covariance, which it sets to 1.
     c2 *= 1.0
     return brightness, (mean_product - product + c2) / (mean_squares - squares + c2)
 
@@ -159,7 +159,7 @@ def _compare(
 def _per_channel(
     x: Tensor, y: Tensor, peak: Any, window: _Window
 ) -> tuple[Tensor, Tensor]:
-    """SSIM, and its part for contrast and structure: both [..., channels]."""
+    """SSIM, and its contrast-structure part: both [..., channels]."""
     width = constant(window.size, dtype=int32)
     sigma = constant(window.sigma, dtype=x.dtype)
     shapes = shape_n([x, y])
@@ -185,7 +185,7 @@ def _per_channel(
 
 
 def _as_floats(x: Any, y: Any, max_val: Any) -> tuple[Tensor, Tensor, Tensor]:
-    """Two images and their largest value in float32."""
+    """Two images and their maximum value in float32."""
     max_val = convert_image_dtype(cast(max_val, x.dtype), float32)
     x = convert_image_dtype(x, float32)
     return x, convert_image_dtype(y, float32), max_val
@@ -203,23 +203,23 @@ def ssim(
 ) -> Tensor:
     """The structural similarity of each pair of images: 1 if they are equal.
 
-    Brightness, contrast and structure are compared in a Gaussian window around each
+    Luminance, contrast and structure are compared in a Gaussian window around each
     pixel of each channel, and averaged.
 
     Args:
       img1: Tensor [..., height, width, channels], at least as large as the window.
-      img2: one that fits.
+      img2: a Tensor of matching shape.
       max_val: the difference between the largest and the smallest possible value.
       filter_size: the window's height and width in pixels.
       filter_sigma: the Gaussian's standard deviation in pixels.
-      k1, k2: keep the quotients of dark and of even windows from being unstable.
+      k1, k2: stabilize the quotients of dark and of uniform windows.
 
     Returns:
       A float32 Tensor [...], in (-1, 1].
 
     Raises:
-      ValueError: the shapes do not fit, or are smaller than the window.
-      tf.errors.InvalidArgumentError: (when run) they turn out to be.
+      ValueError: the shapes do not match, or are smaller than the window.
+      tf.errors.InvalidArgumentError: (when run) they are.
 
     Example:
       >>> image = tf.random_uniform([16, 16, 3])
@@ -253,27 +253,27 @@ def ssim_multiscale(
     k1: float = 0.01,
     k2: float = 0.03,
 ) -> Tensor:
-    """`tf.image.ssim` at several sizes, each half the one before.
+    """`tf.image.ssim` at several scales, each half the size of the one before.
 
-    The product of contrast and structure at each size and of the SSIM at the last, each
-    to the power of its weight.
+    The product of contrast and structure at each scale and of the SSIM at the last,
+    each raised to the power of its weight.
 
     Args:
       img1: Tensor [..., height, width, channels]; with the default values at least 176
         pixels high and wide.
-      img2: one that fits, of the same rank.
+      img2: a Tensor of matching shape and the same rank.
       max_val: the difference between the largest and the smallest possible value.
-      power_factors: a weight for each size, the largest size first.
+      power_factors: a weight for each scale, the finest first.
       filter_size: the window's height and width in pixels.
       filter_sigma: the Gaussian's standard deviation in pixels.
-      k1, k2: keep the quotients of dark and of even windows from being unstable.
+      k1, k2: stabilize the quotients of dark and of uniform windows.
 
     Returns:
       A float32 Tensor [...], in [0, 1].
 
     Raises:
-      ValueError: the shapes do not fit, or are too small.
-      tf.errors.InvalidArgumentError: (when run) they turn out to be.
+      ValueError: the shapes do not match, or are too small.
+      tf.errors.InvalidArgumentError: (when run) they are.
 
     Example:
       >>> image = tf.random_uniform([32, 32, 3])
@@ -298,7 +298,7 @@ def ssim_multiscale(
                     images, tails = _halved(images, heads, tails, halving)
                 whole, structure = _per_channel(images[0], images[1], peak, window)
                 parts.append(relu(structure))
-        # At the last size brightness counts, too.
+        # At the last scale luminance counts, too.
         parts[-1:] = [relu(whole)]
         powers = pow(stack(parts, axis=-1), power_factors)
         return reduce_mean(reduce_prod(powers, [-1]), [-1])
@@ -307,7 +307,7 @@ def ssim_multiscale(
 def _halved(
     images: list[Tensor], heads: list[Tensor], tails: list[Tensor], halving: Tensor
 ) -> tuple[list[Tensor], list[Tensor]]:
-    """The images at half their size, and their new sizes; odd ones are padded."""
+    """The images at half their size, and the new sizes; odd sizes are padded."""
     flat = [
         reshape(x, concat([[-1], tail], 0))
         for x, tail in zip(images, tails, strict=True)

@@ -1,4 +1,4 @@
-"""Random brightness, contrast, hue and saturation, to have more images to train on.
+"""Random brightness, contrast, hue and saturation, for data augmentation.
 
 One number is drawn for all images of a batch.
 
@@ -41,7 +41,7 @@ def random_brightness(image: Any, max_delta: float, seed: int | None = None) -> 
     Args:
       image: Tensor of any shape.
       max_delta: a number, at least 0.
-      seed: with it the numbers are the same in every session.
+      seed: makes the numbers the same in every session.
 
     Returns:
       A Tensor of the same shape and type.
@@ -65,9 +65,9 @@ def random_contrast(
 
     Args:
       image: Tensor [..., height, width, channels].
-      lower: the least factor, at least 0.
-      upper: the end of the factors, above `lower`.
-      seed: with it the numbers are the same in every session.
+      lower: the minimum factor, at least 0.
+      upper: the limit of the factors, above `lower`.
+      seed: makes the numbers the same in every session.
 
     Returns:
       A Tensor of the same shape and type.
@@ -85,12 +85,12 @@ def random_contrast(
 
 @export("image.random_hue")
 def random_hue(image: Any, max_delta: float, seed: int | None = None) -> Tensor:
-    """`tf.image.adjust_hue` by a turn drawn from [-max_delta, max_delta).
+    """`tf.image.adjust_hue` by a rotation drawn from [-max_delta, max_delta).
 
     Args:
       image: Tensor [..., height, width, 3] of RGB.
       max_delta: a number in [0, 0.5].
-      seed: with it the numbers are the same in every session.
+      seed: makes the numbers the same in every session.
 
     Returns:
       A Tensor of the same shape and type.
@@ -116,9 +116,9 @@ def random_saturation(
 
     Args:
       image: Tensor [..., height, width, 3] of RGB.
-      lower: the least factor, at least 0.
-      upper: the end of the factors, above `lower`.
-      seed: with it the numbers are the same in every session.
+      lower: the minimum factor, at least 0.
+      upper: the limit of the factors, above `lower`.
+      seed: makes the numbers the same in every session.
 
     Returns:
       A Tensor of the same shape and type.

@@ -1,4 +1,4 @@
-"""Resizing by any method; with the ratio of the sides kept; into a frame of zeros.
+"""Resizing by any method, optionally preserving the aspect ratio or padding.
 
 Source: python/ops/image_ops_impl.py (node names).
 """
@@ -33,10 +33,10 @@ class ResizeMethod:
     """Interpolation methods of `tf.image.resize_images`.
 
     Attributes:
-      BILINEAR: from the four pixels around its place.
-      NEAREST_NEIGHBOR: from the one that its place is in.
-      BICUBIC: from the sixteen around its place, by a cubic.
-      AREA: as the mean of those that it covers.
+      BILINEAR: interpolation of the four surrounding pixels.
+      NEAREST_NEIGHBOR: the nearest pixel.
+      BICUBIC: cubic interpolation of the sixteen surrounding pixels.
+      AREA: the mean of the covered pixels.
     """
 
     BILINEAR = 0
@@ -45,7 +45,7 @@ class ResizeMethod:
     AREA = 3
 
 
-# By the numbers above, and by the names that TensorFlow 2 gives the methods.
+# By the values above, and by TensorFlow 2's names of the methods.
 _OPS: dict[Any, Callable[[bool], Any]] = {
     ResizeMethod.BILINEAR: ResizeBilinear,
     ResizeMethod.NEAREST_NEIGHBOR: ResizeNearestNeighbor,
@@ -67,25 +67,25 @@ def resize_images(
     preserve_aspect_ratio: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """Images made to `size` by one of the methods of `tf.image.ResizeMethod`.
+    """Images resized to `size` by one of the methods of `tf.image.ResizeMethod`.
 
     Args:
       images: Tensor [height, width, channels] or [batch, height, width, channels].
       size: int32 [2], the new height and width.
       method: a member of `tf.image.ResizeMethod`.
-      align_corners: whether the pixels in the corners keep their places, or the
-        corners of the images do.
-      preserve_aspect_ratio: whether the result keeps the ratio of the sides, and
+      align_corners: whether the centres of the corner pixels stay in place, instead of
+        the images' corners.
+      preserve_aspect_ratio: whether to preserve the aspect ratio, so that the result
         fits into `size`.
       name: the name scope of the ops.
 
     Returns:
-      A Tensor of the same rank: float32, or of `images`' type by NEAREST_NEIGHBOR, or
-      where nothing is to be done.
+      A Tensor of the same rank: float32, or `images`' type for NEAREST_NEIGHBOR or if
+      the size does not change.
 
     Raises:
-      ValueError: the rank of `images`, the shape of `size` or the method is none of
-        those.
+      ValueError: the rank of `images`, the shape of `size` or the method is not
+        supported.
       InvalidArgumentError: (when run) a size is not positive.
 
     Example:
@@ -141,13 +141,13 @@ def _checked(size: Any) -> Tensor:
 
 
 def _sizes(size: Tensor) -> tuple[int | None, ...]:
-    """The new height and width, as far as known."""
+    """The new height and width, static where known."""
     known = constant_shape(size)
     return (None, None) if known is None else known
 
 
 def _fitting(images: Tensor, sizes: tuple[Any, ...]) -> Tensor:
-    """The largest size inside `sizes` with the images' ratio of sides."""
+    """The largest size within `sizes` with the images' aspect ratio."""
     _, *current = checks.dimensions(images, 4)[:3]
     scales = [
         cast(new, float32) / cast(old, float32)
@@ -168,7 +168,7 @@ def resize_image_with_pad(
     method: Any = ResizeMethod.BILINEAR,
     align_corners: bool = False,
 ) -> Tensor:
-    """Images resized with the ratio of their sides, in the middle of zeros.
+    """Images resized with their aspect ratio preserved, centred and padded with zeros.
 
     Args:
       image: Tensor [height, width, channels] or [batch, height, width, channels].
@@ -181,7 +181,7 @@ def resize_image_with_pad(
       A Tensor of the same rank, [..., target_height, target_width, channels].
 
     Raises:
-      ValueError: the rank is another, or a target is not positive.
+      ValueError: the rank is not supported, or a target is not positive.
 
     Example:
       >>> tf.image.resize_image_with_pad(tf.ones([4, 2, 3]), 8, 8)

@@ -1,9 +1,9 @@
-"""Layers: `tf.layers`, functions and classes that make their variables themselves.
+"""`tf.layers`: functions and classes that create their own variables.
 
-In: tensors; out: tensors, with variables, regularization losses and update ops in the
-graph's collections.  Read `base.py` (what a call does, and in which scopes), `core.py`
+Inputs and results are tensors; variables, regularization losses and update ops are
+added to the graph's collections.  Read `base.py` (calls and their scopes), `core.py`
 (dense, dropout, flatten), then the others; `specs.py` and `activations_by_name.py`
-check arguments and look them up.
+check and look up arguments.
 """
 
 from tfteach.lib.layers.base import Layer as Layer

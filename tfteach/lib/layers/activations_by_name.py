@@ -1,4 +1,4 @@
-"""Arguments of layers: names of functions, and numbers that stand for tuples.
+"""Arguments of layers: functions given by name, and numbers that represent tuples.
 
 Source: python/keras/activations.py, initializers.py, utils/conv_utils.py.
 """
@@ -124,7 +124,7 @@ def data_format(value: Any) -> str:
 
 
 def op_format(value: str, rank: int) -> str:
-    """A data format as the ops spell it: "NHWC" for channels last and rank 4."""
+    """A data format in the ops' notation: "NHWC" for channels last and rank 4."""
     space = {3: "W", 4: "HW", 5: "DHW"}[rank]
     return f"NC{space}" if value == "channels_first" else f"N{space}C"
 

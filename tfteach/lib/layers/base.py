@@ -1,7 +1,7 @@
-"""`Layer`: what every layer's call does, and in which scopes.
+"""`Layer`: the calls of all layers, and their scopes.
 
-The first call opens a variable scope of the layer's name and makes the variables there;
-later calls reuse them.  The ops go into that scope's name scope.
+The first call opens a variable scope with the layer's name and creates the variables;
+later calls reuse them.  The ops are created in that scope's name scope.
 Source: python/layers/base.py, python/keras/engine/base_layer.py.
 """
 
@@ -40,27 +40,27 @@ from tfteach.variables.collections import global_variables, trainable_variables
 from tfteach.variables.partitioned import PartitionedVariable
 from tfteach.variables.scope import VariableScope, get_variable, variable_scope
 
-# Number of layers of each kind in a graph, for `Layer.name`.
+# The number of layers of each class in a graph, for `Layer.name`.
 _counts: WeakKeyDictionary[Graph, dict[str, int]] = WeakKeyDictionary()
 
 
 @export("layers.Layer")
 class Layer:
-    """Base of all layers: `build` makes the variables, `call` the ops.
+    """Base of all layers: `build` creates the variables, `call` the ops.
 
     Args:
-      trainable: whether its variables go to `tf.GraphKeys.TRAINABLE_VARIABLES`.
-      name: the name of its scope; made from the class's name if None.
+      trainable: whether its variables are added to `tf.GraphKeys.TRAINABLE_VARIABLES`.
+      name: the name of its scope; derived from the class's name if None.
       dtype: the variables' type; the first input's if None.
       activity_regularizer: a function from an output to a loss.
-      _scope: a variable scope (or its name) to enter at once.
-      _reuse: True: the variables must exist; tf.AUTO_REUSE: make or share them.
+      _scope: a variable scope (or its name) to enter immediately.
+      _reuse: True: the variables must exist; tf.AUTO_REUSE: create or share them.
 
     Attributes:
-      name: the name, or class name and number.
-      scope_name: the name of the variable scope, once the layer was called.
+      name: the given name, or the class's name and a number.
+      scope_name: the name of the variable scope, once the layer has been called.
       dtype: the variables' type as a name; None before the first call.
-      built: whether there are variables.
+      built: whether the variables have been created.
       trainable_weights, non_trainable_weights, weights (and ..._variables, variables).
       updates: operations that a training step should run, such as moving averages.
       losses: Tensors of the regularizers.
@@ -119,7 +119,7 @@ class Layer:
             if not name:
                 self._base_name = kind
 
-    # ---- what it is
+    # ---- properties
 
     @property
     def name(self) -> str:
@@ -178,7 +178,7 @@ class Layer:
         """The number of elements of its variables.
 
         Raises:
-          ValueError: it has none yet.
+          ValueError: the layer is not built yet.
         """
         if not self.built:
             raise ValueError(
@@ -191,15 +191,15 @@ class Layer:
     # ---- for subclasses
 
     def build(self, input_shape: Any) -> None:
-        """Make the variables; called once, before the first `call`."""
+        """Create the variables; called once, before the first `call`."""
         self.built = True
 
     def call(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
-        """Make the ops of one use; what it returns is the layer's output."""
+        """Create the ops of one call; returns the layer's output."""
         return inputs
 
     def compute_output_shape(self, input_shape: Any) -> Any:
-        """The static shape of the output for one of the input."""
+        """The static shape of the output for an input of a static shape."""
         raise NotImplementedError
 
     def add_weight(
@@ -217,7 +217,7 @@ class Layer:
         partitioner: Any = None,
         **kwargs: Any,
     ) -> Any:
-        """A variable of this layer, by `tf.get_variable` in its scope.
+        """A variable of this layer, created by `tf.get_variable` in its scope.
 
         Args:
           name: its name in the layer's scope.
@@ -232,7 +232,7 @@ class Layer:
           A Variable.
 
         Raises:
-          ValueError: it exists and the layer does not reuse, or the other way round.
+          ValueError: it exists and the layer does not reuse, or vice versa.
         """
         for unknown in kwargs:
             raise TypeError("Unknown keyword argument:", unknown)
@@ -276,7 +276,8 @@ class Layer:
                 is_new = not any(part in existing for part in parts)
                 if regularizer and is_new:
                     self._regularize(name, parts, regularizer)
-        # Shared with a layer that does not train it, it is not trainable here either.
+        # A variable shared with a layer that does not train it is not trainable here
+        # either.
         known = set(trainable_variables())
         if trainable and all(part in known for part in parts):
             self._trainable_weights.append(variable)
@@ -285,7 +286,7 @@ class Layer:
         return variable
 
     def add_variable(self, *args: Any, **kwargs: Any) -> Tensor:
-        """Older name of `add_weight`."""
+        """The older name of `add_weight`."""
         return self.add_weight(*args, **kwargs)
 
     def _regularize(self, name: str, parts: list[Any], regularizer: Any) -> None:
@@ -299,11 +300,11 @@ class Layer:
             self.add_loss(functools.partial(loss_of, part))
 
     def add_loss(self, losses: Any, inputs: Any = None) -> None:
-        """Note losses, which also go to `tf.GraphKeys.REGULARIZATION_LOSSES`.
+        """Record losses, also in `tf.GraphKeys.REGULARIZATION_LOSSES`.
 
         Args:
-          losses: a Tensor, a function that makes one (or None), or a list of them.
-          inputs: the inputs that they depend on; None if they do not.
+          losses: a Tensor, a function that returns one (or None), or a list of them.
+          inputs: the inputs that they depend on; None if they depend on none.
         """
         for given in nest.flatten(losses):
             if given is None:
@@ -317,17 +318,20 @@ class Layer:
                 collect([loss], GraphKeys.REGULARIZATION_LOSSES)
 
     def _evaluated(self) -> list[tuple[Any, bool]]:
-        """The losses and whether they are of no input; functions are asked anew."""
+        """The losses, and whether they are independent of inputs; functions are called
+        again.
+        """
         tensors = [pair for pair in self._losses if isinstance(pair[0], Tensor)]
         functions = [pair for pair in self._losses if not isinstance(pair[0], Tensor)]
         return tensors + [(make(), free) for make, free in functions]
 
     def add_update(self, updates: Any, inputs: Any = None) -> None:
-        """Note operations, which also go to `tf.GraphKeys.UPDATE_OPS`.
+        """Record operations, also in `tf.GraphKeys.UPDATE_OPS`.
 
         Args:
-          updates: an operation, a Tensor, a function that makes one, or a list of them.
-          inputs: not used: what they depend on is found in the graph.
+          updates: an operation, a Tensor, a function that returns one, or a list of
+              them.
+          inputs: ignored: the dependencies are found in the graph.
         """
         for update in updates if isinstance(updates, list) else [updates]:
             if callable(update) and not isinstance(update, Tensor):
@@ -336,14 +340,14 @@ class Layer:
             self._updates.append((op, not depends(op, self._inputs)))
 
     def get_updates_for(self, inputs: Any) -> list[Operation]:
-        """The updates that depend on `inputs`; if None, those on no input."""
+        """The updates that depend on `inputs`; for None, those that depend on none."""
         if inputs is None:
             return [op for op, free in self._updates if free and self.trainable]
         wanted = nest.flatten(inputs)
         return [op for op, free in self._updates if not free and depends(op, wanted)]
 
     def get_losses_for(self, inputs: Any) -> list[Any]:
-        """The losses that depend on `inputs`; if None, those on no input."""
+        """The losses that depend on `inputs`; for None, those that depend on none."""
         pairs = [pair for pair in self._evaluated() if pair[0] is not None]
         if inputs is None:
             return [loss for loss, free in pairs if free]
@@ -353,7 +357,7 @@ class Layer:
     # ---- a call
 
     def _set_scope(self, scope: Any) -> None:
-        """Open the layer's variable scope, the first time."""
+        """Open the layer's variable scope, on the first call."""
         if self._scope is not None:
             return
         if self._reuse:
@@ -364,10 +368,10 @@ class Layer:
             self._scope = captured
 
     def __call__(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
-        """Apply the layer: its output for `inputs`; the rest goes to `call`.
+        """Apply the layer to `inputs`; further arguments are passed to `call`.
 
         Raises:
-          ValueError: `inputs` are not what the layer expects.
+          ValueError: `inputs` do not meet the layer's requirements.
         """
         self._set_scope(kwargs.pop("scope", None))
         reuse = True if self.built else self._reuse
@@ -386,7 +390,7 @@ class Layer:
         return outputs
 
     def apply(self, inputs: Any, *args: Any, **kwargs: Any) -> Any:
-        """The same as calling the layer."""
+        """Equivalent to calling the layer."""
         return self(inputs, *args, **kwargs)
 
     def _apply(self, inputs: Any, args: Any, kwargs: Any) -> Any:
@@ -426,13 +430,13 @@ class Layer:
                 self.add_loss(loss / batch_size, inputs=inputs)
 
 
-# ---- pieces
+# ---- helper functions
 
 _phases: WeakKeyDictionary[Graph, Tensor] = WeakKeyDictionary()
 
 
 def training_value(training: Any) -> Any:
-    """`training`; for None Keras' placeholder, which is false unless fed."""
+    """`training`; None becomes Keras' placeholder, which is false unless fed."""
     if training is not None:
         return training
     graph = get_default_graph()
@@ -453,7 +457,7 @@ def _snake_case(name: str) -> str:
 
 @functools.cache
 def _parameters(kind: Any) -> dict[str, Any]:
-    """The parameters of a class's `call`, without self and inputs."""
+    """The parameters of a class's `call`, except self and inputs."""
     found = list(inspect.signature(kind.call).parameters.values())[2:]
     return {p.name: p.kind for p in found}
 

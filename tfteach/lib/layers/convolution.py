@@ -32,7 +32,7 @@ class _Convolution(Windowed):
             raise ValueError(
                 "strides > 1 not supported in conjunction with dilation_rate > 1"
             )
-        # TensorFlow makes these while building, whether or not they are used.
+        # TensorFlow creates these while building, whether or not they are used.
         self._rate = convert(self.dilation_rate, int32, name="dilation_rate")
         self._window: Any = self.kernel.shape
         if is_dilated and self.padding == "same":
@@ -142,8 +142,8 @@ def conv1d(
 ) -> Tensor:
     """A convolution layer over one axis: `activation(conv1d(inputs, kernel) + bias)`.
 
-    For the arguments see `tf.layers.conv2d`; `padding` may also be "causal": the output
-    at a position then depends on no later one.
+    For the arguments see `tf.layers.conv2d`; `padding` may also be "causal": an output
+    then does not depend on later positions.
 
     Returns:
       A Tensor [batch, positions, filters].
@@ -214,14 +214,14 @@ def conv2d(
     Args:
       inputs: float Tensor [batch, height, width, channels]; the channels are known.
       filters: the number of output channels.
-      kernel_size: the window's height and width, one int for both.
-      strides: the distance of the windows, likewise.
-      padding: "valid": windows lie within the image; "same": zeros around it.
+      kernel_size: the window's height and width, or one int for both.
+      strides: the distances of the windows, in the same form.
+      padding: "valid": only windows within the image; "same": zero padding.
       data_format: "channels_last", or "channels_first": [batch, channels, height,
         width].
-      dilation_rate: the distance of the elements of a window.
+      dilation_rate: the distances of the elements of a window.
       activation: a function such as `tf.nn.relu`, or its name; None for none.
-      use_bias: whether there is a bias.
+      use_bias: whether to add a bias.
       kernel_initializer: of [height, width, channels, filters]; None: Glorot.
       bias_initializer: of the bias [filters].
       kernel_regularizer, bias_regularizer: functions from a variable to a loss.
@@ -229,7 +229,7 @@ def conv2d(
       kernel_constraint, bias_constraint: functions that optimizers apply to a variable.
       trainable: whether optimizers change the variables.
       name: the layer's scope; "conv2d", "conv2d_1" ... if None.
-      reuse: True: take the variables of an earlier layer of that name.
+      reuse: True: reuse the variables of an earlier layer of that name.
 
     Returns:
       A Tensor [batch, new_height, new_width, filters].

@@ -34,7 +34,7 @@ _ZEROS = Zeros()
 
 
 def branch_on(pred: Any, on_true: Any, on_false: Any) -> Any:
-    """`smart_cond`, for which a variable is never known."""
+    """`smart_cond` that treats a variable as unknown."""
     if isinstance(pred, Variable):
         return cond(pred, on_true, on_false)
     return smart_cond(pred, on_true, on_false)
@@ -167,7 +167,7 @@ def dense(
       inputs: float Tensor [..., size], of rank 2 or more, with a known last size.
       units: the number of outputs.
       activation: a function such as `tf.nn.relu`, or its name; None for none.
-      use_bias: whether there is a bias.
+      use_bias: whether to add a bias.
       kernel_initializer: of the kernel [size, units]; Glorot's uniform if None.
       bias_initializer: of the bias [units].
       kernel_regularizer, bias_regularizer: functions from a variable to a loss.
@@ -176,14 +176,14 @@ def dense(
         after each step.
       trainable: whether optimizers change the variables.
       name: the layer's scope; "dense", "dense_1" ... if None.
-      reuse: True: take the variables of an earlier layer of that name.
+      reuse: True: reuse the variables of an earlier layer of that name.
 
     Returns:
       A Tensor [..., units].
 
     Raises:
       ValueError: the rank is below 2, or the last size is unknown.
-      TypeError: the inputs are no floats.
+      TypeError: the inputs are not floats.
 
     Example:
       >>> hidden = tf.layers.dense(tf.ones([4, 3]), 8, activation=tf.nn.relu)
@@ -239,14 +239,16 @@ def dropout(
     training: Any = False,
     name: Any = None,
 ) -> Tensor:
-    """While training, zeros at random; the others are scaled by 1 / (1 - rate).
+    """While training, elements randomly set to 0; the others are scaled by 1 / (1 -
+    rate).
 
     Args:
       inputs: float Tensor.
-      rate: the share of zeros, a number or scalar Tensor in [0, 1).
+      rate: the fraction of zeros, a number or scalar Tensor in [0, 1).
       noise_shape: int shape of the mask, which is broadcast; None for `inputs`' size.
       seed: see `tf.set_random_seed`.
-      training: a bool or a bool scalar Tensor: if false, `inputs` pass unchanged.
+      training: a bool or a bool scalar Tensor; if false, `inputs` are returned
+          unchanged.
       name: the layer's scope.
 
     Returns:
@@ -264,7 +266,7 @@ def dropout(
 
 @export("layers.Flatten")
 class Flatten(Layer):
-    """All dimensions but the first as one; see `tf.layers.flatten`."""
+    """All dimensions except the first merged; see `tf.layers.flatten`."""
 
     def __init__(self, data_format: Any = None, **kwargs: Any) -> None:
         super().__init__(**kwargs)
@@ -289,12 +291,12 @@ class Flatten(Layer):
 def flatten(
     inputs: Any, name: Any = None, data_format: str = "channels_last"
 ) -> Tensor:
-    """All dimensions but the first (the batch) as one.
+    """All dimensions except the first (the batch) merged.
 
     Args:
       inputs: Tensor [batch, ...].
       name: the layer's scope.
-      data_format: "channels_first" moves the channels to the end before that.
+      data_format: "channels_first" moves the channels to the end first.
 
     Returns:
       A Tensor [batch, size].

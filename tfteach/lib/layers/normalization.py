@@ -48,11 +48,11 @@ _ZEROS, _ONES = Zeros(), Ones()
 
 @export("layers.BatchNormalization")
 class BatchNormalization(Layer):
-    """Inputs of mean 0 and variance 1; see `tf.layers.batch_normalization`.
+    """Inputs normalized to mean 0 and variance 1; see `tf.layers.batch_normalization`.
 
     Attributes:
-      gamma, beta: Variables, the outputs' deviation and mean; or None.
-      moving_mean, moving_variance: Variables that `updates` change, not the optimizer.
+      gamma, beta: Variables, the outputs' standard deviation and mean; or None.
+      moving_mean, moving_variance: Variables changed by `updates`, not by optimizers.
     """
 
     def __init__(
@@ -138,14 +138,14 @@ class BatchNormalization(Layer):
             )
         self.input_spec = InputSpec(ndim=rank, axes=sizes)
         shape = [sizes.get(axis, 1) for axis in range(rank)]
-        if self.virtual_batch_size is not None:  # the batches lie along a new axis 1
+        if self.virtual_batch_size is not None:  # the virtual batches are a new axis 1
             shape.insert(1, 1)
             self.axis = [axis + 1 for axis in self.axis]
         elif len(sizes) == 1:
             shape = list(sizes.values())
         self.gamma = self._affine("gamma", shape, self.scale, 1.0, self._gamma)
         self.beta = self._affine("beta", shape, self.center, 0.0, self._beta)
-        # The averages are not cut into parts.
+        # The averages are not partitioned.
         scope: Any = self._scope
         partitioner = scope.partitioner
         scope.set_partitioner(None)
@@ -163,7 +163,7 @@ class BatchNormalization(Layer):
         self.built = True
 
     def _build_renorm(self, shape: Any) -> None:
-        """The averages that training corrects by, and that of the deviation."""
+        """Create the averages used by the correction, and the deviation's."""
 
         def deviation(*args: Any, **kwargs: Any) -> Any:
             return sqrt(self.moving_variance_initializer(*args, **kwargs))
@@ -206,7 +206,7 @@ class BatchNormalization(Layer):
     def _affine(
         self, name: str, shape: Any, is_wanted: bool, value: float, options: Any
     ) -> Any:
-        """gamma or beta: a variable, or None; `_fixed` has the op's value for it."""
+        """gamma or beta: a variable, or None; `_fixed` holds the op's substitute."""
         dtype = self._param_dtype
         if is_wanted:
             return self.add_weight(name, shape, dtype, trainable=True, **options)
@@ -273,7 +273,7 @@ class BatchNormalization(Layer):
         rank = len(inputs.shape)
 
         def spread(value: Any) -> Any:
-            """Parameters of one axis in a shape that broadcasts, where it is needed."""
+            """Parameters of one axis, reshaped to broadcast where necessary."""
             if value is None or len(value.shape) == rank or self.axis == [rank - 1]:
                 return value
             sizes = [1] * rank
@@ -310,13 +310,13 @@ class BatchNormalization(Layer):
         return outputs
 
     def _adjusted(self, inputs: Any, training: Any) -> tuple[Any, Any]:
-        """The adjustment's scale and bias; 1 and 0 if it is no training."""
+        """The adjustment's scale and bias; 1 and 0 unless training."""
         scale, bias = self.adjustment(shape_of(inputs))
         scale = branch_on(training, lambda: scale, lambda: ones_like(scale))
         return scale, branch_on(training, lambda: bias, lambda: zeros_like(bias))
 
     def _batch_moments(self, inputs: Any, training: Any) -> tuple[Any, Any]:
-        """The batch's mean and variance, or the averages if it is no training."""
+        """The batch's mean and variance, or the averages unless training."""
         reduced = [axis for axis in range(len(inputs.shape)) if axis not in self.axis]
         if self.virtual_batch_size is not None:
             del reduced[1]  # each virtual batch has its own moments
@@ -335,7 +335,7 @@ class BatchNormalization(Layer):
         expected = maximum(self.renorm_stddev, sqrt(self.epsilon))
         r = deviation / expected
         d = (mean - self.renorm_mean) / expected
-        with control_dependencies([r, d]):  # these are of the averages so far
+        with control_dependencies([r, d]):  # these use the averages so far
             mean, deviation = identity(mean), identity(deviation)
         lowest, highest, most = (
             self.renorm_clipping.get(key) for key in ("rmin", "rmax", "dmax")
@@ -398,7 +398,7 @@ def _clipping(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def _composed(scale: Any, offset: Any, then_scale: Any, then_offset: Any) -> Any:
-    """Two affine maps, one after the other, as one."""
+    """The composition of two affine maps."""
     if then_scale is not None:
         scale *= then_scale
         offset *= then_scale
@@ -408,7 +408,7 @@ def _composed(scale: Any, offset: Any, then_scale: Any, then_offset: Any) -> Any
 
 
 def _known(training: Any) -> bool | None:
-    """Whether it is training; None if the run decides."""
+    """Whether it is training; None if that is decided at run time."""
     return None if isinstance(training, Variable) else smart_constant_value(training)
 
 
@@ -450,18 +450,19 @@ def batch_normalization(
     virtual_batch_size: int | None = None,
     adjustment: Any = None,
 ) -> Tensor:
-    """Inputs with mean `beta` and deviation `gamma`, per channel.
+    """Inputs normalized to mean `beta` and standard deviation `gamma`, per channel.
 
     While training, `gamma * (x - mean) / sqrt(variance + epsilon) + beta` with the
-    batch's moments; else with their moving averages.  The averages change only when the
-    ops in `tf.GraphKeys.UPDATE_OPS` run: make the training step depend on them.
+    batch's moments; otherwise with their moving averages.  The averages change only
+    when the ops in `tf.GraphKeys.UPDATE_OPS` run: make the training step depend on
+    them.
 
     Args:
       inputs: float Tensor of known rank and channels.
       axis: the axis of the channels, or a list of axes.
-      momentum: how much of the averages stays in an update.
+      momentum: the weight of the old averages in an update.
       epsilon: added to the variance.
-      center, scale: whether there is a `beta`, a `gamma`.
+      center, scale: whether to use `beta` and `gamma`.
       beta_initializer, gamma_initializer, moving_mean_initializer,
       moving_variance_initializer: of the four variables [channels].
       beta_regularizer, gamma_regularizer: functions from a variable to a loss.
@@ -469,23 +470,23 @@ def batch_normalization(
       training: a bool or bool scalar Tensor.
       trainable: whether optimizers change gamma and beta.
       name: the layer's scope; "batch_normalization" ... if None.
-      reuse: True: take the variables of an earlier layer of that name.
-      fused: False: several ops instead of FusedBatchNorm, which is for rank 4 only.
+      reuse: True: reuse the variables of an earlier layer of that name.
+      fused: False: several ops instead of FusedBatchNorm, which requires rank 4.
       renorm: Batch Renormalization: normalize with moving averages while training too,
-        by corrections `r` and `d` of the batch's moments that have no gradient.
-      renorm_clipping: a dict with "rmax", "rmin" and "dmax", limits of `r` and `d`.
-      renorm_momentum: how much of those averages stays in an update.
-      virtual_batch_size: into how many parts of the batch, each normalized by itself;
-        it divides the batch's size.
-      adjustment: a function from the shape of the inputs to a scale and a bias (Tensors
-        that broadcast) for the normalized values while training.
+        by corrections `r` and `d` of the batch's moments that receive no gradient.
+      renorm_clipping: a dict with "rmax", "rmin" and "dmax", the limits of `r` and `d`.
+      renorm_momentum: the weight of the old averages in an update of those.
+      virtual_batch_size: the size of the parts of the batch that are normalized
+        separately; it must divide the batch's size.
+      adjustment: a function from the inputs' shape to a scale and a bias (Tensors that
+        broadcast), applied to the normalized values while training.
 
     Returns:
       A Tensor like `inputs`.
 
     Raises:
-      ValueError: the rank or the channels are unknown, there is no such axis, or
-        `virtual_batch_size` goes with an `adjustment`.
+      ValueError: the rank or the channels are unknown, the axis is out of range, or
+        both `virtual_batch_size` and `adjustment` are given.
 
     Example:
       >>> y = tf.layers.batch_normalization(tf.ones([4, 3]), training=True)

@@ -1,4 +1,4 @@
-"""Pooling layers: the largest or the mean element of each window.
+"""Pooling layers: the maximum or the mean of each window.
 
 Source: python/layers/pooling.py, python/keras/layers/pooling.py.
 """
@@ -65,7 +65,7 @@ class _Pooling(Layer):
     def _along_one_axis(self, inputs: Any) -> Tensor:
         axis = 3 if self.is_first else 2
         inputs = expand_dims(inputs, axis)
-        if self.is_first:  # as Keras does where no GPU pools with the channels first
+        if self.is_first:  # as in Keras without a GPU for channels first
             inputs = transpose(inputs, (0, 2, 3, 1))
         outputs = self.pool(
             inputs, (1, *self.pool_size, 1, 1), (1, *self.strides, 1, 1), "NHWC"
@@ -162,9 +162,9 @@ def max_pooling2d(
 
     Args:
       inputs: Tensor [batch, height, width, channels].
-      pool_size: the window's height and width, one int for both.
-      strides: the distance of the windows, likewise.
-      padding: "valid": windows lie within the image; "same": they may stand out.
+      pool_size: the window's height and width, or one int for both.
+      strides: the distances of the windows, in the same form.
+      padding: "valid": only windows within the image; "same": they may cross the edge.
       data_format: "channels_last", or "channels_first": [batch, channels, height,
         width].
       name: the layer's scope.
@@ -173,7 +173,7 @@ def max_pooling2d(
       A Tensor [batch, new_height, new_width, channels].
 
     Raises:
-      ValueError: the rank is not 4, or an argument is none of these.
+      ValueError: the rank is not 4, or an argument is invalid.
 
     Example:
       >>> tf.layers.max_pooling2d(tf.ones([2, 28, 28, 8]), 2, 2).shape  # (2, 14, 14, 8)

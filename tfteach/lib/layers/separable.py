@@ -18,7 +18,7 @@ from tfteach.ops.windows.depthwise_conv import separable_conv2d as separable_con
 
 
 class _Separable(Windowed):
-    """One window per input channel, then a mix of the channels."""
+    """A filter per input channel, followed by a pointwise convolution."""
 
     def __init__(
         self,
@@ -227,10 +227,10 @@ def separable_conv2d(
     name: Any = None,
     reuse: Any = None,
 ) -> Tensor:
-    """A convolution of each channel by itself, then one of size 1 that mixes them.
+    """A depthwise convolution followed by a pointwise one that mixes the channels.
 
     Args:
-      depth_multiplier: how many windows there are for each input channel.
+      depth_multiplier: the number of filters per input channel.
       depthwise_initializer, pointwise_initializer: of the two kernels, [height, width,
         channels, depth_multiplier] and [1, 1, channels * depth_multiplier, filters].
       depthwise_regularizer, pointwise_regularizer: functions from a variable to a loss.

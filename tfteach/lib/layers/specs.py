@@ -23,8 +23,8 @@ class InputSpec:
       axes: a dict from an axis to its size.
 
     Raises:
-      TypeError: an axis is no integer.
-      ValueError: an axis is beyond the rank.
+      TypeError: an axis is not an integer.
+      ValueError: an axis exceeds the rank.
     """
 
     def __init__(
@@ -57,18 +57,18 @@ class InputSpec:
         return f"InputSpec({', '.join(f'{k}={v}' for k, v in given if v)})"
 
     def get_config(self) -> dict[str, Any]:
-        """The arguments that make an equal InputSpec."""
+        """The arguments that create an equal InputSpec."""
         names = ("dtype", "shape", "ndim", "max_ndim", "min_ndim", "axes")
         return {name: getattr(self, name) for name in names}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> InputSpec:
-        """The InputSpec that `get_config` describes."""
+        """The InputSpec of a `get_config` result."""
         return cls(**config)
 
 
 def check_inputs(specs: Any, inputs: Any, layer_name: str) -> None:
-    """Raise ValueError unless the inputs are what a layer expects."""
+    """Raise ValueError unless the inputs meet a layer's requirements."""
     if not specs:
         return
     inputs, specs = nest.flatten(inputs), nest.flatten(specs)

@@ -1,4 +1,4 @@
-"""Updates and losses recorded by layers, their dependencies, and the collections.
+"""Updates and losses recorded by layers: dependencies and collections.
 
 Source: python/keras/utils/tf_utils.py, python/layers/base.py.
 """
@@ -33,7 +33,7 @@ def depends(op: Operation, tensors: Iterable[Any]) -> bool:
 
 
 def collect(members: list[Any], key: str) -> None:
-    """Add what is not in a collection yet."""
+    """Add members that are not in a collection yet."""
     collection = get_default_graph().get_collection_ref(key)
     known = {id(member) for member in collection}
     collection += [m for m in members if id(m) not in known]

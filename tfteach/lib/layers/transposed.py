@@ -84,13 +84,13 @@ class Conv2DTranspose(_Transposed):
         super().__init__(**given(locals()), **kwargs)
 
     def spread(self, inputs: Any, output_shape: Any) -> Tensor:
-        # Keras transposes where no GPU convolves with the channels first.
+        # As in Keras without a GPU for channels first, transpose.
         if self.is_first:
             inputs = transpose(inputs, (0, 2, 3, 1))
             whole = [output_shape[i] for i in (0, 2, 3, 1)]
             output_shape = stack(whole)
         else:
-            _ = output_shape[0]  # Keras looks at it, which makes nodes
+            _ = output_shape[0]  # Keras reads it, which adds nodes
         outputs = conv2d_transpose_op(
             inputs,
             self.kernel,
@@ -123,7 +123,7 @@ def conv2d_transpose(
     name: Any = None,
     reuse: Any = None,
 ) -> Tensor:
-    """A transposed convolution layer, which spreads each position over a window.
+    """A transposed convolution layer: each position is spread over a window.
 
     For the arguments see `tf.layers.conv2d`.
 

@@ -15,12 +15,12 @@ from tfteach.lib.layers.specs import InputSpec
 from tfteach.ops.nn.bias_add import bias_add
 from tfteach.variables.initializers import Zeros
 
-# Common to the layers that convolve.
+# Shared by the convolution layers.
 ZEROS = Zeros()
 
 
 def given(arguments: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of a layer among a function's locals."""
+    """A layer's arguments, from a function's locals."""
     others = ("self", "__class__", "kwargs", "inputs", "reuse")
     return {k: v for k, v in arguments.items() if k not in others}
 
@@ -91,11 +91,11 @@ class Windowed(Layer):
 
     @property
     def op_format(self) -> str:
-        """The data format as the ops spell it."""
+        """The data format in the ops' notation."""
         return activations_by_name.op_format(self.data_format, self.rank + 2)
 
     def channels(self, input_shape: Any) -> int:
-        """The number of input channels; from now on the layer insists on it."""
+        """The number of input channels; the layer requires it from now on."""
         axis = 1 if self.is_first else -1
         size = TensorShape(input_shape)[axis].value
         if size is None:
@@ -127,7 +127,7 @@ class Windowed(Layer):
         )
 
     def finish(self, outputs: Any) -> Any:
-        """The activation of the outputs with the bias added."""
+        """The outputs with the bias added and the activation applied."""
         if self.bias is not None:
             layout = "NCHW" if self.is_first else "NHWC"
             outputs = bias_add(outputs, self.bias, data_format=layout)
@@ -137,7 +137,7 @@ class Windowed(Layer):
         return outputs if self.activation is None else self.activation(outputs)
 
     def around(self, sizes: tuple[Any, ...], batch: Any, channels: Any) -> list[Any]:
-        """The sizes of the positions with batch and channels in their places."""
+        """The positions' sizes, with batch and channels inserted."""
         if self.is_first:
             return [batch, channels, *sizes]
         return [batch, *sizes, channels]
@@ -153,14 +153,14 @@ class Windowed(Layer):
                 [self.padding] * self.rank,
                 self.strides,
                 self.dilation_rate,
-                strict=False,  # it is the call that refuses another rank
+                strict=False,  # the call rejects a wrong rank
             )
         )
         return TensorShape(self.around(tuple(outer), sizes[0], self.filters))
 
 
 def causal_padding(layer: Windowed) -> list[list[int]]:
-    """Zeros before the first position, as many as keep the later ones out of sight."""
+    """Zeros before the first position, so that no output depends on later ones."""
     left = layer.dilation_rate[0] * (layer.kernel_size[0] - 1)
     around = [[0, 0], [0, 0]] if layer.is_first else [[0, 0]]
     return around + [[left, 0]] + ([] if layer.is_first else [[0, 0]])

@@ -1,6 +1,6 @@
-"""Lookup tables: `tf.lookup`, and the names that `tf.contrib.lookup` gives them.
+"""Lookup tables: `tf.lookup`, and their names in `tf.contrib.lookup`.
 
-What enters are keys, as tensors, and a way to fill the table; what leaves are values.
-`table_initializers.py` says with what a table is filled, `tables.py` has the tables
-themselves, `vocabulary.py` the short ways from a word to its index and back.
+Inputs are key tensors and an initializer of the table; results are values.
+`table_initializers.py` has the initializers, `tables.py` the tables, `vocabulary.py`
+conversions between words and indices.
 """

@@ -1,4 +1,4 @@
-"""With what a table is filled: two tensors, or a text file; and when.
+"""Initializers of tables: from two tensors, or from a text file.
 
 Source: python/ops/lookup_ops.py.
 """
@@ -38,7 +38,7 @@ def tables_initializer(name: str = "init_all_tables") -> Operation:
 
 @export("initialize_all_tables")
 def initialize_all_tables(name: str = "init_all_tables") -> Operation:
-    """`tf.tables_initializer` by its old name."""
+    """`tf.tables_initializer` under an older name."""
     return tables_initializer(name)
 
 
@@ -62,7 +62,7 @@ class TableInitializerBase:
 
     @property
     def shared_name(self) -> str:
-        """A name under which equal tables are one; "" if there is none."""
+        """A name shared by equal tables; "" if there is none."""
         return ""
 
     def initialize(self, table: Any) -> Operation:
@@ -85,7 +85,7 @@ class KeyValueTensorInitializer(TableInitializerBase):
 
     Args:
       keys, values: lists or Tensors of one shape.
-      key_dtype, value_dtype: their types; what they have by themselves if None.
+      key_dtype, value_dtype: their types; the tensors' own if None.
       name: the op's name.
 
     Example:
@@ -112,7 +112,7 @@ class KeyValueTensorInitializer(TableInitializerBase):
         """The operation that fills `table`.
 
         Raises:
-          TypeError: the table has other types.
+          TypeError: the table's types differ.
         """
         self.check(table)
         handle = table.resource_handle
@@ -136,19 +136,19 @@ class TextFileIndex:
 
 @export("lookup.TextFileInitializer", "contrib.lookup.TextFileInitializer")
 class TextFileInitializer(TableInitializerBase):
-    """Fills a table from a text file, one entry a line.
+    """Fills a table from a text file, one entry per line.
 
     Args:
       filename: the file's path, a str or string Tensor.
       key_dtype, value_dtype: their types.
       key_index, value_index: a column, `TextFileIndex.WHOLE_LINE` or `.LINE_NUMBER`.
-      vocab_size: how many lines to read; all if None.
-      delimiter: what stands between columns.
+      vocab_size: the number of lines to read; all if None.
+      delimiter: the column separator.
       name: the op's name.
 
     Raises:
-      ValueError: a line's number has to be an int64, a whole line a string; an index
-        is below -2; `vocab_size` is not positive.
+      ValueError: a line number requires int64, a whole line a string; an index is below
+        -2; `vocab_size` is not positive.
 
     Source: python/ops/lookup_ops.py; InitializeTableFromTextFileV2.
     """
@@ -183,7 +183,7 @@ class TextFileInitializer(TableInitializerBase):
 
     @property
     def shared_name(self) -> str:
-        """The same for tables of the same file, columns and size."""
+        """A name shared by tables of the same file, columns and size."""
         size = f"_{self._vocab_size}" if self._vocab_size != -1 else ""
         key, value = self._indices
         return f"hash_table_{self._filename_arg}{size}_{key}_{value}"
@@ -192,7 +192,7 @@ class TextFileInitializer(TableInitializerBase):
         """The operation that fills `table`.
 
         Raises:
-          TypeError: the table has other types.
+          TypeError: the table's types differ.
         """
         self.check(table)
         with name_scope(self._name, None, [table.resource_handle]):
@@ -223,7 +223,7 @@ def _check_column(what: str, index: int, dtype: DType) -> None:
 
 @export("contrib.lookup.TextFileStringTableInitializer")
 class TextFileStringTableInitializer(TextFileInitializer):
-    """From a line's number to its text.  Source: python/ops/lookup_ops.py."""
+    """Maps line numbers to lines.  Source: python/ops/lookup_ops.py."""
 
     def __init__(
         self,
@@ -248,7 +248,7 @@ class TextFileStringTableInitializer(TextFileInitializer):
 
 @export("contrib.lookup.TextFileIdTableInitializer")
 class TextFileIdTableInitializer(TextFileInitializer):
-    """From a line's text to its number.  Source: python/ops/lookup_ops.py."""
+    """Maps lines to line numbers.  Source: python/ops/lookup_ops.py."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Tables: fixed ones, ones with buckets for unknown keys, and mutable ones.
+"""Tables: static ones, ones with hash buckets for unknown keys, and mutable ones.
 
 Source: python/ops/lookup_ops.py, contrib/lookup/lookup_ops.py.
 """
@@ -83,7 +83,7 @@ class LookupInterface:
 
 
 def _like(keys: Any, values: Tensor) -> Any:
-    """The values with the sparseness of the keys."""
+    """The values, sparse if the keys are."""
     if isinstance(keys, SparseTensor):
         return SparseTensor(keys.indices, values, keys.dense_shape)
     return values
@@ -91,7 +91,7 @@ def _like(keys: Any, values: Tensor) -> Any:
 
 @export("contrib.lookup.InitializableLookupTableBase")
 class InitializableLookupTableBase(LookupInterface):
-    """A table that an initializer fills, once a session."""
+    """A table filled by an initializer, once per session."""
 
     def __init__(self, default_value: Any, initializer: Any, name: str | None) -> None:
         super().__init__(initializer.key_dtype, initializer.value_dtype)
@@ -129,14 +129,14 @@ class InitializableLookupTableBase(LookupInterface):
         return self._resource_handle.op.name.rpartition("/")[2]
 
     def lookup(self, keys: Any, name: str | None = None) -> Any:
-        """The value for each key; the default value for those that are not there.
+        """The value for each key; the default value for missing keys.
 
         Args:
           keys: a Tensor or SparseTensor of the table's key type.
           name: the op's name.
 
         Raises:
-          TypeError: `keys` have another type.
+          TypeError: the type of `keys` is not the table's.
           tf.errors.FailedPreconditionError: in a run, the table is not initialized.
         """
         dense = self._checked(keys)
@@ -157,11 +157,11 @@ class InitializableLookupTableBase(LookupInterface):
 
 @export("lookup.StaticHashTable")
 class StaticHashTable(InitializableLookupTableBase):
-    """A table filled once, of which equal ones are not shared.
+    """A table filled once; equal tables are not shared.
 
     Args:
-      initializer: what fills it, see `tf.lookup.KeyValueTensorInitializer`.
-      default_value: a scalar for keys that are not there.
+      initializer: the table's entries, see `tf.lookup.KeyValueTensorInitializer`.
+      default_value: a scalar for missing keys.
       name: the table's name.
 
     Example:
@@ -191,12 +191,12 @@ class StaticHashTable(InitializableLookupTableBase):
 
 @export("contrib.lookup.HashTable")
 class HashTable(StaticHashTable):
-    """A table filled once, shared by its name within a session.
+    """A table filled once, shared by name within a session.
 
     Args:
-      initializer: what fills it.
-      default_value: a scalar for keys that are not there.
-      shared_name: a name under which tables are one.
+      initializer: the table's entries.
+      default_value: a scalar for missing keys.
+      shared_name: a name under which tables are shared.
       name: the table's name.
 
     Source: HashTableV2 in core/ops/lookup_ops.cc; contrib/lookup/lookup_ops.py.
@@ -218,7 +218,7 @@ class HashTable(StaticHashTable):
 
 @export("contrib.lookup.HasherSpec")
 class HasherSpec(NamedTuple):
-    """Hash of unknown keys: "fasthash", or "stronghash" with a key."""
+    """The hash function for unknown keys: "fasthash", or "stronghash" with a key."""
 
     hasher: str
     key: Any
@@ -236,7 +236,7 @@ class StrongHashSpec(HasherSpec):
       key: two unsigned 64-bit integers.
 
     Raises:
-      ValueError: `key` is none.
+      ValueError: `key` is not such a pair.
     """
 
     __slots__ = ()
@@ -251,18 +251,18 @@ class StrongHashSpec(HasherSpec):
 
 @export("contrib.lookup.IdTableWithHashBuckets")
 class IdTableWithHashBuckets(LookupInterface):
-    """A table of ids with hash buckets behind them for keys that it does not know.
+    """A table of ids with additional hash buckets for unknown keys.
 
     Args:
       table: a table from keys to ids 0, 1, ..., or None for buckets only.
-      num_oov_buckets: how many buckets.
-      hasher_spec: how keys are hashed.
+      num_oov_buckets: the number of buckets.
+      hasher_spec: the hash function.
       name: the table's name.
       key_dtype: the type of the keys; the table's if None.
 
     Raises:
-      ValueError: neither a table nor buckets.
-      TypeError: keys are neither integers nor strings, or ids no int64.
+      ValueError: neither a table nor buckets are given.
+      TypeError: keys are neither integers nor strings, or ids are not int64.
 
     Source: python/ops/lookup_ops.py.
     """
@@ -297,7 +297,7 @@ class IdTableWithHashBuckets(LookupInterface):
 
     @property
     def resource_handle(self) -> Any:
-        """The handle of the table behind it, None if there is none."""
+        """The handle of the underlying table; None if there is none."""
         return None if self._table is None else self._table.resource_handle
 
     @property
@@ -311,7 +311,7 @@ class IdTableWithHashBuckets(LookupInterface):
         return self.initializer
 
     def size(self, name: str | None = None) -> Any:
-        """Ids and buckets together."""
+        """The number of ids plus the number of buckets."""
         if self._table is None:
             return convert(self._num_oov_buckets, int64, name or "Size")
         with name_scope(name, f"{self.name}_Size"):
@@ -321,7 +321,7 @@ class IdTableWithHashBuckets(LookupInterface):
         """The id of each key, or of its bucket.
 
         Raises:
-          TypeError: `keys` have another type.
+          TypeError: the type of `keys` is not the table's.
         """
         dense = self._checked(keys)
         if self._table is not None and self._table.key_dtype == int64:
@@ -349,10 +349,10 @@ class IdTableWithHashBuckets(LookupInterface):
 
 @export("lookup.StaticVocabularyTable")
 class StaticVocabularyTable(IdTableWithHashBuckets):
-    """Ids for known words and hash buckets for the others.
+    """Ids for known words and hash buckets for all others.
 
     Args:
-      initializer: what fills the table of words; its values are int64 ids.
+      initializer: the entries, from words to int64 ids.
       num_oov_buckets: at least 1.
       lookup_key_dtype: the type of the keys; the initializer's if None.
       name: the table's name.
@@ -381,13 +381,13 @@ class StaticVocabularyTable(IdTableWithHashBuckets):
 
 @export("contrib.lookup.MutableHashTable")
 class MutableHashTable(LookupInterface):
-    """A table that a run may write.
+    """A mutable table.
 
     Args:
       key_dtype, value_dtype: their types.
-      default_value: a scalar or vector for keys that are not there.
+      default_value: a scalar or vector for missing keys.
       name: the table's name.
-      checkpoint: whether a Saver is to keep its content.
+      checkpoint: whether a Saver saves its contents.
 
     Example:
       >>> table = tf.contrib.lookup.MutableHashTable(tf.string, tf.int64, -1)
@@ -437,10 +437,10 @@ class MutableHashTable(LookupInterface):
         return name_scope(name, f"{self.name}_{what}", [handle, *values])
 
     def lookup(self, keys: Any, name: str | None = None) -> Any:
-        """The value for each key; the default value for those that are not there.
+        """The value for each key; the default value for missing keys.
 
         Raises:
-          TypeError: `keys` have another type.
+          TypeError: the type of `keys` is not the table's.
         """
         default = self._default_value
         with self._scope(name, "lookup_table_find", keys, default):
@@ -453,11 +453,11 @@ class MutableHashTable(LookupInterface):
         return _like(keys, values)
 
     def insert(self, keys: Any, values: Any, name: str | None = None) -> Operation:
-        """An operation that sets entries.
+        """An operation that inserts or updates entries.
 
         Args:
           keys: a Tensor of any shape.
-          values: a Tensor of that shape, with the values' own shape behind it.
+          values: a Tensor of that shape, followed by the shape of a value.
           name: the op's name.
         """
         with self._scope(name, "lookup_table_insert", keys, values):
@@ -469,7 +469,7 @@ class MutableHashTable(LookupInterface):
                 return op
 
     def remove(self, keys: Any, name: str | None = None) -> Operation:
-        """An operation that forgets keys; those that are not there do not matter."""
+        """An operation that removes keys; missing keys are ignored."""
         with self._scope(name, "lookup_table_remove", keys, self._default_value):
             keys = convert(keys, self._key_dtype, "keys")
             op: Operation = LookupTableRemoveV2()(self._resource_handle, keys)

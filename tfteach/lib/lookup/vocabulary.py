@@ -1,4 +1,4 @@
-"""The short ways from a word to its index and back.
+"""Functions that create tables from words to indices and back.
 
 Source: python/ops/lookup_ops.py, contrib/lookup/lookup_ops.py.
 """
@@ -45,19 +45,19 @@ def index_table_from_tensor(
     dtype: Any = string,
     name: str | None = None,
 ) -> Any:
-    """A table from the elements of a vector to their places.
+    """A table from the elements of a vector to their indices.
 
     Args:
-      mapping: a list or Tensor [n] of strings or integers, all different.
-      num_oov_buckets: hash buckets n, n + 1, ... for elements that are not there.
-      default_value: what these get if there are no buckets.
-      hasher_spec: how buckets are found.
+      mapping: a list or Tensor [n] of distinct strings or integers.
+      num_oov_buckets: the number of hash buckets n, n + 1, ... for unknown elements.
+      default_value: the value of unknown elements if there are no buckets.
+      hasher_spec: the hash function.
       dtype: the type of the keys.
       name: the name scope.
 
     Raises:
-      ValueError: no mapping, or a negative number of buckets.
-      TypeError: `dtype` does not fit `mapping`, or is neither string nor integer.
+      ValueError: no mapping is given, or the number of buckets is negative.
+      TypeError: `dtype` does not match `mapping`, or is neither string nor integer.
 
     Example:
       >>> table = tf.contrib.lookup.index_table_from_tensor(["cat", "dog"])
@@ -106,17 +106,18 @@ def index_table_from_file(
 
     Args:
       vocabulary_file: the file's path.
-      num_oov_buckets: hash buckets for words that are not there.
-      vocab_size: how many lines to read; all if None.
-      default_value: what unknown words get if there are no buckets.
-      hasher_spec: how buckets are found.
+      num_oov_buckets: the number of hash buckets for unknown words.
+      vocab_size: the number of lines to read; all if None.
+      default_value: the value of unknown words if there are no buckets.
+      hasher_spec: the hash function.
       key_dtype: the type of the keys.
       name: the name scope.
       key_column_index, value_column_index: see `tf.lookup.TextFileInitializer`.
-      delimiter: what stands between columns.
+      delimiter: the column separator.
 
     Raises:
-      ValueError: no file, a negative number of buckets, or `vocab_size` < 1.
+      ValueError: no file is given, the number of buckets is negative, or `vocab_size` <
+          1.
       TypeError: `key_dtype` is neither string nor integer.
 
     Source: python/ops/lookup_ops.py.
@@ -150,15 +151,15 @@ def index_table_from_file(
 def index_to_string_table_from_tensor(
     mapping: Any, default_value: Any = "UNK", name: str | None = None
 ) -> StaticHashTable:
-    """A table from places to the strings of a vector.
+    """A table from indices to the strings of a vector.
 
     Args:
       mapping: a list or string Tensor [n].
-      default_value: what places outside get.
+      default_value: the value for indices out of range.
       name: the name scope.
 
     Raises:
-      ValueError: no mapping.
+      ValueError: no mapping is given.
 
     Source: python/ops/lookup_ops.py.
     """
@@ -181,7 +182,7 @@ def index_to_string_table_from_file(
     value_column_index: int = WHOLE_LINE,
     delimiter: str = "\t",
 ) -> StaticHashTable:
-    """A table from numbers to the lines of a file; see `index_table_from_file`.
+    """A table from line numbers to lines of a file; see `index_table_from_file`.
 
     Source: python/ops/lookup_ops.py.
     """

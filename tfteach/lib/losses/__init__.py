@@ -1,7 +1,7 @@
 """Losses: `tf.losses`, composed of public ops.
 
-In: labels, predictions and weights; out: a scalar loss, which is also noted in the
-collection `tf.GraphKeys.LOSSES`.  Read `weighted.py` (weights and reductions), then
+Inputs are labels, predictions and weights; the result is a scalar loss, also added to
+the collection `tf.GraphKeys.LOSSES`.  Read `weighted.py` (weights and reductions), then
 `regression.py` and `classification.py`.
 """
 

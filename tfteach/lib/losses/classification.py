@@ -1,4 +1,4 @@
-"""Losses of logits: cross entropies and hinge.
+"""Losses of logits: cross entropy and hinge.
 
 Weights, scope, loss_collection and reduction are those of
 `tf.losses.compute_weighted_loss`.
@@ -45,7 +45,7 @@ def hinge_loss(
     loss_collection: Any = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
 ) -> Tensor:
-    """The mean of `max(0, 1 - (2 * labels - 1) * logits)`, of a margin of 1.
+    """The mean hinge loss `max(0, 1 - (2 * labels - 1) * logits)`.
 
     Args:
       labels: numeric Tensor of zeros and ones.
@@ -57,7 +57,7 @@ def hinge_loss(
       A scalar float32 Tensor.
 
     Raises:
-      ValueError: labels or logits are None, or shapes do not fit.
+      ValueError: labels or logits are None, or shapes do not match.
     """
     require(labels=labels, logits=logits)
     with name_scope(scope, "hinge_loss", [logits, labels, weights]) as scope:
@@ -92,7 +92,7 @@ def sigmoid_cross_entropy(
       A scalar Tensor of `logits`' type.
 
     Raises:
-      ValueError: labels or logits are None, or shapes do not fit.
+      ValueError: labels or logits are None, or shapes do not match.
     """
     require(multi_class_labels=multi_class_labels, logits=logits)
     values = [logits, multi_class_labels, weights]
@@ -123,7 +123,7 @@ def softmax_cross_entropy(
     No gradient flows into the labels.
 
     Args:
-      onehot_labels: numeric Tensor [batch, classes], a distribution for each example.
+      onehot_labels: numeric Tensor [batch, classes], a distribution per example.
       logits: float Tensor of the same shape.
       weights: a scalar, or a Tensor [batch].
       label_smoothing: s > 0 uses the labels `labels * (1 - s) + s / classes`.
@@ -133,7 +133,7 @@ def softmax_cross_entropy(
       A scalar Tensor of `logits`' type.
 
     Raises:
-      ValueError: labels or logits are None, or shapes do not fit.
+      ValueError: labels or logits are None, or shapes do not match.
 
     Example:
       >>> tf.losses.softmax_cross_entropy([[0, 1]], [[0.0, 0.0]])  # log(2)
@@ -177,7 +177,7 @@ def sparse_softmax_cross_entropy(
       A scalar Tensor of `logits`' type.
 
     Raises:
-      ValueError: an argument is None, or shapes do not fit.
+      ValueError: an argument is None, or shapes do not match.
 
     Example:
       >>> tf.losses.sparse_softmax_cross_entropy([1], [[0.0, 0.0]])  # log(2)
@@ -195,7 +195,7 @@ def sparse_softmax_cross_entropy(
 
 
 def _squeezed_weights(weights: Tensor, labels: Tensor) -> Any:
-    """The weights without a last dimension of size 1 that the labels do not have."""
+    """The weights without a last dimension of size 1 that the labels lack."""
     ranks = weights.shape.ndims, labels.shape.ndims
     if ranks[0] is not None and ranks[1] is not None:
         return squeeze(weights, [-1]) if ranks[0] - ranks[1] == 1 else weights

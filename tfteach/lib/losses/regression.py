@@ -1,4 +1,4 @@
-"""Losses of numbers: squared, absolute, Huber, cosine, pairwise.
+"""Regression losses: squared, absolute, Huber, cosine, pairwise.
 
 In all of them `labels` and `predictions` are numeric Tensors of one shape, and weights,
 scope, loss_collection and reduction are those of `tf.losses.compute_weighted_loss`.
@@ -89,7 +89,7 @@ def cosine_distance(
 
     Args:
       labels, predictions: numeric Tensors of one shape, of length 1 along `axis`.
-      axis: an int: along which the vectors lie.
+      axis: an int, the axis of the vectors.
       weights, scope, loss_collection, reduction: see
         `tf.losses.compute_weighted_loss`; the losses have size 1 along `axis`.
       dim: deprecated name of `axis`.
@@ -98,7 +98,7 @@ def cosine_distance(
       A scalar float32 Tensor.
 
     Raises:
-      ValueError: there is no axis, or the shapes do not fit.
+      ValueError: no axis is given, or the shapes do not match.
     """
     axis = either("axis", axis, "dim", dim)
     if axis is None:
@@ -160,7 +160,7 @@ def log_loss(
     """
     with _floats(scope, "log_loss", labels, predictions, weights) as found:
         scope, labels, predictions = found
-        # In this order, so that the nodes are TensorFlow's.
+        # The order of TensorFlow's nodes.
         positive = -multiply(labels, log(predictions + epsilon))
         losses = positive - multiply((1 - labels), log(1 - predictions + epsilon))
         return compute_weighted_loss(losses, weights, scope, loss_collection, reduction)
@@ -178,7 +178,7 @@ def mean_squared_error(
     """The mean of `(predictions - labels) ** 2`.
 
     Args:
-      labels: numeric Tensor, what is right.
+      labels: numeric Tensor, the true values.
       predictions: numeric Tensor of the same shape.
       weights: a scalar, or a Tensor of `labels`' rank with each size 1 or the same.
       scope: the name scope of the ops.
@@ -189,7 +189,7 @@ def mean_squared_error(
       A scalar float32 Tensor; one of `labels`' shape for Reduction.NONE.
 
     Raises:
-      ValueError: labels or predictions are None, or shapes do not fit.
+      ValueError: labels or predictions are None, or shapes do not match.
 
     Example:
       >>> tf.losses.mean_squared_error([1.0, 2.0], [1.0, 4.0])  # 2.
@@ -208,7 +208,7 @@ def mean_pairwise_squared_error(
     scope: str | None = None,
     loss_collection: Any = GraphKeys.LOSSES,
 ) -> Tensor:
-    """The squared difference of differences, over all pairs of an example's elements.
+    """The mean squared difference of pairwise differences within each example.
 
     For labels [a, b, c] and predictions [x, y, z]:
     `((a-b - (x-y))^2 + (a-c - (x-z))^2 + (b-c - (y-z))^2) / 3`
@@ -224,7 +224,7 @@ def mean_pairwise_squared_error(
       A scalar float32 Tensor.
 
     Raises:
-      ValueError: labels or predictions are None, or shapes do not fit.
+      ValueError: labels or predictions are None, or shapes do not match.
     """
     require(labels=labels, predictions=predictions)
     values = [predictions, labels, weights]

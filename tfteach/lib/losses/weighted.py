@@ -1,4 +1,4 @@
-"""Element-wise losses times weights, reduced to a scalar; the collection of losses.
+"""Weighted element-wise losses, reduced to a scalar; the collection of losses.
 
 Source: python/ops/losses/losses_impl.py, python/ops/losses/util.py.
 """
@@ -37,12 +37,12 @@ class Reduction:
     """Reduction of a loss over its elements.
 
     Attributes:
-      NONE: it is not: the weighted losses, element by element.
+      NONE: no reduction: the element-wise weighted losses.
       SUM: their sum.
-      SUM_OVER_BATCH_SIZE: their sum by their number.
-      SUM_BY_NONZERO_WEIGHTS, SUM_OVER_NONZERO_WEIGHTS: their sum by the number of those
-        with a weight other than zero; the default.
-      MEAN: their sum by the sum of the weights.
+      SUM_OVER_BATCH_SIZE: their sum divided by their number.
+      SUM_BY_NONZERO_WEIGHTS, SUM_OVER_NONZERO_WEIGHTS: their sum divided by the number
+        of nonzero weights; the default.
+      MEAN: their sum divided by the sum of the weights.
     """
 
     NONE = "none"
@@ -54,7 +54,7 @@ class Reduction:
 
     @classmethod
     def all(cls) -> tuple[str, ...]:
-        """Every one of them."""
+        """All reductions."""
         return (
             cls.NONE,
             cls.SUM,
@@ -66,7 +66,7 @@ class Reduction:
 
     @classmethod
     def validate(cls, key: Any) -> None:
-        """Raise ValueError if `key` is none of them."""
+        """Raise ValueError if `key` is not a reduction."""
         if key not in cls.all():
             raise ValueError(f"Invalid Reduction Key {key}.")
 
@@ -94,7 +94,7 @@ def compute_weighted_loss(
       A scalar Tensor of `losses`' type, or one like `losses` for Reduction.NONE.
 
     Raises:
-      ValueError: `weights` do not fit, or `reduction` is unknown.
+      ValueError: `weights` do not match, or `reduction` is unknown.
 
     Example:
       >>> tf.losses.compute_weighted_loss([1.0, 2.0, 6.0], [1.0, 1.0, 0.0])  # 1.5
@@ -124,7 +124,7 @@ def compute_weighted_loss(
 
 
 def _safe_mean(total: Tensor, count: Tensor) -> Tensor:
-    # The sum of a sum is TensorFlow's node, too.
+    # TensorFlow has this sum of a sum, too.
     return div_no_nan(reduce_sum(total), count, name="value")
 
 
@@ -135,7 +135,7 @@ def element_count(losses: Tensor) -> Tensor:
 
 
 def present_count(losses: Tensor, weights: Any, per_batch: bool = False) -> Tensor:
-    """The number of losses with a weight other than zero; maybe for each example."""
+    """The number of losses with a nonzero weight, optionally per example."""
     if isinstance(weights, float) and weights != 0.0:
         return element_count(losses)
     with name_scope(None, "num_present", [losses, weights]) as scope:
@@ -187,12 +187,12 @@ def get_total_loss(
     name: str = "total_loss",
     scope: str | None = None,
 ) -> Tensor:
-    """The sum of the losses that were built so far, a scalar Tensor.
+    """The sum of all losses built so far, a scalar Tensor.
 
     Args:
-      add_regularization_losses: whether those are part of it.
+      add_regularization_losses: whether to include regularization losses.
       name: the name of the sum.
-      scope: count only losses whose names match.
+      scope: include only losses whose names match.
 
     Returns:
       A scalar Tensor.

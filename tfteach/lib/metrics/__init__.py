@@ -1,8 +1,8 @@
-"""Metrics: `tf.metrics`, means and counts over the batches of a stream.
+"""`tf.metrics`: means and counts over the batches of a stream.
 
-In: labels and predictions of a batch; out: a pair of Tensors, the value so far and the
-op that takes the batch in.  What they count is in local variables.  Read `shared.py`,
-`means.py`, then the others.
+Inputs are the labels and predictions of a batch; the result is a pair of Tensors, the
+value so far and the op that adds the batch.  The state is in local variables.  Read
+`shared.py`, `means.py`, then the others.
 """
 
 from tfteach.lib.metrics import classes as classes

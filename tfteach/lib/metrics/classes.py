@@ -43,19 +43,19 @@ def mean_per_class_accuracy(
     updates_collections: Any = None,
     name: str | None = None,
 ) -> Pair:
-    """The mean over the classes of how often their members are predicted as such.
+    """The mean over the classes of the accuracy within each class.
 
     Args:
-      labels: int Tensor of class numbers, of rank 1 or more.
+      labels: int Tensor of class indices, of rank 1 or more.
       predictions: int Tensor of the same shape.
-      num_classes: how many classes there are.
+      num_classes: the number of classes.
       weights: Tensor of the same shape, or None.
       metrics_collections: collections that the value is added to.
       updates_collections: collections that the update op is added to.
       name: the variable scope of its two local variables.
 
     Returns:
-      The mean so far, a scalar float32 Tensor, and the op that takes this batch in; it
+      The mean so far, a scalar float32 Tensor, and the op that adds this batch, which
       returns the accuracy of each class.
 
     Raises:
@@ -99,7 +99,7 @@ def mean_iou(
     For the arguments see `tf.metrics.mean_per_class_accuracy`.
 
     Returns:
-      The mean so far, a scalar float32 Tensor, and the op that takes this batch in; it
+      The mean so far, a scalar float32 Tensor, and the op that adds this batch, which
       returns the confusion matrix.
     """
     with variable_scope(name, "mean_iou", (predictions, labels, weights)):

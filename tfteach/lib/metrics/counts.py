@@ -1,4 +1,4 @@
-"""Counts of hits and misses; precision and recall, which are made of them.
+"""Counts of true and false positives and negatives; precision and recall.
 
 Source: python/ops/metrics_impl.py.
 """
@@ -30,7 +30,7 @@ _PARTS = ("value", "update_op")
 
 
 def _truths(labels: Any, predictions: Any, weights: Any) -> tuple[Any, Any, Any]:
-    """Labels and predictions as bools of one shape, and the weights that fit them."""
+    """Labels and predictions as bools of one shape, and the matching weights."""
     return fitted(cast(predictions, bool_), cast(labels, bool_), weights)
 
 
@@ -79,7 +79,7 @@ def true_positives(
       name: the variable scope of its local variable.
 
     Returns:
-      The count so far, a scalar float32 Tensor, and the op that takes this batch in.
+      The count so far, a scalar float32 Tensor, and the op that adds this batch.
 
     Raises:
       ValueError: the shapes differ.
@@ -179,7 +179,7 @@ def precision(
     updates_collections: Any = None,
     name: str | None = None,
 ) -> Pair:
-    """The share of what was predicted true that is.
+    """The fraction of positive predictions that are correct.
 
     `true positives / (true positives + false positives)`, 0 if there are none.
     For the arguments see `tf.metrics.true_positives`.
@@ -206,7 +206,7 @@ def recall(
     updates_collections: Any = None,
     name: str | None = None,
 ) -> Pair:
-    """The share of what is true that was predicted so.
+    """The fraction of positive labels that are predicted.
 
     `true positives / (true positives + false negatives)`, 0 if there are none.
     For the arguments see `tf.metrics.true_positives`.

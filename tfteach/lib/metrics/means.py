@@ -1,8 +1,8 @@
-"""Means over all that was seen: of values, of hits, of errors.
+"""Means over all batches so far: of values, hits, errors.
 
-All return (value, update_op): the value so far, and the op that takes the batch in and
-gives the value after it.  Labels and predictions are Tensors of one shape; weights are
-a scalar, or of the values' rank with each size 1 or the same.
+All return (value, update_op): the value so far, and the op that adds the batch and
+returns the value after it.  Labels and predictions are Tensors of one shape; weights
+are a scalar, or of the values' rank with each size 1 or the same.
 Source: python/ops/metrics_impl.py.
 """
 
@@ -54,11 +54,11 @@ def mean(
       name: the variable scope of its two local variables.
 
     Returns:
-      The mean so far, a scalar float32 Tensor (0 at first), and the op that takes this
-      batch in and returns the mean after it.
+      The mean so far, a scalar float32 Tensor (0 at first), and the op that adds this
+      batch and returns the mean after it.
 
     Raises:
-      ValueError: the weights do not fit.
+      ValueError: the weights do not match.
 
     Example:
       >>> value, update = tf.metrics.mean([1.0, 3.0])
@@ -83,7 +83,7 @@ def mean(
 
 
 def _weighted(values: Tensor, weights: Any) -> tuple[Tensor, Tensor]:
-    """The values times their weights, and the weights in the values' shape."""
+    """The values multiplied by their weights, and the weights in the values' shape."""
     values, _, weights = fitted(values, None, weights)
     weights = broadcast_weights(cast(weights, float32), values)
     return multiply(values, weights), weights
@@ -97,7 +97,7 @@ def mean_tensor(
     updates_collections: Any = None,
     name: str | None = None,
 ) -> Pair:
-    """The mean of Tensors, element by element; arguments as for `tf.metrics.mean`.
+    """The element-wise mean of Tensors; arguments as for `tf.metrics.mean`.
 
     Returns:
       Two float32 Tensors of `values`' shape, which is fully known.
@@ -273,7 +273,7 @@ def percentage_below(
     updates_collections: Any = None,
     name: str | None = None,
 ) -> Pair:
-    """The share of values below a threshold; see `tf.metrics.mean`."""
+    """The fraction of values below a threshold; see `tf.metrics.mean`."""
     return mean(
         cast(less(values, threshold), float32),
         weights,

@@ -1,6 +1,6 @@
 """Precision and recall of the k best predictions.
 
-Labels are class numbers: int64 [..., labels], or [...] for one each; predictions are
+Labels are class indices: int64 [..., labels], or [...] for one each; predictions are
 the scores of all classes, [..., classes].
 Source: python/ops/metrics_impl.py.
 """
@@ -51,7 +51,7 @@ def _name_at(name: str, k: int | None, class_id: int | None = None) -> str:
 
 
 def _with_label_axis(labels: Any, predictions: Any) -> Any:
-    """Labels of the predictions' rank: one label each becomes a list of one."""
+    """Labels of the predictions' rank: single labels get a last axis of size 1."""
     with name_scope(None, "expand_labels", (labels, predictions)) as scope:
         labels = convert_to_tensor_or_sparse_tensor(labels)
         if isinstance(labels, SparseTensor):
@@ -80,7 +80,7 @@ def _with_label_axis(labels: Any, predictions: Any) -> Any:
 
 
 def _only(ids: Any, class_id: int) -> SparseTensor:
-    """Of each row of class numbers the wanted one, if it is there."""
+    """The entries of each row that equal a class index."""
     ids = convert_to_tensor_or_sparse_tensor(ids)
     if isinstance(ids, SparseTensor):
         return sparse_retain(ids, equal(ids.values, class_id))
@@ -120,7 +120,7 @@ def _hits(
 def _counted(
     kind: str, labels: Any, ids: Any, k: Any, class_id: Any, weights: Any
 ) -> Pair:
-    """The total of `_hits` so far, and the op that adds this batch's."""
+    """The total of `_hits` so far, and the op that adds this batch."""
     name = _name_at(kind, k, class_id)
     with name_scope(None, name, (ids, labels, weights)) as scope:
         found = _hits(kind, labels, ids, class_id, weights)
@@ -163,11 +163,11 @@ def precision_at_top_k(
     updates_collections: Any = None,
     name: str | None = None,
 ) -> Pair:
-    """`tf.metrics.precision_at_k` of the best predictions themselves.
+    """`tf.metrics.precision_at_k` for given top predictions.
 
     Args:
-      predictions_idx: int64 Tensor [..., k], the class numbers of the best predictions.
-      k: their number, for the name only.
+      predictions_idx: int64 Tensor [..., k], the class indices of the top predictions.
+      k: their number, used only in the name.
       others: see `tf.metrics.precision_at_k`.
     """
     collections = metrics_collections, updates_collections
@@ -188,7 +188,7 @@ def recall_at_top_k(
     updates_collections: Any = None,
     name: str | None = None,
 ) -> Pair:
-    """`tf.metrics.recall_at_k` of the best predictions themselves.
+    """`tf.metrics.recall_at_k` for given top predictions.
 
     For the arguments see `tf.metrics.precision_at_top_k`.
     """
@@ -210,25 +210,25 @@ def precision_at_k(
     updates_collections: Any = None,
     name: str | None = None,
 ) -> Pair:
-    """The share of the k best predictions that are among the labels.
+    """The fraction of the top k predictions that are labels.
 
     Args:
-      labels: int64 Tensor or SparseTensor [..., labels] of class numbers, or [...] for
-        one each; -1 is no label.
+      labels: int64 Tensor or SparseTensor [..., labels] of class indices, or [...] for
+        one each; -1 means no label.
       predictions: float Tensor [..., classes].
-      k: how many predictions of each example count.
-      class_id: count this class only.
+      k: the number of predictions considered per example.
+      class_id: count only this class.
       weights: a scalar, or a Tensor [...] with each size 1 or the same.
       metrics_collections: collections that the value is added to.
       updates_collections: collections that the update op is added to.
       name: the name scope of its two local variables.
 
     Returns:
-      The share so far, a scalar float64 Tensor (NaN before any), and the op that takes
-      this batch in.
+      The fraction so far, a scalar float64 Tensor (NaN before any), and the op that
+      adds this batch.
 
     Raises:
-      ValueError: the shapes do not fit.
+      ValueError: the shapes do not match.
     """
     scope_name = _name_at("precision", k, class_id)
     with name_scope(name, scope_name, (predictions, labels, weights)) as scope:
@@ -250,7 +250,7 @@ def recall_at_k(
     updates_collections: Any = None,
     name: str | None = None,
 ) -> Pair:
-    """The share of the labels that are among the k best predictions.
+    """The fraction of the labels that are among the top k predictions.
 
     For the arguments see `tf.metrics.precision_at_k`.
     """
@@ -276,14 +276,14 @@ def average_precision_at_k(
     updates_collections: Any = None,
     name: str | None = None,
 ) -> Pair:
-    """The mean over the examples of the average precision of their k best predictions.
+    """The mean over the examples of the average precision of their top k predictions.
 
-    An example's is the sum of the precisions at 1, 2 ... k, at each rank that is a
-    label, divided by the number of labels (at most k).
+    For an example it is the sum of the precisions at 1, 2 ... k, taken at each rank
+    that is a label, divided by the number of labels (at most k).
     For the arguments see `tf.metrics.precision_at_k`.
 
     Raises:
-      ValueError: `k` is below 1, or shapes do not fit.
+      ValueError: `k` is below 1, or shapes do not match.
     """
     if k < 1:
         raise ValueError(f"Invalid k={k}.")
@@ -298,7 +298,7 @@ def average_precision_at_k(
 
 
 def _without_unknown(labels: Any, classes: Any) -> Any:
-    """The labels, -1 instead of what is no class."""
+    """The labels, with -1 for invalid classes."""
     is_sparse = isinstance(labels, SparseTensor)
 
     def without() -> Any:
@@ -362,7 +362,7 @@ def _average_precision(labels: Any, ids: Any) -> Tensor:
 
 
 def _repeated(labels: Any, k: int) -> Any:
-    """The labels once for each of the k ranks, along a new axis before the last."""
+    """The labels repeated for each of the k ranks, along a new axis before the last."""
     with name_scope("labels_per_k", "expand_and_tile", (labels, k, -1)) as scope:
         labels = convert_to_tensor_or_sparse_tensor(labels)
         if isinstance(labels, SparseTensor):

@@ -1,4 +1,4 @@
-"""Common parts of metrics: variables, matching shapes, and collections.
+"""Shared parts of metrics: variables, matching of shapes, and collections.
 
 Source: python/ops/metrics_impl.py.
 """
@@ -26,7 +26,7 @@ from tfteach.variables.scope import get_variable_scope
 
 
 def metric_variable(shape: Any, dtype: Any, name: str) -> Any:
-    """A local variable of zeros; the open scope says which kind."""
+    """A local variable of zeros; the open scope decides whether it is a resource."""
     return Variable._make(
         lambda: zeros(shape, dtype),
         trainable=False,
@@ -50,7 +50,8 @@ def recorded(
 
 
 def fitted(predictions: Any, labels: Any, weights: Any) -> tuple[Any, Any, Any]:
-    """The three as Tensors, without or with a last dimension of 1 that fits them.
+    """The three as Tensors of matching ranks, with last dimensions of 1 added or
+    removed.
 
     Raises:
       ValueError: the static shapes of predictions and labels differ.

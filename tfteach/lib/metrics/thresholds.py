@@ -1,4 +1,4 @@
-"""Counts at several thresholds of the predictions; areas under curves made of them.
+"""Counts at several thresholds of the predictions, and areas under curves.
 
 Source: python/ops/metrics_impl.py.
 """
@@ -37,7 +37,7 @@ from tfteach.variables.scope import variable_scope
 Pair = tuple[Tensor, Tensor]
 Counts = dict[str, Any]
 
-# The variables of the four counts, in the order in which TensorFlow makes them.
+# The variables of the four counts, in TensorFlow's order of creation.
 _NAMES = {
     "tp": "true_positives",
     "fn": "false_negatives",
@@ -47,7 +47,7 @@ _NAMES = {
 
 
 def _checked(labels: Any, predictions: Any, weights: Any) -> tuple[Tensor, Tensor, Any]:
-    """Predictions as floats in [0, 1] (checked in the run), labels as bools."""
+    """Predictions as floats, checked at run time to be in [0, 1]; labels as bools."""
     message = "predictions must be in [0, 1]"
     zero = cast(0.0, predictions.dtype)
     above = assert_greater_equal(predictions, zero, message=message)
@@ -85,7 +85,7 @@ def _counts_at(
     updates: Counts = {}
     for key in (k for k in _NAMES if k in wanted):
         values[key] = metric_variable([count], float32, _NAMES[key])
-        # A false count is of labels that are the opposite of what was said.
+        # A false positive or negative has the label opposite to the prediction.
         label = key[1] if key[0] == "t" else {"p": "n", "n": "p"}[key[1]]
         hits = cast(logical_and(true[label], said[key[1]]), float32)
         if tiled is not None:
@@ -95,12 +95,12 @@ def _counts_at(
 
 
 def _even_thresholds(count: int, last: float) -> list[float]:
-    """`count` thresholds, the first just below 0; `last` is the last one."""
+    """`count` evenly spaced thresholds, the first just below 0, the last `last`."""
     inner = [(i + 1) * 1.0 / (count - 1) for i in range(count - 2)]
     return [0.0 - _EPSILON, *inner, last]
 
 
-_EPSILON = 1e-7  # keeps predictions of exactly 0 and 1 on the right side
+_EPSILON = 1e-7  # keeps predictions of exactly 0 and 1 on the correct side
 
 
 # ---- curves
@@ -119,13 +119,13 @@ def auc(
     summation_method: str = "trapezoidal",
     thresholds: Any = None,
 ) -> Pair:
-    """The area under a curve, from its points at several thresholds.
+    """The area under a curve, approximated at several thresholds.
 
     Args:
       labels: Tensor, cast to bool.
       predictions: float Tensor of the same shape, with values in [0, 1].
       weights: a scalar, or a Tensor of `labels`' rank with each size 1 or the same.
-      num_thresholds: how many points of the curve are computed.
+      num_thresholds: the number of points on the curve.
       metrics_collections: collections that the value is added to.
       updates_collections: collections that the update op is added to.
       curve: "ROC", or "PR" for precision over recall.
@@ -135,11 +135,11 @@ def auc(
       thresholds: floats in (0, 1), instead of evenly spaced ones.
 
     Returns:
-      The area so far, a scalar float32 Tensor, and the op that takes this batch in.
+      The area so far, a scalar float32 Tensor, and the op that adds this batch.
 
     Raises:
-      ValueError: `curve` or `summation_method` is something else.
-      InvalidArgumentError: (in the run) a prediction is not in [0, 1].
+      ValueError: `curve` or `summation_method` is unknown.
+      InvalidArgumentError: (in a run) a prediction is not in [0, 1].
 
     Example:
       >>> value, update = tf.metrics.auc([0, 0, 1, 1], [0.0, 0.5, 0.3, 0.9])  # 0.75
@@ -184,7 +184,7 @@ def _area(curve: str, method: str, counts: Counts, name: str) -> Tensor:
 
 
 def _interpolated(tp: Any, fp: Any, fn: Any) -> Tensor:
-    """The area under precision over recall, with positives linear between points.
+    """The area under precision over recall, with positives interpolated linearly.
 
     Paper: Davis and Goadrich, "The relationship between precision-recall and ROC
     curves" (2006).
@@ -224,10 +224,10 @@ def sensitivity_at_specificity(
     updates_collections: Any = None,
     name: str | None = None,
 ) -> Pair:
-    """The share of true labels found, at the threshold of a given specificity.
+    """The sensitivity (true positive rate) at a threshold of a given specificity.
 
     Args:
-      specificity: in [0, 1]: the share of false labels that shall be found.
+      specificity: in [0, 1]: the required true negative rate.
       others: see `tf.metrics.auc`.
 
     Raises:
@@ -260,10 +260,10 @@ def specificity_at_sensitivity(
     updates_collections: Any = None,
     name: str | None = None,
 ) -> Pair:
-    """The share of false labels found, at the threshold of a given sensitivity.
+    """The specificity (true negative rate) at a threshold of a given sensitivity.
 
     Args:
-      sensitivity: in [0, 1]: the share of true labels that shall be found.
+      sensitivity: in [0, 1]: the required true positive rate.
       others: see `tf.metrics.auc`.
 
     Raises:
@@ -282,7 +282,7 @@ def specificity_at_sensitivity(
             found = div(tp, tp + fn + _EPSILON)
             least = reduce_min(abs_(found - sensitivity))
             nearest = cast(equal(abs_(found - sensitivity), least), int64)
-            # The last of several: where the running count first reaches its end.
+            # The last of several: where the cumulative count first reaches its maximum.
             index = cast(argmax(cumsum(nearest), 0), int32)
             pair.append(div(tn[index], tn[index] + fp[index] + _EPSILON, part))
         return recorded(pair[0], pair[1], metrics_collections, updates_collections)
@@ -387,7 +387,7 @@ def precision_at_thresholds(
     updates_collections: Any = None,
     name: str | None = None,
 ) -> Pair:
-    """Precision, if what is above each threshold counts as predicted true.
+    """Precision, with predictions above each threshold counted as positive.
 
     Args:
       labels: Tensor, cast to bool.
@@ -399,11 +399,10 @@ def precision_at_thresholds(
       name: the variable scope of its local variables.
 
     Returns:
-      The value so far, a float32 Tensor [thresholds], and the op that takes this batch
-      in.
+      The value so far, a float32 Tensor [thresholds], and the op that adds this batch.
 
     Raises:
-      InvalidArgumentError: (in the run) a prediction is not in [0, 1].
+      InvalidArgumentError: (in a run) a prediction is not in [0, 1].
     """
     with variable_scope(
         name, "precision_at_thresholds", (predictions, labels, weights)
@@ -428,7 +427,7 @@ def recall_at_thresholds(
     updates_collections: Any = None,
     name: str | None = None,
 ) -> Pair:
-    """Recall, if what is above each threshold counts as predicted true.
+    """Recall, with predictions above each threshold counted as positive.
 
     For the arguments see `tf.metrics.precision_at_thresholds`.
     """

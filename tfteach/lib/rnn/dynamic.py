@@ -97,7 +97,7 @@ def dynamic_rnn(
       (outputs [batch, time, output_size], the last state).
 
     Raises:
-      TypeError: `cell` is no RNNCell.
+      TypeError: `cell` is not a RNNCell.
       ValueError: the depth of the inputs is not known; lengths are no vector; neither
         state nor type.
 

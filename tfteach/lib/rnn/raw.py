@@ -53,7 +53,7 @@ def raw_rnn(
       (TensorArrays of what was emitted, the last state, the last loop state).
 
     Raises:
-      TypeError: `cell` is no RNNCell, or `loop_fn` no function.
+      TypeError: `cell` is not a RNNCell, or `loop_fn` no function.
 
     Source: python/ops/rnn.py.
     """

@@ -85,7 +85,7 @@ def static_rnn(
       (a list of outputs [batch, output_size], the last state).
 
     Raises:
-      TypeError: `cell` is no RNNCell; `inputs` is no list.
+      TypeError: `cell` is not a RNNCell; `inputs` is not a list.
       ValueError: no inputs, or their depth is not known.
 
     Example:

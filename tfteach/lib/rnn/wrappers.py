@@ -107,7 +107,7 @@ class DropoutWrapper(CellWrapper):
         is dropped; the default spares an LSTM's memory `c`.
 
     Raises:
-      TypeError: `cell` is no RNNCell; the filter is no function.
+      TypeError: `cell` is not a RNNCell; the filter is not a function.
       ValueError: a probability is not in [0, 1]; something is missing for variational
         dropout.
 
@@ -239,7 +239,7 @@ class ResidualWrapper(CellWrapper):
       residual_fn: a function of (inputs, outputs) to use instead of the sum.
 
     Raises:
-      TypeError: `cell` is no RNNCell, or inputs and outputs are nested differently.
+      TypeError: `cell` is not a RNNCell, or inputs and outputs are nested differently.
       ValueError: inputs and outputs have different sizes.
 
     Source: Wu et al., "Google's neural machine translation system", 2016;
@@ -300,7 +300,7 @@ class MultiRNNCell(RNNCell):
 
     Raises:
       ValueError: no cells; or states are tuples, and `state_is_tuple` is False.
-      TypeError: `cells` is no list.
+      TypeError: `cells` is not a list.
 
     Example:
       >>> layers = [tf.nn.rnn_cell.GRUCell(n) for n in (8, 4)]

@@ -1,4 +1,4 @@
-"""tf.signal: frames of signals, their spectra, and features for speech recognition.
+"""tf.signal: framing of signals, spectra, and features for speech recognition.
 
 The transforms themselves are in `tfteach/ops/signal/fft.py`.
 """

@@ -44,7 +44,7 @@ def _check(input: Any, kind: int, n: int | None, axis: int, norm: str | None) ->
 
 
 def _length(input: Tensor) -> Tensor:
-    """The length of the last axis, a number if it is known."""
+    """The length of the last axis, an int if it is known."""
     return input.shape[-1].value or shape(input)[-1]
 
 
@@ -57,26 +57,26 @@ def dct(
     norm: str | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """The discrete cosine transform of the last axis, as SciPy's.
+    """The discrete cosine transform along the last axis, as in SciPy.
 
-    Type 2: `2 * sum(x[k] * cos(pi * i * (2 k + 1) / (2 n)), k)`; type 3 is its inverse,
-    but for a factor; type 1 is that of a signal mirrored at both ends.
+    Type 2: `2 * sum(x[k] * cos(pi * i * (2 k + 1) / (2 n)), k)`; type 3 is its inverse
+    up to a factor; type 1 is that of a signal mirrored at both ends.
 
     Args:
       input: float32 Tensor [..., samples].
       type: 1, 2 or 3.
-      n: the length to which the signal is cut, or padded with zeros.
+      n: the length to which the signal is truncated or zero-padded.
       axis: -1.
-      norm: "ortho" for factors that make the matrix orthogonal.
+      norm: "ortho" for factors that make the transform orthogonal.
       name: the scope of the ops.
 
     Returns:
       A float32 Tensor [..., n].
 
     Raises:
-      NotImplementedError: `axis` is another.
-      ValueError: `type`, `n` or `norm` is none of these; type 1 with "ortho" or with
-        less than two samples.
+      NotImplementedError: `axis` is not -1.
+      ValueError: `type`, `n` or `norm` is not supported; type 1 with "ortho" or with
+        fewer than two samples.
 
     Example:
       >>> tf.Session().run(tf.signal.dct(tf.constant([1.0, 1.0])))
@@ -137,7 +137,7 @@ def idct(
     norm: str | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """The inverse of `tf.signal.dct`, but for a factor if `norm` is None.
+    """The inverse of `tf.signal.dct`, up to a factor if `norm` is None.
 
     Args:
       input: float32 Tensor [..., samples].

@@ -1,4 +1,4 @@
-"""Signals cut into frames, and put together again.
+"""Signals split into frames, and reconstructed from frames.
 
 Source: python/ops/signal/shape_ops.py, reconstruction_ops.py, util_ops.py.
 """
@@ -31,7 +31,7 @@ from tfteach.ops.math.reduce_functions import reduce_sum
 
 
 def scalar(value: Any, name: str) -> Tensor:
-    """`value` as a scalar Tensor.  Raises: ValueError: it has axes."""
+    """`value` as a scalar Tensor.  Raises: ValueError: it is not a scalar."""
     tensor = convert(value, name=name)
     tensor.shape.assert_has_rank(0)
     return tensor
@@ -85,14 +85,14 @@ def frame(
     axis: Any = -1,
     name: str | None = None,
 ) -> Tensor:
-    """Overlapping pieces of one length of a signal.
+    """Overlapping frames of equal length from a signal.
 
     Args:
       signal: Tensor [..., samples, ...] of rank 1 or more.
-      frame_length: int scalar, the samples in a frame.
-      frame_step: int scalar, the samples from one frame to the next.
-      pad_end: whether the last samples, which fill no frame, are padded to one.
-      pad_value: what they are padded with.
+      frame_length: int scalar, the number of samples per frame.
+      frame_step: int scalar, the number of samples between the starts of frames.
+      pad_end: whether incomplete frames at the end are padded.
+      pad_value: the padding.
       axis: the axis of the samples.
       name: the scope of the ops.
 
@@ -100,7 +100,7 @@ def frame(
       A Tensor [..., frames, frame_length, ...].
 
     Raises:
-      ValueError: an argument is no scalar, or the signal a scalar.
+      ValueError: an argument is not a scalar, or the signal is one.
 
     Example:
       >>> tf.Session().run(tf.signal.frame(tf.range(5), 3, 2)).tolist()
@@ -137,7 +137,7 @@ def frame(
             samples = sizes[axis]
         else:
             count = maximum(0, 1 + (samples - frame_length) // frame_step)
-        # Frames are gathered from parts that both length and step are multiples of.
+        # Frames are gathered from parts whose size divides both length and step.
         part = _greatest_divisor(frame_length, frame_step)
         parts_per_frame, parts_per_step = frame_length // part, frame_step // part
         parts = samples // part
@@ -156,18 +156,18 @@ def frame(
 
 @export("signal.overlap_and_add", "contrib.signal.overlap_and_add")
 def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> Tensor:
-    """A signal from its overlapping frames: the sum of the frames in their places.
+    """A signal from overlapping frames, which are added at their positions.
 
     Args:
       signal: Tensor [..., frames, frame_length].
-      frame_step: int scalar, the samples from one frame to the next.
+      frame_step: int scalar, the number of samples between the starts of frames.
       name: the scope of the ops.
 
     Returns:
       A Tensor [..., (frames - 1) * frame_step + frame_length].
 
     Raises:
-      ValueError: `frame_step` is no int scalar, or the rank is below 2.
+      ValueError: `frame_step` is not an int scalar, or the rank is below 2.
 
     Example:
       >>> frames = tf.constant([[1, 2, 3], [4, 5, 6]])
@@ -195,8 +195,8 @@ def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> Te
         is_known = step is not None and signal.shape.ndims is not None
         if is_known and step == signal.shape[-1].value:
             return reshaped(total, name="fast_path")
-        # Each frame in segments of a step: rows are shifted by one segment each, by
-        # reading them in rows that are one segment shorter.
+        # Each frame is split into segments of one step.  Reading rows as if they were
+        # one segment shorter shifts each row by one more segment.
         segments = -(-length // frame_step)
         own = [[0, segments], [0, segments * frame_step - length]]
         paddings = concat([zeros([outer_rank, 2], int32), own], 0)

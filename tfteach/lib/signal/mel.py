@@ -1,4 +1,4 @@
-"""The mel scale, and cepstra of it.
+"""The mel scale and mel-frequency cepstral coefficients.
 
 Source: python/ops/signal/mel_ops.py, mfcc_ops.py.
 """
@@ -66,13 +66,13 @@ def linear_to_mel_weight_matrix(
     dtype: Any = float32,
     name: str | None = None,
 ) -> Tensor:
-    """The matrix from spectra to triangular bands of equal width on the mel scale.
+    """The matrix that maps spectra to triangular bands of equal width on the mel scale.
 
     Args:
       num_mel_bins: the number of bands.
-      num_spectrogram_bins: the frequencies of a spectrum, from 0 to half the rate.
+      num_spectrogram_bins: the number of frequencies, from 0 to half the sample rate.
       sample_rate: samples per second, a number or a constant Tensor.
-      lower_edge_hertz, upper_edge_hertz: where the bands begin and end.
+      lower_edge_hertz, upper_edge_hertz: the range of the bands.
       dtype: the float type.
       name: the scope of the ops.
 
@@ -80,7 +80,7 @@ def linear_to_mel_weight_matrix(
       A Tensor [num_spectrogram_bins, num_mel_bins].
 
     Raises:
-      ValueError: an argument is out of its range, or `sample_rate` no constant.
+      ValueError: an argument is out of range, or `sample_rate` is not a constant.
 
     Example:
       >>> to_mel = tf.signal.linear_to_mel_weight_matrix(40, 129, 8000)

@@ -1,4 +1,4 @@
-"""Spectra of frames, and signals from them.
+"""Spectra of frames, and signals reconstructed from them.
 
 Source: python/ops/signal/spectral_ops.py.
 """
@@ -49,12 +49,12 @@ def stft(
 
     Args:
       signals: float32 Tensor [..., samples].
-      frame_length: int scalar, the samples in a frame.
-      frame_step: int scalar, the samples from one frame to the next.
-      fft_length: int scalar, what frames are padded to; if None the next power of two.
+      frame_length: int scalar, the number of samples per frame.
+      frame_step: int scalar, the number of samples between the starts of frames.
+      fft_length: int scalar, the padded length of frames; None: the next power of two.
       window_fn: a function (length, dtype) -> a window that frames are multiplied by;
         None for none.
-      pad_end: whether the last samples, which fill no frame, are padded to one.
+      pad_end: whether incomplete frames at the end are padded.
       name: the scope of the ops.
 
     Returns:
@@ -87,10 +87,10 @@ def inverse_stft_window_fn(
     forward_window_fn: Callable[..., Any] = hann_window,
     name: str | None = None,
 ) -> Callable[..., Tensor]:
-    """The `window_fn` with which `tf.signal.inverse_stft` undoes `tf.signal.stft`.
+    """The `window_fn` with which `tf.signal.inverse_stft` inverts `tf.signal.stft`.
 
     Args:
-      frame_step: int scalar, the samples from one frame to the next.
+      frame_step: int scalar, the number of samples between the starts of frames.
       forward_window_fn: the `window_fn` of `tf.signal.stft`.
       name: the scope of the ops.
 
@@ -131,11 +131,11 @@ def inverse_stft(
 
     Args:
       stfts: complex64 Tensor [..., frames, fft_length // 2 + 1].
-      frame_length: int scalar, the samples in a frame.
-      frame_step: int scalar, the samples from one frame to the next.
-      fft_length: int scalar; the power of two not below `frame_length` if None.
+      frame_length: int scalar, the number of samples per frame.
+      frame_step: int scalar, the number of samples between the starts of frames.
+      fft_length: int scalar; None: the smallest power of two >= `frame_length`.
       window_fn: a function (length, dtype) -> a window that frames are multiplied by,
-        such as `tf.signal.inverse_stft_window_fn` returns; None for none.
+        such as the result of `tf.signal.inverse_stft_window_fn`; None for none.
       name: the scope of the ops.
 
     Returns:
@@ -164,7 +164,7 @@ def inverse_stft(
 
 
 def _of_length(frames: Tensor, length: Tensor) -> Tensor:
-    """Frames cut, or padded with zeros, to a length."""
+    """Frames truncated or zero-padded to a length."""
     constant_length = python_constant_value(length)
     known = None if constant_length is None else int(constant_length)
     dimensions = frames.shape.ndims

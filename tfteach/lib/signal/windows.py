@@ -40,7 +40,7 @@ def hann_window(
       A Tensor [window_length].
 
     Raises:
-      ValueError: `dtype` is no float type.
+      ValueError: `dtype` is not a float type.
 
     Source: python/ops/signal/window_ops.py.
     """
@@ -64,7 +64,7 @@ def hamming_window(
       A Tensor [window_length].
 
     Raises:
-      ValueError: `dtype` is no float type.
+      ValueError: `dtype` is not a float type.
 
     Source: python/ops/signal/window_ops.py.
     """

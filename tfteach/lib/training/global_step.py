@@ -42,7 +42,7 @@ def get_global_step(graph: Graph | None = None) -> Any:
       graph: the graph, the default one if None.
 
     Raises:
-      TypeError: what stands for it is no integer scalar.
+      TypeError: what stands for it is not an integer scalar.
     """
     graph = graph or get_default_graph()
     found = graph.get_collection(GraphKeys.GLOBAL_STEP)

@@ -103,7 +103,7 @@ class Optimizer:
         """An op that takes one step towards a smaller `loss`.
 
         Args:
-          loss: float Tensor; if it is no scalar, its sum is minimized.
+          loss: float Tensor; if it is not a scalar, its sum is minimized.
           global_step: an integer variable to increase by 1 at each step, or None.
           var_list: the variables to change; all trainable ones if None.
           gate_gradients: GATE_NONE, GATE_OP or GATE_GRAPH.
@@ -202,7 +202,7 @@ class Optimizer:
           The Operation to run.
 
         Raises:
-          TypeError: a gradient is no Tensor, IndexedSlices or None.
+          TypeError: a gradient is not a Tensor, IndexedSlices or None.
           ValueError: no variable has a gradient.
         """
         pairs = _checked(grads_and_vars)

@@ -69,7 +69,7 @@ def arg_scope(list_ops_or_scope: Any, **kwargs: Any) -> Iterator[Scope]:
       The scope.
 
     Raises:
-      TypeError: it is no list, tuple or dict.
+      TypeError: it is not a list, tuple or dict.
       ValueError: a function is not decorated, or there are arguments with a dict.
 
     Example:

@@ -246,7 +246,7 @@ def get_variables_to_restore(include: Any = None, exclude: Any = None) -> list[A
       exclude: a list of scopes.
 
     Raises:
-      TypeError: one of them is no list.
+      TypeError: one of them is not a list.
     """
     for name, given in (("include", include), ("exclude", exclude)):
         if given is not None and not isinstance(given, list | tuple):

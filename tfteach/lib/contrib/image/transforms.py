@@ -34,7 +34,7 @@ def _batch_of(images: Tensor) -> Tensor:
     """Images of rank 2 to 4 as a batch of rank 4.
 
     Raises:
-      TypeError: the rank is another or unknown, or the type that of no image.
+      TypeError: the rank is not supported or unknown, or the type that of no image.
     """
     if images.dtype.base_dtype not in IMAGE_DTYPES:
         raise TypeError(f"Invalid dtype {images.dtype}.")
@@ -170,7 +170,7 @@ def translations_to_projective_transforms(
       name: the scope of the ops.
 
     Raises:
-      TypeError: the rank is another or unknown.
+      TypeError: the rank is not supported or unknown.
 
     Source: contrib/image/python/ops/image_ops.py.
     """

@@ -57,7 +57,7 @@ def variance_scaling_initializer(
       A function of a shape, for `tf.get_variable(initializer=...)`.
 
     Raises:
-      TypeError: `dtype` is no float type, or `mode` is unknown.
+      TypeError: `dtype` is not a float type, or `mode` is unknown.
 
     Paper: He et al., "Delving deep into rectifiers" (2015).
     """

@@ -122,7 +122,7 @@ def apply_regularization(regularizer: Any, weights_list: Any = None) -> Tensor:
       A scalar Tensor, which is also in `tf.GraphKeys.REGULARIZATION_LOSSES`.
 
     Raises:
-      ValueError: there are no variables, or a loss is no scalar.
+      ValueError: there are no variables, or a loss is not a scalar.
     """
     weights = weights_list or get_collection(GraphKeys.WEIGHTS)
     if not weights:

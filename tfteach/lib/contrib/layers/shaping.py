@@ -163,7 +163,7 @@ def maxout(inputs: Any, num_units: int, axis: int = -1, scope: Any = None) -> Te
       scope: the variable scope.
 
     Raises:
-      ValueError: the size is no multiple of `num_units`.
+      ValueError: the size is not a multiple of `num_units`.
 
     Paper: Goodfellow et al., "Maxout networks" (2013).
     """
@@ -221,7 +221,7 @@ def stack(inputs: Any, layer: Any, stack_args: Any, **kwargs: Any) -> Tensor:
       The last one's output.
 
     Raises:
-      ValueError: `stack_args` is no list.
+      ValueError: `stack_args` is not a list.
     """
     if not isinstance(stack_args, list | tuple):
         raise ValueError("stack_args need to be a list or tuple")

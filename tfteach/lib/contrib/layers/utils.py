@@ -61,7 +61,7 @@ def collect_named_outputs(collections: Any, alias: str, outputs: Any) -> Any:
 
 @export("contrib.slim.utils.append_tensor_alias")
 def append_tensor_alias(tensor: Any, alias: str) -> Any:
-    """Note another name of a Tensor; returns the Tensor."""
+    """Note alias of a Tensor; returns the Tensor."""
     _aliases.setdefault(tensor, []).append(alias.removesuffix("/"))
     return tensor
 

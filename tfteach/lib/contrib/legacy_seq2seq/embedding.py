@@ -232,7 +232,7 @@ def one2many_rnn_seq2seq(
       (each decoder's list of outputs [batch, symbols], each one's last state).
 
     Raises:
-      TypeError: a cell is no RNNCell.
+      TypeError: a cell is not a RNNCell.
       ValueError: the dicts name other decoders.
 
     Source: Luong et al., "Multi-task sequence to sequence learning", 2015;

@@ -100,7 +100,7 @@ def cosine_distance(
     """`tf.losses.cosine_distance` of Tensors, with weights of the first axes.
 
     Raises:
-      ValueError: there is no axis, or the shapes do not fit.
+      ValueError: there is no axis, or the shapes do not match.
     """
     axis = either("axis", axis, "dim", dim)
     if axis is None:
@@ -118,7 +118,7 @@ def mean_pairwise_squared_error(
     """The squared difference of differences, over all pairs of an example's elements.
 
     Raises:
-      ValueError: the shapes do not fit, or a rank is unknown.
+      ValueError: the shapes do not match, or a rank is unknown.
     """
     default = "mean_pairwise_squared_error"
     with _floats(scope, default, predictions, labels, weights) as found:

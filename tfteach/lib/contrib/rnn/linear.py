@@ -22,7 +22,7 @@ def joined_depth(inputs: Any) -> int:
     """The total number of columns of the matrices.
 
     Raises:
-      ValueError: one is no matrix, or its width is not known.
+      ValueError: one is not a matrix, or its width is not known.
     """
     shapes = [tensor.shape for tensor in inputs]
     depth = 0
@@ -65,7 +65,7 @@ class Linear:
       kernel_initializer: the variable scope's if None.
 
     Raises:
-      ValueError: there are no inputs, or an input is no matrix of known width.
+      ValueError: there are no inputs, or an input is not a matrix of known width.
     """
 
     def __init__(

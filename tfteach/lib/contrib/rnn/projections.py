@@ -36,7 +36,7 @@ class EmbeddingWrapper(EnclosingCell):
       reuse: whether the variable must exist.
 
     Raises:
-      TypeError: `cell` is no RNNCell.
+      TypeError: `cell` is not a RNNCell.
       ValueError: there are no classes, or vectors have no size.
 
     Example:
@@ -110,7 +110,7 @@ class InputProjectionWrapper(_Projecting):
       reuse: whether the variables must exist.
 
     Raises:
-      TypeError: `cell` is no RNNCell.
+      TypeError: `cell` is not a RNNCell.
 
     Source: contrib/rnn/python/ops/core_rnn_cell.py.
     """
@@ -144,7 +144,7 @@ class OutputProjectionWrapper(_Projecting):
       reuse: whether the variables must exist.
 
     Raises:
-      TypeError: `cell` is no RNNCell.
+      TypeError: `cell` is not a RNNCell.
       ValueError: `output_size` is not positive.
 
     Source: contrib/rnn/python/ops/core_rnn_cell.py.

@@ -43,7 +43,7 @@ class AttentionCellWrapper(RNNCell):
       reuse: whether the variables must exist.
 
     Raises:
-      TypeError: `cell` is no RNNCell.
+      TypeError: `cell` is not a RNNCell.
       ValueError: `attn_length` is not positive; the cell's state is a tuple, and
         `state_is_tuple` is False.
 

@@ -79,7 +79,7 @@ class BeamSearchDecoder(Decoder):
 
     Raises:
       TypeError: `cell` or `output_layer` is of another kind.
-      ValueError: `start_tokens` is no vector, or `end_token` no scalar; the state's
+      ValueError: `start_tokens` is not a vector, or `end_token` no scalar; the state's
         batch is not tiled.
 
     Example:

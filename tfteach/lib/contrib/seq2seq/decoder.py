@@ -119,7 +119,7 @@ def dynamic_decode(
 
     Raises:
       TypeError: `decoder` is no Decoder.
-      ValueError: `maximum_iterations` is no scalar.
+      ValueError: `maximum_iterations` is not a scalar.
 
     Example:
       >>> table = tf.get_variable("table", [6, 6])

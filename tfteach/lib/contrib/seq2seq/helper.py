@@ -194,7 +194,7 @@ class TrainingHelper(OneIdHelper):
       name: the name scope.
 
     Raises:
-      ValueError: `sequence_length` is no vector.
+      ValueError: `sequence_length` is not a vector.
 
     Source: contrib/seq2seq/python/ops/helper.py.
     """

@@ -42,7 +42,7 @@ class GreedyEmbeddingHelper(OneIdHelper):
       end_token: int32 scalar; the sequence ends after it.
 
     Raises:
-      ValueError: `start_tokens` is no vector, or `end_token` no scalar.
+      ValueError: `start_tokens` is not a vector, or `end_token` no scalar.
 
     Source: contrib/seq2seq/python/ops/helper.py.
     """
@@ -103,7 +103,7 @@ class SampleEmbeddingHelper(GreedyEmbeddingHelper):
       seed: of the random numbers.
 
     Raises:
-      ValueError: `start_tokens` is no vector, or `end_token` no scalar.
+      ValueError: `start_tokens` is not a vector, or `end_token` no scalar.
 
     Source: contrib/seq2seq/python/ops/helper.py.
     """
