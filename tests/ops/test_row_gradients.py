@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,6 @@ WRONG_SHAPES = {
     "MatrixDiagV2",
     "MatrixDiagV2-band",
     "MatrixDiagV2-rows",
-    "SparseReduceSum-all",
 }
 
 
@@ -48,9 +48,7 @@ def gradients_of(case: Case) -> str:
             return UNREGISTERED
         if rule is None:
             return CONSTANT
-        seeds = [
-            Placeholder(out.dtype, out._shape)(name="seed") for out in node.outputs
-        ]
+        seeds = [Placeholder(t.dtype, t._shape)(name="seed") for t in node.outputs]
         found = rule(node, *seeds)
     found = found if isinstance(found, list | tuple) else [found]
     return ";".join(map(gradient_text, found))
@@ -73,7 +71,9 @@ def is_between(case: Case) -> bool:
 
 
 def is_compared(case: Case) -> bool:
-    return GOLDEN.get(str(case)) not in (REFUSED, CRASH)
+    # TensorFlow takes no axes for none: its own gradient then does not fit.
+    is_wrong = str(case) == "SparseReduceSum-all"
+    return not is_wrong and GOLDEN.get(str(case)) not in (REFUSED, CRASH)
 
 
 COMPARED = list(filter(is_compared, CASES))
@@ -82,10 +82,11 @@ COMPARED = list(filter(is_compared, CASES))
 @pytest.mark.parametrize("case", COMPARED, ids=map(str, COMPARED))
 def test_gradients_are_where_tensorflows_are(case: Case) -> None:
     assert str(case) in GOLDEN, "run `python -m tests.golden.op_rows`"
-    right = GOLDEN[str(case)]
+    found, right = gradients_of(case), GOLDEN[str(case)]
     if str(case) in WRONG_SHAPES:
-        return
-    found = gradients_of(case)
+        found, right = (
+            re.sub("[^-;]+", "x", gradients) for gradients in (found, right)
+        )
     nothing = {CONSTANT, ";".join("-" for _ in case.flat)}
     if found == right or (found in nothing and right in nothing):
         return
