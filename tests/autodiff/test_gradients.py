@@ -290,3 +290,19 @@ def test_three_terms_are_accumulated_where_that_is_asked_for() -> None:
     assert gradient.op.type == "AccumulateNV2"
     with tf.Session() as session:
         np.testing.assert_array_equal(session.run(gradient), [6.0, 6.0])
+
+
+def test_gradients_are_summed_by_device_in_the_order_of_the_devices():
+    x = tf.placeholder(tf.float32, [2], name="x")
+    parts = []
+    for i in (2, 0, 1, 2, 1):
+        with tf.device(f"/cpu:{i}"):
+            parts.append(tf.square(x))
+    y = tf.add_n(parts)
+    (total,) = tf.gradients(y, x, colocate_gradients_with_ops=True)
+    groups = [t.op for t in total.op.inputs]
+    assert [op.device for op in groups] == [f"/device:CPU:{i}" for i in range(3)]
+    assert [op.type for op in groups] == ["Mul", "AddN", "AddN"]
+    assert [t.op.name for op in groups[1:] for t in op.inputs] == [
+        f"gradients/Square_{i}grad/Mul_1" for i in ("2_", "4_", "", "3_")
+    ]

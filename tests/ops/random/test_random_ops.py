@@ -214,3 +214,13 @@ def test_fails_when_run(case):
         with pytest.raises(tf.errors.InvalidArgumentError) as caught:
             sess.run(make(fed), {fed: value})
     assert words in caught.value.message
+
+
+def test_gradient_of_gamma_numbers_by_their_shape():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        tf.set_random_seed(3)
+        alpha = tf.constant([0.5, 2.0, 7.0])
+        (slope,) = tf.gradients(tf.random_gamma([2, 4], alpha, seed=5), alpha)
+        assert slope.shape == [3]
+        expected = [8.536048, 7.713997, 7.3152585]  # TensorFlow's
+        np.testing.assert_allclose(sess.run(slope), expected, rtol=1e-6)
