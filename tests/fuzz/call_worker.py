@@ -40,6 +40,12 @@ def names(tf):
     def sparse():
         return tf.SparseTensor([[0, 0], [1, 2]], [1.0, 2.0], [2, 3])
 
+    def late_sparse(shape):
+        """A sparse tensor with one element, of this shape, which only a run knows."""
+        size = tf.constant(shape, tf.int64)
+        indices = tf.zeros([1, len(shape)], tf.int64)
+        return tf.SparseTensor(late(indices), late([1.0]), late(size, [len(shape)]))
+
     def slices():
         return tf.IndexedSlices(tf.ones([2, 3]), tf.constant([1, 0]), tf.constant([4]))
 
@@ -51,6 +57,40 @@ def names(tf):
 
     def session():
         return tf.Session()
+
+    def raw(op_type, **given):
+        """An op by its type, with inputs and attributes as keywords."""
+        if hasattr(tf, "raw_ops"):
+            return getattr(tf.raw_ops, op_type)(**given)
+        from tfteach.framework.op import OPS
+
+        inputs = [given.pop(arg.name) for arg in OPS[op_type].inputs]
+        given = {n: tuple(v) if isinstance(v, list) else v for n, v in given.items()}
+        name = given.pop("name", None)
+        return OPS[op_type](**given)(*inputs, name=name)
+
+    def first_gradient(y, name="gradients"):
+        """The gradient of `y` by the placeholder made first."""
+        ops = tf.get_default_graph().get_operations()
+        found = [op for op in ops if op.type == "PlaceholderWithDefault"]
+        ys = tf.contrib.framework.nest.flatten(y)
+        weights = [tf.ones_like(y) for y in ys]
+        return tf.gradients(ys, found[0].outputs[0], weights, name=name)
+
+    def written(text):
+        """The path of a new file with this text."""
+        path = os.path.join(tempfile.mkdtemp(), "written.txt")
+        with open(path, "w") as file:
+            file.write(text)
+        return path
+
+    def stack(max_size=-1):
+        return raw("StackV2", max_size=max_size, elem_type=tf.float32)
+
+    def after(first, then):
+        """What `then()` makes, to run after `first`."""
+        with tf.control_dependencies([first]):
+            return then()
 
     made = dict(locals())
     del made["tf"]
@@ -83,7 +123,7 @@ def evaluate(tf, call, known=None):
 
 
 def run(tf, fetches):
-    """The values of what a call gave, after all initializers."""
+    """The values of fetches, after all initializers."""
     config = tf.ConfigProto(
         intra_op_parallelism_threads=1, inter_op_parallelism_threads=1
     )
@@ -93,6 +133,13 @@ def run(tf, fetches):
         session.run([tf.global_variables_initializer(), tf.tables_initializer()])
         session.run(tf.local_variables_initializer())
         return session.run(fetches)
+
+
+def run_fetches(tf, result):
+    """The values of all that a call returned."""
+    fetches = []
+    described(tf, result, fetches, 0)
+    return run(tf, fetches)
 
 
 def described_error(error):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 import tfteach as tf
 from tests.ops.case import Case, all_cases, import_families
+from tfteach.engine.plan.step import checking_shapes
 from tfteach.framework.op import Op
 from tfteach.ops.array.padding import Pad
 from tfteach.ops.array.slicing import Slice, StridedSlice
@@ -57,16 +59,19 @@ def test_other_shapes(op: Op, constants: Any, fine: Any, bad: Any) -> None:
     fixed = [np.array(c, np.int32) for c in constants]
     kernel = op.prepared(np, [None, *fixed])
     assert kernel is not None
+    unknown = [None] * len(type(op).inputs)
+    kernel = checking_shapes(op, kernel, unknown)
+    plain = checking_shapes(op, partial(op.compute, np), unknown)
     for shape in (*fine, *bad, *fine):
         x = np.arange(np.prod(shape), dtype=np.float32).reshape(shape)
         if shape in bad:
             with pytest.raises((tf.errors.InvalidArgumentError, ValueError)) as found:
                 kernel(x, *fixed)
             with pytest.raises(found.type) as wanted:
-                op.compute(np, x, *fixed)
+                plain(x, *fixed)
             assert str(found.value) == str(wanted.value)
         else:
-            wanted_array: Any = op.compute(np, x, *fixed)
+            wanted_array: Any = plain(x, *fixed)
             np.testing.assert_array_equal(kernel(x, *fixed), wanted_array)
 
 

@@ -210,8 +210,8 @@ class Op:
     _ref_inputs: ClassVar[tuple[int, ...]] = ()  # positions of the `ref` arguments
     _has_lists: ClassVar[bool] = False  # whether some argument is a list of tensors
     _truths: ClassVar[bool] = False  # whether some attribute is a bool
-    # Error of these attributes, which TF raises after checking the inputs.
-    _refusal: ValueError | None = None
+    # Whether TF refuses these attributes, which it says after checking the inputs.
+    _is_refused: bool = False
     # Positions of the inputs whose shapes `check_shapes` receives; None: all.
     _checked_inputs: ClassVar[tuple[int, ...] | None] = ()
 
@@ -254,8 +254,8 @@ class Op:
         try:
             op._check_minimum()
             op.validate()
-        except ValueError as error:
-            object.__setattr__(op, "_refusal", error)
+        except ValueError:
+            object.__setattr__(op, "_is_refused", True)
         return op
 
     def _check_minimum(self) -> None:
@@ -273,8 +273,9 @@ class Op:
 
     def check_attributes(self) -> None:
         """Raise ValueError if no node may have these attributes."""
-        if self._refusal is not None:
-            raise ValueError(*self._refusal.args)
+        if self._is_refused:
+            self._check_minimum()
+            self.validate()
 
     def __setattr__(self, name: str, value: Any) -> None:
         raise AttributeError(f"{self.op_type} is immutable: use replace({name}=...)")

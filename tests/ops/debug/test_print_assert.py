@@ -260,7 +260,8 @@ def test_py_func_needs_a_function_and_its_process(session):
         with (
             tf.Session() as other,
             pytest.raises(
-                tf.errors.InternalError, match="pyfunc_of_another_process is not found"
+                tf.errors.InvalidArgumentError,
+                match="ValueError: callback pyfunc_of_another_process is not found",
             ),
         ):
             other.run(graph.get_tensor_by_name("f:0"))

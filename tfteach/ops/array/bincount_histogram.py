@@ -145,8 +145,6 @@ class HistogramFixedWidth(Op):
         require_scalar(nbins, "nbins should be a scalar.")
 
     def compute(self, xp: Any, values: Any, value_range: Any, nbins: Any) -> Any:
-        if value_range.shape != (2,):
-            raise invalid_argument("value_range should be a vector of 2 elements.")
         low, high = value_range.tolist()
         if not low < high:
             raise invalid_argument(

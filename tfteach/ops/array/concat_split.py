@@ -63,8 +63,6 @@ def _merge_side(a: Shape, b: Shape) -> Shape:
     except ValueError:
         pass
     assert a is not None and b is not None
-    if len(a) != len(b):
-        raise ValueError(f"Shapes must be equal rank, but are {len(a)} and {len(b)}")
     i = next(
         i
         for i, (m, n) in enumerate(zip(a, b, strict=True))
@@ -86,8 +84,13 @@ def _concatenate(xp: Any, values: tuple[Any, ...], axis: Any) -> Any:
     try:
         return xp.concatenate(values, at)
     except ValueError:
-        pass
-    at %= rank
+        _refuse_parts(values, at % rank)
+        raise
+
+
+def _refuse_parts(values: tuple[Any, ...], at: int) -> None:
+    """Raise in TensorFlow's words for what NumPy refused to concatenate."""
+    rank = values[0].ndim
     first = values[0].shape
     for i, value in enumerate(values):
         if value.ndim != rank:
@@ -100,7 +103,6 @@ def _concatenate(xp: Any, values: tuple[Any, ...], axis: Any) -> Any:
                 "ConcatOp : Dimensions of inputs should match: shape[0] = "
                 f"{brackets(values[0])} vs. shape[{i}] = {brackets(value)}"
             )
-    raise invalid_argument("ConcatOp : the inputs do not fit")
 
 
 class ConcatV2(Op):
@@ -278,7 +280,10 @@ def _parts(xp: Any, value: Any, axis: int, count: int) -> tuple[Any, ...]:
 
 def _axis_within(axis: int, rank: int) -> int:
     if not -rank <= axis < rank:
-        raise ValueError(f"Dimension {axis} must be in the range [{-rank}, {rank})")
+        raise ValueError(
+            f"Dimension size, given by scalar input {axis} must be in range "
+            f"[{-rank}, {rank})"
+        )
     return axis % rank
 
 

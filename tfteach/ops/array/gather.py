@@ -136,10 +136,6 @@ class GatherV2(Op):
             return None
         at %= len(params)
         batch = self._batch(indices)
-        if batch > at:
-            raise ValueError(
-                f"axis must be at least as large as batch_dims, got {at} and {batch}"
-            )
         shared = shapes.merge(params[:batch], indices[:batch])
         assert shared is not None
         return shared + params[batch:at] + indices[batch:] + params[at + 1 :]
@@ -159,10 +155,14 @@ class GatherV2(Op):
             )
         at %= rank
         batch = self._batch(indices.shape)
-        if not 0 <= batch <= min(indices.ndim, rank):
+        if not 0 <= batch <= indices.ndim:
             raise invalid_argument(
-                f"Expected batch_dims in the range [0, {min(indices.ndim, rank)}), but "
-                f"got {self.batch_dims}"
+                f"Expected batch_dims in the range [{-indices.ndim}, {indices.ndim}), "
+                f"but got {min(batch, self.batch_dims)}"
+            )
+        if batch > at:
+            raise invalid_argument(
+                f"batch_dims ({batch}) must be less than or equal to axis ({at})."
             )
         if not batch:
             return _take(xp, params, indices, at)

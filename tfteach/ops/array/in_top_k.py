@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 
 from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import dtypes_of
-from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
 from tfteach.framework.op import Op
 from tfteach.framework.op_traits import Int32Kernel
@@ -80,16 +79,7 @@ class InTopK(Op):
 
 def in_top(xp: Any, predictions: Any, targets: Any, k: int) -> Any:
     """Fewer than k classes beat the target; False in rows that are not finite."""
-    if predictions.ndim != 2:
-        raise invalid_argument("predictions must be 2-dimensional")
-    if targets.ndim != 1:
-        raise invalid_argument("targets must be 1-dimensional")
     rows, classes = predictions.shape
-    if rows != targets.shape[0]:
-        raise invalid_argument(
-            f"First dimension of predictions {rows} must match length of targets "
-            f"{targets.shape[0]}"
-        )
     if not classes:
         return xp.zeros(rows, bool)
     valid = (targets >= 0) & (targets < classes)

@@ -13,6 +13,7 @@ from tfteach.framework import shape as shapes
 from tfteach.framework.dtypes import int32
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
+from tfteach.framework.input_conversion import check_choice
 from tfteach.framework.op import Op
 from tfteach.framework.op_traits import Int32Kernel
 from tfteach.framework.operation import Operation, Tensor
@@ -39,7 +40,7 @@ class _Padding(Op, abstract=True):
             return None if input is None else (None,) * len(input)
         shapes.with_rank(paddings.shape, 2)
         if paddings.shape[1] != 2:
-            raise ValueError(f"paddings must be [rank, 2], got {list(paddings.shape)}")
+            raise ValueError(f"Dimension must be 2 but is {paddings.shape[1]}")
         if input is not None and len(input) != len(paddings):
             raise ValueError(
                 f"Shape must be rank {len(paddings)} but is rank {len(input)}"
@@ -151,11 +152,7 @@ class _Mirror(_Padding, abstract=True):
     mode: str
 
     def validate(self) -> None:
-        if self.mode not in ("REFLECT", "SYMMETRIC"):
-            raise ValueError(
-                f"Value for attr 'mode' of \"{self.mode}\" is not in the list of "
-                'allowed values: "REFLECT", "SYMMETRIC"'
-            )
+        check_choice(self.op_type, "mode", self.mode, ("REFLECT", "SYMMETRIC"))
 
     def sources(
         self, xp: Any, shape: tuple[int, ...], pairs: list[tuple[int, int]]

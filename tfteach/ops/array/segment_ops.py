@@ -28,7 +28,6 @@ from tfteach.ops.core.constant import constant
 from tfteach.ops.core.fill import fill, ones_like, zeros_like
 from tfteach.ops.core.identity_reshape import INDICES, expand_dims
 from tfteach.ops.core.shape_ops import cast, rank, shape
-from tfteach.ops.core.stack_unstack import brackets
 from tfteach.ops.math.binary import Maximum
 from tfteach.ops.math.compare import Equal, Greater, GreaterEqual, LogicalAnd
 
@@ -238,11 +237,6 @@ class _Unsorted(Op, abstract=True):
         if count < 0:
             raise invalid_argument(
                 f"Input num_segments == {count} must not be negative."
-            )
-        if data.shape[:depth] != segment_ids.shape:
-            raise invalid_argument(
-                f"data.shape = {brackets(data)} does not start with segment_ids.shape "
-                f"= {brackets(segment_ids)}"
             )
         if segment_ids.size and int(segment_ids.max()) >= count:
             bad = segment_ids >= count

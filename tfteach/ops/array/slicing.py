@@ -106,12 +106,6 @@ class Slice(Op):
     def index(self, shape: tuple[int, ...], begin: Any, size: Any) -> tuple[Any, ...]:
         """The NumPy index equivalent to the vectors."""
         starts, lengths = begin.tolist(), size.tolist()
-        if len(starts) != len(shape) or len(lengths) != len(shape):
-            raise invalid_argument(
-                "Expected begin and size arguments to be 1-D tensors of size "
-                f"{len(shape)}, but got shapes {list(begin.shape)} and "
-                f"{list(size.shape)} instead."
-            )
         index = []
         for i, (start, length) in enumerate(zip(starts, lengths, strict=True)):
             whole = shape[i]

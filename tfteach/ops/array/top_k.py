@@ -76,7 +76,10 @@ class TopKV2(MultiOutputOp):
             return [None, None]
         count = None if k is None else int(k)
         if count is not None and count < 0:
-            raise ValueError(f"Need k >= 0, got {count}")
+            raise ValueError(
+                "Dimension size, given by scalar input 1, must be non-negative but is "
+                f"{count}"
+            )
         if None not in (count, input[-1]) and input[-1] < count:  # type: ignore[operator]
             raise ValueError(
                 f"input must have last dimension >= k = {count} but is {input[-1]}"
@@ -91,8 +94,6 @@ class TopKV2(MultiOutputOp):
         count = int(k)
         if count < 0:
             raise invalid_argument(f"Need k >= 0, got {count}")
-        if not input.ndim:
-            raise invalid_argument("input must be >= 1-D, got shape []")
         columns = input.shape[-1]
         if columns < count:
             raise invalid_argument(

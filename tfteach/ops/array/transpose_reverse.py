@@ -361,8 +361,6 @@ class Roll(Op):
         require(shift == axis, "shift and axis must have the same size")
 
     def compute(self, xp: Any, input: Any, shift: Any, axis: Any) -> Any:
-        if not input.ndim:
-            raise invalid_argument("input must be 1-D or higher")
         axes = axis.reshape(-1).tolist()
         for value in axes:
             if not -input.ndim <= value < input.ndim:

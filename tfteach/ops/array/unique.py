@@ -211,14 +211,16 @@ def _slice_shapes(x: Shape, axis: Any) -> tuple[Shape, Shape]:
         return None, (None,)
     place = int(axis.reshape(-1)[0])
     if not -len(x) <= place < len(x):
-        raise ValueError(f"axis expects to be in the range [{-len(x)}, {len(x)})")
+        return None, (None,)  # TensorFlow leaves the refusal to the run
     place %= len(x)
     return (*x[:place], None, *x[place + 1 :]), (x[place],)
 
 
 def _distinct(x: Any, axis: Any, dtype: Any) -> tuple[Any, Any, Any]:
     if axis.size > 1:
-        raise invalid_argument("axis does not support more than one axis")
+        raise invalid_argument(
+            "axis does not support input tensors larger than 1 elements"
+        )
     if not axis.size and x.ndim != 1:
         raise invalid_argument("unique expects a 1D vector.")
     place = int(axis.reshape(-1)[0]) if axis.size else 0

@@ -31,10 +31,10 @@ class UnravelIndex(Op):
         return (axes, *indices) if len(indices) <= 1 else None
 
     def compute(self, xp: Any, indices: Any, dims: Any) -> Any:
-        if dims.ndim != 1 or indices.ndim > 1:
+        if indices.ndim > 1:
             raise invalid_argument(
-                "The indices can only be scalar or vector and dims a vector, got "
-                f"shapes {shapes.text(indices.shape)} and {shapes.text(dims.shape)}"
+                "The indices can only be scalar or vector, got "
+                f'"{shapes.text(indices.shape)}"'
             )
         if (dims == 0).any():
             raise invalid_argument("Input dims cannot contain a dim of zero")

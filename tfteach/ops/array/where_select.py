@@ -94,23 +94,27 @@ class Select(Op):
         return merge_by_size(both, condition)
 
     def compute(self, xp: Any, condition: Any, t: Any, e: Any) -> Any:
-        if t.shape != e.shape:
+        by_row = condition.ndim == 1 and t.ndim > 1
+        if by_row and len(condition) != len(t):
+            raise invalid_argument(
+                "Number of batches of 'then' must match size of 'cond', but saw: "
+                f"{len(t)} vs. {len(condition)}"
+            )
+        if (by_row or not condition.ndim) and t.shape != e.shape:
             raise invalid_argument(
                 "'then' and 'else' must have the same size.  but received: "
                 f"{brackets(t)} vs. {brackets(e)}"
             )
-        if condition.ndim == 1 and t.ndim > 1:
-            if len(condition) != len(t):
-                raise invalid_argument(
-                    "Number of batches of 'then' must match size of 'cond', but saw: "
-                    f"{len(t)} vs. {len(condition)}"
-                )
+        if by_row:
             condition = condition.reshape((-1,) + (1,) * (t.ndim - 1))
-        elif condition.ndim and condition.shape != t.shape:
-            raise invalid_argument(
-                "Inputs to operation {name} of type Select must have the same size "
-                f"and shape.  Input 0: {brackets(condition)} != input 1: {brackets(t)}"
-            )
+        elif condition.ndim:
+            for i, other in enumerate((t, e), 1):
+                if condition.shape != other.shape:
+                    raise invalid_argument(
+                        "Inputs to operation {name} of type Select must have the same "
+                        f"size and shape.  Input 0: {brackets(condition)} != input "
+                        f"{i}: {brackets(other)}"
+                    )
         return xp.where(condition, t, e)
 
     def scalar_expression(self, condition: str, t: str, e: str) -> str:
@@ -136,8 +140,8 @@ class SelectV2(Op):
             return xp.where(condition, t, e)
         except ValueError:
             raise invalid_argument(
-                "condition, then and else do not broadcast: "
-                f"{brackets(condition)}, {brackets(t)}, {brackets(e)}"
+                f"condition {brackets(condition)}, then {brackets(t)}, and else "
+                f"{brackets(e)} must be broadcastable"
             ) from None
 
     def gradient(self, op: Operation, grad: Any) -> list[Any]:

@@ -336,7 +336,7 @@ def _convert_shape(
             f"Cannot convert a partially known TensorShape to a Tensor: {value}"
         )
     if dtype is not None and dtype not in (int32, int64):
-        raise TypeError(f"Cannot convert a TensorShape to dtype: {dtype!r}")
+        raise TypeError(f"Cannot convert a TensorShape to dtype: {dtype}")
     largest = max(np.ravel(sizes), default=0)
     is_large = largest > np.iinfo(np.int32).max
     if is_large and dtype is int32:

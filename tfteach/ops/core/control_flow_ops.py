@@ -151,10 +151,8 @@ class Merge(_Flow, MultiOutputOp):
         return [functools.reduce(shapes.common, inputs), ()]
 
     def compute(self, xp: Any, *inputs: Any) -> tuple[Any, Any]:
-        for index, value in enumerate(inputs):
-            if value is not None:
-                return value, xp.int32(index)
-        raise ValueError("Merge: all inputs are dead")
+        index = next(i for i, value in enumerate(inputs) if value is not None)
+        return inputs[index], xp.int32(index)
 
     def gradient(self, op: Operation, grad: Any, index_grad: Any) -> list[Any]:
         return merge_gradient(op, grad)

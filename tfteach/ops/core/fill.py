@@ -53,9 +53,6 @@ class Fill(Op):
         require_scalar(value, "value must be a scalar, got shape %s")
 
     def compute(self, xp: Any, dims: Any, value: Any) -> Any:
-        if dims.ndim != 1:
-            text = ",".join(map(str, dims.shape))
-            raise invalid_argument(f"dims must be a vector, got shape [{text}]")
         wanted = tuple(dims.tolist())
         for n in wanted:
             if n < 0:

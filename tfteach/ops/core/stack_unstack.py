@@ -290,6 +290,14 @@ class ParallelConcat(Op):
             raise ValueError("shape attr must be fully defined.")
         if not all(shapes.is_full(shape) for shape in values):
             raise ValueError("All input shapes must be fully defined.")
+        merged = values[0]
+        for i, shape in enumerate(values[1:], 1):
+            try:
+                merged = shapes.merge(shape, merged)
+            except ValueError:
+                refuse_merge(shape, merged, i)
+        if not merged or merged[0] != 1:
+            raise ValueError("Size of first dimension must be 1.")
         return self.shape
 
     def check_shapes(self, *shapes: Any) -> None:

@@ -205,22 +205,19 @@ class PrintV2(StatefulOp, NoOutputOp):
     end: str = "\n"
     on_gpu: ClassVar[bool] = False
 
-    def validate(self) -> None:
-        stream = self.output_stream
-        if not stream.startswith("file://") and stream not in _STREAMS:
-            raise ValueError(
-                f"Unknown output stream: {stream}: expected one of {_STREAMS} or "
-                "file://path"
-            )
-
     def infer_shape(self, input: Shape) -> list[Shape]:
         shapes.merge(input, ())
         return []
 
     def compute(self, ctx: Any, input: Any) -> tuple[()]:
+        stream = self.output_stream
+        if not stream.startswith("file://") and stream not in _STREAMS:
+            raise invalid_argument(
+                f"Unknown output stream: {stream}, Valid streams are: "
+                f"{' '.join(_STREAMS)}, and file://path"
+            )
         value: Any = np.asarray(input, object)[()]
         text = value.decode("utf-8", "replace") + self.end
-        stream = self.output_stream
         if stream.startswith("file://"):
             with open(stream.removeprefix("file://"), "a", encoding="utf-8") as file:
                 file.write(text)

@@ -44,6 +44,12 @@ _CLASSES: tuple[tuple[tuple[type[Exception], ...], type[errors.OpError]], ...] =
     ((NotImplementedError,), errors.UnimplementedError),
     ((Exception,), errors.UnknownError),
 )
+_UNSUPPORTED = {
+    "M": "NPY_DATETIME",
+    "m": "NPY_TIMEDELTA",
+    "g": "NPY_LONGDOUBLE",
+    "G": "NPY_CLONGDOUBLE",
+}
 _C_NAMES = {"float16": "half", "float32": "float", "float64": "double"}
 
 
@@ -60,11 +66,9 @@ def call_function(
     """Call the function with that token: its results as arrays of the given types."""
     function = _functions.get(token)
     if function is None:
-        raise errors.InternalError(
-            None,
-            None,
-            f"callback {token} is not found: a py_func lives only in the process and "
-            "as long as the graph that made it",
+        raise errors.invalid_argument(
+            f"ValueError: callback {token} is not found: a py_func lives only in the "
+            "process and as long as the graph that made it"
         )
     try:
         with outside_transactions():
@@ -114,8 +118,9 @@ def _from_python(token: str, index: int, value: Any, dtype: DType) -> Any:
     try:
         got = string if array.dtype == object else as_dtype(array.dtype)
     except TypeError:
-        raise errors.UnimplementedError(
-            None, None, f"Unsupported numpy type {array.dtype} returned by {token}"
+        kind = _UNSUPPORTED.get(array.dtype.char, array.dtype.name)
+        raise errors.InternalError(
+            None, None, f"Unsupported numpy type: {kind} (returned by {token})"
         ) from None
     if got is not dtype:
         names = [_C_NAMES.get(t.name, t.name) for t in (got, dtype)]

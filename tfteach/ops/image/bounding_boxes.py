@@ -251,7 +251,7 @@ class SampleDistortedBoundingBoxV2(_Sampling):
     ) -> Any:
         if min_object_covered.ndim:
             raise invalid_argument(
-                "min_object_covered must be 0-D: "
+                "min_object_covered must be 0-D, got shape "
                 f"{shapes.text(min_object_covered.shape)}"
             )
         return self.crop(ctx, image_size, bounding_boxes, min_object_covered)

@@ -95,10 +95,10 @@ class CombinedNonMaxSuppression(MultiOutputOp):
         for name, value in zip(names.split(), scalars, strict=True):
             require_scalar(value, name)
         require_similarity(scalars[2])
-        if scalars[0] < 0 or scalars[1] <= 0:
+        if scalars[1] <= 0:
             raise invalid_argument(
-                "max_size_per_class must be >= 0 and max_total_size > 0, got "
-                f"{scalars[0]} and {scalars[1]}"
+                f"max_total_size must be > 0, got {scalars[1]}; max_size_per_class is "
+                f"{scalars[0]}"
             )
         if boxes.ndim != 4 or scores.ndim != 3 or len(boxes) != len(scores):
             raise invalid_argument("boxes and scores must have same batch size")

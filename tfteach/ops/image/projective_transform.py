@@ -52,8 +52,14 @@ class ImageProjectiveTransformV2(Op):
         count, columns = transforms.shape
         if columns != 8 or count not in (1, batch):
             raise invalid_argument("Input transform should be num_images x 8 or 1 x 8")
-        if size.shape != (2,):
-            raise invalid_argument("output shape must be 1-dimensional [2]")
+        if size.ndim != 1:
+            raise invalid_argument(
+                f"output shape must be 1-dimensional{shapes.text(size.shape)}"
+            )
+        if size.shape[0] != 2:
+            raise invalid_argument(
+                f"output shape must have two elements{shapes.text(size.shape)}"
+            )
         if min(size.tolist()) <= 0:
             raise invalid_argument("output dimensions must be positive")
         if self.interpolation not in ("NEAREST", "BILINEAR"):

@@ -56,13 +56,13 @@ def _is_outer(a: Any, b: Any) -> bool:
 
 
 def _is_worth_sharing(a: Any, b: Any) -> bool:
-    return a.ndim == b.ndim == 2 and a.size * b.shape[1] >= MIN_SHARED_PRODUCT
+    if not (a.ndim == b.ndim == 2 and a.shape[1] == b.shape[0]):
+        return False
+    return bool(a.size * b.shape[1] >= MIN_SHARED_PRODUCT)
 
 
 def _shared_product(a: Any, b: Any) -> Any:
     """A product computed by several threads, divided by rows (or columns, if more)."""
-    if a.shape[1] != b.shape[0]:
-        raise ValueError("the inner dimensions differ")
     result = np.empty((a.shape[0], b.shape[1]), a.dtype)
     by_rows = a.shape[0] >= b.shape[1]
     size = result.shape[not by_rows]
@@ -175,6 +175,11 @@ class BatchMatMulV2(Op):
         try:
             return product(xp, left, right)
         except ValueError:
+            if left.shape[-1] == right.shape[-2]:
+                raise invalid_argument(
+                    "In[0] and In[1] must have compatible batch dimensions: "
+                    f"{shapes.text(x.shape)} vs. {shapes.text(y.shape)}"
+                ) from None
             raise invalid_argument(
                 f"In[0] mismatch In[1] shape: {left.shape[-1]} vs. {right.shape[-2]}: "
                 f"{shapes.text(x.shape)} {shapes.text(y.shape)} {int(self.adj_x)} "

@@ -164,11 +164,6 @@ class MatrixBandPart(Op):
         require_scalar(num_upper, "num_upper must be scalar, got shape %s")
 
     def compute(self, xp: Any, input: Any, num_lower: Any, num_upper: Any) -> Any:
-        if input.ndim < 2:
-            raise invalid_argument(
-                "input must be at least 2-dim, received shape: "
-                f"{shapes.text(input.shape)}"
-            )
         rows, columns = input.shape[-2:]
         lower, upper = int(num_lower), int(num_upper)
         for side, number, what, n in (

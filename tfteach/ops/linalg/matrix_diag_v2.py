@@ -68,10 +68,15 @@ def _band_shape(
 
 def _static_band(k: Any, rows: Any, columns: Any) -> tuple[int, int]:
     """The band; raises ValueError if it cannot fit."""
-    try:
-        low, high = _band(k)
-    except Exception as error:
-        raise ValueError(str(getattr(error, "message", error))) from None
+    numbers = np.ravel(k).tolist()
+    if not 1 <= len(numbers) <= 2:
+        raise ValueError(
+            "diag_index must be a vector with one or two elements. It has "
+            f"{len(numbers)} elements."
+        )
+    low, high = numbers[0], numbers[-1]
+    if low > high:
+        raise ValueError("lower_diag_index is greater than upper_diag_index")
     if rows is not None and columns is not None:
         for which, number in (("lower", low), ("upper", high)):
             if number and not -rows < number < columns:
@@ -120,18 +125,16 @@ class MatrixDiagV2(Op):
         self, xp: Any, diagonal: Any, k: Any, num_rows: Any, num_cols: Any, padding: Any
     ) -> Any:
         low, high = _band(k)
+        band = diagonal[..., None, :] if low == high else diagonal
+        if band.ndim < 2 or band.shape[-2] != high - low + 1:
+            raise invalid_argument(
+                "The number of diagonals provided in the input does not match the "
+                "lower_diag_index and upper_diag_index range."
+            )
         rows, columns = _matrix_size(
             diagonal.shape[-1], low, high, num_rows.item(), num_cols.item()
         )
         _check_bounds(rows, columns, low, high)
-        band = diagonal[..., None, :] if low == high else diagonal
-        longest = _longest(rows, columns, low, high)
-        if band.shape[-2:] != (high - low + 1, longest):
-            raise invalid_argument(
-                "The number of diagonals provided in the input does not match the "
-                "lower_diag_index and upper_diag_index range. Or their length does not "
-                f"match the size of the matrix: {shapes.text(diagonal.shape)}"
-            )
         whole = (*band.shape[:-2], rows, columns)
         result = xp.full(whole, padding.reshape(()), diagonal.dtype)
         for i, at_rows, at_columns, steps in _places(xp, rows, columns, low, high):

@@ -176,7 +176,7 @@ class TridiagonalMatMul(Op):
     ) -> Shape:
         for own in (superdiag, maindiag, subdiag, rhs):
             shapes.with_rank_at_least(own, 2)
-        shapes.merge(shapes.merge(superdiag, maindiag), subdiag)
+        shapes.merge(subdiag, shapes.merge(superdiag, maindiag))
         return rhs
 
     def check_shapes(

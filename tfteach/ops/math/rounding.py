@@ -122,7 +122,8 @@ class Round(_Step):
     def compute(self, xp: Any, x: Any) -> Any:
         if x.dtype.kind == "c":
             raise invalid_argument(
-                "Operands to RoundToEven must be real-valued floating-point"
+                "Operands to RoundToEven must be real-valued floating-point, but got "
+                f"C{8 * x.dtype.itemsize}"
             )
         return xp.positive(x) if x.dtype.kind in "iu" else xp.rint(x)
 

@@ -97,7 +97,8 @@ class Tan(Unary):
         if x.dtype.kind in "iu":  # allowed by the OpDef, but no kernel exists
             raise invalid_argument(
                 "Expected element type in shape to be floating or complex for cosine "
-                f"operation; got {x.dtype}."
+                f"operation; got {x.dtype.kind.upper().replace('I', 'S')}"
+                f"{8 * x.dtype.itemsize}."
             )
         return xp.tan(x)
 

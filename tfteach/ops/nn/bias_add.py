@@ -13,6 +13,7 @@ from tfteach.framework.convert import convert
 from tfteach.framework.dtypes import dtypes_of
 from tfteach.framework.errors import invalid_argument
 from tfteach.framework.export import export
+from tfteach.framework.input_conversion import check_choice
 from tfteach.framework.op import Op
 from tfteach.framework.operation import Operation, Tensor
 from tfteach.framework.scope import name_scope
@@ -34,14 +35,6 @@ NUMBERS = dtypes_of(
 )
 
 
-def _check_format(data_format: str) -> None:
-    if data_format not in ("NHWC", "NCHW"):
-        raise ValueError(
-            f"Value for attr 'data_format' of \"{data_format}\" is not in the list of "
-            'allowed values: "NHWC", "NCHW"'
-        )
-
-
 class BiasAdd(Op):
     """value + bias along the channels.  Source: core/ops/nn_ops.cc, BiasAdd."""
 
@@ -51,7 +44,7 @@ class BiasAdd(Op):
     data_format: str = "NHWC"
 
     def validate(self) -> None:
-        _check_format(self.data_format)
+        check_choice(self.op_type, "data_format", self.data_format, ("NHWC", "NCHW"))
 
     def infer_shape(self, value: Shape, bias: Shape) -> Shape:
         first = self.data_format == "NCHW"
@@ -119,7 +112,7 @@ class BiasAddGrad(Op):
     data_format: str = "NHWC"
 
     def validate(self) -> None:
-        _check_format(self.data_format)
+        check_choice(self.op_type, "data_format", self.data_format, ("NHWC", "NCHW"))
 
     def infer_shape(self, out_backprop: Shape) -> Shape:
         first = self.data_format == "NCHW"

@@ -172,9 +172,10 @@ class FixedUnigramCandidateSampler(_CandidateSampler):
     }
 
     def sampler(self) -> kernels.Sampler:
-        if bool(self.vocab_file) == bool(self.unigrams):
-            both = ", not both" if self.unigrams else ""
-            raise invalid_argument(f"Must provide either vocab_file or unigrams{both}.")
+        if self.vocab_file and self.unigrams:
+            raise invalid_argument("Must only provide one of vocab_file and unigrams.")
+        if not self.vocab_file and not self.unigrams:
+            raise invalid_argument("Must provide either vocab_file or unigrams.")
         given = self._in_file() if self.vocab_file else self.unigrams
         reserved = self.num_reserved_ids
         weights = [0.0] * len(range(self.shard, reserved, self.num_shards))

@@ -90,16 +90,6 @@ class CTCLoss(MultiOutputOp):
         self, inputs: Any, indices: Any, values: Any, lengths: Any
     ) -> list[list[int]]:
         """The labels of each sequence, up to the first null label (the blank)."""
-        if indices.ndim != 2:
-            raise invalid_argument("labels_indices is not a matrix")
-        if values.ndim != 1:
-            raise invalid_argument("labels_values is not a vector")
-        if len(indices) != len(values):
-            raise invalid_argument(
-                "labels_indices and labels_values must contain the same number of "
-                f"rows, but saw shapes: {shapes.text(indices.shape)} vs. "
-                f"{shapes.text(values.shape)}"
-            )
         _, batch, classes = inputs.shape
         if not batch:
             raise invalid_argument("batch_size must not be 0")

@@ -74,9 +74,6 @@ class _Forward(_FusedBatchNorm, abstract=True):
     def compute(
         self, xp: Any, x: Any, scale: Any, offset: Any, mean: Any, variance: Any
     ) -> tuple[Any, ...]:
-        if x.ndim != 4:
-            text = shapes.text(x.shape)
-            raise invalid_argument(f"input must be 4-dimensional{text}")
         last = geometry.to_last(xp, x, self.data_format)
         rows = last.reshape(-1, last.shape[-1]).astype(scale.dtype, copy=False)
         self._check(rows.shape[1], scale, offset, mean, variance)
@@ -216,12 +213,6 @@ class Backward(_FusedBatchNorm, abstract=True):
         self, xp: Any, y_backprop: Any, x: Any, scale: Any, mean: Any, variance: Any,
         *_: Any,
     ) -> tuple[Any, ...]:  # fmt: skip
-        if y_backprop.shape != x.shape or x.ndim != 4:
-            raise invalid_argument(
-                "x and y_backprop must have the same shape [batch, height, width, "
-                f"channels], got {shapes.text(x.shape)} and "
-                f"{shapes.text(y_backprop.shape)}"
-            )
         last = geometry.to_last(xp, x, self.data_format)
         grads = geometry.to_last(xp, y_backprop, self.data_format)
         flat = -1, last.shape[-1]

@@ -38,7 +38,7 @@ class _LRN(Op, abstract=True):
             raise invalid_argument("in must be 4-dimensional")
         if self.depth_radius < 0:
             raise invalid_argument(
-                f"depth_radius = {self.depth_radius} must not be negative"
+                f"depth_radius = {self.depth_radius} larger than int max"
             )
         total = self.neighbours(xp, image * image)
         total *= image.dtype.type(self.alpha)
@@ -91,7 +91,7 @@ class LRNGrad(_LRN):
     ) -> Any:
         if not input_grads.shape == input_image.shape == output_image.shape:
             raise invalid_argument(
-                "input_grads, input_image and out_image must have the same shape"
+                "input_grads, input_image, and out_image should have the same shape"
             )
         grads, image, out = map(_wide, (input_grads, input_image, output_image))
         norm = self.norm(xp, image)

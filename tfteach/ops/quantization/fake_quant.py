@@ -97,7 +97,13 @@ class FakeQuantWithMinMaxArgsGradient(_ByArgs):
         return gradients
 
     def compute(self, xp: Any, gradients: Any, inputs: Any) -> Any:
-        _check_same(gradients, inputs)
+        if gradients.shape != inputs.shape:
+            raise invalid_argument(
+                "Inputs to operation {name} of type FakeQuantWithMinMaxArgsGradient "
+                "must have the same size and shape.  Input 0: "
+                f"{shapes.text(gradients.shape)} != input 1: "
+                f"{shapes.text(inputs.shape)}"
+            )
         return self._slopes(gradients, inputs, *self._range)[0]
 
 

@@ -42,13 +42,6 @@ def generator_of(seed: Any) -> philox.Philox:
     return philox.Philox(mixed[2] << 64 | mixed[3] << 96, (mixed[0], mixed[1]))
 
 
-def _check_seed(seed: Any) -> None:
-    if seed.shape != (2,):
-        raise invalid_argument(
-            f"seed must have shape [2], not {shapes.text(seed.shape)}"
-        )
-
-
 def _seed_shape(seed: Shape) -> None:
     sizes = shapes.with_rank(seed, 1)
     if sizes[0] not in (None, 2):
@@ -78,7 +71,6 @@ class _Stateless(Op, abstract=True):
         require(seed == (2,), "seed must have shape [2], not %s", seed)
 
     def compute(self, xp: Any, shape: Any, seed: Any) -> Any:
-        _check_seed(seed)
         sizes = tuple(int(n) for n in np.asarray(shape).reshape(-1))
         count = philox.count_of(sizes)
         dtype = self.dtype.numpy_dtype
@@ -137,7 +129,6 @@ class StatelessRandomUniformInt(Op):
         require_scalar(maxval, "maxval must be 0-D, got shape %s")
 
     def compute(self, xp: Any, shape: Any, seed: Any, minval: Any, maxval: Any) -> Any:
-        _check_seed(seed)
         sizes = tuple(int(n) for n in np.asarray(shape).reshape(-1))
         count = philox.count_of(sizes)
         dtype, low, high = np.asarray(minval).dtype, int(minval), int(maxval)
@@ -177,7 +168,6 @@ class StatelessMultinomial(Op):
         require(seed == (2,), "seed must have shape [2], not %s", seed)
 
     def compute(self, xp: Any, logits: Any, num_samples: Any, seed: Any) -> Any:
-        _check_seed(seed)
         count = Multinomial.checked_count(logits, num_samples)
         kind = self.output_dtype.numpy_dtype
         if not len(logits) * count:

@@ -43,7 +43,9 @@ def _sets(*tensor: Any) -> tuple[_Sets, tuple[int, ...]]:
     if len(tensor) == 1:
         (dense,) = tensor
         if dense.ndim < 2:
-            raise invalid_argument(f"Invalid input rank {dense.ndim}; at least 2.")
+            raise invalid_argument(
+                f"Shape {shapes.text(dense.shape)} has rank {dense.ndim} < 2"
+            )
         for place in np.ndindex(dense.shape[:-1]):
             found[place] = set(dense[place].tolist())
         return found, dense.shape
@@ -64,16 +66,14 @@ class _SetOperation(MultiOutputOp, abstract=True):
     on_gpu: ClassVar[bool] = False
     _parts: ClassVar[int]  # the number of inputs that make up the first set
 
-    def validate(self) -> None:
-        kind = self.set_operation  # type: ignore[attr-defined]
-        if kind not in _OPERATIONS:
-            raise ValueError(f"Invalid set_operation {kind}.")
-
     def infer_shape(self, *inputs: Shape) -> list[Shape]:
         parts = [inputs[: self._parts], inputs[self._parts :]]
         ranks = [_rank(*part) for part in parts]
-        if None not in ranks and ranks[0] != ranks[1]:
-            raise ValueError(f"Ranks do not match: {ranks[0]} and {ranks[1]}.")
+        first, second = inputs[0], inputs[-1]
+        if len(inputs) == 2 and first is not None and second is not None:
+            shapes.merge(first[:-1], shapes.with_rank(second, len(first))[:-1])
+        elif None not in ranks and ranks[0] != ranks[1]:
+            raise ValueError(f"Dimension must be {ranks[0]} but is {ranks[1]}")
         rank = ranks[1] if ranks[0] is None else ranks[0]
         return [(None, rank), (None,), (rank,)]
 
@@ -92,10 +92,13 @@ class _SetOperation(MultiOutputOp, abstract=True):
         )
         if shape_a[:-1] != shape_b[:-1]:
             raise invalid_argument(
-                f"Mismatched group shapes [{','.join(map(str, shape_a[:-1]))}] vs "
+                f"Mismatched shapes [{','.join(map(str, shape_a[:-1]))}] vs "
                 f"[{','.join(map(str, shape_b[:-1]))}]."
             )
-        operate = _OPERATIONS[self.set_operation]  # type: ignore[attr-defined]
+        kind = self.set_operation  # type: ignore[attr-defined]
+        if kind not in _OPERATIONS:
+            raise invalid_argument(f"Invalid set_operation {kind}.")
+        operate = _OPERATIONS[kind]
         indices: list[tuple[int, ...]] = []
         values: list[Any] = []
         for place in sorted({*a, *b}):

@@ -28,6 +28,19 @@ from tfteach.ops.sparse.sparse_dense_math import (
 )
 
 
+def _check_alike(a_shape: Any, b_shape: Any) -> None:
+    if len(a_shape) != len(b_shape):
+        sizes = (" ".join(map(str, shape)) for shape in (a_shape, b_shape))
+        raise invalid_argument(
+            f"Operands do not have the same ranks; got shapes: {' and '.join(sizes)}"
+        )
+    for i, (a, b) in enumerate(zip(a_shape, b_shape, strict=True)):
+        if a != b:
+            raise invalid_argument(
+                f"Operands' shapes do not match: got {a} and {b} for dimension {i}"
+            )
+
+
 class SparseAdd(MultiOutputOp):
     """The sum of two sparse tensors; small sums are dropped.  Source: sparse_ops.cc."""
 
@@ -70,11 +83,7 @@ class SparseAdd(MultiOutputOp):
         b_shape: Any,
         thresh: Any,
     ) -> Any:
-        if not np.array_equal(a_shape, b_shape):
-            raise invalid_argument(
-                "operands' shapes do not match: "
-                f"[{','.join(map(str, a_shape))}] vs. [{','.join(map(str, b_shape))}]"
-            )
+        _check_alike(a_shape, b_shape)
         a_places, b_places = flat(a_indices, a_shape), flat(b_indices, b_shape)
         places, values = summed_by_place(
             np.r_[a_places, b_places], np.r_[a_values, b_values]
@@ -173,7 +182,7 @@ def sparse_add(a: Any, b: Any, threshold: Any = None, thresh: Any = None) -> Any
     Source: SparseAdd and SparseTensorDenseAdd in core/ops/sparse_ops.cc.
     """
     if threshold is not None and thresh is not None:
-        raise ValueError("Cannot specify both 'threshold' and 'thresh'")
+        raise ValueError("Cannot specify both 'thresh' and 'threshold'")
     threshold = thresh if threshold is None else threshold
     sparse = [isinstance(x, SparseTensor) or hasattr(x, "dense_shape") for x in (a, b)]
     if not any(sparse):
@@ -237,8 +246,7 @@ class Pairwise(MultiOutputOp, abstract=True):
         b_values: Any,
         b_shape: Any,
     ) -> Any:
-        if not np.array_equal(a_shape, b_shape):
-            raise invalid_argument("Operands' shapes do not match")
+        _check_alike(a_shape, b_shape)
         a_places, b_places = flat(a_indices, a_shape), flat(b_indices, b_shape)
         places = np.union1d(a_places, b_places)
         pair = []

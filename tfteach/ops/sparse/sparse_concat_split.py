@@ -121,7 +121,7 @@ def sparse_split(
         if value is None:
             raise ValueError(f"{what} is required")
     if axis is not None and split_dim is not None:
-        raise ValueError("Cannot specify both 'axis' and 'split_dim'")
+        raise ValueError("Cannot specify both 'split_dim' and 'axis'")
     axis = split_dim if axis is None else axis
     if axis is None:
         raise ValueError("axis is required")

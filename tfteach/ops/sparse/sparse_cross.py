@@ -6,6 +6,7 @@ python/ops/sparse_ops.py.
 
 from __future__ import annotations
 
+import math
 from itertools import product
 from typing import Any
 
@@ -74,19 +75,25 @@ class SparseCross(SparseShapeOp, MultiOutputOp):
 
     def _columns(self, inputs: Any) -> list[list[list[Any]]]:
         """The features of each row of each column, the sparse columns first."""
-        count = next((i for i, x in enumerate(inputs) if x.ndim != 2), 0)
-        if 3 * count > len(inputs):
-            raise invalid_argument(
-                "Input indices should be a matrix, and dense inputs too"
-            )
+        count: int = self.N
         parts = (inputs[i * count : (i + 1) * count] for i in range(3))
         found: list[list[list[Any]]] = []
         batch = -1
         for i, (indices, values, sizes) in enumerate(zip(*parts, strict=True)):
-            if sizes.shape != (2,) or len(indices) != len(values):
+            if indices.shape[1:] != (2,):
                 raise invalid_argument(
-                    f"Input {i} should be a sparse matrix, and has the shape "
-                    f"{shapes.text(tuple(sizes.tolist()))}"
+                    f"Expected D2 of index to be 2 got {math.prod(indices.shape[1:])} "
+                    f"at position {i}"
+                )
+            if sizes.shape != (2,):
+                raise invalid_argument(
+                    f"shape should imply a 2D tensor, but got "
+                    f"{shapes.text(tuple(sizes.tolist()))} at position {i}"
+                )
+            if len(indices) != len(values):
+                raise invalid_argument(
+                    f"Expected size of values to be {len(indices)} got {len(values)} "
+                    f"at position {i}"
                 )
             batch = int(sizes[0]) if batch < 0 else batch
             if sizes[0] != batch:

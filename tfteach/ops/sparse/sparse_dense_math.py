@@ -176,8 +176,6 @@ class SparseTensorDenseMatMul(Op):
     def compute(
         self, xp: Any, a_indices: Any, a_values: Any, a_shape: Any, b: Any
     ) -> Any:
-        if len(a_shape) != 2:
-            raise invalid_argument("Tensor 'a_shape' must have 2 elements")
         b = b.conj().T if self.adjoint_b else b
         values = a_values.conj() if self.adjoint_a else a_values
         row, inner = a_indices.T[::-1] if self.adjoint_a else a_indices.T
@@ -303,11 +301,6 @@ class SparseTensorDenseAdd(Op):
     def compute(
         self, xp: Any, a_indices: Any, a_values: Any, a_shape: Any, b: Any
     ) -> Any:
-        if a_indices.ndim != 2:
-            raise invalid_argument(
-                "Input a_indices should be a matrix but received shape: "
-                f"{shapes.text(a_indices.shape)}"
-            )
         sizes = tuple(int(n) for n in a_shape)
         refuse_sizes(sizes, b.shape)
         check_inside(xp, a_indices, a_shape)

@@ -198,8 +198,9 @@ def sparse_reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
     if known is not None and sp_input.shape.is_fully_defined():
         if (known < np.array(sp_input.shape.as_list())).any():
             raise ValueError(
-                "New shape should have dimensions >= sp_input.shape: "
-                f"{known.tolist()} < {sp_input.shape.as_list()}"
+                "Requested new_shape should have dimension sizes >= sp_input.shape.  "
+                f"Found new_shape ({np.array(sp_input.shape.as_list())}), "
+                f"sp_input.shape ({known})."  # TensorFlow names them the wrong way
             )
         return SparseTensor(indices, values, known)
     return SparseTensor(indices, values, sizes)

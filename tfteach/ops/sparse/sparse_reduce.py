@@ -333,7 +333,10 @@ class SparseSoftmax(Op):
 
     def compute(self, xp: Any, sp_indices: Any, sp_values: Any, sp_shape: Any) -> Any:
         if len(sp_shape) < 2:
-            raise invalid_argument("Input should have rank >= 2")
+            sizes = " ".join(map(str, sp_shape))
+            raise invalid_argument(
+                f"Input should have rank >= 2, but received shape: {sizes}"
+            )
         check_inside(xp, sp_indices, sp_shape)
         rows = flat(sp_indices[:, :-1], sp_shape[:-1])
         _, group = np.unique(rows, return_inverse=True)

@@ -63,8 +63,6 @@ def _rows_shape(data: Shape, indices: Shape, ids: Shape, count: Any) -> Shape:
 
 
 def _check(xp: Any, data: Any, indices: Any, ids: Any, count: int) -> None:
-    if indices.shape != ids.shape:
-        raise invalid_argument("segment_ids and indices should have same size.")
     if not ids.size:
         return
     if int(ids[0]) < 0:
@@ -187,8 +185,6 @@ class _SparseGrad(Op, abstract=True):
         self, xp: Any, grad: Any, indices: Any, segment_ids: Any, output_dim0: Any
     ) -> Any:
         count = int(output_dim0)
-        if indices.shape != segment_ids.shape:
-            raise invalid_argument("segment_ids and indices should have same size.")
         if not segment_ids.size:
             return xp.zeros((count, *grad.shape[1:]), grad.dtype)
         if int(segment_ids[-1]) >= len(grad):

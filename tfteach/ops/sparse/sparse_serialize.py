@@ -245,27 +245,37 @@ def _checked(row: list[bytes], number: int, dtype: DType) -> tuple[Any, Any, Any
     places, elements, size = (parsed(bytes(part)) for part in row)
     kind = string if elements.dtype == object else as_dtype(elements.dtype)
     which = f"SparseTensor[{number}]"
-    for what, array, rank in (
-        ("indices to represent an index matrix", places, 2),
-        ("values to represent a values vector", elements, 1),
-        ("shape to be a shape vector", size, 1),
+    for part, what, array, rank in (  # TensorFlow numbers the third part 1, too
+        (0, "represent an index matrix but received shape", places, 2),
+        (1, "represent a values vector but received shape", elements, 1),
+        (1, "be a shape vector but its shape is", size, 1),
     ):
         if array.ndim != rank:
             raise invalid_argument(
-                f"Expected {which}.{what} but received shape {shapes.text(array.shape)}"
+                f"Expected serialized_sparse[{number}, {part}] to {what} "
+                f"{shapes.text(array.shape)}"
             )
     if kind is not dtype:
         raise invalid_argument(
             f"Requested SparseTensor of type {c_name(dtype)} but {which}.values.dtype()"
             f" == {c_name(kind)}"
         )
-    if len(places) != len(elements) or places.shape[1] != len(size):
-        raise invalid_argument(
-            f"Expected row counts of {which}.indices and {which}.values to match, and "
-            f"its shape to have as many elements as the indices columns, but they "
-            f"have the shapes {shapes.text(places.shape)}, "
-            f"{shapes.text(elements.shape)}, {shapes.text(size.shape)}"
-        )
+    for what, ours, given in (
+        (
+            f"row counts of {which}.indices and {which}.values to match",
+            len(places),
+            len(elements),
+        ),
+        (
+            f"column counts of {which}.indices to match size of {which}.shape",
+            places.shape[1],
+            len(size),
+        ),
+    ):
+        if ours != given:
+            raise invalid_argument(
+                f"Expected {what} but they do not: {ours} vs. {given}"
+            )
     return places, elements, size
 
 

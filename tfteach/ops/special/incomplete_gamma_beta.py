@@ -9,6 +9,7 @@ Source: core/ops/math_ops.cc, python/ops/math_grad.py.
 from __future__ import annotations
 
 import math
+from itertools import combinations
 from typing import Any, ClassVar
 
 import numpy as np
@@ -264,13 +265,13 @@ class Betainc(Op):
         return whole
 
     def compute(self, xp: Any, a: Any, b: Any, x: Any) -> Any:
-        sizes = {value.shape for value in (a, b, x)} - {()}
-        if len(sizes) > 1:
-            first, second = [v.shape for v in (a, b, x) if v.shape][:2]
-            raise invalid_argument(
-                "Shapes of a, b and x must agree or be scalars: "
-                f"{shapes.text(first)} vs. {shapes.text(second)}"
-            )
+        named = ("a", a), ("b", b), ("x", x)
+        for (name, first), (other, second) in combinations(named, 2):
+            if first.ndim and second.ndim and first.shape != second.shape:
+                raise invalid_argument(
+                    f"Shapes of {name} and {other} are inconsistent: "
+                    f"{shapes.text(first.shape)} vs. {shapes.text(second.shape)}"
+                )
         found = special(xp, "betainc", a, b, x)
         found = xp.where((x == 0) | (x == 1), x, found)
         return xp.where((a <= 0) | (b <= 0), a.dtype.type(math.nan), found)

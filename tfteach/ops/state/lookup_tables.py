@@ -356,7 +356,7 @@ class InitializeTableFromTextFileV2(TableOp, NoOutputOp):
         if index >= len(parts):
             raise invalid_argument(
                 f"Invalid number of columns in {path} line {number} "
-                f"({line.decode('utf-8', 'replace')}) : expected at least {index + 1} "
+                f"({line.decode('utf-8', 'replace')}) : expected {index} "
                 f"got {len(parts)}"
             )
         if dtype == string:

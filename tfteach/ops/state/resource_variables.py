@@ -240,7 +240,9 @@ class DestroyResourceOp(StatefulOp, NoOutputOp):
     def compute(self, ctx: Any, resource: Cell) -> Any:
         if not resource.is_initialized and not self.ignore_lookup_error:
             raise NotFoundError(
-                None, None, f"Resource localhost/{resource.name} does not exist."
+                None,
+                None,
+                f"Resource localhost/{resource.name}/<unknown> does not exist.",
             )
         resource.clear()
         return ()

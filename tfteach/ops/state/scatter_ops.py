@@ -242,24 +242,22 @@ def _check_points_shape(whole: Shape, indices: Shape, updates: Shape) -> None:
         raise ValueError("Shape must be at least rank 1 but is rank 0")
     if whole is None or not indices or indices[-1] is None:
         return
-    if indices[-1] > len(whole):
-        raise ValueError(
-            f"indices.shape[-1] must be <= params.rank, but saw indices shape: "
-            f"{shapes.text(indices)} and params shape: {shapes.text(whole)}"
-        )
+    if updates is None or indices[-1] > len(whole):  # which the run refuses
+        return
     outer = len(indices) - 1
-    inner = len(whole) - indices[-1]
-    try:
-        if updates is not None:
-            shapes.merge(indices[:-1], updates[:outer])
-            shapes.merge(whole[indices[-1] :], updates[outer:])
-    except ValueError as error:
-        assert updates is not None
-        raise ValueError(
-            f"The inner {inner} dimensions of input.shape={shapes.text(whole)} must "
-            f"match the inner {len(updates) - outer} dimensions of updates.shape="
-            f"{shapes.text(updates)}: {error}"
-        ) from None
+    sides = (
+        ("outer", "indices", indices, indices[:-1], updates[:outer]),
+        ("inner", "input", whole, whole[indices[-1] :], updates[outer:]),
+    )
+    for side, name, shape, ours, given in sides:
+        try:
+            shapes.merge(ours, given)
+        except ValueError as error:
+            raise ValueError(
+                f"The {side} {len(ours)} dimensions of {name}.shape="
+                f"{shapes.text(shape)} must match the {side} {len(given)} dimensions "
+                f"of updates.shape={shapes.text(updates)}: {error}"
+            ) from None
 
 
 # ---- rows

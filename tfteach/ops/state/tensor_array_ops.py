@@ -407,8 +407,8 @@ def _merged(ours: Shape, asked: Shape) -> Shape:
         return shapes.merge(ours, asked)
     except ValueError:
         raise invalid_argument(
-            f"TensorArray's element shape {_text(ours)} is not compatible with the "
-            f"op's element shape {_text(asked)}"
+            "PartialTensorShape: Incompatible shapes during merge: "
+            f"{_text(ours)} vs. {_text(asked)}"
         ) from None
 
 

@@ -82,8 +82,11 @@ class RegexReplace(TextOp):
         return input
 
     def compute(self, xp: Any, input: Any, pattern: Any, rewrite: Any) -> Any:
-        if np.ndim(pattern) or np.ndim(rewrite):
-            raise invalid_argument("Pattern and rewrite must be scalars")
+        for name, value in (("Pattern", pattern), ("Rewrite", rewrite)):
+            if np.ndim(value):
+                raise invalid_argument(
+                    f"{name} must be scalar, but received {list(np.shape(value))}"
+                )
         return replaced(input, _scalar(pattern), _scalar(rewrite), self.replace_global)
 
 

@@ -54,10 +54,6 @@ class SplitOp(TextOp, MultiOutputOp, abstract=True):
         return [(None, 2), (None,), (2,)]
 
     def scalar(self, what: str, value: Any) -> bytes:
-        if np.ndim(value):
-            raise invalid_argument(
-                f"{what} must be a scalar, got shape: {list(np.shape(value))}"
-            )
         found: bytes = np.asarray(value, object).item()
         return found
 

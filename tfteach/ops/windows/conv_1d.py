@@ -163,7 +163,7 @@ def conv_transpose(
             shape = output_shape._shape
             length = shape[0] if shape else None
             if length is None:
-                raise ValueError("output_shape must have a known length.")
+                raise ValueError("output_shape must be of length 3, 4 or 5 but was ?.")
         elif isinstance(output_shape, Sized):
             length = len(output_shape)
         else:

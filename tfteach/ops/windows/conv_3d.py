@@ -54,8 +54,8 @@ class Conv3D(_Conv3D):
         self.check_ranks(input=input.shape, filter=filter.shape)
         if self.depth(input.shape) != filter.shape[3]:
             raise invalid_argument(
-                "Input and filter depth must match, got "
-                f"{self.depth(input.shape)} and {filter.shape[3]}"
+                "Input depth must be evenly divisible by filter depth: "
+                f"{self.depth(input.shape)} vs {filter.shape[3]}"
             )
         return self.convolve(xp, input, filter)
 

@@ -84,10 +84,12 @@ class Convolution(Op, abstract=True):
         filter = shapes.with_rank(filter, self.rank)
         for values, what in ((self.strides, "stride"), (self.dilations, "dilation")):
             if len(values) != self.rank:
+                where = ""
+                if what == "stride" and self.dimensions == 2:
+                    where = f" on data format {self.data_format}"
                 raise ValueError(
-                    f"{self.op_type} on data format {self.data_format} requires the "
-                    f"{what} attribute to contain {self.rank} values, but got: "
-                    f"{len(values)}"
+                    f"{self.op_type}{where} requires the {what} attribute to contain "
+                    f"{self.rank} values, but got: {len(values)}"
                 )
         geometry.check_explicit(
             self.padding, self.explicit, self.data_format, self.rank
@@ -174,8 +176,8 @@ class Convolution(Op, abstract=True):
         windows = self.lay(inputs, filters)
         if inputs[0] != grads[0]:
             raise invalid_argument(
-                f"{name}: input and out_backprop must have the same batch size: input "
-                f"batch: {inputs[0]}, out_backprop batch: {grads[0]}"
+                f"{name}: input and out_backprop must have the same batch sizeinput "
+                f"batch: {inputs[0]}outbackprop batch: {grads[0]} batch_dim: 0"
             )
         self._check_depths(name, self.depth(inputs), filters, self.depth(grads))
         found = tuple(self.inner(grads))

@@ -42,9 +42,10 @@ class _Depthwise(Convolution, abstract=True):
         self, name: str, channels: int, filters: Any, outputs: int
     ) -> None:
         if channels != filters[2] or outputs != filters[2] * filters[3]:
+            kind = name.replace("Conv2dNative", "Conv2D")
             raise invalid_argument(
-                f"{name}: depth of output ({outputs}) must be the input's ({channels}) "
-                f"times the filter's multiplier ({filters[3]})"
+                f"{kind}: depth_multiplier * in_depth not equal to out_depth: "
+                f"{filters[3]} * {channels} != {outputs}"
             )
 
 

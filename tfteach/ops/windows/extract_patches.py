@@ -77,7 +77,7 @@ class _Patches(Op, abstract=True):
         """The kernel shared by both ops."""
         if images.ndim != self.dimensions + 2:
             raise invalid_argument(
-                f"input must be {self.dimensions + 2}-dimensional: "
+                f"input must be {self.dimensions + 2}-dimensional"
                 f"{shapes.text(images.shape)}"
             )
         for name in ("ksizes", "strides", "rates"):

@@ -249,10 +249,6 @@ class FractionalAvgPoolGrad(Op):
         row_pooling_sequence: Any, col_pooling_sequence: Any,
     ) -> Any:  # fmt: skip
         sizes = tuple(int(n) for n in orig_input_tensor_shape.reshape(-1))
-        if len(sizes) != 4:
-            raise invalid_argument(
-                f"orig_input_tensor_shape must have 4 elements, got {len(sizes)}"
-            )
         ends = row_pooling_sequence, col_pooling_sequence
         _check_backprop(out_backprop, sizes, *ends)
         # Accumulated in float64, as in TensorFlow.

@@ -54,7 +54,9 @@ class _Dilation(Op, abstract=True):
         if len(input) != 4:
             raise invalid_argument(f"input must be 4-dimensional{shapes.text(input)}")
         if len(filter) != 3:
-            raise invalid_argument(f"filter must be 3-dimensional{shapes.text(filter)}")
+            raise invalid_argument(
+                f"filter must be 3-dimensional: {shapes.text(filter)}"
+            )
         if input[-1] != filter[-1]:
             raise invalid_argument(
                 "input and filter must have the same depth: "

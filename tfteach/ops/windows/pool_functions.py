@@ -176,7 +176,7 @@ def _any_rank(
     elif data_format is not None:
         n = len(data_format) - 2
     else:
-        raise ValueError("The input must have a rank or a data format must be given.")
+        raise ValueError("Cannot take the length of shape with unknown rank.")
     if n not in (1, 2, 3):
         raise ValueError(f"Input tensor must be of rank 3, 4 or 5 but was {n + 2}.")
     layout = ("NWC", "NHWC", "NDHWC")[n - 1] if data_format is None else data_format

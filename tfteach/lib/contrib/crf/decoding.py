@@ -29,14 +29,14 @@ from tfteach.ops.math.reduce_functions import argmax, reduce_max
 
 @export("contrib.crf.viterbi_decode")
 def viterbi_decode(score: Any, transition_params: Any) -> tuple[list[Any], Any]:
-    """The best tags of one sequence, computed in NumPy.
+    """The best tags of one sequence, in NumPy.
 
     Args:
       score: array [steps, tags], the score of each tag.
-      transition_params: array [tags, tags], the score of each transition.
+      transition_params: array [tags, tags], the score of each tag after each.
 
     Returns:
-      (tags, score): a list of tag indices; the score of the sequence.
+      (tags, score): a list of numbers; the score of the whole.
 
     Example:
       >>> tf.contrib.crf.viterbi_decode(np.eye(2), np.zeros([2, 2]))[0]
@@ -60,7 +60,7 @@ def viterbi_decode(score: Any, transition_params: Any) -> tuple[list[Any], Any]:
 
 @export("contrib.crf.CrfDecodeForwardRnnCell")
 class CrfDecodeForwardRnnCell(CrfCell):
-    """The best scores of prefixes; outputs the best predecessor of each tag.
+    """The best scores of the beginnings; outputs which tag came before each.
 
     Args:
       transition_params: float32 Tensor [tags, tags].
@@ -76,7 +76,7 @@ class CrfDecodeForwardRnnCell(CrfCell):
 
 @export("contrib.crf.CrfDecodeBackwardRnnCell")
 class CrfDecodeBackwardRnnCell(RNNCell):
-    """The best predecessors, traced back from the last tag.
+    """The tag before each, from the last tag on.
 
     Args:
       num_tags: the number of tags.
@@ -111,11 +111,11 @@ def crf_decode(
 
     Args:
       potentials: float32 Tensor [batch, steps, tags], the score of each tag.
-      transition_params: float32 Tensor [tags, tags], the score of each transition.
+      transition_params: float32 Tensor [tags, tags], the score of each tag after each.
       sequence_length: int Tensor [batch].
 
     Returns:
-      (tags, scores): an int32 Tensor [batch, steps], 0 after the end; float32 [batch].
+      (tags, scores): an int32 Tensor [batch, steps], 0 behind the end; float32 [batch].
 
     Example:
       >>> tags, scores = tf.contrib.crf.crf_decode(

@@ -1,4 +1,4 @@
-"""`tf.contrib.framework`: argument scopes, model variables, utilities.
+"""`tf.contrib.framework`: argument scopes, variables of models, small helpers.
 
 Read `arguments.py` (arg_scope), `variables.py`, `helpers.py`, `shapes.py`.
 """

@@ -1,4 +1,4 @@
-"""Tensors with a check of their shape, static or at run time.
+"""Tensors whose shapes are checked while building or in the run.
 
 Source: contrib/framework/python/framework/tensor_util.py.
 """
@@ -23,18 +23,18 @@ from tfteach.ops.math.reduce_functions import reduce_all
 
 @export("contrib.framework.with_same_shape")
 def with_same_shape(expected_tensor: Tensor, tensor: Tensor) -> Tensor:
-    """`tensor`, with a check that its shape equals another tensor's.
+    """`tensor`, with a check that its shape is that of another one.
 
     Args:
-      expected_tensor: a Tensor of the required shape.
+      expected_tensor: a Tensor of the shape wanted.
       tensor: the Tensor to check.
 
     Returns:
-      `tensor` itself if the static shapes are known and equal; otherwise an Identity
-      that runs after the check.
+      `tensor` itself if the shapes are known and equal; else a copy that runs after
+      the check.
 
     Raises:
-      ValueError: the static shapes differ.
+      ValueError: the shapes are known and differ.
 
     Example:
       >>> tf.contrib.framework.with_same_shape(tf.zeros([2, 3]), tf.ones([2, 3]))
@@ -54,19 +54,20 @@ def with_same_shape(expected_tensor: Tensor, tensor: Tensor) -> Tensor:
 
 @export("contrib.framework.with_shape")
 def with_shape(expected_shape: Any, tensor: Tensor) -> Tensor:
-    """`tensor`, with a check of its shape.
+    """`tensor`, with a check that it has a shape.
 
     Args:
-      expected_shape: a list of ints, an int32 array or an int32 Tensor [rank], where -1
-        means any size.
+      expected_shape: a list of ints, an int32 array or an int32 Tensor [rank], in
+        which -1 stands for any size.
       tensor: the Tensor to check.
 
     Returns:
-      `tensor` itself if the static shapes are known and equal; otherwise an Identity
-      that runs after the check.
+      `tensor` itself if the shapes are known and equal; else a copy that runs after
+      the check.
 
     Raises:
-      ValueError: the static shapes differ; or `expected_shape` is not an int32 vector.
+      ValueError: the shapes are known and differ; or the expected one is no vector of
+        int32.
 
     Example:
       >>> tf.contrib.framework.with_shape([2, 3], tf.ones([2, 3]))

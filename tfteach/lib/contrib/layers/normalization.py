@@ -1,4 +1,4 @@
-"""Batch and layer normalization, and a layer that only adds biases.
+"""Batch and layer normalization, and biases by themselves.
 
 Source: contrib/layers/python/layers/layers.py.
 """
@@ -60,31 +60,31 @@ def batch_norm(
     renorm_decay: Any = 0.99,
     adjustment: Any = None,
 ) -> Tensor:
-    """Inputs normalized to mean `beta` and deviation `gamma`, per channel.
+    """Inputs with mean `beta` and deviation `gamma`, per channel.
 
-    While training the batch's moments are used, otherwise their moving averages.  The
+    While training with the batch's moments, else with their moving averages.  The
     averages change when the ops in `updates_collections` run, or in each training run
     if that is None.
 
     Args:
       inputs: float Tensor of known rank and channels.
-      decay: the weight of the old averages in an update.
-      center, scale: whether to use `beta` and `gamma`.
+      decay: how much of the averages stays in an update.
+      center, scale: whether there is a `beta`, a `gamma`.
       epsilon: added to the variance.
       activation_fn: a function of the outputs.
       param_initializers: a dict with "beta", "gamma", "moving_mean" and
         "moving_variance".
       param_regularizers: a dict with "beta" and "gamma".
-      updates_collections: collections of the updates; None: the outputs wait for them.
+      updates_collections: collections for the updates; None: they are waited for.
       is_training: a bool or bool scalar Tensor.
-      reuse: whether to reuse the variables of `scope`.
+      reuse: whether the variables of `scope` are shared.
       variables_collections: further collections: a list, or a dict by variable.
       outputs_collections: collections for the output.
       trainable: whether optimizers change gamma and beta.
-      batch_weights: Tensor [batch], the weight of each example in the moments.
+      batch_weights: Tensor [batch]: how much each example counts in the moments.
       fused: False: several ops instead of FusedBatchNorm.
       data_format: "NHWC" or "NCHW".
-      zero_debias_moving_mean: whether to correct the mean for its start at zero.
+      zero_debias_moving_mean: whether the mean's bias to its initial zero is removed.
       scope: the variable scope; "BatchNorm" if None.
       renorm, renorm_clipping, renorm_decay, adjustment: as renorm, renorm_clipping,
         renorm_momentum and adjustment in `tf.layers.batch_normalization`.
@@ -93,9 +93,8 @@ def batch_norm(
       A Tensor like `inputs`.
 
     Raises:
-      ValueError: rank, channels or format are not supported, or `renorm` or
-        `adjustment` is combined with `batch_weights`, `updates_collections` or
-        `zero_debias_moving_mean`.
+      ValueError: rank, channels or format do not fit, or `renorm` or `adjustment` goes
+        with `batch_weights`, `updates_collections` or `zero_debias_moving_mean`.
 
     Paper: Ioffe and Szegedy, "Batch normalization" (2015).
     """
@@ -190,23 +189,23 @@ def layer_norm(
     begin_params_axis: int = -1,
     scope: Any = None,
 ) -> Tensor:
-    """Each example normalized to mean 0 and variance 1, times `gamma`, plus `beta`.
+    """Each example with mean 0 and variance 1, times `gamma`, plus `beta`.
 
     Args:
       inputs: float Tensor [batch, ...] of known rank.
-      center, scale: whether to use `beta` and `gamma`.
+      center, scale: whether there is a `beta`, a `gamma`.
       activation_fn: a function of the outputs.
       reuse, variables_collections, outputs_collections, trainable: see
         `tf.contrib.layers.fully_connected`.
-      begin_norm_axis: the first axis to normalize over.
-      begin_params_axis: the first axis of `gamma` and `beta`.
+      begin_norm_axis: the first of the axes that are normalized together.
+      begin_params_axis: the first of the axes that `gamma` and `beta` have.
       scope: the variable scope; "LayerNorm" if None.
 
     Returns:
       A Tensor like `inputs`.
 
     Raises:
-      ValueError: rank or sizes are unknown, or an axis is out of range.
+      ValueError: rank or sizes are unknown, or there is no such axis.
 
     Paper: Ba et al., "Layer normalization" (2016).
     """
@@ -276,7 +275,7 @@ def bias_add(
     For the arguments see `tf.contrib.layers.fully_connected`.
 
     Raises:
-      ValueError: rank, channels or format are not supported.
+      ValueError: rank, channels or format do not fit.
     """
     check_format(data_format, "NCHW", "NHWC")
     with variable_scope(scope, "BiasAdd", [inputs], reuse=reuse) as opened:

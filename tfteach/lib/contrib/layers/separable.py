@@ -60,19 +60,20 @@ def separable_convolution2d(
     trainable: bool = True,
     scope: Any = None,
 ) -> Tensor:
-    """A depthwise convolution followed by a pointwise one that mixes the channels.
+    """A convolution of each channel by itself, then one of size 1 that mixes them.
 
     Args:
-      num_outputs: the number of output channels; None omits the pointwise convolution.
-      depth_multiplier: the number of filters per input channel.
-      pointwise_initializer: of the pointwise weights; `weights_initializer` if None.
+      num_outputs: the number of output channels; None leaves out the second
+        convolution.
+      depth_multiplier: how many windows there are for each input channel.
+      pointwise_initializer: of the second weights; `weights_initializer` if None.
       others: see `tf.contrib.layers.convolution`.
 
     Returns:
       A Tensor [batch, new_height, new_width, num_outputs].
 
     Raises:
-      ValueError: rank or format are invalid, or the channels are unknown.
+      ValueError: the rank or the format do not fit, or the channels are unknown.
     """
     check_format(data_format, "NCHW", "NHWC")
     getter = model_getter(
@@ -152,7 +153,7 @@ def _depthwise(
     collections: Any,
     trainable: bool,
 ) -> Tensor:
-    """The depthwise convolution."""
+    """The convolution of each channel by itself."""
     height, width = two_element_tuple(stride)
     channels = channel_dimension(inputs.shape, layout(data_format), min_rank=4)
     weights = model_variable(
@@ -183,7 +184,7 @@ def _biased(
     collections: Any,
     trainable: bool,
 ) -> Any:
-    """The outputs with biases added, unless `initializer` is None."""
+    """The outputs with biases, unless there is no initializer for them."""
     if initializer is None:
         return outputs
     biases = model_variable(
@@ -219,7 +220,7 @@ def convolution2d_in_plane(
     trainable: bool = True,
     scope: Any = None,
 ) -> Tensor:
-    """One filter, applied to each channel separately.
+    """One window for all channels, each channel by itself.
 
     For the arguments see `tf.contrib.layers.convolution`.
 

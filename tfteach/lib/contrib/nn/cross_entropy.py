@@ -1,4 +1,4 @@
-"""Cross entropies with the arguments in their original order.
+"""Cross entropies with the arguments in their old order.
 
 Source: contrib/nn/python/ops/cross_entropy.py.
 """

@@ -1,4 +1,4 @@
-"""Sampled losses.  Source: contrib/nn/python/ops/sampling_ops.py."""
+"""Losses over drawn classes.  Source: contrib/nn/python/ops/sampling_ops.py."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""`tf.contrib.seq2seq`: sequence-to-sequence models.
+"""`tf.contrib.seq2seq`: sequence to sequence.
 
-Decoders, the helpers that supply their inputs, attention, and the loss of sequences of
-different lengths.
+Decoders, the helpers that feed them, attention, and the loss of sequences that differ
+in length.
 """
 
 from tfteach.lib.contrib.seq2seq import attention as attention

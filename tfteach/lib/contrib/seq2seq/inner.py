@@ -1,4 +1,4 @@
-"""Underscored names that mechanisms and helpers in old code are built from.
+"""Names with an underscore that mechanisms and helpers in old code are made from.
 
 Source: contrib/seq2seq/python/ops/attention_wrapper.py, decoder.py, helper.py.
 """

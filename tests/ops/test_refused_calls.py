@@ -1,0 +1,44 @@
+"""Calls that TensorFlow refuses: its errors, from every `raise` in tfteach/ops."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.ops import refusal
+from tests.ops.case import import_families
+
+import_families()
+# Errors that no call of a table can show: module -> function -> why.
+NOT_SHOWN = {
+    "core.constant": {
+        "constant_node": "takes 2 GB: tests/test_bad_input.py lowers the limit",
+    },
+    "training.jit_update_rules": {
+        "_Name._refuse": "caught: of a rule without a source NumPy computes the step",
+        "_Writer.__getattr__": "caught, as that of _Name._refuse",
+    },
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("module", refusal.modules())
+def test_calls_are_refused_as_by_tensorflow(module: str) -> None:
+    """Each call has its recorded answer, and together they reach every `raise`."""
+    reached: set[tuple[str, int]] = set()
+    for call, answer in refusal.table(module).items():
+        assert answer is not None, f"ask TensorFlow about {call}"
+        theirs, ours = answer if isinstance(answer, list) else (answer, answer)
+        got, lines = refusal.outcome(call)
+        reached |= lines
+        assert refusal.says(got, ours), (call, got, ours)
+        assert ours != refusal.ACCEPTED, f"{call} is no refusal"
+        if isinstance(answer, list):
+            assert not refusal.says(got, theirs), f"{call}: as TensorFlow says it now"
+    missing = refusal.unreached(module, reached)
+    allowed = NOT_SHOWN.get(module, {})
+    assert {n: f for n, f in missing.items() if f not in allowed} == {}
+
+
+def test_tables_belong_to_modules() -> None:
+    for module in refusal.modules():
+        assert refusal.source_path(module).exists()
