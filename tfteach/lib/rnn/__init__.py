@@ -1,7 +1,6 @@
-"""Recurrent nets: cells, and the ways of running a cell over a sequence.
+"""Recurrent networks: cells, and functions that run a cell over a sequence.
 
-A cell takes (input, state) and returns (output, state).  `cell.py` is the base class,
-`cells.py` the cells, `wrappers.py` what goes around one; `static.py` writes the steps
-out one after the other, `dynamic.py` and `raw.py` run them in a while loop.  Read them
-in this order.
+A cell maps (input, state) to (output, state).  `cell.py` has the base class, `cells.py`
+the cells, `wrappers.py` cells around other cells; `static.py` unrolls the steps,
+`dynamic.py` and `raw.py` run them in a while loop.  Read them in this order.
 """

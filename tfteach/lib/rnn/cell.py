@@ -48,14 +48,14 @@ def require_cell(argument: str, cell: Any) -> None:
         )
 
 
-# ---- shapes with a batch size in front
+# ---- shapes with a leading batch size
 
 
 def static_shape_of(prefix: Any, suffix: Any) -> list[int | None] | None:
-    """Both shapes one behind the other, as far as known."""
+    """The concatenation of two static shapes, as far as known."""
     parts = []
     for part in (prefix, suffix):
-        _as_vector(part)  # not used, but TensorFlow's graphs have it
+        _as_vector(part)  # unused, but part of TensorFlow's graphs
         if isinstance(part, Tensor):
             value = constant_value(part)
             part = None if value is None else value.ravel().tolist()
@@ -67,7 +67,7 @@ def static_shape_of(prefix: Any, suffix: Any) -> list[int | None] | None:
 
 
 def shape_of(prefix: Any, suffix: Any) -> Tensor:
-    """Both shapes one behind the other, as an int32 vector.
+    """The concatenation of two shapes, as an int32 vector.
 
     Raises:
       ValueError: a part is neither a Tensor nor fully known.
@@ -142,7 +142,7 @@ class RNNCell(Layer):
         """Run the cell for one step.
 
         Args:
-          inputs: a Tensor [batch, depth], or what `call` takes.
+          inputs: a Tensor [batch, depth], or any input that `call` accepts.
           state: a nest of Tensors [batch, size], like `state_size`.
           scope: a VariableScope or name for the variables; the class's name if None.
 
@@ -161,7 +161,7 @@ class RNNCell(Layer):
             return super().__call__(inputs, state)
 
     def _record(self, getter: Any, *args: Any, **kwargs: Any) -> Any:
-        """Keep what is made by tf.get_variable inside `call` as a weight."""
+        """Record variables created by tf.get_variable inside `call` as weights."""
         variable = getter(*args, **kwargs)
         first = variable
         if isinstance(variable, PartitionedVariable):
@@ -174,7 +174,7 @@ class RNNCell(Layer):
 
     @property
     def state_size(self) -> Any:
-        """The sizes of the state, without the batch: an int or a nest of them."""
+        """The sizes of the state, without the batch: an int or a nest of ints."""
         raise NotImplementedError("Abstract method")
 
     @property
@@ -183,8 +183,8 @@ class RNNCell(Layer):
         raise NotImplementedError("Abstract method")
 
     def build(self, input_shape: Any) -> None:
-        # Cells whose `call` uses tf.get_variable have nothing to build; and `built`
-        # stays as it is: their scope is reused by who calls, not by the layer.
+        # Cells whose `call` uses tf.get_variable have nothing to build; and `built` is
+        # left unchanged: their scope is reused by the caller, not by the layer.
         pass
 
     def get_initial_state(
@@ -193,12 +193,12 @@ class RNNCell(Layer):
         """The initial state: zeros.
 
         Args:
-          inputs: a Tensor [batch, ...] to take batch size and type from, or None.
-          batch_size: an int or scalar Tensor; needed without `inputs`.
-          dtype: the type; needed without `inputs`.
+          inputs: a Tensor [batch, ...] that determines batch size and type, or None.
+          batch_size: an int or scalar Tensor; required without `inputs`.
+          dtype: the type; required without `inputs`.
 
         Raises:
-          ValueError: batch size or type are missing, or not those of `inputs`.
+          ValueError: batch size or type are missing, or differ from those of `inputs`.
         """
         if inputs is not None:
             inputs = convert(inputs, name="inputs")
@@ -231,7 +231,7 @@ class RNNCell(Layer):
 
         Args:
           batch_size: an int or a scalar Tensor.
-          dtype: their type.
+          dtype: the type of the zeros.
 
         Returns:
           A nest of Tensors [batch_size, size] like `state_size`.
@@ -242,7 +242,7 @@ class RNNCell(Layer):
 
 @export("contrib.rnn.LayerRNNCell")
 class LayerRNNCell(RNNCell):
-    """A cell that makes its variables in `build`, as layers do."""
+    """A cell that creates its variables in `build`, as layers do."""
 
     def __call__(
         self, inputs: Any, state: Any, scope: Any = None, *args: Any, **kwargs: Any

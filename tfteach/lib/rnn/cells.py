@@ -1,4 +1,4 @@
-"""The cells: plain, gated, and with long short-term memory; and stacks of them.
+"""The cells: plain, GRU and LSTM.
 
 Source: python/ops/rnn_cell_impl.py.
 """
@@ -32,7 +32,7 @@ KERNEL, BIAS = "kernel", "bias"
 
 
 class OfUnits:
-    """State and output have `_num_units` numbers."""
+    """A cell whose state and output have size `_num_units`."""
 
     _num_units: int
 
@@ -48,7 +48,7 @@ class OfUnits:
 
 
 class _Cell(LayerRNNCell):
-    """A cell of `num_units` with a nonlinearity."""
+    """A cell of `num_units` units with an activation."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class BasicRNNCell(OfUnits, _Cell):
 
     Args:
       num_units: the size of state and output.
-      activation: instead of tanh.
+      activation: the activation instead of tanh.
       reuse: whether the variables must exist.
       name: the layer's name.
       dtype: the variables' type; the input's if None.
@@ -126,7 +126,7 @@ class GRUCell(OfUnits, _Cell):
 
     Args:
       num_units: the size of state and output.
-      activation: instead of tanh.
+      activation: the activation instead of tanh.
       reuse: whether the variables must exist.
       kernel_initializer, bias_initializer: for the matrices and biases.
       name: the layer's name.
@@ -188,7 +188,7 @@ _Pair = namedtuple("LSTMStateTuple", ("c", "h"))  # type: ignore[name-match]
 
 @export("nn.rnn_cell.LSTMStateTuple", "contrib.rnn.LSTMStateTuple")
 class LSTMStateTuple(_Pair):
-    """The state of an LSTM: the memory `c` and the output `h`."""
+    """The state of an LSTM: the cell state `c` and the output `h`."""
 
     __slots__ = ()
 
@@ -208,7 +208,7 @@ class LSTMStateTuple(_Pair):
 
 
 def warn_of_joined_state(cell: Layer) -> None:
-    """Tell that states in one Tensor are deprecated."""
+    """Warn that states concatenated in one Tensor are deprecated."""
     get_logger().warning(
         "%s: Using a concatenated state is slower and will soon be deprecated.  Use "
         "state_is_tuple=True.",
@@ -218,16 +218,16 @@ def warn_of_joined_state(cell: Layer) -> None:
 
 @export("nn.rnn_cell.BasicLSTMCell", "contrib.rnn.BasicLSTMCell")
 class BasicLSTMCell(_Cell):
-    """Long short-term memory without extras.
+    """Long short-term memory in its basic form.
 
     [i, j, f, o] = [x, h] W + b;  c' = c sigmoid(f + forget_bias) + sigmoid(i) tanh(j);
     h' = tanh(c') sigmoid(o)
 
     Args:
       num_units: the size of `c`, of `h` and of the output.
-      forget_bias: added to the forget gate, so that memory is kept at first.
+      forget_bias: added to the forget gate, so that it is open initially.
       state_is_tuple: state is an `LSTMStateTuple`; False: [c, h] in one Tensor.
-      activation: instead of tanh.
+      activation: the activation instead of tanh.
       reuse: whether the variables must exist.
       name: the layer's name.
       dtype: the variables' type; the input's if None.
@@ -294,16 +294,16 @@ class LSTMCell(_Cell):
     """Long short-term memory with peepholes, clipping and projection.
 
     Args:
-      num_units: the size of the memory.
-      use_peepholes: let the gates see the memory, by a diagonal weight each.
-      cell_clip: memory is clipped to this value, if given.
+      num_units: the size of the cell state.
+      use_peepholes: let the gates see the cell state, with diagonal weights.
+      cell_clip: the limit to which the cell state is clipped, if any.
       initializer: for the kernels and peepholes.
       num_proj: the size to which the output is projected; None for no projection.
-      proj_clip: projected values are clipped to this value, if given.
-      num_unit_shards, num_proj_shards: in how many parts to keep the kernels.
+      proj_clip: the limit to which projected values are clipped, if any.
+      num_unit_shards, num_proj_shards: the number of partitions of the kernels.
       forget_bias: added to the forget gate.
       state_is_tuple: state is an `LSTMStateTuple`; False: [c, h] in one Tensor.
-      activation: instead of tanh.
+      activation: the activation instead of tanh.
       reuse: whether the variables must exist.
       name: the layer's name.
       dtype: the variables' type; the input's if None.
@@ -358,7 +358,7 @@ class LSTMCell(_Cell):
 
     @property
     def output_size(self) -> int:
-        """The number of units, or of projected ones."""
+        """The number of units, or of projected units."""
         return self._output_size
 
     def _kernel_variable(self, name: str, sizes: list[int], shards: Any) -> Tensor:
@@ -409,7 +409,7 @@ class LSTMCell(_Cell):
         return m, concat([c, m], 1)
 
     def _peep(self, value: Tensor, gate: str, memory: Tensor) -> Tensor:
-        """A gate, which may look at the memory."""
+        """A gate, with an optional peephole at the cell state."""
         if self._use_peepholes:
             value = value + self._diagonals[gate] * memory
         return sigmoid(value)
@@ -421,5 +421,5 @@ class LSTMCell(_Cell):
 
 
 def clipped(value: Tensor, limit: float | None) -> Tensor:
-    """The values between -limit and limit; all as they are without a limit."""
+    """The values clipped to -limit and limit; unchanged without a limit."""
     return value if limit is None else clip_by_value(value, -limit, limit)

@@ -1,4 +1,4 @@
-"""A cell run over a sequence by a while loop, forward and in both directions.
+"""A cell run over a sequence in a while loop, forward and in both directions.
 
 Source: python/ops/rnn.py.
 """
@@ -42,7 +42,7 @@ from tfteach.variables.scope import variable_scope
 
 @export("contrib.rnn.transpose_batch_time")
 def transpose_batch_time(x: Tensor) -> Tensor:
-    """[batch, time, ...] as [time, batch, ...], and back."""
+    """Swap the first two axes: [batch, time, ...] and [time, batch, ...]."""
     known = x.shape
     if known.ndims is not None and known.ndims < 2:
         return x
@@ -85,21 +85,21 @@ def dynamic_rnn(
       cell: an RNNCell.
       inputs: a Tensor [batch, time, depth], or a nest of them.
       sequence_length: int Tensor [batch]; after its end a sequence outputs zeros and
-        keeps its state.
+        its state is unchanged.
       initial_state: the initial state; the cell's zeros if None.
-      dtype: the type of the zeros; needed without an initial state.
-      parallel_iterations: how many steps may run concurrently.
-      swap_memory: recorded in the graph only; nothing is swapped.
+      dtype: the type of the zeros; required without an initial state.
+      parallel_iterations: the number of steps that may run concurrently.
+      swap_memory: recorded in the graph, without effect.
       time_major: inputs and outputs are [time, batch, ...].
       scope: the variable scope; "rnn" if None.
 
     Returns:
-      (outputs [batch, time, output_size], the last state).
+      (outputs [batch, time, output_size], the final state).
 
     Raises:
-      TypeError: `cell` is not a RNNCell.
-      ValueError: the depth of the inputs is not known; lengths are no vector; neither
-        state nor type.
+      TypeError: `cell` is not an RNNCell.
+      ValueError: the depth of the inputs is not known; lengths are not a vector;
+        neither state nor type is given.
 
     Example:
       >>> words = tf.placeholder(tf.float32, [None, None, 3])
@@ -121,7 +121,7 @@ def dynamic_rnn(
                     "sequence_length must be a vector of length batch_size, but saw "
                     f"shape: {sequence_length.shape}"
                 )
-            # To be found in the graph by this name.
+            # Named, so that it can be found in the graph.
             sequence_length = identity(sequence_length, name="sequence_length")
         batch_size = batch_size_of(flat_input)
         if initial_state is None and not dtype:
@@ -183,7 +183,7 @@ def _check_inputs(flat_input: list[Tensor]) -> tuple[int | None, int | None]:
 def _arrays(
     flat_input: list[Tensor], sizes: list[Any], steps: Tensor, batch: Any, kind: Any
 ) -> tuple[tuple[TensorArray, ...], list[TensorArray]]:
-    """TensorArrays for the outputs, and those that hold the inputs."""
+    """TensorArrays for the outputs, and those that contain the inputs."""
     with name_scope("dynamic_rnn") as base_name:
         pass
 
@@ -217,7 +217,7 @@ def _loop(
     lengths: Tensor | None,
     dtype: Any,
 ) -> tuple[Any, Any]:
-    """The loop over time-major inputs: time-major outputs and the last state."""
+    """The loop over time-major inputs: time-major outputs and the final state."""
     flat_input = nest.flatten(inputs)
     sizes = nest.flatten(cell.output_size)
     steps = shape(flat_input[0])[0]
@@ -294,8 +294,8 @@ def bidirectional_dynamic_rnn(
         in `tf.nn.dynamic_rnn`.
 
     Returns:
-      ((outputs forward, outputs backward), (state forward, state backward)); both
-      outputs are in the order of time.
+      ((forward outputs, backward outputs), (forward state, backward state)); both
+      outputs are in temporal order.
 
     Source: python/ops/rnn.py.
     """

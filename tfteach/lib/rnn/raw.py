@@ -1,4 +1,4 @@
-"""A cell in a while loop whose every step a function decides.
+"""A cell in a while loop controlled by a function.
 
 Source: python/ops/rnn.py.
 """
@@ -35,25 +35,25 @@ def raw_rnn(
     swap_memory: bool = False,
     scope: Any = None,
 ) -> tuple[Any, Any, Any]:
-    """A cell in a while loop; before each step `loop_fn` says what comes.
+    """A cell in a while loop; `loop_fn` determines each step's input and state.
 
-    `loop_fn(time, cell_output, cell_state, loop_state)` gives (which sequences have
-    finished, bool [batch]; the next input; the next state; what to emit; its own next
-    state).  At time 0 it gets None for all but the time, and what it emits (or None)
-    tells the form of emitted values.
+    `loop_fn(time, cell_output, cell_state, loop_state)` returns (which sequences have
+    finished, bool [batch]; the next input; the next state; the values to emit; its own
+    next state).  At time 0 all its arguments except the time are None, and the values
+    it emits (or None) define their structure.
 
     Args:
       cell: an RNNCell.
       loop_fn: see above.
-      parallel_iterations: how many steps may run concurrently.
-      swap_memory: recorded in the graph only; nothing is swapped.
+      parallel_iterations: the number of steps that may run concurrently.
+      swap_memory: recorded in the graph, without effect.
       scope: the variable scope; "rnn" if None.
 
     Returns:
-      (TensorArrays of what was emitted, the last state, the last loop state).
+      (TensorArrays of the emitted values, the final state, the final loop state).
 
     Raises:
-      TypeError: `cell` is not a RNNCell, or `loop_fn` no function.
+      TypeError: `cell` is not an RNNCell, or `loop_fn` is not a function.
 
     Source: python/ops/rnn.py.
     """
@@ -90,7 +90,7 @@ def raw_rnn(
 def _emitted(
     cell: Any, structure: Any, state: Any, known_batch: Any, batch_size: Any
 ) -> tuple[Any, Any]:
-    """The TensorArrays for what is emitted, and zeros like it."""
+    """The TensorArrays for emitted values, and matching zeros."""
     if structure is None:
         structure = cell.output_size
         sizes = nest.flatten(structure)

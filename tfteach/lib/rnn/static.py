@@ -1,4 +1,4 @@
-"""A cell run over a list of inputs, its steps written out.
+"""A cell run over a list of inputs, unrolled.
 
 Source: python/ops/rnn.py.
 """
@@ -40,7 +40,7 @@ def _require_inputs(inputs: Any) -> None:
 
 
 def _known_batch_size(inputs: Any, first: Tensor) -> int | None:
-    """The batch size if one of the inputs tells it.
+    """The batch size, if one of the inputs determines it.
 
     Raises:
       ValueError: they differ, or the depth of one is not known.
@@ -57,7 +57,7 @@ def _known_batch_size(inputs: Any, first: Tensor) -> int | None:
                     f"Input size (dimension {i} of inputs) must be accessible via "
                     "shape inference, but saw value None."
                 )
-    # TensorFlow takes it from the first one only.
+    # As in TensorFlow, only the first input counts.
     return first.shape.as_list()[0]
 
 
@@ -70,23 +70,23 @@ def static_rnn(
     sequence_length: Any = None,
     scope: Any = None,
 ) -> tuple[list[Any], Any]:
-    """A cell run over a list of inputs: a copy of its ops for each step.
+    """A cell run over a list of inputs: its ops are repeated for each step.
 
     Args:
       cell: an RNNCell.
-      inputs: a list, an element per step, of Tensors [batch, depth] (or nests).
+      inputs: a list with one entry per step, Tensors [batch, depth] (or nests).
       initial_state: the initial state; the cell's zeros if None.
-      dtype: the type of the zeros; needed without an initial state.
+      dtype: the type of the zeros; required without an initial state.
       sequence_length: int Tensor [batch]; after its end a sequence outputs zeros and
-        keeps its state.
+        its state is unchanged.
       scope: the variable scope; "rnn" if None.
 
     Returns:
-      (a list of outputs [batch, output_size], the last state).
+      (a list of outputs [batch, output_size], the final state).
 
     Raises:
-      TypeError: `cell` is not a RNNCell; `inputs` is not a list.
-      ValueError: no inputs, or their depth is not known.
+      TypeError: `cell` is not an RNNCell; `inputs` is not a list.
+      ValueError: there are no inputs, or their depth is not known.
 
     Example:
       >>> steps = tf.unstack(tf.placeholder(tf.float32, [None, 7, 3]), axis=1)
@@ -163,21 +163,21 @@ def static_state_saving_rnn(
     sequence_length: Any = None,
     scope: Any = None,
 ) -> tuple[list[Any], Any]:
-    """`tf.nn.static_rnn` that takes its state from a saver and gives it back.
+    """`tf.nn.static_rnn` that loads its state from a saver and saves it there.
 
     Args:
       cell: an RNNCell.
       inputs: a list of Tensors [batch, depth].
       state_saver: an object with `state(name)` and `save_state(name, value)`.
-      state_name: a name, or a nest of them like the cell's state.
+      state_name: a name, or a nest of names like the cell's state.
       sequence_length: int Tensor [batch].
       scope: the variable scope; "rnn" if None.
 
     Returns:
-      (outputs, state), which wait for the saver.
+      (outputs, state), which depend on the save operations.
 
     Raises:
-      ValueError: `state_name` is not nested as the state is.
+      ValueError: `state_name` and the state are nested differently.
 
     Source: python/ops/rnn.py.
     """
@@ -226,8 +226,8 @@ def static_bidirectional_rnn(
       scope: the variable scope; "bidirectional_rnn" if None.
 
     Returns:
-      (outputs, state forward, state backward); an output holds both cells' side by
-      side.
+      (outputs, forward state, backward state); an output is the concatenation of both
+      cells' outputs.
 
     Source: python/ops/rnn.py.
     """
@@ -253,7 +253,7 @@ def static_bidirectional_rnn(
 
 
 def _reversed(inputs: Any, lengths: Any) -> list[Any]:
-    """The steps in reverse; of each sequence only those before its end."""
+    """The steps in reverse; for each sequence only those before its end."""
     if lengths is None:
         return list(reversed(inputs))
     columns = zip(*(nest.flatten(step) for step in inputs), strict=True)

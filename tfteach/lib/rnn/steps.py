@@ -1,4 +1,4 @@
-"""Common parts of unrolled RNNs: scopes, sizes, and early ends of sequences.
+"""Shared parts of RNNs: scopes, sizes, and early ends of sequences.
 
 Source: python/ops/rnn.py.
 """
@@ -20,14 +20,14 @@ from tfteach.variables.scope import variable_scope
 
 @contextmanager
 def rnn_scope(scope: Any) -> Iterator[Any]:
-    """The variable scope of a run; variables are read where they are used."""
+    """The variable scope of a run, with a caching device for its variables."""
     with variable_scope(scope or "rnn") as opened:
         read_where_used(opened)
         yield opened
 
 
 def read_where_used(scope: Any) -> None:
-    """Have variables made in a scope read once, unless a loop is around it.
+    """Read variables created in a scope only once, unless inside a loop.
 
     In a loop they may change from one iteration to the next.
     """
@@ -39,7 +39,7 @@ def read_where_used(scope: Any) -> None:
 
 
 def initial_state_of(cell: Any, state: Any, batch_size: Any, dtype: Any) -> Any:
-    """The state given, or the cell's own for a type."""
+    """The given state, or the cell's zero state of a given type."""
     if state is not None:
         return state
     if getattr(cell, "get_initial_state", None) is not None:
@@ -48,7 +48,7 @@ def initial_state_of(cell: Any, state: Any, batch_size: Any, dtype: Any) -> Any:
 
 
 def dtype_of(dtype: Any, state: Any) -> Any:
-    """The type given, or that of all parts of the state.
+    """The given type, or the type shared by all parts of the state.
 
     Raises:
       ValueError: the state is empty, or its parts have different types.
@@ -77,17 +77,17 @@ def step_in_sequences(
     call_cell: Callable[[], Any],
     skip_conditionals: bool = False,
 ) -> Any:
-    """One step in which sequences that have ended give zeros and keep their state.
+    """One step, in which sequences that have ended output zeros and retain their state.
 
     Args:
-      time: the step's number.
+      time: the step's index.
       lengths: int32 Tensor [batch].
       limits: the smallest and the largest length.
-      zero_output: what an ended sequence outputs.
-      state: the state before.
-      call_cell: returns (output, state) of all sequences.
-      skip_conditionals: always call the cell, instead of branching for steps in which
-        no sequence, or every one, has ended.
+      zero_output: the output of a sequence that has ended.
+      state: the previous state.
+      call_cell: a function that returns (output, state) of all sequences.
+      skip_conditionals: always call the cell, without branching for steps in which no
+        sequence, or every one, has ended.
 
     Returns:
       (output, state).

@@ -1,4 +1,4 @@
-"""Cells around cells: dropout, residual connections, devices, stacks.
+"""Cells that wrap other cells: dropout, residual connections, devices, stacks.
 
 Source: python/ops/rnn_cell_wrapper_impl.py, rnn_cell_impl.py.
 """
@@ -31,7 +31,7 @@ from tfteach.variables.scope import variable_scope
 
 
 class EnclosingCell(RNNCell):
-    """A cell with another one inside, whose state is its own."""
+    """A cell around another one, with the same state."""
 
     def __init__(self, cell: Any, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -40,51 +40,51 @@ class EnclosingCell(RNNCell):
 
     @property
     def state_size(self) -> Any:
-        """Those of the cell inside."""
+        """The inner cell's state size."""
         return self.cell.state_size
 
     @property
     def output_size(self) -> Any:
-        """That of the cell inside."""
+        """The inner cell's output size."""
         return self.cell.output_size
 
     def zero_state(self, batch_size: Any, dtype: Any) -> Any:
-        """Zeros like the state of the cell inside."""
+        """The inner cell's zero state."""
         with name_scope(type(self).__name__ + "ZeroState", values=[batch_size]):
             return self.cell.zero_state(batch_size, dtype)
 
 
 class CellWrapper(EnclosingCell):
-    """A cell that runs another one, without variables or a scope of its own."""
+    """A wrapper without its own variables and scope."""
 
     @property
     def wrapped_cell(self) -> Any:
-        """The cell inside."""
+        """The inner cell."""
         return self.cell
 
     def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
-        """Run the cell inside for one step, and what is around it."""
+        """Run the wrapped cell for one step."""
         return self.wrapped(inputs, state, scope)
 
     def wrapped(self, inputs: Any, state: Any, scope: Any) -> Any:
-        """One step, for subclasses."""
+        """One step, implemented by subclasses."""
         raise NotImplementedError
 
-    # A wrapper has no variables of its own: those are the cell's.
+    # A wrapper has no variables except the inner cell's.
 
     @property
     def trainable_weights(self) -> list[Any]:
-        """Those of the cell inside."""
+        """The inner cell's trainable weights."""
         return getattr(self.cell, "trainable_weights", [])
 
     @property
     def non_trainable_weights(self) -> list[Any]:
-        """Those of the cell inside."""
+        """The inner cell's non-trainable weights."""
         return getattr(self.cell, "non_trainable_weights", [])
 
 
 def _all_but_memory(part: Any) -> Any:
-    """Filter of the state's parts to drop: no LSTM memory, no TensorArrays."""
+    """Filter of the state's parts to drop: not LSTM's `c`, not TensorArrays."""
     if isinstance(part, LSTMStateTuple):
         return LSTMStateTuple(c=False, h=True)
     return not isinstance(part, TensorArray)
@@ -99,17 +99,17 @@ class DropoutWrapper(CellWrapper):
       input_keep_prob, output_keep_prob, state_keep_prob: the fraction to keep, a float
         or scalar Tensor; 1 for no dropout.
       variational_recurrent: use the same mask in all steps of a run.
-      input_size: the sizes of the inputs (without the batch); needed for variational
+      input_size: the sizes of the inputs (without the batch); required for variational
         dropout of inputs.
-      dtype: the type; needed for variational dropout.
-      seed: a seed from which each mask's is made.
-      dropout_state_filter_visitor: a function from a part of the state to whether it
-        is dropped; the default spares an LSTM's memory `c`.
+      dtype: the type; required for variational dropout.
+      seed: a seed from which each mask's seed is derived.
+      dropout_state_filter_visitor: a function from a part of the state to whether it is
+        dropped; the default excludes an LSTM's cell state `c`.
 
     Raises:
-      TypeError: `cell` is not a RNNCell; the filter is not a function.
-      ValueError: a probability is not in [0, 1]; something is missing for variational
-        dropout.
+      TypeError: `cell` is not an RNNCell; the filter is not a function.
+      ValueError: a probability is not in [0, 1]; an argument required for variational
+        dropout is missing.
 
     Source: Gal and Ghahramani, "A theoretically grounded application of dropout in
     recurrent neural networks", 2016; python/ops/rnn_cell_wrapper_impl.py.
@@ -172,7 +172,7 @@ class DropoutWrapper(CellWrapper):
         return int(hashlib.md5(text).hexdigest()[:8], 16) & 0x7FFFFFFF
 
     def _dropped(self, part: str, values: Any, chosen: Any = None) -> Any:
-        """`values` after dropout, as far as `chosen` (of their form) says so."""
+        """`values` after dropout, where `chosen` (of the same structure) is true."""
         keep = self._keep[part]
         flat = nest.flatten(values)
         wanted = [True] * len(flat) if chosen is None else nest.flatten(chosen)
@@ -203,7 +203,7 @@ class DropoutWrapper(CellWrapper):
 
 
 def _visited(visitor: Callable[[Any], Any], state: Any) -> Any:
-    """The filter's answer for each part; one bool covers a whole part."""
+    """The filter's result for each part; a single bool applies to a whole part."""
     said = visitor(state)
     if isinstance(said, bool) and nest.is_sequence(state):
         if not said:
@@ -214,7 +214,7 @@ def _visited(visitor: Callable[[Any], Any], state: Any) -> Any:
 
 
 def _probability(part: str, given: Any) -> Any:
-    """A float if it is known, else a Tensor."""
+    """A float if it is known, otherwise a Tensor."""
     tensor = convert(given)
     known = constant_value(tensor)
     if known is None:
@@ -236,10 +236,10 @@ class ResidualWrapper(CellWrapper):
 
     Args:
       cell: an RNNCell.
-      residual_fn: a function of (inputs, outputs) to use instead of the sum.
+      residual_fn: a function of (inputs, outputs) instead of the sum.
 
     Raises:
-      TypeError: `cell` is not a RNNCell, or inputs and outputs are nested differently.
+      TypeError: `cell` is not an RNNCell, or inputs and outputs are nested differently.
       ValueError: inputs and outputs have different sizes.
 
     Source: Wu et al., "Google's neural machine translation system", 2016;
@@ -292,14 +292,15 @@ class DeviceWrapper(CellWrapper):
 
 @export("nn.rnn_cell.MultiRNNCell", "contrib.rnn.MultiRNNCell")
 class MultiRNNCell(RNNCell):
-    """Cells on top of each other: each takes the output of the one below.
+    """Stacked cells: each one's input is the output of the one below.
 
     Args:
       cells: a list of RNNCells, the lowest first.
       state_is_tuple: state is a tuple of the cells' states; False: one Tensor.
 
     Raises:
-      ValueError: no cells; or states are tuples, and `state_is_tuple` is False.
+      ValueError: there are no cells; or states are tuples and `state_is_tuple` is
+          False.
       TypeError: `cells` is not a list.
 
     Example:
@@ -337,7 +338,7 @@ class MultiRNNCell(RNNCell):
 
     @property
     def output_size(self) -> Any:
-        """The output size of the highest cell."""
+        """The output size of the top cell."""
         return self._cells[-1].output_size
 
     def zero_state(self, batch_size: Any, dtype: Any) -> Any:
@@ -349,12 +350,12 @@ class MultiRNNCell(RNNCell):
 
     @property
     def trainable_weights(self) -> list[Any]:
-        """Those of the cells."""
+        """The trainable weights of all cells."""
         return self._of_cells("trainable_weights") if self.trainable else []
 
     @property
     def non_trainable_weights(self) -> list[Any]:
-        """Those of the cells."""
+        """The non-trainable weights of all cells."""
         others = self._of_cells("non_trainable_weights")
         if self.trainable:
             return others

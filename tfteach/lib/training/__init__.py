@@ -1,7 +1,7 @@
 """Training: optimizers, their slots, the global step, learning-rate schedules.
 
-In: a loss; out: an op that changes the variables.  Read `optimizer.py` (what all
-optimizers share), then one rule, such as `gradient_descent.py`, then `slot_creator.py`
-(the variables that rules keep beside the model's), `global_step.py`, `schedules.py`.
-The arithmetic of the updates is in `ops/training/training_ops.py`.
+The input is a loss, the result an op that updates the variables.  Read `optimizer.py`
+(the base class), then one rule, such as `gradient_descent.py`, then `slot_creator.py`
+(the variables that rules create for the model's variables), `global_step.py`,
+`schedules.py`. The arithmetic of the updates is in `ops/training/training_ops.py`.
 """

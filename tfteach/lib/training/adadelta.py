@@ -16,18 +16,18 @@ from tfteach.ops.training.adagrad_adadelta_sign import (
 
 @export("train.AdadeltaOptimizer")
 class AdadeltaOptimizer(RuleOptimizer):
-    """Steps in the units of the weights: no rate needs tuning.
+    """Adadelta: steps in the units of the weights, so that the rate needs no tuning.
 
     `a = rho * a + (1 - rho) * g ** 2`,
     `d = g * sqrt(u + epsilon) / sqrt(a + epsilon)`,
     `u = rho * u + (1 - rho) * d ** 2`, then `w -= learning_rate * d`
 
     Args:
-      learning_rate: a number, a scalar Tensor, or a callable that returns one (so are
-        `rho` and `epsilon`); 1.0 is the paper's.
-      rho: how much of the running mean squares to keep.
-      epsilon: a small number that gets the first steps going.
-      use_locking: whether updates of one variable exclude each other.
+      learning_rate: a number, a scalar Tensor, or a callable that returns one (like
+        `rho` and `epsilon`); 1.0 in the paper.
+      rho: the decay of the moving averages.
+      epsilon: a small number that makes the first steps nonzero.
+      use_locking: whether concurrent updates of a variable are excluded.
       name: the name scope of the updates.
 
     The slots are "accum" (a) and "accum_update" (u).

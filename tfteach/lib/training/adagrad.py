@@ -26,11 +26,11 @@ class AdagradOptimizer(Optimizer):
 
     Args:
       learning_rate: a number, a scalar Tensor, or a callable that returns one.
-      initial_accumulator_value: where a starts, above 0.
-      use_locking: whether updates of one variable exclude each other.
+      initial_accumulator_value: the initial value of a, above 0.
+      use_locking: whether concurrent updates of a variable are excluded.
       name: the name scope of the updates.
 
-    The slot "accumulator" holds a.
+    The slot "accumulator" contains a.
 
     Raises:
       ValueError: `initial_accumulator_value` is not positive.
@@ -69,7 +69,7 @@ class AdagradOptimizer(Optimizer):
             )
 
     def _filled_like(self, var: Any, dtype: Any) -> Callable[[], Tensor]:
-        """A callable: the slot's initial value, of `var`'s shape in the run."""
+        """A callable for the slot's initial value, of `var`'s run-time shape."""
         return lambda: cast(fill(sizes_of(var), self._initial), dtype)
 
     def _prepare(self) -> None:

@@ -20,7 +20,7 @@ from tfteach.ops.training.proximal_ftrl import (
 
 @export("train.AdagradDAOptimizer")
 class AdagradDAOptimizer(RuleOptimizer):
-    """Weights from the sums of all gradients, which l1 regularization makes sparse.
+    """Dual averaging: weights from the sums of all gradients, made sparse by l1.
 
     `G += g`, `S += g ** 2`, then at step T
     `w = -learning_rate * sign(G) * max(|G| - l1 * T, 0) /
@@ -28,15 +28,15 @@ class AdagradDAOptimizer(RuleOptimizer):
 
     Args:
       learning_rate: a number or a scalar Tensor.
-      global_step: an int64 variable or Tensor, the number of the step from 0.
-      initial_gradient_squared_accumulator_value: where S starts, above 0.
-      l1_regularization_strength: l1, a number from 0 on.
-      l2_regularization_strength: l2, a number from 0 on.
-      use_locking: whether updates of one variable exclude each other.
+      global_step: an int64 variable or Tensor, the index of the step from 0.
+      initial_gradient_squared_accumulator_value: the initial value of S, above 0.
+      l1_regularization_strength: l1, a non-negative number.
+      l2_regularization_strength: l2, a non-negative number.
+      use_locking: whether concurrent updates of a variable are excluded.
       name: the name scope of the updates.
 
     The slots are "gradient_accumulator" (G) and "gradient_squared_accumulator" (S).
-    The weights' initial values are forgotten in the first step.
+    The first step discards the weights' initial values.
 
     Raises:
       ValueError: the initial value is not positive.

@@ -20,7 +20,8 @@ from tfteach.ops.training.training_ops import ApplyAdam, ResourceApplyAdam
 
 @export("train.AdamOptimizer")
 class AdamOptimizer(Optimizer):
-    """Steps by the running mean of the gradients over the root of their mean square.
+    """Adam: steps along the gradients' moving average, divided by their root mean
+    square.
 
     `m = beta1 * m + (1 - beta1) * g`, `v = beta2 * v + (1 - beta2) * g ** 2`, then
     `w -= learning_rate * sqrt(1 - beta2 ** t) / (1 - beta1 ** t) * m /
@@ -28,14 +29,14 @@ class AdamOptimizer(Optimizer):
 
     Args:
       learning_rate: a number, a scalar Tensor, or a callable that returns one.
-      beta1: how much of the mean to keep.
-      beta2: how much of the mean square to keep.
-      epsilon: a small number against division by zero.
-      use_locking: whether updates of one variable exclude each other.
+      beta1: the decay of the average.
+      beta2: the decay of the mean square.
+      epsilon: a small number that prevents division by zero.
+      use_locking: whether concurrent updates of a variable are excluded.
       name: the name scope of the updates.
 
-    The slots are "m" and "v"; `beta1_power` and `beta2_power` are variables of their
-    own.  Rows of an embedding that a step does not use still move, by their momentum.
+    The slots are "m" and "v"; `beta1_power` and `beta2_power` are separate variables.
+    Rows of an embedding that a step does not use still move, by their momentum.
 
     Example:
       >>> train = tf.train.AdamOptimizer(0.001).minimize(loss)
@@ -107,7 +108,7 @@ class AdamOptimizer(Optimizer):
     def _apply_rows(
         self, grad: Any, var: Any, indices: Any, add: Callable[..., Any]
     ) -> Any:
-        """All of m and v decay, then the rows' gradients are added."""
+        """Decay all of m and v, then add the rows' gradients."""
         power1, power2 = self._powers()
         dtype = var.dtype.base_dtype
         power1, power2 = cast(power1, dtype), cast(power2, dtype)

@@ -1,4 +1,4 @@
-"""Learning rates that go down in waves: cosine decay and its kin.
+"""Learning rates with cosine decay.
 
 Source: python/training/learning_rate_decay.py,
 python/keras/optimizer_v2/learning_rate_schedule.py.
@@ -62,18 +62,18 @@ def cosine_decay_restarts(
     alpha: Any = 0.0,
     name: str | None = None,
 ) -> Tensor:
-    """Cosine decay that starts again whenever its end is reached.
+    """Cosine decay that restarts after each period.
 
     `learning_rate * ((1 - alpha) * m_mul ** i * (1 + cos(pi * x)) / 2 + alpha)` in the
-    i-th period, where x is the part of the period that is over
+    i-th period, where x is the completed fraction of the period
 
     Args:
       learning_rate: the rate at step 0, a number or scalar float Tensor.
       global_step: an integer variable, Tensor or number.
       first_decay_steps: the length of the first period.
-      t_mul: how many times longer each period is than the one before.
-      m_mul: how many times higher each period starts than the one before.
-      alpha: the lowest rate, as a part of `learning_rate`.
+      t_mul: the ratio of each period's length to the one before.
+      m_mul: the ratio of each period's initial rate to the one before.
+      alpha: the lowest rate, as a fraction of `learning_rate`.
       name: the name scope of the ops.
 
     Returns:
@@ -117,7 +117,7 @@ def linear_cosine_decay(
     beta: Any = 0.001,
     name: str | None = None,
 ) -> Tensor:
-    """Cosine waves below a line that falls to 0 in `decay_steps` steps.
+    """Cosine waves bounded by a line that falls to 0 in `decay_steps` steps.
 
     `x = min(step, decay_steps) / decay_steps`,
     `learning_rate * ((alpha + 1 - x) * (1 + cos(2 * pi * num_periods * x)) / 2 + beta)`
@@ -125,10 +125,10 @@ def linear_cosine_decay(
     Args:
       learning_rate: the rate at step 0, a number or scalar float Tensor.
       global_step: an integer variable, Tensor or number.
-      decay_steps: how many steps it takes.
-      num_periods: how many waves.
-      alpha: how far above 0 the line ends.
-      beta: what the rate ends at, as a part of `learning_rate`.
+      decay_steps: the number of steps of the decay.
+      num_periods: the number of waves.
+      alpha: the value of the line at its end.
+      beta: the final rate, as a fraction of `learning_rate`.
       name: the name scope of the ops.
 
     Returns:
@@ -167,7 +167,7 @@ def noisy_linear_cosine_decay(
 
     Args:
       initial_variance: the noise's variance at step 0.
-      variance_decay: how fast it falls.
+      variance_decay: the exponent of its decay.
 
     The other arguments and the result are as for `tf.train.linear_cosine_decay`.
 
@@ -189,7 +189,7 @@ def noisy_linear_cosine_decay(
 
 
 def _waves(step: Tensor, steps: Tensor, count: Tensor) -> Tensor:
-    """`count` cosine waves between 1 and 0 in so many steps."""
+    """`count` cosine waves between 1 and 0 in `steps` steps."""
     fraction = step / steps
     turns = 2.0 * count * fraction
     return 0.5 * (1.0 + cos(constant(pi) * turns))

@@ -25,7 +25,8 @@ from tfteach.ops.training.proximal_ftrl import (
 
 @export("train.FtrlOptimizer")
 class FtrlOptimizer(RuleOptimizer):
-    """The weights that would have been best for all gradients so far, regularized.
+    """FTRL: the weights that would have been optimal for all past gradients,
+    regularized.
 
     With `n += g ** 2` and p = `learning_rate_power`,
     `z += g - (n ** -p - n_before ** -p) / learning_rate * w`, then
@@ -33,20 +34,20 @@ class FtrlOptimizer(RuleOptimizer):
 
     Args:
       learning_rate: a number or a scalar Tensor.
-      learning_rate_power: how the rate falls with n, 0 or below.
-      initial_accumulator_value: where n starts, 0 or above.
-      l1_regularization_strength: l1, a number from 0 on.
-      l2_regularization_strength: l2, a number from 0 on.
-      use_locking: whether updates of one variable exclude each other.
+      learning_rate_power: the exponent with which the rate falls with n; 0 or negative.
+      initial_accumulator_value: the initial value of n, 0 or positive.
+      l1_regularization_strength: l1, a non-negative number.
+      l2_regularization_strength: l2, a non-negative number.
+      use_locking: whether concurrent updates of a variable are excluded.
       name: the name scope of the updates.
-      accum_name: what to call the variable of n, below w's name; `name` if None.
-      linear_name: what to call the variable of z; `name` with a number if None.
+      accum_name: the name of the variable n, below w's name; `name` if None.
+      linear_name: the name of the variable z; `name` with a number if None.
       l2_shrinkage_regularization_strength: adds this times 2 w to the gradient in z.
 
     The slots are "accum" (n) and "linear" (z).
 
     Raises:
-      ValueError: a number has the wrong sign.
+      ValueError: an argument has the wrong sign.
 
     Example:
       >>> train = tf.train.FtrlOptimizer(

@@ -1,4 +1,4 @@
-"""The global step: how often the model was updated.
+"""The global step: the number of updates of the model.
 
 Source: python/training/training_util.py.
 """
@@ -39,10 +39,10 @@ def get_global_step(graph: Graph | None = None) -> Any:
     """The graph's global step: a variable, or None if there is none.
 
     Args:
-      graph: the graph, the default one if None.
+      graph: the graph; the default graph if None.
 
     Raises:
-      TypeError: what stands for it is not an integer scalar.
+      TypeError: it is not an integer scalar.
     """
     graph = graph or get_default_graph()
     found = graph.get_collection(GraphKeys.GLOBAL_STEP)
@@ -62,16 +62,16 @@ def get_global_step(graph: Graph | None = None) -> Any:
 
 @export("train.create_global_step")
 def create_global_step(graph: Graph | None = None) -> Any:
-    """Make the global step, an int64 variable that starts at 0.
+    """Create the global step, an int64 variable that starts at 0.
 
     Args:
-      graph: the graph, the default one if None.
+      graph: the graph; the default graph if None.
 
     Returns:
       The variable, named "global_step".
 
     Raises:
-      ValueError: there is one already.
+      ValueError: the graph already has one.
     """
     graph = graph or get_default_graph()
     if get_global_step(graph) is not None:
@@ -90,10 +90,10 @@ def create_global_step(graph: Graph | None = None) -> Any:
 
 @export("train.get_or_create_global_step")
 def get_or_create_global_step(graph: Graph | None = None) -> Tensor:
-    """The graph's global step, made if there is none.
+    """The graph's global step, created if there is none.
 
     Args:
-      graph: the graph, the default one if None.
+      graph: the graph; the default graph if None.
 
     Returns:
       The variable.
@@ -110,7 +110,7 @@ def get_or_create_global_step(graph: Graph | None = None) -> Tensor:
 
 @export("train.assert_global_step")
 def assert_global_step(global_step_tensor: Any) -> None:
-    """Raise TypeError unless this can be a global step: an integer scalar."""
+    """Raise TypeError unless this is usable as a global step: an integer scalar."""
     if not isinstance(global_step_tensor, Tensor | Variable):
         raise TypeError(
             'Existing "global_step" must be a Variable or Tensor: '

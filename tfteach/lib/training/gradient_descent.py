@@ -21,7 +21,7 @@ class GradientDescentOptimizer(Optimizer):
 
     Args:
       learning_rate: a number, a scalar Tensor, or a callable that returns one.
-      use_locking: whether updates of one variable exclude each other.
+      use_locking: whether concurrent updates of a variable are excluded.
       name: the name scope of the updates.
 
     Example:

@@ -20,12 +20,12 @@ class MomentumOptimizer(Optimizer):
 
     Args:
       learning_rate: a number, a scalar Tensor, or a callable that returns one.
-      momentum: likewise; how much of the last steps to keep.
-      use_locking: whether updates of one variable exclude each other.
+      momentum: of the same kind; the weight of past steps.
+      use_locking: whether concurrent updates of a variable are excluded.
       name: the name scope of the updates.
       use_nesterov: step by `learning_rate * (gradient + momentum * a)` instead.
 
-    The slot "momentum" holds a.
+    The slot "momentum" contains a.
 
     Example:
       >>> train = tf.train.MomentumOptimizer(0.1, 0.9).minimize(loss)

@@ -37,14 +37,14 @@ def assign_moving_average(
     zero_debias: bool = True,
     name: str | None = None,
 ) -> Any:
-    """A Tensor that moves a variable towards `value`: `v -= (1 - decay) * (v - value)`.
+    """Move a variable towards `value`: `v -= (1 - decay) * (v - value)`.
 
     Args:
       variable: a float Variable.
       value: a Tensor of its shape.
-      decay: a number or scalar Tensor, how much of `variable` to keep.
-      zero_debias: whether `variable` started at 0, so that it is divided by
-        `1 - decay ** steps`; makes two variables, "biased" and "local_step".
+      decay: a number or scalar Tensor, the weight of the old value.
+      zero_debias: whether `variable` started at 0, so that it is divided by `1 - decay
+        ** steps`; creates two variables, "biased" and "local_step".
       name: the name scope of its ops.
 
     Returns:
@@ -63,7 +63,7 @@ def assign_moving_average(
 
 
 def _assign_debiased(variable: Any, value: Any, rest: Any) -> Any:
-    """Set `variable` to an average from 0 on, divided by the weights so far."""
+    """Set `variable` to an average that started at 0, divided by the sum of weights."""
     name = variable.name.removesuffix(":0")
     scope = variable_scope(name, values=[variable, value, rest])
     with scope, colocate_with(variable):
@@ -77,7 +77,7 @@ def _assign_debiased(variable: Any, value: Any, rest: Any) -> Any:
 
 
 def _own_variable(name: str, shape: Any, like: Any) -> Any:
-    """A zero variable in the open scope; numbered if there is one of that name."""
+    """A zero variable in the open scope, with a number if the name is taken."""
     scope = get_variable_scope()
     if not scope.reuse:
         taken = {v.op.name for v in scope.global_variables()}
@@ -92,17 +92,17 @@ def _own_variable(name: str, shape: Any, like: Any) -> Any:
 
 @export("train.ExponentialMovingAverage")
 class ExponentialMovingAverage:
-    """Averages of variables over the steps, in which old values count less and less.
+    """Exponential moving averages of variables.
 
     `average -= (1 - decay) * (average - value)` at each step
 
     Args:
-      decay: how much of the average to keep, a number such as 0.999.
-      num_updates: the number of steps so far; the decay then is at most
-        `(1 + num_updates) / (10 + num_updates)`, lower in the first steps.
-      zero_debias: whether to correct the averages of Tensors, which start at 0.
-      name: the name scope of the ops, and what averages are called below their
-        variables' names.
+      decay: the weight of the old average, a number such as 0.999.
+      num_updates: the number of steps so far; it limits the decay to `(1 + num_updates)
+        / (10 + num_updates)`, which is lower in the first steps.
+      zero_debias: whether to correct averages of Tensors for their start at 0.
+      name: the name scope of the ops, and the averages' suffix to their variables'
+        names.
 
     Example:
       >>> average = tf.train.ExponentialMovingAverage(0.999)
@@ -132,7 +132,7 @@ class ExponentialMovingAverage:
         return self._name
 
     def apply(self, var_list: Iterable[Any] | None = None) -> Operation:
-        """An op that takes the values of variables or Tensors into their averages.
+        """An op that updates the averages of variables or Tensors.
 
         Args:
           var_list: float Variables and Tensors; all trainable variables if None.
@@ -141,7 +141,7 @@ class ExponentialMovingAverage:
           The Operation to run in each step.
 
         Raises:
-          TypeError: one of them is of no float type.
+          TypeError: one of them is not a float.
         """
         values = list(trainable_variables() if var_list is None else var_list)
         debiased: set[int] = set()
@@ -169,9 +169,9 @@ class ExponentialMovingAverage:
             return group(*updates, name=scope)
 
     def _make(self, value: Any) -> Tensor:
-        """The variable that keeps an average."""
+        """Create the variable of an average."""
         graph = get_default_graph()
-        with open_init_scope(graph):  # made once: nothing holds it up
+        with open_init_scope(graph):  # created once, without control dependencies
             if isinstance(value, Variable):
                 start = value.initialized_value()
                 average = slot_creator.create_slot(value, start, self._name)
@@ -186,7 +186,7 @@ class ExponentialMovingAverage:
         return self._averages.get(id(var), (None, None))[1]
 
     def average_name(self, var: Any) -> str:
-        """The name of the variable with the average of `var`, made or yet to be made.
+        """The name of the average of `var`, whether or not it exists yet.
 
         Args:
           var: a Variable.
@@ -201,11 +201,11 @@ class ExponentialMovingAverage:
     def variables_to_restore(
         self, moving_avg_variables: Iterable[Any] | None = None
     ) -> dict[str, Any]:
-        """Checkpoint names that initialize variables with their averages.
+        """Checkpoint names that restore variables from their averages.
 
         Args:
-          moving_avg_variables: the variables with averages; if None, all trainable
-            ones and those that `apply` was called for.
+          moving_avg_variables: the variables with averages; if None, all trainable ones
+            and those passed to `apply`.
 
         Returns:
           A dict from names in the checkpoint to Variables, for `tf.train.Saver`.

@@ -1,7 +1,8 @@
-"""`Optimizer`: what all rules share, from a loss to the op that changes variables.
+"""`Optimizer`, the base class: from a loss to the op that updates variables.
 
-`minimize` is `compute_gradients` (nodes under `gradients/`) and then `apply_gradients`
-(nodes under the optimizer's name, one `update_<variable>/` scope per variable).
+`minimize` is `compute_gradients` (nodes under `gradients/`) followed by
+`apply_gradients` (nodes under the optimizer's name, one `update_<variable>/` scope per
+variable).
 Source: python/training/optimizer.py.
 """
 
@@ -33,7 +34,7 @@ from tfteach.ops.state.resource_variables import AssignAddVariableOp
 from tfteach.variables.base import Variable
 from tfteach.variables.collections import trainable_variables
 
-# In the order in which TF names them.
+# In the order of TF's messages.
 _VALID = (dtypes.float32, dtypes.float64, dtypes.float16, dtypes.bfloat16)
 
 
@@ -43,7 +44,7 @@ def is_resource(variable: Any) -> bool:
 
 
 def sum_duplicates(values: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
-    """Row gradients with each row once: the sums, and the rows' numbers."""
+    """Row gradients with duplicate rows summed: the sums, and the row indices."""
     distinct, positions = unique(indices)
     rows = shape_ops.shape(distinct)[0]
     return unsorted_segment_sum(values, positions, rows), distinct
@@ -58,12 +59,12 @@ class Optimizer:
     """Base of the optimizers; a rule overrides the `_apply...` methods.
 
     Args:
-      use_locking: whether updates of one variable exclude each other.
+      use_locking: whether concurrent updates of a variable are excluded.
       name: the name scope of the updates, and the slots' name.
 
     Attributes:
-      GATE_NONE, GATE_OP, GATE_GRAPH: how long gradients wait for each other: not at
-        all, for those of the same op, or for all.
+      GATE_NONE, GATE_OP, GATE_GRAPH: which gradients wait for each other: none, those
+        of the same op, or all.
 
     Raises:
       ValueError: `name` is empty.
@@ -104,8 +105,8 @@ class Optimizer:
 
         Args:
           loss: float Tensor; if it is not a scalar, its sum is minimized.
-          global_step: an integer variable to increase by 1 at each step, or None.
-          var_list: the variables to change; all trainable ones if None.
+          global_step: an integer variable to increment at each step, or None.
+          var_list: the variables to update; all trainable ones if None.
           gate_gradients: GATE_NONE, GATE_OP or GATE_GRAPH.
           aggregation_method: one of `tf.AggregationMethod`.
           colocate_gradients_with_ops: put each op's gradient on the op's device.
@@ -143,7 +144,7 @@ class Optimizer:
         colocate_gradients_with_ops: bool = False,
         grad_loss: Any = None,
     ) -> list[tuple[Any, Any]]:
-        """The gradients of `loss`, the first half of `minimize`; see there.
+        """The gradients of `loss`, the first half of `minimize`.
 
         Returns:
           A list of (gradient, variable); the gradient is a Tensor, an IndexedSlices,
@@ -195,7 +196,7 @@ class Optimizer:
 
         Args:
           grads_and_vars: (gradient, variable) pairs, as `compute_gradients` returns.
-          global_step: an integer variable to increase by 1, or None.
+          global_step: an integer variable to increment, or None.
           name: the name scope of the updates; the optimizer's name if None.
 
         Returns:
@@ -211,7 +212,7 @@ class Optimizer:
             raise ValueError(
                 f"No gradients provided for any variable: {[str(v) for _, v in pairs]}."
             )
-        # Slots are made once, so what the caller waits for must not hold them up.
+        # Slots are created once, without the caller's control dependencies.
         with open_init_scope(get_default_graph()):
             self._create_slots(variables)
         with name_scope(name, self._name) as scope:
@@ -253,8 +254,8 @@ class Optimizer:
         if variable.constraint is None:
             return update
         with get_default_graph().control_dependencies([update]):
-            # One node more than TF's, which hands over the reference variable's old
-            # Identity and counts on its sharing the buffer with the update.
+            # One node more than TF's, which passes the reference variable's existing
+            # Identity and relies on its sharing the buffer with the update.
             fresh = variable if is_resource(variable) else variable.read_value()
             return variable.assign(variable.constraint(fresh))
 
@@ -274,7 +275,9 @@ class Optimizer:
         return sorted(self._slots)
 
     def variables(self) -> list[Any]:
-        """All variables that this optimizer made in the default graph, by name."""
+        """All variables that this optimizer created in the default graph, sorted by
+        name.
+        """
         graph = get_default_graph()
         made = [*self._non_slots.values()]
         for slots in self._slots.values():
@@ -322,12 +325,12 @@ class Optimizer:
     def _create_non_slot_variable(
         self, initial_value: Any, name: str, colocate_with: Any
     ) -> Any:
-        """A variable of the optimizer itself, made once in each graph."""
+        """A variable of the optimizer itself, created once per graph."""
         graph = colocate_with.graph
         found = self._non_slots.get((name, graph))
         if found is None:
             with graph.colocate_with(colocate_with):
-                make: Any = Variable  # its metaclass takes the arguments
+                make: Any = Variable  # its metaclass accepts the arguments
                 found = make(
                     initial_value,
                     name=name,
@@ -359,13 +362,13 @@ class Optimizer:
     def _valid_dtypes(self) -> Any:
         return _VALID
 
-    # ---- what a rule may override
+    # ---- methods for rules to override
 
     def _create_slots(self, var_list: list[Any]) -> None:
-        """Make the slots of these variables."""
+        """Create the slots of these variables."""
 
     def _prepare(self) -> None:
-        """Make the tensors that all updates share, such as the learning rate."""
+        """Create the tensors shared by all updates, such as the learning rate."""
 
     def _apply_dense(self, grad: Any, var: Any) -> Any:
         """The update of a reference variable by a Tensor."""
@@ -376,28 +379,28 @@ class Optimizer:
         raise NotImplementedError
 
     def _apply_sparse_duplicate_indices(self, grad: Any, var: Any) -> Any:
-        """The update by an IndexedSlices in which rows may occur several times."""
+        """The update by an IndexedSlices that may have duplicate rows."""
         values, indices = sum_duplicates(grad.values, grad.indices)
         slices = IndexedSlices(values, indices, grad.dense_shape)
         return self._apply_sparse(slices, var)
 
     def _apply_sparse(self, grad: Any, var: Any) -> Any:
-        """The update by an IndexedSlices in which each row occurs once."""
+        """The update by an IndexedSlices with distinct rows."""
         raise NotImplementedError
 
     def _resource_apply_sparse_duplicate_indices(
         self, grad: Any, handle: Any, indices: Any
     ) -> Any:
-        """As `_apply_sparse_duplicate_indices`, for a resource variable."""
+        """`_apply_sparse_duplicate_indices` for a resource variable."""
         values, unique = sum_duplicates(grad, indices)
         return self._resource_apply_sparse(values, handle, unique)
 
     def _resource_apply_sparse(self, grad: Any, handle: Any, indices: Any) -> Any:
-        """As `_apply_sparse`, for a resource variable."""
+        """`_apply_sparse` for a resource variable."""
         raise NotImplementedError
 
     def _finish(self, update_ops: list[Any], name_scope: str) -> Any:
-        """The op that is done when all updates are."""
+        """The op that finishes once all updates have run."""
         return group(*update_ops, name=name_scope)
 
     def _call_if_callable(self, param: Any) -> Any:
@@ -411,7 +414,7 @@ def hyper(value: Any, name: str) -> Tensor:
 
 
 def cast_all(values: Sequence[Any], like: Any) -> list[Any]:
-    """Each value in the element type of `like`."""
+    """Each value cast to the element type of `like`."""
     dtype = like.dtype.base_dtype
     return [cast(value, dtype) for value in values]
 
@@ -447,7 +450,7 @@ def _checked(pairs: Iterable[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
 
 
 def _count(global_step: Any, finished: Any, name: str) -> Any:
-    """Increase the global step after the updates; the op (or Tensor) that does."""
+    """Increment the global step after the updates; returns the op (or Tensor)."""
     with ExitStack() as stack:
         stack.enter_context(get_default_graph().control_dependencies([finished]))
         stack.enter_context(colocate_with(global_step))

@@ -23,7 +23,7 @@ from tfteach.ops.training.proximal_ftrl import (
 
 
 class _Proximal(RuleOptimizer):
-    """Its numbers are cast for rows of resource variables only, as in TF."""
+    """As in TF, the numbers are cast only for rows of resource variables."""
 
     def __init__(
         self, learning_rate: Any, rate: str, l1: Any, l2: Any, locking: bool, name: str
@@ -50,16 +50,16 @@ class _Proximal(RuleOptimizer):
 
 @export("train.ProximalGradientDescentOptimizer")
 class ProximalGradientDescentOptimizer(_Proximal):
-    """Gradient descent that regularizes, so that weights become 0 exactly.
+    """Gradient descent with regularization that makes weights exactly 0.
 
     `p = w - learning_rate * g`, then
     `w = sign(p) * max(|p| - learning_rate * l1, 0) / (1 + learning_rate * l2)`
 
     Args:
       learning_rate: a number or a scalar Tensor.
-      l1_regularization_strength: l1, a number from 0 on.
-      l2_regularization_strength: l2, a number from 0 on.
-      use_locking: whether updates of one variable exclude each other.
+      l1_regularization_strength: l1, a non-negative number.
+      l2_regularization_strength: l2, a non-negative number.
+      use_locking: whether concurrent updates of a variable are excluded.
       name: the name scope of the updates.
 
     Example:
@@ -94,20 +94,20 @@ class ProximalGradientDescentOptimizer(_Proximal):
 
 @export("train.ProximalAdagradOptimizer")
 class ProximalAdagradOptimizer(_Proximal):
-    """Adagrad that regularizes, so that weights become 0 exactly.
+    """Adagrad with regularization that makes weights exactly 0.
 
     `a += g ** 2`, `r = learning_rate / sqrt(a)`, `p = w - r * g`, then
     `w = sign(p) * max(|p| - r * l1, 0) / (1 + r * l2)`
 
     Args:
       learning_rate: a number or a scalar Tensor.
-      initial_accumulator_value: where a starts, above 0.
-      l1_regularization_strength: l1, a number from 0 on.
-      l2_regularization_strength: l2, a number from 0 on.
-      use_locking: whether updates of one variable exclude each other.
+      initial_accumulator_value: the initial value of a, above 0.
+      l1_regularization_strength: l1, a non-negative number.
+      l2_regularization_strength: l2, a non-negative number.
+      use_locking: whether concurrent updates of a variable are excluded.
       name: the name scope of the updates.
 
-    The slot "accumulator" holds a.
+    The slot "accumulator" contains a.
 
     Raises:
       ValueError: `initial_accumulator_value` is not positive.

@@ -23,18 +23,18 @@ from tfteach.variables.initializers import Ones
 
 @export("train.RMSPropOptimizer")
 class RMSPropOptimizer(Optimizer):
-    """Steps divided by a running root mean square of the gradients.
+    """RMSProp: steps divided by a moving root mean square of the gradients.
 
     `s = decay * s + (1 - decay) * g ** 2`,
     `m = momentum * m + learning_rate * g / sqrt(s + epsilon)`, then `w -= m`
 
     Args:
-      learning_rate: a number, a scalar Tensor, or a callable that returns one; so are
+      learning_rate: a number, a scalar Tensor, or a callable that returns one, like
         `decay`, `momentum` and `epsilon`.
-      decay: how much of the mean square to keep.
-      momentum: how much of the last step to keep.
-      epsilon: a small number against division by zero.
-      use_locking: whether updates of one variable exclude each other.
+      decay: the decay of the mean square.
+      momentum: the weight of the previous step.
+      epsilon: a small number that prevents division by zero.
+      use_locking: whether concurrent updates of a variable are excluded.
       centered: divide by the standard deviation instead.
       name: the name scope of the updates.
 
@@ -82,7 +82,7 @@ class RMSPropOptimizer(Optimizer):
         self._hyper = [hyper(value, name) for name, value in self._given.items()]
 
     def _state(self, var: Any) -> list[Any]:
-        """The slots, in the order the ops take them."""
+        """The slots, in the order of the ops' inputs."""
         names = ("mg", "rms", "momentum") if self._centered else ("rms", "momentum")
         return [self.get_slot(var, name) for name in names]
 

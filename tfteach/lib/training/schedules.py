@@ -1,4 +1,4 @@
-"""Learning rates that change with the step.
+"""Learning rates as functions of the step.
 
 Source: python/training/learning_rate_decay.py,
 python/keras/optimizer_v2/learning_rate_schedule.py.
@@ -34,10 +34,10 @@ def _need_step(step: Any, name: str) -> None:
 
 
 def decay_scope(name: Any) -> Any:
-    """A name scope as schedules open it, whose names are strings.
+    """A name scope for schedules, whose names must be strings.
 
     Raises:
-      ValueError: `name` is none.
+      ValueError: `name` is not a string.
     """
     if not isinstance(name, str):
         raise ValueError(f"name for name_scope must be a string. Got {name!r}")
@@ -65,7 +65,7 @@ def exponential_decay(
     Args:
       learning_rate: the rate at step 0, a number or scalar float Tensor.
       global_step: an integer variable, Tensor or number.
-      decay_steps: after how many steps `decay_rate` has been applied once.
+      decay_steps: the number of steps in which `decay_rate` is applied once.
       decay_rate: the factor.
       staircase: round `global_step / decay_steps` down.
       name: the name scope of the ops.
@@ -152,10 +152,10 @@ def polynomial_decay(
     Args:
       learning_rate: the rate at step 0, a number or scalar float Tensor.
       global_step: an integer variable, Tensor or number.
-      decay_steps: how many steps it takes.
-      end_learning_rate: the rate from then on.
-      power: 1.0 makes a straight line.
-      cycle: start again, for a multiple of `decay_steps`, whenever the end is reached.
+      decay_steps: the number of steps of the decay.
+      end_learning_rate: the final rate.
+      power: the exponent; 1.0 is linear.
+      cycle: restart, with a multiple of `decay_steps`, whenever the end is reached.
       name: the name scope of the ops.
 
     Returns:
@@ -195,7 +195,7 @@ def piecewise_constant(
       A scalar Tensor of the values' type.
 
     Raises:
-      ValueError: the types or the numbers of values do not fit.
+      ValueError: the types or the numbers of values do not match.
 
     Example:
       >>> rate = tf.train.piecewise_constant(step, [1000, 2000], [0.1, 0.01, 0.001])

@@ -1,4 +1,4 @@
-"""Optimizers whose update is one op: which slots and numbers it takes, said as data.
+"""Optimizers with one op per update, given by its slots and scalar inputs.
 
 The ops' signatures define the order of their inputs.
 """
@@ -16,18 +16,18 @@ from tfteach.ops.math.cast import cast
 
 
 class UpdateOps(NamedTuple):
-    """The op of an update rule for either kind of variable."""
+    """The op of an update rule for each kind of variable."""
 
     of_ref: type[Op]
     of_resource: type[Op]
 
 
 class RuleOptimizer(Optimizer):
-    """Base of the optimizers that make one op for each variable.
+    """Base of the optimizers that create one op for each variable.
 
-    A subclass sets `_dense` and `_sparse`, the ops by the kind of gradient, and
-    `_state`, the names of the slots in the order of the ops' inputs; and fills
-    `_numbers` with the ops' scalar inputs by name.
+    A subclass sets `_dense` and `_sparse`, the ops by kind of gradient, and `_state`,
+    the names of the slots in the order of the ops' inputs; and fills `_numbers` with
+    the ops' scalar inputs by name.
     """
 
     _dense: UpdateOps
@@ -80,7 +80,7 @@ class RuleOptimizer(Optimizer):
         )
 
     def _constant_slot(self, var: Any, value: float, slot_name: str, name: str) -> Any:
-        """A slot that starts as `value` everywhere, given as a constant."""
+        """A slot initialized to a constant `value`."""
         with colocate_with(var):
             start = self._start(value, var)
         return self._get_or_make_slot(var, start, slot_name, name)
@@ -90,7 +90,7 @@ class RuleOptimizer(Optimizer):
 
 
 def check_strengths(**values: float) -> None:
-    """Raise ValueError for negative strengths."""
+    """Raise ValueError for negative regularization strengths."""
     for name, value in values.items():
         if value < 0.0:
             raise ValueError(f"{name} {value:f} needs to be positive or zero")

@@ -1,6 +1,6 @@
-"""Slots: variables that an optimizer keeps for each variable of the model.
+"""Slots: variables that an optimizer creates for each variable of the model.
 
-A slot of `w` made by Adam is named `w/Adam`, and stays where `w` is.
+Adam's slot of `w` is named `w/Adam`, and colocated with `w`.
 Source: python/training/slot_creator.py.
 """
 
@@ -20,7 +20,7 @@ from tfteach.variables.scope import get_variable, get_variable_scope, variable_s
 
 
 def create_slot(primary: Any, val: Any, name: str, is_beside: bool = True) -> Tensor:
-    """A slot of `primary` that starts as the Tensor `val`."""
+    """A slot of `primary` initialized to the Tensor `val`."""
     validate = val.shape.is_fully_defined()
     with variable_scope(None, f"{primary.op.name}/{name}"), _beside(primary, is_beside):
         return _slot(primary, val, None, None, validate)
@@ -41,7 +41,7 @@ def create_slot_with_initializer(
       initializer: an initializer such as `tf.zeros_initializer()`, or a Tensor.
       shape: the slot's TensorShape.
       dtype: its element type.
-      name: what to call it below `primary`'s name.
+      name: its name, below `primary`'s name.
       is_beside: whether it is colocated with `primary`.
     """
     validate = shape.is_fully_defined()
@@ -52,7 +52,7 @@ def create_slot_with_initializer(
 def create_zeros_slot(
     primary: Any, name: str, dtype: Any = None, is_beside: bool = True
 ) -> Tensor:
-    """A slot of `primary` that starts as zeros; colocated with it if `is_beside`."""
+    """A slot of `primary` initialized to zeros; colocated with it if `is_beside`."""
     dtype = primary.dtype.base_dtype if dtype is None else dtype
     shape = primary.get_shape()
     if shape.is_fully_defined():
@@ -90,7 +90,7 @@ def _slot(primary: Any, val: Any, shape: Any, dtype: Any, validate: bool) -> Any
     finally:
         scope.set_partitioner(partitioner)
     info = getattr(primary, "_save_slice_info", None)
-    if info is not None:  # what a part's slots are parts of
+    if info is not None:  # the name of the variable that this is a partition of
         kind = slot.op.name.removeprefix(f"{primary.op.name}/")
         whole = f"{info.full_name}/{kind}"
         slot._set_save_slice_info(

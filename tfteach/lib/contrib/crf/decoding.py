@@ -29,14 +29,14 @@ from tfteach.ops.math.reduce_functions import argmax, reduce_max
 
 @export("contrib.crf.viterbi_decode")
 def viterbi_decode(score: Any, transition_params: Any) -> tuple[list[Any], Any]:
-    """The best tags of one sequence, in NumPy.
+    """The best tags of one sequence, computed in NumPy.
 
     Args:
       score: array [steps, tags], the score of each tag.
-      transition_params: array [tags, tags], the score of each tag after each.
+      transition_params: array [tags, tags], the score of each transition.
 
     Returns:
-      (tags, score): a list of numbers; the score of the whole.
+      (tags, score): a list of tag indices; the score of the sequence.
 
     Example:
       >>> tf.contrib.crf.viterbi_decode(np.eye(2), np.zeros([2, 2]))[0]
@@ -60,7 +60,7 @@ def viterbi_decode(score: Any, transition_params: Any) -> tuple[list[Any], Any]:
 
 @export("contrib.crf.CrfDecodeForwardRnnCell")
 class CrfDecodeForwardRnnCell(CrfCell):
-    """The best scores of the beginnings; outputs which tag came before each.
+    """The best scores of prefixes; outputs the best predecessor of each tag.
 
     Args:
       transition_params: float32 Tensor [tags, tags].
@@ -76,7 +76,7 @@ class CrfDecodeForwardRnnCell(CrfCell):
 
 @export("contrib.crf.CrfDecodeBackwardRnnCell")
 class CrfDecodeBackwardRnnCell(RNNCell):
-    """The tag before each, from the last tag on.
+    """The best predecessors, traced back from the last tag.
 
     Args:
       num_tags: the number of tags.
@@ -111,11 +111,11 @@ def crf_decode(
 
     Args:
       potentials: float32 Tensor [batch, steps, tags], the score of each tag.
-      transition_params: float32 Tensor [tags, tags], the score of each tag after each.
+      transition_params: float32 Tensor [tags, tags], the score of each transition.
       sequence_length: int Tensor [batch].
 
     Returns:
-      (tags, scores): an int32 Tensor [batch, steps], 0 behind the end; float32 [batch].
+      (tags, scores): an int32 Tensor [batch, steps], 0 after the end; float32 [batch].
 
     Example:
       >>> tags, scores = tf.contrib.crf.crf_decode(

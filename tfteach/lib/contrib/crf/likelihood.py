@@ -43,13 +43,13 @@ def known_size(tensor: Any, axis: int) -> int | None:
 def if_single(
     inputs: Any, single: Callable[[], Any], several: Callable[[], Any]
 ) -> Any:
-    """One function for sequences of one step, another for longer ones."""
+    """`single` for sequences of one step, `several` for longer ones."""
     steps = known_size(inputs, 1) or shape(inputs)[1]
     return smart_cond(equal(steps, 1), single, several)
 
 
 def _for_used(sequence_lengths: Any, values: Any) -> Tensor:
-    """0 in place of the values of empty sequences."""
+    """The values, with 0 for empty sequences."""
     is_empty = less_equal(sequence_lengths, 0)
     return where(is_empty, zeros_like(values), values)
 
@@ -63,13 +63,13 @@ def less_one(sequence_lengths: Any) -> Tensor:
 def crf_sequence_score(
     inputs: Any, tag_indices: Any, sequence_lengths: Any, transition_params: Any
 ) -> Tensor:
-    """The scores of tag sequences: those of the tags and of the transitions.
+    """The scores of tag sequences: the sum over tags and transitions.
 
     Args:
       inputs: float32 Tensor [batch, steps, tags], the score of each tag.
       tag_indices: int Tensor [batch, steps].
-      sequence_lengths: int Tensor [batch], how many steps of each sequence count.
-      transition_params: float32 Tensor [tags, tags], the score of each tag after each.
+      sequence_lengths: int Tensor [batch], the number of steps of each sequence.
+      transition_params: float32 Tensor [tags, tags], the score of each transition.
 
     Returns:
       A float32 Tensor [batch].
@@ -100,12 +100,12 @@ def crf_multitag_sequence_score(
 
     Args:
       inputs: float32 Tensor [batch, steps, tags], the score of each tag.
-      tag_bitmap: bool Tensor of the same shape, which tags are right.
+      tag_bitmap: bool Tensor of the same shape, the allowed tags.
       sequence_lengths: int Tensor [batch].
       transition_params: float32 Tensor [tags, tags].
 
     Returns:
-      A float32 Tensor [batch]; with one tag per step that of `crf_sequence_score`.
+      A float32 Tensor [batch]; equal to `crf_sequence_score` for one tag per step.
 
     Source: contrib/crf/python/ops/crf.py.
     """
@@ -166,13 +166,13 @@ def crf_log_likelihood(
     Args:
       inputs: float32 Tensor [batch, steps, tags], the score of each tag.
       tag_indices: int Tensor [batch, steps].
-      sequence_lengths: int Tensor [batch], how many steps of each sequence count.
-      transition_params: float32 Tensor [tags, tags], the score of each tag after each;
-        the variable "transitions" if None.
+      sequence_lengths: int Tensor [batch], the number of steps of each sequence.
+      transition_params: float32 Tensor [tags, tags], the score of each transition; the
+        variable "transitions" if None.
 
     Returns:
-      (log_likelihood, transition_params): a float32 Tensor [batch]; what was given, or
-      the variable.
+      (log_likelihood, transition_params): a float32 Tensor [batch]; the given
+      transitions, or the variable.
 
     Example:
       >>> scores = tf.zeros([2, 5, 3])
@@ -247,7 +247,7 @@ def crf_binary_score(
 
 
 class CrfCell(RNNCell):
-    """A step of a recursion over the tags' scores.
+    """One step of a recursion over the tags' scores.
 
     Args:
       transition_params: float32 Tensor [tags, tags].
@@ -268,7 +268,7 @@ class CrfCell(RNNCell):
 
 @export("contrib.crf.CrfForwardRnnCell")
 class CrfForwardRnnCell(CrfCell):
-    """The forward algorithm: log of the summed exponential scores of the beginnings.
+    """The forward algorithm: log of the summed exponential scores of all prefixes.
 
     Args:
       transition_params: float32 Tensor [tags, tags].

@@ -1,4 +1,4 @@
-"""`tf.contrib.framework`: argument scopes, variables of models, small helpers.
+"""`tf.contrib.framework`: argument scopes, model variables, utilities.
 
 Read `arguments.py` (arg_scope), `variables.py`, `helpers.py`, `shapes.py`.
 """

@@ -1,4 +1,4 @@
-"""`arg_scope`: arguments that functions get by default in a block.
+"""`arg_scope`: default arguments of functions within a block.
 
 Source: contrib/framework/python/ops/arg_scope.py.
 """
@@ -33,7 +33,7 @@ _open = _Open()
 
 @export("contrib.framework.current_arg_scope", "contrib.slim.current_arg_scope")
 def current_arg_scope() -> Scope:
-    """The open scope: from functions' keys to their arguments."""
+    """The open scope: arguments by function key."""
     return _open.scopes[-1]
 
 
@@ -45,32 +45,32 @@ def arg_scope_func_key(op: Any) -> Any:
 
 @export("contrib.framework.has_arg_scope", "contrib.slim.has_arg_scope")
 def has_arg_scope(func: Any) -> bool:
-    """Whether a function takes arguments from `arg_scope`."""
+    """Whether `arg_scope` applies to a function."""
     return arg_scope_func_key(func) in _names
 
 
 @export("contrib.framework.arg_scoped_arguments", "contrib.slim.arg_scoped_arguments")
 def arg_scoped_arguments(func: Any) -> tuple[str, ...]:
-    """The arguments that `arg_scope` may give to a function."""
+    """The arguments of a function that `arg_scope` can set."""
     return _names[arg_scope_func_key(func)]
 
 
 @export("contrib.framework.arg_scope", "contrib.slim.arg_scope")
 @contextmanager
 def arg_scope(list_ops_or_scope: Any, **kwargs: Any) -> Iterator[Scope]:
-    """Give functions some arguments by default, in the block.
+    """Set default arguments of functions within a block.
 
     Args:
-      list_ops_or_scope: a list of functions decorated with `add_arg_scope`, or what
-        another `arg_scope` gave, to open it again.
-      **kwargs: the arguments. What a call gives itself goes first, then inner scopes.
+      list_ops_or_scope: a list of functions decorated with `add_arg_scope`, or the
+        scope of another `arg_scope`, to reopen it.
+      **kwargs: the arguments.  Arguments of a call take precedence, then inner scopes.
 
     Yields:
       The scope.
 
     Raises:
       TypeError: it is not a list, tuple or dict.
-      ValueError: a function is not decorated, or there are arguments with a dict.
+      ValueError: a function is not decorated, or a dict is combined with arguments.
 
     Example:
       >>> slim = tf.contrib.slim
@@ -106,7 +106,7 @@ def arg_scope(list_ops_or_scope: Any, **kwargs: Any) -> Iterator[Scope]:
 
 @export("contrib.framework.add_arg_scope", "contrib.slim.add_arg_scope")
 def add_arg_scope(func: Callable[_P, _R]) -> Callable[_P, _R]:
-    """Decorator: the function takes arguments from `arg_scope`.
+    """Decorator: makes `arg_scope` apply to the function.
 
     Example:
       >>> @tf.contrib.framework.add_arg_scope

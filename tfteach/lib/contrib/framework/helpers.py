@@ -1,4 +1,4 @@
-"""Public names of what lives elsewhere, and small helpers.
+"""Public names of functions defined elsewhere, and utilities.
 
 Source: contrib/framework/python/framework/.
 """
@@ -67,7 +67,7 @@ def assert_scalar_int(tensor: Any, name: str | None = None) -> Tensor:
     """`tensor` as a Tensor, which must be a scalar int32 or int64.
 
     Raises:
-      ValueError: it is something else.
+      ValueError: it is not.
     """
     with name_scope(name, "assert_scalar_int", [tensor]) as scope:
         tensor = convert(tensor)
@@ -87,7 +87,7 @@ def is_tensor(x: Any) -> bool:
 
 @export("contrib.framework.get_name_scope")
 def get_name_scope() -> str:
-    """The open name scope, "" outside of any."""
+    """The open name scope; "" outside of any."""
     return get_default_graph().get_name_scope()
 
 
@@ -99,7 +99,7 @@ def get_placeholders(graph: Any) -> list[Tensor]:
 
 @export("contrib.framework.get_graph_from_inputs")
 def get_graph_from_inputs(op_input_list: Any, graph: Any = None) -> Any:
-    """The graph that tensors belong to; `graph` if they are none.
+    """The graph of tensors; `graph` if there are no tensors.
 
     Raises:
       ValueError: they belong to different graphs.
@@ -131,6 +131,6 @@ def reduce_sum_n(tensors: Any, name: str | None = None) -> Tensor:
 def remove_squeezable_dimensions(
     predictions: Any, labels: Any, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
-    """Both, without a last dimension of size 1 that one of them has too many."""
+    """Both, without a surplus last dimension of size 1 in one of them."""
     labels, predictions = _squeezed(labels, predictions, name=name)
     return predictions, labels

@@ -1,4 +1,4 @@
-"""Tensors whose shapes are checked while building or in the run.
+"""Tensors with a check of their shape, static or at run time.
 
 Source: contrib/framework/python/framework/tensor_util.py.
 """
@@ -23,18 +23,18 @@ from tfteach.ops.math.reduce_functions import reduce_all
 
 @export("contrib.framework.with_same_shape")
 def with_same_shape(expected_tensor: Tensor, tensor: Tensor) -> Tensor:
-    """`tensor`, with a check that its shape is that of another one.
+    """`tensor`, with a check that its shape equals another tensor's.
 
     Args:
-      expected_tensor: a Tensor of the shape wanted.
+      expected_tensor: a Tensor of the required shape.
       tensor: the Tensor to check.
 
     Returns:
-      `tensor` itself if the shapes are known and equal; else a copy that runs after
-      the check.
+      `tensor` itself if the static shapes are known and equal; otherwise an Identity
+      that runs after the check.
 
     Raises:
-      ValueError: the shapes are known and differ.
+      ValueError: the static shapes differ.
 
     Example:
       >>> tf.contrib.framework.with_same_shape(tf.zeros([2, 3]), tf.ones([2, 3]))
@@ -54,20 +54,19 @@ def with_same_shape(expected_tensor: Tensor, tensor: Tensor) -> Tensor:
 
 @export("contrib.framework.with_shape")
 def with_shape(expected_shape: Any, tensor: Tensor) -> Tensor:
-    """`tensor`, with a check that it has a shape.
+    """`tensor`, with a check of its shape.
 
     Args:
-      expected_shape: a list of ints, an int32 array or an int32 Tensor [rank], in
-        which -1 stands for any size.
+      expected_shape: a list of ints, an int32 array or an int32 Tensor [rank], where -1
+        means any size.
       tensor: the Tensor to check.
 
     Returns:
-      `tensor` itself if the shapes are known and equal; else a copy that runs after
-      the check.
+      `tensor` itself if the static shapes are known and equal; otherwise an Identity
+      that runs after the check.
 
     Raises:
-      ValueError: the shapes are known and differ; or the expected one is no vector of
-        int32.
+      ValueError: the static shapes differ; or `expected_shape` is not an int32 vector.
 
     Example:
       >>> tf.contrib.framework.with_shape([2, 3], tf.ones([2, 3]))

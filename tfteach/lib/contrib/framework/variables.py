@@ -1,4 +1,4 @@
-"""Variables of models: made with defaults from scopes, found by scope and suffix.
+"""Model variables: creation with defaults from scopes, lookup by scope and suffix.
 
 Source: contrib/framework/python/ops/variables.py.
 """
@@ -42,20 +42,20 @@ for _name in (
 
 
 def _both(name: str) -> Callable[[T], T]:
-    """Decorator: public in contrib.framework and in contrib.slim."""
+    """Decorator: exports to contrib.framework and contrib.slim."""
     return export(f"contrib.framework.{name}", f"contrib.slim.{name}")
 
 
 @_both("assert_or_get_global_step")
 def assert_or_get_global_step(graph: Any = None, global_step_tensor: Any = None) -> Any:
-    """The given global step, checked; or the graph's if there is none."""
+    """The given global step, checked; the graph's if it is None."""
     if global_step_tensor is None:
         return get_global_step(graph)
     assert_global_step(global_step_tensor)
     return global_step_tensor
 
 
-# ---- making
+# ---- creation
 
 
 @_both("variable")
@@ -126,7 +126,7 @@ def model_variable(
     synchronization: Any = VariableSynchronization.AUTO,
     aggregation: Any = VariableAggregation.NONE,
 ) -> Any:
-    """`variable`, which is also in `tf.GraphKeys.MODEL_VARIABLES`."""
+    """`variable` that is added to `tf.GraphKeys.MODEL_VARIABLES`."""
     own = [GraphKeys.GLOBAL_VARIABLES, GraphKeys.MODEL_VARIABLES]
     return variable(
         name,
@@ -168,7 +168,7 @@ def local_variable(
     name: str | None = None,
     use_resource: bool | None = None,
 ) -> Any:
-    """A Variable in `tf.GraphKeys.LOCAL_VARIABLES` only."""
+    """A Variable only in `tf.GraphKeys.LOCAL_VARIABLES`."""
     key = GraphKeys.LOCAL_VARIABLES
     return _untrained(initial_value, key, validate_shape, name, use_resource)
 
@@ -192,7 +192,7 @@ def add_model_variable(var: Any) -> None:
         add_to_collection(GraphKeys.MODEL_VARIABLES, var)
 
 
-# ---- finding
+# ---- lookup
 
 
 @_both("get_variables")
@@ -201,12 +201,12 @@ def get_variables(
     suffix: str | None = None,
     collection: str = GraphKeys.GLOBAL_VARIABLES,
 ) -> list[Any]:
-    """The variables of a collection, by scope and by the end of their names.
+    """The variables of a collection, filtered by scope and suffix.
 
     Args:
-      scope: a VariableScope, or a regular expression that names begin with.
-      suffix: what names end with.
-      collection: where to look.
+      scope: a VariableScope, or a regular expression that names must start with.
+      suffix: the end of the names.
+      collection: the collection's key.
 
     Example:
       >>> kernels = tf.contrib.framework.get_variables("layer1", "weights")
@@ -239,7 +239,7 @@ def get_trainable_variables(scope: Any = None, suffix: str | None = None) -> lis
 
 @_both("get_variables_to_restore")
 def get_variables_to_restore(include: Any = None, exclude: Any = None) -> list[Any]:
-    """The global variables of some scopes, without those of others.
+    """The global variables of some scopes, except those of others.
 
     Args:
       include: a list of scopes; None for all.
@@ -259,19 +259,19 @@ def get_variables_to_restore(include: Any = None, exclude: Any = None) -> list[A
 
 @_both("get_variables_by_suffix")
 def get_variables_by_suffix(suffix: str, scope: Any = None) -> list[Any]:
-    """The global variables whose names end so."""
+    """The global variables whose names have this suffix."""
     return get_variables(scope=scope, suffix=suffix)
 
 
 @_both("get_variables_by_name")
 def get_variables_by_name(given_name: str, scope: Any = None) -> list[Any]:
-    """The global variables of that name, in whatever scope."""
+    """The global variables of that name, in any scope."""
     return get_variables(scope=scope, suffix=f"/{given_name}:|^{given_name}:")
 
 
 @_both("get_unique_variable")
 def get_unique_variable(var_op_name: str) -> Any:
-    """The global variable of that full name.
+    """The global variable with that full name.
 
     Raises:
       ValueError: there is none.
@@ -287,7 +287,7 @@ def get_unique_variable(var_op_name: str) -> Any:
 
 @_both("get_variable_full_name")
 def get_variable_full_name(var: Any) -> str:
-    """A variable's name, a part's that of the whole."""
+    """A variable's full name; for a partition, that of the whole."""
     info = getattr(var, "_save_slice_info", None)
     return info.full_name if info else var.op.name
 
@@ -299,13 +299,14 @@ def filter_variables(
     exclude_patterns: Any = None,
     reg_search: bool = True,
 ) -> list[Any]:
-    """The variables whose names match some patterns, and none of others.
+    """The variables whose names match some patterns and none of the excluded ones.
 
     Args:
       var_list: Variables.
       include_patterns: regular expressions; None for all variables.
       exclude_patterns: regular expressions.
-      reg_search: whether they may match within a name, not only at its begin.
+      reg_search: whether to search for a match anywhere in a name, not only at its
+          start.
     """
     match = re.search if reg_search else re.match
 
@@ -318,18 +319,18 @@ def filter_variables(
     return [v for v in found if not matches(v, exclude_patterns or ())]
 
 
-# ---- assigning
+# ---- assignment
 
 
 @_both("assign_from_values")
 def assign_from_values(var_names_to_values: dict[str, Any]) -> tuple[Any, Any]:
-    """An operation that assigns arrays to variables, and what to feed to it.
+    """An operation that assigns arrays to variables, and its feeds.
 
     Args:
-      var_names_to_values: from full names to arrays of as many elements.
+      var_names_to_values: a dict from full names to arrays with matching sizes.
 
     Raises:
-      ValueError: there is no such variable, or several.
+      ValueError: a variable is missing or ambiguous.
     """
     feeds, assigns = {}, []
     for name, value in var_names_to_values.items():
@@ -355,17 +356,17 @@ def _named(name: str) -> Any:
 
 @_both("assign_from_values_fn")
 def assign_from_values_fn(var_names_to_values: dict[str, Any]) -> Any:
-    """`assign_from_values` as a function of a session that runs it."""
+    """`assign_from_values` as a function that runs in a session."""
     assign, feeds = assign_from_values(var_names_to_values)
     return lambda session: session.run(assign, feeds)
 
 
 @_both("VariableDeviceChooser")
 class VariableDeviceChooser:
-    """A function for `tf.device` that puts variables on tasks in turn.
+    """A function for `tf.device` that distributes variables over tasks, round-robin.
 
     Args:
-      num_tasks: how many there are; 0 to name none.
+      num_tasks: the number of tasks; 0 to omit the task.
       job_name, device_type, device_index, replica: the parts of the device's name.
     """
 

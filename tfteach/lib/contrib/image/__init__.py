@@ -1,1 +1,1 @@
-"""tf.contrib.image: rotated, shifted and otherwise transformed images."""
+"""tf.contrib.image: rotated, translated and otherwise transformed images."""

@@ -1,8 +1,8 @@
 """Rotations, translations and other projective transformations of images.
 
-A transformation is eight numbers [a0, a1, a2, b0, b1, b2, c0, c1]: the output's pixel
-(x, y) is the image's at ((a0 x + a1 y + a2) / k, (b0 x + b1 y + b2) / k), with
-k = c0 x + c1 y + 1.
+A transformation is a vector [a0, a1, a2, b0, b1, b2, c0, c1]: the output pixel (x, y)
+is the input pixel ((a0 x + a1 y + a2) / k, (b0 x + b1 y + b2) / k), with k = c0 x + c1
+y + 1.
 Source: contrib/image/python/ops/image_ops.py.
 """
 
@@ -34,7 +34,7 @@ def _batch_of(images: Tensor) -> Tensor:
     """Images of rank 2 to 4 as a batch of rank 4.
 
     Raises:
-      TypeError: the rank is not supported or unknown, or the type that of no image.
+      TypeError: the rank or the type is not supported, or the rank is unknown.
     """
     if images.dtype.base_dtype not in IMAGE_DTYPES:
         raise TypeError(f"Invalid dtype {images.dtype}.")
@@ -51,7 +51,7 @@ def _batch_of(images: Tensor) -> Tensor:
 
 
 def _like(output: Tensor, images: Tensor) -> Tensor:
-    """The batch with the rank of the images that it came from."""
+    """The batch reshaped to the rank of the original images."""
     rank = images.shape.ndims
     if rank == 2:
         return output[0, :, :, 0]
@@ -72,10 +72,10 @@ def rotate(
       name: the scope of the ops.
 
     Returns:
-      A Tensor like `images`, 0 where nothing was.
+      A Tensor like `images`, 0 outside the original images.
 
     Raises:
-      TypeError: rank or type of `images` are others.
+      TypeError: the rank or type of `images` is not supported.
 
     Example:
       >>> turned = tf.contrib.image.rotate(tf.ones([28, 28, 1]), 0.3, "BILINEAR")
@@ -99,14 +99,14 @@ def translate(
     interpolation: str = "NEAREST",
     name: str | None = None,
 ) -> Tensor:
-    """Images moved right and down.
+    """Images translated to the right and down.
 
     Args:
       images, interpolation, name: as in `tf.contrib.image.rotate`.
-      translations: float32 Tensor [batch, 2] or [2]: by how many pixels (x, y).
+      translations: float32 Tensor [batch, 2] or [2], (x, y) in pixels.
 
     Returns:
-      A Tensor like `images`, 0 where nothing was.
+      A Tensor like `images`, 0 outside the original images.
 
     Source: contrib/image/python/ops/image_ops.py.
     """
@@ -127,7 +127,7 @@ def angles_to_projective_transforms(
       name: the scope of the ops.
 
     Raises:
-      TypeError: `angles` has another rank.
+      TypeError: the rank of `angles` is not supported.
 
     Source: contrib/image/python/ops/image_ops.py.
     """
@@ -163,10 +163,10 @@ def angles_to_projective_transforms(
 def translations_to_projective_transforms(
     translations: Any, name: str | None = None
 ) -> Tensor:
-    """The transformations [count, 8] that move images right and down.
+    """The transformations [count, 8] that translate images to the right and down.
 
     Args:
-      translations: float32 Tensor [count, 2] or [2]: by how many pixels (x, y).
+      translations: float32 Tensor [count, 2] or [2], (x, y) in pixels.
       name: the scope of the ops.
 
     Raises:
@@ -205,21 +205,21 @@ def transform(
     output_shape: Any = None,
     name: str | None = None,
 ) -> Tensor:
-    """Images under projective transformations, which lead from output to image.
+    """Images under projective transformations, which map output to input pixels.
 
     Args:
       images, interpolation, name: as in `tf.contrib.image.rotate`.
-      transforms: float32 Tensor [batch, 8], [1, 8] or [8]; see this module's text.
+      transforms: float32 Tensor [batch, 8], [1, 8] or [8]; see the module's docstring.
       output_shape: int32 Tensor [height, width]; that of the images if None.
 
     Returns:
-      A Tensor of images, 0 where a pixel's source is outside.
+      A Tensor of images, 0 where a pixel's source lies outside.
 
     Raises:
-      TypeError: ranks or types are others.
-      ValueError: `output_shape` has not two elements.
-      tf.errors.InvalidArgumentError: in a run, there are neither one nor as many
-        transformations as images.
+      TypeError: ranks or types are not supported.
+      ValueError: `output_shape` does not have two elements.
+      tf.errors.InvalidArgumentError: in a run, the number of transformations is neither
+        1 nor the number of images.
 
     Source: contrib/image/python/ops/image_ops.py.
     """
@@ -246,7 +246,7 @@ def transform(
 
 @export("contrib.image.compose_transforms")
 def compose_transforms(*transforms: Any) -> Tensor:
-    """Transformations [count, 8] one after the other, as one.
+    """The composition of transformations [count, 8], applied one after the other.
 
     Args:
       *transforms: float32 Tensors [count, 8] or [8].

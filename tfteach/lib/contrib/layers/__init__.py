@@ -1,7 +1,7 @@
-"""`tf.contrib.layers`, whose layers are `tf.contrib.slim`'s as well.
+"""`tf.contrib.layers`; the layers are also in `tf.contrib.slim`.
 
-Each opens a variable scope, takes defaults from `arg_scope` and applies a
-layer of `tf.layers` there.  Read `shared.py`, `dense.py`, then the others.
+Each layer opens a variable scope, takes defaults from `arg_scope` and applies a layer
+of `tf.layers` in it.  Read `shared.py`, `dense.py`, then the others.
 """
 
 from tfteach.lib.contrib.layers import convolution as convolution

@@ -1,4 +1,4 @@
-"""Implementation of `batch_norm` where `tf.layers` has no such layer.
+"""Implementation of `batch_norm` for cases that `tf.layers` does not cover.
 
 Source: contrib/layers/python/layers/layers.py.
 """
@@ -38,7 +38,7 @@ _DEFAULTS = {
 
 
 class Parameters(NamedTuple):
-    """The arguments about variables."""
+    """The arguments that concern variables."""
 
     center: bool
     scale: bool
@@ -48,7 +48,7 @@ class Parameters(NamedTuple):
     trainable: bool
 
     def for_layer(self) -> dict[str, Any]:
-        """The same as `tf.layers` names them."""
+        """The same arguments under the names of `tf.layers`."""
         found = {
             f"{name}_initializer": self.initializers.get(name, default)
             for name, default in _DEFAULTS.items()
@@ -68,7 +68,7 @@ class Parameters(NamedTuple):
         )
 
     def averages(self, size: Any, dtype: Any) -> list[Any]:
-        """The moving mean and variance, which no partitioner cuts."""
+        """The moving mean and variance, which are never partitioned."""
         with variable_scope(get_variable_scope()) as scope:
             scope.set_partitioner(None)
             return [
@@ -87,16 +87,16 @@ def _move(averages: Any, values: Any, decay: Any, zero_debias: bool) -> list[Any
 def force_or_note(
     average: Any, averages: Any, values: Any, results: Any, otherwise: Any
 ) -> Any:
-    """Update the averages while training: at once, or by ops in collections.
+    """Update the averages while training: immediately, or by ops in collections.
 
     Args:
       average: (decay, zero_debias, collections, is_training).
       averages, values: the two averages, and the batch's values for them.
-      results: what shall wait for the updates if there are no collections; `otherwise`
-        gives the same if it is no training.
+      results: the values that wait for the updates if there are no collections;
+        `otherwise` returns the same values when not training.
 
     Returns:
-      `results`, the ones that wait for the updates if there are no collections.
+      `results`; they depend on the updates if there are no collections.
     """
     decay, zero_debias, collections, is_training = average
     if collections is None:
@@ -183,7 +183,7 @@ def plain(
     layout: str,
     batch_weights: Any,
 ) -> Tensor:
-    """Moments and `tf.nn.batch_normalization`, of inputs of any rank."""
+    """Moments and `tf.nn.batch_normalization`, for inputs of any rank."""
     rank = inputs.shape.ndims
     if rank is None:
         raise ValueError(f"Inputs {inputs.name} has undefined rank.")
@@ -236,7 +236,7 @@ def _moments(inputs: Any, is_first: bool, weights: Any) -> Any:
 
 
 def _recorded(average: Any, averages: Any, mean: Any, variance: Any) -> Any:
-    """The batch's moments while training, else the averages; with the updates."""
+    """The batch's moments while training, otherwise the averages; with the updates."""
     values = (mean, variance)
     found = force_or_note(average, averages, values, values, lambda: tuple(averages))
     if average[2] is None:

@@ -55,25 +55,25 @@ def convolution(
     """A convolution layer: `activation_fn(convolution(inputs, weights) + biases)`.
 
     Args:
-      inputs: float Tensor [batch, ..., channels] with 1, 2 or 3 axes between.
+      inputs: float Tensor [batch, ..., channels] with 1, 2 or 3 spatial axes.
       num_outputs: the number of output channels.
-      kernel_size: the window's sizes, one int for all.
-      stride: the distance of the windows, likewise.
-      padding: "SAME": zeros around the input; "VALID": windows lie within it.
+      kernel_size: the window's sizes, or one int for all.
+      stride: the distances of the windows, in the same form.
+      padding: "SAME": zero padding; "VALID": only windows within the input.
       data_format: "N...C" (the default) or "NC...".
-      rate: the distance of the elements of a window.
+      rate: the distances of the elements of a window.
       activation_fn, normalizer_fn, normalizer_params, weights_initializer,
       weights_regularizer, biases_initializer, biases_regularizer, reuse,
       variables_collections, outputs_collections, trainable: see
         `tf.contrib.layers.fully_connected`.
       scope: the variable scope; "Conv" if None.
-      conv_dims: how many axes there must be between batch and channels.
+      conv_dims: the required number of axes between batch and channels.
 
     Returns:
       A Tensor [batch, ..., num_outputs].
 
     Raises:
-      ValueError: the rank or the format do not fit, or the channels are unknown.
+      ValueError: rank or format are invalid, or the channels are unknown.
 
     Example:
       >>> y = tf.contrib.layers.conv2d(tf.ones([2, 28, 28, 1]), 32, [5, 5])
@@ -234,7 +234,7 @@ def convolution2d_transpose(
     trainable: bool = True,
     scope: Any = None,
 ) -> Tensor:
-    """A transposed convolution layer, which spreads each position over a window.
+    """A transposed convolution layer: each position is spread over a window.
 
     For the arguments see `tf.contrib.layers.convolution`.
 

@@ -50,13 +50,13 @@ def fully_connected(
       inputs: float Tensor [..., size], of rank 2 or more, with a known last size.
       num_outputs: the number of outputs, an int.
       activation_fn: a function; None for none.
-      normalizer_fn: a function to use instead of biases, such as `batch_norm`.
-      normalizer_params: a dict of arguments for it.
+      normalizer_fn: a function such as `batch_norm`, used instead of biases.
+      normalizer_params: a dict of its arguments.
       weights_initializer: of the weights [size, num_outputs].
       weights_regularizer: a function from the weights to a loss.
       biases_initializer: of the biases [num_outputs]; None for no biases.
       biases_regularizer: a function from the biases to a loss.
-      reuse: whether the variables of `scope` are shared.
+      reuse: whether to reuse the variables of `scope`.
       variables_collections: further collections for the variables: a list, or a dict
         with "weights" and "biases".
       outputs_collections: collections for the output.
@@ -67,7 +67,7 @@ def fully_connected(
       A Tensor [..., num_outputs].
 
     Raises:
-      ValueError: `num_outputs` is no int, or the inputs' rank or last size do not fit.
+      ValueError: `num_outputs` is not an int, or the inputs' rank or size is invalid.
 
     Example:
       >>> y = tf.contrib.layers.fully_connected(tf.ones([4, 3]), 8)
@@ -114,7 +114,7 @@ def fully_connected(
         )
 
 
-# `fully_connected` with one activation.
+# `fully_connected` without an activation.
 linear = functools.partial(fully_connected, activation_fn=None)
 relu = functools.partial(fully_connected, activation_fn=relu_op)
 relu6 = functools.partial(fully_connected, activation_fn=relu6_op)

@@ -1,4 +1,4 @@
-"""Embeddings with a table of their own.
+"""Embedding layers.
 
 Source: contrib/layers/python/layers/encoders.py.
 """
@@ -38,15 +38,15 @@ def embed_sequence(
     scope: Any = None,
     reuse: Any = None,
 ) -> Tensor:
-    """The rows of a table of embeddings.
+    """Rows of an embedding table, selected by ids.
 
     Args:
       ids: int Tensor [batch, length].
-      vocab_size, embed_dim: the table's sizes; not needed with `reuse`.
-      unique: whether each id is looked up once.
+      vocab_size, embed_dim: the table's sizes; optional with `reuse`.
+      unique: whether to look up each distinct id only once.
       initializer, regularizer, trainable: of the table; see `tf.get_variable`.
       scope: the variable scope; "EmbedSequence" if None.
-      reuse: whether the table of `scope` is shared.
+      reuse: whether to reuse the table of `scope`.
 
     Returns:
       A float Tensor [batch, length, embed_dim].
@@ -79,12 +79,12 @@ def embed_sequence(
 def embedding_lookup_unique(
     params: Any, ids: Any, partition_strategy: str = "mod", name: str | None = None
 ) -> Tensor:
-    """`tf.nn.embedding_lookup` that looks each id up once.
+    """`tf.nn.embedding_lookup` that looks up each distinct id only once.
 
     Args:
-      params: the table, or its parts.
+      params: the table, or its partitions.
       ids: int Tensor of any shape.
-      partition_strategy: how ids are spread over parts; see `tf.nn.embedding_lookup`.
+      partition_strategy: the distribution of ids; see `tf.nn.embedding_lookup`.
       name: the name scope.
 
     Returns:
@@ -115,7 +115,7 @@ def safe_embedding_lookup_sparse(
 ) -> Tensor:
     """`tf.nn.safe_embedding_lookup_sparse`, which has the same arguments.
 
-    The combiner is "mean" if None, with a warning; tables are read before the scope.
+    The combiner is "mean" if None, with a warning; tables are read outside the scope.
 
     Raises:
       ValueError: there is no table; tables and weights differ in type.
@@ -152,12 +152,12 @@ def bow_encoder(
     scope: Any = None,
     reuse: Any = None,
 ) -> Tensor:
-    """The mean of the embeddings of each row of ids: a bag of words.
+    """A bag of words: the mean of the embeddings of each row of ids.
 
     Args:
       ids: int Tensor [batch, length].
       vocab_size, embed_dim: the table's sizes.
-      sparse_lookup: must be False; looking up sparse ids is not implemented.
+      sparse_lookup: must be False; lookup of sparse ids is not implemented.
       initializer, regularizer, trainable, scope, reuse: as for `embed_sequence`.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Normalization of each example by itself: instance and group norm.
+"""Normalization within each example: instance and group norm.
 
 Source: contrib/layers/python/layers/normalization.py.
 """
@@ -26,7 +26,7 @@ def _affine(
     wanted: dict[str, bool], size: Any, wide: Any, dtype: Any, initializers: Any,
     collections: Any, trainable: bool,
 ) -> list[Any]:  # fmt: skip
-    """beta and gamma, in a shape that broadcasts; None where they are not wanted."""
+    """beta and gamma, reshaped to broadcast; None if they are not used."""
     found = []
     for name, default in (("beta", Zeros()), ("gamma", Ones())):
         variable: Any = None
@@ -61,7 +61,7 @@ def instance_norm(
     data_format: str = "NHWC",
     scope: Any = None,
 ) -> Tensor:
-    """Each channel of each example with mean `beta` and deviation `gamma`.
+    """Each channel of each example normalized to mean `beta` and deviation `gamma`.
 
     Args:
       inputs: float Tensor [batch, ..., channels] of known rank and channels.
@@ -72,7 +72,7 @@ def instance_norm(
       A Tensor like `inputs`.
 
     Raises:
-      ValueError: rank, channels or format do not fit.
+      ValueError: rank, channels or format are not supported.
 
     Paper: Ulyanov et al., "Instance normalization" (2016).
     """
@@ -120,21 +120,21 @@ def group_norm(
     scope: Any = None,
     mean_close_to_zero: bool = False,
 ) -> Tensor:
-    """Each group of channels of each example with mean 0 and variance 1.
+    """Each group of channels of each example normalized to mean 0 and variance 1.
 
     Args:
       inputs: float Tensor of known rank, channels and sizes of `reduction_axes`.
-      groups: how many groups there are; the channels are a multiple of it.
+      groups: the number of groups, which must divide the number of channels.
       channels_axis: the channels' axis.
-      reduction_axes: the axes that are normalized together with a group's channels.
-      mean_close_to_zero: whether the moments are made from sums of squares.
+      reduction_axes: the axes normalized together with a group's channels.
+      mean_close_to_zero: whether to compute the moments from sums of squares.
       others: see `tf.contrib.layers.batch_norm`.
 
     Returns:
       A Tensor like `inputs`.
 
     Raises:
-      ValueError: sizes are unknown, or groups and axes do not fit.
+      ValueError: sizes are unknown, or groups and axes are inconsistent.
 
     Paper: Wu and He, "Group normalization" (2018).
     """

@@ -1,4 +1,4 @@
-"""Initializers with the variance of Xavier and He.
+"""Xavier's and He's initializers.
 
 Source: contrib/layers/python/layers/initializers.py.
 """
@@ -23,7 +23,7 @@ def xavier_initializer(
     """An initializer with variance 2 / (inputs + outputs).
 
     Args:
-      uniform: uniform numbers, else truncated normal ones.
+      uniform: draw uniform instead of truncated normal numbers.
       seed: see `tf.set_random_seed`.
       dtype: a float type.
 
@@ -48,8 +48,8 @@ def variance_scaling_initializer(
 
     Args:
       factor: a positive float.
-      mode: what n is: "FAN_IN", "FAN_OUT" or "FAN_AVG".
-      uniform: uniform numbers, else truncated normal ones.
+      mode: the meaning of n: "FAN_IN", "FAN_OUT" or "FAN_AVG".
+      uniform: draw uniform instead of truncated normal numbers.
       seed: see `tf.set_random_seed`.
       dtype: a float type.
 
@@ -74,7 +74,7 @@ def variance_scaling_initializer(
         if uniform:
             limit = math.sqrt(3.0 * factor / n)
             return random_uniform(shape, -limit, limit, dtype, seed=seed)
-        # 1.3 makes up, nearly, for what is cut off.
+        # 1.3 approximately compensates for the truncation.
         stddev = math.sqrt(1.3 * factor / n)
         return truncated_normal(shape, 0.0, stddev, dtype, seed=seed)
 

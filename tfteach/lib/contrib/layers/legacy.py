@@ -1,4 +1,4 @@
-"""`legacy_fully_connected`: a fully connected layer with collections by default.
+"""`legacy_fully_connected`: a fully connected layer with default collections.
 
 Source: contrib/layers/python/layers/layers.py.
 """
@@ -39,7 +39,7 @@ def legacy_fully_connected(
     weight_regularizer: Any = None,
     bias_regularizer: Any = None,
 ) -> Tensor:
-    """`activation_fn(x @ weights + bias)`, of a Tensor of rank 2 or more.
+    """`activation_fn(x @ weights + bias)` for a Tensor of rank 2 or more.
 
     Args:
       x: float Tensor [..., size] with a known last size.

@@ -1,4 +1,4 @@
-"""Batch and layer normalization, and biases by themselves.
+"""Batch and layer normalization, and a layer that only adds biases.
 
 Source: contrib/layers/python/layers/layers.py.
 """
@@ -60,31 +60,31 @@ def batch_norm(
     renorm_decay: Any = 0.99,
     adjustment: Any = None,
 ) -> Tensor:
-    """Inputs with mean `beta` and deviation `gamma`, per channel.
+    """Inputs normalized to mean `beta` and deviation `gamma`, per channel.
 
-    While training with the batch's moments, else with their moving averages.  The
+    While training the batch's moments are used, otherwise their moving averages.  The
     averages change when the ops in `updates_collections` run, or in each training run
     if that is None.
 
     Args:
       inputs: float Tensor of known rank and channels.
-      decay: how much of the averages stays in an update.
-      center, scale: whether there is a `beta`, a `gamma`.
+      decay: the weight of the old averages in an update.
+      center, scale: whether to use `beta` and `gamma`.
       epsilon: added to the variance.
       activation_fn: a function of the outputs.
       param_initializers: a dict with "beta", "gamma", "moving_mean" and
         "moving_variance".
       param_regularizers: a dict with "beta" and "gamma".
-      updates_collections: collections for the updates; None: they are waited for.
+      updates_collections: collections of the updates; None: the outputs wait for them.
       is_training: a bool or bool scalar Tensor.
-      reuse: whether the variables of `scope` are shared.
+      reuse: whether to reuse the variables of `scope`.
       variables_collections: further collections: a list, or a dict by variable.
       outputs_collections: collections for the output.
       trainable: whether optimizers change gamma and beta.
-      batch_weights: Tensor [batch]: how much each example counts in the moments.
+      batch_weights: Tensor [batch], the weight of each example in the moments.
       fused: False: several ops instead of FusedBatchNorm.
       data_format: "NHWC" or "NCHW".
-      zero_debias_moving_mean: whether the mean's bias to its initial zero is removed.
+      zero_debias_moving_mean: whether to correct the mean for its start at zero.
       scope: the variable scope; "BatchNorm" if None.
       renorm, renorm_clipping, renorm_decay, adjustment: as renorm, renorm_clipping,
         renorm_momentum and adjustment in `tf.layers.batch_normalization`.
@@ -93,8 +93,9 @@ def batch_norm(
       A Tensor like `inputs`.
 
     Raises:
-      ValueError: rank, channels or format do not fit, or `renorm` or `adjustment` goes
-        with `batch_weights`, `updates_collections` or `zero_debias_moving_mean`.
+      ValueError: rank, channels or format are not supported, or `renorm` or
+        `adjustment` is combined with `batch_weights`, `updates_collections` or
+        `zero_debias_moving_mean`.
 
     Paper: Ioffe and Szegedy, "Batch normalization" (2015).
     """
@@ -189,23 +190,23 @@ def layer_norm(
     begin_params_axis: int = -1,
     scope: Any = None,
 ) -> Tensor:
-    """Each example with mean 0 and variance 1, times `gamma`, plus `beta`.
+    """Each example normalized to mean 0 and variance 1, times `gamma`, plus `beta`.
 
     Args:
       inputs: float Tensor [batch, ...] of known rank.
-      center, scale: whether there is a `beta`, a `gamma`.
+      center, scale: whether to use `beta` and `gamma`.
       activation_fn: a function of the outputs.
       reuse, variables_collections, outputs_collections, trainable: see
         `tf.contrib.layers.fully_connected`.
-      begin_norm_axis: the first of the axes that are normalized together.
-      begin_params_axis: the first of the axes that `gamma` and `beta` have.
+      begin_norm_axis: the first axis to normalize over.
+      begin_params_axis: the first axis of `gamma` and `beta`.
       scope: the variable scope; "LayerNorm" if None.
 
     Returns:
       A Tensor like `inputs`.
 
     Raises:
-      ValueError: rank or sizes are unknown, or there is no such axis.
+      ValueError: rank or sizes are unknown, or an axis is out of range.
 
     Paper: Ba et al., "Layer normalization" (2016).
     """
@@ -275,7 +276,7 @@ def bias_add(
     For the arguments see `tf.contrib.layers.fully_connected`.
 
     Raises:
-      ValueError: rank, channels or format do not fit.
+      ValueError: rank, channels or format are not supported.
     """
     check_format(data_format, "NCHW", "NHWC")
     with variable_scope(scope, "BiasAdd", [inputs], reuse=reuse) as opened:

@@ -73,32 +73,32 @@ def optimize_loss(
     colocate_gradients_with_ops: bool = False,
     increment_global_step: bool = True,
 ) -> Tensor:
-    """A training step: a Tensor of the loss that changes the variables when it runs.
+    """A training step: a Tensor of the loss that updates the variables when it runs.
 
     Args:
       loss: scalar Tensor.
       global_step: the step's variable; the graph's if None.
       learning_rate: a float, a scalar Tensor, or None if `optimizer` has one.
       optimizer: "Adagrad", "Adam", "Ftrl", "Momentum", "RMSProp" or "SGD"; a class; an
-        Optimizer; or a function of the learning rate that makes one.
-      gradient_noise_scale: the deviation of noise that is added to the gradients.
+        Optimizer; or a function of the learning rate that returns one.
+      gradient_noise_scale: the deviation of the noise added to the gradients.
       gradient_multipliers: a dict from variables (or their names) to factors.
-      clip_gradients: the largest global norm, or a function of (gradient, variable)
+      clip_gradients: the maximum global norm, or a function of (gradient, variable)
         pairs.
       learning_rate_decay_fn: a function of learning rate and global step.
-      update_ops: operations to run before; those in `tf.GraphKeys.UPDATE_OPS` if None.
-      variables: what to train; all trainable variables if None.
+      update_ops: operations to run first; those in `tf.GraphKeys.UPDATE_OPS` if None.
+      variables: the variables to train; all trainable variables if None.
       name: the variable scope; "OptimizeLoss" if None.
       summaries: a list of "learning_rate", "loss", "gradients", "gradient_norm" and
         "global_gradient_norm".
       colocate_gradients_with_ops: see `Optimizer.compute_gradients`.
-      increment_global_step: whether the step counts.
+      increment_global_step: whether to increment the step.
 
     Returns:
       A scalar Tensor.
 
     Raises:
-      ValueError: an argument is none of these.
+      ValueError: an argument has an unsupported value.
 
     Example:
       >>> step = tf.contrib.framework.get_or_create_global_step()
@@ -148,7 +148,7 @@ def optimize_loss(
 
 
 def _learning_rate(given: Any) -> Any:
-    """The learning rate as a Tensor, or as a variable for a float."""
+    """The learning rate as a Tensor; a float becomes a variable."""
     if given is None or (isinstance(given, Tensor) and given.shape.ndims == 0):
         return given
     if not isinstance(given, float):

@@ -94,9 +94,9 @@ def max_pool2d(
 
     Args:
       inputs: Tensor [batch, height, width, channels].
-      kernel_size: the window's height and width, one int for both.
-      stride: the distance of the windows, likewise.
-      padding: "VALID": windows lie within the image; "SAME": they may stand out.
+      kernel_size: the window's height and width, or one int for both.
+      stride: the distances of the windows, in the same form.
+      padding: "VALID": only windows within the image; "SAME": they may cross the edge.
       data_format: "NHWC" or "NCHW".
       outputs_collections: collections for the output.
       scope: the name scope.

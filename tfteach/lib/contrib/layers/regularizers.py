@@ -1,4 +1,4 @@
-"""Functions from a variable to a loss.
+"""Regularizers: functions from a variable to a loss.
 
 Source: contrib/layers/python/layers/regularizers.py.
 """
@@ -22,7 +22,7 @@ from tfteach.ops.nn.l2_loss import l2_loss
 
 
 def _is_off(scale: Any, end: str, name: str = "scale") -> bool:
-    """Whether a scale is 0; raises unless it is a float, or a Tensor, of 0 or more."""
+    """Whether a scale is 0; raises unless it is a non-negative float or a Tensor."""
     if isinstance(scale, numbers.Integral):
         raise ValueError(f"{name} cannot be an integer: {scale}")
     if not isinstance(scale, numbers.Real):
@@ -45,7 +45,7 @@ def l1_regularizer(scale: Any, scope: str | None = None) -> Any:
     """A function from a variable to `scale * sum(|w|)`.
 
     Args:
-      scale: a float; 0.0 gives a function that returns None.
+      scale: a float; for 0.0 the result is a function that returns None.
       scope: the name scope of the loss.
 
     Raises:
@@ -112,14 +112,14 @@ def sum_regularizer(regularizer_list: Any, scope: str | None = None) -> Any:
 
 @public("apply_regularization")
 def apply_regularization(regularizer: Any, weights_list: Any = None) -> Tensor:
-    """The sum of a regularizer's losses of several variables.
+    """The sum of a regularizer's losses over several variables.
 
     Args:
       regularizer: a function from a variable to a scalar loss or None.
       weights_list: Variables; those in `tf.GraphKeys.WEIGHTS` if None.
 
     Returns:
-      A scalar Tensor, which is also in `tf.GraphKeys.REGULARIZATION_LOSSES`.
+      A scalar Tensor, also added to `tf.GraphKeys.REGULARIZATION_LOSSES`.
 
     Raises:
       ValueError: there are no variables, or a loss is not a scalar.

@@ -60,20 +60,19 @@ def separable_convolution2d(
     trainable: bool = True,
     scope: Any = None,
 ) -> Tensor:
-    """A convolution of each channel by itself, then one of size 1 that mixes them.
+    """A depthwise convolution followed by a pointwise one that mixes the channels.
 
     Args:
-      num_outputs: the number of output channels; None leaves out the second
-        convolution.
-      depth_multiplier: how many windows there are for each input channel.
-      pointwise_initializer: of the second weights; `weights_initializer` if None.
+      num_outputs: the number of output channels; None omits the pointwise convolution.
+      depth_multiplier: the number of filters per input channel.
+      pointwise_initializer: of the pointwise weights; `weights_initializer` if None.
       others: see `tf.contrib.layers.convolution`.
 
     Returns:
       A Tensor [batch, new_height, new_width, num_outputs].
 
     Raises:
-      ValueError: the rank or the format do not fit, or the channels are unknown.
+      ValueError: rank or format are invalid, or the channels are unknown.
     """
     check_format(data_format, "NCHW", "NHWC")
     getter = model_getter(
@@ -153,7 +152,7 @@ def _depthwise(
     collections: Any,
     trainable: bool,
 ) -> Tensor:
-    """The convolution of each channel by itself."""
+    """The depthwise convolution."""
     height, width = two_element_tuple(stride)
     channels = channel_dimension(inputs.shape, layout(data_format), min_rank=4)
     weights = model_variable(
@@ -184,7 +183,7 @@ def _biased(
     collections: Any,
     trainable: bool,
 ) -> Any:
-    """The outputs with biases, unless there is no initializer for them."""
+    """The outputs with biases added, unless `initializer` is None."""
     if initializer is None:
         return outputs
     biases = model_variable(
@@ -220,7 +219,7 @@ def convolution2d_in_plane(
     trainable: bool = True,
     scope: Any = None,
 ) -> Tensor:
-    """One window for all channels, each channel by itself.
+    """One filter, applied to each channel separately.
 
     For the arguments see `tf.contrib.layers.convolution`.
 

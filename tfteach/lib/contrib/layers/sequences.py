@@ -1,4 +1,4 @@
-"""Images as sequences and back; where in an image features are.
+"""Images converted to sequences and back; expected positions of features.
 
 Source: contrib/layers/python/layers/layers.py.
 """
@@ -39,7 +39,7 @@ def images_to_sequence(
     outputs_collections: Any = None,
     scope: Any = None,
 ) -> Tensor:
-    """The columns of images one after the other: [width, batch * height, channels].
+    """The columns of images as a sequence: [width, batch * height, channels].
 
     Raises:
       ValueError: `data_format` is neither "NHWC" nor "NCHW".
@@ -66,7 +66,7 @@ def sequence_to_images(
     outputs_collections: Any = None,
     scope: Any = None,
 ) -> Tensor:
-    """The images that `images_to_sequence` took apart.
+    """Images from the result of `images_to_sequence`.
 
     Args:
       inputs: Tensor [width, batch * height, channels].
@@ -95,7 +95,7 @@ def spatial_softmax(
     trainable: bool = True,
     data_format: str = "NHWC",
 ) -> Tensor:
-    """Mean position of each channel's features, weighted by a softmax.
+    """The mean position of each channel's features, weighted by a softmax.
 
     Args:
       features: float Tensor [batch, height, width, channels] with known channels.
@@ -110,7 +110,7 @@ def spatial_softmax(
       A Tensor [batch, 2 * channels], pairs of positions in [-1, 1].
 
     Raises:
-      ValueError: the channels are unknown, or the format is another.
+      ValueError: the channels are unknown, or the format is not supported.
 
     Paper: Finn et al., "Deep spatial autoencoders" (2016).
     """

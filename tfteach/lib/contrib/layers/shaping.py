@@ -1,4 +1,4 @@
-"""Flatten, dropout, one-hot codes, softmax; and layers one after the other.
+"""Flatten, dropout, one-hot encoding, softmax; and repeated layers.
 
 Source: contrib/layers/python/layers/layers.py.
 """
@@ -45,13 +45,15 @@ def dropout(
     scope: Any = None,
     seed: int | None = None,
 ) -> Tensor:
-    """While training, zeros at random; the others are scaled by 1 / keep_prob.
+    """While training, elements randomly set to 0; the others are scaled by 1 /
+    keep_prob.
 
     Args:
       inputs: float Tensor.
       keep_prob: the fraction to keep, a number or scalar Tensor.
       noise_shape: int shape of the mask, which is broadcast.
-      is_training: a bool or bool scalar Tensor: if false, `inputs` pass unchanged.
+      is_training: a bool or bool scalar Tensor; if false, `inputs` are returned
+          unchanged.
       outputs_collections: collections for the output.
       scope: the variable scope; "Dropout" if None.
       seed: see `tf.set_random_seed`.
@@ -77,7 +79,7 @@ def dropout(
 @public("flatten")
 @add_arg_scope
 def flatten(inputs: Any, outputs_collections: Any = None, scope: Any = None) -> Tensor:
-    """All dimensions but the first (the batch) as one; see `tf.layers.flatten`."""
+    """All dimensions except the first (the batch) merged; see `tf.layers.flatten`."""
     with name_scope(scope, "Flatten", [inputs]) as opened:
         outputs = core.flatten(convert(inputs))
         return collect_named_outputs(outputs_collections, opened, outputs)
@@ -96,9 +98,9 @@ def one_hot_encoding(
     """`tf.one_hot` as a layer.
 
     Args:
-      labels: int Tensor of class numbers.
-      num_classes: how many there are.
-      on_value, off_value: what stands for a class, and for all others.
+      labels: int Tensor of class indices.
+      num_classes: the number of classes.
+      on_value, off_value: the value at a label's index, and elsewhere.
       outputs_collections: collections for the output.
       scope: the name scope.
 
@@ -133,7 +135,7 @@ def unit_norm(
     """`inputs / sqrt(epsilon + sum(inputs ** 2))` along an axis.
 
     Raises:
-      ValueError: the rank is unknown, or there is no such axis.
+      ValueError: the rank is unknown, or the axis is out of range.
     """
     with variable_scope(scope, "UnitNorm", [inputs]):
         rank = inputs.shape.ndims
@@ -154,11 +156,11 @@ def unit_norm(
 @public("maxout")
 @add_arg_scope
 def maxout(inputs: Any, num_units: int, axis: int = -1, scope: Any = None) -> Tensor:
-    """The largest of each group of features.
+    """The maximum of each group of features.
 
     Args:
       inputs: Tensor of known rank with a known size along `axis`.
-      num_units: how many groups there are; the size is a multiple of it.
+      num_units: the number of groups, which must divide the size.
       axis: the features' axis.
       scope: the variable scope.
 
@@ -186,16 +188,16 @@ def maxout(inputs: Any, num_units: int, axis: int = -1, scope: Any = None) -> Te
 def repeat(
     inputs: Any, repetitions: int, layer: Callable[..., Any], *args: Any, **kwargs: Any
 ) -> Tensor:
-    """A layer several times, in scopes that are numbered.
+    """A layer applied repeatedly, in numbered scopes.
 
     Args:
-      inputs: the first one's input.
-      repetitions: how often.
+      inputs: the first layer's input.
+      repetitions: the number of repetitions.
       layer: a function such as `tf.contrib.layers.conv2d`.
-      *args, **kwargs: its other arguments; `scope` names the scope around.
+      *args, **kwargs: its other arguments; `scope` names the enclosing scope.
 
     Returns:
-      The last one's output.
+      The last layer's output.
 
     Example:
       >>> slim = tf.contrib.slim
@@ -209,16 +211,16 @@ def repeat(
 
 @public("stack")
 def stack(inputs: Any, layer: Any, stack_args: Any, **kwargs: Any) -> Tensor:
-    """A layer several times with different arguments, in scopes that are numbered.
+    """A layer applied repeatedly with different arguments, in numbered scopes.
 
     Args:
-      inputs: the first one's input.
+      inputs: the first layer's input.
       layer: a function such as `tf.contrib.layers.fully_connected`.
-      stack_args: a list of the next argument (or a list of arguments) of each.
-      **kwargs: other arguments of all; `scope` names the scope around.
+      stack_args: a list of each layer's next argument (or list of arguments).
+      **kwargs: arguments shared by all; `scope` names the enclosing scope.
 
     Returns:
-      The last one's output.
+      The last layer's output.
 
     Raises:
       ValueError: `stack_args` is not a list.
@@ -235,7 +237,7 @@ def _one_after_the_other(
     scope = kwargs.pop("scope", None)
     with variable_scope(scope, default, [inputs]):
         outputs = convert(inputs)
-        if scope is None:  # the layer's name, behind a functools.partial too
+        if scope is None:  # the layer's name, also inside a functools.partial
             function = getattr(layer, "func", layer)
             scope = getattr(layer, "__name__", getattr(function, "__name__", word))
         for i, given in enumerate(arguments):

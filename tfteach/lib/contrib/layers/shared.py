@@ -1,4 +1,4 @@
-"""Common parts of layers: model variables under their scopes, and the outputs.
+"""Shared parts of layers: model variables in their scopes, and the outputs.
 
 Source: contrib/layers/python/layers/layers.py.
 """
@@ -16,7 +16,7 @@ from tfteach.lib.contrib.layers.utils import (
 )
 from tfteach.variables.partitioned import PartitionedVariable
 
-# The parameters of `model_variable` that a custom getter is given.
+# The parameters of `model_variable` that a custom getter receives.
 _TAKEN = (
     "shape dtype initializer regularizer trainable collections caching_device "
     "partitioner use_resource synchronization aggregation"
@@ -24,7 +24,7 @@ _TAKEN = (
 
 
 def model_getter(**renamed: str) -> Callable[..., Any]:
-    """A custom getter that makes variables of the model, with other short names."""
+    """A custom getter that creates model variables, with other short names."""
 
     def get(getter: Any, name: str, *args: Any, **kwargs: Any) -> Any:
         head, slash, short = name.rpartition("/")
@@ -36,7 +36,7 @@ def model_getter(**renamed: str) -> Callable[..., Any]:
 
 
 def collect(variable: Any, collections: Any, name: str) -> None:
-    """Add a layer's variable to the collections that were asked for."""
+    """Add a layer's variable to the requested collections."""
     is_cut = isinstance(variable, PartitionedVariable)
     parts = list(variable) if is_cut else [variable]
     for collection in get_variable_collections(collections, name) or ():
@@ -53,7 +53,7 @@ def finished(
     normalizer_fn: Any = None,
     normalizer_params: Any = None,
 ) -> Any:
-    """The outputs normalized, activated and noted."""
+    """The outputs normalized, activated, and added to collections."""
     if normalizer_fn is not None:
         outputs = normalizer_fn(outputs, **(normalizer_params or {}))
     if activation_fn is not None:
@@ -62,12 +62,12 @@ def finished(
 
 
 def layout(data_format: str | None) -> str:
-    """`tf.layers`' word for a data format."""
+    """A data format in the notation of `tf.layers`."""
     is_first = data_format is not None and data_format.startswith("NC")
     return "channels_first" if is_first else "channels_last"
 
 
 def check_format(data_format: str, *allowed: str) -> None:
-    """Raise ValueError unless a data format is one of two."""
+    """Raise ValueError unless a data format is one of those allowed."""
     if data_format not in allowed:
         raise ValueError(f"data_format has to be either {' or '.join(allowed)}.")

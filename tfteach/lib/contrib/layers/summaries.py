@@ -1,4 +1,4 @@
-"""Summaries of tensors by kind.
+"""Summaries of tensors by category.
 
 Source: contrib/layers/python/layers/summaries.py.
 """
@@ -23,7 +23,7 @@ from tfteach.ops.math.reduce_functions import reduce_mean
 
 @public("summarize_activation")
 def summarize_activation(op: Any) -> Tensor:
-    """A histogram of an activation, and how many are 0 (or 6, for relu6)."""
+    """A histogram of an activation, and the fraction that is 0 (or 6, for relu6)."""
     kind, inputs = op.op.type, op.op.inputs
     for kinds, compare, limit, word in (
         (("Relu", "Softplus", "Relu6"), less, 0.0, "zeros"),
@@ -37,7 +37,7 @@ def summarize_activation(op: Any) -> Tensor:
 
 @public("summarize_tensor")
 def summarize_tensor(tensor: Any, tag: str | None = None) -> Any:
-    """A scalar's value or a Tensor's histogram; None for text and bools."""
+    """A scalar's value or a Tensor's histogram; None for strings and bools."""
     if tensor.dtype.base_dtype in (string, bool_):
         return None
     tag = tag or f"{tensor.op.name}_summary"
@@ -55,7 +55,7 @@ def summarize_tensors(tensors: Any, summarizer: Any = summarize_tensor) -> list[
 def summarize_collection(
     collection: str, name_filter: str | None = None, summarizer: Any = summarize_tensor
 ) -> list[Any]:
-    """The summaries of a collection's tensors whose names match."""
+    """The summaries of a collection's tensors with matching names."""
     tensors = get_collection(collection)
     if name_filter is not None:
         tensors = [t for t in tensors if re.match(name_filter, t.op.name)]

@@ -1,4 +1,4 @@
-"""Small helpers of the layers: named outputs, known conditions, argument shapes.
+"""Utilities of the layers: named outputs, static conditions, argument checks.
 
 Source: contrib/layers/python/layers/utils.py.
 """
@@ -23,7 +23,7 @@ from tfteach.variables.base import Variable
 _aliases: WeakKeyDictionary[Any, list[str]] = WeakKeyDictionary()
 
 
-# slim also shows TensorFlow's modules, such as slim.initializers; ours -> theirs
+# slim also exposes TensorFlow's modules, such as slim.initializers; ours -> theirs
 _SLIM = {
     "initializers": "initializers",
     "regularizers": "regularizers",
@@ -34,7 +34,7 @@ _SLIM = {
 
 
 def public(name: str) -> Callable[[T], T]:
-    """Decorator: public in contrib.layers, contrib.slim and one of slim's modules."""
+    """Decorator: exports to contrib.layers, contrib.slim and one of slim's modules."""
 
     def note(item: T) -> T:
         ours = item.__module__.rpartition(".")[2]
@@ -48,7 +48,7 @@ def public(name: str) -> Callable[[T], T]:
 
 @export("contrib.slim.utils.collect_named_outputs")
 def collect_named_outputs(collections: Any, alias: str, outputs: Any) -> Any:
-    """Add a Tensor to collections and note the name that a layer gives it.
+    """Add a Tensor to collections, and record an alias for it.
 
     Returns:
       `outputs` itself.
@@ -61,21 +61,21 @@ def collect_named_outputs(collections: Any, alias: str, outputs: Any) -> Any:
 
 @export("contrib.slim.utils.append_tensor_alias")
 def append_tensor_alias(tensor: Any, alias: str) -> Any:
-    """Note alias of a Tensor; returns the Tensor."""
+    """Record an alias of a Tensor; returns the Tensor."""
     _aliases.setdefault(tensor, []).append(alias.removesuffix("/"))
     return tensor
 
 
 @export("contrib.slim.utils.get_tensor_aliases")
 def get_tensor_aliases(tensor: Any) -> list[str]:
-    """The names that layers gave a Tensor, else its own."""
+    """The aliases of a Tensor; its name if it has none."""
     own = tensor.op.name if tensor.name.endswith(":0") else tensor.name
     return _aliases.get(tensor, [own])
 
 
 @export("contrib.slim.utils.gather_tensors_aliases")
 def gather_tensors_aliases(tensors: Any) -> list[str]:
-    """The names that layers gave several Tensors."""
+    """The aliases of several Tensors."""
     return [alias for tensor in tensors for alias in get_tensor_aliases(tensor)]
 
 
@@ -83,11 +83,11 @@ def gather_tensors_aliases(tensors: Any) -> list[str]:
 def convert_collection_to_dict(
     collection: str, clear_collection: bool = False
 ) -> OrderedDict[str, Any]:
-    """A collection of Tensors by the names that layers gave them.
+    """A collection's Tensors in a dict by their aliases.
 
     Args:
       collection: its name.
-      clear_collection: whether it is emptied.
+      clear_collection: whether to empty it.
     """
     found = OrderedDict(
         (alias, tensor)
@@ -101,10 +101,10 @@ def convert_collection_to_dict(
 
 @export("contrib.slim.utils.constant_value")
 def constant_value(value_or_tensor_or_var: Any, dtype: Any = None) -> Any:
-    """The value of a constant Tensor, None if it is none; other values themselves.
+    """The value of a constant Tensor, None for other Tensors; other values unchanged.
 
     Raises:
-      ValueError: it is None, or has another type than `dtype`.
+      ValueError: it is None, or its type differs from `dtype`.
     """
     value = value_or_tensor_or_var
     if value is None:
@@ -120,7 +120,7 @@ def constant_value(value_or_tensor_or_var: Any, dtype: Any = None) -> Any:
 
 @export("contrib.slim.utils.static_cond")
 def static_cond(pred: Any, fn1: Callable[..., Any], fn2: Callable[..., Any]) -> Any:
-    """`fn1()` if `pred` is true, else `fn2()`."""
+    """`fn1()` if `pred` is true, otherwise `fn2()`."""
     for name, function in (("fn1", fn1), ("fn2", fn2)):
         if not callable(function):
             raise TypeError(f"{name} must be callable.")
@@ -140,7 +140,7 @@ def smart_cond(
 
 @export("contrib.slim.utils.get_variable_collections")
 def get_variable_collections(variables_collections: Any, name: str) -> Any:
-    """A variable's collections: the list for all, or its entry in a dict."""
+    """A variable's collections: a shared list, or its entry in a dict."""
     if isinstance(variables_collections, dict):
         return variables_collections.get(name)
     return variables_collections
@@ -182,10 +182,10 @@ def last_dimension(shape: TensorShape, min_rank: int = 1) -> int:
 
 @export("contrib.slim.utils.two_element_tuple")
 def two_element_tuple(int_or_tuple: Any) -> tuple[Any, Any]:
-    """Two ints from one, or from two.
+    """Two ints, from one or from two.
 
     Raises:
-      ValueError: it is something else.
+      ValueError: it is neither.
     """
     if isinstance(int_or_tuple, list | tuple):
         if len(int_or_tuple) != 2:
@@ -202,7 +202,7 @@ def two_element_tuple(int_or_tuple: Any) -> tuple[Any, Any]:
 
 @export("contrib.slim.utils.n_positive_integers")
 def n_positive_integers(n: int, value: Any) -> tuple[int, ...]:
-    """`n` positive ints from one, or from a sequence of `n`.
+    """`n` positive ints, from one or from a sequence of `n`.
 
     Raises:
       ValueError: there are not `n`, or one is not positive.

@@ -1,9 +1,8 @@
-"""`tf.contrib.legacy_seq2seq`: sequences as lists with an element for each step.
+"""`tf.contrib.legacy_seq2seq`: sequences as lists with one entry per step.
 
-An encoder reads a sequence into a state, from which a decoder writes another one:
-`decoders.py` for vectors, `embedding.py` for ids, `attention.py` with a look back at
-what the encoder gave; `loss.py` has the losses, `buckets.py` a model for each of a few
-lengths.
+An encoder maps a sequence to a state, from which a decoder generates another one:
+`decoders.py` for vectors, `embedding.py` for ids, `attention.py` with attention to the
+encoder's outputs; `loss.py` has the losses, `buckets.py` models for several lengths.
 """
 
 from tfteach.lib.contrib.legacy_seq2seq import attention as attention

@@ -1,4 +1,4 @@
-"""Decoders that look back at all that the encoder gave.
+"""Decoders with attention to the encoder's outputs.
 
 Source: contrib/legacy_seq2seq/python/ops/seq2seq.py.
 """
@@ -40,7 +40,7 @@ from tfteach.variables.scope import get_variable, get_variable_scope, variable_s
 
 
 class _Attention:
-    """The heads: each weighs the attention states anew for every query.
+    """The attention heads: each weights the attention states for every query.
 
     s = v . tanh(U states + W query + b);  softmax(s) . states
     """
@@ -59,7 +59,7 @@ class _Attention:
             self._heads.append((features, vector))
 
     def read(self, query: Any) -> list[Tensor]:
-        """The attended value of each head, Tensors [batch, size]."""
+        """The attention value of each head, Tensors [batch, size]."""
         if nest.is_sequence(query):
             parts = nest.flatten(query)
             if any(part.shape.ndims not in (None, 0, 2) for part in parts):
@@ -87,7 +87,7 @@ def _nothing_read(batch_size: Tensor, size: int, heads: int, dtype: Any) -> list
 
 
 def _joined(values: list[Any], size: int, dtype: Any) -> Tensor:
-    """All side by side, `W + b`."""
+    """`W + b` applied to the concatenated values."""
     values = [cast(value, dtype) for value in values]
     return Linear(values, size)(values)
 
@@ -105,11 +105,11 @@ def attention_decoder(
     scope: Any = None,
     initial_state_attention: bool = False,
 ) -> tuple[list[Tensor], Any]:
-    """`rnn_decoder` that in each step looks at the attention states.
+    """`rnn_decoder` with attention in each step.
 
-    A step's input and what was read before are joined into the cell's input; the new
-    state is the next query; the cell's output and what is read are joined into the
-    step's output.
+    A step's input and the previous attention values are combined into the cell's input;
+    the new state is the next query; the cell's output and the attention values are
+    combined into the step's output.
 
     Args:
       decoder_inputs: a list of float Tensors [batch, depth].
@@ -118,17 +118,17 @@ def attention_decoder(
         outputs.
       cell: an RNNCell.
       output_size: the size of the outputs; the cell's if None.
-      num_heads: how many times to look in each step.
+      num_heads: the number of attention heads.
       loop_function: as in `rnn_decoder`.
       dtype: the type of variables; the scope's if None.
       scope: the variable scope; "attention_decoder" if None.
-      initial_state_attention: read before the first step; else that gets zeros.
+      initial_state_attention: attend before the first step; otherwise use zeros.
 
     Returns:
-      (a list of outputs [batch, output_size], the last state).
+      (a list of outputs [batch, output_size], the final state).
 
     Raises:
-      ValueError: no inputs, no heads; sizes of inputs or attention states not known.
+      ValueError: no inputs, no heads, or unknown sizes of inputs or attention states.
 
     Source: Vinyals et al., "Grammar as a foreign language", 2014; contrib/
     legacy_seq2seq/python/ops/seq2seq.py.
@@ -196,8 +196,8 @@ def embedding_attention_decoder(
       initial_state: the initial state.
       attention_states: a float Tensor [batch, length, size].
       cell: an RNNCell.
-      num_symbols: how many ids there are.
-      embedding_size: the size of an id's vector.
+      num_symbols: the number of ids.
+      embedding_size: the size of an id's embedding.
       num_heads, output_size, initial_state_attention: as in `attention_decoder`.
       output_projection, feed_previous, update_embedding_for_previous: as in
         `embedding_rnn_decoder`.
@@ -205,10 +205,10 @@ def embedding_attention_decoder(
       scope: the variable scope; "embedding_attention_decoder" if None.
 
     Returns:
-      (a list of outputs [batch, output_size], the last state).
+      (a list of outputs [batch, output_size], the final state).
 
     Raises:
-      ValueError: the projection has other shapes.
+      ValueError: the projection's shapes are invalid.
 
     Source: contrib/legacy_seq2seq/python/ops/seq2seq.py.
     """
@@ -248,24 +248,24 @@ def embedding_attention_seq2seq(
     scope: Any = None,
     initial_state_attention: bool = False,
 ) -> tuple[list[Tensor], Any]:
-    """`embedding_rnn_seq2seq` whose decoder looks at all outputs of the encoder.
+    """`embedding_rnn_seq2seq` with attention to all outputs of the encoder.
 
     Args:
       encoder_inputs, decoder_inputs: lists of int Tensors [batch].
       cell: the decoder's RNNCell; the encoder has a copy with separate variables.
-      num_encoder_symbols, num_decoder_symbols: how many ids each side has.
-      embedding_size: the size of an id's vector.
+      num_encoder_symbols, num_decoder_symbols: the number of ids on each side.
+      embedding_size: the size of an id's embedding.
       num_heads, initial_state_attention: as in `attention_decoder`.
       output_projection, feed_previous: as in `embedding_rnn_seq2seq`.
       dtype: the type of variables and states; the scope's if None.
       scope: the variable scope; "embedding_attention_seq2seq" if None.
 
     Returns:
-      (a list of outputs [batch, num_decoder_symbols], or [batch, output_size] with a
-      projection of one's own; the decoder's last state).
+      (a list of outputs [batch, num_decoder_symbols], or [batch, output_size] if a
+      projection is given; the decoder's final state).
 
     Raises:
-      ValueError: the projection has other shapes.
+      ValueError: the projection's shapes are invalid.
 
     Source: contrib/legacy_seq2seq/python/ops/seq2seq.py.
     """

@@ -1,4 +1,4 @@
-"""A model for each of a few lengths, all with the same variables.
+"""A model for each of several lengths, with shared variables.
 
 Source: contrib/legacy_seq2seq/python/ops/seq2seq.py.
 """
@@ -33,12 +33,12 @@ def model_with_buckets(
     """The outputs and the loss of a model for each bucket.
 
     Args:
-      encoder_inputs, decoder_inputs: lists of what `seq2seq` takes.
+      encoder_inputs, decoder_inputs: lists of inputs for `seq2seq`.
       targets: a list of int Tensors [batch].
       weights: a list of float Tensors [batch].
       buckets: pairs (number of encoder inputs, of decoder inputs), the largest last.
-      seq2seq: a function of (encoder inputs, decoder inputs) that gives (outputs,
-        state); the second bucket's call must find the first one's variables.
+      seq2seq: a function of (encoder inputs, decoder inputs) that returns (outputs,
+        state); from the second bucket on it must reuse the first one's variables.
       softmax_loss_function: as in `sequence_loss`.
       per_example_loss: whether losses are Tensors [batch] instead of scalars.
       name: the name scope.

@@ -1,4 +1,4 @@
-"""Decoders without embedding, and what all models share: feeding what was said before.
+"""Decoders without embedding, and feeding of previous outputs, shared by all models.
 
 Source: contrib/legacy_seq2seq/python/ops/seq2seq.py.
 """
@@ -27,10 +27,10 @@ Decode = Callable[[bool, bool], tuple[list[Any], Any]]
 
 
 def copy_of(cell: Any) -> Any:
-    """Another cell like this one, with separate variables.
+    """A copy of the cell, with separate variables.
 
     Raises:
-      TypeError: the cell has variables already.
+      TypeError: the cell already has variables.
     """
     if getattr(cell, "built", False) or getattr(cell, "variables", None):
         raise TypeError(
@@ -43,7 +43,7 @@ def copy_of(cell: Any) -> Any:
 def likeliest_embedded(
     embedding: Any, output_projection: Any = None, update_embedding: bool = True
 ) -> NextInput:
-    """A function from a step's output to the vector of the likeliest id."""
+    """A function from a step's output to the embedding of the most probable id."""
 
     def following(output: Tensor, _: int) -> Tensor:
         if output_projection is not None:
@@ -58,7 +58,7 @@ def likeliest_embedded(
 def projection_checked(
     output_projection: Any, symbols: int, dtype: Any, weights_too: bool = True
 ) -> None:
-    """Raise ValueError unless the projection, if there is one, is to `symbols`."""
+    """Raise ValueError unless the projection, if given, has `symbols` outputs."""
     if output_projection is None:
         return
     if weights_too:
@@ -71,18 +71,18 @@ def projection_checked(
 def decoded_either_way(
     feed_previous: Any, steps: int, decode: Decode, begin: Callable[[], Any]
 ) -> tuple[list[Any], Any]:
-    """`decode(True)` or `decode(False)`, as a bool says now or a Tensor in each run.
+    """`decode(True)` or `decode(False)`, chosen by a bool, or by a Tensor in each run.
 
-    With a Tensor both make their ops; the second one takes the variables of the first.
+    With a Tensor both create their ops; the second one reuses the first's variables.
 
     Args:
       feed_previous: a bool, or a bool Tensor.
-      steps: how many outputs there are.
-      decode: returns (outputs, the last state); also whether the ids fed are learned.
-      begin: returns a state that is nested as the last one.
+      steps: the number of outputs.
+      decode: returns (outputs, the final state); also whether the ids fed are learned.
+      begin: returns a state nested like the final one.
 
     Returns:
-      (outputs, the last state).
+      (outputs, the final state).
     """
     if isinstance(feed_previous, bool):
         return decode(feed_previous, True)
@@ -109,18 +109,18 @@ def rnn_decoder(
     loop_function: NextInput | None = None,
     scope: Any = None,
 ) -> tuple[list[Any], Any]:
-    """A cell run over a list of inputs, or over what it says itself.
+    """A cell run over a list of inputs, or over its own outputs.
 
     Args:
       decoder_inputs: a list of float Tensors [batch, depth].
       initial_state: the initial state.
       cell: an RNNCell.
-      loop_function: a function of (the output before, the step's number) that gives a
-        step's input; of `decoder_inputs` only the first is used then.
+      loop_function: a function of (the previous output, the step's index) that returns
+        a step's input; then only the first of `decoder_inputs` is used.
       scope: the variable scope; "rnn_decoder" if None.
 
     Returns:
-      (a list of outputs [batch, output_size], the last state).
+      (a list of outputs [batch, output_size], the final state).
 
     Example:
       >>> cell = tf.nn.rnn_cell.GRUCell(4)
@@ -151,16 +151,16 @@ def basic_rnn_seq2seq(
     dtype: Any = float32,
     scope: Any = None,
 ) -> tuple[list[Any], Any]:
-    """An encoder, and a decoder that begins with its last state.
+    """An encoder, and a decoder that starts with its final state.
 
     Args:
       encoder_inputs, decoder_inputs: lists of float Tensors [batch, depth].
       cell: the decoder's RNNCell; the encoder has a copy with separate variables.
-      dtype: the type of the encoder's first state.
+      dtype: the type of the encoder's initial state.
       scope: the variable scope; "basic_rnn_seq2seq" if None.
 
     Returns:
-      (a list of outputs [batch, output_size], the decoder's last state).
+      (a list of outputs [batch, output_size], the decoder's final state).
 
     Source: Sutskever et al., "Sequence to sequence learning with neural networks",
     2014; contrib/legacy_seq2seq/python/ops/seq2seq.py.
@@ -179,18 +179,18 @@ def tied_rnn_seq2seq(
     dtype: Any = float32,
     scope: Any = None,
 ) -> tuple[list[Any], Any]:
-    """An encoder and a decoder with the same variables.
+    """An encoder and a decoder with shared variables.
 
     Args:
       encoder_inputs, decoder_inputs: lists of float Tensors [batch, depth].
       cell: the RNNCell of both.
       loop_function: as in `rnn_decoder`.
-      dtype: the type of the encoder's first state.
-      scope: the name of the cell's variable scope; "tied_rnn_seq2seq" if None. It is
-        inside "combined_tied_rnn_seq2seq".
+      dtype: the type of the encoder's initial state.
+      scope: the name of the cell's variable scope, inside "combined_tied_rnn_seq2seq";
+        "tied_rnn_seq2seq" if None.
 
     Returns:
-      (a list of outputs [batch, output_size], the decoder's last state).
+      (a list of outputs [batch, output_size], the decoder's final state).
 
     Source: contrib/legacy_seq2seq/python/ops/seq2seq.py.
     """

@@ -1,4 +1,4 @@
-"""Models that take ids: an embedding, an encoder, and a decoder.
+"""Models of id sequences: an embedding, an encoder, and a decoder.
 
 Source: contrib/legacy_seq2seq/python/ops/seq2seq.py.
 """
@@ -47,20 +47,21 @@ def embedding_rnn_decoder(
       decoder_inputs: a list of int Tensors [batch].
       initial_state: the initial state.
       cell: an RNNCell.
-      num_symbols: how many ids there are.
-      embedding_size: the size of an id's vector.
-      output_projection: None if an output has a number for each id; else a pair
-        (weights [output_size, num_symbols], biases [num_symbols]) that gives them.
-      feed_previous: whether a step's input is the id that was the likeliest before;
-        only the first of `decoder_inputs` is used then.
-      update_embedding_for_previous: whether gradients go to the vectors of these ids.
+      num_symbols: the number of ids.
+      embedding_size: the size of an id's embedding.
+      output_projection: None if the outputs are logits of the ids; otherwise a pair
+        (weights [output_size, num_symbols], biases [num_symbols]) that computes these.
+      feed_previous: whether a step's input is the most probable id of the previous
+        step; then only the first of `decoder_inputs` is used.
+      update_embedding_for_previous: whether gradients flow to the embeddings of those
+          ids.
       scope: the variable scope; "embedding_rnn_decoder" if None.
 
     Returns:
-      (a list of outputs [batch, output_size], the last state).
+      (a list of outputs [batch, output_size], the final state).
 
     Raises:
-      ValueError: the projection has other shapes.
+      ValueError: the projection's shapes are invalid.
 
     Source: contrib/legacy_seq2seq/python/ops/seq2seq.py.
     """
@@ -72,7 +73,7 @@ def embedding_rnn_decoder(
             following = likeliest_embedded(
                 embedding, output_projection, update_embedding_for_previous
             )
-        # Looked up as the decoder goes, in its scope, as in TensorFlow's graphs.
+        # Looked up step by step inside the decoder's scope, as in TensorFlow's graphs.
         vectors = (embedding_lookup(embedding, ids) for ids in decoder_inputs)
         return rnn_decoder(vectors, initial_state, cell, following)
 
@@ -95,21 +96,21 @@ def embedding_rnn_seq2seq(
     Args:
       encoder_inputs, decoder_inputs: lists of int Tensors [batch].
       cell: the decoder's RNNCell; the encoder has a copy with separate variables.
-      num_encoder_symbols, num_decoder_symbols: how many ids each side has.
-      embedding_size: the size of an id's vector.
-      output_projection: None: outputs are projected to a number for each id; or a pair
+      num_encoder_symbols, num_decoder_symbols: the number of ids on each side.
+      embedding_size: the size of an id's embedding.
+      output_projection: None: outputs are projected to logits of the ids; or a pair
         (weights, biases) for that, and outputs are the cell's.
-      feed_previous: as in `embedding_rnn_decoder`; or a scalar bool Tensor, which says
-        so in each run.
+      feed_previous: as in `embedding_rnn_decoder`; or a scalar bool Tensor, evaluated
+        in each run.
       dtype: the type of variables and states; the scope's if None.
       scope: the variable scope; "embedding_rnn_seq2seq" if None.
 
     Returns:
-      (a list of outputs [batch, num_decoder_symbols], or [batch, output_size] with a
-      projection of one's own; the decoder's last state).
+      (a list of outputs [batch, num_decoder_symbols], or [batch, output_size] if a
+      projection is given; the decoder's final state).
 
     Raises:
-      ValueError: the projection has other shapes.
+      ValueError: the projection's shapes are invalid.
 
     Source: contrib/legacy_seq2seq/python/ops/seq2seq.py.
     """
@@ -155,18 +156,18 @@ def embedding_tied_rnn_seq2seq(
     Args:
       encoder_inputs, decoder_inputs: lists of int Tensors [batch].
       cell: the RNNCell of both.
-      num_symbols: how many ids there are.
-      embedding_size: the size of an id's vector.
-      num_decoder_symbols: how many ids the decoder may say; all if None.
+      num_symbols: the number of ids.
+      embedding_size: the size of an id's embedding.
+      num_decoder_symbols: the number of ids the decoder may generate; all if None.
       output_projection, feed_previous: as in `embedding_rnn_seq2seq`.
       dtype: the type of variables and states; the scope's if None.
       scope: the variable scope; "embedding_tied_rnn_seq2seq" if None.
 
     Returns:
-      (a list of outputs, the decoder's last state).
+      (a list of outputs, the decoder's final state).
 
     Raises:
-      ValueError: the projection has other shapes.
+      ValueError: the projection's shapes are invalid.
 
     Source: contrib/legacy_seq2seq/python/ops/seq2seq.py.
     """
@@ -195,7 +196,7 @@ def embedding_tied_rnn_seq2seq(
 
 
 def _batch_size(inputs: Sequence[Any]) -> Tensor:
-    """The size of the first input; ValueError if others have another one."""
+    """The batch size of the first input; ValueError if others differ."""
     first = inputs[0].shape[0]
     for other in inputs[1:]:
         first.merge_with(other.shape[0])
@@ -215,25 +216,25 @@ def one2many_rnn_seq2seq(
     dtype: Any = None,
     scope: Any = None,
 ) -> tuple[dict[Any, list[Any]], dict[Any, Any]]:
-    """An encoder, and several decoders that begin with its last state.
+    """An encoder, and several decoders that start with its final state.
 
     Args:
       encoder_inputs: a list of int Tensors [batch].
-      decoder_inputs_dict: for each decoder's name a list of int Tensors [batch].
+      decoder_inputs_dict: a list of int Tensors [batch] for each decoder's name.
       enc_cell: the encoder's RNNCell.
       dec_cells_dict: each decoder's RNNCell.
-      num_encoder_symbols: how many ids the encoder has.
-      num_decoder_symbols_dict: how many each decoder has.
-      embedding_size: the size of an id's vector.
+      num_encoder_symbols: the number of ids of the encoder.
+      num_decoder_symbols_dict: the number of ids of each decoder.
+      embedding_size: the size of an id's embedding.
       feed_previous, dtype: as in `embedding_rnn_seq2seq`.
       scope: the variable scope; "one2many_rnn_seq2seq" if None.
 
     Returns:
-      (each decoder's list of outputs [batch, symbols], each one's last state).
+      (each decoder's list of outputs [batch, symbols], each one's final state).
 
     Raises:
-      TypeError: a cell is not a RNNCell.
-      ValueError: the dicts name other decoders.
+      TypeError: a cell is not an RNNCell.
+      ValueError: the dicts have different keys.
 
     Source: Luong et al., "Multi-task sequence to sequence learning", 2015;
     contrib/legacy_seq2seq/python/ops/seq2seq.py.

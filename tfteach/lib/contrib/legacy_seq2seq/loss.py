@@ -33,7 +33,7 @@ def sequence_loss_by_example(
     """The weighted cross entropy of each sequence of a batch.
 
     Args:
-      logits: a list, a step each, of float Tensors [batch, classes].
+      logits: a list of float Tensors [batch, classes], one per step.
       targets: a list of int Tensors [batch].
       weights: a list of float Tensors [batch].
       average_across_timesteps: divide by the sum of the weights.

@@ -1,7 +1,7 @@
 """`tf.contrib.losses`, also `slim.losses`: predictions first, weights per example.
 
-Weights are a scalar or have the first axes of the losses; without them the same as
-`tf.losses`.  Source: contrib/losses/python/losses/loss_ops.py.
+Weights are a scalar or have the leading axes of the losses; without weights the losses
+equal `tf.losses`.  Source: contrib/losses/python/losses/loss_ops.py.
 """
 
 from tfteach.lib.contrib.losses import functions as functions

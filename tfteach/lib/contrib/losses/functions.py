@@ -1,4 +1,4 @@
-"""Losses of predictions and logits, given before the labels.
+"""Losses of predictions and logits, which precede the labels.
 
 Source: contrib/losses/python/losses/loss_ops.py.
 """
@@ -54,7 +54,7 @@ def _floats(
 def absolute_difference(
     predictions: Any, labels: Any = None, weights: Any = 1.0, scope: Any = None
 ) -> Tensor:
-    """`tf.losses.absolute_difference` of Tensors, with weights of the first axes."""
+    """`tf.losses.absolute_difference` with weights of the leading axes."""
     with _floats(scope, "absolute_difference", predictions, labels, weights) as found:
         scope, predictions, labels = found
         losses = abs_(subtract(predictions, labels))
@@ -65,7 +65,7 @@ def absolute_difference(
 def mean_squared_error(
     predictions: Any, labels: Any = None, weights: Any = 1.0, scope: Any = None
 ) -> Tensor:
-    """`tf.losses.mean_squared_error` of Tensors, with weights of the first axes."""
+    """`tf.losses.mean_squared_error` with weights of the leading axes."""
     with _floats(scope, "mean_squared_error", predictions, labels, weights) as found:
         scope, predictions, labels = found
         losses = squared_difference(predictions, labels)
@@ -80,7 +80,7 @@ def log_loss(
     epsilon: float = 1e-7,
     scope: Any = None,
 ) -> Tensor:
-    """`tf.losses.log_loss` of Tensors, with weights of the first axes."""
+    """`tf.losses.log_loss` with weights of the leading axes."""
     with _floats(scope, "log_loss", predictions, labels, weights) as found:
         scope, predictions, labels = found
         positive = -multiply(labels, log(predictions + epsilon))
@@ -97,10 +97,10 @@ def cosine_distance(
     scope: Any = None,
     dim: Any = None,
 ) -> Tensor:
-    """`tf.losses.cosine_distance` of Tensors, with weights of the first axes.
+    """`tf.losses.cosine_distance` with weights of the leading axes.
 
     Raises:
-      ValueError: there is no axis, or the shapes do not match.
+      ValueError: no axis is given, or the shapes do not match.
     """
     axis = either("axis", axis, "dim", dim)
     if axis is None:
@@ -115,7 +115,7 @@ def cosine_distance(
 def mean_pairwise_squared_error(
     predictions: Any, labels: Any = None, weights: Any = 1.0, scope: Any = None
 ) -> Tensor:
-    """The squared difference of differences, over all pairs of an example's elements.
+    """The mean squared difference of pairwise differences within each example.
 
     Raises:
       ValueError: the shapes do not match, or a rank is unknown.
@@ -142,7 +142,7 @@ def mean_pairwise_squared_error(
 
 @public("hinge_loss")
 def hinge_loss(logits: Any, labels: Any = None, scope: Any = None) -> Tensor:
-    """`max(0, 1 - (2 * labels - 1) * logits)`, element by element, in no collection."""
+    """`max(0, 1 - (2 * labels - 1) * logits)`, element-wise, added to no collection."""
     with name_scope(scope, "hinge_loss", [logits, labels]):
         logits.shape.assert_is_compatible_with(labels.shape)
         labels = cast(labels, float32)
@@ -159,7 +159,7 @@ def sigmoid_cross_entropy(
     label_smoothing: Any = 0,
     scope: Any = None,
 ) -> Tensor:
-    """`tf.losses.sigmoid_cross_entropy` of Tensors, with weights of the first axes."""
+    """`tf.losses.sigmoid_cross_entropy` with weights of the leading axes."""
     values = [logits, multi_class_labels, weights]
     with name_scope(scope, "sigmoid_cross_entropy_loss", values) as scope:
         logits.shape.assert_is_compatible_with(multi_class_labels.shape)
@@ -180,7 +180,7 @@ def softmax_cross_entropy(
     label_smoothing: Any = 0,
     scope: Any = None,
 ) -> Tensor:
-    """`tf.losses.softmax_cross_entropy` of Tensors, with weights of the first axes."""
+    """`tf.losses.softmax_cross_entropy` with weights of the leading axes."""
     values = [logits, onehot_labels, weights]
     with name_scope(scope, "softmax_cross_entropy_loss", values) as scope:
         logits.shape.assert_is_compatible_with(onehot_labels.shape)
@@ -199,7 +199,7 @@ def softmax_cross_entropy(
 def sparse_softmax_cross_entropy(
     logits: Any, labels: Any, weights: Any = 1.0, scope: Any = None
 ) -> Tensor:
-    """`tf.losses.sparse_softmax_cross_entropy`, with weights of the first axes."""
+    """`tf.losses.sparse_softmax_cross_entropy`, with weights of the leading axes."""
     values = [logits, labels, weights]
     with name_scope(scope, "sparse_softmax_cross_entropy_loss", values) as scope:
         labels = reshape(labels, shape=[shape(labels)[0]])

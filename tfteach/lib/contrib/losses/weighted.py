@@ -1,4 +1,4 @@
-"""Losses times weights of the first axes; the collection of losses.
+"""Losses with weights of the leading axes; the collection of losses.
 
 Source: contrib/losses/python/losses/loss_ops.py.
 """
@@ -30,18 +30,18 @@ from tfteach.ops.math.reduce_functions import reduce_prod, reduce_sum
 
 
 def public(name: str) -> Callable[[T], T]:
-    """Decorator: public in contrib.losses and in contrib.slim.losses."""
+    """Decorator: exports to contrib.losses and contrib.slim.losses."""
     return export(f"contrib.losses.{name}", f"contrib.slim.losses.{name}")
 
 
 def scaled(losses: Tensor, weights: Tensor) -> Tensor:
-    """The sum of the losses times their weights."""
+    """The weighted sum of the losses."""
     axes = list(range(len(weights.shape), len(losses.shape)))
     return reduce_sum(multiply(reduce_sum(losses, axis=axes), weights))
 
 
 def present(losses: Tensor, weights: Tensor, per_batch: bool = False) -> Tensor:
-    """The number of losses with a weight other than zero; maybe for each example."""
+    """The number of losses with a nonzero weight, optionally per example."""
     rank = len(weights.shape)
     if rank == 0:
         batch = reshape(slice_(shape(losses), [0], [1]), [])
@@ -60,15 +60,15 @@ def present(losses: Tensor, weights: Tensor, per_batch: bool = False) -> Tensor:
 def compute_weighted_loss(
     losses: Any, weights: Any = 1.0, scope: str | None = None
 ) -> Tensor:
-    """The losses' mean over those with a weight other than zero.
+    """The mean of the weighted losses over those with a nonzero weight.
 
     Args:
       losses: float Tensor [batch, ...] of known rank.
-      weights: a scalar, or a Tensor with the losses' first axes.
+      weights: a scalar, or a Tensor with the losses' leading axes.
       scope: the name scope of the ops.
 
     Returns:
-      A scalar Tensor, which is also in `tf.GraphKeys.LOSSES`.
+      A scalar Tensor, also added to `tf.GraphKeys.LOSSES`.
 
     Raises:
       ValueError: a rank is unknown.

@@ -1,4 +1,4 @@
-"""`tf.contrib.metrics`, also `slim.metrics`: `tf.metrics`, predictions given first.
+"""`tf.contrib.metrics`, also `slim.metrics`: `tf.metrics` with predictions first.
 
 Source: contrib/metrics/python/ops/metric_ops.py.
 """
@@ -27,7 +27,7 @@ Pair = tuple[Tensor, Tensor]
 
 
 def public(name: str) -> Callable[[T], T]:
-    """Decorator: public in contrib.metrics and in contrib.slim.metrics."""
+    """Decorator: exports to contrib.metrics and contrib.slim.metrics."""
     return export(f"contrib.metrics.{name}", f"contrib.slim.metrics.{name}")
 
 
@@ -36,7 +36,7 @@ def aggregate_metrics(*value_update_tuples: Pair) -> tuple[list[Any], list[Any]]
     """The values and the update ops of several metrics, each as a list.
 
     Raises:
-      ValueError: there are none.
+      ValueError: there are no metrics.
     """
     if not value_update_tuples:
         raise ValueError("Expected at least one value_tensor/update_op pair")
@@ -71,7 +71,7 @@ def streaming_mean(
 
 
 def _of(metric: Callable[..., Pair]) -> Callable[..., Pair]:
-    """A metric of labels and predictions with the predictions first."""
+    """A metric of labels and predictions, called with the predictions first."""
 
     def streaming(
         predictions: Any,
@@ -105,12 +105,12 @@ _COLLECTIONS = "metrics_collections=None updates_collections=None"
 
 
 def _named(name: str, metric: Callable[..., Pair], order: str) -> Callable[..., Pair]:
-    """A metric under another name, with its arguments in another order.
+    """A metric under another name, with its arguments reordered.
 
     Args:
       name: the public name.
       metric: a function of `tf.metrics`.
-      order: the arguments, those that have defaults as "name=default".
+      order: the arguments; those with defaults as "name=default".
     """
     parameters = []
     for part in order.split():
@@ -216,12 +216,12 @@ def streaming_recall_at_k(
     updates_collections: Any = None,
     name: str | None = None,
 ) -> Pair:
-    """Fraction of examples whose label is among the k largest predictions.
+    """The fraction of examples whose label is among the top k predictions.
 
     Args:
       predictions: float32 Tensor [batch, classes].
       labels: int Tensor [batch].
-      k: how many predictions count.
+      k: the number of predictions considered.
       weights, metrics_collections, updates_collections: as in `tf.metrics.mean`.
       name: the variable scope; "recall_at_<k>" if None.
 
@@ -239,18 +239,18 @@ def streaming_recall_at_k(
 def accuracy(
     predictions: Any, labels: Any, weights: Any = None, name: str | None = None
 ) -> Tensor:
-    """The share of predictions that equal their labels, in this batch.
+    """The fraction of predictions that equal their labels, in this batch.
 
     Args:
       predictions, labels: Tensors of one type: integers, bools or strings.
-      weights: Tensor that broadcasts to them: how much each counts.
+      weights: Tensor that broadcasts to them: the weight of each prediction.
       name: the scope of the ops.
 
     Returns:
       A float32 scalar.
 
     Raises:
-      ValueError: the types are others, or differ.
+      ValueError: the types are not supported, or differ.
 
     Source: contrib/metrics/python/metrics/classification.py.
     """

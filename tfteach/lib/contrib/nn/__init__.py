@@ -1,1 +1,1 @@
-"""`tf.contrib.nn`: more losses over drawn classes.  Source: contrib/nn/python/ops."""
+"""`tf.contrib.nn`: further sampled losses.  Source: contrib/nn/python/ops."""

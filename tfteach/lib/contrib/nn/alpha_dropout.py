@@ -1,4 +1,4 @@
-"""Dropout that keeps mean and variance.
+"""Dropout that preserves mean and variance.
 
 Source: contrib/nn/python/ops/alpha_dropout.py; Klambauer et al. 2017.
 """
@@ -18,7 +18,7 @@ from tfteach.ops.math.cast import cast
 from tfteach.ops.math.compare import greater_equal
 from tfteach.ops.random.random_ops import random_uniform
 
-# The value that selu has far below zero.
+# The limit of selu for large negative inputs.
 _ALPHA = -1.7580993408473766
 
 
@@ -30,22 +30,22 @@ def alpha_dropout(
     seed: int | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """Dropout for `tf.nn.selu`: what is dropped becomes selu's least value.
+    """Dropout for `tf.nn.selu`: dropped elements are set to selu's lower limit.
 
-    Mean 0 and variance 1 stay as they are.
+    Mean 0 and variance 1 are preserved.
 
     Args:
       x: float Tensor.
       keep_prob: a scalar in (0, 1], the fraction to keep.
-      noise_shape: int Tensor, the shape of the random choice; that of `x` if None.
-      seed: a number for the random choice.
+      noise_shape: int Tensor, the shape of the random mask; that of `x` if None.
+      seed: the seed of the random mask.
       name: the scope of the ops.
 
     Returns:
       A Tensor like `x`.
 
     Raises:
-      ValueError: `keep_prob` is a number outside (0, 1], or no scalar.
+      ValueError: `keep_prob` is a number outside (0, 1], or not a scalar.
 
     Source: contrib/nn/python/ops/alpha_dropout.py.
     """

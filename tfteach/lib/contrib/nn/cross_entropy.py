@@ -1,4 +1,4 @@
-"""Cross entropies with the arguments in their old order.
+"""Cross entropies with the arguments in their original order.
 
 Source: contrib/nn/python/ops/cross_entropy.py.
 """

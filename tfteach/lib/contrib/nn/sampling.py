@@ -1,4 +1,4 @@
-"""Losses over drawn classes.  Source: contrib/nn/python/ops/sampling_ops.py."""
+"""Sampled losses.  Source: contrib/nn/python/ops/sampling_ops.py."""
 
 from __future__ import annotations
 

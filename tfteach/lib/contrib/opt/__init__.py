@@ -1,1 +1,1 @@
-"""`tf.contrib.opt`: more optimizers.  Source: contrib/opt/python/training."""
+"""`tf.contrib.opt`: further optimizers.  Source: contrib/opt/python/training."""

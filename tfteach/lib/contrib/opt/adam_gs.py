@@ -1,4 +1,4 @@
-"""Adam with the global step in place of its own powers of beta.
+"""Adam that reads the global step, instead of keeping powers of beta.
 
 Source: contrib/opt/python/training/adam_gs_optimizer.py.
 """
@@ -18,10 +18,10 @@ from tfteach.ops.math.cast import cast
 
 @export("contrib.opt.AdamGSOptimizer")
 class AdamGSOptimizer(AdamOptimizer):
-    """`tf.train.AdamOptimizer` that takes the step's number from a variable.
+    """`tf.train.AdamOptimizer` that reads the step from a variable.
 
-    It corrects its means by `1 - beta ** (global_step + 1)`, so there are no variables
-    `beta1_power` and `beta2_power`.
+    It corrects its averages by `1 - beta ** (global_step + 1)`, so there are no
+    variables `beta1_power` and `beta2_power`.
 
     Args:
       global_step: the variable that `minimize` increments, or a number.

@@ -28,7 +28,7 @@ from tfteach.ops.training.training_ops import ApplyAdam, ResourceApplyAdam
 
 
 class _Rows(AdamOptimizer):
-    """Hands row updates of either kind of variable to `_update_rows`."""
+    """Forwards row updates of both kinds of variable to `_update_rows`."""
 
     def _apply_sparse(self, grad: Any, var: Any) -> Any:
         def change(function: Any) -> Callable[..., Any]:
@@ -59,7 +59,7 @@ class _Rows(AdamOptimizer):
 
 @export("contrib.opt.AdaMaxOptimizer")
 class AdaMaxOptimizer(_Rows):
-    """Adam with the largest recent gradient instead of the mean square.
+    """Adam with the maximum of recent gradients instead of the mean square.
 
     `m = beta1 * m + (1 - beta1) * g`, `v = max(beta2 * v, |g|)`, then
     `w -= learning_rate / (1 - beta1 ** t) * m / (v + epsilon)` at step t
@@ -129,7 +129,7 @@ class AdaMaxOptimizer(_Rows):
 
 @export("contrib.opt.NadamOptimizer")
 class NadamOptimizer(_Rows):
-    """Adam with Nesterov's look ahead: the step already counts this gradient's part.
+    """Adam with Nesterov's look-ahead: the step already includes the present gradient.
 
     `w -= rate * (beta1 * m + (1 - beta1) * g) / (sqrt(v) + epsilon)`, where m, v and
     the rate are Adam's.  Arguments and slots are those of `tf.train.AdamOptimizer`.

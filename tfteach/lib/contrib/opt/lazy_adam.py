@@ -1,4 +1,4 @@
-"""Adam that leaves alone the rows that a step does not use.
+"""Adam that updates only the rows used by a step.
 
 Source: contrib/opt/python/training/lazy_adam_optimizer.py, lazy_adam_gs_optimizer.py.
 """
@@ -57,11 +57,11 @@ class _UsedRows(AdamOptimizer):
 
 @export("contrib.opt.LazyAdamOptimizer")
 class LazyAdamOptimizer(_UsedRows):
-    """`tf.train.AdamOptimizer` whose row updates touch only the rows with a gradient.
+    """`tf.train.AdamOptimizer` whose sparse updates change only rows with a gradient.
 
-    Adam's running means of all rows decay in each step, and all rows move with them;
-    here both happen to a row only when it is used, so that a step of a large embedding
-    costs as much as the rows it looks up.  Arguments and slots are Adam's.
+    In Adam the moving averages of all rows decay in each step, and all rows move with
+    them; here both happen only to rows that are used, so that the cost of a step on a
+    large embedding depends on the rows it looks up.  Arguments and slots are Adam's.
 
     Example:
       >>> train = tf.contrib.opt.LazyAdamOptimizer(0.001).minimize(loss)
@@ -72,7 +72,7 @@ class LazyAdamOptimizer(_UsedRows):
 
 @export("contrib.opt.LazyAdamGSOptimizer")
 class LazyAdamGSOptimizer(_UsedRows, AdamGSOptimizer):
-    """`tf.contrib.opt.LazyAdamOptimizer` that takes the step's number from a variable.
+    """`tf.contrib.opt.LazyAdamOptimizer` that reads the step from a variable.
 
     Arguments are those of `tf.contrib.opt.AdamGSOptimizer`.
 

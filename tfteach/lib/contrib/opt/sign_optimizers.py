@@ -1,4 +1,4 @@
-"""Steps that are longer where the gradient agrees in sign with its running mean.
+"""Larger steps where the gradient agrees in sign with its moving average.
 
 Source: contrib/opt/python/training/addsign.py, powersign.py.
 """
@@ -60,7 +60,7 @@ class _Signs(RuleOptimizer):
         self._numbers["sign_decay"] = self._sign_decay
 
     def _factor(self, numbers: dict[str, Any], agree: Any) -> Any:
-        """Factor of the gradient's rows; `agree` is 1 or -1."""
+        """The factor of the gradient's rows; `agree` is 1 or -1."""
         raise NotImplementedError
 
     def _apply_sparse(self, grad: Any, var: Any) -> Any:
@@ -69,7 +69,7 @@ class _Signs(RuleOptimizer):
         numbers = {name: self._number(name, var, dtype) for name in names}
         numbers |= self._more(dtype)
         m, beta = self.get_slot(var, "m"), numbers["beta"]
-        # The whole m decays, and the gradient becomes a whole tensor for it.
+        # All of m decays, which requires the gradient as a dense tensor.
         mean = (m * beta) + (grad * (1 - beta))
         m_now = assign(m, mean, use_locking=self._use_locking)
         signs = sign(grad.values)
@@ -97,13 +97,13 @@ class AddSignOptimizer(_Signs):
 
     Args:
       learning_rate: a number, a scalar Tensor, or a callable that returns one.
-      alpha: how much of the gradient counts whatever its sign.
-      beta: how much of the mean to keep.
+      alpha: the factor of the gradient that does not depend on the sign.
+      beta: the decay of the average.
       sign_decay_fn: f, a function of the global step; 1 if None.
-      use_locking: whether updates of one variable exclude each other.
+      use_locking: whether concurrent updates of a variable are excluded.
       name: the name scope of the updates.
 
-    The slot "m" holds m.
+    The slot "m" contains m.
 
     Example:
       >>> train = tf.contrib.opt.AddSignOptimizer(0.1).minimize(loss)
@@ -141,13 +141,13 @@ class PowerSignOptimizer(_Signs):
 
     Args:
       learning_rate: a number, a scalar Tensor, or a callable that returns one.
-      base: above 1: how much agreement counts.
-      beta: how much of the mean to keep.
+      base: above 1: the influence of agreement.
+      beta: the decay of the average.
       sign_decay_fn: f, a function of the global step; 1 if None.
-      use_locking: whether updates of one variable exclude each other.
+      use_locking: whether concurrent updates of a variable are excluded.
       name: the name scope of the updates.
 
-    The slot "m" holds m.
+    The slot "m" contains m.
 
     Example:
       >>> train = tf.contrib.opt.PowerSignOptimizer(0.1).minimize(loss)

@@ -1,4 +1,4 @@
-"""Optimizers that also shrink the weights, apart from the gradients.
+"""Optimizers with weight decay that is decoupled from the gradients.
 
 Source: contrib/opt/python/training/weight_decay_optimizers.py.
 """
@@ -25,13 +25,13 @@ logger = logging.getLogger("tensorflow")
 
 @export("contrib.opt.DecoupledWeightDecayExtension")
 class DecoupledWeightDecayExtension:
-    """Mixed into an optimizer class: `w -= weight_decay * w` before each update.
+    """Mixin for an optimizer class: `w -= weight_decay * w` before each update.
 
     Args:
       weight_decay: a number, a scalar Tensor, or a callable that returns one.
       **kwargs: the optimizer's own arguments.
 
-    Of variables updated by rows only these rows shrink.
+    For variables updated by rows only those rows decay.
 
     Source: Loshchilov and Hutter 2017 (arXiv:1711.05101).
     """
@@ -42,11 +42,11 @@ class DecoupledWeightDecayExtension:
         super().__init__(**kwargs)
 
     def minimize(self, *args: Any, decay_var_list: Any = None, **kwargs: Any) -> Any:
-        """`tf.train.Optimizer.minimize`; all updated variables shrink.
+        """`tf.train.Optimizer.minimize`; all updated variables decay.
 
         Args:
-          decay_var_list: without effect, as in TF, where `apply_gradients`, which
-            comes after it, forgets the list: give it there.
+          decay_var_list: without effect, as in TF, where the subsequent
+            `apply_gradients` resets the list: pass it there.
         """
         if decay_var_list:
             logger.warning(
@@ -62,7 +62,7 @@ class DecoupledWeightDecayExtension:
         """`tf.train.Optimizer.apply_gradients`.
 
         Args:
-          decay_var_list: the variables to shrink; all that are updated if None.
+          decay_var_list: the variables to decay; all updated ones if None.
         """
         self._decay_var_list = list(decay_var_list or ())
         return super().apply_gradients(*args, **kwargs)  # type: ignore[misc]

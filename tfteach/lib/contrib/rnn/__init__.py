@@ -1,7 +1,8 @@
-"""`tf.contrib.rnn`: more cells, wrappers and ways of running them.
+"""`tf.contrib.rnn`: further cells, wrappers and functions to run them.
 
-What TF moved to the core since (BasicLSTMCell, static_rnn, ...) is `tfteach.lib.rnn`,
-under both names.  `linear.py` and `shared.py` are what the others build on.
+Parts that TF later moved to the core (BasicLSTMCell, static_rnn, ...) are in
+`tfteach.lib.rnn`, exported under both names.  The others build on `linear.py` and
+`shared.py`.
 """
 
 from tfteach.lib.contrib.rnn import blocks as blocks

@@ -1,4 +1,4 @@
-"""LSTMs and GRUs whose step, or whole sequence, is one op: faster, fewer nodes.
+"""LSTMs and GRUs with one op per step, or per sequence: faster, fewer nodes.
 
 Source: contrib/rnn/python/ops/lstm_ops.py, gru_ops.py.
 """
@@ -34,7 +34,7 @@ from tfteach.variables.initializers import Constant
 
 
 def _lstm_variables(layer: Any, depth: int, units: int, peepholes: bool) -> Any:
-    """A kernel, a bias, and the gates' weights of the memory or None."""
+    """A kernel, a bias, and the peephole weights or None."""
     kernel = layer.add_variable("kernel", [depth + units, units * 4])
     bias = layer.add_variable("bias", [units * 4], initializer=Constant(0.0))
     weights = None
@@ -46,21 +46,21 @@ def _lstm_variables(layer: Any, depth: int, units: int, peepholes: bool) -> Any:
 
 @export("contrib.rnn.LSTMBlockCell")
 class LSTMBlockCell(WithMemory, LayerRNNCell):
-    """A basic LSTM, with peepholes and clipping if wanted, whose step is one op.
+    """A basic LSTM, optionally with peepholes and clipping, with one op per step.
 
-    Its kernel is a BasicLSTMCell's: both can have the same values.
+    Its kernel is compatible with a BasicLSTMCell's.
 
     Args:
       num_units: the size of `c`, of `h` and of the output.
       forget_bias: added to the forget gate.
-      cell_clip: memory is clipped to this value, if given.
-      use_peephole: let the gates see the memory.
+      cell_clip: the limit to which the cell state is clipped, if any.
+      use_peephole: let the gates see the cell state.
       dtype: the variables' type; the input's if None.
       reuse: whether the variables must exist.
       name: the layer's name.
 
     Raises:
-      ValueError: the depth of the inputs is not known; the state is no pair.
+      ValueError: the depth of the inputs is not known; the state is not a pair.
 
     Example:
       >>> cell = tf.contrib.rnn.LSTMBlockCell(4)
@@ -109,7 +109,7 @@ class LSTMBlockCell(WithMemory, LayerRNNCell):
 
 @export("contrib.rnn.LSTMBlockWrapper")
 class LSTMBlockWrapper(Layer, ABC):
-    """Base of LSTMs that take a whole sequence in one op.
+    """Base of LSTMs that process a whole sequence in one op.
 
     A subclass has `num_units` and `_call_cell`.
 
@@ -119,7 +119,7 @@ class LSTMBlockWrapper(Layer, ABC):
     @property
     @abstractmethod
     def num_units(self) -> int:
-        """The size of the memory."""
+        """The size of the cell state."""
 
     @abstractmethod
     def _call_cell(
@@ -130,7 +130,7 @@ class LSTMBlockWrapper(Layer, ABC):
         dtype: Any,
         sequence_length: Any,
     ) -> Any:
-        """(all memories, all outputs), Tensors [time, batch, num_units]."""
+        """(all cell states, all outputs), Tensors [time, batch, num_units]."""
 
     def call(
         self,
@@ -144,14 +144,14 @@ class LSTMBlockWrapper(Layer, ABC):
         Args:
           inputs: a float Tensor [time, batch, depth].
           initial_state: a pair (c, h) of Tensors [batch, num_units]; zeros if None.
-          dtype: the type of the zeros; needed without an initial state.
+          dtype: the type of the zeros; required without an initial state.
           sequence_length: int Tensor [batch]; later steps output zeros.
 
         Returns:
-          (outputs [time, batch, num_units], LSTMStateTuple of the last state).
+          (outputs [time, batch, num_units], LSTMStateTuple of the final state).
 
         Raises:
-          ValueError: no state and no type, or the state is no pair.
+          ValueError: neither state nor type is given, or the state is not a pair.
         """
         is_list = isinstance(inputs, list)
         inputs = stack(inputs) if is_list else inputs
@@ -180,7 +180,7 @@ class LSTMBlockWrapper(Layer, ABC):
             mask = sequence_mask(sequence_length, time, dtype=dtype)
             mask = expand_dims(transpose(mask, [1, 0]), [-1])
             outputs = outputs * tile(mask, [1, 1, self.num_units])
-            # With the first state in front, step `length` is the last one.
+            # With the initial state prepended, step `length` is the last one.
             memories = concat([expand_dims(begin_c, [0]), memories], 0)
             states = concat([expand_dims(begin_h, [0]), outputs], 0)
             state = LSTMStateTuple(
@@ -197,15 +197,15 @@ def _at(values: Tensor, steps: Tensor, batch_size: Any) -> Tensor:
 
 @export("contrib.rnn.LSTMBlockFusedCell")
 class LSTMBlockFusedCell(LSTMBlockWrapper):
-    """An LSTM that takes a whole sequence in one op, the fastest one.
+    """An LSTM that processes a whole sequence in one op, the fastest variant.
 
-    It is called with the sequence, and not by `dynamic_rnn`.
+    It is called with the whole sequence, not by `dynamic_rnn`.
 
     Args:
       num_units: the size of `c`, of `h` and of the output.
       forget_bias: added to the forget gate.
-      cell_clip: memory is clipped to this value, if given.
-      use_peephole: let the gates see the memory.
+      cell_clip: the limit to which the cell state is clipped, if any.
+      use_peephole: let the gates see the cell state.
       reuse: whether the variables must exist.
       dtype: the variables' type; the input's if None.
       name: the layer's name.
@@ -236,7 +236,7 @@ class LSTMBlockFusedCell(LSTMBlockWrapper):
 
     @property
     def num_units(self) -> int:
-        """The size of the memory."""
+        """The size of the cell state."""
         return self._num_units
 
     def build(self, input_shape: Any) -> None:
@@ -276,7 +276,7 @@ class LSTMBlockFusedCell(LSTMBlockWrapper):
 
 @export("contrib.rnn.GRUBlockCell")
 class GRUBlockCell(OfUnits, LayerRNNCell):
-    """A GRU whose step is one op; its variables are w_ru, b_ru, w_c and b_c.
+    """A GRU with one op per step; its variables are w_ru, b_ru, w_c and b_c.
 
     Args:
       num_units: the size of state and output.
@@ -285,8 +285,8 @@ class GRUBlockCell(OfUnits, LayerRNNCell):
       name: the layer's name.
 
     Raises:
-      ValueError: both sizes, or none; the depth of the inputs is not known; the state
-        has another size.
+      ValueError: both sizes are given, or neither; the depth of the inputs is not
+        known; the state's size does not match.
 
     Source: Cho et al., "Learning phrase representations using RNN encoder-decoder",
     2014; contrib/rnn/python/ops/gru_ops.py.
@@ -340,7 +340,7 @@ class GRUBlockCell(OfUnits, LayerRNNCell):
 
 @export("contrib.rnn.GRUBlockCellV2")
 class GRUBlockCellV2(GRUBlockCell):
-    """`GRUBlockCell` whose variables have the names of a GRUCell's.
+    """`GRUBlockCell` whose variables have the same names as a GRUCell's.
 
     Source: contrib/rnn/python/ops/gru_ops.py.
     """

@@ -1,4 +1,4 @@
-"""Cells with few gates: update gates, intersections, simple units, phases in time.
+"""Cells with few gates: UGRNN, intersection RNN, SRU, phased LSTM.
 
 Source: contrib/rnn/python/ops/rnn_cell.py.
 """
@@ -78,22 +78,22 @@ class UGRNNCell(OfUnits, RNNCell):
 
 @export("contrib.rnn.IntersectionRNNCell")
 class IntersectionRNNCell(OfUnits, RNNCell):
-    """A cell with a gated way through time and another one through depth.
+    """A cell with one gated path through time and another through depth.
 
     h' = g h + (1 - g) tanh(.);  y = q x + (1 - q) relu(.)
 
     Args:
       num_units: the size of state and output.
-      num_in_proj: the number of units again, for inputs of another size; None if they
-        have as many numbers.
+      num_in_proj: the number of units, for inputs of a different size, which are then
+        projected; None if the sizes are equal.
       initializer: for the variables; the variable scope's if None.
       forget_bias: added to both gates.
-      y_activation: the function of the output.
+      y_activation: the activation of the output.
       reuse: whether the variables must exist.
 
     Raises:
-      ValueError: the depth of the inputs is not known, or it is another one and there
-        is no `num_in_proj`.
+      ValueError: the depth of the inputs is not known, or it differs from `num_units`
+        and `num_in_proj` is None.
 
     Source: Collins et al., "Capacity and trainability in recurrent neural networks",
     2016; contrib/rnn/python/ops/rnn_cell.py.
@@ -118,7 +118,7 @@ class IntersectionRNNCell(OfUnits, RNNCell):
         self._linear: Linear | None = None
 
     def _fitting(self, inputs: Tensor) -> Tensor:
-        """The inputs with as many numbers as there are units."""
+        """The inputs, projected to the number of units if necessary."""
         if require_known_depth(inputs) == self._num_units:
             return inputs
         if not self._num_in_proj:
@@ -154,16 +154,16 @@ class IntersectionRNNCell(OfUnits, RNNCell):
 
 @export("contrib.rnn.SRUCell")
 class SRUCell(OfUnits, LayerRNNCell):
-    """A simple recurrent unit: its gates see the input only.
+    """A simple recurrent unit: its gates depend only on the input.
 
     c' = f c + (1 - f) x1;  output = r tanh(c') + (1 - r) x2
 
     Args:
       num_units: the size of state and output.
-      activation: instead of tanh.
+      activation: the activation instead of tanh.
       reuse: whether the variables must exist.
       name: the layer's name.
-      **kwargs: `dtype` and `trainable`, as of all layers.
+      **kwargs: `dtype` and `trainable`, as for all layers.
 
     Raises:
       ValueError: the depth of the inputs is not known.
@@ -201,7 +201,7 @@ class SRUCell(OfUnits, LayerRNNCell):
 
 
 def _spread_over_magnitudes(smallest: float, largest: float) -> Any:
-    """An initializer: the numbers' logarithms are uniform."""
+    """An initializer of numbers with uniformly distributed logarithms."""
 
     def initialize(
         shape: Any, dtype: Any = float32, partition_info: Any = None
@@ -213,15 +213,15 @@ def _spread_over_magnitudes(smallest: float, largest: float) -> Any:
 
 @export("contrib.rnn.PhasedLSTMCell")
 class PhasedLSTMCell(WithMemory, RNNCell):
-    """An LSTM whose units are open in a part of their cycle only.
+    """An LSTM whose units are open only during a part of their cycle.
 
     Args:
-      num_units: the size of the memory.
-      use_peepholes: let the gates see the memory.
-      leak: how far a closed unit is open nevertheless.
-      ratio_on: in which part of its cycle a unit is open, at first.
-      trainable_ratio_on: whether training changes that.
-      period_init_min, period_init_max: between which the periods are, at first.
+      num_units: the size of the cell state.
+      use_peepholes: let the gates see the cell state.
+      leak: the residual openness of closed units.
+      ratio_on: the initial fraction of the cycle in which a unit is open.
+      trainable_ratio_on: whether that is trainable.
+      period_init_min, period_init_max: the range of the initial periods.
       reuse: whether the variables must exist.
 
     Example:
@@ -257,7 +257,7 @@ class PhasedLSTMCell(WithMemory, RNNCell):
         return self._linear[scope](inputs)
 
     def _lstm(self, x: Tensor, c: Tensor, h: Tensor) -> tuple[Tensor, Tensor]:
-        """The new memory and output, were the units always open."""
+        """The new cell state and output, as if the units were always open."""
         units, seen = self._num_units, [x, h]
         with variable_scope("mask_gates"):
             peeped = [*seen, c] if self._use_peepholes else seen
@@ -291,7 +291,7 @@ class PhasedLSTMCell(WithMemory, RNNCell):
         (c, h), (time, x) = state, inputs
         new_c, new_h = self._lstm(x, c, h)
         period, phase, ratio_on = self._cycle_variables()
-        # The part of the cycle that is over; gradients pass the modulo by.
+        # The elapsed part of the cycle; gradients bypass the modulo.
         shifted = time - cast(phase, dtype=time.dtype)
         length = cast(period, dtype=time.dtype)
         over = stop_gradient(floormod(shifted, length) - shifted) + shifted

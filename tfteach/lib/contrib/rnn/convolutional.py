@@ -1,4 +1,4 @@
-"""LSTMs over pictures: convolutions instead of matrix products.
+"""LSTMs over images: convolutions instead of matrix products.
 
 Source: contrib/rnn/python/ops/rnn_cell.py.
 """
@@ -26,7 +26,7 @@ _CONVOLUTIONS = {3: conv1d, 4: conv2d, 5: conv3d}
 def _convolved(
     inputs: list[Tensor], kernel_shape: list[int], channels: int, use_bias: bool
 ) -> Tensor:
-    """All inputs side by side, convolved by variables of the current scope."""
+    """The concatenated inputs, convolved with variables of the current scope."""
     shapes: list[Any] = [tensor.shape.as_list() for tensor in inputs]
     ranks = {len(sizes) for sizes in shapes}
     if not ranks <= set(_CONVOLUTIONS):
@@ -51,21 +51,21 @@ def _convolved(
 
 @export("contrib.rnn.ConvLSTMCell")
 class ConvLSTMCell(RNNCell):
-    """An LSTM of pictures: gates are convolutions of input and output before.
+    """An LSTM over images: gates are convolutions of the input and the previous output.
 
     Args:
       conv_ndims: 1, 2 or 3.
       input_shape: a list [size, ..., channels], without the batch.
-      output_channels: the number of channels of memory and output.
+      output_channels: the number of channels of cell state and output.
       kernel_shape: a list of `conv_ndims` sizes.
-      use_bias: whether there is a bias.
+      use_bias: whether to add a bias.
       skip_connection: append the input to the output.
       forget_bias: added to the forget gate.
-      initializers: not used by TensorFlow either.
+      initializers: ignored, as in TensorFlow.
       name: the layer's name.
 
     Raises:
-      ValueError: `input_shape` does not fit `conv_ndims`.
+      ValueError: `input_shape` does not match `conv_ndims`.
 
     Example:
       >>> cell = tf.contrib.rnn.Conv2DLSTMCell(
@@ -108,7 +108,7 @@ class ConvLSTMCell(RNNCell):
 
     @property
     def state_size(self) -> Any:
-        """The shapes of memory and output, without the batch."""
+        """The shapes of cell state and output, without the batch."""
         return self._state_size
 
     @property
@@ -127,7 +127,8 @@ class ConvLSTMCell(RNNCell):
         output = tanh(new_c) * sigmoid(o)
         if self._skip_connection:
             output = concat([output, inputs], axis=-1)
-        # With the input appended, as in TensorFlow: such a state is not the cell's.
+        # As in TensorFlow the state includes the appended input and so cannot be fed
+        # back.
         return output, LSTMStateTuple(new_c, output)
 
 
@@ -141,7 +142,7 @@ class Conv1DLSTMCell(ConvLSTMCell):
 
 @export("contrib.rnn.Conv2DLSTMCell")
 class Conv2DLSTMCell(ConvLSTMCell):
-    """`ConvLSTMCell` of pictures [height, width, channels]."""
+    """`ConvLSTMCell` of images [height, width, channels]."""
 
     def __init__(self, name: str = "conv_2d_lstm_cell", **kwargs: Any) -> None:
         super().__init__(conv_ndims=2, name=name, **kwargs)

@@ -1,4 +1,4 @@
-"""Nets that take a whole sequence at a time, as cells that are called once.
+"""Networks that process a whole sequence in one call, with the interface of cells.
 
 Source: contrib/rnn/python/ops/fused_rnn_cell.py.
 """
@@ -17,7 +17,7 @@ from tfteach.ops.core.stack_unstack import stack, unstack
 
 @export("contrib.rnn.FusedRNNCell")
 class FusedRNNCell(ABC):
-    """Base of what is called with a whole sequence.
+    """Base of classes that are called with a whole sequence.
 
     Source: contrib/rnn/python/ops/fused_rnn_cell.py.
     """
@@ -36,18 +36,18 @@ class FusedRNNCell(ABC):
         Args:
           inputs: a Tensor [time, batch, depth], or a list of Tensors [batch, depth].
           initial_state: the initial state.
-          dtype: the type of the state; needed without an initial one.
+          dtype: the type of the state; required without an initial one.
           sequence_length: int Tensor [batch].
           scope: the variable scope.
 
         Returns:
-          (outputs like `inputs`, the last state).
+          (outputs like `inputs`, the final state).
         """
 
 
 @export("contrib.rnn.FusedRNNCellAdaptor")
 class FusedRNNCellAdaptor(FusedRNNCell):
-    """Any RNNCell as a fused one, by `static_rnn` or `dynamic_rnn`.
+    """An RNNCell as a fused cell, run by `static_rnn` or `dynamic_rnn`.
 
     Args:
       cell: an RNNCell.
@@ -86,7 +86,7 @@ class FusedRNNCellAdaptor(FusedRNNCell):
 
 @export("contrib.rnn.TimeReversedFusedRNN")
 class TimeReversedFusedRNN(FusedRNNCell):
-    """A fused cell that gets the sequence from its end to its begin.
+    """A fused cell that receives the sequence in reverse.
 
     Args:
       cell: a FusedRNNCell.
@@ -122,7 +122,7 @@ class TimeReversedFusedRNN(FusedRNNCell):
 
 
 def _reversed(steps: Any, lengths: Any) -> Any:
-    """The steps in reverse; those of a Tensor only up to each sequence's end."""
+    """The steps in reverse; for a Tensor only up to each sequence's end."""
     if isinstance(steps, list):
         return list(reversed(steps))
     if lengths is None:

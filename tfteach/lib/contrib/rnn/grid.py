@@ -1,4 +1,4 @@
-"""LSTMs that run over the frequencies of a spectrum in each step of time.
+"""LSTMs that run over the frequencies of a spectrum in each time step.
 
 Source: contrib/rnn/python/ops/rnn_cell.py.
 """
@@ -48,20 +48,20 @@ def _count(depth: int, size: int | None, skip: int | None) -> int:
 
 @export("contrib.rnn.TimeFreqLSTMCell")
 class TimeFreqLSTMCell(RNNCell):
-    """An LSTM that goes over windows of its input, from low frequencies to high ones.
+    """An LSTM that runs over windows of its input, from low to high frequencies.
 
-    A window's gates see it, its output of the step before and the output of the window
-    before.
+    A window's gates see the window, its output at the previous time step, and the
+    previous window's output.
 
     Args:
-      num_units: the size of the memory.
-      use_peepholes: let the gates see the memory, by a diagonal weight each.
-      cell_clip: memory is clipped to this value, if given.
-      initializer: not used by TensorFlow either; the variable scope's is.
-      num_unit_shards: in how many variables to keep the matrix.
+      num_units: the size of the cell state.
+      use_peepholes: let the gates see the cell state, with diagonal weights.
+      cell_clip: the limit to which the cell state is clipped, if any.
+      initializer: ignored, as in TensorFlow; the variable scope's is used.
+      num_unit_shards: the number of partitions of the kernel.
       forget_bias: added to the forget gate.
       feature_size: the size of a window.
-      frequency_skip: the distance of windows.
+      frequency_skip: the distance between windows.
       reuse: whether the variables must exist.
 
     Raises:
@@ -142,15 +142,15 @@ class TimeFreqLSTMCell(RNNCell):
 
 @dataclass
 class _Weights:
-    """Weights of one of the two LSTMs of a grid."""
+    """The weights of one of the two LSTMs of a grid."""
 
     kernel: Any
     bias: Any
-    # Of each gate: of the memory along frequencies, and along time.
+    # Per gate: the weights of the cell states along frequency and time.
     diagonals: dict[str, tuple[Any, Any]]
 
     def peeped(self, gate: str, value: Tensor, memories: tuple[Any, Any]) -> Tensor:
-        """A gate's value before its sigmoid, with what it sees of both memories."""
+        """A gate before its sigmoid, with peepholes at both cell states."""
         for diagonal, memory in zip(
             self.diagonals.get(gate, ()), memories, strict=False
         ):
@@ -160,28 +160,28 @@ class _Weights:
 
 @export("contrib.rnn.GridLSTMCell")
 class GridLSTMCell(RNNCell):
-    """Two LSTMs side by side over windows of the input: along frequencies and time.
+    """Two LSTMs over windows of the input: one along frequency, one along time.
 
     Args:
-      num_units: the size of each memory.
-      use_peepholes: let the gates see both memories, by diagonal weights.
-      share_time_frequency_weights: both have the same variables.
-      cell_clip: memories are clipped to this value, if given.
-      initializer: not used by TensorFlow either; the variable scope's is.
-      num_unit_shards: in how many variables to keep a matrix.
+      num_units: the size of each cell state.
+      use_peepholes: let the gates see both cell states, with diagonal weights.
+      share_time_frequency_weights: let both share their variables.
+      cell_clip: the limit to which cell states are clipped, if any.
+      initializer: ignored, as in TensorFlow; the variable scope's is used.
+      num_unit_shards: the number of partitions of a kernel.
       forget_bias: added to the forget gates.
       feature_size: the size of a window.
-      frequency_skip: the distance of windows.
+      frequency_skip: the distance between windows.
       num_frequency_blocks: a list with each block's number of windows.
-      start_freqindex_list, end_freqindex_list: where each block begins and ends; None
-        for one block of all inputs.
-      couple_input_forget_gates: take in as much as is forgotten.
-      state_is_tuple: state is a named tuple, two parts a window; False: one Tensor.
+      start_freqindex_list, end_freqindex_list: the range of each block; None for one
+        block of all inputs.
+      couple_input_forget_gates: use 1 - forget gate as the input gate.
+      state_is_tuple: state is a named tuple, two entries per window; False: one Tensor.
       reuse: whether the variables must exist.
 
     Raises:
-      ValueError: there are no blocks; they have another number of windows; the size of
-        the inputs is not known.
+      ValueError: there are no blocks; their number of windows differs; the size of the
+        inputs is not known.
 
     Source: Kalchbrenner et al., "Grid long short-term memory", 2015;
     contrib/rnn/python/ops/rnn_cell.py.
@@ -228,7 +228,7 @@ class GridLSTMCell(RNNCell):
             self._name_states("GridLSTMStateTuple", [""])
 
     def _name_states(self, name: str, prefixes: list[str]) -> None:
-        """Make the state's type, and the sizes."""
+        """Create the state's named tuple type, and the sizes."""
         fields = [
             f"{prefix}state_f{window:02d}_b{block:02d}_{part}"
             for prefix in prefixes
@@ -241,7 +241,7 @@ class GridLSTMCell(RNNCell):
 
     @property
     def output_size(self) -> int:
-        """The sizes of both LSTMs' outputs of all windows together."""
+        """The total size of both LSTMs' outputs over all windows."""
         return self._output_size
 
     @property
@@ -271,7 +271,7 @@ class GridLSTMCell(RNNCell):
     # ---- the windows
 
     def _windows_of(self, inputs: Tensor, offset: int = 0) -> list[list[Tensor]]:
-        """The windows of each block; `offset` moves all of them."""
+        """The windows of each block; `offset` shifts all of them."""
         depth = _known_depth(inputs)
         if offset:
             before, behind = max(-offset, 0), max(offset, 0)
@@ -291,7 +291,7 @@ class GridLSTMCell(RNNCell):
         ]
 
     def _ranges(self, depth: int) -> list[tuple[int, int]]:
-        """(where it begins, how many windows) of each block."""
+        """(start, number of windows) of each block."""
         blocks, begins, ends = self._blocks, self._begins, self._ends
         if not begins:
             if len(blocks) != 1:
@@ -324,7 +324,7 @@ class GridLSTMCell(RNNCell):
     # ---- one block
 
     def _weights(self, block: int, depth: int, dtype: Any) -> tuple[_Weights, _Weights]:
-        """Those along frequencies and along time, which may be the same."""
+        """The weights along frequency and along time, which may be shared."""
         gates = 3 if self._is_coupled else 4
         sizes = [depth + 2 * self._num_units, gates * self._num_units]
         sides = ("freq",) if self._is_shared else ("freq", "time")
@@ -345,7 +345,7 @@ class GridLSTMCell(RNNCell):
         return found[0], found[-1]
 
     def _gates(self, weights: _Weights, inputs: Tensor) -> list[Any]:
-        """i, j, f, o; no f where it is coupled to i."""
+        """i, j, f, o; without f if it is coupled to i."""
         whole = bias_add(matmul(inputs, weights.kernel), weights.bias)
         if not self._is_coupled:
             return list(split(value=whole, num_or_size_splits=4, axis=1))
@@ -368,11 +368,11 @@ class GridLSTMCell(RNNCell):
         return clipped(keep * own + take * tanh(j), self._cell_clip)
 
     def _before(self, state: Any, prefix: str, block: int, k: int) -> tuple[Any, Any]:
-        """A window's memory and output of the step before."""
+        """A window's cell state and output of the previous time step."""
         if self._state_tuple_type is not None:
             name = f"{prefix}_f{k:02d}_b{block:02d}"
             return getattr(state, name + "_c"), getattr(state, name + "_m")
-        # Whatever the block, as in TensorFlow.
+        # The same for all blocks, as in TensorFlow.
         units = self._num_units
         c = slice(state, [0, 2 * k * units], [-1, units])
         return c, slice(state, [0, (2 * k + 1) * units], [-1, units])
@@ -410,11 +410,11 @@ class GridLSTMCell(RNNCell):
 
 @export("contrib.rnn.BidirectionalGridLSTMCell")
 class BidirectionalGridLSTMCell(GridLSTMCell):
-    """`GridLSTMCell` that goes over the windows from both ends.
+    """`GridLSTMCell` that runs over the windows in both directions.
 
     Args:
-      backward_slice_offset: by how much the windows of the way back are moved.
-      The others are those of `GridLSTMCell`; states are always tuples.
+      backward_slice_offset: the shift of the backward pass's windows.
+      The other arguments are those of `GridLSTMCell`; states are always tuples.
 
     Source: contrib/rnn/python/ops/rnn_cell.py.
     """

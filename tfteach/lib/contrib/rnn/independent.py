@@ -1,4 +1,4 @@
-"""Cells whose units see of the state only their own: a vector instead of a matrix.
+"""Cells whose units are recurrently independent: a vector instead of a matrix.
 
 Source: contrib/rnn/python/ops/rnn_cell.py.
 """
@@ -47,7 +47,7 @@ class _Independent(LayerRNNCell):
     def _make(
         self, scope: str, names: tuple[str, str], sizes: list[int], bias: Any
     ) -> None:
-        """A scope's weights: of the input, of the state, and a bias."""
+        """A scope's weights: for the input, for the state, and a bias."""
         w, u = names
         own = self._bias_initializer
         self._weights[scope] = (
@@ -67,7 +67,7 @@ class _Independent(LayerRNNCell):
         )
 
     def _linear(self, scope: str, inputs: Tensor, state: Tensor, times: int) -> Tensor:
-        """`inputs w + state u + b`, with the state so many times side by side."""
+        """`inputs w + state u + b`, with the state repeated `times` times."""
         w, u, bias = self._weights[scope]
         from_input = matmul(inputs, w)
         if times > 1:
@@ -81,7 +81,7 @@ class IndRNNCell(OfUnits, _Independent):
 
     Args:
       num_units: the size of state and output.
-      activation: instead of tanh.
+      activation: the activation instead of tanh.
       reuse: whether the variables must exist.
       name: the layer's name.
       dtype: the variables' type; the input's if None.
@@ -116,11 +116,11 @@ class IndRNNCell(OfUnits, _Independent):
 
 @export("contrib.rnn.IndyGRUCell")
 class IndyGRUCell(OfUnits, _Independent):
-    """A GRU whose units see of the state only their own.
+    """A GRU whose units see only their own state.
 
     Args:
       num_units: the size of state and output.
-      activation: instead of tanh.
+      activation: the activation instead of tanh.
       reuse: whether the variables must exist.
       kernel_initializer, bias_initializer: for the input's weights, and the biases.
       name: the layer's name.
@@ -151,12 +151,12 @@ class IndyGRUCell(OfUnits, _Independent):
 
 @export("contrib.rnn.IndyLSTMCell")
 class IndyLSTMCell(WithMemory, _Independent):
-    """A basic LSTM whose units see of the output before only their own.
+    """A basic LSTM whose units see only their own previous output.
 
     Args:
-      num_units: the size of the memory.
+      num_units: the size of the cell state.
       forget_bias: added to the forget gate.
-      activation: instead of tanh.
+      activation: the activation instead of tanh.
       reuse: whether the variables must exist.
       kernel_initializer, bias_initializer: for the input's weights, and the biases.
       name: the layer's name.

@@ -46,7 +46,7 @@ def _in_list(args: Any) -> Any:
 
 
 def _bias_variable(outer: Any, size: int, dtype: Any, initializer: Any) -> Any:
-    """A bias, which is never in parts."""
+    """A bias, which is never partitioned."""
     with variable_scope(outer) as inner:
         inner.set_partitioner(None)
         if initializer is None:
@@ -55,13 +55,13 @@ def _bias_variable(outer: Any, size: int, dtype: Any, initializer: Any) -> Any:
 
 
 class Linear:
-    """A matrix, and a bias or none, made at once for inputs like these.
+    """A matrix and optionally a bias, created immediately for inputs of this form.
 
     Args:
       args: a float Tensor [batch, depth] or a list of them.
       output_size: the size of the output.
-      build_bias: whether there is a bias.
-      bias_initializer: instead of zeros.
+      build_bias: whether to add a bias.
+      bias_initializer: zeros if None.
       kernel_initializer: the variable scope's if None.
 
     Raises:
@@ -105,9 +105,9 @@ def _linear(
     bias_initializer: Any = None,
     kernel_initializer: Any = None,
 ) -> Tensor:
-    """`[args] W (+ b)` with variables of the current scope, as old notebooks call it.
+    """`[args] W (+ b)` with variables of the current scope, as called by old notebooks.
 
-    It has its name from `core_rnn_cell._linear`.
+    Exported under its TF name, `core_rnn_cell._linear`.
     """
     inputs = _in_list(args)
     depth, dtype = joined_depth(inputs), inputs[0].dtype

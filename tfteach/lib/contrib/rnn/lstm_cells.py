@@ -1,4 +1,4 @@
-"""Long short-term memory in other forms.
+"""Variants of long short-term memory.
 
 Source: contrib/rnn/python/ops/rnn_cell.py.
 """
@@ -33,18 +33,18 @@ from tfteach.variables.scope import get_variable, get_variable_scope, variable_s
 
 @export("contrib.rnn.LayerNormBasicLSTMCell")
 class LayerNormBasicLSTMCell(WithMemory, RNNCell):
-    """A basic LSTM whose gates and memory are normalized, with dropout inside.
+    """A basic LSTM with layer normalization and recurrent dropout.
 
-    Dropout is applied to what enters the memory, not to the memory itself.
+    Dropout is applied to the update of the cell state, not to the cell state itself.
 
     Args:
       num_units: the size of `c`, of `h` and of the output.
       forget_bias: added to the forget gate.
-      input_size: not used, deprecated.
+      input_size: ignored, deprecated.
       activation: a function.
-      layer_norm: whether to normalize (else there is a bias).
-      norm_gain, norm_shift: what the normalizations' gamma and beta begin with.
-      dropout_keep_prob: the fraction to keep, a float or scalar Tensor; 1.0 for all.
+      layer_norm: whether to normalize (otherwise there is a bias).
+      norm_gain, norm_shift: the initial gamma and beta of the normalizations.
+      dropout_keep_prob: the fraction to keep, a float or scalar Tensor.
       dropout_prob_seed: the seed of the dropout.
       reuse: whether the variables must exist.
 
@@ -109,21 +109,21 @@ class LayerNormBasicLSTMCell(WithMemory, RNNCell):
 
 @export("contrib.rnn.CoupledInputForgetGateLSTMCell")
 class CoupledInputForgetGateLSTMCell(WithMemory, RNNCell):
-    """An LSTM that takes in as much as it forgets: c' = f c + (1 - f) tanh(j).
+    """An LSTM with coupled gates: c' = f c + (1 - f) tanh(j).
 
     Args:
-      num_units: the size of the memory.
-      use_peepholes: let the gates see the memory, by a diagonal weight each.
-      initializer: not used by TensorFlow either; the variable scope's is.
+      num_units: the size of the cell state.
+      use_peepholes: let the gates see the cell state, with diagonal weights.
+      initializer: ignored, as in TensorFlow; the variable scope's is used.
       num_proj: the size to which the output is projected; None for no projection.
-      proj_clip: projected values are clipped to this value, if given.
-      num_unit_shards, num_proj_shards: in how many variables to keep the matrices.
+      proj_clip: the limit to which projected values are clipped, if any.
+      num_unit_shards, num_proj_shards: the number of partitions of the matrices.
       forget_bias: added to the forget gate.
       state_is_tuple: state is an `LSTMStateTuple`; False: [c, h] in one Tensor.
       activation: a function.
       reuse: whether the variables must exist.
-      layer_norm: whether gates and memory are normalized, without a bias then.
-      norm_gain, norm_shift: what the normalizations' gamma and beta begin with.
+      layer_norm: whether to normalize gates and cell state; there is no bias then.
+      norm_gain, norm_shift: the initial gamma and beta of the normalizations.
 
     Raises:
       ValueError: more shards than rows.
@@ -214,25 +214,25 @@ class CoupledInputForgetGateLSTMCell(WithMemory, RNNCell):
 
 
 def peeped(gate: Tensor, diagonal: Any, memory: Tensor) -> Tensor:
-    """A gate, before its sigmoid, that sees the memory if there is a weight for it."""
+    """A gate before its sigmoid, with a peephole if there is a weight for it."""
     return gate if diagonal is None else gate + diagonal * memory
 
 
 @export("contrib.rnn.GLSTMCell")
 class GLSTMCell(WithMemory, RNNCell):
-    """An LSTM in groups: each sees a part of the input and of the output before.
+    """An LSTM in groups, each of which sees a part of input and previous output.
 
     Args:
-      num_units: the size of the memory.
+      num_units: the size of the cell state.
       initializer: for the kernels; the variable scope's if None.
       num_proj: the size to which the output is projected; None for no projection.
-      number_of_groups: how many groups.
+      number_of_groups: the number of groups.
       forget_bias: added to the forget gate.
       activation: a function.
       reuse: whether the variables must exist.
 
     Raises:
-      ValueError: units, projection or inputs cannot be divided into the groups.
+      ValueError: units, projection or inputs are not divisible by the groups.
 
     Source: Kuchaiev and Ginsburg, "Factorization tricks for LSTM networks", 2017;
     contrib/rnn/python/ops/rnn_cell.py.
@@ -262,7 +262,9 @@ class GLSTMCell(WithMemory, RNNCell):
         self._projection: Linear | None = None
 
     def _gates_of(self, group: int, parts: list[tuple[Tensor, int]], batch: Any) -> Any:
-        """A group's gates from its share of each part, (values, size of a share)."""
+        """A group's gates from its share of each part, given as (values, size of a
+        share).
+        """
         with variable_scope(f"group{group}"):
             shares = [
                 slice(
@@ -320,14 +322,14 @@ class GLSTMCell(WithMemory, RNNCell):
 
 @export("contrib.rnn.NASCell")
 class NASCell(WithMemory, LayerRNNCell):
-    """The recurrent cell that an architecture search found.
+    """The recurrent cell found by neural architecture search.
 
     Args:
-      num_units: the size of the memory.
+      num_units: the size of the cell state.
       num_proj: the size to which the output is projected; None for no projection.
-      use_bias: whether there is a bias.
+      use_bias: whether to add a bias.
       reuse: whether the variables must exist.
-      **kwargs: `name`, `dtype` and `trainable`, as of all layers.
+      **kwargs: `name`, `dtype` and `trainable`, as for all layers.
 
     Source: Zoph and Le, "Neural architecture search with reinforcement learning", 2016;
     contrib/rnn/python/ops/rnn_cell.py.

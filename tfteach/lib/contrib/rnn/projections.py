@@ -1,5 +1,5 @@
-"""Cells around cells that were in the core once: an embedding before, a matrix before
-or behind.
+"""Wrappers formerly in TF's core: an embedding of the input, projections of input and
+output.
 
 Source: contrib/rnn/python/ops/core_rnn_cell.py.
 """
@@ -23,21 +23,21 @@ from tfteach.variables.scope import get_variable, get_variable_scope
 
 @export("contrib.rnn.EmbeddingWrapper")
 class EmbeddingWrapper(EnclosingCell):
-    """A cell whose inputs are ids, which it looks up in an embedding.
+    """A cell whose inputs are ids, looked up in an embedding.
 
-    The embedding is on "/cpu:0", and so is the step of the cell.
+    The embedding and the cell's step are placed on "/cpu:0".
 
     Args:
       cell: an RNNCell.
-      embedding_classes: how many ids there are.
-      embedding_size: the size of an id's vector.
+      embedding_classes: the number of ids.
+      embedding_size: the size of an id's embedding.
       initializer: of the embedding [classes, size]; the variable scope's, or uniform
         with variance 1, if None.
       reuse: whether the variable must exist.
 
     Raises:
-      TypeError: `cell` is not a RNNCell.
-      ValueError: there are no classes, or vectors have no size.
+      TypeError: `cell` is not an RNNCell.
+      ValueError: the number of classes or the size is not positive.
 
     Example:
       >>> inner = tf.nn.rnn_cell.GRUCell(4)
@@ -81,7 +81,7 @@ class EmbeddingWrapper(EnclosingCell):
 
 
 class _Projecting(EnclosingCell):
-    """A cell with `x W + b` before or behind it."""
+    """A cell with a projection `x W + b` of its input or output."""
 
     def __init__(self, cell: Any, size: int, activation: Any, reuse: Any) -> None:
         super().__init__(cell, _reuse=reuse)
@@ -100,17 +100,17 @@ class _Projecting(EnclosingCell):
 
 @export("contrib.rnn.InputProjectionWrapper")
 class InputProjectionWrapper(_Projecting):
-    """A cell that gets `activation(x W + b)`.
+    """A cell whose input is `activation(x W + b)`.
 
     Args:
       cell: an RNNCell.
-      num_proj: the size that it gets.
+      num_proj: the size of the projected input.
       activation: a function; None for none.
-      input_size: not used, deprecated.
+      input_size: ignored, deprecated.
       reuse: whether the variables must exist.
 
     Raises:
-      TypeError: `cell` is not a RNNCell.
+      TypeError: `cell` is not an RNNCell.
 
     Source: contrib/rnn/python/ops/core_rnn_cell.py.
     """
@@ -135,7 +135,7 @@ class InputProjectionWrapper(_Projecting):
 class OutputProjectionWrapper(_Projecting):
     """A cell that outputs `activation(output W + b)`.
 
-    In a long sequence one product behind all steps is faster.
+    For long sequences a single product after all steps is faster.
 
     Args:
       cell: an RNNCell.
@@ -144,7 +144,7 @@ class OutputProjectionWrapper(_Projecting):
       reuse: whether the variables must exist.
 
     Raises:
-      TypeError: `cell` is not a RNNCell.
+      TypeError: `cell` is not an RNNCell.
       ValueError: `output_size` is not positive.
 
     Source: contrib/rnn/python/ops/core_rnn_cell.py.

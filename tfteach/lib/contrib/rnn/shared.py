@@ -1,4 +1,4 @@
-"""Common parts of cells: sizes, partitioned weights, normalization.
+"""Shared parts of cells: sizes, partitioned weights, normalization.
 
 Source: contrib/rnn/python/ops/rnn_cell.py.
 """
@@ -18,7 +18,7 @@ from tfteach.variables.scope import get_variable, get_variable_scope, variable_s
 
 
 class WithMemory:
-    """The state is an LSTM's; `_num_proj`, if any, is the size of the output."""
+    """A cell with an LSTM's state; `_num_proj`, if given, is the size of the output."""
 
     _num_units: int
     _num_proj: int | None = None
@@ -30,7 +30,7 @@ class WithMemory:
 
     @property
     def output_size(self) -> int:
-        """The number of units, or of projected ones."""
+        """The number of units, or of projected units."""
         return self._num_proj or self._num_units
 
 
@@ -43,7 +43,7 @@ def require_known_depth(inputs: Tensor) -> int:
 
 
 def built_depth(input_shape: Any) -> int:
-    """The same of the shape that `build` gets, with other words for it."""
+    """The same for the shape passed to `build`, with another message."""
     depth: int | None = input_shape[1].value
     if depth is None:
         raise ValueError(
@@ -53,7 +53,7 @@ def built_depth(input_shape: Any) -> int:
 
 
 def sharded_variable(name: str, sizes: list[int], dtype: Any, shards: int) -> Any:
-    """A variable of the current scope, or `shards` of them as one Tensor.
+    """A variable of the current scope, or `shards` of them concatenated in one Tensor.
 
     Raises:
       ValueError: there are more shards than rows.
@@ -79,10 +79,10 @@ def sharded_variable(name: str, sizes: list[int], dtype: Any, shards: int) -> An
 def normalized(
     value: Tensor, scope: str, gain: float, shift: float, **dtype: Any
 ) -> Tensor:
-    """Each row of `value` with mean 0 and variance 1, times gamma plus beta."""
+    """Each row of `value` normalized to mean 0 and variance 1; then gamma and beta."""
     size = value.shape[-1:]
     with variable_scope(scope):
-        # `layer_norm` would begin them with 1 and 0.
+        # `layer_norm` would initialize them to 1 and 0.
         get_variable("gamma", shape=size, initializer=Constant(gain), **dtype)
         get_variable("beta", shape=size, initializer=Constant(shift), **dtype)
     return layer_norm(value, reuse=True, scope=scope)

@@ -1,4 +1,4 @@
-"""Layers of cells that run in both directions, each on what the one below gives.
+"""Stacked bidirectional layers: each one's input is the output of the one below.
 
 Source: contrib/rnn/python/ops/rnn.py.
 """
@@ -17,7 +17,7 @@ from tfteach.variables.scope import variable_scope
 
 
 def _check(cells_fw: Any, cells_bw: Any, states: dict[str, Any]) -> None:
-    """Raise ValueError unless there is a cell, and a state or none, for each layer."""
+    """Raise ValueError unless there is a cell, and a state or None, for each layer."""
     both = {"fw": cells_fw, "bw": cells_bw}
     for side, cells in both.items():
         if not cells:
@@ -50,11 +50,11 @@ def _layers(
     scope: Any,
     run: Callable[..., tuple[Any, Any, Any]],
 ) -> tuple[Any, tuple[Any, ...], tuple[Any, ...]]:
-    """Each layer by `run(scope, *cells, inputs, *states)`: outputs and states."""
+    """Each layer run by `run(scope, *cells, inputs, *states)`: outputs and states."""
     _check(cells_fw, cells_bw, {"fw": states_fw, "bw": states_bw})
     last_fw: list[Any] = []
     last_bw: list[Any] = []
-    # As in TensorFlow an empty list of states is like None.
+    # As in TensorFlow, an empty list of states means None.
     begin_fw = states_fw or [None] * len(cells_fw)
     begin_bw = states_bw or [None] * len(cells_bw)
     with variable_scope(scope or "stack_bidirectional_rnn"):
@@ -86,16 +86,16 @@ def stack_bidirectional_rnn(
       cells_fw, cells_bw: lists of RNNCells, one for each layer.
       inputs: a list of Tensors [batch, depth].
       initial_states_fw, initial_states_bw: lists of states, one for each layer.
-      dtype: the type of the states; needed without initial ones.
+      dtype: the type of the states; required without initial ones.
       sequence_length: int Tensor [batch].
       scope: the variable scope; "stack_bidirectional_rnn" if None.
 
     Returns:
-      (outputs, states forward, states backward); an output holds both directions' side
-      by side, the states are tuples with an element for each layer.
+      (outputs, forward states, backward states); an output is the concatenation of both
+      directions', the states are tuples with one entry per layer.
 
     Raises:
-      ValueError: no cells, no lists of them, or lists of different lengths.
+      ValueError: there are no cells, or the lists differ in length or are not lists.
 
     Source: contrib/rnn/python/ops/rnn.py.
     """
@@ -129,17 +129,17 @@ def stack_bidirectional_dynamic_rnn(
       cells_fw, cells_bw: lists of RNNCells, one for each layer.
       inputs: a Tensor [batch, time, depth].
       initial_states_fw, initial_states_bw: lists of states, one for each layer.
-      dtype: the type of the states; needed without initial ones.
+      dtype: the type of the states; required without initial ones.
       sequence_length: int Tensor [batch].
       parallel_iterations, time_major, swap_memory: as in `tf.nn.dynamic_rnn`.
       scope: the variable scope; "stack_bidirectional_rnn" if None.
 
     Returns:
-      (outputs [batch, time, forward + backward size], states forward, states backward);
-      the states are tuples with an element for each layer.
+      (outputs [batch, time, forward + backward size], forward states, backward states);
+      the states are tuples with one entry per layer.
 
     Raises:
-      ValueError: no cells, no lists of them, or lists of different lengths.
+      ValueError: there are no cells, or the lists differ in length or are not lists.
 
     Example:
       >>> cells = [[tf.nn.rnn_cell.GRUCell(4) for _ in range(2)] for _ in range(2)]

@@ -1,4 +1,4 @@
-"""Cells around cells: attention to what was said before, highways, compilation.
+"""Wrappers of cells: attention to previous outputs, highway connections, compilation.
 
 Source: contrib/rnn/python/ops/rnn_cell.py.
 """
@@ -28,23 +28,23 @@ from tfteach.variables.scope import get_variable, variable_scope
 
 @export("contrib.rnn.AttentionCellWrapper")
 class AttentionCellWrapper(RNNCell):
-    """A cell that in each step looks at its own last outputs.
+    """A cell that in each step attends to its own previous outputs.
 
-    Its state is (the cell's state, what was read, the last outputs in a row).
+    Its state is (the cell's state, the attention value, the flattened last outputs).
 
     Args:
       cell: an RNNCell.
-      attn_length: how many of the last outputs.
+      attn_length: the number of previous outputs.
       attn_size: the size of outputs; the cell's if None.
       attn_vec_size: the size in which query and outputs are compared; `attn_size` if
         None.
-      input_size: the size of the cell's input; that of this one's if None.
+      input_size: the size of the cell's input; the wrapper's input size if None.
       state_is_tuple: False: the state is one Tensor.
       reuse: whether the variables must exist.
 
     Raises:
-      TypeError: `cell` is not a RNNCell.
-      ValueError: `attn_length` is not positive; the cell's state is a tuple, and
+      TypeError: `cell` is not an RNNCell.
+      ValueError: `attn_length` is not positive; the cell's state is a tuple and
         `state_is_tuple` is False.
 
     Source: Bahdanau et al., "Neural machine translation by jointly learning to align
@@ -84,7 +84,7 @@ class AttentionCellWrapper(RNNCell):
 
     @property
     def state_size(self) -> Any:
-        """(the cell's, that of what was read, that of all outputs), or their sum."""
+        """(the cell's size, the attention's, that of all outputs), or their sum."""
         sizes = self.cell.state_size, self._size, self._size * self._length
         return sizes if self._state_is_tuple else sum(sizes)
 
@@ -128,7 +128,7 @@ class AttentionCellWrapper(RNNCell):
         return output, parts if self._state_is_tuple else concat(list(parts), 1)
 
     def _read(self, query: Tensor, outputs: Tensor) -> tuple[Tensor, Tensor]:
-        """The attended value, and the outputs without the oldest one."""
+        """The attention value, and the outputs without the oldest one."""
         size, compared = self._size, self._vector_size
         with variable_scope("attention"):
             kernel = get_variable("attn_w", [1, 1, size, compared])
@@ -146,14 +146,14 @@ class AttentionCellWrapper(RNNCell):
 
 @export("contrib.rnn.HighwayWrapper")
 class HighwayWrapper(EnclosingCell):
-    """A cell whose input is mixed into its output: c x + t output.
+    """A cell whose input is combined with its output: c x + t output.
 
-    c = sigmoid(x W + b);  t = 1 - c, or a gate of its own
+    c = sigmoid(x W + b);  t = 1 - c, or a separate gate
 
     Args:
-      cell: an RNNCell whose output has its input's size.
+      cell: an RNNCell with equal input and output sizes.
       couple_carry_transform_gates: whether t = 1 - c.
-      carry_bias_init: what the bias of c begins with; that of t, its negative.
+      carry_bias_init: the initial bias of c; that of t is its negative.
 
     Raises:
       TypeError: inputs and outputs are nested differently.
@@ -188,7 +188,7 @@ class HighwayWrapper(EnclosingCell):
         return inputs * carry + output * transform
 
     def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
-        """Run the cell inside for one step, and mix."""
+        """Run the wrapped cell for one step, and combine."""
         outputs, state = self.cell(inputs, state, scope=scope)
         nest.assert_same_structure(inputs, outputs)
         for given, made in zip(
@@ -200,7 +200,7 @@ class HighwayWrapper(EnclosingCell):
 
 @export("contrib.rnn.CompiledWrapper")
 class CompiledWrapper(EnclosingCell):
-    """A cell whose step TensorFlow's XLA compiler would compile; there is none here.
+    """A cell that TensorFlow compiles with XLA, which is not supported here.
 
     Raises:
       NotImplementedError: always.

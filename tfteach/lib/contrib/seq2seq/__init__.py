@@ -1,7 +1,7 @@
-"""`tf.contrib.seq2seq`: sequence to sequence.
+"""`tf.contrib.seq2seq`: sequence-to-sequence models.
 
-Decoders, the helpers that feed them, attention, and the loss of sequences that differ
-in length.
+Decoders, the helpers that supply their inputs, attention, and the loss of sequences of
+different lengths.
 """
 
 from tfteach.lib.contrib.seq2seq import attention as attention

@@ -1,4 +1,4 @@
-"""Attention: which part of a memory a query is about.
+"""Attention mechanisms over a memory.
 
 Source: contrib/seq2seq/python/ops/attention_wrapper.py.
 """
@@ -37,7 +37,7 @@ from tfteach.variables.scope import get_variable, variable_scope
 
 
 def size_of(tensor: Tensor, axis: int) -> Any:
-    """A size of a Tensor: an int if it is known, else a Tensor."""
+    """A size of a Tensor: an int if it is known, otherwise a Tensor."""
     return tensor.shape.as_list()[axis] or shape(tensor)[axis]
 
 
@@ -60,17 +60,18 @@ class AttentionMechanism:
 
 
 class MemoryAttention(AttentionMechanism):
-    """A mechanism with keys, made from a memory by a layer, and values.
+    """A mechanism with values, and keys computed from a memory by a layer.
 
     Args:
       query_layer: the layer for queries, or None.
       memory: a Tensor [batch, time, ...] or a nest of them.
-      probability_fn: a function of scores [batch, time] and the state before.
-      memory_sequence_length: int Tensor [batch]; what is behind counts as zeros.
-      memory_layer: the layer that makes keys.
-      check_inner_dims_defined: demand that all but batch and time are known.
-      score_mask_value: the score of what is behind the end; -inf if None.
-      custom_key_value_fn: a function from keys and values to others.
+      probability_fn: a function of scores [batch, time] and the previous state.
+      memory_sequence_length: int Tensor [batch]; later positions count as zeros.
+      memory_layer: the layer that computes keys.
+      check_inner_dims_defined: require all dimensions except batch and time to be
+          known.
+      score_mask_value: the score of positions after the end; -inf if None.
+      custom_key_value_fn: a function that maps keys and values to others.
       name: the name scope.
     """
 
@@ -115,17 +116,17 @@ class MemoryAttention(AttentionMechanism):
 
     @property
     def memory_layer(self) -> Any:
-        """The layer that makes keys of the memory."""
+        """The layer that computes keys from the memory."""
         return self._memory_layer
 
     @property
     def query_layer(self) -> Any:
-        """The layer that queries go through, or None."""
+        """The layer applied to queries, or None."""
         return self._query_layer
 
     @property
     def values(self) -> Any:
-        """The memory, with zeros behind the ends of sequences."""
+        """The memory, with zeros after the ends of sequences."""
         return self._values
 
     @property
@@ -145,7 +146,7 @@ class MemoryAttention(AttentionMechanism):
 
     @property
     def state_size(self) -> Any:
-        """As many: the state is the last alignments."""
+        """The number of positions: the state is the previous alignments."""
         return self._alignments_size
 
     def initial_alignments(self, batch_size: Any, dtype: Any) -> Any:
@@ -166,7 +167,7 @@ class MemoryAttention(AttentionMechanism):
 
         Args:
           query: a Tensor [batch, depth].
-          state: the state after the step before.
+          state: the state after the previous step.
 
         Returns:
           (alignments [batch, time], the next state).
@@ -178,7 +179,7 @@ class MemoryAttention(AttentionMechanism):
 
 
 def _prepared_memory(memory: Any, lengths: Any, is_checked: bool) -> Any:
-    """The memory with zeros behind the ends of sequences."""
+    """The memory with zeros after the ends of sequences."""
     memory = nest.map_structure(lambda m: convert(m, name="memory"), memory)
     if lengths is not None:
         lengths = convert(lengths, name="memory_sequence_length")
@@ -203,7 +204,7 @@ def _prepared_memory(memory: Any, lengths: Any, is_checked: bool) -> Any:
 
 
 def _masked_score(score: Tensor, lengths: Any, mask_value: Any) -> Tensor:
-    """The scores, with `mask_value` behind the ends of sequences."""
+    """The scores, with `mask_value` after the ends of sequences."""
     if lengths is None:
         return score
     message = "All values in memory_sequence_length must be greater than zero."
@@ -214,7 +215,7 @@ def _masked_score(score: Tensor, lengths: Any, mask_value: Any) -> Tensor:
 
 @export("contrib.seq2seq.hardmax")
 def hardmax(logits: Any, name: str | None = None) -> Tensor:
-    """1 where a row's logit is largest, else 0.
+    """1 at each row's largest logit, otherwise 0.
 
     Args:
       logits: a Tensor [..., classes].
@@ -243,7 +244,7 @@ def luong_score(query: Tensor, keys: Any, scale: Any) -> Tensor:
     """query . key, times `scale` unless that is None.
 
     Raises:
-      ValueError: queries have another depth than keys, or one is not known.
+      ValueError: the depths of queries and keys differ, or are not known.
     """
     depth, units = query.shape[-1], keys.shape[-1]
     if depth != units:
@@ -274,7 +275,7 @@ def bahdanau_score(
 
 
 class Luong(MemoryAttention):
-    """A mechanism whose score is query . key; with `scale`, times a variable."""
+    """A mechanism with the score query . key; with `scale` multiplied by a variable."""
 
     _scale: bool
 
@@ -288,9 +289,9 @@ class Luong(MemoryAttention):
 
 
 class Bahdanau(MemoryAttention):
-    """A mechanism whose score is sum(v * tanh(query + key)).
+    """A mechanism with the score sum(v * tanh(query + key)).
 
-    With `normalize` v is scaled to a length that is a variable, and there is a bias.
+    With `normalize`, v is scaled to a variable length, and a bias is added.
     """
 
     _num_units: int
@@ -313,27 +314,27 @@ class Bahdanau(MemoryAttention):
 
 
 def memory_layer(units: int, dtype: Any, name: str = "memory_layer") -> Dense:
-    """The layer that makes keys."""
+    """The layer that computes keys."""
     return Dense(units, name=name, use_bias=False, dtype=dtype or float32)
 
 
 @export("contrib.seq2seq.LuongAttention")
 class LuongAttention(Luong):
-    """Attention by products: softmax(query . key).
+    """Multiplicative attention: softmax(query . key).
 
     Args:
       num_units: the depth of keys, which must be that of queries.
-      memory: a Tensor [batch, time, depth], mostly an encoder's outputs.
-      memory_sequence_length: int Tensor [batch]; what is behind gets no attention.
-      scale: scores are multiplied by a variable.
-      probability_fn: what makes alignments of scores; `tf.nn.softmax` if None.
-      score_mask_value: the score of what is behind the end; -inf if None.
+      memory: a Tensor [batch, time, depth], usually an encoder's outputs.
+      memory_sequence_length: int Tensor [batch]; later positions get no attention.
+      scale: multiply scores by a variable.
+      probability_fn: the function from scores to alignments; `tf.nn.softmax` if None.
+      score_mask_value: the score of positions after the end; -inf if None.
       dtype: the type of the layer's variables; float32 if None.
-      custom_key_value_fn: a function from (keys, values) to others.
+      custom_key_value_fn: a function that maps (keys, values) to others.
       name: the name scope.
 
     Raises:
-      ValueError: memory's depth is not known; queries have another depth than keys.
+      ValueError: memory's depth is not known; the depths of queries and keys differ.
 
     Example:
       >>> memory = tf.random_normal([2, 5, 3])
@@ -375,11 +376,11 @@ class LuongAttention(Luong):
 
 @export("contrib.seq2seq.BahdanauAttention")
 class BahdanauAttention(Bahdanau):
-    """Attention by sums: softmax(sum(v * tanh(query + key))).
+    """Additive attention: softmax(sum(v * tanh(query + key))).
 
     Args:
-      num_units: the depth of keys, which queries are brought to as well.
-      normalize: v is scaled to a length that is a variable, and there is a bias.
+      num_units: the depth of keys, to which queries are projected as well.
+      normalize: scale v to a variable length, and add a bias.
       memory, memory_sequence_length, probability_fn, score_mask_value, dtype,
         custom_key_value_fn, name: as in `LuongAttention`.
 

@@ -31,8 +31,8 @@ class AttentionWrapperState(NamedTuple):
     """The state of an `AttentionWrapper`.
 
     Attributes:
-      cell_state: the state of the cell inside.
-      attention: a Tensor [batch, depth], the last step's attention.
+      cell_state: the state of the wrapped cell.
+      attention: a Tensor [batch, depth], the previous step's attention.
       time: int32 scalar, the number of steps so far.
       alignments: a Tensor [batch, time of memory]; a tuple of them if there are
         several mechanisms (the same for the next two).
@@ -48,10 +48,10 @@ class AttentionWrapperState(NamedTuple):
     attention_state: Any
 
     def clone(self, **kwargs: Any) -> AttentionWrapperState:
-        """This state with other parts, which must have the shapes of these.
+        """A copy with some parts replaced, whose shapes must be equal.
 
         Raises:
-          ValueError: a shape is another one, or a part is nested otherwise.
+          ValueError: a shape differs, or a part is nested differently.
 
         Example:
           >>> attention = tf.contrib.seq2seq.LuongAttention(4, tf.zeros([2, 5, 3]))
@@ -90,30 +90,31 @@ def attend(
 
 @export("contrib.seq2seq.AttentionWrapper")
 class AttentionWrapper(RNNCell):
-    """A cell that gets the last attention beside its input, and attends by its output.
+    """A cell whose input includes the previous attention, and which attends by its
+    output.
 
-    The context is the sum of the memory's values times alignments; the attention is
-    the context, or a layer's output for cell output and context.
+    The context is the sum of the memory's values weighted by alignments; the attention
+    is the context, or a layer's output for cell output and context.
 
     Args:
       cell: an RNNCell.
       attention_mechanism: an AttentionMechanism, or a list of them.
-      attention_layer_size: the size of a layer without bias, one for each mechanism;
-        None for no layer.
-      alignment_history: keep the alignments of all steps in the state.
-      cell_input_fn: a function from input and attention to the cell's input; puts them
-        side by side if None.
-      output_attention: the output is the attention, else that of the cell.
-      initial_cell_state: what `zero_state` gives for the cell instead of zeros.
+      attention_layer_size: the size of a layer without bias, one per mechanism; None
+        for no layer.
+      alignment_history: record the alignments of all steps in the state.
+      cell_input_fn: a function from input and attention to the cell's input;
+        concatenates them if None.
+      output_attention: whether to output the attention instead of the cell's output.
+      initial_cell_state: the cell's part of `zero_state`, instead of zeros.
       name: the name.
-      attention_layer: a layer, one for each mechanism, instead of its size.
+      attention_layer: a layer, one per mechanism, instead of its size.
       attention_fn: a function from (mechanism, cell's output, mechanism's state, layer)
         to (attention, alignments, next state).
       dtype: the type.
 
     Raises:
-      TypeError: `cell` or a mechanism is of another kind.
-      ValueError: there are more or fewer layers than mechanisms; both layers and sizes.
+      TypeError: `cell` or a mechanism has an unsupported type.
+      ValueError: the numbers of layers and mechanisms differ; both layers and sizes.
 
     Example:
       >>> memory = tf.random_normal([2, 5, 3])
@@ -173,7 +174,7 @@ class AttentionWrapper(RNNCell):
                     )
 
     def _set_layers(self, layer_size: Any, layer: Any) -> None:
-        """Make the layers, and note the size of the whole attention."""
+        """Create the layers, and record the total size of the attention."""
         mechanisms = self._attention_mechanisms
         if layer_size is not None and layer is not None:
             raise ValueError(
@@ -208,7 +209,7 @@ class AttentionWrapper(RNNCell):
         ]
 
     def _item_or_tuple(self, items: Iterable[Any]) -> Any:
-        """One thing for one mechanism, a tuple for a list of mechanisms."""
+        """A single item for one mechanism, a tuple for a list of mechanisms."""
         found = tuple(items)
         return found if self._is_multi else found[0]
 
@@ -238,13 +239,12 @@ class AttentionWrapper(RNNCell):
         """The initial state: zeros, or `initial_cell_state` for the cell.
 
         Args:
-          batch_size: an int or a scalar Tensor, that of the memory: with beam search,
-            of the memory tiled by `tile_batch`.
-          dtype: the type of zeros.
+          batch_size: an int or a scalar Tensor, equal to the memory's: with beam
+            search, to that of the memory tiled by `tile_batch`.
+          dtype: the type of the zeros.
 
         Raises:
-          InvalidArgumentError: (building or run) the memory has another batch
-            size.
+          InvalidArgumentError: (building or run) the memory's batch size differs.
         """
         mechanisms = self._attention_mechanisms
         with name_scope(type(self).__name__ + "ZeroState", values=[batch_size]):
@@ -333,7 +333,7 @@ def _mechanisms(given: Any) -> tuple[Any, ...]:
     """The mechanisms, one or several.
 
     Raises:
-      TypeError: one is no AttentionMechanism.
+      TypeError: one is not an AttentionMechanism.
     """
     is_multi = isinstance(given, list | tuple)
     what = "must be an AttentionMechanism or list of multiple AttentionMechanism"

@@ -1,4 +1,4 @@
-"""The decoder that runs a cell, and a helper that says what comes next.
+"""The decoder that runs a cell, with a helper that determines the next inputs.
 
 Source: contrib/seq2seq/python/ops/basic_decoder.py.
 """
@@ -27,16 +27,16 @@ class BasicDecoderOutput(NamedTuple):
 
 @export("contrib.seq2seq.BasicDecoder")
 class BasicDecoder(Decoder):
-    """A decoder that runs a cell; a helper samples its outputs and gives inputs.
+    """A decoder that runs a cell; a helper samples its outputs and supplies the inputs.
 
     Args:
       cell: an RNNCell.
       helper: a Helper.
       initial_state: the cell's initial state, a nest of Tensors.
-      output_layer: a layer that outputs go through before they are sampled, or None.
+      output_layer: a layer applied to outputs before sampling, or None.
 
     Raises:
-      TypeError: an argument is of another kind.
+      TypeError: an argument has an unsupported type.
 
     Example:
       >>> cell = tf.nn.rnn_cell.GRUCell(6)
@@ -95,7 +95,7 @@ class BasicDecoder(Decoder):
         )
 
     def initialize(self, name: str | None = None) -> Any:
-        """Before the first step: (finished bool [batch], inputs, state)."""
+        """Start: (finished bool [batch], inputs, state)."""
         return (*self._helper.initialize(), self._initial_state)
 
     def step(self, time: Any, inputs: Any, state: Any, name: str | None = None) -> Any:

@@ -1,4 +1,4 @@
-"""Beam search's arrays: batches repeated for each beam, histories in beams' order.
+"""Arrays of beam search: batches tiled per beam, histories reordered by beam.
 
 Source: contrib/seq2seq/python/ops/beam_search_decoder.py.
 """
@@ -36,7 +36,7 @@ from tfteach.ops.math.reduce_functions import reduce_max
 
 @export("contrib.seq2seq.tile_batch")
 def tile_batch(t: Any, multiplier: int, name: str | None = None) -> Any:
-    """Each row `multiplier` times, one behind the other: for beam search.
+    """Each row repeated `multiplier` times in sequence, for beam search.
 
     Args:
       t: a Tensor [batch, ...], or a nest of them.
@@ -81,20 +81,20 @@ def gather_tree(
     end_token: Any,
     name: str | None = None,
 ) -> Tensor:
-    """Whole beams, from the ids of each step and the beams that these go on with.
+    """Full beams, from the ids and the parent beams of each step.
 
     Args:
-      step_ids: int32 Tensor [time, batch, beams], what each beam says in each step.
-      parent_ids: int32 Tensor like it, which beam of the step before it continues.
-      max_sequence_lengths: int32 Tensor [batch]; what comes later is not looked at.
-      end_token: int32 scalar; stands behind the length, and once it was said.
+      step_ids: int32 Tensor [time, batch, beams], the id of each beam in each step.
+      parent_ids: int32 Tensor like it, the beam of the previous step that it extends.
+      max_sequence_lengths: int32 Tensor [batch]; later steps are ignored.
+      end_token: int32 scalar; fills the steps after the length, and after itself.
       name: the op's name.
 
     Returns:
-      An int32 Tensor like `step_ids`; beam k ends with what beam k says last.
+      An int32 Tensor like `step_ids`; beam k ends with beam k of the last step.
 
     Raises:
-      InvalidArgumentError: a parent that is needed is no beam.
+      InvalidArgumentError: a required parent is not a valid beam.
 
     Example:
       >>> steps, parents = [[[1, 2]], [[3, 4]]], [[[0, 0]], [[1, 1]]]
@@ -121,9 +121,9 @@ def require_known_rank(tensor: Tensor) -> int:
 def sorted_array(
     part: Any, parent_ids: Tensor, lengths: Tensor, batch_size: Tensor, width: int
 ) -> Any:
-    """A TensorArray in the state as a Tensor in the order of the final beams.
+    """A state's TensorArray as a Tensor in the order of the final beams.
 
-    What is no TensorArray, or has elements without beams, stays as it is.
+    Other values, and arrays whose elements have no beams, are returned unchanged.
     """
     if not isinstance(part, TensorArray):
         return part
@@ -146,13 +146,13 @@ def sorted_array(
 
 
 def _may_have_beams(known: TensorShape, batch: Any, width: int) -> bool:
-    """Whether an element's known sizes do not speak against batch and beams."""
+    """Whether an element's known sizes are compatible with batch and beams."""
     sizes = known.as_list()
     if batch is None or sizes[0] is None:
         return True
     fits = sizes[0] == batch * width
     if len(sizes) >= 2 and sizes[1] is not None:
-        # As TensorFlow has it: known sizes are only right if batch and beams are apart.
+        # As in TensorFlow: known sizes match only if batch and beams are separate axes.
         fits = fits and sizes[0] == batch and sizes[1] == width
     if not fits:
         get_logger().warning(

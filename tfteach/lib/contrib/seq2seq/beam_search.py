@@ -1,4 +1,4 @@
-"""The decoder that follows the best few sequences of each batch entry.
+"""The decoder that tracks the best sequences of each batch entry.
 
 Source: contrib/seq2seq/python/ops/beam_search_decoder.py.
 """
@@ -49,7 +49,7 @@ class FinalBeamSearchDecoderOutput(NamedTuple):
 
     Attributes:
       predicted_ids: int32 Tensor [batch, time, beams], the best beam first.
-      beam_search_decoder_output: the steps it was put together from, a
+      beam_search_decoder_output: the steps it was computed from, a
         BeamSearchDecoderOutput.
     """
 
@@ -59,28 +59,29 @@ class FinalBeamSearchDecoderOutput(NamedTuple):
 
 @export("contrib.seq2seq.BeamSearchDecoder")
 class BeamSearchDecoder(Decoder):
-    """A decoder that keeps the `beam_width` likeliest sequences of each batch entry.
+    """A decoder that tracks the `beam_width` most probable sequences per batch entry.
 
     A sequence's score is its log probability / ((5 + length) / 6) ^ length_penalty +
     coverage_penalty * sum over the memory of log(min(its attention, 1)).
 
     Args:
-      cell: an RNNCell; one with attention needs a memory tiled by `tile_batch`.
+      cell: an RNNCell; one with attention requires a memory tiled by `tile_batch`.
       embedding: a function of ids, or the table(s) for `tf.nn.embedding_lookup`.
       start_tokens: int32 Tensor [batch], the ids before the first step.
       end_token: int32 scalar; a sequence ends with it.
       initial_state: the cell's state, with batch x beam_width rows.
-      beam_width: the number of sequences to keep, an int.
-      output_layer: a layer that makes logits of the cell's outputs, or None.
-      length_penalty_weight: how much longer sequences are favoured; 0 for not.
-      coverage_penalty_weight: how much attention to all of the memory is; 0 for not.
-      reorder_tensor_arrays: give TensorArrays in the state (the history of alignments)
-        as Tensors in the order of the final beams.
+      beam_width: the number of sequences to track, an int.
+      output_layer: a layer that computes logits from the cell's outputs, or None.
+      length_penalty_weight: the preference for longer sequences; 0 for none.
+      coverage_penalty_weight: the preference for attention to all of the memory; 0:
+          none.
+      reorder_tensor_arrays: return TensorArrays in the state (the history of
+        alignments) as Tensors in the order of the final beams.
 
     Raises:
-      TypeError: `cell` or `output_layer` is of another kind.
-      ValueError: `start_tokens` is not a vector, or `end_token` no scalar; the state's
-        batch is not tiled.
+      TypeError: `cell` or `output_layer` has an unsupported type.
+      ValueError: `start_tokens` is not a vector, or `end_token` not a scalar; the
+        state's batch is not tiled.
 
     Example:
       >>> table = tf.get_variable("table", [6, 6])
@@ -130,7 +131,7 @@ class BeamSearchDecoder(Decoder):
         )
         tokens = tile(expand_dims(tokens, 1), [1, beam_width])
         self._start_inputs = self._embedding_fn(tokens)
-        # All beams are the same one in the beginning: only the first may go on.
+        # All beams are equal initially: only the first may be extended.
         self._finished = one_hot(
             zeros([self._batch_size], dtype=int32),
             depth=beam_width,
@@ -146,7 +147,7 @@ class BeamSearchDecoder(Decoder):
 
     @property
     def tracks_own_finished(self) -> bool:
-        """Whether beams change places between steps: yes."""
+        """Whether beams are reordered between steps: yes."""
         return True
 
     @property
@@ -163,7 +164,7 @@ class BeamSearchDecoder(Decoder):
         return BeamSearchDecoderOutput(scores, int32, int32)
 
     def initialize(self, name: str | None = None) -> Any:
-        """Before the first step: (finished bool [batch, beams], inputs, state)."""
+        """Start: (finished bool [batch, beams], inputs, state)."""
         kind = nest.flatten(self._initial_cell_state)[0].dtype
         log_probs = one_hot(
             zeros([self._batch_size], dtype=int32),
@@ -255,7 +256,7 @@ class BeamSearchDecoder(Decoder):
         """[batch * beams, ...] as [batch, beams, ...].
 
         Raises:
-          ValueError: that is known not to be its shape.
+          ValueError: the static shape contradicts that.
         """
         sizes = shape(tensor)
         rows = [self._batch_size, self._beam_width]
@@ -274,7 +275,7 @@ class BeamSearchDecoder(Decoder):
         return parts
 
     def _maybe_split(self, part: Any, depth: Any) -> Any:
-        """The same of a state's part, unless it is a TensorArray or a scalar."""
+        """The same for a part of the state, unless it is a TensorArray or a scalar."""
         if isinstance(part, TensorArray):
             return part
         return self._split(part, depth) if require_known_rank(part) >= 1 else part

@@ -1,4 +1,4 @@
-"""One step of beam search: from the scores of all continuations to the best of them.
+"""One step of beam search: the best extensions of all beams.
 
 Source: contrib/seq2seq/python/ops/beam_search_decoder.py.
 """
@@ -63,7 +63,7 @@ class BeamSearchDecoderOutput(NamedTuple):
     Attributes:
       scores: a float Tensor [batch, beams].
       predicted_ids: an int32 Tensor [batch, beams].
-      parent_ids: an int32 Tensor [batch, beams], the beams that these go on with.
+      parent_ids: an int32 Tensor [batch, beams], the beams that these extend.
     """
 
     scores: Any
@@ -82,13 +82,13 @@ def beam_search_step(
     length_penalty_weight: Any,
     coverage_penalty_weight: Any,
 ) -> tuple[BeamSearchDecoderOutput, BeamSearchDecoderState]:
-    """The best continuations of all beams.
+    """The best extensions of all beams.
 
     Args:
-      time: int32 scalar, the step's number.
+      time: int32 scalar, the step's index.
       logits: a Tensor [batch, beams, classes].
       next_cell_state: the cell's state after the step, [batch, beams, ...].
-      beam_state: the search's state before the step.
+      beam_state: the previous state of the search.
       batch_size: scalar int32 Tensor.
       beam_width: the number of beams.
       end_token: int32 scalar.
@@ -153,7 +153,7 @@ def beam_search_step(
         accumulated = of_parents(attended, [batch_size * beam_width, -1], name)
 
     def part_of_parents(part: Any) -> Any:
-        # The rows are computed for every part, as in TensorFlow's graph.
+        # As in TensorFlow's graph, the rows are computed for every part.
         rows = [batch_size * beam_width, -1]
         if isinstance(part, TensorArray) or require_known_rank(part) < len(rows):
             return part
@@ -170,10 +170,10 @@ def beam_search_step(
 
 
 def attention_of(cell_state: Any, coverage_penalty_weight: Any) -> Tensor | None:
-    """The alignments in a state, averaged over all there are; None without a penalty.
+    """The alignments in a state, averaged over all mechanisms; None without a penalty.
 
     Raises:
-      ValueError: there is a penalty, but no cell with attention.
+      ValueError: a penalty is set, but the cell has no attention.
     """
     if coverage_penalty_weight == 0.0:
         return None
@@ -217,7 +217,7 @@ def _scores(
     known = python_constant_value(weight)
     if attended is None or (known is not None and known == 0.0):
         return scores
-    # Positions beyond the memory's end have no attention and cause no penalty.
+    # Positions beyond the memory's end have no attention and incur no penalty.
     attended = where(equal(attended, 0.0), ones_like(attended), attended)
     penalty = reduce_sum(log(minimum(attended, 1.0)), 2)
     penalty = penalty * cast(finished, float32)
@@ -235,7 +235,7 @@ def _length_penalty(lengths: Tensor, factor: Any) -> Any:
 
 
 def _masked(log_probs: Tensor, end_token: Tensor, finished: Tensor) -> Tensor:
-    """The log probabilities; after the end only the end token is likely."""
+    """The log probabilities; after the end only the end token is possible."""
     classes = shape(log_probs)[2]
     kind = log_probs.dtype
     row = one_hot(
@@ -258,14 +258,14 @@ def _gathered(
     rows: list[Any],
     name: str | None = None,
 ) -> Tensor:
-    """Elements of each batch entry, by their numbers within the entry.
+    """Elements of each batch entry, by their index within the entry.
 
     Args:
       indices: int32 Tensor [batch, beams].
       source: a Tensor [batch, range_size, ...].
       batch_size: scalar int32 Tensor.
-      range_size: how many elements a batch entry has.
-      rows: the shape in which all elements are in one axis.
+      range_size: the number of elements per batch entry.
+      rows: the shape in which all elements lie along one axis.
       name: the name scope.
 
     Returns:

@@ -1,4 +1,4 @@
-"""A decoder run in a while loop until all its sequences have ended.
+"""The loop that runs a decoder until all its sequences have ended.
 
 Source: contrib/seq2seq/python/ops/decoder.py.
 """
@@ -33,11 +33,10 @@ from tfteach.variables.scope import variable_scope
 
 @export("contrib.seq2seq.Decoder")
 class Decoder(ABC):
-    """Base of all decoders, which `dynamic_decode` runs.
+    """Base of all decoders, run by `dynamic_decode`.
 
     A subclass has `initialize` and `step`, and the properties `batch_size`,
-    `output_size` and `output_dtype`; `finalize` only if there is something to do at
-    the end.
+    `output_size` and `output_dtype`; `finalize` is optional.
 
     Source: contrib/seq2seq/python/ops/decoder.py.
     """
@@ -59,21 +58,21 @@ class Decoder(ABC):
 
     @abstractmethod
     def initialize(self, name: str | None = None) -> Any:
-        """Before the first step: (finished bool [batch], inputs, state)."""
+        """Start: (finished bool [batch], inputs, state)."""
 
     @abstractmethod
     def step(self, time: Any, inputs: Any, state: Any, name: str | None = None) -> Any:
         """A step: (outputs, next state, next inputs, finished bool [batch]).
 
         Args:
-          time: int32 scalar, the step's number.
+          time: int32 scalar, the step's index.
           inputs: the cell's inputs in this step.
-          state: the state after the step before.
+          state: the state after the previous step.
           name: the name scope.
         """
 
     def finalize(self, outputs: Any, final_state: Any, sequence_lengths: Any) -> Any:
-        """After the last step: (outputs, state) to be returned instead of these.
+        """End: (outputs, state) to be returned instead of these.
 
         Args:
           outputs: the outputs of all steps, [time, batch, ...].
@@ -84,10 +83,11 @@ class Decoder(ABC):
 
     @property
     def tracks_own_finished(self) -> bool:
-        """Whether a sequence that has finished may be another one in the next step.
+        """Whether beams are reordered, so that an unfinished one may replace a finished
+        one.
 
-        Then what `step` says is taken as it is; otherwise a sequence once finished
-        stays so.
+        If so, the result of `step` is used unchanged; otherwise a finished sequence
+        remains finished.
         """
         return False
 
@@ -108,17 +108,17 @@ def dynamic_decode(
     Args:
       decoder: a Decoder.
       output_time_major: outputs are [time, batch, ...].
-      impute_finished: a sequence that has ended outputs zeros and keeps its state.
-      maximum_iterations: int32 scalar, the most steps; None for no bound.
-      parallel_iterations: how many steps may run concurrently.
-      swap_memory: recorded in the graph only; nothing is swapped.
+      impute_finished: zero the outputs of ended sequences, and retain their state.
+      maximum_iterations: int32 scalar, the maximum number of steps; None: unlimited.
+      parallel_iterations: the number of steps that may run concurrently.
+      swap_memory: recorded in the graph, without effect.
       scope: the variable scope; "decoder" if None.
 
     Returns:
-      (outputs [batch, time, ...], the last state, lengths int32 [batch]).
+      (outputs [batch, time, ...], the final state, lengths int32 [batch]).
 
     Raises:
-      TypeError: `decoder` is no Decoder.
+      TypeError: `decoder` is not a Decoder.
       ValueError: `maximum_iterations` is not a scalar.
 
     Example:
@@ -194,7 +194,7 @@ def _element_shape(batch_size: Any, size: Any) -> TensorShape | None:
 
 
 def _body(decoder: Decoder, zero_outputs: Any) -> Callable[..., Any]:
-    """One iteration of the loop; with `zero_outputs`, ended sequences give these."""
+    """One iteration of the loop; ended sequences output `zero_outputs`, if given."""
 
     def body(
         time: Tensor,

@@ -1,4 +1,4 @@
-"""Helpers: what a decoder samples from its outputs, and what it gets next.
+"""Helpers: they sample a decoder's outputs and determine its next inputs.
 
 Source: contrib/seq2seq/python/ops/helper.py.
 """
@@ -28,7 +28,7 @@ from tfteach.ops.math.reduce_functions import argmax, reduce_all
 
 @export("contrib.seq2seq.Helper")
 class Helper(ABC):
-    """Base of what tells a `BasicDecoder` what to sample, and what comes next.
+    """Base of the helpers of a `BasicDecoder`: sampling, and the next inputs.
 
     Source: contrib/seq2seq/python/ops/helper.py.
     """
@@ -50,7 +50,7 @@ class Helper(ABC):
 
     @abstractmethod
     def initialize(self, name: str | None = None) -> Any:
-        """Before the first step: (finished bool [batch], inputs)."""
+        """Start: (finished bool [batch], inputs)."""
 
     @abstractmethod
     def sample(
@@ -71,10 +71,10 @@ class Helper(ABC):
 
 
 class OneIdHelper(Helper):
-    """A helper whose samples are one id for each sequence.
+    """A helper whose samples are one id per sequence.
 
     Attributes:
-      _batch_size: how many sequences there are.
+      _batch_size: the number of sequences.
     """
 
     _batch_size: Tensor
@@ -97,12 +97,12 @@ class OneIdHelper(Helper):
 
 @export("contrib.seq2seq.CustomHelper")
 class CustomHelper(Helper):
-    """A helper made of functions.
+    """A helper composed of functions.
 
     Args:
       initialize_fn: returns (finished bool [batch], inputs) of the first step.
-      sample_fn: takes `time`, `outputs` and `state`; returns samples.
-      next_inputs_fn: takes these and `sample_ids`; returns (finished, inputs, state).
+      sample_fn: accepts `time`, `outputs` and `state`; returns samples.
+      next_inputs_fn: accepts these and `sample_ids`; returns (finished, inputs, state).
       sample_ids_shape: the shape of one sequence's sample; a scalar if None.
       sample_ids_dtype: the type of samples; int32 if None.
 
@@ -125,7 +125,7 @@ class CustomHelper(Helper):
 
     @property
     def batch_size(self) -> Any:
-        """The batch size, known once `initialize` was called."""
+        """The batch size, known once `initialize` has been called."""
         if self._batch_size is None:
             raise ValueError("batch_size accessed before initialize was called")
         return self._batch_size
@@ -144,7 +144,7 @@ class CustomHelper(Helper):
         return name_scope(name, type(self).__name__ + method, values)
 
     def initialize(self, name: str | None = None) -> Any:
-        """Before the first step: (finished bool [batch], inputs)."""
+        """Start: (finished bool [batch], inputs)."""
         with self._scope(name, "Initialize"):
             finished, inputs = self._initialize_fn()
             if self._batch_size is None:
@@ -174,7 +174,7 @@ class CustomHelper(Helper):
 
 
 def unstacked(tensor: Tensor) -> TensorArray:
-    """A time-major Tensor as a TensorArray with an element for each step."""
+    """A time-major Tensor as a TensorArray with one element per step."""
     array = TensorArray(
         dtype=tensor.dtype, size=shape(tensor)[0], element_shape=tensor.shape[1:]
     )
@@ -183,7 +183,7 @@ def unstacked(tensor: Tensor) -> TensorArray:
 
 @export("contrib.seq2seq.TrainingHelper")
 class TrainingHelper(OneIdHelper):
-    """A helper that reads the inputs given, whatever comes out; for training.
+    """A helper that reads the given inputs, regardless of the outputs; for training.
 
     Its samples are the classes with the largest outputs.
 
@@ -225,7 +225,7 @@ class TrainingHelper(OneIdHelper):
 
     @property
     def inputs(self) -> Any:
-        """The inputs, as they were given."""
+        """The given inputs."""
         return self._inputs
 
     @property
@@ -234,7 +234,7 @@ class TrainingHelper(OneIdHelper):
         return self._sequence_length
 
     def _inputs_at(self, time: Any, finished: Tensor) -> Any:
-        """The inputs of a step, or zeros once there are no more."""
+        """The inputs of a step; zeros after the end."""
         return cond(
             reduce_all(finished),
             lambda: self._zero_inputs,
@@ -242,7 +242,7 @@ class TrainingHelper(OneIdHelper):
         )
 
     def initialize(self, name: str | None = None) -> Any:
-        """Before the first step: (finished bool [batch], inputs)."""
+        """Start: (finished bool [batch], inputs)."""
         with name_scope(name, "TrainingHelperInitialize"):
             finished = equal(0, self._sequence_length)
             return finished, self._inputs_at(0, finished)

@@ -1,4 +1,4 @@
-"""Helpers whose next inputs are made from what was sampled.
+"""Helpers whose next inputs are computed from the samples.
 
 Source: contrib/seq2seq/python/ops/helper.py.
 """
@@ -24,7 +24,7 @@ from tfteach.ops.nn.embedding_lookup import embedding_lookup
 
 
 def embedding_function(embedding: Any) -> Callable[[Any], Any]:
-    """A function of ids: the one given, or the look-up in the table given."""
+    """A function of ids: the given one, or the lookup in the given table."""
     if callable(embedding):
         function: Callable[[Any], Any] = embedding
         return function
@@ -33,7 +33,7 @@ def embedding_function(embedding: Any) -> Callable[[Any], Any]:
 
 @export("contrib.seq2seq.GreedyEmbeddingHelper")
 class GreedyEmbeddingHelper(OneIdHelper):
-    """A helper that takes the class with the largest output, and looks it up.
+    """A helper that selects the class with the largest output, and looks it up.
 
     Args:
       embedding: a function of ids int32 [batch], or the table(s) for
@@ -42,7 +42,7 @@ class GreedyEmbeddingHelper(OneIdHelper):
       end_token: int32 scalar; the sequence ends after it.
 
     Raises:
-      ValueError: `start_tokens` is not a vector, or `end_token` no scalar.
+      ValueError: `start_tokens` is not a vector, or `end_token` not a scalar.
 
     Source: contrib/seq2seq/python/ops/helper.py.
     """
@@ -59,7 +59,7 @@ class GreedyEmbeddingHelper(OneIdHelper):
         self._start_inputs = self._embedding_fn(self._start_tokens)
 
     def initialize(self, name: str | None = None) -> Any:
-        """Before the first step: (finished bool [batch], inputs)."""
+        """Start: (finished bool [batch], inputs)."""
         return tile([False], [self._batch_size]), self._start_inputs
 
     def sample(
@@ -94,16 +94,16 @@ def _require_tensor(outputs: Any) -> None:
 
 @export("contrib.seq2seq.SampleEmbeddingHelper")
 class SampleEmbeddingHelper(GreedyEmbeddingHelper):
-    """A helper that draws a class with the outputs as logits, and looks it up.
+    """A helper that samples a class with the outputs as logits, and looks it up.
 
     Args:
       embedding, start_tokens, end_token: as in `GreedyEmbeddingHelper`.
-      softmax_temperature: logits are divided by it; the smaller, the more often the
-        largest wins.
+      softmax_temperature: a divisor of the logits; a smaller one favours the largest
+        logit.
       seed: of the random numbers.
 
     Raises:
-      ValueError: `start_tokens` is not a vector, or `end_token` no scalar.
+      ValueError: `start_tokens` is not a vector, or `end_token` not a scalar.
 
     Source: contrib/seq2seq/python/ops/helper.py.
     """
@@ -122,7 +122,7 @@ class SampleEmbeddingHelper(GreedyEmbeddingHelper):
     def sample(
         self, time: Any, outputs: Any, state: Any, name: str | None = None
     ) -> Tensor:
-        """The classes drawn, int32 [batch]."""
+        """The sampled classes, int32 [batch]."""
         _require_tensor(outputs)
         if self._softmax_temperature is not None:
             outputs = outputs / self._softmax_temperature
@@ -131,15 +131,15 @@ class SampleEmbeddingHelper(GreedyEmbeddingHelper):
 
 @export("contrib.seq2seq.InferenceHelper")
 class InferenceHelper(Helper):
-    """A helper whose samples are the next inputs, as functions say.
+    """A helper that derives the next inputs from samples by functions.
 
     Args:
-      sample_fn: takes outputs, returns samples.
+      sample_fn: a function from outputs to samples.
       sample_shape: the shape of one sequence's sample.
       sample_dtype: the type of samples.
       start_inputs: a Tensor [batch, ...], the inputs of the first step.
-      end_fn: takes samples, returns bool [batch]: whether the sequence ends.
-      next_inputs_fn: takes samples, returns the next inputs; if None, samples are.
+      end_fn: a function from samples to bool [batch]: whether the sequence ends.
+      next_inputs_fn: a function from samples to the next inputs; None: the samples.
 
     Source: contrib/seq2seq/python/ops/helper.py.
     """
@@ -176,7 +176,7 @@ class InferenceHelper(Helper):
         return self._sample_dtype
 
     def initialize(self, name: str | None = None) -> Any:
-        """Before the first step: (finished bool [batch], inputs)."""
+        """Start: (finished bool [batch], inputs)."""
         return tile([False], [self._batch_size]), self._start_inputs
 
     def sample(

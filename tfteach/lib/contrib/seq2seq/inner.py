@@ -1,4 +1,4 @@
-"""Names with an underscore that mechanisms and helpers in old code are made from.
+"""Underscored names that mechanisms and helpers in old code are built from.
 
 Source: contrib/seq2seq/python/ops/attention_wrapper.py, decoder.py, helper.py.
 """

@@ -33,12 +33,12 @@ def sequence_loss(
     """The weighted cross entropy of sequences.
 
     Sums of weight x cross entropy are divided by the sums of the weights (`average_`)
-    or by the number of weights that are not zero (`sum_`).
+    or by the number of nonzero weights (`sum_`).
 
     Args:
       logits: float Tensor [batch, time, classes].
       targets: int Tensor [batch, time], the classes.
-      weights: float Tensor [batch, time]; 0 for steps that are only padding.
+      weights: float Tensor [batch, time]; 0 for padding.
       average_across_timesteps, average_across_batch: average over these.
       sum_over_timesteps, sum_over_batch: sum over these.
       softmax_loss_function: a function of `labels` and `logits` instead of
@@ -46,10 +46,10 @@ def sequence_loss(
       name: the name scope.
 
     Returns:
-      A scalar if both axes are reduced, else a Tensor of the other axis, or of both.
+      A scalar if both axes are reduced, otherwise a Tensor of the remaining axes.
 
     Raises:
-      ValueError: a rank is wrong, or an axis is to be averaged and summed.
+      ValueError: a rank is wrong, or an axis is to be both averaged and summed.
 
     Example:
       >>> mask = tf.sequence_mask([3, 1], dtype=tf.float32)

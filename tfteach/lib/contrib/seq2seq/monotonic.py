@@ -1,4 +1,4 @@
-"""Attention that only moves forward.
+"""Monotonic attention, which only moves forward.
 
 Source: contrib/seq2seq/python/ops/attention_wrapper.py;
 https://arxiv.org/abs/1704.00784.
@@ -44,8 +44,8 @@ def safe_cumprod(x: Any, *args: Any, **kwargs: Any) -> Tensor:
     """`tf.cumprod` of numbers in (0, 1], as exp(cumsum(log(x))).
 
     Args:
-      x: a float Tensor; smaller numbers count as the smallest normal one, larger ones
-        as 1.
+      x: a float Tensor; smaller numbers are raised to the smallest normal one, larger
+        ones lowered to 1.
       *args, **kwargs: for `tf.cumsum`.
 
     Returns:
@@ -64,21 +64,21 @@ def safe_cumprod(x: Any, *args: Any, **kwargs: Any) -> Tensor:
 
 @export("contrib.seq2seq.monotonic_attention")
 def monotonic_attention(p_choose_i: Any, previous_attention: Any, mode: str) -> Tensor:
-    """Probability that each position is chosen, given the last step's positions.
+    """The probability that each position is chosen, given the previous attention.
 
     attention[i] = p[i] * q[i], q[i] = (1 - p[i-1]) * q[i-1] + previous[i].
 
     Args:
-      p_choose_i: a Tensor [batch, time], how likely each place is chosen.
-      previous_attention: a Tensor [batch, time], the last step's attention.
+      p_choose_i: a Tensor [batch, time], the probability of choosing each position.
+      previous_attention: a Tensor [batch, time], the previous step's attention.
       mode: "recursive" computes that step by step; "parallel" by cumulative products,
-        which are not exact for p near 0 and 1; "hard" takes p that are 0 or 1.
+        which are inaccurate for p near 0 and 1; "hard" requires p of 0 or 1.
 
     Returns:
       A Tensor [batch, time].
 
     Raises:
-      ValueError: there is no such mode.
+      ValueError: the mode is unknown.
 
     Example:
       >>> tf.contrib.seq2seq.monotonic_attention(
@@ -92,7 +92,7 @@ def monotonic_attention(p_choose_i: Any, previous_attention: Any, mode: str) -> 
     if mode == "recursive":
         batch = size_of(chosen, 0)
         passed = concat([ones((batch, 1)), 1 - chosen[:, :-1]], 1)
-        # The reshape says in each iteration what the shape is.
+        # The reshape restores the static shape in each iteration.
         reached = scan(
             lambda q, row: reshape(row[0] * q + row[1], (batch,)),
             [transpose(passed), transpose(previous)],
@@ -117,7 +117,7 @@ def monotonic_alignments(
     mode: str,
     seed: Any = None,
 ) -> Tensor:
-    """The alignments of scores, to which noise is added if there is to be any."""
+    """The alignments of scores, with noise added if requested."""
     if sigmoid_noise > 0:
         noise = random_normal(shape(score), dtype=score.dtype, seed=seed)
         score = score + sigmoid_noise * noise
@@ -130,12 +130,12 @@ def _probability(noise: float, mode: str, seed: Any) -> Callable[[Any, Any], Any
 
 
 class Monotonic(MemoryAttention):
-    """A mechanism that begins at the first place, with a bias of its scores."""
+    """A mechanism that starts at the first position, with a bias of its scores."""
 
     _score_bias_init: Any
 
     def initial_alignments(self, batch_size: Any, dtype: Any) -> Tensor:
-        """The alignments before the first step: 1 at the first place."""
+        """The alignments before the first step: 1 at the first position."""
         first = zeros((batch_size,), dtype=int32)
         return one_hot(first, self._alignments_size, dtype=dtype)
 
@@ -149,15 +149,15 @@ class Monotonic(MemoryAttention):
 
 @export("contrib.seq2seq.LuongMonotonicAttention")
 class LuongMonotonicAttention(Monotonic, Luong):
-    """Attention by products that only moves forward.
+    """Multiplicative attention that only moves forward.
 
     Args:
       num_units, memory, memory_sequence_length, scale, score_mask_value, dtype, name:
         as in `LuongAttention`.
-      sigmoid_noise: the standard deviation of noise added to scores, which in training
-        drives them away from 0; 0 for none.
-      sigmoid_noise_seed: of the noise.
-      score_bias_init: where the bias of the scores begins; negative for long memories.
+      sigmoid_noise: the standard deviation of noise added to scores, which during
+        training drives them away from 0; 0 for none.
+      sigmoid_noise_seed: the seed of the noise.
+      score_bias_init: the initial bias of the scores; negative for long memories.
       mode: as in `monotonic_attention`.
 
     Source: contrib/seq2seq/python/ops/attention_wrapper.py;
@@ -195,7 +195,7 @@ class LuongMonotonicAttention(Monotonic, Luong):
 
 @export("contrib.seq2seq.BahdanauMonotonicAttention")
 class BahdanauMonotonicAttention(Monotonic, Bahdanau):
-    """Attention by sums that only moves forward.
+    """Additive attention that only moves forward.
 
     Args:
       normalize: as in `BahdanauAttention`.

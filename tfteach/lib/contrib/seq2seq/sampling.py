@@ -1,4 +1,4 @@
-"""Samples of probabilities and of logits, as helpers draw them.
+"""Sampling from probabilities and logits, as used by helpers.
 
 Source: contrib/seq2seq/python/ops/helper.py.
 """
@@ -24,7 +24,7 @@ from tfteach.ops.random.random_ops import multinomial, random_uniform
 
 
 def sampled(draw: Callable[[Tensor], Tensor], sample_shape: Any) -> Tensor:
-    """`draw(n)`, n samples one after the other, in a shape (a scalar is a vector)."""
+    """`draw(n)`, n samples drawn at once, reshaped (a scalar stands for a vector)."""
     with name_scope(None, "call_sampler", values=[sample_shape]):
         sample_shape = convert(sample_shape, int32, name="sample_shape")
         missing = cast(equal(rank(sample_shape), 0), int32)
@@ -43,7 +43,7 @@ def bernoulli_sample(
     sample_shape: Any = (),
     seed: Any = None,
 ) -> Tensor:
-    """1 with these probabilities, else 0."""
+    """1 with these probabilities, otherwise 0."""
     probabilities = convert(probabilities, name="probs")
     each = shape(probabilities)
 
@@ -57,7 +57,7 @@ def bernoulli_sample(
 
 
 def categorical_sample(logits: Any, seed: Any = None) -> Tensor:
-    """int32 classes, drawn from logits [..., classes]."""
+    """int32 classes sampled from logits [..., classes]."""
     logits = convert(logits, name="logits")
     classes = shape(logits)[-1]
     each = shape(logits)[:-1]

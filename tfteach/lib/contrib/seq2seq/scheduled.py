@@ -1,4 +1,4 @@
-"""Helpers for training that now and then feed back what was sampled.
+"""Helpers for training that occasionally feed back samples (scheduled sampling).
 
 Source: contrib/seq2seq/python/ops/helper.py; https://arxiv.org/abs/1506.03099.
 """
@@ -42,16 +42,17 @@ def _probability(sampling_probability: Any) -> Tensor:
 
 @export("contrib.seq2seq.ScheduledEmbeddingTrainingHelper")
 class ScheduledEmbeddingTrainingHelper(TrainingHelper):
-    """A helper that reads the inputs, or draws a class and looks it up, by chance.
+    """A helper that randomly either reads the inputs or samples a class and looks it
+    up.
 
-    Its samples are the classes drawn, and -1 where none was.
+    Its samples are the sampled classes, and -1 where none was sampled.
 
     Args:
       inputs, sequence_length, time_major: as in `TrainingHelper`.
       embedding: a function of ids, or the table(s) for `tf.nn.embedding_lookup`.
-      sampling_probability: float scalar (or vector), how often to draw.
-      seed: of the classes drawn.
-      scheduling_seed: of whether to draw.
+      sampling_probability: float scalar (or vector), the probability of sampling.
+      seed: the seed of the sampled classes.
+      scheduling_seed: the seed of the choice whether to sample.
       name: the name scope.
 
     Raises:
@@ -81,7 +82,7 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
     def sample(
         self, time: Any, outputs: Any, state: Any = None, name: str | None = None
     ) -> Tensor:
-        """The classes drawn, -1 where none was; int32 [batch]."""
+        """The sampled classes, -1 where none was sampled; int32 [batch]."""
         default = "ScheduledEmbeddingTrainingHelperSample"
         with name_scope(name, default, [time, outputs, state]):
             chosen = bernoulli_sample(
@@ -122,7 +123,7 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
 def _together(
     base: Tensor, rows: Tensor, sampled: Tensor, others: Tensor, kept: Tensor
 ) -> Tensor:
-    """A Tensor like `base` of rows sampled and of rows kept."""
+    """A Tensor like `base` composed of sampled and of retained rows."""
     whole = shape(base)
     return scatter_nd(indices=rows, updates=sampled, shape=whole) + scatter_nd(
         indices=others, updates=kept, shape=whole
@@ -131,17 +132,17 @@ def _together(
 
 @export("contrib.seq2seq.ScheduledOutputTrainingHelper")
 class ScheduledOutputTrainingHelper(TrainingHelper):
-    """A helper that reads the inputs, or takes the step's outputs, by chance.
+    """A helper that randomly either reads the inputs or uses the step's outputs.
 
-    Its samples are 1 where outputs were taken, else 0.
+    Its samples are 1 where outputs are used, otherwise 0.
 
     Args:
       inputs, sequence_length, time_major: as in `TrainingHelper`.
-      sampling_probability: float scalar (or vector), how often to take outputs.
-      seed: of the random numbers.
-      next_inputs_fn: what makes inputs of outputs; if None, outputs are inputs.
-      auxiliary_inputs: a Tensor like `inputs` but for the last size, appended to
-        inputs and to outputs alike; or None.
+      sampling_probability: float scalar (or vector), the probability of using outputs.
+      seed: the seed of the random numbers.
+      next_inputs_fn: a function from outputs to inputs; None: the outputs themselves.
+      auxiliary_inputs: a Tensor like `inputs` except for the last size, appended to
+        both inputs and outputs; or None.
       name: the name scope.
 
     Raises:
@@ -178,7 +179,7 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
     def sample(
         self, time: Any, outputs: Any, state: Any = None, name: str | None = None
     ) -> Tensor:
-        """1 where outputs are taken, else 0; int32 [batch]."""
+        """1 where outputs are used, otherwise 0; int32 [batch]."""
         default = "ScheduledOutputTrainingHelperSample"
         with name_scope(name, default, [time, outputs, state]):
             return bernoulli_sample(
@@ -220,7 +221,7 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
             return finished, inputs, state
 
     def _with_auxiliary(self, outputs: Any, time: Any, rows: Any = None) -> Any:
-        """Outputs with the auxiliary inputs of the next step behind them."""
+        """Outputs with the auxiliary inputs of the next step appended."""
         if self._auxiliary_arrays is None:
             return outputs
         more = self._auxiliary_arrays.read(time + 1)

@@ -1,6 +1,6 @@
 """`tf.contrib.slim`: contrib's layers, argument scopes and losses under one name.
 
-Only `learning` is slim's own; the rest is public from where it lives.
+Only `learning` is specific to slim; the rest is exported from its own modules.
 """
 
 from tfteach.lib.contrib.slim import learning as learning

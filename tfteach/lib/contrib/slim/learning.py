@@ -1,4 +1,4 @@
-"""Training steps made of a loss and an optimizer.
+"""Training steps created from a loss and an optimizer.
 
 Source: contrib/slim/python/slim/learning.py, contrib/training/python/training.
 """
@@ -30,7 +30,7 @@ _USE_GLOBAL_STEP = 0
 
 
 def _sparse_or_not(gradient: Any, change: Any) -> Any:
-    """A gradient with its values changed."""
+    """A gradient with `change` applied to its values."""
     if isinstance(gradient, IndexedSlices):
         values = change(gradient.values)
         return IndexedSlices(values, gradient.indices, gradient.dense_shape)
@@ -41,7 +41,7 @@ def _sparse_or_not(gradient: Any, change: Any) -> Any:
     "contrib.slim.learning.clip_gradient_norms", "contrib.training.clip_gradient_norms"
 )
 def clip_gradient_norms(gradients_to_variables: Any, max_norm: Any) -> list[Any]:
-    """The (gradient, variable) pairs with each gradient's norm at most `max_norm`."""
+    """The (gradient, variable) pairs with each gradient clipped to norm `max_norm`."""
     return [
         (
             None
@@ -57,14 +57,14 @@ def clip_gradient_norms(gradients_to_variables: Any, max_norm: Any) -> list[Any]
     "contrib.slim.learning.multiply_gradients", "contrib.training.multiply_gradients"
 )
 def multiply_gradients(grads_and_vars: Any, gradient_multipliers: Any) -> list[Any]:
-    """The (gradient, variable) pairs with some gradients times a factor.
+    """The (gradient, variable) pairs with some gradients multiplied by a factor.
 
     Args:
       grads_and_vars: a list of pairs.
       gradient_multipliers: a dict from variables (or their names) to factors.
 
     Raises:
-      ValueError: the arguments are others, or a gradient that has a factor is None.
+      ValueError: the arguments are invalid, or a gradient with a factor is None.
     """
     if not isinstance(grads_and_vars, list):
         raise ValueError("`grads_and_vars` must be a list.")
@@ -198,23 +198,23 @@ def create_slim_train_op(
     gradient_multipliers: Any = None,
     check_numerics: bool = True,
 ) -> Tensor:
-    """A training step: a Tensor of the loss that changes the variables when it runs.
+    """A training step: a Tensor of the loss that updates the variables when it runs.
 
     Args:
       total_loss: scalar Tensor.
       optimizer: an Optimizer.
-      global_step: the step's variable; None to count no steps; the graph's by default.
-      update_ops: operations to run before; those in `tf.GraphKeys.UPDATE_OPS` if None.
+      global_step: the step's variable; None: do not count; by default the graph's.
+      update_ops: operations to run first; those in `tf.GraphKeys.UPDATE_OPS` if None.
       variables_to_train: all trainable variables if None.
-      clip_gradient_norm: the largest norm of each gradient; 0 for any.
-      summarize_gradients: whether there are summaries of them.
+      clip_gradient_norm: the maximum norm of each gradient; 0 for no limit.
+      summarize_gradients: whether to add summaries of them.
       gate_gradients, aggregation_method, colocate_gradients_with_ops: see
         `Optimizer.compute_gradients`.
       gradient_multipliers: a dict from variables (or their names) to factors.
       check_numerics: whether the step fails when the loss is infinite or NaN.
 
     Returns:
-      A scalar Tensor, which is also in `tf.GraphKeys.TRAIN_OP`.
+      A scalar Tensor, also added to `tf.GraphKeys.TRAIN_OP`.
 
     Example:
       >>> optimizer = tf.train.GradientDescentOptimizer(0.1)
@@ -243,7 +243,7 @@ def create_slim_train_op(
 
 @export("contrib.slim.learning.train")
 def train(*args: Any, **kwargs: Any) -> Any:
-    """Not implemented: it needs a Supervisor.  Run the step in a `tf.Session`."""
+    """Not implemented: it requires a Supervisor.  Run the step in a `tf.Session`."""
     raise NotImplementedError(
         "slim.learning.train: run the op of create_train_op in a tf.Session."
     )

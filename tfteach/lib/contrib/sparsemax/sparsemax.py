@@ -30,14 +30,15 @@ from tfteach.ops.math.rounding import is_inf, is_nan
 
 @export("contrib.sparsemax.sparsemax")
 def sparsemax(logits: Any, name: str | None = None) -> Tensor:
-    """The nearest probabilities to each row: `max(0, x - t)`, where they sum to 1.
+    """The Euclidean projection of each row onto probabilities: `max(0, x - t)`, with
+    sum 1.
 
     Args:
       logits: float Tensor [batch, classes].
       name: the scope of the ops.
 
     Returns:
-      A Tensor of the same shape; nan in rows that have no such probabilities.
+      A Tensor of the same shape; nan in rows without a projection.
 
     Example:
       >>> tf.Session().run(tf.contrib.sparsemax.sparsemax([[3.0, 1.0, 0.5]]))
@@ -52,7 +53,7 @@ def sparsemax(logits: Any, name: str | None = None) -> Tensor:
         total = cumsum(ordered, axis=1)
         last = cast(classes, logits.dtype) + 1
         counts = range_of(1, last, dtype=logits.dtype)
-        # So many of the largest stay above zero.
+        # The number of largest elements that remain above zero.
         is_kept = 1 + counts * ordered > total
         kept = reduce_sum(cast(is_kept, int32), axis=1)
         at_least_one = maximum(kept, 1)
@@ -69,11 +70,12 @@ def sparsemax(logits: Any, name: str | None = None) -> Tensor:
 def sparsemax_loss(
     logits: Any, sparsemax: Any, labels: Any, name: str | None = None
 ) -> Tensor:
-    """The loss of `tf.contrib.sparsemax.sparsemax`; its slope is `sparsemax - labels`.
+    """The loss of `tf.contrib.sparsemax.sparsemax`; its gradient is `sparsemax -
+    labels`.
 
     Args:
       logits: float Tensor [batch, classes].
-      sparsemax: what `tf.contrib.sparsemax.sparsemax` returned for it.
+      sparsemax: the result of `tf.contrib.sparsemax.sparsemax` for them.
       labels: Tensor of the same type and shape, probabilities.
       name: the scope of the ops.
 
@@ -90,7 +92,7 @@ def sparsemax_loss(
         gained = sparsemax * (logits - 0.5 * sparsemax)
         gained = where(is_used, gained, zeros_like(sparsemax))
         lost = labels * (0.5 * labels - logits)
-        # 0 times inf is to be 0.
+        # 0 times inf counts as 0.
         is_unlikely = logical_and(equal(labels, 0), is_inf(logits))
         lost = where(is_unlikely, zeros_like(logits), lost)
         return reduce_sum(gained + lost, axis=1)

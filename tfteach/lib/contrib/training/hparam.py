@@ -1,4 +1,4 @@
-"""Hyperparameters by name, which strings and JSON may override.
+"""Hyperparameters by name, with overrides from strings and JSON.
 
 Source: contrib/training/python/training/hparam.py.
 """
@@ -48,11 +48,10 @@ def parse_values(
     """The assignments in a string such as "rate=0.1,sizes=[1,2],names[1]=a".
 
     Args:
-      values: `name=value`, `name=[value, ...]` or `name[index]=value`, with commas
-        between.
+      values: comma-separated `name=value`, `name=[value, ...]` or `name[index]=value`.
       type_map: the type of each name's value (of the elements of a list): int, float,
         bool or str.
-      ignore_unknown: whether names that have no type are skipped.
+      ignore_unknown: whether to skip names without a type.
 
     Returns:
       A dict from each name to a value, a list, or a dict from indices to values.
@@ -114,10 +113,10 @@ def _assign(found: dict[str, Any], match: re.Match[str], kind: Any, text: str) -
 
 
 def _as_type(name: str, kind: Any, value: Any) -> Any:
-    """`value` as one of a parameter's type, which may only widen it.
+    """`value` converted to a parameter's type, if that loses nothing.
 
     Raises:
-      ValueError: it would be cut, or is of another kind.
+      ValueError: it would be truncated, or is of an incompatible type.
     """
     if type(value) is kind or kind is type(None):
         return value
@@ -136,15 +135,15 @@ def _as_type(name: str, kind: Any, value: Any) -> Any:
 
 @export("contrib.training.HParams")
 class HParams:
-    """Hyperparameters: attributes of fixed names and types.
+    """Hyperparameters: attributes with fixed names and types.
 
     Args:
-      hparam_def: not to be given: there is no HParamDef proto here.
+      hparam_def: not supported: there is no HParamDef proto here.
       model_structure: any object, for `get_model_structure`.
       **kwargs: the names and their values: numbers, bools, strings, or lists of these.
 
     Raises:
-      ValueError: a name is one of this class's own, or a list is empty.
+      ValueError: a name is reserved by the class, or a list is empty.
 
     Example:
       >>> hparams = tf.contrib.training.HParams(rate=0.1, sizes=[64, 10])
@@ -180,11 +179,11 @@ class HParams:
         setattr(self, name, value)
 
     def set_hparam(self, name: str, value: Any) -> None:
-        """Give a hyperparameter another value.
+        """Change the value of a hyperparameter.
 
         Raises:
           KeyError: there is none of that name.
-          ValueError: the value is of another type.
+          ValueError: the value's type does not match.
         """
         kind, is_list = self._hparam_types[name]
         if isinstance(value, list):
@@ -200,7 +199,7 @@ class HParams:
         setattr(self, name, value)
 
     def del_hparam(self, name: str) -> None:
-        """Remove a hyperparameter, if there is one of that name."""
+        """Remove a hyperparameter if it exists."""
         if hasattr(self, name):
             delattr(self, name)
             del self._hparam_types[name]
@@ -212,7 +211,7 @@ class HParams:
           This object.
 
         Raises:
-          ValueError: the string is malformed, or does not fit names and types.
+          ValueError: the string is malformed, or does not match names and types.
         """
         kinds = {name: kind for name, (kind, _) in self._hparam_types.items()}
         return self.override_from_dict(parse_values(values, kinds))
@@ -224,8 +223,8 @@ class HParams:
           This object.
 
         Raises:
-          KeyError: there is no hyperparameter of a name.
-          ValueError: a value is of another type.
+          KeyError: a name is unknown.
+          ValueError: a value's type does not match.
         """
         for name, value in values_dict.items():
             self.set_hparam(name, value)
@@ -262,7 +261,7 @@ class HParams:
         """The value of that name, or `default` if there is none.
 
         Raises:
-          ValueError: there is one, and `default` is of another type.
+          ValueError: it exists, and the type of `default` does not match.
         """
         if key not in self._hparam_types:
             return default
