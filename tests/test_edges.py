@@ -13,7 +13,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import tfteach
+from tests.ops.case import import_families
 from tfteach.framework.op import OPS, Op
+
+import_families()
 
 PACKAGE = Path(tfteach.__file__).parent
 

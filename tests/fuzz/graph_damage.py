@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 
 import tfteach as tf
+from tests.ops.case import import_families
 from tfteach.framework.graphdef.op_def import op_def
 from tfteach.framework.op import OPS
+
+import_families()
 
 NAMES = [
     "", " ", "^", ":", "^x", "a:0", "a:-1", "a:99999999999999999999", "a/", "/a", "é",

@@ -22,13 +22,10 @@ from tfteach.api import logging as logging
 from tfteach.api import manip as manip
 from tfteach.api import math as math
 from tfteach.api import nn as nn
-from tfteach.api import quantization as quantization
 from tfteach.api import random as random
 from tfteach.api import resource_loader as resource_loader
 from tfteach.api import sets as sets
-from tfteach.api import signal as signal
 from tfteach.api import sparse as sparse
-from tfteach.api import spectral as spectral
 from tfteach.api import strings as strings
 from tfteach.api import summary as summary
 from tfteach.api import test as test
@@ -391,12 +388,6 @@ from tfteach.ops.nn.clip_by_norm import clip_by_average_norm as clip_by_average_
 from tfteach.ops.nn.clip_by_norm import clip_by_global_norm as clip_by_global_norm
 from tfteach.ops.nn.clip_by_norm import clip_by_norm as clip_by_norm
 from tfteach.ops.nn.clip_by_norm import global_norm as global_norm
-from tfteach.ops.quantization.fake_quant import fake_quant_with_min_max_args as fake_quant_with_min_max_args
-from tfteach.ops.quantization.fake_quant import fake_quant_with_min_max_args_gradient as fake_quant_with_min_max_args_gradient
-from tfteach.ops.quantization.fake_quant import fake_quant_with_min_max_vars as fake_quant_with_min_max_vars
-from tfteach.ops.quantization.fake_quant import fake_quant_with_min_max_vars_gradient as fake_quant_with_min_max_vars_gradient
-from tfteach.ops.quantization.fake_quant import fake_quant_with_min_max_vars_per_channel as fake_quant_with_min_max_vars_per_channel
-from tfteach.ops.quantization.fake_quant import fake_quant_with_min_max_vars_per_channel_gradient as fake_quant_with_min_max_vars_per_channel_gradient
 from tfteach.ops.random.random_gamma_poisson import random_gamma as random_gamma
 from tfteach.ops.random.random_gamma_poisson import random_poisson as random_poisson
 from tfteach.ops.random.random_ops import get_seed as get_seed
@@ -405,12 +396,6 @@ from tfteach.ops.random.random_ops import random_normal as random_normal
 from tfteach.ops.random.random_ops import random_shuffle as random_shuffle
 from tfteach.ops.random.random_ops import random_uniform as random_uniform
 from tfteach.ops.random.random_ops import truncated_normal as truncated_normal
-from tfteach.ops.signal.fft import fft as fft
-from tfteach.ops.signal.fft import fft2d as fft2d
-from tfteach.ops.signal.fft import fft3d as fft3d
-from tfteach.ops.signal.fft import ifft as ifft
-from tfteach.ops.signal.fft import ifft2d as ifft2d
-from tfteach.ops.signal.fft import ifft3d as ifft3d
 from tfteach.ops.sparse.edit_distance import edit_distance as edit_distance
 from tfteach.ops.sparse.sparse_add import sparse_add as sparse_add
 from tfteach.ops.sparse.sparse_add import sparse_maximum as sparse_maximum
@@ -469,19 +454,6 @@ from tfteach.ops.state.scatter_functions import scatter_update as scatter_update
 from tfteach.ops.state.session_tensors import delete_session_tensor as delete_session_tensor
 from tfteach.ops.state.session_tensors import get_session_handle as get_session_handle
 from tfteach.ops.state.session_tensors import get_session_tensor as get_session_tensor
-from tfteach.ops.text.regex import regex_replace as regex_replace
-from tfteach.ops.text.string_conversion import as_string as as_string
-from tfteach.ops.text.string_conversion import string_to_hash_bucket as string_to_hash_bucket
-from tfteach.ops.text.string_conversion import string_to_hash_bucket_fast as string_to_hash_bucket_fast
-from tfteach.ops.text.string_conversion import string_to_hash_bucket_strong as string_to_hash_bucket_strong
-from tfteach.ops.text.string_conversion import string_to_number as string_to_number
-from tfteach.ops.text.string_ops import decode_base64 as decode_base64
-from tfteach.ops.text.string_ops import encode_base64 as encode_base64
-from tfteach.ops.text.string_ops import string_join as string_join
-from tfteach.ops.text.string_ops import string_strip as string_strip
-from tfteach.ops.text.string_ops import substr as substr
-from tfteach.ops.text.string_split import reduce_join as reduce_join
-from tfteach.ops.text.string_split import string_split as string_split
 from tfteach.ops.windows.extract_patches import extract_image_patches as extract_image_patches
 from tfteach.ops.windows.extract_patches import extract_volume_patches as extract_volume_patches
 from tfteach.variables.base import Variable as Variable
@@ -537,18 +509,74 @@ if TYPE_CHECKING:
     from tfteach.api import lookup as lookup
     from tfteach.api import losses as losses
     from tfteach.api import metrics as metrics
+    from tfteach.api import quantization as quantization
+    from tfteach.api import signal as signal
+    from tfteach.api import spectral as spectral
     from tfteach.lib.contrib.framework.helpers import is_tensor as is_tensor
     from tfteach.lib.lookup.table_initializers import initialize_all_tables as initialize_all_tables
     from tfteach.lib.lookup.table_initializers import tables_initializer as tables_initializer
+    from tfteach.ops.quantization.fake_quant import fake_quant_with_min_max_args as fake_quant_with_min_max_args
+    from tfteach.ops.quantization.fake_quant import fake_quant_with_min_max_args_gradient as fake_quant_with_min_max_args_gradient
+    from tfteach.ops.quantization.fake_quant import fake_quant_with_min_max_vars as fake_quant_with_min_max_vars
+    from tfteach.ops.quantization.fake_quant import fake_quant_with_min_max_vars_gradient as fake_quant_with_min_max_vars_gradient
+    from tfteach.ops.quantization.fake_quant import fake_quant_with_min_max_vars_per_channel as fake_quant_with_min_max_vars_per_channel
+    from tfteach.ops.quantization.fake_quant import fake_quant_with_min_max_vars_per_channel_gradient as fake_quant_with_min_max_vars_per_channel_gradient
+    from tfteach.ops.signal.fft import fft as fft
+    from tfteach.ops.signal.fft import fft2d as fft2d
+    from tfteach.ops.signal.fft import fft3d as fft3d
+    from tfteach.ops.signal.fft import ifft as ifft
+    from tfteach.ops.signal.fft import ifft2d as ifft2d
+    from tfteach.ops.signal.fft import ifft3d as ifft3d
+    from tfteach.ops.text.regex import regex_replace as regex_replace
+    from tfteach.ops.text.string_conversion import as_string as as_string
+    from tfteach.ops.text.string_conversion import string_to_hash_bucket as string_to_hash_bucket
+    from tfteach.ops.text.string_conversion import string_to_hash_bucket_fast as string_to_hash_bucket_fast
+    from tfteach.ops.text.string_conversion import string_to_hash_bucket_strong as string_to_hash_bucket_strong
+    from tfteach.ops.text.string_conversion import string_to_number as string_to_number
+    from tfteach.ops.text.string_ops import decode_base64 as decode_base64
+    from tfteach.ops.text.string_ops import encode_base64 as encode_base64
+    from tfteach.ops.text.string_ops import string_join as string_join
+    from tfteach.ops.text.string_ops import string_strip as string_strip
+    from tfteach.ops.text.string_ops import substr as substr
+    from tfteach.ops.text.string_split import reduce_join as reduce_join
+    from tfteach.ops.text.string_split import string_split as string_split
 
 _LATER = {
+    "as_string": ("tfteach.ops.text.string_conversion", "as_string"),
+    "decode_base64": ("tfteach.ops.text.string_ops", "decode_base64"),
     "distributions": ("tfteach.api", "distributions"),
+    "encode_base64": ("tfteach.ops.text.string_ops", "encode_base64"),
+    "fake_quant_with_min_max_args": ("tfteach.ops.quantization.fake_quant", "fake_quant_with_min_max_args"),
+    "fake_quant_with_min_max_args_gradient": ("tfteach.ops.quantization.fake_quant", "fake_quant_with_min_max_args_gradient"),
+    "fake_quant_with_min_max_vars": ("tfteach.ops.quantization.fake_quant", "fake_quant_with_min_max_vars"),
+    "fake_quant_with_min_max_vars_gradient": ("tfteach.ops.quantization.fake_quant", "fake_quant_with_min_max_vars_gradient"),
+    "fake_quant_with_min_max_vars_per_channel": ("tfteach.ops.quantization.fake_quant", "fake_quant_with_min_max_vars_per_channel"),
+    "fake_quant_with_min_max_vars_per_channel_gradient": ("tfteach.ops.quantization.fake_quant", "fake_quant_with_min_max_vars_per_channel_gradient"),
+    "fft": ("tfteach.ops.signal.fft", "fft"),
+    "fft2d": ("tfteach.ops.signal.fft", "fft2d"),
+    "fft3d": ("tfteach.ops.signal.fft", "fft3d"),
+    "ifft": ("tfteach.ops.signal.fft", "ifft"),
+    "ifft2d": ("tfteach.ops.signal.fft", "ifft2d"),
+    "ifft3d": ("tfteach.ops.signal.fft", "ifft3d"),
     "initialize_all_tables": ("tfteach.lib.lookup.table_initializers", "initialize_all_tables"),
     "is_tensor": ("tfteach.lib.contrib.framework.helpers", "is_tensor"),
     "layers": ("tfteach.api", "layers"),
     "lookup": ("tfteach.api", "lookup"),
     "losses": ("tfteach.api", "losses"),
     "metrics": ("tfteach.api", "metrics"),
+    "quantization": ("tfteach.api", "quantization"),
+    "reduce_join": ("tfteach.ops.text.string_split", "reduce_join"),
+    "regex_replace": ("tfteach.ops.text.regex", "regex_replace"),
+    "signal": ("tfteach.api", "signal"),
+    "spectral": ("tfteach.api", "spectral"),
+    "string_join": ("tfteach.ops.text.string_ops", "string_join"),
+    "string_split": ("tfteach.ops.text.string_split", "string_split"),
+    "string_strip": ("tfteach.ops.text.string_ops", "string_strip"),
+    "string_to_hash_bucket": ("tfteach.ops.text.string_conversion", "string_to_hash_bucket"),
+    "string_to_hash_bucket_fast": ("tfteach.ops.text.string_conversion", "string_to_hash_bucket_fast"),
+    "string_to_hash_bucket_strong": ("tfteach.ops.text.string_conversion", "string_to_hash_bucket_strong"),
+    "string_to_number": ("tfteach.ops.text.string_conversion", "string_to_number"),
+    "substr": ("tfteach.ops.text.string_ops", "substr"),
     "tables_initializer": ("tfteach.lib.lookup.table_initializers", "tables_initializer"),
 }
 

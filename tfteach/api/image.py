@@ -4,21 +4,6 @@ from typing import TYPE_CHECKING
 
 from tfteach.compat.renamed import absent as _absent
 from tfteach.control.random_crop import random_crop as random_crop
-from tfteach.ops.image.bounding_boxes import draw_bounding_boxes as draw_bounding_boxes
-from tfteach.ops.image.bounding_boxes import sample_distorted_bounding_box as sample_distorted_bounding_box
-from tfteach.ops.image.color import hsv_to_rgb as hsv_to_rgb
-from tfteach.ops.image.color import rgb_to_hsv as rgb_to_hsv
-from tfteach.ops.image.combined_non_max_suppression import combined_non_max_suppression as combined_non_max_suppression
-from tfteach.ops.image.crop_and_resize import crop_and_resize as crop_and_resize
-from tfteach.ops.image.extract_glimpse import extract_glimpse as extract_glimpse
-from tfteach.ops.image.non_max_suppression import non_max_suppression as non_max_suppression
-from tfteach.ops.image.non_max_suppression import non_max_suppression_padded as non_max_suppression_padded
-from tfteach.ops.image.non_max_suppression import non_max_suppression_with_overlaps as non_max_suppression_overlaps
-from tfteach.ops.image.non_max_suppression import non_max_suppression_with_scores as non_max_suppression_with_scores
-from tfteach.ops.image.resize import resize_area as resize_area
-from tfteach.ops.image.resize import resize_bicubic as resize_bicubic
-from tfteach.ops.image.resize import resize_bilinear as resize_bilinear
-from tfteach.ops.image.resize import resize_nearest_neighbor as resize_nearest_neighbor
 from tfteach.ops.windows.extract_patches import extract_image_patches as extract_image_patches
 from tfteach.ops.windows.extract_patches import extract_patches as extract_patches
 
@@ -62,6 +47,21 @@ if TYPE_CHECKING:
     from tfteach.lib.image.resize import resize_image_with_pad as resize_image_with_pad
     from tfteach.lib.image.resize import resize_images as resize
     from tfteach.lib.image.resize import resize_images as resize_images
+    from tfteach.ops.image.bounding_boxes import draw_bounding_boxes as draw_bounding_boxes
+    from tfteach.ops.image.bounding_boxes import sample_distorted_bounding_box as sample_distorted_bounding_box
+    from tfteach.ops.image.color import hsv_to_rgb as hsv_to_rgb
+    from tfteach.ops.image.color import rgb_to_hsv as rgb_to_hsv
+    from tfteach.ops.image.combined_non_max_suppression import combined_non_max_suppression as combined_non_max_suppression
+    from tfteach.ops.image.crop_and_resize import crop_and_resize as crop_and_resize
+    from tfteach.ops.image.extract_glimpse import extract_glimpse as extract_glimpse
+    from tfteach.ops.image.non_max_suppression import non_max_suppression as non_max_suppression
+    from tfteach.ops.image.non_max_suppression import non_max_suppression_padded as non_max_suppression_padded
+    from tfteach.ops.image.non_max_suppression import non_max_suppression_with_overlaps as non_max_suppression_overlaps
+    from tfteach.ops.image.non_max_suppression import non_max_suppression_with_scores as non_max_suppression_with_scores
+    from tfteach.ops.image.resize import resize_area as resize_area
+    from tfteach.ops.image.resize import resize_bicubic as resize_bicubic
+    from tfteach.ops.image.resize import resize_bilinear as resize_bilinear
+    from tfteach.ops.image.resize import resize_nearest_neighbor as resize_nearest_neighbor
 
 _LATER = {
     "ResizeMethod": ("tfteach.lib.image.resize", "ResizeMethod"),
@@ -71,12 +71,21 @@ _LATER = {
     "adjust_hue": ("tfteach.lib.image.adjust", "adjust_hue"),
     "adjust_saturation": ("tfteach.lib.image.adjust", "adjust_saturation"),
     "central_crop": ("tfteach.lib.image.crop", "central_crop"),
+    "combined_non_max_suppression": ("tfteach.ops.image.combined_non_max_suppression", "combined_non_max_suppression"),
     "convert_image_dtype": ("tfteach.lib.image.color", "convert_image_dtype"),
+    "crop_and_resize": ("tfteach.ops.image.crop_and_resize", "crop_and_resize"),
     "crop_to_bounding_box": ("tfteach.lib.image.crop", "crop_to_bounding_box"),
+    "draw_bounding_boxes": ("tfteach.ops.image.bounding_boxes", "draw_bounding_boxes"),
+    "extract_glimpse": ("tfteach.ops.image.extract_glimpse", "extract_glimpse"),
     "flip_left_right": ("tfteach.lib.image.flip", "flip_left_right"),
     "flip_up_down": ("tfteach.lib.image.flip", "flip_up_down"),
     "grayscale_to_rgb": ("tfteach.lib.image.color", "grayscale_to_rgb"),
+    "hsv_to_rgb": ("tfteach.ops.image.color", "hsv_to_rgb"),
     "image_gradients": ("tfteach.lib.image.edges", "image_gradients"),
+    "non_max_suppression": ("tfteach.ops.image.non_max_suppression", "non_max_suppression"),
+    "non_max_suppression_overlaps": ("tfteach.ops.image.non_max_suppression", "non_max_suppression_with_overlaps"),
+    "non_max_suppression_padded": ("tfteach.ops.image.non_max_suppression", "non_max_suppression_padded"),
+    "non_max_suppression_with_scores": ("tfteach.ops.image.non_max_suppression", "non_max_suppression_with_scores"),
     "pad_to_bounding_box": ("tfteach.lib.image.crop", "pad_to_bounding_box"),
     "per_image_standardization": ("tfteach.lib.image.adjust", "per_image_standardization"),
     "psnr": ("tfteach.lib.image.quality", "psnr"),
@@ -87,14 +96,20 @@ _LATER = {
     "random_hue": ("tfteach.lib.image.random_color", "random_hue"),
     "random_saturation": ("tfteach.lib.image.random_color", "random_saturation"),
     "resize": ("tfteach.lib.image.resize", "resize_images"),
+    "resize_area": ("tfteach.ops.image.resize", "resize_area"),
+    "resize_bicubic": ("tfteach.ops.image.resize", "resize_bicubic"),
+    "resize_bilinear": ("tfteach.ops.image.resize", "resize_bilinear"),
     "resize_image_with_crop_or_pad": ("tfteach.lib.image.crop", "resize_image_with_crop_or_pad"),
     "resize_image_with_pad": ("tfteach.lib.image.resize", "resize_image_with_pad"),
     "resize_images": ("tfteach.lib.image.resize", "resize_images"),
+    "resize_nearest_neighbor": ("tfteach.ops.image.resize", "resize_nearest_neighbor"),
     "resize_with_crop_or_pad": ("tfteach.lib.image.crop", "resize_image_with_crop_or_pad"),
     "rgb_to_grayscale": ("tfteach.lib.image.color", "rgb_to_grayscale"),
+    "rgb_to_hsv": ("tfteach.ops.image.color", "rgb_to_hsv"),
     "rgb_to_yiq": ("tfteach.lib.image.color", "rgb_to_yiq"),
     "rgb_to_yuv": ("tfteach.lib.image.color", "rgb_to_yuv"),
     "rot90": ("tfteach.lib.image.flip", "rot90"),
+    "sample_distorted_bounding_box": ("tfteach.ops.image.bounding_boxes", "sample_distorted_bounding_box"),
     "sobel_edges": ("tfteach.lib.image.edges", "sobel_edges"),
     "ssim": ("tfteach.lib.image.quality", "ssim"),
     "ssim_multiscale": ("tfteach.lib.image.quality", "ssim_multiscale"),

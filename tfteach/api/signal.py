@@ -3,20 +3,6 @@
 from typing import TYPE_CHECKING
 
 from tfteach.compat.renamed import absent as _absent
-from tfteach.ops.signal.fft import fft as fft
-from tfteach.ops.signal.fft import fft2d as fft2d
-from tfteach.ops.signal.fft import fft3d as fft3d
-from tfteach.ops.signal.fft import fftshift as fftshift
-from tfteach.ops.signal.fft import ifft as ifft
-from tfteach.ops.signal.fft import ifft2d as ifft2d
-from tfteach.ops.signal.fft import ifft3d as ifft3d
-from tfteach.ops.signal.fft import ifftshift as ifftshift
-from tfteach.ops.signal.fft import irfft as irfft
-from tfteach.ops.signal.fft import irfft2d as irfft2d
-from tfteach.ops.signal.fft import irfft3d as irfft3d
-from tfteach.ops.signal.fft import rfft as rfft
-from tfteach.ops.signal.fft import rfft2d as rfft2d
-from tfteach.ops.signal.fft import rfft3d as rfft3d
 
 if TYPE_CHECKING:
     from tfteach.lib.signal.dct import dct as dct
@@ -30,18 +16,46 @@ if TYPE_CHECKING:
     from tfteach.lib.signal.spectral import stft as stft
     from tfteach.lib.signal.windows import hamming_window as hamming_window
     from tfteach.lib.signal.windows import hann_window as hann_window
+    from tfteach.ops.signal.fft import fft as fft
+    from tfteach.ops.signal.fft import fft2d as fft2d
+    from tfteach.ops.signal.fft import fft3d as fft3d
+    from tfteach.ops.signal.fft import fftshift as fftshift
+    from tfteach.ops.signal.fft import ifft as ifft
+    from tfteach.ops.signal.fft import ifft2d as ifft2d
+    from tfteach.ops.signal.fft import ifft3d as ifft3d
+    from tfteach.ops.signal.fft import ifftshift as ifftshift
+    from tfteach.ops.signal.fft import irfft as irfft
+    from tfteach.ops.signal.fft import irfft2d as irfft2d
+    from tfteach.ops.signal.fft import irfft3d as irfft3d
+    from tfteach.ops.signal.fft import rfft as rfft
+    from tfteach.ops.signal.fft import rfft2d as rfft2d
+    from tfteach.ops.signal.fft import rfft3d as rfft3d
 
 _LATER = {
     "dct": ("tfteach.lib.signal.dct", "dct"),
+    "fft": ("tfteach.ops.signal.fft", "fft"),
+    "fft2d": ("tfteach.ops.signal.fft", "fft2d"),
+    "fft3d": ("tfteach.ops.signal.fft", "fft3d"),
+    "fftshift": ("tfteach.ops.signal.fft", "fftshift"),
     "frame": ("tfteach.lib.signal.framing", "frame"),
     "hamming_window": ("tfteach.lib.signal.windows", "hamming_window"),
     "hann_window": ("tfteach.lib.signal.windows", "hann_window"),
     "idct": ("tfteach.lib.signal.dct", "idct"),
+    "ifft": ("tfteach.ops.signal.fft", "ifft"),
+    "ifft2d": ("tfteach.ops.signal.fft", "ifft2d"),
+    "ifft3d": ("tfteach.ops.signal.fft", "ifft3d"),
+    "ifftshift": ("tfteach.ops.signal.fft", "ifftshift"),
     "inverse_stft": ("tfteach.lib.signal.spectral", "inverse_stft"),
     "inverse_stft_window_fn": ("tfteach.lib.signal.spectral", "inverse_stft_window_fn"),
+    "irfft": ("tfteach.ops.signal.fft", "irfft"),
+    "irfft2d": ("tfteach.ops.signal.fft", "irfft2d"),
+    "irfft3d": ("tfteach.ops.signal.fft", "irfft3d"),
     "linear_to_mel_weight_matrix": ("tfteach.lib.signal.mel", "linear_to_mel_weight_matrix"),
     "mfccs_from_log_mel_spectrograms": ("tfteach.lib.signal.mel", "mfccs_from_log_mel_spectrograms"),
     "overlap_and_add": ("tfteach.lib.signal.framing", "overlap_and_add"),
+    "rfft": ("tfteach.ops.signal.fft", "rfft"),
+    "rfft2d": ("tfteach.ops.signal.fft", "rfft2d"),
+    "rfft3d": ("tfteach.ops.signal.fft", "rfft3d"),
     "stft": ("tfteach.lib.signal.spectral", "stft"),
 }
 

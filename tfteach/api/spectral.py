@@ -3,26 +3,38 @@
 from typing import TYPE_CHECKING
 
 from tfteach.compat.renamed import absent as _absent
-from tfteach.ops.signal.fft import fft as fft
-from tfteach.ops.signal.fft import fft2d as fft2d
-from tfteach.ops.signal.fft import fft3d as fft3d
-from tfteach.ops.signal.fft import ifft as ifft
-from tfteach.ops.signal.fft import ifft2d as ifft2d
-from tfteach.ops.signal.fft import ifft3d as ifft3d
-from tfteach.ops.signal.fft import irfft as irfft
-from tfteach.ops.signal.fft import irfft2d as irfft2d
-from tfteach.ops.signal.fft import irfft3d as irfft3d
-from tfteach.ops.signal.fft import rfft as rfft
-from tfteach.ops.signal.fft import rfft2d as rfft2d
-from tfteach.ops.signal.fft import rfft3d as rfft3d
 
 if TYPE_CHECKING:
     from tfteach.lib.signal.dct import dct as dct
     from tfteach.lib.signal.dct import idct as idct
+    from tfteach.ops.signal.fft import fft as fft
+    from tfteach.ops.signal.fft import fft2d as fft2d
+    from tfteach.ops.signal.fft import fft3d as fft3d
+    from tfteach.ops.signal.fft import ifft as ifft
+    from tfteach.ops.signal.fft import ifft2d as ifft2d
+    from tfteach.ops.signal.fft import ifft3d as ifft3d
+    from tfteach.ops.signal.fft import irfft as irfft
+    from tfteach.ops.signal.fft import irfft2d as irfft2d
+    from tfteach.ops.signal.fft import irfft3d as irfft3d
+    from tfteach.ops.signal.fft import rfft as rfft
+    from tfteach.ops.signal.fft import rfft2d as rfft2d
+    from tfteach.ops.signal.fft import rfft3d as rfft3d
 
 _LATER = {
     "dct": ("tfteach.lib.signal.dct", "dct"),
+    "fft": ("tfteach.ops.signal.fft", "fft"),
+    "fft2d": ("tfteach.ops.signal.fft", "fft2d"),
+    "fft3d": ("tfteach.ops.signal.fft", "fft3d"),
     "idct": ("tfteach.lib.signal.dct", "idct"),
+    "ifft": ("tfteach.ops.signal.fft", "ifft"),
+    "ifft2d": ("tfteach.ops.signal.fft", "ifft2d"),
+    "ifft3d": ("tfteach.ops.signal.fft", "ifft3d"),
+    "irfft": ("tfteach.ops.signal.fft", "irfft"),
+    "irfft2d": ("tfteach.ops.signal.fft", "irfft2d"),
+    "irfft3d": ("tfteach.ops.signal.fft", "irfft3d"),
+    "rfft": ("tfteach.ops.signal.fft", "rfft"),
+    "rfft2d": ("tfteach.ops.signal.fft", "rfft2d"),
+    "rfft3d": ("tfteach.ops.signal.fft", "rfft3d"),
 }
 
 

@@ -57,8 +57,9 @@ def export_value(module: str, **names: str) -> None:
 # Packages that few programs use: imported on first access.
 LATER = frozenset(
     f"tfteach.{package}"
-    for package in "compat.examples lib.contrib lib.distributions lib.image "
-    "lib.layers lib.losses lib.lookup lib.metrics lib.rnn lib.signal".split()
+    for package in "compat.examples lib.contrib lib.distributions lib.image lib.layers "
+    "lib.losses lib.lookup lib.metrics lib.rnn lib.signal ops.image ops.quantization "
+    "ops.signal ops.text".split()
 )
 
 _INDEX = (

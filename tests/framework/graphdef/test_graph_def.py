@@ -6,11 +6,14 @@ import pytest
 
 import tfteach as tf
 from tests.golden import op_def_details
+from tests.ops.case import import_families
 from tfteach.framework.graphdef import graph_def
 from tfteach.framework.graphdef.import_graph_def import import_graph_def
 from tfteach.framework.graphdef.op_def import op_def
 from tfteach.framework.op import OPS
 from tfteach.framework.protos import AttrValue, GraphDef
+
+import_families()
 
 
 @pytest.fixture

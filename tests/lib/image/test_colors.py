@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import tfteach as tf
-from tfteach.framework.op import OPS
+from tfteach.framework.op import op_class
 
 image = tf.image
 RGB = np.random.default_rng(3).uniform(size=(2, 12, 13, 3)).astype(np.float32)
@@ -33,7 +33,7 @@ def fed(array: Any) -> Any:
 
 
 def op(kind: str, *values: Any, **attributes: Any) -> Any:
-    return OPS[kind](**attributes)(*values)
+    return op_class(kind)(**attributes)(*values)
 
 
 def crop(

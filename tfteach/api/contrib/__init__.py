@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 from tfteach.api.contrib import framework as framework
-from tfteach.api.contrib import image as image
 from tfteach.api.contrib import metrics as metrics
 from tfteach.api.contrib import nn as nn
 from tfteach.api.contrib import tensorboard as tensorboard
@@ -13,6 +12,7 @@ from tfteach.compat.renamed import absent as _absent
 if TYPE_CHECKING:
     from tfteach.api.contrib import crf as crf
     from tfteach.api.contrib import distributions as distributions
+    from tfteach.api.contrib import image as image
     from tfteach.api.contrib import layers as layers
     from tfteach.api.contrib import learn as learn
     from tfteach.api.contrib import legacy_seq2seq as legacy_seq2seq
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _LATER = {
     "crf": ("tfteach.api.contrib", "crf"),
     "distributions": ("tfteach.api.contrib", "distributions"),
+    "image": ("tfteach.api.contrib", "image"),
     "layers": ("tfteach.api.contrib", "layers"),
     "learn": ("tfteach.api.contrib", "learn"),
     "legacy_seq2seq": ("tfteach.api.contrib", "legacy_seq2seq"),

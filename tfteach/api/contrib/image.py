@@ -3,8 +3,6 @@
 from typing import TYPE_CHECKING
 
 from tfteach.compat.renamed import absent as _absent
-from tfteach.ops.image.projective_transform import flat_transforms_to_matrices as flat_transforms_to_matrices
-from tfteach.ops.image.projective_transform import matrices_to_flat_transforms as matrices_to_flat_transforms
 
 if TYPE_CHECKING:
     from tfteach.lib.contrib.image.transforms import angles_to_projective_transforms as angles_to_projective_transforms
@@ -13,10 +11,14 @@ if TYPE_CHECKING:
     from tfteach.lib.contrib.image.transforms import transform as transform
     from tfteach.lib.contrib.image.transforms import translate as translate
     from tfteach.lib.contrib.image.transforms import translations_to_projective_transforms as translations_to_projective_transforms
+    from tfteach.ops.image.projective_transform import flat_transforms_to_matrices as flat_transforms_to_matrices
+    from tfteach.ops.image.projective_transform import matrices_to_flat_transforms as matrices_to_flat_transforms
 
 _LATER = {
     "angles_to_projective_transforms": ("tfteach.lib.contrib.image.transforms", "angles_to_projective_transforms"),
     "compose_transforms": ("tfteach.lib.contrib.image.transforms", "compose_transforms"),
+    "flat_transforms_to_matrices": ("tfteach.ops.image.projective_transform", "flat_transforms_to_matrices"),
+    "matrices_to_flat_transforms": ("tfteach.ops.image.projective_transform", "matrices_to_flat_transforms"),
     "rotate": ("tfteach.lib.contrib.image.transforms", "rotate"),
     "transform": ("tfteach.lib.contrib.image.transforms", "transform"),
     "translate": ("tfteach.lib.contrib.image.transforms", "translate"),

@@ -22,7 +22,6 @@ from tfteach.framework.shape import Shape
 from tfteach.ops.core.sparse_tensor import SparseTensor
 from tfteach.ops.math.cast import cast
 from tfteach.ops.sparse.sparse_shape import SparseShapeOp
-from tfteach.ops.text.hash_functions import fingerprint64, fingerprint_cat64
 
 _VALUES = dtypes_of("int64 string")
 _DEFAULT_KEY = 0xDECAFCAFFE
@@ -120,6 +119,9 @@ class SparseCross(SparseShapeOp, MultiOutputOp):
             return b"_X_".join(
                 f if isinstance(f, bytes) else str(f).encode() for f in features
             )
+        # The package of text is imported at its first use, sparse tensors always.
+        from tfteach.ops.text.hash_functions import fingerprint64, fingerprint_cat64
+
         result = self.hash_key
         for feature in features:
             number = feature
